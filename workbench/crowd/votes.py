@@ -1,0 +1,101 @@
+"""Votes as arrays: the NumPy form of a label table, for the rooms above.
+
+The long table `task, worker, label` is the form at every door; `Votes` is the same
+table with tasks, workers and classes numbered, so that aggregation and simulation are
+array operations. `Votes.of` and `Votes.table` go from one to the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+Names = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Labels given by workers to tasks, numbered.
+
+    Attributes
+    ----------
+    task, worker, label
+        Shape (k,): the row of `tasks`, `workers` and `classes` that each vote refers to.
+    tasks, workers, classes
+        Names, shapes (n,), (m,) and (L,). A task without votes still has its row.
+    """
+
+    task: IntArray
+    worker: IntArray
+    label: IntArray
+    tasks: Names
+    workers: Names
+    classes: Names
+
+    @classmethod
+    def of(
+        cls,
+        table: pd.DataFrame,
+        *,
+        tasks: ArrayLike | None = None,
+        workers: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Votes:
+        """Number a label table with the columns `task, worker, label`.
+
+        Names not given are those in the table: tasks and workers in order of first
+        appearance, classes sorted. A row naming something outside given names is dropped.
+        """
+        columns = {
+            "task": pd.Index(table["task"].unique() if tasks is None else np.asarray(tasks)),
+            "worker": pd.Index(
+                table["worker"].unique() if workers is None else np.asarray(workers)
+            ),
+            "label": pd.Index(
+                np.sort(np.asarray(table["label"].unique()))
+                if classes is None
+                else np.asarray(classes)
+            ),
+        }
+        codes = {name: index.get_indexer(table[name]) for name, index in columns.items()}
+        known = np.logical_and.reduce([code >= 0 for code in codes.values()])
+        return cls(
+            *(codes[name][known].astype(np.int64) for name in ("task", "worker", "label")),
+            *(index.to_numpy() for index in columns.values()),
+        )
+
+    def table(self) -> pd.DataFrame:
+        """Give the long table `task, worker, label` back, one row a vote."""
+        return pd.DataFrame(
+            {
+                "task": self.tasks[self.task],
+                "worker": self.workers[self.worker],
+                "label": self.classes[self.label],
+            }
+        )
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    def of_workers(self, chosen: BoolArray) -> Votes:
+        """Keep the votes of the workers marked in `chosen` (shape (m,)); names stay."""
+        keep = chosen[self.worker]
+        return Votes(
+            self.task[keep],
+            self.worker[keep],
+            self.label[keep],
+            self.tasks,
+            self.workers,
+            self.classes,
+        )
+
+    def signs(self) -> FloatArray:
+        """Votes as −1 (first class) and +1 (second class), for two-class crowds."""
+        return 2.0 * self.label - 1.0
