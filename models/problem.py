@@ -1,0 +1,411 @@
+"""The data of an assignment problem: checked once, here, so that no model sees a NaN.
+
+`AssignmentProblem` is the paper's problem over pairs (task, worker). `TypedProblem` is the same
+problem over pairs of classes: equal tasks are counted, equal workers are counted. Source: Ho,
+Jabbari, Vaughan (2013), Sections 3 and 4.2; costs: Section 7.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+class ProblemError(ValueError):
+    """Data no model can be built from: one line naming the field, the index and the mend."""
+
+
+def requirement(epsilon: ArrayLike) -> FloatArray:
+    """Coverage requirement C = 2 ln(1/ε) of an error ε in (0, 1) (Section 4.1, below Lemma 1)."""
+    values = _numbers("epsilon", epsilon)
+    outside = np.argwhere((values <= 0) | (values >= 1))
+    if outside.size:
+        at = tuple(outside[0])
+        raise ProblemError(
+            f"epsilon{_place(at)} is {values[at]:g}: the error must lie strictly between 0 and 1"
+        )
+    return 2.0 * np.log(1.0 / values)
+
+
+@dataclass(frozen=True, eq=False)
+class AssignmentProblem:
+    """Which worker labels which task, at the least cost, so that each task is covered.
+
+    Attributes
+    ----------
+    quality
+        q, shape (n, m), in [0, 1]: q_ij = (2 p_ij − 1)² for worker j on task i.
+    capacity
+        M, shape (m,): the most tasks a worker takes. A scalar stands for every worker.
+    requirement
+        C, shape (n,): 2 ln(1/ε), the quality each task must gather. A scalar stands for all.
+    cost
+        c, shape (n, m), ≥ 0: the price of a label; None for unit prices (Section 7).
+    available
+        Shape (n, m): which pairs may be assigned; None for all.
+    task_types
+        Shape (n,): type of each task, a label only; None when unknown.
+
+    Raises
+    ------
+    ProblemError
+        For wrong shapes, NaN, infinity, values out of range.
+    """
+
+    quality: FloatArray
+    capacity: IntArray
+    requirement: FloatArray
+    cost: FloatArray | None = None
+    available: BoolArray | None = None
+    task_types: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        quality = _quality(self.quality)
+        n, m = quality.shape
+        _freeze(self, "quality", quality)
+        _freeze(self, "capacity", _counts("capacity", self.capacity, m, "worker"))
+        _freeze(self, "requirement", _requirements(self.requirement, n))
+        _freeze(self, "cost", _costs(self.cost, (n, m)))
+        _freeze(self, "available", _mask(self.available, (n, m)))
+        if self.task_types is not None:
+            types = np.asarray(self.task_types)
+            if types.shape != (n,):
+                raise ProblemError(
+                    f"task_types has shape {types.shape}: give one type for each of {n} tasks"
+                )
+            _freeze(self, "task_types", types)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m): how many tasks, how many workers."""
+        n, m = self.quality.shape
+        return n, m
+
+    @cached_property
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Task and worker index of every pair that may be assigned, task by task."""
+        if self.available is None:
+            n, m = self.shape
+            return np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
+        tasks, workers = np.nonzero(self.available)
+        return tasks, workers
+
+    @cached_property
+    def prices(self) -> FloatArray:
+        """c as a matrix, shape (n, m): ones where no cost was given."""
+        return np.ones(self.shape) if self.cost is None else self.cost
+
+    @cached_property
+    def mask(self) -> BoolArray:
+        """Which pairs may be assigned, as a matrix, shape (n, m)."""
+        return np.ones(self.shape, dtype=bool) if self.available is None else self.available
+
+    @property
+    def supply(self) -> FloatArray:
+        """Right-hand side of the capacity constraints: M."""
+        return self.capacity.astype(np.float64)
+
+    @property
+    def demand(self) -> FloatArray:
+        """Right-hand side of the cover constraints: C."""
+        return self.requirement
+
+    @property
+    def integral_cost(self) -> bool:
+        """Whether every price is a whole number, so that a bound may be rounded up."""
+        return self.cost is None or bool(np.all(self.cost == np.floor(self.cost)))
+
+    def uncoverable(self) -> IntArray:
+        """Tasks that even all their available workers together cannot cover."""
+        return np.flatnonzero(_shortfall(self.quality, self.available, self.requirement) > 0)
+
+    def keep_tasks(self, keep: ArrayLike) -> AssignmentProblem:
+        """Return the same problem for some of its tasks only (indices or a mask)."""
+        rows = np.asarray(keep)
+        return AssignmentProblem(
+            self.quality[rows],
+            self.capacity,
+            self.requirement[rows],
+            None if self.cost is None else self.cost[rows],
+            None if self.available is None else self.available[rows],
+            None if self.task_types is None else self.task_types[rows],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TypedProblem:
+    """The relaxed problem over (task class, worker class) counts.
+
+    Tasks of one class share quality, price, availability and requirement; workers of one class
+    share quality, price, availability and capacity. By symmetry and convexity an optimum of the
+    relaxation exists in which all pairs of two classes get the same share, so counting them
+    loses nothing. `task_class` and `worker_class` lead back to the pairs, and are None where
+    the problem was stated by class from the start.
+
+    Attributes
+    ----------
+    quality
+        q, shape (T, K), by task class and worker class.
+    capacity
+        M, shape (K,), of each single worker of the class.
+    requirement
+        C, shape (T,), of each single task of the class.
+    tasks, workers
+        Shapes (T,) and (K,): how many tasks and workers each class has.
+    cost, available
+        Shape (T, K), or None for unit prices and all pairs.
+    task_class, worker_class
+        Shapes (n,) and (m,): class of each task and worker, or None.
+    """
+
+    quality: FloatArray
+    capacity: IntArray
+    requirement: FloatArray
+    tasks: IntArray
+    workers: IntArray
+    cost: FloatArray | None = None
+    available: BoolArray | None = None
+    task_class: IntArray | None = None
+    worker_class: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        quality = _quality(self.quality)
+        types, classes = quality.shape
+        _freeze(self, "quality", quality)
+        _freeze(self, "capacity", _counts("capacity", self.capacity, classes, "worker class"))
+        _freeze(self, "requirement", _requirements(self.requirement, types))
+        _freeze(self, "tasks", _counts("tasks", self.tasks, types, "task class"))
+        _freeze(self, "workers", _counts("workers", self.workers, classes, "worker class"))
+        _freeze(self, "cost", _costs(self.cost, (types, classes)))
+        _freeze(self, "available", _mask(self.available, (types, classes)))
+
+    @classmethod
+    def of(cls, problem: AssignmentProblem) -> TypedProblem:
+        """Merge the equal tasks and the equal workers of a problem."""
+        rows: list[NDArray[Any]] = [problem.quality, problem.requirement[:, None]]
+        columns: list[NDArray[Any]] = [
+            problem.quality.T,
+            np.minimum(problem.capacity, problem.shape[0])[:, None],
+        ]
+        for matrix in (problem.cost, problem.available):
+            if matrix is not None:
+                rows.append(matrix)
+                columns.append(matrix.T)
+        first_task, task_class = _merge(rows)
+        first_worker, worker_class = _merge(columns)
+        at = np.ix_(first_task, first_worker)
+        return cls(
+            problem.quality[at],
+            problem.capacity[first_worker],
+            problem.requirement[first_task],
+            np.bincount(task_class).astype(np.int64),
+            np.bincount(worker_class).astype(np.int64),
+            None if problem.cost is None else problem.cost[at],
+            None if problem.available is None else problem.available[at],
+            task_class,
+            worker_class,
+        )
+
+    @classmethod
+    def one_each(cls, problem: AssignmentProblem) -> TypedProblem:
+        """The problem as it is, every task and every worker a class of its own."""
+        n, m = problem.shape
+        return cls(
+            problem.quality,
+            problem.capacity,
+            problem.requirement,
+            np.ones(n, dtype=np.int64),
+            np.ones(m, dtype=np.int64),
+            problem.cost,
+            problem.available,
+            np.arange(n),
+            np.arange(m),
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(T, K): how many task classes, how many worker classes."""
+        types, classes = self.quality.shape
+        return types, classes
+
+    @cached_property
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Task class and worker class of every variable, task class by task class."""
+        if self.available is None:
+            types, classes = self.shape
+            return np.repeat(np.arange(types), classes), np.tile(np.arange(classes), types)
+        rows, columns = np.nonzero(self.available)
+        return rows, columns
+
+    @cached_property
+    def prices(self) -> FloatArray:
+        """c as a matrix, shape (T, K): ones where no cost was given."""
+        return np.ones(self.shape) if self.cost is None else self.cost
+
+    @property
+    def supply(self) -> FloatArray:
+        """Right-hand side of the capacity constraints: m_k M_k."""
+        return (self.workers * self.capacity).astype(np.float64)
+
+    @property
+    def demand(self) -> FloatArray:
+        """Right-hand side of the cover constraints: n_τ C_τ."""
+        return self.tasks * self.requirement
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """How many pairs (task, worker) each pair of classes stands for, shape (T, K)."""
+        return np.outer(self.tasks, self.workers).astype(np.float64)
+
+    def uncoverable(self) -> IntArray:
+        """Task classes whose tasks even all available workers together cannot cover."""
+        return np.flatnonzero(
+            _shortfall(self.quality * self.workers, self.available, self.requirement) > 0
+        )
+
+    def lift(self, counts: FloatArray) -> FloatArray:
+        """Spread class counts Y (T, K) evenly over the pairs: y (n, m) = Y / (n_τ m_k)."""
+        share = np.divide(counts, self.sizes, out=np.zeros_like(counts), where=self.sizes > 0)
+        return share[np.ix_(*self._classes())]
+
+    def lift_tasks(self, weights: FloatArray) -> FloatArray:
+        """Give each task the dual value of its class, (T,) → (n,)."""
+        return weights[self._classes()[0]]
+
+    def lift_workers(self, prices: FloatArray) -> FloatArray:
+        """Give each worker the dual value of its class, (K,) → (m,)."""
+        return prices[self._classes()[1]]
+
+    def _classes(self) -> tuple[IntArray, IntArray]:
+        if self.task_class is None or self.worker_class is None:
+            raise ProblemError("this typed problem was stated by class: it has no pairs to lift to")
+        return self.task_class, self.worker_class
+
+
+def _shortfall(quality: FloatArray, available: BoolArray | None, need: FloatArray) -> FloatArray:
+    reachable: FloatArray = (quality if available is None else quality * available).sum(axis=1)
+    # A sum of m rounded terms may fall short of an exactly met requirement by rounding alone.
+    return need - reachable * (1 + 1e-12) - 1e-12
+
+
+def _merge(columns: list[NDArray[Any]]) -> tuple[IntArray, IntArray]:
+    table = np.ascontiguousarray(np.hstack([np.asarray(c, dtype=np.float64) for c in columns]))
+    table += 0.0  # −0.0 and 0.0 are the same value and must be the same bytes
+    row = np.dtype((np.void, table.dtype.itemsize * table.shape[1]))
+    _, first, inverse = np.unique(table.view(row).ravel(), return_index=True, return_inverse=True)
+    # Classes in order of first appearance, so that permuting equal rows changes nothing.
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[inverse.ravel()]
+
+
+def _freeze(owner: object, name: str, value: NDArray[Any] | None) -> None:
+    if value is not None:
+        value = value.view()
+        value.flags.writeable = False
+    object.__setattr__(owner, name, value)
+
+
+def _place(at: tuple[Any, ...]) -> str:
+    return f"[{', '.join(str(int(k)) for k in at)}]" if at else ""
+
+
+def _numbers(name: str, value: ArrayLike) -> FloatArray:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(
+            f"{name} is not an array of numbers: give numbers only, rows of equal length"
+        ) from None
+    wrong = np.argwhere(~np.isfinite(array))
+    if wrong.size:
+        at = tuple(wrong[0])
+        what = "NaN" if math.isnan(array[at]) else "infinite"
+        raise ProblemError(f"{name}{_place(at)} is {what}: give a finite number")
+    return array
+
+
+def _quality(value: ArrayLike) -> FloatArray:
+    array = _numbers("quality", value)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ProblemError(
+            f"quality has shape {array.shape}: give a matrix of at least one task and one worker"
+        )
+    wrong = np.argwhere((array < 0) | (array > 1))
+    if wrong.size:
+        at = tuple(wrong[0])
+        raise ProblemError(
+            f"quality{_place(at)} is {array[at]:g}: a quality (2p−1)² lies between 0 and 1"
+        )
+    return array
+
+
+def _counts(name: str, value: ArrayLike, length: int, owner: str) -> IntArray:
+    array = _numbers(name, value)
+    array = np.full(length, array) if array.ndim == 0 else array
+    if array.shape != (length,):
+        raise ProblemError(
+            f"{name} has shape {array.shape}: give one number, or one for each {owner} ({length})"
+        )
+    wrong = np.flatnonzero((array < 0) | (array != np.floor(array)))
+    if wrong.size:
+        raise ProblemError(
+            f"{name}[{wrong[0]}] is {array[wrong[0]]:g}: give a whole number, 0 or more"
+        )
+    return np.minimum(array, 2**31 - 1).astype(np.int64)
+
+
+def _requirements(value: ArrayLike, length: int) -> FloatArray:
+    array = _numbers("requirement", value)
+    array = np.full(length, array) if array.ndim == 0 else array
+    if array.shape != (length,):
+        raise ProblemError(
+            f"requirement has shape {array.shape}: give one number, or one for each task ({length})"
+        )
+    wrong = np.flatnonzero(array < 0)
+    if wrong.size:
+        raise ProblemError(f"requirement[{wrong[0]}] is {array[wrong[0]]:g}: give 0 or more")
+    return array
+
+
+def _costs(value: ArrayLike | None, shape: tuple[int, int]) -> FloatArray | None:
+    if value is None:
+        return None
+    array = _numbers("cost", value)
+    if array.shape != shape:
+        raise ProblemError(f"cost has shape {array.shape}: give one price for each pair, {shape}")
+    wrong = np.argwhere(array < 0)
+    if wrong.size:
+        at = tuple(wrong[0])
+        raise ProblemError(f"cost{_place(at)} is {array[at]:g}: a price is 0 or more")
+    return array
+
+
+def _mask(value: ArrayLike | None, shape: tuple[int, int]) -> BoolArray | None:
+    if value is None:
+        return None
+    array = np.asarray(value)
+    if array.shape != shape:
+        raise ProblemError(
+            f"available has shape {array.shape}: give true or false for each pair, {shape}"
+        )
+    if array.dtype != np.bool_:
+        numbers = _numbers("available", array)
+        wrong = np.argwhere((numbers != 0) & (numbers != 1))
+        if wrong.size:
+            at = tuple(wrong[0])
+            raise ProblemError(
+                f"available{_place(at)} is {numbers[at]:g}: give true or false, 1 or 0"
+            )
+        array = numbers == 1
+    return array
