@@ -72,7 +72,7 @@ def capacity_constraints(model: pyo.ConcreteModel, problem: Problem) -> None:
         if not column[j]:
             return pyo.Constraint.Skip
         taken = [model.y[i, j] for i in column[j]]
-        return (None, LinearExpression(0.0, [1.0] * len(taken), taken), supply[j])
+        return (None, linear([1.0] * len(taken), taken), supply[j])
 
     model.capacity = pyo.Constraint(range(problem.shape[1]), rule=rule)
 
@@ -97,7 +97,7 @@ def cover_constraints(model: pyo.ConcreteModel, problem: Problem) -> None:
                 )
             return pyo.Constraint.Skip
         asked = [model.y[i, j] for j in row[i]]
-        return (demand[i], LinearExpression(0.0, [quality[i][j] for j in row[i]], asked), None)
+        return (demand[i], linear([quality[i][j] for j in row[i]], asked), None)
 
     model.cover = pyo.Constraint(range(problem.shape[0]), rule=rule)
 
@@ -106,7 +106,7 @@ def cost_objective(model: pyo.ConcreteModel, problem: Problem) -> None:
     """Minimise Σ c_ij y_ij; with unit prices, the number of labels (Sections 4.2 and 7)."""
     prices = problem.prices.tolist()
     model.cost = pyo.Objective(
-        expr=LinearExpression(0.0, [prices[i][j] for i, j in model.pairs], list(model.y.values())),
+        expr=linear([prices[i][j] for i, j in model.pairs], list(model.y.values())),
         sense=pyo.minimize,
     )
 
@@ -124,9 +124,7 @@ def value_constraints(model: pyo.ConcreteModel, problem: AssignmentProblem) -> N
     quality, prices = problem.quality.tolist(), problem.prices.tolist()
 
     def rule(model: pyo.ConcreteModel, i: int, j: int) -> Any:
-        left = LinearExpression(
-            0.0, [-quality[i][j], 1.0, 1.0], [model.x[i], model.z[j], model.t[i, j]]
-        )
+        left = linear([-quality[i][j], 1.0, 1.0], [model.x[i], model.z[j], model.t[i, j]])
         return (-prices[i][j], left, None)
 
     model.value = pyo.Constraint(model.pairs, rule=rule)
@@ -140,9 +138,12 @@ def dual_objective(model: pyo.ConcreteModel, problem: AssignmentProblem) -> None
         *([-1.0] * len(model.pairs)),
     ]
     variables = [*model.x.values(), *model.z.values(), *model.t.values()]
-    model.bound = pyo.Objective(
-        expr=LinearExpression(0.0, coefficients, variables), sense=pyo.maximize
-    )
+    model.bound = pyo.Objective(expr=linear(coefficients, variables), sense=pyo.maximize)
+
+
+def linear(coefficients: list[float], variables: list[Any]) -> Any:
+    """Σ coefficient · variable, built in one step instead of term by term."""
+    return LinearExpression(linear_coefs=coefficients, linear_vars=variables)
 
 
 def pair_set(problem: Problem) -> pyo.Set:

@@ -109,6 +109,11 @@ class AssignmentProblem:
         """Which pairs may be assigned, as a matrix, shape (n, m)."""
         return np.ones(self.shape, dtype=bool) if self.available is None else self.available
 
+    @cached_property
+    def typed(self) -> TypedProblem:
+        """The same problem with its equal tasks and its equal workers counted."""
+        return TypedProblem.of(self)
+
     @property
     def supply(self) -> FloatArray:
         """Right-hand side of the capacity constraints: M."""
@@ -215,22 +220,6 @@ class TypedProblem:
             worker_class,
         )
 
-    @classmethod
-    def one_each(cls, problem: AssignmentProblem) -> TypedProblem:
-        """The problem as it is, every task and every worker a class of its own."""
-        n, m = problem.shape
-        return cls(
-            problem.quality,
-            problem.capacity,
-            problem.requirement,
-            np.ones(n, dtype=np.int64),
-            np.ones(m, dtype=np.int64),
-            problem.cost,
-            problem.available,
-            np.arange(n),
-            np.arange(m),
-        )
-
     @property
     def shape(self) -> tuple[int, int]:
         """(T, K): how many task classes, how many worker classes."""
@@ -270,6 +259,30 @@ class TypedProblem:
         """Task classes whose tasks even all available workers together cannot cover."""
         return np.flatnonzero(
             _shortfall(self.quality * self.workers, self.available, self.requirement) > 0
+        )
+
+    def with_shortfall(self, price: float, *, labels_free: bool = False) -> TypedProblem:
+        """The same problem where cover may fall short, at a price a unit of requirement.
+
+        Shortfall is bought from T further worker classes, one a task class, of quality 1: the
+        last T columns. So the result always has a solution, and no task weight exceeds `price`.
+        With `labels_free` the labels cost nothing, and the optimum is the least shortfall.
+        """
+        types, classes = self.shape
+        real = np.zeros((types, classes)) if labels_free else self.prices
+        return TypedProblem(
+            np.hstack([self.quality, np.eye(types)]),
+            np.concatenate([self.capacity, self.tasks]),
+            self.requirement,
+            self.tasks,
+            np.concatenate([self.workers, np.ceil(self.requirement).astype(np.int64)]),
+            np.hstack([real, np.full((types, types), float(price))]),
+            np.hstack(
+                [
+                    np.ones((types, classes), bool) if self.available is None else self.available,
+                    np.eye(types, dtype=bool),
+                ]
+            ),
         )
 
     def lift(self, counts: FloatArray) -> FloatArray:

@@ -1,0 +1,26 @@
+"""The only door to HiGHS (floor 2): routes, results, certificates.
+
+`solve` takes a problem from `models` and gives a `Solution`: why the solver stopped, apart from
+what is proven. Two routes lead to the solver, the readable Pyomo model and plain arrays built
+from the same problem; whatever they answer is checked by `certify`, which trusts neither.
+May import `models` and `workbench.errors`; nothing else in the workbench imports `highspy`.
+"""
+
+from workbench.solving.certify import certify, farkas, lagrangian
+from workbench.solving.door import FORMULATIONS, ROUTES, solve, versions
+from workbench.solving.solution import Certificate, Check, Infeasibility, Solution, Termination
+
+__all__ = [
+    "FORMULATIONS",
+    "ROUTES",
+    "Certificate",
+    "Check",
+    "Infeasibility",
+    "Solution",
+    "Termination",
+    "certify",
+    "farkas",
+    "lagrangian",
+    "solve",
+    "versions",
+]

@@ -1,0 +1,40 @@
+"""The array route: the programs of `arrays`, run by `highs`, read back as answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models import AssignmentProblem, TypedProblem
+from models.problem import FloatArray
+from workbench.solving.arrays import dual_arrays, primal_arrays
+from workbench.solving.highs import Incumbent, RunOptions, run
+from workbench.solving.solution import Answer
+
+
+def run_arrays(
+    problem: AssignmentProblem | TypedProblem,
+    formulation: str,
+    options: RunOptions,
+    start: FloatArray | None = None,
+    on_incumbent: Incumbent | None = None,
+) -> Answer:
+    """Solve a formulation given as arrays; the dual's pairs are its rows' dual values.
+
+    `start` is a known whole solution, by pair, for the integer program.
+    """
+    n, m = problem.shape
+    if formulation == "dual":
+        assert isinstance(problem, AssignmentProblem)
+        result = run(dual_arrays(problem), options)
+        pairs = None if result.row_duals is None else np.abs(result.row_duals)
+        weights = prices = None
+        if result.values is not None:
+            weights, prices = result.values[:n], result.values[n : n + m]
+        return Answer(result.termination, pairs, weights, prices, None, result.seconds)
+    model = primal_arrays(problem, integer=formulation == "ip")
+    result = run(model, options, start, on_incumbent)
+    weights = prices = None
+    if result.row_duals is not None:
+        # A dual value is the change of cost per unit of right-hand side: ≤ 0 for a capacity.
+        prices, weights = -result.row_duals[:m], result.row_duals[m:]
+    return Answer(result.termination, result.values, weights, prices, result.bound, result.seconds)

@@ -1,0 +1,252 @@
+"""Proofs that trust no solver: everything is recomputed from the problem's data.
+
+A solution is checked against its constraints. A bound is the Lagrangian of the relaxation,
+
+    L(v, u) = Σ C_i v_i − Σ M_j u_j − Σ_ij max(0, q_ij v_i − u_j − c_ij),
+
+which bounds the optimum from below for every v, u ≥ 0, right or wrong (weak duality; it is the
+dual of Section 4.3 with the best t filled in). The same expression without prices, when it is
+positive, shows that no solution exists at all (Farkas). Both can be evaluated exactly: floats
+are fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Literal, overload
+
+import numpy as np
+
+from models import AssignmentProblem, TypedProblem
+from models.problem import FloatArray
+from workbench.solving.solution import Certificate, Check
+
+FEASIBILITY = 1e-6
+"""Largest constraint violation of a fractional solution, relative to the right-hand side."""
+WHOLE_FEASIBILITY = 1e-9
+"""The same for a whole assignment, which has no excuse but rounding in a sum."""
+OPTIMALITY = 1e-6
+"""Largest relative distance between an objective and the bound that proves it."""
+
+
+@overload
+def lagrangian(
+    problem: AssignmentProblem | TypedProblem,
+    task_weights: FloatArray,
+    worker_prices: FloatArray,
+    *,
+    exact: Literal[True],
+    priced: bool = ...,
+) -> Fraction: ...
+@overload
+def lagrangian(
+    problem: AssignmentProblem | TypedProblem,
+    task_weights: FloatArray,
+    worker_prices: FloatArray,
+    *,
+    exact: Literal[False] = ...,
+    priced: bool = ...,
+) -> float: ...
+def lagrangian(
+    problem: AssignmentProblem | TypedProblem,
+    task_weights: FloatArray,
+    worker_prices: FloatArray,
+    *,
+    exact: bool = False,
+    priced: bool = True,
+) -> float | Fraction:
+    """Lower bound L(v, u) on the cost of every assignment that covers all tasks.
+
+    Parameters
+    ----------
+    task_weights, worker_prices
+        v and u, by task and worker (or class); negative entries count as 0.
+    exact
+        Evaluate in rational arithmetic: the data's floats are taken at their exact values.
+    priced
+        False leaves out the prices c: the Farkas expression.
+    """
+    v, u = np.maximum(task_weights, 0.0), np.maximum(worker_prices, 0.0)
+    surplus = problem.quality * v[:, None] - u[None, :]
+    if priced:
+        surplus -= problem.prices
+    sizes = problem.sizes if isinstance(problem, TypedProblem) else None
+    if not exact:
+        gains = np.maximum(surplus, 0.0)
+        if problem.available is not None:
+            gains = gains * problem.available
+        total = gains.sum() if sizes is None else (gains * sizes).sum()
+        return float(problem.demand @ v - problem.supply @ u - total)
+    # Whatever lies clearly below zero in floats is zero in the sum; the rest is worked exactly.
+    scale = 1.0 + float(v.max(initial=0.0)) + float(u.max(initial=0.0)) + problem.prices.max()
+    near = surplus > -1e-12 * scale
+    if problem.available is not None:
+        near &= problem.available
+    rows, columns = np.nonzero(near)
+    weights, charges = [Fraction(x) for x in v.tolist()], [Fraction(x) for x in u.tolist()]
+    counts = (
+        (problem.tasks.tolist(), problem.workers.tolist())
+        if isinstance(problem, TypedProblem)
+        else ([1] * len(v), [1] * len(u))
+    )
+    value = Fraction(0)
+    for weight, need, count in zip(weights, problem.requirement.tolist(), counts[0], strict=True):
+        value += count * Fraction(need) * weight
+    for charge, limit, count in zip(charges, problem.capacity.tolist(), counts[1], strict=True):
+        value -= count * limit * charge
+    prices = problem.prices if priced else np.zeros_like(problem.quality)
+    for i, j, quality, price in zip(
+        rows.tolist(),
+        columns.tolist(),
+        problem.quality[rows, columns].tolist(),
+        prices[rows, columns].tolist(),
+        strict=True,
+    ):
+        gain = Fraction(quality) * weights[i] - charges[j] - Fraction(price)
+        if gain > 0:
+            value -= counts[0][i] * counts[1][j] * gain
+    return value
+
+
+def farkas(
+    problem: AssignmentProblem | TypedProblem,
+    task_weights: FloatArray,
+    worker_prices: FloatArray,
+) -> bool:
+    """Whether (v, u) proves, in exact arithmetic, that the relaxation has no solution."""
+    return lagrangian(problem, task_weights, worker_prices, exact=True, priced=False) > 0
+
+
+def rounded_up(problem: AssignmentProblem | TypedProblem, bound: float | Fraction) -> float:
+    """Round a bound up to a whole number where whole prices make every cost whole.
+
+    A float bound is first lowered by more than its evaluation can have been off.
+    """
+    if not (isinstance(problem, AssignmentProblem) and problem.integral_cost):
+        return float(bound)
+    slack = 0 if isinstance(bound, Fraction) else 1e-9 * max(1.0, abs(bound))
+    return float(math.ceil(bound - slack))
+
+
+def primal_checks(
+    problem: AssignmentProblem | TypedProblem, assignment: FloatArray, *, whole: bool
+) -> list[Check]:
+    """Hold an assignment against every constraint: bounds, mask, (1), (2) and (3)."""
+    tolerance = WHOLE_FEASIBILITY if whole else FEASIBILITY
+    ceiling = problem.sizes if isinstance(problem, TypedProblem) else 1.0
+    box = np.maximum(-assignment, assignment - ceiling) / np.maximum(1.0, ceiling)
+    over = (assignment.sum(axis=0) - problem.supply) / np.maximum(1.0, problem.supply)
+    covered = (problem.quality * assignment).sum(axis=1)
+    short = (problem.demand - covered) / np.maximum(1.0, problem.demand)
+    checks = [
+        _check("0 ≤ y ≤ 1", box, tolerance),
+        _check("capacity (1)", over, tolerance),
+        _check("cover (2)", short, tolerance),
+    ]
+    if problem.available is not None:
+        checks.append(_check("only available pairs", assignment[~problem.available], 0.0))
+    if whole:
+        checks.append(_check("whole (3)", np.abs(assignment - np.round(assignment)), 0.0))
+    return checks
+
+
+def complementary_slackness(
+    problem: AssignmentProblem | TypedProblem,
+    assignment: FloatArray,
+    task_weights: FloatArray,
+    worker_prices: FloatArray,
+) -> Check:
+    """Hold a primal and a dual solution against each other, term by term.
+
+    x_i > 0 only where a task is just covered, z_j > 0 only where a worker is full, y at 0 where
+    q x − c − z < 0 and at its upper bound where it is > 0. The violation is the largest product.
+    """
+    ceiling = problem.sizes if isinstance(problem, TypedProblem) else np.ones(problem.shape)
+    surplus = problem.quality * task_weights[:, None] - worker_prices[None, :] - problem.prices
+    if problem.available is not None:
+        surplus = np.where(problem.available, surplus, 0.0)
+    covered = (problem.quality * assignment).sum(axis=1) - problem.demand
+    room = problem.supply - assignment.sum(axis=0)
+    products = [
+        np.abs(task_weights * covered),
+        np.abs(worker_prices * room),
+        (np.maximum(surplus, 0.0) * (ceiling - assignment)).ravel(),
+        (np.maximum(-surplus, 0.0) * assignment).ravel(),
+    ]
+    cost = float((problem.prices * assignment).sum())
+    return _check("complementary slackness", np.concatenate(products) / max(1.0, cost), OPTIMALITY)
+
+
+def certify(
+    problem: AssignmentProblem | TypedProblem,
+    *,
+    assignment: FloatArray | None = None,
+    task_weights: FloatArray | None = None,
+    worker_prices: FloatArray | None = None,
+    whole: bool = False,
+    exact: bool = False,
+) -> Certificate:
+    """Check a solution and a bound against the problem's data.
+
+    Parameters
+    ----------
+    assignment
+        y, shape (n, m), or class counts for a `TypedProblem`; None when there is none.
+    task_weights, worker_prices
+        x and z, for the Lagrangian bound; None when there are none.
+    whole
+        The assignment claims to be an integer solution.
+    exact
+        Evaluate the bound in rational arithmetic as well.
+
+    Returns
+    -------
+    Certificate
+        `status` is `failed` when any check fails: then no number in it is to be used.
+    """
+    checks: list[Check] = []
+    bound: float | None = None
+    fraction: Fraction | None = None
+    cost = None if assignment is None else float((problem.prices * assignment).sum())
+    if task_weights is not None and worker_prices is not None:
+        bound = lagrangian(problem, task_weights, worker_prices)
+        if exact:
+            fraction = lagrangian(problem, task_weights, worker_prices, exact=True)
+        if whole:
+            bound = rounded_up(problem, bound if fraction is None else fraction)
+    if assignment is not None:
+        checks += primal_checks(problem, assignment, whole=whole)
+    if cost is not None and bound is not None:
+        beyond = (bound - cost) / max(1.0, abs(cost))
+        checks.append(_check("bound ≤ cost", np.array([beyond]), OPTIMALITY))
+    if not whole and assignment is not None and task_weights is not None:
+        assert worker_prices is not None
+        checks.append(complementary_slackness(problem, assignment, task_weights, worker_prices))
+    if not all(check.passed for check in checks):
+        return Certificate("failed", tuple(checks))
+    met = (
+        cost is not None and bound is not None and cost - bound <= OPTIMALITY * max(1.0, abs(cost))
+    )
+    if whole and cost is not None and bound is not None and problem_is_whole(problem):
+        met = cost <= bound
+    status = (
+        "proven"
+        if met
+        else "feasible"
+        if cost is not None
+        else "bound"
+        if bound is not None
+        else "unproven"
+    )
+    return Certificate(status, tuple(checks), bound, fraction)
+
+
+def problem_is_whole(problem: AssignmentProblem | TypedProblem) -> bool:
+    """Whether every price is whole, so that cost and rounded bound compare without tolerance."""
+    return isinstance(problem, AssignmentProblem) and problem.integral_cost
+
+
+def _check(name: str, violations: FloatArray, tolerance: float) -> Check:
+    worst = max(0.0, float(np.max(violations, initial=0.0)))
+    return Check(name, bool(worst <= tolerance), worst, tolerance)

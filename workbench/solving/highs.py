@@ -1,0 +1,162 @@
+"""One run of HiGHS on arrays, every option checked, every ending named.
+
+Traps this module exists for: an unknown option is only a status; the clock of a solver object
+is cumulative (so each run has its own object); the number of threads is fixed by the first run
+in a process; both MIP gaps have defaults above zero; coefficients under 1e-9 are dropped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from models.problem import FloatArray
+from workbench.errors import InputError
+from workbench.solving.arrays import LinearModel
+from workbench.solving.solution import Termination
+
+LpAlgorithm = Literal["simplex", "ipx"]
+Incumbent = Callable[[float, float, FloatArray], None]
+"""Called with objective, bound and values whenever branch and bound finds a better solution."""
+
+TOLERANCE = 1e-9
+"""Feasibility and integrality tolerance of integer programs (HiGHS would take 1e-6)."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run: seconds, relative MIP gap, threads, LP algorithm by name, random seed."""
+
+    time_limit: float | None = None
+    gap: float = 0.0
+    threads: int = 1
+    algorithm: LpAlgorithm = "simplex"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None and not 0 < self.time_limit < float("inf"):
+            raise InputError(
+                f"time limit is {self.time_limit:g}: give a positive number of seconds"
+            )
+        if not 0 <= self.gap < 1:
+            raise InputError(f"gap is {self.gap:g}: give a number from 0 up to, not including, 1")
+        if self.threads < 1:
+            raise InputError(f"threads is {self.threads}: give 1 or more")
+        if self.algorithm not in ("simplex", "ipx"):
+            raise InputError(f"LP algorithm {self.algorithm!r} is unknown: use simplex or ipx")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What HiGHS said: values of columns, dual values of rows, its own bound."""
+
+    termination: Termination
+    values: FloatArray | None
+    row_duals: FloatArray | None
+    bound: float | None
+    seconds: float
+
+
+_threads_in_use: list[int] = []
+
+
+def run(
+    model: LinearModel,
+    options: RunOptions,
+    start: FloatArray | None = None,
+    on_incumbent: Incumbent | None = None,
+) -> Run:
+    """Solve a linear or integer program given as arrays, from a known solution if there is one."""
+    import highspy
+
+    started = time.perf_counter()
+    if _threads_in_use and _threads_in_use[0] != options.threads:
+        highspy.Highs.resetGlobalScheduler(True)
+    _threads_in_use[:] = [options.threads]
+    highs = highspy.Highs()
+    for name, value in settings(options, integer=model.integer).items():
+        _checked(highs.setOptionValue(name, value), f"option {name}={value}")
+    if on_incumbent is not None and model.integer:
+        highs.cbMipImprovingSolution.subscribe(
+            lambda event: on_incumbent(
+                event.data_out.objective_function_value,
+                event.data_out.mip_dual_bound,
+                np.array(event.data_out.mip_solution),
+            )
+        )
+    _checked(highs.passModel(_lp(highspy, model)), "model")
+    if start is not None:
+        columns = np.arange(len(start), dtype=np.int32)
+        _checked(highs.setSolution(len(start), columns, start), "start solution")
+    highs.run()
+    return _read(highspy, highs, model, time.perf_counter() - started)
+
+
+def settings(options: RunOptions, *, integer: bool) -> dict[str, Any]:
+    """Give the HiGHS options of a run, by their HiGHS names."""
+    chosen: dict[str, Any] = {
+        "output_flag": False,
+        "threads": options.threads,
+        "random_seed": options.seed % 2**31,
+        "small_matrix_value": 1e-12,
+        "solver": "choose" if integer else options.algorithm,
+    }
+    if integer:
+        chosen |= {
+            "mip_rel_gap": options.gap,
+            "mip_abs_gap": 1e-6,
+            "mip_feasibility_tolerance": TOLERANCE,
+            "primal_feasibility_tolerance": TOLERANCE,
+        }
+    if options.time_limit is not None:
+        chosen["time_limit"] = max(options.time_limit, 0.0)
+    return chosen
+
+
+def _checked(status: Any, what: str) -> None:
+    if "kError" in str(status):
+        raise RuntimeError(f"HiGHS refused the {what}")
+
+
+def _lp(highspy: Any, model: LinearModel) -> Any:
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = len(model.cost), len(model.row_lower)
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = model.cost, model.lower, model.upper
+    lp.row_lower_, lp.row_upper_ = model.row_lower, model.row_upper
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = model.start
+    lp.a_matrix_.index_ = model.index
+    lp.a_matrix_.value_ = model.value
+    if model.integer:
+        lp.integrality_ = [highspy.HighsVarType.kInteger] * len(model.cost)
+    if model.maximise:
+        lp.sense_ = highspy.ObjSense.kMaximize
+    return lp
+
+
+def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
+    status = highspy.HighsModelStatus
+    ending = {
+        status.kOptimal: Termination.OPTIMAL,
+        status.kModelEmpty: Termination.OPTIMAL,
+        status.kInfeasible: Termination.INFEASIBLE,
+        # The programs here are bounded: their variables or their duals are boxed.
+        status.kUnboundedOrInfeasible: Termination.INFEASIBLE,
+        status.kTimeLimit: Termination.TIME_LIMIT,
+        status.kInterrupt: Termination.INTERRUPTED,
+    }.get(highs.getModelStatus(), Termination.NUMERICS)
+    info, solution = highs.getInfo(), highs.getSolution()
+    values = duals = bound = None
+    if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible or (
+        ending is Termination.OPTIMAL
+    ):
+        values = np.array(solution.col_value)
+    if not model.integer and ending is Termination.OPTIMAL:
+        duals = np.array(solution.row_dual)
+    if model.integer and np.isfinite(info.mip_dual_bound):
+        bound = float(info.mip_dual_bound)
+    return Run(ending, values, duals, bound, seconds)

@@ -1,0 +1,96 @@
+"""The Pyomo route: the readable models of `models`, solved by HiGHS through Pyomo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from models import AssignmentProblem, TypedProblem
+from models.problem import FloatArray
+from workbench.solving.highs import RunOptions, settings
+from workbench.solving.solution import Answer, Termination
+
+
+def build(problem: AssignmentProblem | TypedProblem, formulation: str) -> Any:
+    """Build the Pyomo model of a formulation: `ip`, `relaxation`, `dual` or `typed`."""
+    from models import assignment, typed
+
+    if formulation == "typed":
+        return typed.typed_relaxation(
+            problem.typed if isinstance(problem, AssignmentProblem) else problem
+        )
+    assert isinstance(problem, AssignmentProblem)
+    builder = {
+        "ip": assignment.offline_ip,
+        "relaxation": assignment.relaxation,
+        "dual": assignment.dual,
+    }[formulation]
+    return builder(problem)
+
+
+def run_pyomo(
+    problem: AssignmentProblem | TypedProblem, formulation: str, options: RunOptions
+) -> Answer:
+    """Build the model, solve it, and read pairs and dual values back."""
+    from pyomo.contrib.solver.common.factory import SolverFactory
+    from pyomo.contrib.solver.common.results import SolutionStatus, TerminationCondition
+
+    model = build(problem, formulation)
+    whole = formulation == "ip"
+    chosen = settings(options, integer=whole)
+    results = SolverFactory("highs").solve(
+        model,
+        load_solutions=False,
+        raise_exception_on_nonoptimal_result=False,
+        threads=chosen.pop("threads"),
+        time_limit=chosen.pop("time_limit", None),
+        rel_gap=chosen.pop("mip_rel_gap", None),
+        abs_gap=chosen.pop("mip_abs_gap", None),
+        solver_options={k: v for k, v in chosen.items() if k != "output_flag"},
+    )
+    ending = {
+        TerminationCondition.convergenceCriteriaSatisfied: Termination.OPTIMAL,
+        TerminationCondition.provenInfeasible: Termination.INFEASIBLE,
+        TerminationCondition.infeasibleOrUnbounded: Termination.INFEASIBLE,
+        TerminationCondition.maxTimeLimit: Termination.TIME_LIMIT,
+        TerminationCondition.interrupted: Termination.INTERRUPTED,
+    }.get(results.termination_condition, Termination.NUMERICS)
+    seconds = float(results.timing_info.highs_time)
+    bound = results.objective_bound
+    bound = float(bound) if whole and bound is not None and np.isfinite(bound) else None
+    if results.solution_status not in (SolutionStatus.optimal, SolutionStatus.feasible):
+        return Answer(ending, bound=bound, seconds=seconds)
+    values = results.solution_loader.get_vars()
+    duals = None
+    if not whole and ending is Termination.OPTIMAL:
+        duals = results.solution_loader.get_duals()
+    n, m = problem.shape
+    if formulation == "dual":
+        pairs = None
+        if duals is not None:
+            pairs = np.abs(np.array([duals[model.value[pair]] for pair in model.pairs]))
+        return Answer(
+            ending,
+            pairs,
+            _indexed(model.x, n, values),
+            _indexed(model.z, m, values),
+            seconds=seconds,
+        )
+    return Answer(
+        ending,
+        np.array([values[model.y[pair]] for pair in model.pairs]),
+        None if duals is None else _indexed(model.cover, n, duals),
+        # A dual value is the change of cost per unit of right-hand side: ≤ 0 for a capacity.
+        None if duals is None else -_indexed(model.capacity, m, duals),
+        bound,
+        seconds,
+    )
+
+
+def _indexed(component: Any, length: int, values: Any) -> FloatArray:
+    """Values of an indexed component as an array; 0 where an index was skipped."""
+    result = np.zeros(length)
+    for index, member in component.items():
+        result[index] = values[member]
+    return result

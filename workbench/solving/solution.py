@@ -1,0 +1,221 @@
+"""What a solve gives back: why it stopped, apart from what is proven."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+class Termination(StrEnum):
+    """Why the solve stopped."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    TIME_LIMIT = "time_limit"
+    INTERRUPTED = "interrupted"
+    NUMERICS = "numerics"
+    """The solver answered, and the answer failed its certificate or was no answer at all."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a route brings back from the solver, unchecked.
+
+    `pairs` has one value for each pair of `problem.pairs`; `bound` is the solver's own word.
+    """
+
+    termination: Termination
+    pairs: FloatArray | None = None
+    task_weights: FloatArray | None = None
+    worker_prices: FloatArray | None = None
+    bound: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One checked property: the largest violation found, and how much is rounding."""
+
+    name: str
+    passed: bool
+    violation: float
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was checked against the problem's data, without trusting the solver.
+
+    Attributes
+    ----------
+    status
+        `proven`: the solution is feasible and a checked bound meets its objective.
+        `feasible`: the solution is feasible; what lies between it and `lower_bound` rests on
+        the solver's branch and bound, or is open.
+        `bound`: no solution to check, but `lower_bound` holds.
+        `infeasible`: a checked Farkas combination shows that no solution exists.
+        `unproven`: nothing could be checked. `failed`: a check failed.
+    lower_bound
+        Lagrangian bound recomputed from the data; rounded up where all prices are whole.
+    exact_bound
+        The same before rounding up, in exact rational arithmetic, when asked for.
+    """
+
+    status: str
+    checks: tuple[Check, ...] = ()
+    lower_bound: float | None = None
+    exact_bound: Fraction | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain types, for JSON."""
+        return {
+            "status": self.status,
+            "lower_bound": self.lower_bound,
+            "exact_bound": None if self.exact_bound is None else str(self.exact_bound),
+            "checks": [vars(check) for check in self.checks],
+        }
+
+
+@dataclass(frozen=True)
+class Infeasibility:
+    """Why a problem has no solution, and what would mend it (Section 5.1, note on feasibility).
+
+    Attributes
+    ----------
+    alone
+        Tasks that all available workers together cannot cover, whatever the capacities.
+    drop
+        Tasks to discard so that the relaxation of the rest is feasible.
+    scale_limit
+        No requirement above this share of the asked one can be met for all tasks: proven.
+    scale_enough
+        At this share of the requirements a whole assignment was found, so it can be met.
+    epsilon_limit, epsilon_enough
+        The same two as errors: no ε below the first will do, the second does. None when the
+        tasks differ in ε.
+    proven
+        Whether a checked Farkas combination shows that the relaxation is infeasible.
+    """
+
+    alone: tuple[int, ...]
+    drop: tuple[int, ...]
+    scale_limit: float
+    scale_enough: float
+    epsilon_limit: float | None
+    epsilon_enough: float | None
+    proven: bool
+
+    def sentence(self) -> str:
+        """One line: what cannot be covered, and what to do."""
+        if self.alone:
+            who = f"all workers together cannot cover {_listed(self.alone)}"
+        elif self.drop:
+            who = f"the workers' capacities cannot cover {_listed(self.drop)} beside the rest"
+        else:
+            who = "no whole assignment covers every task"
+        mends = [f"drop {'it' if len(self.drop) == 1 else 'them'}"] if self.drop else []
+        if self.epsilon_enough is not None:
+            mends.append(f"use --epsilon {_rounded_up(self.epsilon_enough):g} or larger")
+        elif self.scale_enough > 0:
+            mends.append(f"multiply the requirements by {self.scale_enough:.4g} or less")
+        return f"infeasible: {who}; {' or '.join(mends) or 'hire more workers'}"
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A solved problem and what is proven of it.
+
+    Attributes
+    ----------
+    objective
+        Cost of `assignment`, recomputed from the data; for the dual, its own objective; None
+        when there is none.
+    bound
+        Lower bound on the optimum: the certificate's, or the solver's branch and bound where
+        that is higher (`certificate.lower_bound` tells them apart).
+    gap
+        (objective − bound) / objective; 0 when proven optimal.
+    assignment
+        y, shape (n, m), 0 or 1 for the integer program; class counts (T, K) for a
+        `TypedProblem`.
+    task_weights, worker_prices
+        x (n,) and z (m,): dual values of the relaxation. Task values are q x − c.
+    seconds
+        Time in the solver.
+    """
+
+    formulation: str
+    route: str
+    termination: Termination
+    objective: float | None = None
+    bound: float | None = None
+    assignment: FloatArray | None = None
+    task_weights: FloatArray | None = None
+    worker_prices: FloatArray | None = None
+    certificate: Certificate = field(default_factory=lambda: Certificate("unproven"))
+    seconds: float = 0.0
+    infeasibility: Infeasibility | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def gap(self) -> float | None:
+        """Relative distance between objective and bound; None when either is missing."""
+        if self.objective is None or self.bound is None:
+            return None
+        slack = self.objective - self.bound
+        if slack <= 1e-9 * max(1.0, abs(self.objective)):
+            return 0.0
+        return slack / abs(self.objective)
+
+    @property
+    def solved(self) -> bool:
+        """Whether an optimum was found and nothing speaks against it."""
+        return self.termination is Termination.OPTIMAL and self.certificate.status in (
+            "proven",
+            "feasible",
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain types, for JSON; the assignment as `[task, worker]` pairs where it is whole."""
+        whole = self.formulation == "ip" and self.assignment is not None
+        return {
+            "formulation": self.formulation,
+            "route": self.route,
+            "termination": str(self.termination),
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "certificate": self.certificate.as_dict(),
+            "task_weights": _listing(self.task_weights),
+            "worker_prices": _listing(self.worker_prices),
+            "assignment": np.argwhere(self.assignment > 0.5).tolist()
+            if whole and self.assignment is not None
+            else None,
+            "seconds": self.seconds,
+            "infeasibility": None if self.infeasibility is None else vars(self.infeasibility),
+            "message": None if self.infeasibility is None else self.infeasibility.sentence(),
+            "versions": self.versions,
+        }
+
+
+def _listing(values: FloatArray | None) -> list[float] | None:
+    return None if values is None else values.tolist()
+
+
+def _listed(tasks: tuple[int, ...]) -> str:
+    shown = ", ".join(str(task) for task in tasks[:10])
+    more = f" and {len(tasks) - 10} more" if len(tasks) > 10 else ""
+    return f"task{'s' if len(tasks) > 1 else ''} {shown}{more}"
+
+
+def _rounded_up(epsilon: float) -> float:
+    """Three digits that are not below ε, so that the printed number does what is promised."""
+    digits = float(f"{epsilon:.3g}")
+    return digits if digits >= epsilon else float(f"{epsilon * 1.005:.3g}")
