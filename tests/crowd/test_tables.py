@@ -1,0 +1,436 @@
+from __future__ import annotations
+
+import string
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+from workbench.crowd import _reading
+from workbench.crowd.tables import (
+    read_capacities,
+    read_costs,
+    read_gold,
+    read_labels,
+    read_skills,
+    read_task_types,
+)
+from workbench.errors import InputError
+
+LABELS = pd.DataFrame({"task": ["t1", "t1"], "worker": ["a", "b"], "label": ["0", "1"]})
+
+
+def write(folder: Path, text: str | bytes, name: str = "table.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def message(call, *arguments, **keywords) -> str:
+    with pytest.raises(InputError) as caught:
+        call(*arguments, **keywords)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert text.isprintable()
+    assert caught.value.__cause__ is None
+    return text
+
+
+# Labels
+
+
+def test_labels_are_text_stripped_in_the_order_of_the_file(tmp_path):
+    path = write(tmp_path, "task,worker,label\n007, w1 ,1\n08,w1,cat \n007,1e3,0\n")
+    expected = pd.DataFrame(
+        {"task": ["007", "08", "007"], "worker": ["w1", "w1", "1e3"], "label": ["1", "cat", "0"]}
+    )
+    assert_frame_equal(read_labels(path), expected)
+    assert_frame_equal(read_labels(str(path)), expected)
+
+
+@pytest.mark.parametrize("task", ["task", "item", "Question", "OBJECT"])
+@pytest.mark.parametrize("worker", ["worker", "Annotator", "user", " performer "])
+@pytest.mark.parametrize("label", ["label", "answer", "Response"])
+def test_label_aliases(tmp_path, task, worker, label):
+    path = write(tmp_path, f"extra,{label},{worker},{task}\nx,1,a,t1\n")
+    assert read_labels(path).to_dict("records") == [{"task": "t1", "worker": "a", "label": "1"}]
+
+
+def test_the_field_s_own_name_goes_before_an_alias(tmp_path):
+    path = write(tmp_path, "question,task,worker,label\nWhich bird?,t1,a,1\n")
+    assert read_labels(path)["task"].tolist() == ["t1"]
+
+
+def test_labels_from_tsv_with_quotes_bom_and_blank_lines(tmp_path):
+    text = '\ufefftask\tworker\tlabel\n\nt1\t"a, b"\t1\n  \nt2\ta\t0\n'
+    table = read_labels(write(tmp_path, text, "labels.TSV"))
+    assert table["worker"].tolist() == ["a, b", "a"]
+
+
+def test_labels_from_a_frame_mend_ids_that_met_a_nan():
+    frame = pd.DataFrame(
+        {"Item": [1.0, 2.5], "user": [np.int64(7), 8], "answer": [True, False]}, index=["x", "y"]
+    )
+    table = read_labels(frame)
+    assert table.to_numpy().tolist() == [["1", "7", "True"], ["2.5", "8", "False"]]
+    assert table.index.tolist() == [0, 1]
+
+
+def test_labels_from_a_frame_indexed_by_task_and_worker():
+    assert_frame_equal(read_labels(LABELS.set_index(["task", "worker"])), LABELS)
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        (["3", "4.5", ""], [3.0, 4.5, np.nan]),
+        (["2020-01-01", "", "7"], ["2020-01-01", None, "7"]),
+    ],
+)
+def test_times(tmp_path, times, expected):
+    rows = "".join(f"t{i},w,1,{time}\n" for i, time in enumerate(times))
+    table = read_labels(write(tmp_path, f"task,worker,label,Time\n{rows}"))
+    assert list(table.columns) == ["task", "worker", "label", "time"]
+    assert_series_equal(table["time"], pd.Series(expected, name="time"))
+
+
+@pytest.mark.parametrize(
+    ("duplicates", "expected"), [("first", ["0", "1"]), ("last", ["1", "2"]), ("keep", [*"012"])]
+)
+def test_duplicates_by_choice(tmp_path, duplicates, expected):
+    path = write(tmp_path, "task,worker,label\nt1,a,0\nt2,a,1\nt1,a,2\n")
+    table = read_labels(path, duplicates=duplicates)
+    assert table["label"].tolist() == expected
+    assert table.index.tolist() == list(range(len(expected)))
+
+
+def test_duplicates_are_named_with_both_lines_of_the_file(tmp_path):
+    path = write(tmp_path, 'task,worker,label\nt1,a,0\n\nt1,b,"two\nlines"\nt1,a,0\n')
+    text = message(read_labels, path)
+    assert "line 6: worker 'a' labels task 't1' a second time (first on line 2)" in text
+    assert "duplicates='first'" in text
+
+
+def test_duplicates_in_a_frame_are_named_by_index():
+    frame = pd.concat([LABELS, LABELS.tail(1)]).set_axis(["p", "q", "r"])
+    assert "labels, index 'r': worker 'b'" in message(read_labels, frame)
+
+
+def test_unknown_choice_of_duplicates():
+    assert "duplicates is 'any'; choose" in message(read_labels, LABELS, duplicates="any")
+
+
+ids = st.text(string.ascii_letters + string.digits + " ,;\"'\té—", min_size=1, max_size=6).filter(
+    lambda cell: not _reading.is_missing(cell.strip())
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.dictionaries(
+        st.tuples(ids.map(str.strip), ids.map(str.strip)), ids.map(str.strip), min_size=1
+    )
+)
+def test_labels_survive_a_file_and_a_second_reading(tmp_path_factory, votes):
+    table = pd.DataFrame(
+        [(*pair, label) for pair, label in votes.items()], columns=["task", "worker", "label"]
+    )
+    path = tmp_path_factory.mktemp("labels") / "labels.csv"
+    table.to_csv(path, index=False)
+    assert_frame_equal(read_labels(path), table)
+    assert_frame_equal(read_labels(read_labels(table)), table)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.one_of(st.binary(max_size=80), st.text('task,worker\n"0.1-ena\t;\r', max_size=80)))
+def test_no_file_brings_anything_but_an_input_error(tmp_path_factory, content):
+    content = content.encode() if isinstance(content, str) else content
+    path = write(tmp_path_factory.mktemp("fuzz"), b"task,worker,label\n" + content)
+    for read in (read_labels, read_skills, read_costs, read_gold):
+        try:
+            read(path)
+        except InputError as error:
+            text = str(error)
+        else:
+            text = ""
+        assert text.isprintable()
+
+
+# Gold
+
+
+@pytest.mark.parametrize("name", ["gold", "Truth", "ground_truth", "Ground Truth", "label"])
+def test_gold_aliases(tmp_path, name):
+    gold = read_gold(write(tmp_path, f"task,{name}\n01,1\nt2,0\n"))
+    assert_series_equal(
+        gold, pd.Series(["1", "0"], index=pd.Index(["01", "t2"], name="task"), name="gold")
+    )
+
+
+def test_gold_from_series_and_again():
+    gold = read_gold(pd.Series({3: 1, 4: 0}))
+    assert gold.to_dict() == {"3": "1", "4": "0"}
+    assert_series_equal(read_gold(gold), gold)
+
+
+def test_gold_class_that_no_worker_used_is_allowed():
+    labels = pd.DataFrame({"task": ["t1", "t2"], "worker": ["a", "a"], "label": ["0", "0"]})
+    assert read_gold(pd.Series({"t1": "0", "t2": "1"}), labels).tolist() == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "found"),
+    [
+        ({"t1": "0", "t9": "1"}, ["gold for task 't9', which has no label", "mend the task id"]),
+        ({"t1": "0.0"}, ["'0.0' is written '0' in the labels"]),
+        ({"t1": "yes"}, ["gold classes 'yes' have none in common with the labels' '0', '1'"]),
+    ],
+)
+def test_gold_that_does_not_match_the_labels(gold, found):
+    text = message(read_gold, pd.Series(gold), LABELS)
+    assert all(part in text for part in found)
+
+
+def test_a_multiindexed_series_is_no_gold():
+    gold = pd.Series(["1"], index=pd.MultiIndex.from_tuples([("t1", "a")], names=["x", "y"]))
+    assert "no column 'task'" in message(read_gold, gold)
+
+
+# Skills, costs, capacities, task types
+
+
+def test_skills_long_and_wide_are_the_same(tmp_path):
+    long = write(tmp_path, "worker,type,skill\n01,text,0.5\n01,Image,1\nb,text,0\nb,Image,.25\n")
+    wide = write(tmp_path, "Worker,text,Image\n01,0.5,1\nb,0,2.5e-1\n", "wide.csv")
+    expected = pd.DataFrame(
+        [[0.5, 1.0], [0.0, 0.25]],
+        index=pd.Index(["01", "b"], name="worker"),
+        columns=pd.Index(["text", "Image"], name="task_type"),
+    )
+    assert_frame_equal(read_skills(long), expected)
+    assert_frame_equal(read_skills(wide), expected)
+    assert_frame_equal(read_skills(expected), expected)
+    melted = expected.melt(ignore_index=False, value_name="skill")
+    assert_frame_equal(read_skills(melted), expected)
+    assert_frame_equal(read_skills(melted.set_index("task_type", append=True)["skill"]), expected)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.lists(st.floats(0, 1), min_size=2, max_size=2), min_size=1, max_size=5),
+)
+def test_skills_survive_a_file_to_the_last_bit(tmp_path_factory, matrix):
+    skills = pd.DataFrame(
+        matrix,
+        index=pd.Index([f"w{i}" for i in range(len(matrix))], name="worker"),
+        columns=pd.Index(["x", "y"], name="task_type"),
+    )
+    path = tmp_path_factory.mktemp("skills") / "skills.csv"
+    skills.to_csv(path)
+    assert_frame_equal(read_skills(path), skills, check_exact=True)
+    skills.melt(ignore_index=False, value_name="skill").to_csv(path)
+    assert_frame_equal(read_skills(path), skills, check_exact=True)
+
+
+def test_one_skill_or_cost_a_worker(tmp_path):
+    skills = read_skills(write(tmp_path, "annotator,skill\na,0.7\n"))
+    assert skills.loc["a"].to_dict() == {"skill": 0.7}
+    costs = read_costs(write(tmp_path, "worker,cost\na,3\nb,0\n"))
+    assert costs["cost"].to_dict() == {"a": 3.0, "b": 0.0}
+
+
+def test_costs_long(tmp_path):
+    costs = read_costs(write(tmp_path, "cost,task_type,worker\n1.5,x,a\n12,y,a\n"))
+    assert costs.loc["a"].to_dict() == {"x": 1.5, "y": 12.0}
+
+
+def test_capacities(tmp_path):
+    expected = pd.Series([3, 0, 5], index=pd.Index(["a", "02", "c"], name="worker"))
+    capacities = read_capacities(write(tmp_path, "worker,capacity\na,3\n02,0\nc,5.0\n"))
+    assert_series_equal(capacities, expected.rename("capacity"))
+    assert_series_equal(read_capacities(expected), capacities)
+
+
+def test_task_types(tmp_path):
+    types = read_task_types(write(tmp_path, "item,type\n1,bird\n2,007\n"))
+    assert_series_equal(
+        types, pd.Series(["bird", "007"], pd.Index(["1", "2"], name="task"), name="task_type")
+    )
+    assert_series_equal(read_task_types(types), types)
+
+
+# Bad input: each its own line
+
+BAD = [
+    # reader, file name, content, parts of the message
+    (read_labels, "x.csv", "", ["x.csv: empty"]),
+    (read_labels, "x.csv", "\ufeff \n\n", ["x.csv: empty"]),
+    (read_labels, "x.csv", "task,worker,label\n", ["a header but no rows"]),
+    (read_labels, "x.csv", b"task,worker,label\nt,\xff,1\n", ["not UTF-8", "byte 20", "save it"]),
+    (read_labels, "x.xlsx", "PK", ["unknown file ending '.xlsx'", ".csv, .tsv or .parquet"]),
+    (read_labels, "x", "task", ["unknown file ending ''"]),
+    (read_labels, "x.parquet", "nothing", ["x.parquet: "]),
+    (read_labels, "x.csv", "task\nt1\n", ["too few columns ('task')", "task, worker, label"]),
+    (read_labels, "x.csv", "a;b;c\n1;2;3\n", ["split by ';'", "save it with commas"]),
+    (read_labels, "x.csv", "task\tworker\tlabel\n1\t2\t3\n", ["split by '\\t'"]),
+    (
+        read_labels,
+        "x.csv",
+        "task,who,label\nt,a,1\n",
+        ["no column 'worker' (or annotator or user or performer)", "'task', 'who', 'label'"],
+    ),
+    (read_labels, "x.csv", "task,user,performer,label\nt,a,b,1\n", ["'user', 'performer' all"]),
+    (read_labels, "x.csv", "task,Task,worker,label\nt,t,a,1\n", ["'task', 'Task' all name"]),
+    (read_labels, "x.csv", "task,worker,label\nt,a\n", ["line 2: 2 fields, but 3 on line 1"]),
+    (read_labels, "x.csv", "task,worker,label\nt,a,1,\n", ["line 2: 4 fields, but 3"]),
+    (read_labels, "x.csv", 'task,worker,label\nt,"a,1\n', ["line 2", "mend the quotes"]),
+    (read_labels, "x.csv", "task,worker,label\nt,a,1\nt,b,\n", ["line 3: label is empty"]),
+    (read_labels, "x.csv", "task,worker,label\nt,a,NaN\n", ["line 2: label is 'NaN'", "missing"]),
+    (read_labels, "x.csv", "task,worker,label\n,a,1\n", ["line 2: task is empty"]),
+    (read_labels, "x.csv", "task,worker,label\nt,NA,1\n", ["line 2: worker is 'NA'"]),
+    (read_gold, "x.csv", "task,gold\nt,1\nt,1\n", ["line 3: task 't' appears already on line 2"]),
+    (read_gold, "x.csv", "task,gold\nt,\n", ["line 2: gold is empty"]),
+    (read_gold, "x.csv", "task,value\nt,1\n", ["no column 'gold' (or truth or ground_truth or l"]),
+    (read_gold, "x.csv", "task,label,truth\nt,1,0\n", ["'label', 'truth' all name the gold"]),
+    (read_skills, "x.csv", "worker,x\na,\n", ["line 2, column 'x': skill is missing (NaN)"]),
+    (read_skills, "x.csv", "worker,x\na,0.5\nb,nan\n", ["line 3, column 'x': skill is missing"]),
+    (read_skills, "x.csv", "worker,x\na,-inf\n", ["line 2, column 'x': skill is infinite (-inf)"]),
+    (read_skills, "x.csv", "worker,x\na,1.2\n", ["column 'x': skill 1.2 is outside [0, 1]"]),
+    (read_skills, "x.csv", "worker,x\na,-0.1\n", ["skill -0.1 is outside [0, 1]"]),
+    (read_skills, "x.csv", "worker,x\na,80%\n", ["skill '80%' is not a number"]),
+    (read_skills, "x.csv", "worker,x\na,1_0\n", ["skill '1_0' is not a number"]),
+    (read_skills, "x.csv", "worker,x\na,1\na,0\n", ["worker 'a' appears already on line 2"]),
+    (read_skills, "x.csv", "worker,x,x\na,1,1\n", ["two columns are named 'x'"]),
+    (read_skills, "x.csv", "worker,x,\na,1,1\n", ["column 3 has no name"]),
+    (read_skills, "x.csv", "worker\na\n", ["too few columns", "worker, skill"]),
+    (read_skills, "x.csv", "name,x\na,1\n", ["no column 'worker'", "'name', 'x'"]),
+    (read_skills, "x.csv", "worker,type,p\na,x,1\n", ["no column 'skill'; the columns found"]),
+    (
+        read_skills,
+        "x.csv",
+        "worker,task_type,skill\na,x,1\na,y,1\nb,x,1\n",
+        ["worker 'b' has no skill for task type 'y'", "every task type"],
+    ),
+    (
+        read_skills,
+        "x.csv",
+        "worker,task_type,skill\na,x,1\na,x,1\n",
+        ["line 3: worker 'a' and task type 'x' appear already on line 2"],
+    ),
+    (read_costs, "x.csv", "worker,cost\na,-1\n", ["column 'cost': cost -1 is negative"]),
+    (read_costs, "x.csv", "worker,cost\na,inf\n", ["cost is infinite"]),
+    (read_costs, "x.csv", "worker,cost\na,\n", ["cost is missing (NaN)"]),
+    (read_costs, "x.csv", "worker,cost\na,$3\n", ["cost '$3' is not a number"]),
+    (read_capacities, "x.csv", "worker,capacity\na,-1\n", ["capacity -1 is negative"]),
+    (read_capacities, "x.csv", "worker,capacity\na,1.5\n", ["capacity 1.5 is not whole"]),
+    (read_capacities, "x.csv", "worker,capacity\na,1e30\n", ["capacity 1e+30 is too large"]),
+    (read_capacities, "x.csv", "worker,capacity\na,inf\n", ["capacity is infinite"]),
+    (read_capacities, "x.csv", "worker,capacity\na,nan\n", ["capacity is missing (NaN)"]),
+    (read_capacities, "x.csv", "worker,capacity\na,few\n", ["capacity 'few' is not a number"]),
+    (read_capacities, "x.csv", "worker,capacity\na,1\na,1\n", ["line 3: worker 'a' appears"]),
+    (read_capacities, "x.csv", "worker,limit\na,1\n", ["no column 'capacity'; the columns"]),
+    (read_task_types, "x.csv", "task,type\nt,x\nt,y\n", ["task 't' appears already on line 2"]),
+    (read_task_types, "x.csv", "task,type\nt,\n", ["line 2: task_type is empty"]),
+]
+
+
+@pytest.mark.parametrize(("read", "name", "content", "parts"), BAD)
+def test_bad_files(tmp_path, read, name, content, parts):
+    path = write(tmp_path, content, name)
+    text = message(read, path)
+    assert text.startswith(str(path))
+    for part in parts:
+        assert part in text
+
+
+def test_the_messages_differ_from_each_other(tmp_path):
+    texts = {message(read, write(tmp_path, content, name)) for read, name, content, _ in BAD}
+    assert len(texts) >= len(BAD) - 2  # two are told in the same words on purpose
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        ("absent.csv", ["absent.csv: no such file"]),
+        ("nul\0.csv", ["no such file"]),
+        ("two\nlines.csv", ["'two\\nlines.csv': no such file"]),
+        ("x" * 5000 + ".csv", ["no such file"]),
+        (".", ["a directory; name a file in it"]),
+        (17, ["labels: a path or a data frame is wanted, not int"]),
+        (pd.DataFrame(), ["labels: empty"]),
+        (LABELS.iloc[:0], ["labels: a header but no rows"]),
+        (LABELS.assign(label=[None, "1"]), ["labels, index 0: label is empty"]),
+        (LABELS.assign(worker=[pd.NA, "1"]), ["labels, index 0: worker is empty"]),
+        (LABELS.assign(task=[np.nan, 2]), ["labels, index 0: task is empty"]),
+        (LABELS.assign(label=["1", "nan"]), ["labels, index 1: label is 'nan'"]),
+        (LABELS.assign(label=pd.to_datetime([None, "2020-01-01"])), ["index 0: label is empty"]),
+    ],
+)
+def test_bad_sources(source, parts):
+    text = message(read_labels, source)
+    for part in parts:
+        assert part in text
+
+
+def test_long_values_and_many_columns_are_cut_short(tmp_path):
+    header = ",".join(f"column{i}" for i in range(500))
+    text = message(read_labels, write(tmp_path, f"{header}\n{header}\n"))
+    assert "(500 in all)" in text
+    assert len(text) < len(str(tmp_path)) + 300
+    task = "x" * 10_000
+    assert "x…'" in message(read_gold, write(tmp_path, f"task,gold\n{task},1\n{task},1\n"))
+
+
+def test_a_field_beyond_the_reader_s_limit(tmp_path):
+    path = write(tmp_path, f"task,worker,label\n{'x' * 200_000},a,1\n")
+    assert "line 2: field larger than field limit" in message(read_labels, path)
+
+
+def test_a_file_that_cannot_be_read(tmp_path, monkeypatch):
+    path = write(tmp_path, "task,worker,label\nt,a,1\n")
+
+    def refuse(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert "cannot be read (Permission denied)" in message(read_labels, path)
+
+
+# Parquet
+
+
+def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="needs crowd-workbench[parquet]")
+    frame = pd.DataFrame({"item": [1, 2], "user": ["007", "b"], "answer": [1.0, 0.0]})
+    path = tmp_path / "labels.parquet"
+    frame.to_parquet(path)
+    assert read_labels(path).to_numpy().tolist() == [["1", "007", "1"], ["2", "b", "0"]]
+    pd.concat([frame, frame]).to_parquet(path)
+    assert "row 3: worker '007'" in message(read_labels, path)
+
+
+def test_parquet_rows_without_pyarrow(tmp_path, monkeypatch):
+    path = write(tmp_path, "", "labels.parquet")
+    monkeypatch.setattr(pd, "read_parquet", lambda path: pd.concat([LABELS, LABELS]))
+    assert f"{path}, row 3: worker 'a'" in message(read_labels, path)
+
+
+def test_parquet_needs_its_extra(tmp_path, monkeypatch):
+    path = write(tmp_path, "", "labels.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "fastparquet", None)
+    assert "pip install 'crowd-workbench[parquet]'" in message(read_labels, path)
+
+
+def test_what_is_not_parquet(tmp_path, monkeypatch):
+    def fail(path):
+        raise ValueError("Magic bytes not found")
+
+    monkeypatch.setattr(pd, "read_parquet", fail)
+    path = write(tmp_path, "x", "labels.parquet")
+    assert "not a Parquet file (ValueError)" in message(read_labels, path)

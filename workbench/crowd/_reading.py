@@ -1,0 +1,381 @@
+"""Opening tables that users bring: one reader, one way of saying what is wrong.
+
+Everything becomes text, stripped, cell by cell, with the line each row stood on, so that
+ids keep their leading zeros and a message can name the line. Used by `tables` and
+`converters`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from workbench.errors import InputError
+
+Source: TypeAlias = "str | Path | pd.DataFrame | pd.Series[Any]"
+Duplicates = Literal["error", "first", "last", "keep"]
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "task": ("item", "question", "object"),
+    "worker": ("annotator", "user", "performer"),
+    "label": ("answer", "response"),
+    "time": (),
+    "gold": ("truth", "ground_truth", "label"),
+    "task_type": ("type",),
+    "skill": (),
+    "capacity": (),
+    "cost": (),
+}
+
+# What pandas, NumPy, R and databases write for "no value".
+MISSING = frozenset({"", "nan", "na", "<na>", "null"})
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+def is_missing(cell: str) -> bool:
+    return cell.casefold() in MISSING
+
+
+def show(value: object) -> str:
+    """Quote a user's text for a message: one line, never long."""
+    text = repr(str(value))
+    return text if len(text) <= 60 else f"{text[:50]}…{text[-1]}"
+
+
+def listing(values: Sequence[object]) -> str:
+    shown = [show(value) for value in values[:8]]
+    if len(values) > 8:
+        shown.append(f"… ({len(values)} in all)")
+    return ", ".join(shown)
+
+
+def as_text(value: object) -> str:
+    """Write a cell as text; missing is '', and 3.0 (an id that met a NaN) is '3'."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        if math.isnan(number):
+            return ""
+        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+    return "" if value is None or value is pd.NA or value is pd.NaT else str(value).strip()
+
+
+def as_number(cell: str) -> float | None:
+    """Read a number, `None` when the text is none (Python's `1_000` is none)."""
+    try:
+        return None if "_" in cell else float(cell)
+    except ValueError:
+        return None
+
+
+def plain(name: str) -> str:
+    """Bring a column name to the form the aliases have."""
+    return name.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as text.
+
+    Attributes
+    ----------
+    name
+        What messages call it: the path, or the kind of table when it came as a frame.
+    header, columns
+        Column names, and the cells of each column.
+    unit, marks
+        How messages name row i: `unit` ("line", "row" or "index") and `marks[i]`.
+    """
+
+    name: str
+    header: list[str]
+    columns: list[list[str]]
+    unit: str
+    marks: Sequence[object]
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+    def mark(self, row: int) -> str:
+        return f"{self.unit} {self.marks[row]}"
+
+    def at(self, row: int) -> str:
+        return f"{self.name}, {self.mark(row)}"
+
+    def find(self, field: str) -> int | None:
+        """Return the column of `field`: its own name first, then an alias."""
+        names = [plain(name) for name in self.header]
+        found = [j for j, name in enumerate(names) if name == field]
+        found = found or [j for j, name in enumerate(names) if name in ALIASES[field]]
+        if len(found) > 1:
+            columns = listing([self.header[j] for j in found])
+            raise InputError(f"{self.name}: columns {columns} all name the {field}; keep one")
+        return found[0] if found else None
+
+    def place(self, field: str) -> int:
+        """Return the column of `field`, which must be there."""
+        place = self.find(field)
+        if place is None:
+            other = " or ".join(ALIASES[field])
+            also = f" (or {other})" if other else ""
+            raise InputError(
+                f"{self.name}: no column {field!r}{also}; "
+                f"the columns found are {listing(self.header)}"
+            )
+        return place
+
+    def require(self, *fields: str) -> None:
+        """Raise an `InputError` unless there is a column for each field."""
+        if len(self.header) < len(fields):
+            self._too_few(fields)
+        for field in fields:
+            self.place(field)
+
+    def _too_few(self, fields: Sequence[str]) -> None:
+        other = [mark for mark in ("\t", ";", ",") if mark in self.header[0]]
+        if len(self.header) == 1 and other:
+            raise InputError(
+                f"{self.name}: one column {show(self.header[0])}, split by {other[0]!r}; "
+                "save it with commas as .csv or with tabs as .tsv"
+            )
+        raise InputError(
+            f"{self.name}: too few columns ({listing(self.header)}); {', '.join(fields)} are needed"
+        )
+
+    def words(self, field: str) -> list[str]:
+        """Cells of a required column, none of them missing."""
+        return self.filled(self.place(field), field)
+
+    def filled(self, column: int, field: str) -> list[str]:
+        """Cells of a column by its position, none of them missing."""
+        cells = self.columns[column]
+        bad = {cell for cell in set(cells) if is_missing(cell)}
+        if bad:
+            row = next(i for i, cell in enumerate(cells) if cell in bad)
+            if cells[row]:
+                raise InputError(
+                    f"{self.at(row)}: {field} is {show(cells[row])}, which reads as missing; "
+                    "remove the row, or rename it if it is a value"
+                )
+            raise InputError(f"{self.at(row)}: {field} is empty; fill it in or remove the row")
+        return cells
+
+    def unique(self, cells: Sequence[str], field: str, mend: str) -> None:
+        """Raise an `InputError` when a value appears twice."""
+        seen: dict[str, int] = {}
+        for row, cell in enumerate(cells):
+            first = seen.setdefault(cell, row)
+            if first != row:
+                raise InputError(
+                    f"{self.at(row)}: {field} {show(cell)} appears already on "
+                    f"{self.mark(first)}; {mend}"
+                )
+
+
+def vote_table(
+    table: Table,
+    tasks: Sequence[str],
+    workers: Sequence[str],
+    labels: Sequence[str],
+    *,
+    duplicates: Duplicates,
+    times: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Make the long table `task, worker, label` (and `time`), minding repeated pairs."""
+    if duplicates not in ("error", "first", "last", "keep"):
+        raise InputError(
+            f"duplicates is {show(duplicates)}; choose 'error', 'first', 'last' or 'keep'"
+        )
+    frame = pd.DataFrame({"task": tasks, "worker": workers, "label": labels})
+    if times is not None:
+        frame["time"] = _times(times)
+    if duplicates == "keep":
+        return frame
+    pair = ["task", "worker"]
+    repeated = frame.duplicated(pair, keep="last" if duplicates == "last" else "first").to_numpy()
+    if duplicates == "error" and repeated.any():
+        again = int(repeated.argmax())
+        first = next(
+            i for i in range(again) if tasks[i] == tasks[again] and workers[i] == workers[again]
+        )
+        raise InputError(
+            f"{table.at(again)}: worker {show(workers[again])} labels task "
+            f"{show(tasks[again])} a second time (first on {table.mark(first)}); "
+            "remove one of them, or pass duplicates='first' or 'last'"
+        )
+    return frame[~repeated].reset_index(drop=True)
+
+
+def _times(cells: Sequence[str]) -> list[float] | list[str | None]:
+    """Read numbers where every time is one (seconds), otherwise text (dates)."""
+    numbers = [math.nan if is_missing(cell) else as_number(cell) for cell in cells]
+    if any(number is None for number in numbers):
+        return [None if is_missing(cell) else cell for cell in cells]
+    return [number for number in numbers if number is not None]
+
+
+def open_table(source: Source, what: str) -> Table:
+    """Open a headed CSV, TSV or Parquet file, or a frame.
+
+    Raises
+    ------
+    InputError
+        No such file, a directory, an unknown ending, undecodable, empty, ragged, no rows.
+    """
+    if isinstance(source, (pd.DataFrame, pd.Series)):
+        return _of_frame(source, what, "index")
+    path = file_path(source, what)
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return _of_frame(_read_parquet(path), path_name(path), "row")
+    if suffix not in SEPARATORS:
+        raise InputError(
+            f"{path_name(path)}: unknown file ending {suffix!r}; {what} are read from "
+            ".csv, .tsv or .parquet"
+        )
+    return read_rows(path, SEPARATORS[suffix], header=True)
+
+
+def file_path(source: object, what: str) -> Path:
+    """Check that `source` names a file."""
+    if not isinstance(source, (str, Path)):
+        raise InputError(f"{what}: a path or a data frame is wanted, not {type(source).__name__}")
+    path = Path(source)
+    try:
+        missing, folder = not path.exists(), path.is_dir()
+    except (OSError, ValueError):  # a name too long, or with a NUL in it
+        missing, folder = True, False
+    if missing:
+        raise InputError(f"{path_name(path)}: no such file; check the path")
+    if folder:
+        raise InputError(f"{path_name(path)}: a directory; name a file in it")
+    return path
+
+
+def path_name(path: Path) -> str:
+    """Write a path on one line, whatever is in it."""
+    return str(path) if str(path).isprintable() else repr(str(path))
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file (with or without a byte-order mark) that is not empty."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path_name(path)}: not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{path_name(path)}: cannot be read ({error.strerror})") from None
+    if not text.strip():
+        raise InputError(f"{path_name(path)}: empty; a table with rows is wanted")
+    return text
+
+
+def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True) -> Table:
+    """Read separated text; every row has as many fields as the first one."""
+    name = path_name(path)
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    reader = csv.reader(
+        io.StringIO(read_text(path), newline=""),
+        delimiter=separator,
+        quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
+        strict=True,
+    )
+    try:
+        for row in reader:
+            if not "".join(row).strip() and len(row) <= 1:
+                continue
+            if rows and len(row) != len(rows[0]):
+                raise InputError(
+                    f"{name}, line {reader.line_num}: {len(row)} fields, but "
+                    f"{len(rows[0])} on line {lines[0]}; mend the line, and quote a field "
+                    "that holds a separator"
+                )
+            rows.append(row)
+            lines.append(reader.line_num)
+    except csv.Error as error:
+        raise InputError(f"{name}, line {reader.line_num}: {error}; mend the quotes") from None
+    names = [cell.strip() for cell in rows[0]] if header else [""] * len(rows[0])
+    body = rows[1:] if header else rows
+    if not body:
+        raise InputError(f"{name}: a header but no rows; add the rows")
+    columns = [[cell.strip() for cell in column] for column in zip(*body, strict=True)]
+    return Table(name, names, columns, "line", lines[1:] if header else lines)
+
+
+def refuse_header(table: Table, fields: Sequence[str]) -> None:
+    """Raise an `InputError` when the first row of a headerless table names its columns."""
+    first = [plain(column[0]) for column in table.columns]
+    named = [
+        cell
+        for cell, field in zip(first, fields, strict=False)
+        if cell in (field, f"{field}_id", f"{field}id", *ALIASES[field])
+    ]
+    if len(named) > 1:
+        raise InputError(
+            f"{table.at(0)}: looks like a header ({listing(named)}); remove it, or read the "
+            "file with read_labels"
+        )
+
+
+def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Table:
+    frame = source.to_frame() if isinstance(source, pd.Series) else source
+    marks = [show(mark) if isinstance(mark, str) else str(mark) for mark in frame.index]
+    header = [str(column).strip() for column in frame.columns]
+    columns = [[as_text(cell) for cell in frame.iloc[:, j]] for j in range(frame.shape[1])]
+    for level in reversed(range(frame.index.nlevels)):
+        if frame.index.names[level] is not None:
+            header.insert(0, str(frame.index.names[level]).strip())
+            columns.insert(0, [as_text(cell) for cell in frame.index.get_level_values(level)])
+    if not header:
+        raise InputError(f"{name}: empty; a table with rows is wanted")
+    if not marks:
+        raise InputError(f"{name}: a header but no rows; add the rows")
+    return Table(name, header, columns, unit, range(1, len(marks) + 1) if unit == "row" else marks)
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except ImportError:
+        raise InputError(
+            f"{path_name(path)}: reading Parquet needs pyarrow; "
+            "pip install 'crowd-workbench[parquet]', or save it as .csv"
+        ) from None
+    except Exception as error:  # each engine has exceptions of its own
+        raise InputError(
+            f"{path_name(path)}: not a Parquet file ({type(error).__name__}); save it anew"
+        ) from None
+
+
+def numbers(
+    table: Table, column: int, field: str, check: Callable[[float], str | None]
+) -> list[float]:
+    """Read a column of finite numbers; `check` returns what is wrong with one, or `None`."""
+    values = []
+    for row, cell in enumerate(table.columns[column]):
+        number = math.nan if is_missing(cell) else as_number(cell)
+        if number is None:
+            wrong: str | None = f"{field} {show(cell)} is not a number; write one, as in 0.75"
+        elif math.isnan(number):
+            wrong = f"{field} is missing (NaN); fill it in or remove the row"
+        elif math.isinf(number):
+            wrong = f"{field} is infinite ({cell}); write a finite number"
+        else:
+            wrong = check(number)
+            values.append(number)
+        if wrong:
+            raise InputError(f"{table.at(row)}, column {show(table.header[column])}: {wrong}")
+    return values

@@ -1,0 +1,339 @@
+"""Tables that users bring: labels, gold, skills, capacities, task types and costs.
+
+Each reader takes a path (.csv, .tsv, .parquet) or a data frame and returns the table in
+the workbench's one form. Column names are matched whatever their case, with the field's
+usual aliases; columns not asked for are ignored. Ids and labels are text, stripped, and
+keep their leading zeros. A cell that is empty or reads NaN, NA, <NA> or null is missing.
+
+Anything wrong is an `InputError` of one line: file, line (1-based, the header is line 1;
+for a frame its index), field, and the mend.
+
+May import `workbench.errors` and its neighbours in `workbench.crowd`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.crowd._reading import (
+    Duplicates,
+    Source,
+    Table,
+    as_number,
+    listing,
+    numbers,
+    open_table,
+    show,
+    vote_table,
+)
+from workbench.errors import InputError
+
+__all__ = [
+    "Duplicates",
+    "LabelSet",
+    "Source",
+    "read_capacities",
+    "read_costs",
+    "read_gold",
+    "read_labels",
+    "read_skills",
+    "read_task_types",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSet:
+    """Labels with the gold of (some of) their tasks.
+
+    Attributes
+    ----------
+    name
+        What reports call it.
+    labels
+        Long table `task, worker, label` (and `time` where it is known), one row a vote.
+    gold
+        True label by task, named "gold", with an index named "task".
+    """
+
+    name: str
+    labels: pd.DataFrame
+    gold: pd.Series[Any]
+
+
+def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataFrame:
+    """Read a label table.
+
+    Parameters
+    ----------
+    source
+        Columns task (or item, question, object), worker (or annotator, user, performer),
+        label (or answer, response) and, optionally, time.
+    duplicates
+        What to do when a worker labels a task twice: raise an error, keep the "first" or
+        the "last" of the labels, or "keep" them all.
+
+    Returns
+    -------
+    DataFrame
+        Columns `task, worker, label` as text, in the order of the file, and `time` when
+        present: floats if every time is a number, text otherwise.
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, an id or a label is missing, or a
+        (task, worker) pair is repeated.
+    """
+    table = open_table(source, "labels")
+    table.require("task", "worker", "label")
+    time = table.find("time")
+    return vote_table(
+        table,
+        table.words("task"),
+        table.words("worker"),
+        table.words("label"),
+        duplicates=duplicates,
+        times=None if time is None else table.columns[time],
+    )
+
+
+def read_gold(source: Source, labels: pd.DataFrame | None = None) -> pd.Series[Any]:
+    """Read the gold labels.
+
+    Parameters
+    ----------
+    source
+        Columns task and gold (or truth, ground_truth, label); a Series indexed by task
+        will do.
+    labels
+        Label table that the gold belongs to. Every gold task must then be in it. A gold
+        class that no worker ever used is allowed, since a whole crowd can be wrong, but
+        not when it is a used class in another spelling ("Yes" and "yes", "1.0" and "1"),
+        and not when gold and labels have no class in common at all: then the two tables
+        code their classes differently.
+
+    Returns
+    -------
+    Series
+        Gold label (text) by task (text), named "gold".
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, a cell is missing, a task has two gold
+        labels, a task is not in `labels`, or the classes do not match.
+    """
+    table = open_table(_named(source, "task", "gold"), "gold")
+    table.require("task", "gold")
+    tasks, gold = table.words("task"), table.words("gold")
+    table.unique(tasks, "task", "a task has one gold label, remove the other")
+    if labels is not None:
+        votes = read_labels(labels, duplicates="keep")
+        known = set(votes["task"])
+        for row, task in enumerate(tasks):
+            if task not in known:
+                raise InputError(
+                    f"{table.at(row)}: gold for task {show(task)}, which has no label; "
+                    "remove the row or mend the task id"
+                )
+        _match_classes(table, gold, set(votes["label"]))
+    return pd.Series(gold, index=pd.Index(tasks, name="task"), name="gold")
+
+
+def _named(source: Source, index: str, values: str) -> Source:
+    """Give a Series, whatever its names, those of its two columns."""
+    if isinstance(source, pd.Series) and source.index.nlevels == 1:
+        return source.rename_axis(index=index).rename(values)
+    return source
+
+
+def _match_classes(table: Table, gold: list[str], used: set[str]) -> None:
+    spelled = {_spelling(label): label for label in sorted(used)}
+    for row, label in enumerate(gold):
+        if label not in used and _spelling(label) in spelled:
+            raise InputError(
+                f"{table.at(row)}: gold {show(label)} is written "
+                f"{show(spelled[_spelling(label)])} in the labels; write both alike"
+            )
+    if used.isdisjoint(gold):
+        raise InputError(
+            f"{table.name}: gold classes {listing(sorted(set(gold)))} have none in common "
+            f"with the labels' {listing(sorted(used))}; code both alike"
+        )
+
+
+def _spelling(label: str) -> str:
+    number = as_number(label)
+    return label.casefold() if number is None else repr(number)
+
+
+def read_skills(source: Source) -> pd.DataFrame:
+    """Read skills p (the probability that a worker labels a task of a type correctly).
+
+    Parameters
+    ----------
+    source
+        Long, with columns worker, task_type (or type) and skill; or wide, with a column
+        worker and one column a task type.
+
+    Returns
+    -------
+    DataFrame
+        Workers × task types, floats in [0, 1]; index named "worker", columns named
+        "task_type", both in the order of the file.
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, a skill is missing, not a number,
+        infinite or outside [0, 1], a worker (or pair) is repeated, or a long table
+        leaves a pair out.
+    """
+    return _workers_by_types(source, "skills", "skill", _wrong_skill)
+
+
+def read_costs(source: Source) -> pd.DataFrame:
+    """Read what a label costs.
+
+    Parameters
+    ----------
+    source
+        Long, with columns worker, task_type (or type) and cost; or wide, with a column
+        worker and one column a task type; or `worker, cost`, for one price each.
+
+    Returns
+    -------
+    DataFrame
+        Workers × task types, floats ≥ 0, laid out as in `read_skills`. With one price
+        each, the single column "cost".
+
+    Raises
+    ------
+    InputError
+        As `read_skills`, with negative costs for skills outside [0, 1].
+    """
+    return _workers_by_types(source, "costs", "cost", _wrong_cost)
+
+
+def _wrong_skill(skill: float) -> str | None:
+    if 0 <= skill <= 1:
+        return None
+    return f"skill {skill:g} is outside [0, 1]; write a probability, as in 0.75"
+
+
+def _wrong_cost(cost: float) -> str | None:
+    return f"cost {cost:g} is negative; write a price ≥ 0" if cost < 0 else None
+
+
+def _workers_by_types(
+    source: Source, what: str, field: str, check: Callable[[float], str | None]
+) -> pd.DataFrame:
+    table = open_table(source, what)
+    table.require("worker", *([field] if len(table.header) == 1 else []))
+    if table.find("task_type") is None:
+        return _wide(table, field, check)
+    table.require("worker", "task_type", field)
+    workers, types = table.words("worker"), table.words("task_type")
+    values = numbers(table, table.place(field), field, check)
+    seen: dict[tuple[str, str], int] = {}
+    for row, pair in enumerate(zip(workers, types, strict=True)):
+        if seen.setdefault(pair, row) != row:
+            raise InputError(
+                f"{table.at(row)}: worker {show(pair[0])} and task type {show(pair[1])} appear "
+                f"already on {table.mark(seen[pair])}; remove one of them"
+            )
+    rows = pd.Index(dict.fromkeys(workers), name="worker")
+    columns = pd.Index(dict.fromkeys(types), name="task_type")
+    matrix = np.full((len(rows), len(columns)), np.nan)
+    matrix[rows.get_indexer(pd.Index(workers)), columns.get_indexer(pd.Index(types))] = values
+    if np.isnan(matrix).any():
+        row, place = (int(k) for k in np.argwhere(np.isnan(matrix))[0])
+        raise InputError(
+            f"{table.name}: worker {show(rows[row])} has no {field} for task type "
+            f"{show(columns[place])}; give each worker one for every task type"
+        )
+    return pd.DataFrame(matrix, index=rows, columns=columns)
+
+
+def _wide(table: Table, field: str, check: Callable[[float], str | None]) -> pd.DataFrame:
+    workers = table.words("worker")
+    table.unique(workers, "worker", "a worker has one row, remove the other")
+    types: dict[str, list[float]] = {}
+    for column, name in enumerate(table.header):
+        if column == table.find("worker"):
+            continue
+        if not name:
+            raise InputError(f"{table.name}: column {column + 1} has no name; name the task type")
+        if name in types:
+            raise InputError(f"{table.name}: two columns are named {show(name)}; keep one")
+        types[name] = numbers(table, column, field, check)
+    frame = pd.DataFrame(types, index=pd.Index(workers, name="worker"))
+    return frame.rename_axis(columns="task_type")
+
+
+def read_capacities(source: Source) -> pd.Series[int]:
+    """Read how many tasks each worker can take (M).
+
+    Parameters
+    ----------
+    source
+        Columns worker and capacity.
+
+    Returns
+    -------
+    Series
+        Capacity (integer ≥ 0) by worker, named "capacity".
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, a capacity is missing, not a number,
+        infinite, negative, fractional or above 2⁵³, or a worker is repeated.
+    """
+    table = open_table(_named(source, "worker", "capacity"), "capacities")
+    table.require("worker", "capacity")
+    workers = table.words("worker")
+    table.unique(workers, "worker", "a worker has one capacity, remove the other")
+    values = numbers(table, table.place("capacity"), "capacity", _wrong_capacity)
+    index = pd.Index(workers, name="worker")
+    return pd.Series([int(value) for value in values], index=index, name="capacity", dtype="int64")
+
+
+def _wrong_capacity(capacity: float) -> str | None:
+    if capacity < 0:
+        return f"capacity {capacity:g} is negative; write a number of tasks ≥ 0"
+    if not capacity.is_integer():
+        return f"capacity {capacity:g} is not whole; write a whole number of tasks"
+    if capacity > 2**53:
+        return f"capacity {capacity:g} is too large; the number of tasks is enough"
+    return None
+
+
+def read_task_types(source: Source) -> pd.Series[Any]:
+    """Read the type of each task.
+
+    Parameters
+    ----------
+    source
+        Columns task and task_type (or type).
+
+    Returns
+    -------
+    Series
+        Task type (text) by task (text), named "task_type".
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, a cell is missing, or a task is repeated.
+    """
+    table = open_table(_named(source, "task", "task_type"), "task types")
+    table.require("task", "task_type")
+    tasks, types = table.words("task"), table.words("task_type")
+    table.unique(tasks, "task", "a task has one type, remove the other")
+    return pd.Series(types, index=pd.Index(tasks, name="task"), name="task_type")
