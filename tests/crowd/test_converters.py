@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import json
+import string
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+from workbench.crowd._reading import is_missing
+from workbench.crowd.converters import (
+    from_headerless,
+    from_nested_json,
+    from_tab_separated,
+    from_wide,
+)
+from workbench.crowd.tables import read_labels
+from workbench.errors import InputError
+
+
+def message(call, *arguments, **keywords) -> str:
+    with pytest.raises(InputError) as caught:
+        call(*arguments, **keywords)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert text.isprintable()
+    return text
+
+
+def table(*votes: tuple[str, str, str]) -> pd.DataFrame:
+    return pd.DataFrame(votes, columns=["task", "worker", "label"])
+
+
+def as_set(frame: pd.DataFrame) -> set[tuple[str, ...]]:
+    return set(frame[["task", "worker", "label"]].itertuples(index=False, name=None))
+
+
+FIELD_NAMES = {"task", "item", "question", "object"}
+names = (
+    st.text(string.ascii_letters + string.digits + "-_.,'\" éß", min_size=1, max_size=6)
+    .map(str.strip)
+    .filter(lambda cell: not is_missing(cell) and cell.casefold() not in FIELD_NAMES)
+)
+votes = st.dictionaries(st.tuples(names, names), names, min_size=1, max_size=12).map(
+    lambda given: table(*((task, worker, label) for (task, worker), label in given.items()))
+)
+
+
+# Wide
+
+
+def test_wide_frame():
+    frame = pd.DataFrame({"w1": [1, np.nan], "w2": [0, 1]}, index=["t1", "t2"])
+    expected = table(("t1", "w1", "1"), ("t1", "w2", "0"), ("t2", "w2", "1"))
+    assert_frame_equal(from_wide(frame), expected)
+    assert_frame_equal(from_wide(frame.rename_axis("image")), expected)
+    assert_frame_equal(from_wide(frame.rename_axis("Item").reset_index()), expected)
+    assert_frame_equal(from_wide(frame.rename_axis("image").reset_index(), task="image"), expected)
+
+
+@pytest.mark.parametrize(("first", "task"), [("item", None), ("", None), ("image", "image")])
+def test_wide_file(tmp_path, first, task):
+    path = tmp_path / "wide.csv"
+    path.write_text(f"{first},w1,007\n01,1,\n02,NA,0\n")
+    assert_frame_equal(from_wide(path, task=task), table(("01", "w1", "1"), ("02", "007", "0")))
+
+
+@settings(deadline=None, max_examples=60)
+@given(votes)
+def test_wide_round_trip(tmp_path_factory, long):
+    wide = long.pivot(index="task", columns="worker", values="label")
+    assert as_set(from_wide(wide)) == as_set(long)
+    path = tmp_path_factory.mktemp("wide") / "wide.csv"
+    wide.to_csv(path)
+    assert_frame_equal(from_wide(path), from_wide(wide))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("image,w1\na,1\n", ["no column 'task' (or item", "pass task=NAME", "'image'"]),
+        ("task\na\n", ["too few columns"]),
+        ("task,w1,\na,1,1\n", ["column 3 has no name; name its worker"]),
+        ("task,w1,w1\na,1,1\n", ["columns 2 and 3 are both worker 'w1'"]),
+        ("task,w1\na,1\na,1\n", ["line 3: task 'a' appears already on line 2"]),
+        ("task,w1\n,1\n", ["line 2: task is empty"]),
+        ("task,w1\na,\nb,NaN\n", ["no label in the whole table"]),
+    ],
+)
+def test_bad_wide(tmp_path, text, parts):
+    path = tmp_path / "wide.csv"
+    path.write_text(text)
+    found = message(from_wide, path)
+    assert found.startswith(str(path))
+    assert all(part in found for part in parts)
+
+
+def test_wide_without_the_named_column():
+    assert "no column 'bird' with the task ids" in message(
+        from_wide, pd.DataFrame({"w": [1]}), task="bird"
+    )
+
+
+# Headerless
+
+
+def test_headerless(tmp_path):
+    path = tmp_path / "crowd.txt"
+    path.write_text("w1,01,0,1,5\nw2,01,1,1,7.5\nw1,t2,1,,2\nw1,t3,1,0,2\n")
+    crowd = from_headerless(path)
+    assert crowd.name == "crowd"
+    assert crowd.labels["time"].tolist() == [5, 7.5, 2, 2]
+    assert as_set(crowd.labels) == {
+        ("01", "w1", "0"),
+        ("01", "w2", "1"),
+        ("t2", "w1", "1"),
+        ("t3", "w1", "1"),
+    }
+    assert crowd.gold.to_dict() == {"01": "1", "t3": "0"}
+    assert crowd.gold.name == "gold"
+    assert crowd.gold.index.name == "task"
+    assert from_headerless(path, name="birds").name == "birds"
+
+
+def test_headerless_without_any_gold():
+    crowd = from_headerless(pd.DataFrame([["w1", 1, 0, None]]))
+    assert crowd.name == "labels"
+    assert crowd.gold.empty
+    assert crowd.gold.index.name == "task"
+
+
+@settings(deadline=None, max_examples=60)
+@given(votes, st.data())
+def test_headerless_round_trip(tmp_path_factory, long, data):
+    gold = {task: data.draw(names) for task in long["task"].unique()}
+    frame = long.assign(gold=long["task"].map(gold))[["worker", "task", "label", "gold"]]
+    path = tmp_path_factory.mktemp("headerless") / "crowd.csv"
+    frame.to_csv(path, header=False, index=False)
+    for source in (path, frame):
+        crowd = from_headerless(source)
+        assert_frame_equal(crowd.labels, long)
+        assert crowd.gold.to_dict() == gold
+
+
+def test_headerless_duplicates(tmp_path):
+    path = tmp_path / "crowd.csv"
+    path.write_text("w,t,0,1\nw,t,1,1\n")
+    assert "line 2: worker 'w' labels task 't' a second time (first on line 1)" in message(
+        from_headerless, path
+    )
+    assert from_headerless(path, duplicates="last").labels["label"].tolist() == ["1"]
+    assert len(from_headerless(path, duplicates="keep").labels) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("w,t,0\n", ["3 columns; worker, task, label, gold"]),
+        ("worker,task,label,gold\nw,t,0,1\n", ["line 1: looks like a header", "read_labels"]),
+        ("WorkerID,TaskID,WorkerLabel,GoldLabel\nw,t,0,1\n", ["line 1: looks like a header"]),
+        ("w,t,0,1\nv,t,0,0\n", ["line 2: gold of task 't' is '0', but '1' on line 1"]),
+        (",t,0,1\n", ["line 1: worker is empty"]),
+        ("w,,0,1\n", ["line 1: task is empty"]),
+        ("w,t,,1\n", ["line 1: label is empty"]),
+        ("w,t,0,1\nw,t\n", ["line 2: 2 fields, but 4"]),
+        ("", ["empty"]),
+    ],
+)
+def test_bad_headerless(tmp_path, text, parts):
+    path = tmp_path / "crowd.csv"
+    path.write_text(text)
+    found = message(from_headerless, path)
+    assert found.startswith(str(path))
+    assert all(part in found for part in parts)
+
+
+# Tab-separated
+
+
+def test_tab_separated(tmp_path):
+    path = tmp_path / "answers.txt"
+    path.write_text('worker "1"\thttp://a,b\tporn\nw2\t"quote\tnotporn\n')
+    assert_frame_equal(
+        from_tab_separated(path),
+        table(("http://a,b", 'worker "1"', "porn"), ('"quote', "w2", "notporn")),
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(votes)
+def test_tab_separated_round_trip(tmp_path_factory, long):
+    path = tmp_path_factory.mktemp("tabs") / "answers"
+    path.write_text("".join(f"{v.worker}\t{v.task}\t{v.label}\n" for v in long.itertuples()))
+    assert_frame_equal(from_tab_separated(path), long)
+    assert_frame_equal(from_tab_separated(long[["worker", "task", "label"]]), long)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("w,t,1\n", ["1 columns; worker, object and label are wanted, separated by tabs"]),
+        ("worker\tobject\tlabel\nw\tt\t1\n", ["line 1: looks like a header"]),
+        ("w\tt\t\n", ["line 1: label is empty"]),
+        ("w\tt\t1\nw\tt\t1\n", ["line 2: worker 'w' labels task 't' a second time"]),
+    ],
+)
+def test_bad_tab_separated(tmp_path, text, parts):
+    path = tmp_path / "answers.txt"
+    path.write_text(text)
+    found = message(from_tab_separated, path)
+    assert all(part in found for part in parts)
+
+
+def test_a_series_has_no_columns_to_take():
+    assert "not Series" in message(from_tab_separated, pd.Series(["w"]))
+
+
+# Nested JSON
+
+
+def test_nested_json(tmp_path):
+    content = {"01": {"w1": 1, "w2": None, "w3": ""}, "02": {}, "03": {"w1": "cat", "w2": True}}
+    expected = table(("01", "w1", "1"), ("03", "w1", "cat"), ("03", "w2", "True"))
+    assert_frame_equal(from_nested_json(content), expected)
+    path = tmp_path / "labels.json"
+    path.write_text(json.dumps(content))
+    assert_frame_equal(from_nested_json(str(path)), expected)
+
+
+@settings(deadline=None, max_examples=60)
+@given(votes)
+def test_nested_json_round_trip(tmp_path_factory, long):
+    nested: dict[str, dict[str, str]] = {}
+    for vote in long.itertuples():
+        nested.setdefault(vote.task, {})[vote.worker] = vote.label
+    path = tmp_path_factory.mktemp("json") / "labels.json"
+    path.write_text(json.dumps(nested))
+    found = from_nested_json(path)
+    assert_frame_equal(found, from_nested_json(nested))
+    assert as_set(found) == as_set(long)
+    assert_frame_equal(read_labels(found), found)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("[1]", ["a JSON list; {task: {worker: label}} is wanted"]),
+        ('{"t": 1}', ["task 't': '1' is no mapping"]),
+        ('{"t": {"w": [1]}}', ["task 't', worker 'w': label '[1]' is no single value"]),
+        ('{"t": {"w": {}}}', ["label '{}' is no single value"]),
+        ('{"": {"w": 1}}', ["a task has the key ''"]),
+        ('{"t": {"": 1}}', ["worker '': the worker's key is empty"]),
+        ('{"t": {"w": 1, "w": 2}}', ["key 'w' appears twice"]),
+        ('{"t": {"w": 1}, "t": {"v": 1}}', ["key 't' appears twice"]),
+        ('{"t": {"w": 1}, "t ": {"w": 1}}', ["task 't ', worker 'w': the pair appears twice"]),
+        ('{"t":\n {"w": 1', ["line 2, column", "not JSON"]),
+        ("{}", ["no label in the whole table"]),
+        ('{"t": {"w": NaN}}', ["no label in the whole table"]),
+        ("", ["empty"]),
+        ("[" * 100_000, ["nested too deeply"]),
+    ],
+)
+def test_bad_nested_json(tmp_path, text, parts):
+    path = tmp_path / "labels.json"
+    path.write_text(text)
+    found = message(from_nested_json, path)
+    assert found.startswith(str(path))
+    assert all(part in found for part in parts)

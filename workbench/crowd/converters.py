@@ -1,0 +1,292 @@
+"""Other forms that label tables come in, brought to the long table `task, worker, label`.
+
+All ids and labels become text, as in `workbench.crowd.tables`; what is wrong is an
+`InputError` of one line.
+
+May import `workbench.errors` and its neighbours in `workbench.crowd`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.crowd._reading import (
+    ALIASES,
+    Duplicates,
+    Source,
+    Table,
+    as_text,
+    file_path,
+    is_missing,
+    open_table,
+    path_name,
+    plain,
+    read_rows,
+    read_text,
+    refuse_header,
+    show,
+    vote_table,
+)
+from workbench.crowd.tables import LabelSet
+from workbench.errors import InputError
+
+__all__ = ["from_headerless", "from_nested_json", "from_tab_separated", "from_wide"]
+
+
+def from_wide(source: Source, *, task: str | None = None) -> pd.DataFrame:
+    """Convert a wide table: a row a task, a column a worker, missing where no label is.
+
+    Parameters
+    ----------
+    source
+        A .csv, .tsv or .parquet file, or a frame.
+    task
+        Name of the column with the task ids. If not given: the column called task (or
+        item, question, object); else a file's first column if it has no name (what pandas
+        writes for an index), or a frame's index.
+
+    Returns
+    -------
+    DataFrame
+        Long table `task, worker, label`, task by task, workers in the order of columns.
+        A cell that is empty or reads NaN, NA, <NA> or null is no label.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, no column has the task ids, a task or a worker is
+        repeated or missing, or there is no label at all.
+    """
+    if isinstance(source, pd.DataFrame) and task is None:
+        names = {plain(str(column)) for column in source.columns}
+        if names.isdisjoint(("task", *ALIASES["task"])) and source.index.nlevels == 1:
+            source = source.rename_axis(index="task")
+    table = open_table(source, "labels")
+    place = _task_column(table, task)
+    tasks = table.filled(place, "task")
+    table.unique(tasks, "task", "a task has one row, merge them")
+    workers = {j: name for j, name in enumerate(table.header) if j != place}
+    if not workers:
+        raise InputError(f"{table.name}: too few columns; add one a worker to that of the tasks")
+    named: dict[str, int] = {}
+    for j, name in workers.items():
+        if is_missing(name):
+            raise InputError(f"{table.name}: column {j + 1} has no name; name its worker")
+        if named.setdefault(name, j) != j:
+            raise InputError(
+                f"{table.name}: columns {named[name] + 1} and {j + 1} are both worker "
+                f"{show(name)}; a worker has one column"
+            )
+    votes = [
+        (tasks[row], name, table.columns[j][row])
+        for row in range(len(table))
+        for j, name in workers.items()
+        if not is_missing(table.columns[j][row])
+    ]
+    return _long(votes, table.name)
+
+
+def _task_column(table: Table, task: str | None) -> int:
+    if task is None:
+        place = table.find("task")
+        if place is None and not table.header[0]:
+            place = 0
+    else:
+        place = table.header.index(task) if task in table.header else None
+    if place is None:
+        wanted = "'task' (or item or question or object)" if task is None else show(task)
+        raise InputError(
+            f"{table.name}: no column {wanted} with the task ids; pass task=NAME, the columns "
+            f"found begin with {show(table.header[0])}"
+        )
+    return place
+
+
+def _long(votes: list[tuple[str, str, str]], name: str) -> pd.DataFrame:
+    if not votes:
+        raise InputError(f"{name}: no label in the whole table; check that it holds labels")
+    return pd.DataFrame(votes, columns=["task", "worker", "label"])
+
+
+def from_headerless(
+    source: Source, *, name: str | None = None, duplicates: Duplicates = "error"
+) -> LabelSet:
+    """Convert rows `worker, task, label, gold` and, optionally, `time`, without a header.
+
+    Parameters
+    ----------
+    source
+        Comma-separated file, or a frame whose columns are taken by position.
+    name
+        Name of the label set; the file's name without its ending if not given.
+    duplicates
+        As in `read_labels`.
+
+    Returns
+    -------
+    LabelSet
+        Labels in the order of rows, with `time` when there are five columns, and the gold
+        by task in the order of first appearance. A task whose gold is missing on every
+        row has none.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, has not four or five columns, has a header, an id or a
+        label is missing, a pair is repeated, or a task has two different gold labels.
+    """
+    table = _by_position(source, ",")
+    if len(table.columns) not in (4, 5):
+        raise InputError(
+            f"{table.name}: {len(table.columns)} columns; worker, task, label, gold "
+            "(and time) are wanted, without a header"
+        )
+    refuse_header(table, ("worker", "task", "label", "gold"))
+    workers, tasks = table.filled(0, "worker"), table.filled(1, "task")
+    labels = table.filled(2, "label")
+    gold: dict[str, tuple[str, int]] = {}
+    for row, (task, true) in enumerate(zip(tasks, table.columns[3], strict=True)):
+        if is_missing(true):
+            continue
+        first, where = gold.setdefault(task, (true, row))
+        if first != true:
+            raise InputError(
+                f"{table.at(row)}: gold of task {show(task)} is {show(true)}, but "
+                f"{show(first)} on {table.mark(where)}; a task has one gold label"
+            )
+    times = table.columns[4] if len(table.columns) == 5 else None
+    votes = vote_table(table, tasks, workers, labels, duplicates=duplicates, times=times)
+    if name is None:
+        name = Path(source).stem if isinstance(source, (str, Path)) else "labels"
+    return LabelSet(
+        name,
+        votes,
+        pd.Series(
+            [true for true, _ in gold.values()],
+            index=pd.Index(list(gold), name="task", dtype=votes["task"].dtype),
+            name="gold",
+            dtype=votes["label"].dtype,
+        ),
+    )
+
+
+def from_tab_separated(source: Source, *, duplicates: Duplicates = "error") -> pd.DataFrame:
+    """Convert rows `worker object label`, tab-separated, without a header or quotes.
+
+    The form of the Get-Another-Label tool (Ipeirotis, Provost, Wang 2010).
+
+    Parameters
+    ----------
+    source
+        Tab-separated file, or a frame whose columns are taken by position.
+    duplicates
+        As in `read_labels`.
+
+    Returns
+    -------
+    DataFrame
+        Long table `task, worker, label`, in the order of rows.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, has not three columns, has a header, an id or a label is
+        missing, or a pair is repeated.
+    """
+    table = _by_position(source, "\t")
+    if len(table.columns) != 3:
+        raise InputError(
+            f"{table.name}: {len(table.columns)} columns; worker, object and label are wanted, "
+            "separated by tabs, without a header"
+        )
+    refuse_header(table, ("worker", "task", "label"))
+    return vote_table(
+        table,
+        table.filled(1, "task"),
+        table.filled(0, "worker"),
+        table.filled(2, "label"),
+        duplicates=duplicates,
+    )
+
+
+def _by_position(source: Source, separator: str) -> Table:
+    if isinstance(source, pd.DataFrame):
+        return open_table(source.reset_index(drop=True), "labels")
+    path = file_path(source, "labels")
+    return read_rows(path, separator, header=False, quoting=separator == ",")
+
+
+def from_nested_json(source: str | Path | Mapping[Any, Mapping[Any, Any]]) -> pd.DataFrame:
+    """Convert nested JSON `{task: {worker: label}}`.
+
+    Parameters
+    ----------
+    source
+        Path of a JSON file, or the mapping itself.
+
+    Returns
+    -------
+    DataFrame
+        Long table `task, worker, label`, in the order of the file. A label that is null,
+        NaN or empty is none; true and false become "True" and "False", as in a frame.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read or is not JSON, a key is empty or repeated, a task does
+        not hold a mapping, a label is a list or a mapping, or there is no label at all.
+    """
+    if isinstance(source, Mapping):
+        name, content = "labels", source
+    else:
+        path = file_path(source, "labels")
+        name, content = path_name(path), _parse_json(path)
+    shape = "{task: {worker: label}} is wanted"
+    if not isinstance(content, Mapping):
+        raise InputError(f"{name}: a JSON {type(content).__name__}; {shape}")
+    votes: dict[tuple[str, str], str] = {}
+    for task, given in content.items():
+        if is_missing(as_text(task)):
+            raise InputError(f"{name}: a task has the key {show(task)}; give it an id")
+        if not isinstance(given, Mapping):
+            raise InputError(f"{name}, task {show(task)}: {show(given)} is no mapping; {shape}")
+        for worker, label in given.items():
+            where = f"{name}, task {show(task)}, worker {show(worker)}"
+            if is_missing(as_text(worker)):
+                raise InputError(f"{where}: the worker's key is empty; give it an id")
+            if isinstance(label, (Mapping, list, tuple, set)):
+                raise InputError(f"{where}: label {show(label)} is no single value; {shape}")
+            pair = (as_text(task), as_text(worker))
+            if pair in votes:
+                raise InputError(f"{where}: the pair appears twice; remove one of them")
+            if not is_missing(as_text(label)):
+                votes[pair] = as_text(label)
+    return _long([(*pair, label) for pair, label in votes.items()], name)
+
+
+def _parse_json(path: Path) -> Any:
+    name = path_name(path)
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        mapping = dict(pairs)
+        if len(mapping) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(f"{name}: key {show(twice)} appears twice in one mapping; merge them")
+        return mapping
+
+    try:
+        return json.loads(read_text(path), object_pairs_hook=distinct)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{name}, line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+        ) from None
+    except RecursionError:
+        raise InputError(
+            f"{name}: nested too deeply; {{task: {{worker: label}}}} is wanted"
+        ) from None
