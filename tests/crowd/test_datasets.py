@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pooch
+import pytest
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+from workbench.crowd.converters import from_headerless
+from workbench.crowd.datasets import DATASETS, Dataset, LabelSet, RemoteFile, fetch, load
+from workbench.crowd.tables import read_gold, read_labels
+from workbench.errors import InputError
+
+CONTENT = b"w1,t1,0,1\nw2,t1,1,1\nw1,t2,1,0\n"
+
+recorded = pytest.mark.skipif(
+    not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
+)
+
+
+def message(call, *arguments, **keywords) -> str:
+    with pytest.raises(InputError) as caught:
+        call(*arguments, **keywords)
+    text = str(caught.value)
+    assert "\n" not in text
+    return text
+
+
+# The five recorded crowds
+
+
+@recorded
+@pytest.mark.parametrize("name", DATASETS)
+def test_upstream_files_give_the_normalised_tables(name):
+    crowd = load(name)
+    dataset = DATASETS[name]
+    folder = Path(os.environ["WORKBENCH_DATA"]) / name
+    assert all((folder / file.filename).stat().st_size == file.bytes for file in dataset.files)
+    labels = read_labels(folder / "labels.csv", duplicates="keep")
+    assert_frame_equal(crowd.labels[["task", "worker", "label"]], labels)
+    assert_series_equal(crowd.gold, read_gold(folder / "gold.csv", labels))
+    counts = [crowd.labels[field].nunique() for field in ("task", "worker", "label")]
+    assert counts == [dataset.tasks, dataset.workers, dataset.classes]
+    assert len(labels) == dataset.labels
+    assert crowd.name == name
+
+
+@recorded
+@pytest.mark.parametrize("name", DATASETS)
+def test_normalised_tables_alone_will_do(name, tmp_path, monkeypatch):
+    source = Path(os.environ["WORKBENCH_DATA"]) / name
+    full = load(name)
+    (tmp_path / name).mkdir()
+    for file in ("labels.csv", "gold.csv"):
+        (tmp_path / name / file).write_bytes((source / file).read_bytes())
+    monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
+    crowd = load(name)
+    assert_frame_equal(crowd.labels, full.labels[["task", "worker", "label"]])
+    assert_series_equal(crowd.gold, full.gold)
+
+
+@recorded
+def test_the_five_repeated_pairs_of_the_weather_agree():
+    labels = load("weather_amt").labels
+    repeated = labels[labels.duplicated(["task", "worker"], keep=False)]
+    assert len(repeated) == 10
+    assert (repeated.groupby(["task", "worker"])["label"].nunique() == 1).all()
+    assert len(read_labels(labels, duplicates="first")) == 6025
+
+
+@recorded
+def test_sat12_needs_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rdata", None)
+    assert "pip install 'crowd-workbench[sat12]'" in message(load, "sat12")
+
+
+def test_registry():
+    for name, dataset in DATASETS.items():
+        assert dataset.name == name
+        for file in dataset.files:
+            assert file.url.startswith("https://")
+            assert file.url.endswith("/" + file.filename)
+            assert len(file.sha256) == 64
+
+
+@pytest.mark.parametrize("call", [fetch, load])
+def test_unknown_names(call):
+    text = message(call, "Bluebirds")
+    assert "no data set 'Bluebirds'; did you mean 'bluebird'?" in text
+    assert "bluebird, rte, sp_amt, weather_amt, sat12" in text
+    assert "did you mean" not in message(call, "xyzzy")
+
+
+# Downloading, from a server of our own
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        if self.path == "/absent.csv":
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(CONTENT)))
+        self.end_headers()
+        self.wfile.write(CONTENT[:10] if self.path == "/broken.csv" else CONTENT)
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ThreadingHTTPServer]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.asked = []
+    thread = threading.Thread(target=partial(server.serve_forever, poll_interval=0.01))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def read_toy(paths: dict[str, Path]) -> LabelSet:
+    return from_headerless(paths["toy.csv"], name="toy")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setattr(pooch, "os_cache", lambda project: folder)
+    monkeypatch.delenv("WORKBENCH_DATA", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    return folder
+
+
+@pytest.fixture
+def toy(server, cache, monkeypatch):
+    def add(page: str = "toy.csv", sha256: str = hashlib.sha256(CONTENT).hexdigest()) -> Dataset:
+        url = f"http://127.0.0.1:{server.server_address[1]}/{page}"
+        dataset = Dataset(
+            name="toy",
+            title="A toy",
+            files=(RemoteFile(url, sha256, len(CONTENT), "toy.csv"),),
+            licence="none",
+            citation="none",
+            tasks=2,
+            workers=2,
+            labels=3,
+            classes=2,
+            note="",
+            normalise=read_toy,
+        )
+        monkeypatch.setitem(DATASETS, "toy", dataset)
+        server.asked.clear()
+        return dataset
+
+    return add
+
+
+def test_a_file_is_downloaded_once(toy, server, cache, capsys):
+    toy()
+    paths = fetch("toy", progress=True)
+    assert paths == {"toy.csv": cache / "toy" / "toy.csv"}
+    assert paths["toy.csv"].read_bytes() == CONTENT
+    assert capsys.readouterr().err == "toy: toy.csv, 30 bytes\n"
+    crowd = load("toy")
+    assert len(crowd.labels) == 3
+    assert crowd.gold.to_dict() == {"t1": "1", "t2": "0"}
+    assert server.asked == ["/toy.csv"]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_spoilt_cache_is_mended(toy, server):
+    toy()
+    path = fetch("toy")["toy.csv"]
+    path.write_bytes(b"spoilt")
+    assert fetch("toy")["toy.csv"].read_bytes() == CONTENT
+    assert len(server.asked) == 2
+
+
+def test_a_file_that_changed_at_its_publisher(toy, cache):
+    toy(sha256="0" * 64)
+    text = message(fetch, "toy")
+    got = hashlib.sha256(CONTENT).hexdigest()
+    assert f"toy.csv: not the published file: SHA-256 expected {'0' * 64}, got {got}" in text
+    assert list((cache / "toy").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("page", "cause"), [("broken.csv", "ChunkedEncodingError"), ("absent.csv", "HTTP 404")]
+)
+def test_a_download_that_fails_leaves_nothing(toy, cache, page, cause):
+    toy(page)
+    text = message(load, "toy")
+    assert f"/{page} ({cause})" in text
+    assert "set WORKBENCH_DATA to a folder that has toy/toy.csv" in text
+    assert list((cache / "toy").iterdir()) == []
+
+
+def test_no_network(toy, cache, monkeypatch):
+    dataset = toy()
+    file = dataset.files[0]
+    # Port 9 (discard) of this machine: nobody listens, the connection is refused at once.
+    nowhere = RemoteFile("http://127.0.0.1:9/toy.csv", file.sha256, file.bytes, file.filename)
+    monkeypatch.setitem(DATASETS, "toy", dataclasses.replace(dataset, files=(nowhere,)))
+    text = message(load, "toy")
+    assert "toy: cannot download http://127.0.0.1:9/toy.csv (ConnectionError)" in text
+    assert "WORKBENCH_DATA" in text
+
+
+def test_a_cache_that_cannot_be_written(toy, cache):
+    toy()
+    cache.write_text("a file where the folder should be")
+    text = message(fetch, "toy")
+    assert "the cache cannot be written (" in text
+    assert "WORKBENCH_DATA" in text
+
+
+def test_the_downloader_s_log_level_is_given_back(toy):
+    toy()
+    level = pooch.get_logger().level
+    fetch("toy")
+    assert pooch.get_logger().level == level
+
+
+# A folder of the user's
+
+
+@pytest.fixture
+def folder(toy, tmp_path, monkeypatch) -> Path:
+    toy()
+    monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path / "data"))
+    (tmp_path / "data" / "toy").mkdir(parents=True)
+    return tmp_path / "data" / "toy"
+
+
+def test_upstream_files_go_before_normalised_ones(folder, server):
+    (folder / "toy.csv").write_bytes(CONTENT)
+    (folder / "labels.csv").write_text("nothing\n")
+    assert len(load("toy").labels) == 3
+    assert server.asked == []
+
+
+def test_an_upstream_file_that_is_another(folder):
+    (folder / "toy.csv").write_bytes(b"w1,t1,0,1\n")
+    text = message(load, "toy")
+    assert "toy.csv: not the published file" in text
+    assert "replace it by that at http://127.0.0.1" in text
+
+
+def test_normalised_files(folder):
+    (folder / "labels.csv").write_text("task,worker,label\nt1,w1,0\nt1,w2,1\nt2,w1,1\n")
+    (folder / "gold.csv").write_text("task,gold\nt1,1\nt2,0\n")
+    crowd = load("toy")
+    assert (crowd.name, len(crowd.labels), crowd.gold["t2"]) == ("toy", 3, "0")
+
+
+def test_normalised_files_of_something_else(folder):
+    (folder / "labels.csv").write_text("task,worker,label\nt1,w1,0\n")
+    (folder / "gold.csv").write_text("task,gold\nt1,1\n")
+    assert "1 tasks, 1 workers and 1 labels, but toy has 2, 2 and 3" in message(load, "toy")
+
+
+def test_an_incomplete_folder(folder):
+    (folder / "labels.csv").write_text("task,worker,label\nt1,w1,0\n")
+    text = message(load, "toy")
+    assert f"{folder}: lacks toy.csv; add what is missing, or labels.csv and gold.csv" in text
+
+
+def test_missing_folders(folder, monkeypatch):
+    folder.rmdir()
+    assert f"WORKBENCH_DATA: no folder {folder};" in message(load, "toy")
+    monkeypatch.setenv("WORKBENCH_DATA", str(folder / "nowhere"))
+    assert f"WORKBENCH_DATA: no folder {folder / 'nowhere'};" in message(load, "toy")
