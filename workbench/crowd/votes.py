@@ -98,4 +98,4 @@ class Votes:
 
     def signs(self) -> FloatArray:
         """Votes as −1 (first class) and +1 (second class), for two-class crowds."""
-        return 2.0 * self.label - 1.0
+        return 2.0 * self.label.astype(np.float64) - 1.0

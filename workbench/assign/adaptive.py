@@ -1,0 +1,359 @@
+"""The Main Algorithm, worker by worker: sample, price the tasks, then assign.
+
+Source: Ho, Jabbari, Vaughan (2013), Algorithm 2. `AdaptiveAssigner` takes one worker at a time
+and knows nothing of labels; `adaptive_assignment` runs it over a whole crowd, and
+`workbench.assign.session` over a stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from models import requirement
+from models.problem import BoolArray, FloatArray, IntArray
+from workbench.assign.correction import Correction, corrected_epsilon
+from workbench.assign.primal import best_of_groups, best_tasks, perturb
+from workbench.assign.weights import OnInfeasible, SampledWeights, sampled_weights
+from workbench.crowd.random import Seed, generator
+from workbench.crowd.skills import estimate_skills, quality
+from workbench.errors import InputError
+
+
+@dataclass(frozen=True)
+class AdaptiveSettings:
+    """Parameters of the Main Algorithm.
+
+    Attributes
+    ----------
+    epsilon
+        ε, the error each task may have.
+    workers, preliminary
+        m and γm: workers to assign tasks to, and workers sampled before them.
+    radius, mean_quality_least
+        t and q̄*_min of the ε′ correction; None runs without it.
+    on_infeasible, least_quality
+        What to do when the sample cannot cover the tasks: see `weights.OnInfeasible`.
+    """
+
+    epsilon: float
+    workers: int
+    preliminary: int
+    radius: float | None = None
+    mean_quality_least: float | None = None
+    on_infeasible: OnInfeasible = "relax"
+    least_quality: float = 0.01
+
+    def __post_init__(self) -> None:
+        requirement(self.epsilon)
+        for name in ("workers", "preliminary"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}: give 1 or more")
+        if (self.radius is None) != (self.mean_quality_least is None):
+            raise InputError("the correction needs both: radius t and the least mean quality")
+        if self.on_infeasible not in ("error", "drop", "relax"):
+            raise InputError(f"on_infeasible is {self.on_infeasible!r}: use error, drop or relax")
+        if not 0 < self.least_quality <= 1:
+            raise InputError(
+                f"least quality is {self.least_quality:g}: give a number above 0, at most 1"
+            )
+
+    @property
+    def gamma(self) -> float:
+        """γ: sampled workers for each worker of the main crowd."""
+        return self.preliminary / self.workers
+
+    @property
+    def correction(self) -> Correction | None:
+        """The ε′ correction, if one is asked for."""
+        if self.radius is None or self.mean_quality_least is None:
+            return None
+        return corrected_epsilon(
+            self.epsilon, radius=self.radius, mean_quality_least=self.mean_quality_least
+        )
+
+    @property
+    def requirement(self) -> float:
+        """C of ε, or of ε′ where the correction applies."""
+        correction = self.correction
+        used = self.epsilon if correction is None else correction.epsilon_corrected
+        return float(requirement(used))
+
+
+class AdaptiveAssigner:
+    """Algorithm 2 for one worker after another.
+
+    The first γm calls are `sample` (preliminary workers); then `assign` gives each worker her
+    tasks. The task weights are worked out once, when the sample is complete.
+
+    Parameters
+    ----------
+    task_class
+        Type of each task, shape (n,), numbered 0 … T−1.
+    settings
+        See `AdaptiveSettings`.
+    seed
+        Perturbs estimates and decides between equal tasks.
+    """
+
+    def __init__(self, task_class: IntArray, settings: AdaptiveSettings, *, seed: Seed) -> None:
+        self.task_class = np.asarray(task_class, dtype=np.int64)
+        self.settings = settings
+        self.rng = generator(seed)
+        self.sampled: SampledWeights | None = None
+        self._sample: list[tuple[FloatArray, int, FloatArray, BoolArray | None]] = []
+        self._weights: FloatArray | None = None
+        self._groups: list[IntArray] = []
+        self._group_weights: FloatArray | None = None
+        self._group_class: IntArray | None = None
+
+    @property
+    def sampling(self) -> bool:
+        """Whether the sample still wants workers."""
+        return self._weights is None
+
+    @property
+    def task_weights(self) -> FloatArray:
+        """x̂*, shape (n,); 0 for a task that was discarded."""
+        if self._weights is None:
+            raise InputError(
+                f"the sample has {len(self._sample)} of {self.settings.preliminary} workers: "
+                "task weights come when it is complete"
+            )
+        return self._weights
+
+    def sample(
+        self,
+        skill: FloatArray,
+        capacity: int,
+        *,
+        cost: FloatArray | None = None,
+        available: BoolArray | None = None,
+    ) -> None:
+        """Take a preliminary worker's estimated skills p̂ (T,) into the sampled LP.
+
+        Parameters
+        ----------
+        capacity
+            M, the most tasks she would take.
+        cost
+            Price of her label by task type, shape (T,); None for 1.
+        available
+            Tasks she could be given, shape (n,); None for all.
+        """
+        if not self.sampling:
+            raise InputError("the sample is complete: assign tasks to this worker instead")
+        price = np.ones(len(skill)) if cost is None else np.asarray(cost, dtype=np.float64)
+        self._sample.append((self._perturbed(skill), int(capacity), price, available))
+        if len(self._sample) == self.settings.preliminary:
+            self._price_tasks()
+
+    def assign(
+        self,
+        skill: FloatArray,
+        capacity: int,
+        *,
+        cost: FloatArray | None = None,
+        available: BoolArray | None = None,
+    ) -> IntArray:
+        """Tasks for a worker with estimated skills p̂ (T,): Algorithm 1 with the sampled weights."""
+        weights = self.task_weights
+        perceived = self._perturbed(skill)
+        price = np.ones(len(skill)) if cost is None else np.asarray(cost, dtype=np.float64)
+        if available is None:
+            assert self._group_class is not None
+            assert self._group_weights is not None
+            values = perceived[self._group_class] * self._group_weights - price[self._group_class]
+            return best_of_groups(values, self._groups, capacity, seed=self.rng)
+        values = perceived[self.task_class] * weights - price[self.task_class]
+        return best_tasks(np.where(available, values, -np.inf), capacity, seed=self.rng)
+
+    def _perturbed(self, skill: FloatArray) -> FloatArray:
+        return perturb(quality(np.asarray(skill, dtype=np.float64)), seed=self.rng)
+
+    def _price_tasks(self) -> None:
+        """Solve the sampled LP: by type, or by task where workers differ in what they may do."""
+        columns = [np.stack(parts) for parts in zip(*[s[:3] for s in self._sample], strict=True)]
+        perceived, capacity, prices = columns[0].T, columns[1], columns[2].T
+        masks = [mask for *_, mask in self._sample]
+        by_task = any(mask is not None for mask in masks)
+        rows = self.task_class if by_task else np.arange(perceived.shape[0])
+        n, types = len(self.task_class), perceived.shape[0]
+        self.sampled = sampled_weights(
+            perceived[rows],
+            capacity,
+            np.full(len(rows), self.settings.requirement),
+            np.ones(n, dtype=np.int64)
+            if by_task
+            else np.bincount(self.task_class, minlength=types),
+            gamma=self.settings.gamma,
+            cost=None if bool(np.all(prices == 1)) else prices[rows],
+            available=np.stack(
+                [np.ones(n, bool) if mask is None else mask for mask in masks], axis=1
+            )
+            if by_task
+            else None,
+            on_infeasible=self.settings.on_infeasible,
+            least_quality=self.settings.least_quality,
+        )
+        weights = self.sampled.weights if by_task else self.sampled.weights[self.task_class]
+        self._set_weights(np.where(self._discarded(by_task), 0.0, weights))
+
+    def _discarded(self, by_task: bool) -> BoolArray:
+        """Which tasks were dropped; among equal ones, a fair draw."""
+        assert self.sampled is not None
+        dropped = self.sampled.dropped
+        if by_task:
+            return dropped > 0
+        chosen = np.zeros(len(self.task_class), dtype=bool)
+        for kind in np.flatnonzero(dropped):
+            members = np.flatnonzero(self.task_class == kind)
+            chosen[self.rng.choice(members, int(dropped[kind]), replace=False)] = True
+        return chosen
+
+    def _set_weights(self, weights: FloatArray) -> None:
+        """Keep the weights, and the tasks grouped by type and weight (weight 0 never asked for)."""
+        self._weights = weights
+        asked = np.flatnonzero(weights > 0)
+        keys = np.stack([self.task_class[asked].astype(np.float64), weights[asked]])
+        kinds, group = np.unique(keys, axis=1, return_inverse=True)
+        order = np.argsort(group, kind="stable")
+        edges = np.searchsorted(group[order], np.arange(1, kinds.shape[1]))
+        self._groups = np.split(asked[order], edges) if kinds.shape[1] else []
+        self._group_class = kinds[0].astype(np.int64)
+        self._group_weights = kinds[1]
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to go on later, in plain types for JSON."""
+        return {
+            "rng": self.rng.bit_generator.state,
+            "sample": [
+                {
+                    "quality": perceived.tolist(),
+                    "capacity": capacity,
+                    "cost": price.tolist(),
+                    "available": None if mask is None else np.flatnonzero(mask).tolist(),
+                }
+                for perceived, capacity, price, mask in self._sample
+            ],
+            "weights": None if self._weights is None else self._weights.tolist(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up a saved `state`; task classes and settings are those of the constructor.
+
+        The solved sampled LP itself (`sampled`) is not kept, only its weights.
+        """
+        self.rng.bit_generator.state = state["rng"]
+        self._sample = [
+            (
+                np.array(worker["quality"]),
+                int(worker["capacity"]),
+                np.array(worker["cost"]),
+                None
+                if worker["available"] is None
+                else np.isin(np.arange(len(self.task_class)), worker["available"]),
+            )
+            for worker in state["sample"]
+        ]
+        if state["weights"] is not None:
+            self._set_weights(np.array(state["weights"]))
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptiveResult:
+    """What the Main Algorithm did.
+
+    Attributes
+    ----------
+    task, worker
+        The labels asked for, shape (k,) each: task index, and worker index in the whole crowd
+        (preliminary workers first, so no index below their number occurs).
+    skill
+        p̂ of every worker, shape (T, γm + m); the vote's weights are 2p̂ − 1.
+    labels_gold
+        Labels bought on gold tasks, preliminary workers included.
+    task_weights
+        x̂*, shape (n,).
+    sampled
+        The solved sampled LP: what was dropped or relaxed, and its certificate.
+    correction
+        The ε′ correction, or None.
+    """
+
+    task: IntArray
+    worker: IntArray
+    skill: FloatArray
+    labels_gold: int
+    task_weights: FloatArray
+    sampled: SampledWeights
+    correction: Correction | None
+
+    @property
+    def labels_task(self) -> int:
+        """Labels bought on real tasks."""
+        return len(self.task)
+
+
+def adaptive_assignment(
+    correct: IntArray,
+    answered: IntArray,
+    capacity: IntArray,
+    task_class: IntArray,
+    settings: AdaptiveSettings,
+    *,
+    cost: FloatArray | None = None,
+    available: BoolArray | None = None,
+    seed: Seed,
+) -> AdaptiveResult:
+    """Run the Main Algorithm over a crowd in order of arrival (Algorithm 2).
+
+    Parameters
+    ----------
+    correct, answered
+        Gold tasks right, and answered, by type and worker, shape (T, γm + m): the first γm
+        columns are the preliminary workers.
+    capacity
+        M, shape (γm + m,).
+    task_class
+        Type of each task, shape (n,).
+    cost
+        Price of a label by type and worker, shape (T, γm + m); None for 1.
+    available
+        Pairs that may be assigned, shape (n, γm + m); None for all.
+
+    Raises
+    ------
+    InputError
+        When the crowd is smaller than γm + m, or the sampled LP has no solution and
+        `settings.on_infeasible` is `error`.
+    """
+    crowd = settings.preliminary + settings.workers
+    if correct.shape[1] != crowd:
+        raise InputError(
+            f"the crowd has {correct.shape[1]} workers: {settings.preliminary} preliminary and "
+            f"{settings.workers} more make {crowd}"
+        )
+    skill = estimate_skills(correct, answered).skill
+    assigner = AdaptiveAssigner(task_class, settings, seed=seed)
+    tasks: list[IntArray] = []
+    for j in range(crowd):
+        price = None if cost is None else cost[:, j]
+        mask = None if available is None else available[:, j]
+        if assigner.sampling:
+            assigner.sample(skill[:, j], int(capacity[j]), cost=price, available=mask)
+        else:
+            tasks.append(assigner.assign(skill[:, j], int(capacity[j]), cost=price, available=mask))
+    assert assigner.sampled is not None
+    counts = np.array([len(chosen) for chosen in tasks], dtype=np.int64)
+    return AdaptiveResult(
+        np.concatenate(tasks),
+        np.repeat(np.arange(settings.preliminary, crowd), counts),
+        skill,
+        int(answered.sum()),
+        assigner.task_weights,
+        assigner.sampled,
+        settings.correction,
+    )
