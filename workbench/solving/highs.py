@@ -24,7 +24,11 @@ Incumbent = Callable[[float, float, FloatArray], None]
 """Called with objective, bound and values whenever branch and bound finds a better solution."""
 
 TOLERANCE = 1e-9
-"""Feasibility and integrality tolerance of integer programs (HiGHS would take 1e-6)."""
+"""Feasibility, optimality and integrality tolerance (HiGHS would take 1e-7 and 1e-6).
+
+Task weights decide which labels are bought by comparing values that differ by the perturbation,
+1e-5 relative: at the default tolerance a non-optimal basis can pass and leave tasks short.
+"""
 
 
 @dataclass(frozen=True)
@@ -104,13 +108,14 @@ def settings(options: RunOptions, *, integer: bool) -> dict[str, Any]:
         "random_seed": options.seed % 2**31,
         "small_matrix_value": 1e-12,
         "solver": "choose" if integer else options.algorithm,
+        "primal_feasibility_tolerance": TOLERANCE,
+        "dual_feasibility_tolerance": TOLERANCE,
     }
     if integer:
         chosen |= {
             "mip_rel_gap": options.gap,
             "mip_abs_gap": 1e-6,
             "mip_feasibility_tolerance": TOLERANCE,
-            "primal_feasibility_tolerance": TOLERANCE,
         }
     if options.time_limit is not None:
         chosen["time_limit"] = max(options.time_limit, 0.0)
