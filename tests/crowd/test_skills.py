@@ -1,0 +1,212 @@
+"""Skill estimates, and the radii of Lemmas 2 and 3."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from workbench.crowd.skills import (
+    estimate_skills,
+    gold_tasks_needed,
+    hoeffding_radius,
+    quality,
+    quality_radius,
+    skills_from_gold,
+)
+from workbench.errors import InputError
+
+probability = st.floats(0, 1)
+
+
+def coverage(p, s, radius):
+    """P(|p̂ − p| ≤ radius), exactly."""
+    right = np.arange(s + 1)
+    near = np.abs(right / s - p) <= radius + 1e-12
+    return float(binom.pmf(right, s, p)[near].sum())
+
+
+@pytest.mark.parametrize(
+    ("p", "s", "delta"),
+    [(0.5, 20, 0.05), (0.7, 20, 0.2), (0.9, 10, 0.1), (0.6414, 100, 0.3), (1.0, 5, 0.5)],
+)
+def test_radius_of_lemma_2_covers_the_skill(p, s, delta):
+    trials = 20_000
+    right = np.random.default_rng(5).binomial(s, p, trials)
+    share = estimate_skills(right, np.full(trials, s)).skill
+    covered = np.mean(np.abs(share - p) <= hoeffding_radius(s, delta) + 1e-12)
+    assert covered >= 1 - delta - 4 * math.sqrt(delta * (1 - delta) / trials)
+    exact = coverage(p, s, hoeffding_radius(s, delta))
+    spread = math.sqrt(exact * (1 - exact) / trials)
+    assert abs(covered - exact) <= 4 * spread + 1e-12
+
+
+def test_radius_of_lemma_2_covers_every_skill_exactly():
+    for s in range(1, 25):
+        for delta in (0.05, 0.2, 0.5, 0.7, 0.95):
+            radius = hoeffding_radius(s, delta)
+            worst = min(coverage(p, s, radius) for p in np.linspace(0, 1, 101))
+            assert worst >= 1 - delta - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("p", "s", "delta", "wrong"),
+    [
+        # ln(1/δ) for ln(2/δ): only few answers and a large δ give it away, since a Gaussian
+        # tail 2(1 − Φ(z)) never exceeds exp(−z²/2).
+        (0.5, 1, 0.7, lambda s, d: math.sqrt(math.log(1 / d) / (2 * s))),
+        (0.4165, 2, 0.5, lambda s, d: math.sqrt(math.log(1 / d) / (2 * s))),
+        (0.526, 10, 0.1, lambda s, d: math.sqrt(math.log(2 / d) / (4 * s))),
+        (0.4965, 20, 0.05, lambda s, d: math.sqrt(math.log(2 / d) / (2 * s)) / 2),
+    ],
+)
+def test_a_radius_short_of_a_factor_two_would_undercover(p, s, delta, wrong):
+    assert coverage(p, s, wrong(s, delta)) < 1 - delta - 0.01
+    assert coverage(p, s, hoeffding_radius(s, delta)) >= 1 - delta
+    trials = 20_000
+    share = np.random.default_rng(6).binomial(s, p, trials) / s
+    missed = np.mean(np.abs(share - p) > wrong(s, delta) + 1e-12)
+    assert missed > delta  # the simulation above would notice as well
+
+
+def test_radius_is_no_wider_than_hoeffding_makes_it():
+    # The other lost factor, ln(2/δ)/s, only widens: the tail bound at the radius must be δ.
+    for s, delta in ((1, 0.3), (20, 0.05), (777, 0.01)):
+        assert 2 * math.exp(-2 * s * hoeffding_radius(s, delta) ** 2) == pytest.approx(delta)
+    assert hoeffding_radius(20, 0.05) == pytest.approx(0.30368, abs=1e-5)
+
+
+def test_radius_of_arrays_and_of_no_answers():
+    radius = hoeffding_radius(np.array([[0, 1], [2, 20]]), 0.05)
+    assert radius.shape == (2, 2)
+    assert radius[0, 0] == math.inf
+    assert radius[1, 1] == hoeffding_radius(20, 0.05)
+    assert isinstance(hoeffding_radius(20, 0.05), float)
+
+
+@given(t=st.floats(0.005, 0.99), delta=st.floats(0.001, 0.99))
+def test_gold_tasks_needed_is_the_least_that_does(t, delta):
+    s = gold_tasks_needed(t, delta)
+    assert hoeffding_radius(s, delta) <= t * (1 + 1e-12)
+    if s > 1:
+        assert hoeffding_radius(s - 1, delta) > t * (1 - 1e-12)
+
+
+@given(p=probability, estimate=probability)
+def test_quality_is_within_lemma_3(p, estimate):
+    t = abs(p - estimate)
+    assert abs(quality(p) - quality(estimate)) <= quality_radius(t) + 1e-12
+
+
+def test_lemma_3_is_nearly_attained():
+    p = np.linspace(0, 1, 401)
+    gap = np.abs(p[:, None] - p)
+    apart = np.abs(quality(p)[:, None] - quality(p))
+    ratio = np.divide(apart, gap, out=np.zeros_like(gap), where=gap > 0)
+    assert 3.98 < ratio.max() < 4
+
+
+def test_quality_keeps_floats_and_shapes():
+    assert quality(0.5) == 0.0
+    assert isinstance(quality(0.7), float)
+    assert quality(np.array([[0.0, 1.0]])).tolist() == [[1.0, 1.0]]
+
+
+def test_estimates_are_shares_and_silence_says_nothing():
+    known = estimate_skills(np.array([[3, 0], [0, 2]]), np.array([[4, 0], [5, 2]]))
+    assert known.skill.tolist() == [[0.75, 0.5], [0.0, 1.0]]
+    assert known.quality.tolist() == [[0.25, 0.0], [1.0, 1.0]]
+    assert known.answered.dtype == known.correct.dtype == np.int64
+
+
+def test_prior_smooths():
+    known = estimate_skills(np.array([3, 0]), np.array([4, 0]), prior=(3.0, 1.0))
+    assert known.skill.tolist() == [[0.75, 0.75]]
+    assert known.skill.shape == (1, 2)
+
+
+LABELS = pd.DataFrame(
+    [
+        ("a", "ann", "x"),
+        ("b", "ann", "y"),
+        ("c", "ann", "x"),
+        ("a", "bob", "y"),
+        ("d", "cyd", "x"),
+        ("b", "bob", "z"),
+    ],
+    columns=["task", "worker", "label"],
+)
+GOLD = pd.Series({"a": "x", "b": "z", "c": "x"})
+
+
+def test_skills_from_gold_by_type():
+    kinds = pd.Series({"c": "cats", "a": "dogs", "b": "dogs", "d": "dogs"})
+    known = skills_from_gold(LABELS, GOLD, kinds)
+    table = known.table(delta=0.5).set_index(["worker", "task_type"])
+    assert list(table.columns) == ["answered", "correct", "skill", "low", "high"]
+    assert table.loc[("ann", "dogs"), ["answered", "correct", "skill"]].tolist() == [2, 1, 0.5]
+    assert table.loc[("ann", "cats"), ["answered", "correct", "skill"]].tolist() == [1, 1, 1]
+    assert table.loc[("bob", "cats")].tolist() == [0, 0, 0.5, 0, 1]
+    radius = hoeffding_radius(1, 0.5)
+    assert table.loc[("ann", "cats"), "low"] == pytest.approx(1 - radius)
+    assert table.loc[("ann", "cats"), "high"] == 1
+    assert known.wide().loc["bob"].to_dict() == {"cats": 0.5, "dogs": 0.5}
+    assert list(known.wide().index) == ["ann", "bob", "cyd"]
+
+
+def test_skills_from_gold_of_one_type_with_prior():
+    known = skills_from_gold(LABELS, GOLD, prior=(1, 1))
+    assert known.task_types.tolist() == ["all"]
+    assert known.estimates.skill == pytest.approx(np.array([[3 / 5, 2 / 4, 1 / 2]]))
+    # The interval is that of the share of right answers, not of the smoothed estimate.
+    table = known.table(delta=0.9).set_index("worker")
+    assert table.loc["ann", "low"] == pytest.approx(2 / 3 - hoeffding_radius(3, 0.9))
+
+
+def frame(*rows):
+    return pd.DataFrame(rows, columns=["task", "worker", "label"])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: quality(1.5), "skill p is outside"),
+        (lambda: quality(np.array([0.5, math.nan])), "skill p is outside"),
+        (lambda: hoeffding_radius(3, 0), "delta is 0: give a number strictly between"),
+        (lambda: hoeffding_radius(-1, 0.1), "answers is -1: give a whole number"),
+        (lambda: hoeffding_radius([1, 2.5], 0.1), r"answers\[1\] is 2.5"),
+        (lambda: hoeffding_radius(["x"], 0.1), "answers is not an array of numbers"),
+        (lambda: gold_tasks_needed(1.0, 0.1), "t is 1.0"),
+        (lambda: gold_tasks_needed(0.1, math.nan), "delta is nan"),
+        (lambda: quality_radius(-0.1), "t is -0.1: give a number of 0 or more"),
+        (lambda: estimate_skills([1], [1, 2]), r"correct has shape \(1, 1\) and answered \(1, 2\)"),
+        (lambda: estimate_skills([1, 3], [1, 2]), r"correct\[0, 1\] is 3 of 2 answered"),
+        (lambda: estimate_skills([1], [2], prior=(0, 1)), r"prior is \(0, 1\)"),
+        (lambda: skills_from_gold(LABELS.drop(columns="label"), GOLD), "no column 'label'"),
+        (lambda: skills_from_gold(LABELS[:0], GOLD), "labels: no rows"),
+        (lambda: skills_from_gold(frame(("a", None, "x")), GOLD), "row 0: worker is missing"),
+        (
+            lambda: skills_from_gold(frame(("a", "w", "x"), ("a", "w", "y")), GOLD),
+            "row 1: worker 'w' labels task 'a' a second time",
+        ),
+        (lambda: skills_from_gold(LABELS, GOLD[:0]), "gold: no tasks"),
+        (lambda: skills_from_gold(LABELS, pd.Series({"e": "x"})), "gold: task 'e' has no label"),
+        (lambda: skills_from_gold(LABELS, pd.Series({"a": None})), "gold: task 'a' has no value"),
+        (lambda: skills_from_gold(LABELS, pd.Series({"a": 1})), r"classes 1 have none in common"),
+        (
+            lambda: skills_from_gold(LABELS, pd.Series(["x", "y"], index=["a", "a"])),
+            "gold: task 'a' appears twice",
+        ),
+        (
+            lambda: skills_from_gold(LABELS, GOLD, pd.Series({"a": "dogs", "b": "dogs"})),
+            "task_types: task 'c' has no type",
+        ),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,262 @@
+"""Skill estimates from gold tasks, and how far to trust them.
+
+Skill p is the probability of a right label; quality q = (2p − 1)² is what a two-class label
+is worth, 0 for a coin and 1 for an oracle (or a perfect liar). Source: Ho, Jabbari, Vaughan
+(2013), Section 3 (quality) and Section 5.2 (Lemmas 2 and 3).
+
+May import `workbench.errors`, NumPy, pandas and its neighbours in `workbench.crowd`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+import pandas as pd
+
+from workbench.crowd import _checks, _frames
+from workbench.crowd.votes import FloatArray, IntArray, Names
+from workbench.errors import InputError
+
+
+@overload
+def quality(p: float) -> float: ...
+@overload
+def quality(p: FloatArray) -> FloatArray: ...
+def quality(p: float | FloatArray) -> float | FloatArray:
+    """Quality q = (2p − 1)² of labels of skill p, in any shape (Section 3).
+
+    Raises
+    ------
+    InputError
+        A skill is NaN or outside [0, 1].
+    """
+    if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
+        raise InputError("skill p is outside [0, 1] or NaN: give probabilities")
+    return (2.0 * p - 1.0) ** 2
+
+
+@overload
+def hoeffding_radius(answers: int, delta: float) -> float: ...
+@overload
+def hoeffding_radius(answers: IntArray | Sequence[int], delta: float) -> FloatArray: ...
+def hoeffding_radius(answers: int | IntArray | Sequence[int], delta: float) -> float | FloatArray:
+    """Radius t = √(ln(2/δ)/(2s)) around the share of right answers (Lemma 2).
+
+    With probability at least 1 − δ the share of right answers among s gold tasks is within t
+    of the skill. The statement is for one worker and one task type; for all of K such pairs
+    at once give δ/K.
+
+    Parameters
+    ----------
+    answers
+        s, how many gold tasks were answered, any shape. Without answers t is infinite.
+    delta
+        δ, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        `answers` holds something else than whole numbers ≥ 0, or δ is outside (0, 1).
+    """
+    _checks.inside("delta", delta)
+    s = _checks.wholes("answers", answers)
+    with np.errstate(divide="ignore"):
+        radius: FloatArray = np.sqrt(math.log(2.0 / delta) / (2.0 * s))
+    return float(radius) if radius.ndim == 0 else radius
+
+
+def gold_tasks_needed(t: float, delta: float) -> int:
+    """Number of gold tasks ⌈ln(2/δ)/(2t²)⌉ for a radius of at most t (Lemma 2).
+
+    Raises
+    ------
+    InputError
+        t or δ is outside (0, 1).
+    """
+    _checks.inside("t", t)
+    _checks.inside("delta", delta)
+    return math.ceil(math.log(2.0 / delta) / (2.0 * t * t))
+
+
+def quality_radius(t: float) -> float:
+    """Radius 4t around the quality when the skill is known within t (Lemma 3).
+
+    |q̂ − q| = 4 |p̂ − p| |p̂ + p − 1| ≤ 4t, nearly attained by skills near 0 or 1.
+
+    Raises
+    ------
+    InputError
+        t is negative or NaN.
+    """
+    return 4.0 * _checks.number("t", t, 0.0, math.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class SkillEstimates:
+    """Estimated skills, and the gold answers they rest on.
+
+    Attributes
+    ----------
+    skill
+        p̂, shape (T, m), by task type and worker, in [0, 1].
+    answered, correct
+        Shape (T, m): how many gold tasks, and how many of them right.
+    """
+
+    skill: FloatArray
+    answered: IntArray
+    correct: IntArray
+
+    @property
+    def quality(self) -> FloatArray:
+        """Plug-in quality q̂ = (2p̂ − 1)², shape (T, m)."""
+        return quality(self.skill)
+
+
+def estimate_skills(
+    correct: IntArray, answered: IntArray, *, prior: tuple[float, float] | None = None
+) -> SkillEstimates:
+    """Estimate skills by the share of right gold answers (Section 5.2).
+
+    Parameters
+    ----------
+    correct, answered
+        Whole numbers, shape (T, m); a vector is one task type.
+    prior
+        (a, b) of a Beta prior: the estimate is then its posterior mean
+        (correct + a)/(answered + a + b). Lemma 2 holds without a prior only.
+
+    Returns
+    -------
+    SkillEstimates
+        Without a prior, a worker without answers gets p̂ = ½: quality 0, says nothing.
+
+    Raises
+    ------
+    InputError
+        Shapes differ, a count is not a whole number ≥ 0, more answers are right than were
+        given, or a prior that is not two numbers above 0.
+    """
+    right = np.atleast_2d(_checks.wholes("correct", correct))
+    given = np.atleast_2d(_checks.wholes("answered", answered))
+    if right.shape != given.shape:
+        raise InputError(
+            f"correct has shape {right.shape} and answered {given.shape}: give both by task type "
+            "and worker"
+        )
+    if (right > given).any():
+        row, worker = (int(k) for k in np.argwhere(right > given)[0])
+        raise InputError(
+            f"correct[{row}, {worker}] is {right[row, worker]} of {given[row, worker]} answered: "
+            "give no more right answers than answers"
+        )
+    if prior is None:
+        skill = np.full(right.shape, 0.5)
+        np.divide(right, given, out=skill, where=given > 0)
+    else:
+        a, b = prior
+        if not (0 < a < math.inf and 0 < b < math.inf):
+            raise InputError(f"prior is ({a}, {b}): give two finite numbers above 0")
+        skill = (right + a) / (given + (a + b))
+    return SkillEstimates(skill, given, right)
+
+
+@dataclass(frozen=True, eq=False)
+class GoldSkills:
+    """Skill estimates with the names of their workers and task types.
+
+    Attributes
+    ----------
+    estimates
+        The numbers, shape (T, m).
+    workers, task_types
+        Names, shapes (m,) and (T,).
+    """
+
+    estimates: SkillEstimates
+    workers: Names
+    task_types: Names
+
+    def table(self, *, delta: float = 0.05) -> pd.DataFrame:
+        """Write one row for each worker and task type.
+
+        Columns `worker, task_type, answered, correct, skill, low, high`; low and high are the
+        share of right answers ∓ the radius of Lemma 2 for this one pair, cut to [0, 1]
+        (0 and 1 without answers).
+        """
+        known = self.estimates
+        answered, correct = known.answered.T.ravel(), known.correct.T.ravel()
+        radius = hoeffding_radius(answered, delta)
+        share = estimate_skills(correct, answered).skill.ravel()
+        types, m = known.skill.shape
+        return pd.DataFrame(
+            {
+                "worker": np.repeat(self.workers, types),
+                "task_type": np.tile(self.task_types, m),
+                "answered": answered,
+                "correct": correct,
+                "skill": known.skill.T.ravel(),
+                "low": np.maximum(share - radius, 0.0),
+                "high": np.minimum(share + radius, 1.0),
+            }
+        )
+
+    def wide(self) -> pd.DataFrame:
+        """Write the skills as workers × task types, the form `population.from_table` takes."""
+        return pd.DataFrame(
+            self.estimates.skill.T,
+            index=pd.Index(self.workers, name="worker"),
+            columns=pd.Index(self.task_types, name="task_type"),
+        )
+
+
+def skills_from_gold(
+    labels: pd.DataFrame,
+    gold: pd.Series[Any],
+    task_types: pd.Series[Any] | None = None,
+    *,
+    prior: tuple[float, float] | None = None,
+) -> GoldSkills:
+    """Estimate each worker's skill from the labels she gave to gold tasks.
+
+    Parameters
+    ----------
+    labels
+        Long table `task, worker, label`, any number of classes. Labels of tasks without gold
+        count for nothing, but their workers are listed.
+    gold
+        True label by task.
+    task_types
+        Type by task, for every gold task that was labelled; None for a single type, "all".
+    prior
+        As in `estimate_skills`.
+
+    Returns
+    -------
+    GoldSkills
+        Workers in order of first appearance, task types as in `task_types`.
+
+    Raises
+    ------
+    InputError
+        A column is missing, a cell is empty, a (task, worker) pair is repeated, a gold task
+        has no label or is repeated, labels and gold share no class, or a gold task has no type.
+    """
+    table = _frames.label_table(labels)
+    answers = _frames.gold_labels(gold, table)
+    known = table[table["task"].isin(answers.index)]
+    types, kind = _frames.type_index(task_types, pd.Index(known["task"].unique()))
+    workers = pd.Index(table["worker"].unique())
+    at_worker = workers.get_indexer(known["worker"])
+    at_type = kind.loc[known["task"]].to_numpy()
+    right = known["label"].to_numpy() == answers.loc[known["task"]].to_numpy()
+    shape = (len(types), len(workers))
+    answered = np.zeros(shape, dtype=np.int64)
+    correct = np.zeros(shape, dtype=np.int64)
+    np.add.at(answered, (at_type, at_worker), 1)
+    np.add.at(correct, (at_type, at_worker), right)
+    return GoldSkills(estimate_skills(correct, answered, prior=prior), workers.to_numpy(), types)
