@@ -1,0 +1,84 @@
+"""Orders in which workers come."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from workbench.crowd import population
+from workbench.crowd.arrivals import adversarial, iid, random_permutation
+from workbench.crowd.population import Crowd
+from workbench.errors import InputError
+
+
+def crowd_of(*skill):
+    m = len(skill)
+    return Crowd(np.array([skill]), np.ones(m), np.arange(m), np.array(["x"]))
+
+
+def test_permutations_are_fair():
+    trials = 6000
+    rng = np.random.default_rng(1)
+    seen = Counter(tuple(random_permutation(3, rng)) for _ in range(trials))
+    assert len(seen) == 6
+    spread = math.sqrt(trials * (1 / 6) * (5 / 6))
+    assert all(abs(count - trials / 6) < 4 * spread for count in seen.values())
+
+
+def test_same_seed_same_order():
+    assert np.array_equal(random_permutation(50, 7), random_permutation(50, 7))
+    assert not np.array_equal(random_permutation(50, 7), random_permutation(50, 8))
+    assert np.array_equal(iid(50, 9, 7), iid(50, 9, 7))
+
+
+def test_iid_draws_with_replacement_evenly():
+    drawn = iid(10, 20_000, seed=1)
+    assert drawn.shape == (20_000,)
+    count = np.bincount(drawn, minlength=10)
+    assert np.abs(count - 2000).max() < 4 * math.sqrt(20_000 * 0.09)
+    assert iid(3, 0, seed=1).shape == (0,)
+
+
+def test_adversarial_orders():
+    crowd = crowd_of(0.9, 0.5, 0.0, 0.7, 0.6)  # a perfect liar is as good as an oracle
+    assert adversarial(crowd, "worst_first").tolist() == [1, 4, 3, 0, 2]
+    assert adversarial(crowd, "best_first").tolist() == [2, 0, 3, 4, 1]
+    assert adversarial(crowd, "alternating").tolist() == [1, 2, 4, 0, 3]
+    assert adversarial(crowd_of(0.9, 0.5), "alternating").tolist() == [1, 0]
+
+
+def test_quality_is_totalled_over_types_and_ties_are_named():
+    crowd = population.specialists(30, seed=1, task_types=3)
+    for kind in ("worst_first", "best_first"):
+        assert adversarial(crowd, kind).tolist() == list(range(30))
+        mixed = adversarial(crowd, kind, seed=1)
+        assert mixed.tolist() != list(range(30))
+        assert sorted(mixed) == list(range(30))
+        assert np.array_equal(mixed, adversarial(crowd, kind, seed=1))
+    # Equal totals of unequal terms tie although their sums differ in the last bits.
+    skill = (1 + np.sqrt([[0.3, 0.1], [0.2, 0.2], [0.1, 0.3]])) / 2
+    pair = Crowd(skill, np.ones(2), np.arange(2), np.arange(3))
+    assert adversarial(pair, "worst_first").tolist() == [0, 1]
+    assert adversarial(pair, "best_first").tolist() == [0, 1]
+
+
+def test_shuffled_ties_never_mix_with_better_workers():
+    crowd = population.spammer_hammer(40, seed=1)
+    order = adversarial(crowd, "worst_first", seed=2)
+    assert (np.diff(crowd.skill[0][order]) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: random_permutation(-1, 1), "m is -1: give a whole number of 0 or more"),
+        (lambda: random_permutation(2, None), "seed is None"),
+        (lambda: iid(0, 3, 1), "m is 0"),
+        (lambda: iid(3, -1, 1), "count is -1"),
+        (lambda: adversarial(crowd_of(0.5), "worst"), "kind is 'worst': choose from 'worst_first'"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
