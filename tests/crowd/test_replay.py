@@ -1,0 +1,183 @@
+"""Recorded labels asked as if the workers were there."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.crowd import population, simulate
+from workbench.crowd.replay import RecordedLabels, split_gold
+from workbench.crowd.simulate import SimulatedLabels
+from workbench.crowd.sources import LabelSource, collect
+from workbench.errors import InputError
+
+LABELS = pd.DataFrame(
+    [
+        ("a", "ann", "yes"),
+        ("b", "ann", "no"),
+        ("c", "ann", "no"),
+        ("d", "ann", "yes"),
+        ("a", "bob", "no"),
+        ("d", "bob", "no"),
+        ("c", "cyd", "yes"),
+    ],
+    columns=["task", "worker", "label"],
+)
+GOLD = pd.Series({"c": "no", "d": "yes", "a": "yes"})
+KINDS = pd.Series({"a": "dogs", "b": "cats", "c": "dogs", "d": "cats", "z": "birds"})
+
+
+def test_only_what_was_recorded_can_be_asked():
+    source: LabelSource = RecordedLabels(LABELS, GOLD)
+    assert source.tasks.tolist() == ["a", "b", "c", "d"]
+    assert source.workers.tolist() == ["ann", "bob", "cyd"]
+    assert source.classes.tolist() == ["no", "yes"]
+    assert source.task_types.tolist() == ["all"]
+    assert source.truth.tolist() == [1, -1, 0, 1]
+    assert source.available.astype(int).tolist() == [[1, 1, 0], [1, 0, 0], [1, 0, 1], [1, 1, 0]]
+    assert source.labels([3, 0, 2], [1, 0, 2]).tolist() == [0, 1, 1]
+    votes = collect(source, [0, 3], [1, 0])
+    assert votes.table().to_numpy().tolist() == [["a", "bob", "no"], ["d", "ann", "yes"]]
+    assert source.gold_answers([0, 1], 5, seed=1).answered.tolist() == [[0, 0]]
+    with pytest.raises(InputError, match="worker 'bob' never labelled task 'c'"):
+        source.labels([0, 2], [0, 1])
+
+
+def test_control_tasks_judge_and_are_not_assigned():
+    source = RecordedLabels(LABELS, GOLD, control=["c", "d"], task_types=KINDS)
+    assert source.tasks.tolist() == ["a", "b"]
+    assert source.workers.tolist() == ["ann", "bob", "cyd"]
+    assert source.task_types.tolist() == ["dogs", "cats"]
+    assert source.task_type.tolist() == [0, 1]
+    correct, answered = source.gold_answers([0, 1, 2], 9, seed=1)
+    assert answered.tolist() == [[1, 0, 1], [1, 1, 0]]
+    assert correct.tolist() == [[1, 0, 0], [1, 0, 0]]
+    assert (source.gold_answers([2], 0, seed=1).answered == 0).all()
+
+
+def test_a_simulated_crowd_recorded_whole_replays_itself():
+    crowd = population.uniform_range(8, seed=1, task_types=2)
+    kinds, true = simulate.task_types(40, 2), simulate.truth(40, seed=1)
+    live = SimulatedLabels(crowd, kinds, true, seed=1)
+    task, worker = np.repeat(np.arange(40), 8), np.tile(np.arange(8), 40)
+    votes = collect(live, task, worker)
+    replay = RecordedLabels(
+        votes.table(),
+        pd.Series(true, index=live.tasks),
+        task_types=pd.Series(live.task_types[kinds], index=live.tasks),
+    )
+    assert np.array_equal(replay.labels(task, worker), votes.label)
+    assert np.array_equal(replay.truth, true)
+    assert np.array_equal(replay.task_type, kinds)
+    assert replay.available.all()
+
+
+def test_gold_answers_are_a_sample_of_the_recorded_ones():
+    n = 40
+    names = [f"t{i}" for i in range(n)]
+    gold = pd.Series("yes", index=names)
+    votes = pd.DataFrame(
+        {
+            "task": names + names,
+            "worker": ["ann"] * n + ["bob"] * n,
+            "label": ["yes"] * 30 + ["no"] * 10 + ["yes"] * 20 + ["no"] * 20,
+        }
+    )
+    source = RecordedLabels(votes, gold, control=names[:-1])
+    assert source.control_answered.tolist() == [[39, 39]]
+    assert source.control_correct.tolist() == [[30, 20]]
+    draws = np.array([source.gold_answers([0, 1], 10, seed=k).correct[0] for k in range(2000)])
+    for column, good in enumerate((30, 20)):
+        p = good / 39
+        spread = math.sqrt(10 * p * (1 - p) * 29 / 38)
+        assert abs(draws[:, column].mean() - 10 * p) < 4 * spread / math.sqrt(2000)
+        assert draws[:, column].std() == pytest.approx(spread, rel=0.1)
+    whole = source.gold_answers([0, 1], 10, seed=3)
+    assert source.gold_answers([1], 10, seed=3).correct[0, 0] == whole.correct[0, 1]
+    assert source.gold_answers([0, 1], 99, seed=3).correct.tolist() == [[30, 20]]
+
+
+def test_split_is_stratified_seeded_and_complete():
+    gold = pd.Series(["x"] * 60 + ["y"] * 30 + ["z"] * 10, index=np.arange(100))
+    control, rest = split_gold(gold, control=0.2, seed=1)
+    assert gold[control].value_counts().to_dict() == {"x": 12, "y": 6, "z": 2}
+    assert sorted([*control, *rest]) == list(range(100))
+    assert control.is_monotonic_increasing
+    assert control.equals(split_gold(gold, control=20, seed=1)[0])
+    assert not control.equals(split_gold(gold, control=20, seed=2)[0])
+
+
+def test_split_hands_out_remainders_fairly():
+    gold = pd.Series(["x", "x", "y", "y"], index=list("abcd"))
+    first = [gold[split_gold(gold, control=1, seed=k)[0]].iloc[0] for k in range(1000)]
+    assert abs(first.count("x") - 500) < 4 * math.sqrt(250)
+    for size in (1, 2, 3):
+        control, rest = split_gold(gold, control=size, seed=1)
+        assert (len(control), len(rest)) == (size, 4 - size)
+    three = pd.Series(["x"] * 7 + ["y"] * 2 + ["z"], index=range(10))
+    for size in range(1, 10):
+        share = three[split_gold(three, control=size, seed=4)[0]].value_counts()
+        for name, count in three.value_counts().items():
+            assert abs(share.get(name, 0) - count * size / 10) < 1
+    for seed in range(20):  # quotas 2.8, 0.8, 0.4: the two largest remainders round up
+        share = three[split_gold(three, control=4, seed=seed)[0]].value_counts()
+        assert share.to_dict() == {"x": 3, "y": 1}
+
+
+def test_split_without_strata_is_uniform():
+    gold = pd.Series(["x"] * 3 + ["y"] * 7, index=range(10))
+    chosen = np.zeros(10)
+    for seed in range(2000):
+        control, rest = split_gold(gold, control=3, seed=seed, stratify=False)
+        chosen[control] += 1
+        assert len(control) + len(rest) == 10
+    assert np.abs(chosen / 2000 - 0.3).max() < 4 * math.sqrt(0.21 / 2000)
+
+
+def relabelled(*labels):
+    return LABELS.assign(label=pd.Series(labels, dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: RecordedLabels(relabelled(*"abcabca"), pd.Series({"a": "a"})),
+            r"have 3 classes \('a', 'b', 'c'\); the assignment model of Ho et al. is for two",
+        ),
+        (
+            lambda: RecordedLabels(relabelled(*"aabbaab"), pd.Series({"a": "a", "b": "c"})),
+            "3 classes",
+        ),
+        (lambda: RecordedLabels(relabelled(*"aaaaaaa"), pd.Series({"a": "a"})), "have 1 classes"),
+        (
+            lambda: RecordedLabels(relabelled("a", 1, "a", 1, 1, 1, 1), pd.Series({"a": "a"})),
+            "mix kinds of class",
+        ),
+        (lambda: RecordedLabels(LABELS, pd.Series({"a": 1})), "none in common"),
+        (lambda: RecordedLabels(LABELS, pd.Series({"q": "yes"})), "gold: task 'q' has no label"),
+        (lambda: RecordedLabels(LABELS, GOLD, control=["b"]), "task 'b' has no gold label"),
+        (
+            lambda: RecordedLabels(LABELS[LABELS["task"] != "b"], GOLD, control=list("acd")),
+            "every task is a control task",
+        ),
+        (
+            lambda: RecordedLabels(LABELS, GOLD, task_types=KINDS.drop("d")),
+            "task_types: task 'd' has no type",
+        ),
+        (lambda: RecordedLabels(pd.concat([LABELS, LABELS]), GOLD), "row 7: .* a second time"),
+        (lambda: RecordedLabels(LABELS, GOLD).labels([4], [0]), r"task_idx\[0\] is 4"),
+        (lambda: RecordedLabels(LABELS, GOLD).gold_answers([0], -1, seed=1), "s is -1"),
+        (lambda: split_gold(GOLD, control=3, seed=1), "3 control tasks out of 3 with gold"),
+        (lambda: split_gold(GOLD, control=0, seed=1), "control is 0: 0 control tasks"),
+        (lambda: split_gold(GOLD, control=-1, seed=1), "control is -1"),
+        (lambda: split_gold(GOLD, control=1.0, seed=1), "control is 1.0: give a number strictly"),
+        (lambda: split_gold(GOLD, control=0.1, seed=1), "control is 0.1: 0 control tasks"),
+        (lambda: split_gold(pd.Series({"a": None}), control=1, seed=1), "task 'a' has no value"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)

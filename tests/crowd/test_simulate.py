@@ -1,0 +1,194 @@
+"""Simulated labels: drawn for pairs, or potential for all pairs."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.crowd import population, simulate
+from workbench.crowd.simulate import SimulatedLabels, simulate_labels
+from workbench.crowd.sources import LabelSource, collect
+from workbench.errors import InputError
+
+
+def every_pair(n, m):
+    return np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
+
+
+def instance(n=60, m=20, T=3, seed=1):
+    crowd = population.uniform_range(m, seed=seed, task_types=T, low=0, high=1)
+    kinds = simulate.task_types(n, T, seed)
+    true = simulate.truth(n, seed=seed)
+    return crowd, kinds, true
+
+
+def test_truth():
+    true = simulate.truth(20_000, seed=1, share=0.3)
+    assert true.dtype == np.int64
+    assert set(true) == {0, 1}
+    assert abs(true.mean() - 0.3) < 4 * math.sqrt(0.21 / 20_000)
+    assert np.array_equal(true, simulate.truth(20_000, seed=1, share=0.3))
+    assert simulate.truth(5, seed=1, share=1).tolist() == [1] * 5
+    assert simulate.truth(5, seed=1, share=0).tolist() == [0] * 5
+
+
+def test_task_types_are_balanced():
+    assert simulate.task_types(7, 3).tolist() == [0, 0, 0, 1, 1, 2, 2]
+    mixed = simulate.task_types(300, 3, seed=1)
+    assert np.bincount(mixed).tolist() == [100] * 3
+    assert (np.diff(mixed) < 0).any()
+    assert np.array_equal(mixed, simulate.task_types(300, 3, seed=1))
+    assert simulate.task_types(0, 3).shape == (0,)
+    assert simulate.task_types(2, 3).tolist() == [0, 1]
+
+
+def test_labels_are_right_with_the_skill_of_the_type():
+    crowd, kinds, true = instance(n=3000)
+    task, worker = every_pair(3000, 20)
+    votes = simulate_labels(crowd, kinds, true, task, worker, seed=2)
+    source = SimulatedLabels(crowd, kinds, true, seed=2)
+    for labels in (votes.label, source.labels(task, worker)):
+        right = (labels == true[task]).reshape(3000, 20)
+        for kind in range(3):
+            p = crowd.skill[kind]
+            share = right[kinds == kind].mean(axis=0)
+            assert (np.abs(share - p) < 4 * np.sqrt(p * (1 - p) / 1000)).all()
+
+
+@pytest.mark.parametrize("low_class", [0, 1])
+def test_skill_is_symmetric_in_the_classes_and_sharp_at_the_ends(low_class):
+    crowd = population.from_table(pd.DataFrame({"x": [0.0, 1.0]}, index=["liar", "oracle"]))
+    n = 500
+    true = np.full(n, low_class)
+    source = SimulatedLabels(crowd, np.zeros(n, dtype=int), true, seed=1)
+    tasks = np.arange(n)
+    assert (source.labels(tasks, np.full(n, 1)) == low_class).all()
+    assert (source.labels(tasks, np.full(n, 0)) == 1 - low_class).all()
+
+
+def test_labels_are_independent_across_pairs():
+    n, m = 4000, 12
+    crowd = population.uniform(m, skill=0.6)
+    source = SimulatedLabels(crowd, np.zeros(n, dtype=int), np.zeros(n, dtype=int), seed=3)
+    right = source.labels(*every_pair(n, m)).reshape(n, m)
+    assert np.abs(np.corrcoef(right.T) - np.eye(m)).max() < 4.5 / math.sqrt(n)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda n: simulate.truth(n, seed=1),
+        lambda n: population.uniform_range(n, seed=1).skill[0],
+        lambda n: population.beta(n, seed=1).skill[0],
+    ],
+)
+def test_one_seed_for_everything_leaves_the_parts_independent(other):
+    """A seed used for crowd, truth and labels alike must not tie them to one another."""
+    n = 4000
+    half = population.uniform(2 * n, skill=0.5)
+    label = SimulatedLabels(half, [0], [1], seed=1).labels(np.zeros(2 * n, int), np.arange(2 * n))
+    # A 32-bit number takes half of the bits that a 64-bit one takes: look at both halves.
+    for part in (label[0::2], label[1::2], label[:n]):
+        assert abs(np.corrcoef(part, other(n))[0, 1]) < 4 / math.sqrt(n)
+
+
+def test_votes_are_named_and_reproducible():
+    crowd, kinds, true = instance()
+    task, worker = np.array([5, 0, 5]), np.array([1, 2, 3])
+    votes = simulate_labels(crowd, kinds, true, task, worker, seed=9)
+    assert votes.tasks[[0, 59]].tolist() == ["t0", "t59"]
+    assert votes.workers.tolist() == crowd.workers.tolist()
+    assert votes.classes.tolist() == [0, 1]
+    assert votes.table()["task"].tolist() == ["t5", "t0", "t5"]
+    again = simulate_labels(crowd, kinds, true, task, worker, seed=9)
+    assert np.array_equal(votes.label, again.label)
+    assert len(simulate_labels(crowd, kinds, true, [], [], seed=9)) == 0
+
+
+def test_a_pair_drawn_twice_gets_independent_labels_but_one_potential_label():
+    crowd = population.uniform(1, skill=0.5)
+    zeros = np.zeros(1000, dtype=int)
+    votes = simulate_labels(crowd, [0], [1], zeros, zeros, seed=1)
+    assert abs(votes.label.mean() - 0.5) < 4 * 0.5 / math.sqrt(1000)
+    assert len(set(SimulatedLabels(crowd, [0], [1], seed=1).labels(zeros, zeros))) == 1
+
+
+def test_potential_labels_do_not_depend_on_who_asks_when():
+    crowd, kinds, true = instance()
+    task, worker = every_pair(60, 20)
+    first = SimulatedLabels(crowd, kinds, true, seed=5)
+    whole = first.labels(task, worker)
+    order = np.random.default_rng(1).permutation(len(task))
+    assert np.array_equal(first.labels(task[order], worker[order]), whole[order])
+    second = SimulatedLabels(crowd, kinds, true, seed=5)
+    one_by_one = [second.labels([i], [j])[0] for i, j in zip(task[:50], worker[:50], strict=True)]
+    assert one_by_one == whole[:50].tolist()
+    other = SimulatedLabels(crowd, kinds, true, seed=6)
+    assert not np.array_equal(other.labels(task, worker), whole)
+
+
+def test_raising_a_skill_only_mends_labels():
+    task, worker = every_pair(100, 30)
+    zeros = np.zeros(100, dtype=int)
+    low, high = (
+        SimulatedLabels(population.uniform(30, skill=p), zeros, zeros, seed=1).labels(task, worker)
+        for p in (0.6, 0.7)
+    )
+    assert (high <= low).all()
+    assert (high < low).any()
+
+
+def test_gold_answers_are_binomial_and_the_same_whoever_else_is_asked():
+    crowd = population.uniform_range(20, seed=1, task_types=2)
+    source: LabelSource = SimulatedLabels(crowd, [0, 1], [0, 1], seed=1)
+    total = np.zeros((2, 20))
+    for seed in range(500):
+        correct, answered = source.gold_answers(np.arange(20), 20, seed=seed)
+        assert (answered == 20).all()
+        assert (correct <= 20).all()
+        total += correct
+    p = crowd.skill
+    assert (np.abs(total / 10_000 - p) < 4.5 * np.sqrt(p * (1 - p) / 10_000)).all()
+    whole = source.gold_answers(np.arange(20), 20, seed=3).correct
+    assert np.array_equal(source.gold_answers([7, 2], 20, seed=3).correct, whole[:, [7, 2]])
+    assert source.gold_answers([], 20, seed=3).correct.shape == (2, 0)
+    assert (source.gold_answers([1], 0, seed=3).answered == 0).all()
+
+
+def test_collect_names_what_it_asked_for():
+    crowd, kinds, true = instance()
+    source = SimulatedLabels(crowd, kinds, true, seed=1)
+    votes = collect(source, [3, 4], [0, 1])
+    assert source.available is None
+    assert votes.label.tolist() == source.labels([3, 4], [0, 1]).tolist()
+    assert votes.table()["worker"].tolist() == ["w0", "w1"]
+    assert source.task_types.tolist() == crowd.task_types.tolist()
+
+
+CROWD = population.uniform(3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: simulate.truth(-1, seed=1), "n is -1"),
+        (lambda: simulate.truth(3, seed=1, share=1.5), "share is 1.5"),
+        (lambda: simulate.task_types(3, 0), "T is 0"),
+        (lambda: simulate.task_types(3.5, 1), "n is 3.5"),
+        (lambda: SimulatedLabels(CROWD, [0, 1], [0, 0], 1), r"task_type\[1\] is 1: give an index"),
+        (lambda: SimulatedLabels(CROWD, [0, 0], [0, -1], 1), r"truth\[1\] is -1"),
+        (lambda: SimulatedLabels(CROWD, [0, 0], [0, 1, 1], 1), "has 2 entries and truth 3"),
+        (lambda: SimulatedLabels(CROWD, [0.5], [0], 1), "task_type has type float64"),
+        (lambda: SimulatedLabels(CROWD, [0], [0], 1).labels([1], [0]), r"task_idx\[0\] is 1"),
+        (lambda: SimulatedLabels(CROWD, [0], [0], 1).labels([0], [-1]), r"worker_idx\[0\] is -1"),
+        (lambda: SimulatedLabels(CROWD, [0], [0], 1).labels([0], [0, 1]), "1 entries and worker"),
+        (lambda: SimulatedLabels(CROWD, [0], [0], 1).gold_answers([3], 5, seed=1), "is 3"),
+        (lambda: SimulatedLabels(CROWD, [0], [0], 1).gold_answers([0], -5, seed=1), "s is -5"),
+        (lambda: simulate_labels(CROWD, [0], [0], [[0]], [0], seed=1), r"shape \(1, 1\)"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)

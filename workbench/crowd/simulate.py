@@ -1,0 +1,179 @@
+"""Simulated labels: right with the worker's skill, independent of all others.
+
+Source: Ho, Jabbari, Vaughan (2013), Section 3. Classes are 0 and 1 (the paper's −1 and 1).
+
+May import `workbench.errors`, NumPy and its neighbours in `workbench.crowd`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.crowd import _checks
+from workbench.crowd._streams import stream
+from workbench.crowd.population import Crowd
+from workbench.crowd.random import Seed
+from workbench.crowd.sources import GoldAnswers
+from workbench.crowd.votes import BoolArray, IntArray, Names, Votes
+from workbench.errors import InputError
+
+
+def truth(n: int, *, seed: Seed, share: float = 0.5) -> IntArray:
+    """Draw true classes of n tasks: 1 with probability `share`, else 0, independently.
+
+    Raises
+    ------
+    InputError
+        n is not a whole number ≥ 0, or share is outside [0, 1].
+    """
+    _checks.count("n", n)
+    _checks.number("share", share, 0, 1)
+    return (stream(seed, "truth").random(n) < share).astype(np.int64)
+
+
+def task_types(n: int, T: int, seed: Seed | None = None) -> IntArray:
+    """Give n tasks T types in equal shares (which differ by one task where they must).
+
+    Returns
+    -------
+    IntArray
+        Shape (n,), index of the type: block after block, or shuffled when there is a seed.
+
+    Raises
+    ------
+    InputError
+        n is not a whole number ≥ 0, or T not one ≥ 1.
+    """
+    types = np.arange(_checks.count("n", n)) * _checks.count("T", T, 1) // max(n, 1)
+    return types if seed is None else stream(seed, "task types").permutation(types)
+
+
+def simulate_labels(
+    crowd: Crowd,
+    task_type: ArrayLike,
+    truth: ArrayLike,
+    task_idx: ArrayLike,
+    worker_idx: ArrayLike,
+    *,
+    seed: Seed,
+) -> Votes:
+    """Draw the labels of given (task, worker) pairs, each independently of all others.
+
+    A pair named twice gets two independent labels. To ask a crowd again and hear the same
+    answers use `SimulatedLabels`.
+
+    Parameters
+    ----------
+    crowd
+        The m workers.
+    task_type, truth
+        Shape (n,): each task's type (row of `crowd.skill`) and true class (0 or 1).
+    task_idx, worker_idx
+        Shape (k,): the pairs.
+    seed
+        One number is drawn for each pair, in the order given.
+
+    Returns
+    -------
+    Votes
+        Tasks named "t0", "t1", …, classes 0 and 1.
+
+    Raises
+    ------
+    InputError
+        Shapes that do not fit, or an index or class out of range.
+    """
+    kinds, true = _tasks(crowd, task_type, truth)
+    task, worker = _checks.pairs(task_idx, worker_idx, len(true), len(crowd))
+    right = stream(seed, "votes").random(len(task)) < crowd.skill[kinds[task], worker]
+    return Votes(
+        task,
+        worker,
+        np.where(right, true[task], 1 - true[task]),
+        _checks.numbered("t", len(true)),
+        crowd.workers,
+        np.arange(2),
+    )
+
+
+class SimulatedLabels:
+    """Potential labels of every (task, worker) pair, fixed beforehand by one seed.
+
+    One uniform number is drawn for each pair, and the label is right when it falls below the
+    skill. So the answer to a pair does not depend on who asks, when, or what else is asked;
+    and crowds of one size and seed are coupled: raising a skill only turns wrong labels right.
+    Takes 4 n m bytes.
+
+    Parameters
+    ----------
+    crowd
+        The m workers.
+    task_type, truth
+        Shape (n,): each task's type (row of `crowd.skill`) and true class (0 or 1).
+    seed
+        Of the instance, not of the method that asks.
+
+    Attributes
+    ----------
+    crowd, task_type, truth
+        As given.
+    tasks, workers, task_types, classes
+        Names: "t0", "t1", …; those of the crowd; 0 and 1.
+    available
+        None: every pair has a label.
+
+    Raises
+    ------
+    InputError
+        Shapes that do not fit, or a type or class out of range.
+    """
+
+    def __init__(self, crowd: Crowd, task_type: ArrayLike, truth: ArrayLike, seed: Seed) -> None:
+        self.task_type, self.truth = _tasks(crowd, task_type, truth)
+        self.crowd = crowd
+        self.tasks: Names = _checks.numbered("t", len(self.truth))
+        self.workers: Names = crowd.workers
+        self.task_types: Names = crowd.task_types
+        self.classes: Names = np.arange(2)
+        self.available: BoolArray | None = None
+        self._draw = stream(seed, "labels").random((len(self.truth), len(crowd)), dtype=np.float32)
+
+    def labels(self, task_idx: ArrayLike, worker_idx: ArrayLike) -> IntArray:
+        """Class index (0 or 1) of the label of each pair, shape (k,).
+
+        Raises
+        ------
+        InputError
+            An index is out of range, or the two differ in length.
+        """
+        task, worker = _checks.pairs(task_idx, worker_idx, *self._draw.shape)
+        wrong = self._draw[task, worker] >= self.crowd.skill[self.task_type[task], worker]
+        return self.truth[task] ^ wrong
+
+    def gold_answers(self, worker_idx: ArrayLike, s: int, *, seed: Seed) -> GoldAnswers:
+        """Answers of k workers to s gold tasks of each type, shape (T, k).
+
+        The number of right ones is Binomial(s, p), drawn for the whole crowd at once, so that
+        with the same seed (not the same `Generator`) a worker's answers are the same whoever
+        else is asked.
+
+        Raises
+        ------
+        InputError
+            An index is out of range, or s is not a whole number ≥ 0.
+        """
+        worker = _checks.indices("worker_idx", worker_idx, len(self.crowd))
+        correct = stream(seed, "gold").binomial(_checks.count("s", s), self.crowd.skill)[:, worker]
+        return GoldAnswers(correct, np.full(correct.shape, s, dtype=np.int64))
+
+
+def _tasks(crowd: Crowd, task_type: ArrayLike, truth: ArrayLike) -> tuple[IntArray, IntArray]:
+    kinds = _checks.indices("task_type", task_type, len(crowd.task_types))
+    true = _checks.indices("truth", truth, 2)
+    if len(kinds) != len(true):
+        raise InputError(
+            f"task_type has {len(kinds)} entries and truth {len(true)}: give one of each for "
+            "every task"
+        )
+    return kinds, true

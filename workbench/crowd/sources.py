@@ -1,0 +1,85 @@
+"""Where labels come from: one small interface, simulated or recorded.
+
+A method that assigns tasks sees a `LabelSource` and nothing else, so that the same code runs
+on a simulated crowd (`simulate.SimulatedLabels`) and on a data set (`replay.RecordedLabels`).
+A source answers the same pair with the same label whoever asks, in whatever order: methods
+compared on one source are compared on the same crowd, answer by answer.
+
+May import `workbench.errors`, NumPy and its neighbours in `workbench.crowd`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from numpy.typing import ArrayLike
+
+from workbench.crowd import _checks
+from workbench.crowd.random import Seed
+from workbench.crowd.votes import BoolArray, IntArray, Names, Votes
+
+
+class GoldAnswers(NamedTuple):
+    """Answers to gold tasks, shape (T, k), by task type and worker asked.
+
+    Unpacks into `skills.estimate_skills(*answers)`.
+    """
+
+    correct: IntArray
+    answered: IntArray
+
+
+class LabelSource(Protocol):
+    """A crowd that can be asked for labels of two classes.
+
+    Attributes
+    ----------
+    tasks, workers, task_types, classes
+        Names, shapes (n,), (m,), (T,) and (2,).
+    task_type
+        Shape (n,): index of each task's type.
+    truth
+        Shape (n,): index of each task's true class, −1 where unknown. For scoring only.
+    available
+        Shape (n, m): which pairs have a label; None when all have.
+    """
+
+    @property
+    def tasks(self) -> Names: ...  # noqa: D102
+    @property
+    def workers(self) -> Names: ...  # noqa: D102
+    @property
+    def task_types(self) -> Names: ...  # noqa: D102
+    @property
+    def classes(self) -> Names: ...  # noqa: D102
+    @property
+    def task_type(self) -> IntArray: ...  # noqa: D102
+    @property
+    def truth(self) -> IntArray: ...  # noqa: D102
+    @property
+    def available(self) -> BoolArray | None: ...  # noqa: D102
+
+    def labels(self, task_idx: ArrayLike, worker_idx: ArrayLike) -> IntArray:
+        """Class index of the label of each pair, shape (k,)."""
+        ...
+
+    def gold_answers(self, worker_idx: ArrayLike, s: int, *, seed: Seed) -> GoldAnswers:
+        """Answers of k workers to (at most) s gold tasks of each type.
+
+        With the same seed a worker's answers are the same whoever else is asked.
+        """
+        ...
+
+
+def collect(source: LabelSource, task_idx: ArrayLike, worker_idx: ArrayLike) -> Votes:
+    """Ask for the labels of pairs (k of them) and return them as votes, named.
+
+    Raises
+    ------
+    InputError
+        An index is out of range, or a pair has no label.
+    """
+    task, worker = _checks.pairs(task_idx, worker_idx, len(source.tasks), len(source.workers))
+    return Votes(
+        task, worker, source.labels(task, worker), source.tasks, source.workers, source.classes
+    )
