@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+
+LARGEST_REQUIREMENT = 1e9
+"""No crowd is that large; far beyond it, solvers read a number as infinity."""
+LARGEST_PRICE = 1e15
+"""Beyond it, sums of whole prices are no longer exact."""
 
 
 class ProblemError(ValueError):
@@ -28,12 +33,12 @@ def requirement(epsilon: ArrayLike) -> FloatArray:
     """Coverage requirement C = 2 ln(1/ε) of an error ε in (0, 1) (Section 4.1, below Lemma 1)."""
     values = _numbers("epsilon", epsilon)
     outside = np.argwhere((values <= 0) | (values >= 1))
-    if outside.size:
+    if len(outside):
         at = tuple(outside[0])
         raise ProblemError(
             f"epsilon{_place(at)} is {values[at]:g}: the error must lie strictly between 0 and 1"
         )
-    return 2.0 * np.log(1.0 / values)
+    return -2.0 * np.log(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +73,18 @@ class AssignmentProblem:
     available: BoolArray | None = None
     task_types: NDArray[Any] | None = None
 
+    if TYPE_CHECKING:  # what may be given, where the fields say what is kept
+
+        def __init__(
+            self,
+            quality: ArrayLike,
+            capacity: ArrayLike,
+            requirement: ArrayLike,
+            cost: ArrayLike | None = None,
+            available: ArrayLike | None = None,
+            task_types: ArrayLike | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         quality = _quality(self.quality)
         n, m = quality.shape
@@ -77,7 +94,7 @@ class AssignmentProblem:
         _freeze(self, "cost", _costs(self.cost, (n, m)))
         _freeze(self, "available", _mask(self.available, (n, m)))
         if self.task_types is not None:
-            types = np.asarray(self.task_types)
+            types = np.array(self.task_types)
             if types.shape != (n,):
                 raise ProblemError(
                     f"task_types has shape {types.shape}: give one type for each of {n} tasks"
@@ -182,6 +199,21 @@ class TypedProblem:
     task_class: IntArray | None = None
     worker_class: IntArray | None = None
 
+    if TYPE_CHECKING:  # what may be given, where the fields say what is kept
+
+        def __init__(
+            self,
+            quality: ArrayLike,
+            capacity: ArrayLike,
+            requirement: ArrayLike,
+            tasks: ArrayLike,
+            workers: ArrayLike,
+            cost: ArrayLike | None = None,
+            available: ArrayLike | None = None,
+            task_class: ArrayLike | None = None,
+            worker_class: ArrayLike | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         quality = _quality(self.quality)
         types, classes = quality.shape
@@ -258,7 +290,8 @@ class TypedProblem:
     def uncoverable(self) -> IntArray:
         """Task classes whose tasks even all available workers together cannot cover."""
         return np.flatnonzero(
-            _shortfall(self.quality * self.workers, self.available, self.requirement) > 0
+            (_shortfall(self.quality * self.workers, self.available, self.requirement) > 0)
+            & (self.tasks > 0)
         )
 
     def with_shortfall(self, price: float, *, labels_free: bool = False) -> TypedProblem:
@@ -335,13 +368,17 @@ def _place(at: tuple[Any, ...]) -> str:
 
 def _numbers(name: str, value: ArrayLike) -> FloatArray:
     try:
-        array = np.asarray(value, dtype=np.float64)
+        # A copy: the caller's array may change later, a checked problem may not.
+        array = np.array(value)
+        array = array.astype(
+            np.float64, casting="unsafe" if array.dtype.kind == "O" else "same_kind"
+        )
     except (TypeError, ValueError):
         raise ProblemError(
             f"{name} is not an array of numbers: give numbers only, rows of equal length"
         ) from None
     wrong = np.argwhere(~np.isfinite(array))
-    if wrong.size:
+    if len(wrong):
         at = tuple(wrong[0])
         what = "NaN" if math.isnan(array[at]) else "infinite"
         raise ProblemError(f"{name}{_place(at)} is {what}: give a finite number")
@@ -388,6 +425,12 @@ def _requirements(value: ArrayLike, length: int) -> FloatArray:
     wrong = np.flatnonzero(array < 0)
     if wrong.size:
         raise ProblemError(f"requirement[{wrong[0]}] is {array[wrong[0]]:g}: give 0 or more")
+    wrong = np.flatnonzero(array > LARGEST_REQUIREMENT)
+    if wrong.size:
+        raise ProblemError(
+            f"requirement[{wrong[0]}] is {array[wrong[0]]:g}: give at most "
+            f"{LARGEST_REQUIREMENT:g} (2 ln(1/ε) stays below 1500)"
+        )
     return array
 
 
@@ -401,24 +444,25 @@ def _costs(value: ArrayLike | None, shape: tuple[int, int]) -> FloatArray | None
     if wrong.size:
         at = tuple(wrong[0])
         raise ProblemError(f"cost{_place(at)} is {array[at]:g}: a price is 0 or more")
+    wrong = np.argwhere(array > LARGEST_PRICE)
+    if wrong.size:
+        at = tuple(wrong[0])
+        raise ProblemError(
+            f"cost{_place(at)} is {array[at]:g}: give at most {LARGEST_PRICE:g}, in a larger unit"
+        )
     return array
 
 
 def _mask(value: ArrayLike | None, shape: tuple[int, int]) -> BoolArray | None:
     if value is None:
         return None
-    array = np.asarray(value)
+    array = _numbers("available", value)
     if array.shape != shape:
         raise ProblemError(
             f"available has shape {array.shape}: give true or false for each pair, {shape}"
         )
-    if array.dtype != np.bool_:
-        numbers = _numbers("available", array)
-        wrong = np.argwhere((numbers != 0) & (numbers != 1))
-        if wrong.size:
-            at = tuple(wrong[0])
-            raise ProblemError(
-                f"available{_place(at)} is {numbers[at]:g}: give true or false, 1 or 0"
-            )
-        array = numbers == 1
-    return array
+    wrong = np.argwhere((array != 0) & (array != 1))
+    if wrong.size:
+        at = tuple(wrong[0])
+        raise ProblemError(f"available{_place(at)} is {array[at]:g}: give true or false, 1 or 0")
+    return np.equal(array, 1)
