@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import AssignmentProblem, TypedProblem
-from models.problem import FloatArray, IntArray
+from models.problem import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class LinearModel:
     """min (or max) cost·v subject to row_lower ≤ A v ≤ row_upper, lower ≤ v ≤ upper.
 
-    A is stored by columns: the entries of column k are at `start[k]:start[k + 1]`.
+    A is stored by columns: the entries of column k are at `start[k]:start[k + 1]`. With
+    `integer` the columns are whole: those that `whole` names, or all of them.
     """
 
     cost: FloatArray
@@ -32,6 +33,7 @@ class LinearModel:
     value: FloatArray
     integer: bool = False
     maximise: bool = False
+    whole: BoolArray | None = None
 
 
 def primal_arrays(problem: AssignmentProblem | TypedProblem, *, integer: bool) -> LinearModel:

@@ -20,10 +20,14 @@ import numpy as np
 
 from models import AssignmentProblem, TypedProblem
 from models.problem import FloatArray
+from workbench.errors import InputError
 from workbench.solving.solution import Certificate, Check
 
 FEASIBILITY = 1e-6
-"""Largest constraint violation of a fractional solution, relative to the right-hand side."""
+"""Largest constraint violation of a fractional solution, relative to the right-hand side.
+
+Relative throughout: a requirement of 1e-8 is not met by nothing at all.
+"""
 WHOLE_FEASIBILITY = 1e-9
 """The same for a whole assignment, which has no excuse but rounding in a sum."""
 OPTIMALITY = 1e-6
@@ -66,7 +70,18 @@ def lagrangian(
         Evaluate in rational arithmetic: the data's floats are taken at their exact values.
     priced
         False leaves out the prices c: the Farkas expression.
+
+    Raises
+    ------
+    InputError
+        For weights or prices of another length than the problem's, or not finite.
     """
+    for name, values, length in zip(
+        ("task weights", "worker prices"), (task_weights, worker_prices), problem.shape, strict=True
+    ):
+        _shaped(name, values, (length,))
+        if not np.isfinite(values).all():
+            raise InputError(f"the {name} hold NaN or infinity: they prove nothing")
     v, u = np.maximum(task_weights, 0.0), np.maximum(worker_prices, 0.0)
     surplus = problem.quality * v[:, None] - u[None, :]
     if priced:
@@ -115,18 +130,33 @@ def farkas(
     worker_prices: FloatArray,
 ) -> bool:
     """Whether (v, u) proves, in exact arithmetic, that the relaxation has no solution."""
+    if not (np.isfinite(task_weights).all() and np.isfinite(worker_prices).all()):
+        return False
     return lagrangian(problem, task_weights, worker_prices, exact=True, priced=False) > 0
 
 
-def rounded_up(problem: AssignmentProblem | TypedProblem, bound: float | Fraction) -> float:
+def rounding_error(
+    problem: AssignmentProblem | TypedProblem, task_weights: FloatArray, worker_prices: FloatArray
+) -> float:
+    """Bound how far the float `lagrangian` may lie from the exact one: ulps times magnitudes."""
+    v, u = np.maximum(task_weights, 0.0), np.maximum(worker_prices, 0.0)
+    terms = problem.quality * v[:, None] + u[None, :] + problem.prices
+    sizes = problem.sizes if isinstance(problem, TypedProblem) else 1.0
+    near = problem.quality * v[:, None] * (1 + 1e-9) >= u[None, :] + problem.prices
+    magnitude = problem.demand @ v + problem.supply @ u + (terms * near * sizes).sum()
+    return float(magnitude) * (sum(problem.shape) + 10) * 2.0**-52
+
+
+def rounded_up(
+    problem: AssignmentProblem | TypedProblem, bound: float | Fraction, error: float = 0.0
+) -> float:
     """Round a bound up to a whole number where whole prices make every cost whole.
 
-    A float bound is first lowered by more than its evaluation can have been off.
+    A float bound is first lowered by `error`, what its evaluation can have been off.
     """
-    if not (isinstance(problem, AssignmentProblem) and problem.integral_cost):
+    if not problem_is_whole(problem):
         return float(bound)
-    slack = 0 if isinstance(bound, Fraction) else 1e-9 * max(1.0, abs(bound))
-    return float(math.ceil(bound - slack))
+    return float(math.ceil(bound if isinstance(bound, Fraction) else bound - error))
 
 
 def primal_checks(
@@ -138,7 +168,7 @@ def primal_checks(
     box = np.maximum(-assignment, assignment - ceiling) / np.maximum(1.0, ceiling)
     over = (assignment.sum(axis=0) - problem.supply) / np.maximum(1.0, problem.supply)
     covered = (problem.quality * assignment).sum(axis=1)
-    short = (problem.demand - covered) / np.maximum(1.0, problem.demand)
+    short = (problem.demand - covered) / np.where(problem.demand > 0, problem.demand, 1.0)
     checks = [
         _check("0 ≤ y ≤ 1", box, tolerance),
         _check("capacity (1)", over, tolerance),
@@ -175,7 +205,9 @@ def complementary_slackness(
         (np.maximum(-surplus, 0.0) * assignment).ravel(),
     ]
     cost = float((problem.prices * assignment).sum())
-    return _check("complementary slackness", np.concatenate(products) / max(1.0, cost), OPTIMALITY)
+    return _check(
+        "complementary slackness", np.concatenate(products) / _unit(problem, cost), OPTIMALITY
+    )
 
 
 def certify(
@@ -205,7 +237,10 @@ def certify(
     Certificate
         `status` is `failed` when any check fails: then no number in it is to be used.
     """
-    checks: list[Check] = []
+    finite = _finite(problem, assignment, task_weights, worker_prices)
+    if not finite.passed:
+        return Certificate("failed", (finite,))
+    checks = [finite]
     bound: float | None = None
     fraction: Fraction | None = None
     cost = None if assignment is None else float((problem.prices * assignment).sum())
@@ -214,31 +249,25 @@ def certify(
         if exact:
             fraction = lagrangian(problem, task_weights, worker_prices, exact=True)
         if whole:
-            bound = rounded_up(problem, bound if fraction is None else fraction)
-    if assignment is not None:
+            error = rounding_error(problem, task_weights, worker_prices)
+            bound = rounded_up(problem, bound if fraction is None else fraction, error)
+        checks.append(_check("bound is a number", np.array([bound - bound]), 0.0))
+    if assignment is not None and cost is not None:
         checks += primal_checks(problem, assignment, whole=whole)
-    if cost is not None and bound is not None:
-        beyond = (bound - cost) / max(1.0, abs(cost))
-        checks.append(_check("bound ≤ cost", np.array([beyond]), OPTIMALITY))
-    if not whole and assignment is not None and task_weights is not None:
-        assert worker_prices is not None
-        checks.append(complementary_slackness(problem, assignment, task_weights, worker_prices))
+        unit = _unit(problem, cost)
+        if bound is not None:
+            checks.append(_check("bound ≤ cost", np.array([bound - cost]) / unit, OPTIMALITY))
+        if not whole and task_weights is not None and worker_prices is not None:
+            checks.append(complementary_slackness(problem, assignment, task_weights, worker_prices))
     if not all(check.passed for check in checks):
         return Certificate("failed", tuple(checks))
-    met = (
-        cost is not None and bound is not None and cost - bound <= OPTIMALITY * max(1.0, abs(cost))
-    )
-    if whole and cost is not None and bound is not None and problem_is_whole(problem):
-        met = cost <= bound
-    status = (
-        "proven"
-        if met
-        else "feasible"
-        if cost is not None
-        else "bound"
-        if bound is not None
-        else "unproven"
-    )
+    status = "unproven"
+    if cost is not None:
+        # Whole costs and rounded bounds compare without tolerance.
+        slack = 0.0 if whole and problem_is_whole(problem) else OPTIMALITY * unit
+        status = "proven" if bound is not None and cost - bound <= slack else "feasible"
+    elif bound is not None:
+        status = "bound"
     return Certificate(status, tuple(checks), bound, fraction)
 
 
@@ -247,6 +276,36 @@ def problem_is_whole(problem: AssignmentProblem | TypedProblem) -> bool:
     return isinstance(problem, AssignmentProblem) and problem.integral_cost
 
 
+def _unit(problem: AssignmentProblem | TypedProblem, cost: float) -> float:
+    """What a difference of costs is measured by: the cost, or what stands for it near zero."""
+    return max(cost, 1e-9 * float(problem.prices[problem.pairs].max(initial=0.0))) or 1.0
+
+
+def _finite(
+    problem: AssignmentProblem | TypedProblem,
+    assignment: FloatArray | None,
+    task_weights: FloatArray | None,
+    worker_prices: FloatArray | None,
+) -> Check:
+    n, m = problem.shape
+    bad = 0
+    for name, values, shape in (
+        ("assignment", assignment, (n, m)),
+        ("task weights", task_weights, (n,)),
+        ("worker prices", worker_prices, (m,)),
+    ):
+        if values is not None:
+            _shaped(name, values, shape)
+            bad += int(np.count_nonzero(~np.isfinite(values)))
+    return _check("finite numbers", np.array([float(bad)]), 0.0)
+
+
+def _shaped(name: str, values: FloatArray, shape: tuple[int, ...]) -> None:
+    if np.shape(values) != shape:
+        raise InputError(f"the {name} have shape {np.shape(values)}: the problem's is {shape}")
+
+
 def _check(name: str, violations: FloatArray, tolerance: float) -> Check:
-    worst = max(0.0, float(np.max(violations, initial=0.0)))
+    # A NaN goes through the maximum and fails the comparison.
+    worst = float(np.max(violations, initial=0.0))
     return Check(name, bool(worst <= tolerance), worst, tolerance)

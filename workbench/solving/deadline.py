@@ -1,12 +1,13 @@
-"""A time limit that holds: the solve runs in a process of its own, which can be ended.
+"""A time limit that holds: the work runs in a process of its own, which can be ended.
 
 HiGHS looks at its clock between steps, and some steps are long. The child is a fresh
 interpreter (never a fork, which can deadlock after a threaded solve, and never a re-import of
-the user's script); it reports incumbents as it finds them, so that ending it loses nothing.
+the user's script); it reports what it has as it goes, so that ending it loses nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import queue
@@ -14,99 +15,98 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from models import AssignmentProblem, TypedProblem
-from models.problem import FloatArray
-from workbench.solving.array_route import run_arrays
-from workbench.solving.highs import RunOptions
-from workbench.solving.pyomo_route import run_pyomo
-from workbench.solving.solution import Answer, Termination
+from workbench.solving.solution import Termination
 
 GRACE = 1.0
 """Seconds beyond the limit after which the child is ended."""
+LONGEST = 1e9
+"""Seconds (thirty years) that the operating system's waits can still count."""
 
 
-def run_within(
-    problem: AssignmentProblem | TypedProblem,
-    formulation: str,
-    route: str,
-    options: RunOptions,
-    start: FloatArray | None = None,
-) -> Answer:
-    """Run a route in a child process and return within the time limit plus `GRACE`.
+@dataclass(frozen=True)
+class Outcome:
+    """What came back: `latest` is the result when `ending` is None, else the last report."""
 
-    On Ctrl-C the best answer so far comes back, marked as interrupted.
+    latest: Any = None
+    ending: Termination | None = None
+    note: str = ""
+
+
+def call_within(seconds: float, job: Callable[..., Any], *arguments: Any) -> Outcome:
+    """Run `job(*arguments, report)` in a child; back within the limit plus `GRACE`.
+
+    `job` is a function of a module, and what it gives to `report` is kept: on reaching the
+    limit, on Ctrl-C and when the child dies, the latest report comes back with the reason.
     """
-    assert options.time_limit is not None
-    started = time.perf_counter()
-    deadline = started + options.time_limit + GRACE
+    deadline = time.perf_counter() + min(seconds, LONGEST) + GRACE
+    messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+    latest: Any = None
+    # -P: a module in the working directory must not stand in for one of ours.
+    path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)  # noqa: PTH109
     child = subprocess.Popen(
-        [sys.executable, "-c", "from workbench.solving.deadline import main; main()"],
+        [sys.executable, "-P", "-c", "from workbench.solving.deadline import main; main()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        env={**os.environ, "PYTHONPATH": path},
     )
-    messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(child, messages), daemon=True).start()
-    best = Answer(Termination.TIME_LIMIT, start)
+    talk = threading.Thread(
+        target=_talk, args=(child, pickle.dumps((job, arguments)), messages), daemon=True
+    )
     try:
-        assert child.stdin is not None
-        pickle.dump((problem, formulation, route, options, start), child.stdin)
-        child.stdin.close()
+        talk.start()
         while True:
             kind, content = messages.get(timeout=max(0.0, deadline - time.perf_counter()))
-            if kind == "incumbent":
-                best = content
-            elif kind == "answer":
-                return content  # type: ignore[no-any-return]
+            if kind == "result":
+                return Outcome(content)
+            if kind == "report":
+                latest = content
             else:
-                child.wait()
-                raise RuntimeError(f"the solver process ended with exit code {child.returncode}")
+                note = content or f"exit code {child.wait()}"
+                return Outcome(latest, Termination.NUMERICS, f"the solver process failed: {note}")
     except queue.Empty:
-        return _stopped(best, Termination.TIME_LIMIT, started)
+        return Outcome(latest, Termination.TIME_LIMIT)
     except KeyboardInterrupt:
-        return _stopped(best, Termination.INTERRUPTED, started)
+        return Outcome(latest, Termination.INTERRUPTED)
     finally:
         child.kill()
         child.wait()
-        if child.stdout is not None:
-            child.stdout.close()
+        talk.join()
+        assert child.stdout is not None
+        child.stdout.close()
 
 
-def _stopped(best: Answer, why: Termination, started: float) -> Answer:
-    return Answer(why, best.pairs, bound=best.bound, seconds=time.perf_counter() - started)
-
-
-def _listen(child: subprocess.Popen[bytes], messages: queue.SimpleQueue[tuple[str, Any]]) -> None:
+def _talk(
+    child: subprocess.Popen[bytes], job: bytes, messages: queue.SimpleQueue[tuple[str, Any]]
+) -> None:
+    """Hand the job over and pass on what the child says, until it says no more."""
+    assert child.stdin is not None
+    assert child.stdout is not None
     try:
+        with contextlib.suppress(BrokenPipeError), child.stdin as pipe:
+            pipe.write(job)
         while True:
-            messages.put(pickle.load(child.stdout))  # type: ignore[arg-type]
-    except (EOFError, pickle.UnpicklingError, ValueError, OSError):
-        messages.put(("ended", None))
+            messages.put(pickle.load(child.stdout))
+    except Exception as error:
+        messages.put(("failed", "" if isinstance(error, EOFError) else repr(error)))
 
 
 def main() -> None:
-    """Child: read a problem from standard input, write incumbents and the answer."""
-    problem, formulation, route, options, start = pickle.load(sys.stdin.buffer)
-    out = sys.stdout.buffer
+    """Child: read a job from standard input; write its reports and its result."""
+    job, arguments = pickle.load(sys.stdin.buffer)
+    # Whatever a library prints must not end up between the messages.
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
 
-    def send(kind: str, content: Answer) -> None:
+    def send(kind: str, content: Any) -> None:
         pickle.dump((kind, content), out)
         out.flush()
 
-    if route == "pyomo":
-        send("answer", run_pyomo(problem, formulation, options))
-        return
-    answer = run_arrays(
-        problem,
-        formulation,
-        options,
-        start,
-        lambda _, bound, pairs: send(
-            "incumbent",
-            Answer(Termination.TIME_LIMIT, pairs, bound=bound if bound > float("-inf") else None),
-        ),
-    )
-    send("answer", answer)
+    try:
+        send("result", job(*arguments, lambda content: send("report", content)))
+    except Exception as error:
+        send("failed", f"{type(error).__name__}: {error}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -13,11 +14,11 @@ from models.problem import FloatArray
 from workbench.errors import InputError
 from workbench.solving.array_route import run_arrays
 from workbench.solving.certify import certify
-from workbench.solving.deadline import run_within
+from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain, rounded, share_met
 from workbench.solving.highs import LpAlgorithm, RunOptions
 from workbench.solving.pyomo_route import run_pyomo
-from workbench.solving.solution import Answer, Certificate, Solution, Termination
+from workbench.solving.solution import Answer, Certificate, Infeasibility, Solution, Termination
 
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 ROUTES = ("arrays", "pyomo")
@@ -73,30 +74,20 @@ def solve(
     _check(problem, formulation, route)
     options = RunOptions(time_limit, gap, threads, algorithm, seed)
     started = time.perf_counter()
-    if len(problem.uncoverable()):
-        return _infeasible(problem, formulation, route, options, 0.0)
-    seconds, weights, prices, known = 0.0, None, None, None
-    if formulation == "ip" and isinstance(problem, AssignmentProblem):
-        # The relaxation's dual values are the task weights, and prove a bound no solver is
-        # trusted for. Counting equal tasks and workers makes it cheap.
-        relaxed = _run(problem.typed, "typed", "arrays", options)
-        seconds += relaxed.seconds
-        if relaxed.termination is Termination.INFEASIBLE:
-            return _infeasible(problem, formulation, route, options, seconds)
-        weights, prices = _duals(problem.typed, relaxed)
-        known = _whole_start(problem, relaxed)
-        if time_limit is not None:
-            left = max(time_limit - (time.perf_counter() - started), 0.1)
-            options = replace(options, time_limit=left)
+    scaled, unit = _in_units(problem)
+    attempt, ending, note = _attempt_within(scaled, formulation, route, options)
+    answer, relaxed, why = attempt.answer, attempt.relaxed, attempt.why
+    termination = ending or answer.termination
+    seconds = answer.seconds + (0.0 if relaxed is None else relaxed.seconds)
+    if ending is not None:
+        seconds = time.perf_counter() - started
+    weights = prices = assignment = None
     counted = formulation == "typed" and isinstance(problem, AssignmentProblem)
     inner = problem.typed if counted and isinstance(problem, AssignmentProblem) else problem
-    answer = _run(inner, formulation, route, options, known)
-    seconds += answer.seconds
-    if answer.termination is Termination.INFEASIBLE:
-        return _infeasible(problem, formulation, route, options, seconds)
     if formulation != "ip":
-        weights, prices = _duals(inner, answer, lift=counted)
-    assignment = None
+        weights, prices = _duals(inner, answer, unit, lift=counted)
+    elif relaxed is not None and isinstance(problem, AssignmentProblem):
+        weights, prices = _relaxed_duals(problem, relaxed, unit)
     if answer.pairs is not None:
         assignment = _matrix(inner, answer.pairs, lift=counted, whole=formulation == "ip")
     certificate = certify(
@@ -107,28 +98,38 @@ def solve(
         whole=formulation == "ip",
         exact=exact,
     )
-    if certificate.status == "failed":
-        return Solution(
-            formulation,
-            route,
-            Termination.NUMERICS,
-            certificate=certificate,
-            seconds=seconds,
-            versions=versions(),
-        )
     objective = None if assignment is None else float((problem.prices * assignment).sum())
+    claimed = None if answer.bound is None else answer.bound * unit
+    bound = _best_bound(problem, certificate.lower_bound, claimed)
+    note = note or answer.note
+    if termination is Termination.INFEASIBLE and why is not None:
+        certificate = Certificate("infeasible" if why.proven else "unproven")
+        assignment = weights = prices = objective = bound = None
+    wrong = _contradiction(formulation, termination, certificate, objective, bound)
+    if why is not None and not why.proven:
+        whole = formulation == "ip" and relaxed is not None and relaxed.pairs is not None
+        if (why.scale_enough if whole else why.scale_limit) >= 1:
+            wrong = "the solver denies a solution that the data allow"
+    if wrong:
+        # No number of an answer that contradicts the data or itself is to be used.
+        termination, note = Termination.NUMERICS, wrong
+        assignment = weights = prices = objective = bound = why = None
+    if formulation == "dual" and objective is not None:
+        objective = certificate.lower_bound
     return Solution(
         formulation,
         route,
-        answer.termination,
+        termination,
         objective,
-        _best_bound(problem, certificate.lower_bound, answer.bound),
+        bound,
         assignment,
         weights,
         prices,
         certificate,
         seconds,
-        versions=versions(),
+        why,
+        versions(),
+        note,
     )
 
 
@@ -154,18 +155,139 @@ def _check(problem: AssignmentProblem | TypedProblem, formulation: str, route: s
         raise InputError("a problem stated by class has only the formulation 'typed'")
 
 
-def _run(
+@dataclass(frozen=True)
+class Attempt:
+    """All that one solve brings back: an answer, the relaxation before it, or why there is none."""
+
+    answer: Answer
+    relaxed: Answer | None = None
+    why: Infeasibility | None = None
+
+
+def _attempt_within(
+    problem: AssignmentProblem | TypedProblem, formulation: str, route: str, options: RunOptions
+) -> tuple[Attempt, Termination | None, str]:
+    """Attempt, here or in a process that can be ended; how it was ended, if it was, and why."""
+    if options.time_limit is None:
+        return attempt(problem, formulation, route, options, None, lambda _: None), None, ""
+    outcome = call_within(
+        options.time_limit,
+        attempt,
+        problem,
+        formulation,
+        route,
+        options,
+        time.time() + options.time_limit,
+    )
+    latest = outcome.latest or Attempt(Answer(Termination.TIME_LIMIT))
+    return latest, outcome.ending, outcome.note
+
+
+def attempt(
     problem: AssignmentProblem | TypedProblem,
     formulation: str,
     route: str,
     options: RunOptions,
-    start: FloatArray | None = None,
-) -> Answer:
-    if options.time_limit is not None:
-        return run_within(problem, formulation, route, options, start)
+    until: float | None,
+    report: Callable[[Attempt], None],
+) -> Attempt:
+    """Solve a formulation, giving the best so far to `report`; explain what is infeasible.
+
+    `until` is the time of the clock by which HiGHS is to stop.
+    """
+
+    def left() -> RunOptions:
+        if until is None:
+            return options
+        return replace(options, time_limit=max(until - time.time(), 0.05))
+
+    def explained(relaxed: Answer | None = None) -> Attempt:
+        note = "infeasible by the solver's word: there was no time to prove it and say why"
+        report(Attempt(Answer(Termination.INFEASIBLE, note=note), relaxed))
+        why = explain(problem, replace(options, time_limit=None))
+        return Attempt(Answer(Termination.INFEASIBLE), relaxed, why)
+
+    if len(problem.uncoverable()):
+        return explained()
+    relaxed = best = None
+    inner = problem
+    if isinstance(problem, AssignmentProblem) and formulation == "ip":
+        # The relaxation's dual values are the task weights, and prove a bound no solver is
+        # trusted for. Counting equal tasks and workers makes it cheap.
+        relaxed = run_arrays(problem.typed, "typed", left())
+        if relaxed.termination is Termination.INFEASIBLE:
+            return explained(relaxed)
+        best = _whole_start(problem, relaxed)
+        report(Attempt(Answer(Termination.TIME_LIMIT, best), relaxed))
+    elif isinstance(problem, AssignmentProblem) and formulation == "typed":
+        inner = problem.typed
+
+    def improved(_: float, bound: float, pairs: FloatArray) -> None:
+        nonlocal best
+        best = pairs
+        known = bound if np.isfinite(bound) else None
+        report(Attempt(Answer(Termination.TIME_LIMIT, pairs, bound=known), relaxed))
+
     if route == "pyomo":
-        return run_pyomo(problem, formulation, options)
-    return run_arrays(problem, formulation, options, start)
+        answer = run_pyomo(inner, formulation, left())
+    else:
+        answer = run_arrays(inner, formulation, left(), best, improved)
+    if answer.termination is Termination.INFEASIBLE:
+        if best is not None:
+            note = "the solver denies a solution that is known"
+            return Attempt(Answer(Termination.NUMERICS, best, note=note), relaxed)
+        return explained(relaxed)
+    if answer.pairs is None and best is not None:
+        answer = replace(answer, pairs=best)
+    return Attempt(answer, relaxed)
+
+
+def _in_units(
+    problem: AssignmentProblem | TypedProblem,
+) -> tuple[AssignmentProblem | TypedProblem, float]:
+    """The problem with prices near 1, where the solver's absolute tolerances mean something.
+
+    Only prices far from 1 are touched, and by a power of two, so that nothing is rounded.
+    """
+    if problem.cost is None:
+        return problem, 1.0
+    highest = float(problem.prices[problem.pairs].max(initial=0.0))
+    if highest == 0.0 or 0.01 <= highest <= 1e4:
+        return problem, 1.0
+    unit = 2.0 ** np.floor(np.log2(highest))
+    return replace(problem, cost=problem.cost / unit), float(unit)
+
+
+def _relaxed_duals(
+    problem: AssignmentProblem, relaxed: Answer, unit: float
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Task weights and worker prices of the relaxation, unless they fail their own certificate."""
+    weights, prices = _duals(problem.typed, relaxed, unit)
+    if relaxed.pairs is None or weights is None:
+        return None, None
+    shares = _matrix(problem.typed, relaxed.pairs, lift=True, whole=False)
+    proof = certify(problem, assignment=shares, task_weights=weights, worker_prices=prices)
+    return (weights, prices) if proof.status == "proven" else (None, None)
+
+
+def _contradiction(
+    formulation: str,
+    termination: Termination,
+    certificate: Certificate,
+    objective: float | None,
+    bound: float | None,
+) -> str:
+    """What is wrong with an answer, in words; empty when nothing is."""
+    if certificate.status == "failed":
+        failed = ", ".join(check.name for check in certificate.checks if not check.passed)
+        return f"the solver's answer fails its certificate: {failed}"
+    if objective is not None and bound is not None and bound > objective * (1 + 1e-6) + 1e-300:
+        return f"the solver claims a bound of {bound:g} beyond its own solution's {objective:g}"
+    if termination is Termination.OPTIMAL and formulation == "ip" and objective is None:
+        return "the solver claims an optimum and gives none"
+    if termination is Termination.OPTIMAL and formulation != "ip":
+        return "" if certificate.status == "proven" else "the optimum could not be proven"
+    return ""
 
 
 def _whole_start(problem: AssignmentProblem, relaxed: Answer) -> FloatArray | None:
@@ -177,13 +299,13 @@ def _whole_start(problem: AssignmentProblem, relaxed: Answer) -> FloatArray | No
 
 
 def _duals(
-    problem: AssignmentProblem | TypedProblem, answer: Answer, *, lift: bool = True
+    problem: AssignmentProblem | TypedProblem, answer: Answer, unit: float, *, lift: bool = True
 ) -> tuple[FloatArray | None, FloatArray | None]:
     """Task weights and worker prices, signs cleaned, lifted from classes to tasks and workers."""
     if answer.task_weights is None or answer.worker_prices is None:
         return None, None
-    weights = np.maximum(answer.task_weights, 0.0)
-    prices = np.maximum(answer.worker_prices, 0.0)
+    weights = np.maximum(answer.task_weights, 0.0) * unit
+    prices = np.maximum(answer.worker_prices, 0.0) * unit
     if lift and isinstance(problem, TypedProblem):
         return problem.lift_tasks(weights), problem.lift_workers(prices)
     return weights, prices
@@ -203,30 +325,10 @@ def _best_bound(
 ) -> float | None:
     """The certified bound, or branch and bound's where that is higher.
 
-    Branch and bound prunes within 1e-6 of its best cost; whole prices allow rounding that up.
+    Branch and bound prunes within 1e-9 of its best cost; whole prices allow rounding that up.
     """
     if claimed is None:
         return certified
     if isinstance(problem, AssignmentProblem) and problem.integral_cost:
         claimed = float(np.ceil(claimed - 1e-5))
     return claimed if certified is None else max(certified, claimed)
-
-
-def _infeasible(
-    problem: AssignmentProblem | TypedProblem,
-    formulation: str,
-    route: str,
-    options: RunOptions,
-    seconds: float,
-) -> Solution:
-    started = time.perf_counter()
-    why = explain(problem, options)
-    return Solution(
-        formulation,
-        route,
-        Termination.INFEASIBLE,
-        certificate=Certificate("infeasible" if why.proven else "unproven"),
-        seconds=seconds + time.perf_counter() - started,
-        infeasibility=why,
-        versions=versions(),
-    )

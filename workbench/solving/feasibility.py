@@ -7,52 +7,93 @@ gives the ε that would do.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from models import AssignmentProblem, TypedProblem
-from models.problem import FloatArray
+from models.problem import FloatArray, IntArray
 from workbench.solving.array_route import run_arrays
 from workbench.solving.arrays import scale_arrays
-from workbench.solving.certify import farkas
+from workbench.solving.certify import farkas, lagrangian
 from workbench.solving.highs import RunOptions, run
-from workbench.solving.solution import Infeasibility, Termination
+from workbench.solving.solution import Infeasibility
+
+ROUNDS = 20
+"""Linear programs spent on finding few tasks to drop; in the last, whole classes go."""
 
 
 def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> Infeasibility:
     """Name the tasks that cannot be covered, and the requirements that can be met."""
     typed = problem.typed if isinstance(problem, AssignmentProblem) else problem
-    classes = typed.shape[1]
-    short = run_arrays(typed.with_shortfall(1.0, labels_free=True), "typed", options)
-    proven, drop = False, np.empty(0, dtype=np.int64)
-    if short.pairs is not None and short.task_weights is not None:
-        assert short.worker_prices is not None
-        # The shortfall column of a task class is the last of its row.
-        bought = short.pairs[np.cumsum(np.count_nonzero(_mask(typed), axis=1) + 1) - 1]
-        drop = np.flatnonzero(bought > 1e-7 * np.maximum(1.0, typed.demand))
-        proven = bool(len(drop)) and farkas(
-            typed, short.task_weights, short.worker_prices[:classes]
-        )
+    drop, proven = _tasks_to_drop(typed, options)
+    enough = 0.0
     scale = run(scale_arrays(typed), options)
-    limit = enough = 0.0
-    if scale.termination is Termination.OPTIMAL and scale.values is not None:
-        limit = float(scale.values[-1])
+    if scale.values is not None:
+        enough = float(scale.values[-1]) * (1 - 1e-9)
         if isinstance(problem, AssignmentProblem):
             counts = np.zeros(typed.shape)
             counts[typed.pairs] = scale.values[:-1]
             enough = share_met(problem, rounded(problem, typed.lift(counts)))
-        else:
-            enough = limit
-    need = problem.requirement
+    alone = np.zeros_like(typed.tasks)
+    alone[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
+    need, limit = problem.requirement, _share_limit(typed, scale.row_duals)
     same = bool(np.all(need == need[0]))
     return Infeasibility(
-        alone=_tasks(typed, typed.uncoverable()),
+        alone=_tasks(typed, alone),
         drop=_tasks(typed, drop),
         scale_limit=limit,
         scale_enough=enough,
         epsilon_limit=_epsilon(need, limit) if same else None,
-        epsilon_enough=_epsilon(need, enough) if same and enough > 0 else None,
+        epsilon_enough=_epsilon(need, enough) if same and _epsilon(need, enough) < 1 else None,
         proven=proven,
     )
+
+
+def _tasks_to_drop(typed: TypedProblem, options: RunOptions) -> tuple[IntArray, bool]:
+    """How many tasks of each class to discard, and whether infeasibility is proven (Farkas).
+
+    The least total shortfall says where cover is missing; as many tasks as it amounts to are
+    discarded, and the rest is tried again. Tasks that nobody can cover alone go first.
+    """
+    n, m = typed.shape
+    drop = np.zeros(n, dtype=np.int64)
+    drop[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
+    single = (drop > 0).astype(np.float64)
+    proven = farkas(typed, single, np.zeros(m))
+    for attempt in range(ROUNDS):
+        rest = replace(typed, tasks=typed.tasks - drop)
+        short = run_arrays(rest.with_shortfall(1.0, labels_free=True), "typed", options)
+        if short.pairs is None or short.task_weights is None or short.worker_prices is None:
+            break
+        # The shortfall column of a task class is the last of its row.
+        bought = short.pairs[np.cumsum(np.bincount(rest.pairs[0], minlength=n) + 1) - 1]
+        lacking = bought > 1e-9 * np.maximum(1.0, rest.demand)
+        if not lacking.any():
+            break
+        proven = proven or farkas(rest, short.task_weights, short.worker_prices[:m])
+        whole = np.ceil(bought[lacking] / rest.requirement[lacking] - 1e-6)
+        more = rest.tasks[lacking] if attempt == ROUNDS - 1 else np.maximum(1, whole)
+        drop[lacking] += np.minimum(more, rest.tasks[lacking]).astype(np.int64)
+    return drop, proven
+
+
+def _share_limit(typed: TypedProblem, duals: FloatArray | None) -> float:
+    """Share of the requirements above which (v, u) proves infeasibility, whoever made them.
+
+    θ Σ C v − Σ M u − Σ max(0, q v − u) > 0 has no solution (Farkas), so θ ≤ 1 − L(v, u) / Σ C v
+    with L without prices.
+    """
+    if duals is None:
+        return 1.0
+    m = typed.shape[1]
+    prices, weights = np.maximum(duals[:m], 0.0), np.maximum(-duals[m:], 0.0)
+    asked = float(typed.demand @ weights)
+    if asked <= 0:
+        return 1.0
+    # Rounded up by more than its evaluation can be off.
+    limit = 1.0 - lagrangian(typed, weights, prices, priced=False) / asked + 1e-12
+    return min(1.0, max(0.0, limit))
 
 
 def rounded(problem: AssignmentProblem, shares: FloatArray) -> FloatArray:
@@ -92,17 +133,16 @@ def share_met(problem: AssignmentProblem, assignment: FloatArray) -> float:
     return float(min(1.0, shares.min(initial=1.0)))
 
 
-def _mask(typed: TypedProblem) -> np.ndarray:
-    return np.ones(typed.shape, dtype=bool) if typed.available is None else typed.available
-
-
 def _epsilon(requirement: FloatArray, share: float) -> float:
     """ε of a share of C = 2 ln(1/ε): ε^share."""
     return float(np.exp(-requirement[0] * share / 2))
 
 
-def _tasks(typed: TypedProblem, classes: np.ndarray) -> tuple[int, ...]:
-    """Tasks of the given classes; the classes themselves when stated by class."""
+def _tasks(typed: TypedProblem, counts: IntArray) -> tuple[int, ...]:
+    """Last `counts` tasks of each class; the classes themselves when stated by class."""
     if typed.task_class is None:
-        return tuple(int(c) for c in classes)
-    return tuple(np.flatnonzero(np.isin(typed.task_class, classes)).tolist())
+        return tuple(np.flatnonzero(counts).tolist())
+    order = np.argsort(typed.task_class, kind="stable")
+    left = np.repeat(typed.tasks - counts, typed.tasks)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(typed.tasks) - typed.tasks, typed.tasks)
+    return tuple(np.sort(order[rank >= left]).tolist())

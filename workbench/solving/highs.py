@@ -3,6 +3,7 @@
 Traps this module exists for: an unknown option is only a status; the clock of a solver object
 is cumulative (so each run has its own object); the number of threads is fixed by the first run
 in a process; both MIP gaps have defaults above zero; coefficients under 1e-9 are dropped.
+The Pyomo route still drops them, before an option can be set: there the certificate speaks.
 """
 
 from __future__ import annotations
@@ -68,6 +69,15 @@ class Run:
 _threads_in_use: list[int] = []
 
 
+def claim_threads(threads: int) -> None:
+    """Make the next run use this many threads: without it, HiGHS refuses another number."""
+    import highspy
+
+    if _threads_in_use and _threads_in_use[0] != threads:
+        highspy.Highs.resetGlobalScheduler(True)
+    _threads_in_use[:] = [threads]
+
+
 def run(
     model: LinearModel,
     options: RunOptions,
@@ -78,9 +88,7 @@ def run(
     import highspy
 
     started = time.perf_counter()
-    if _threads_in_use and _threads_in_use[0] != options.threads:
-        highspy.Highs.resetGlobalScheduler(True)
-    _threads_in_use[:] = [options.threads]
+    claim_threads(options.threads)
     highs = highspy.Highs()
     for name, value in settings(options, integer=model.integer).items():
         _checked(highs.setOptionValue(name, value), f"option {name}={value}")
@@ -114,7 +122,7 @@ def settings(options: RunOptions, *, integer: bool) -> dict[str, Any]:
     if integer:
         chosen |= {
             "mip_rel_gap": options.gap,
-            "mip_abs_gap": 1e-6,
+            "mip_abs_gap": TOLERANCE,
             "mip_feasibility_tolerance": TOLERANCE,
         }
     if options.time_limit is not None:
@@ -137,7 +145,9 @@ def _lp(highspy: Any, model: LinearModel) -> Any:
     lp.a_matrix_.index_ = model.index
     lp.a_matrix_.value_ = model.value
     if model.integer:
-        lp.integrality_ = [highspy.HighsVarType.kInteger] * len(model.cost)
+        kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
+        whole = [True] * len(model.cost) if model.whole is None else model.whole.tolist()
+        lp.integrality_ = [kinds[column] for column in whole]
     if model.maximise:
         lp.sense_ = highspy.ObjSense.kMaximize
     return lp
@@ -149,19 +159,21 @@ def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
         status.kOptimal: Termination.OPTIMAL,
         status.kModelEmpty: Termination.OPTIMAL,
         status.kInfeasible: Termination.INFEASIBLE,
-        # The programs here are bounded: their variables or their duals are boxed.
+        # Only the explicit dual can be unbounded, and then the assignment has no solution.
+        status.kUnbounded: Termination.INFEASIBLE,
         status.kUnboundedOrInfeasible: Termination.INFEASIBLE,
         status.kTimeLimit: Termination.TIME_LIMIT,
         status.kInterrupt: Termination.INTERRUPTED,
     }.get(highs.getModelStatus(), Termination.NUMERICS)
     info, solution = highs.getInfo(), highs.getSolution()
     values = duals = bound = None
-    if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible or (
-        ending is Termination.OPTIMAL
+    if (
+        info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        or ending is Termination.OPTIMAL
     ):
         values = np.array(solution.col_value)
-    if not model.integer and ending is Termination.OPTIMAL:
+    if model.integer:
+        bound = float(info.mip_dual_bound) if np.isfinite(info.mip_dual_bound) else None
+    elif ending is Termination.OPTIMAL:
         duals = np.array(solution.row_dual)
-    if model.integer and np.isfinite(info.mip_dual_bound):
-        bound = float(info.mip_dual_bound)
     return Run(ending, values, duals, bound, seconds)

@@ -8,7 +8,7 @@ import numpy as np
 
 from models import AssignmentProblem, TypedProblem
 from models.problem import FloatArray
-from workbench.solving.highs import RunOptions, settings
+from workbench.solving.highs import RunOptions, claim_threads, settings
 from workbench.solving.solution import Answer, Termination
 
 
@@ -37,7 +37,11 @@ def run_pyomo(
     from pyomo.contrib.solver.common.results import SolutionStatus, TerminationCondition
 
     model = build(problem, formulation)
+    n, m = problem.shape
+    if not len(model.pairs):  # HiGHS calls an empty model neither solved nor unsolved.
+        return Answer(Termination.OPTIMAL, np.zeros(0), np.zeros(n), np.zeros(m))
     whole = formulation == "ip"
+    claim_threads(options.threads)
     chosen = settings(options, integer=whole)
     results = SolverFactory("highs").solve(
         model,
@@ -52,6 +56,8 @@ def run_pyomo(
     ending = {
         TerminationCondition.convergenceCriteriaSatisfied: Termination.OPTIMAL,
         TerminationCondition.provenInfeasible: Termination.INFEASIBLE,
+        # Only the explicit dual can be unbounded, and then the assignment has no solution.
+        TerminationCondition.unbounded: Termination.INFEASIBLE,
         TerminationCondition.infeasibleOrUnbounded: Termination.INFEASIBLE,
         TerminationCondition.maxTimeLimit: Termination.TIME_LIMIT,
         TerminationCondition.interrupted: Termination.INTERRUPTED,
@@ -65,7 +71,6 @@ def run_pyomo(
     duals = None
     if not whole and ending is Termination.OPTIMAL:
         duals = results.solution_loader.get_duals()
-    n, m = problem.shape
     if formulation == "dual":
         pairs = None
         if duals is not None:

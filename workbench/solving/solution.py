@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -28,7 +31,8 @@ class Termination(StrEnum):
 class Answer:
     """What a route brings back from the solver, unchecked.
 
-    `pairs` has one value for each pair of `problem.pairs`; `bound` is the solver's own word.
+    `pairs` has one value for each pair of `problem.pairs`; `bound` is the solver's own word;
+    `note` says what went wrong, if anything did.
     """
 
     termination: Termination
@@ -37,6 +41,7 @@ class Answer:
     worker_prices: FloatArray | None = None
     bound: float | None = None
     seconds: float = 0.0
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,11 @@ class Certificate:
             "status": self.status,
             "lower_bound": self.lower_bound,
             "exact_bound": None if self.exact_bound is None else str(self.exact_bound),
-            "checks": [vars(check) for check in self.checks],
+            "checks": [
+                vars(check)
+                | {"violation": check.violation if math.isfinite(check.violation) else None}
+                for check in self.checks
+            ],
         }
 
 
@@ -92,11 +101,13 @@ class Infeasibility:
     alone
         Tasks that all available workers together cannot cover, whatever the capacities.
     drop
-        Tasks to discard so that the relaxation of the rest is feasible.
+        Tasks to discard so that the relaxation of the rest is feasible; of equal tasks, the last.
+        For a problem stated by class, the classes that have such tasks.
     scale_limit
-        No requirement above this share of the asked one can be met for all tasks: proven.
+        No requirement above this share of the asked one can be met for all tasks (weak duality).
     scale_enough
-        At this share of the requirements a whole assignment was found, so it can be met.
+        At this share of the requirements a whole assignment was found (for a problem stated by
+        class, a fractional one), so it can be met.
     epsilon_limit, epsilon_enough
         The same two as errors: no ε below the first will do, the second does. None when the
         tasks differ in ε.
@@ -112,19 +123,22 @@ class Infeasibility:
     epsilon_enough: float | None
     proven: bool
 
-    def sentence(self) -> str:
-        """One line: what cannot be covered, and what to do."""
+    def sentence(self, names: Sequence[object] | None = None) -> str:
+        """One line: what cannot be covered, and what to do; tasks by name where names are given."""
         if self.alone:
-            who = f"all workers together cannot cover {_listed(self.alone)}"
+            who = f"all workers together cannot cover {_listed(self.alone, names)}"
         elif self.drop:
-            who = f"the workers' capacities cannot cover {_listed(self.drop)} beside the rest"
+            tasks = _listed(self.drop, names)
+            who = f"the workers' capacities cannot cover {tasks} beside the rest"
         else:
             who = "no whole assignment covers every task"
         mends = [f"drop {'it' if len(self.drop) == 1 else 'them'}"] if self.drop else []
         if self.epsilon_enough is not None:
-            mends.append(f"use --epsilon {_rounded_up(self.epsilon_enough):g} or larger")
+            mends.append(f"use --epsilon {_shown(self.epsilon_enough, ROUND_CEILING)} or larger")
         elif self.scale_enough > 0:
-            mends.append(f"multiply the requirements by {self.scale_enough:.4g} or less")
+            mends.append(
+                f"multiply the requirements by {_shown(self.scale_enough, ROUND_FLOOR)} or less"
+            )
         return f"infeasible: {who}; {' or '.join(mends) or 'hire more workers'}"
 
 
@@ -135,8 +149,8 @@ class Solution:
     Attributes
     ----------
     objective
-        Cost of `assignment`, recomputed from the data; for the dual, its own objective; None
-        when there is none.
+        Cost of `assignment`, recomputed from the data; for the dual, the bound its weights prove;
+        None when there is none.
     bound
         Lower bound on the optimum: the certificate's, or the solver's branch and bound where
         that is higher (`certificate.lower_bound` tells them apart).
@@ -149,6 +163,8 @@ class Solution:
         x (n,) and z (m,): dual values of the relaxation. Task values are q x − c.
     seconds
         Time in the solver.
+    note
+        What went wrong, if anything did: the solver process died, or contradicted itself.
     """
 
     formulation: str
@@ -163,6 +179,7 @@ class Solution:
     seconds: float = 0.0
     infeasibility: Infeasibility | None = None
     versions: dict[str, str] = field(default_factory=dict)
+    note: str = ""
 
     @property
     def gap(self) -> float | None:
@@ -170,9 +187,7 @@ class Solution:
         if self.objective is None or self.bound is None:
             return None
         slack = self.objective - self.bound
-        if slack <= 1e-9 * max(1.0, abs(self.objective)):
-            return 0.0
-        return slack / abs(self.objective)
+        return 0.0 if slack <= 1e-9 * abs(self.objective) else slack / abs(self.objective)
 
     @property
     def solved(self) -> bool:
@@ -200,7 +215,9 @@ class Solution:
             else None,
             "seconds": self.seconds,
             "infeasibility": None if self.infeasibility is None else vars(self.infeasibility),
-            "message": None if self.infeasibility is None else self.infeasibility.sentence(),
+            "message": self.note or None
+            if self.infeasibility is None
+            else self.infeasibility.sentence(),
             "versions": self.versions,
         }
 
@@ -209,13 +226,18 @@ def _listing(values: FloatArray | None) -> list[float] | None:
     return None if values is None else values.tolist()
 
 
-def _listed(tasks: tuple[int, ...]) -> str:
-    shown = ", ".join(str(task) for task in tasks[:10])
+def _listed(tasks: tuple[int, ...], names: Sequence[object] | None) -> str:
+    shown = ", ".join(str(task if names is None else names[task]) for task in tasks[:10])
     more = f" and {len(tasks) - 10} more" if len(tasks) > 10 else ""
     return f"task{'s' if len(tasks) > 1 else ''} {shown}{more}"
 
 
-def _rounded_up(epsilon: float) -> float:
-    """Three digits that are not below ε, so that the printed number does what is promised."""
-    digits = float(f"{epsilon:.3g}")
-    return digits if digits >= epsilon else float(f"{epsilon * 1.005:.3g}")
+def _shown(share: float, rounding: str) -> str:
+    """Three digits or more of a number in (0, 1), rounded so that, used, it does as promised."""
+    exact = Decimal(share)
+    for digits in range(3, 18):
+        step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
+        shown = exact.quantize(step, rounding=rounding)
+        if shown < 1:
+            break
+    return str(float(shown))
