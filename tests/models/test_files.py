@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from models import AssignmentProblem, ProblemError, requirement
+from models.files import FIELDS, read_problem, write_problem
+from tests.models.bad_files import BAD, GOOD, TYPED, archive
+
+
+def written(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return path
+
+
+def same(one: AssignmentProblem, other: AssignmentProblem) -> None:
+    for field in ("quality", "capacity", "requirement", "cost", "available", "task_types"):
+        a, b = getattr(one, field), getattr(other, field)
+        assert (a is None) == (b is None), field
+        if a is not None:
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_gets_one_line_with_its_name_and_the_mend(case, tmp_path):
+    name, content, fragment = BAD[case]
+    path = written(tmp_path, name, content)
+    with pytest.raises(ProblemError) as caught:
+        read_problem(path)
+    message = str(caught.value)
+    assert fragment in message
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+
+
+def test_every_bad_file_has_a_message_of_its_own():
+    fragments = [fragment for _, _, fragment in BAD.values()]
+    assert len(fragments) >= 60
+    assert len(set(fragments)) >= len(fragments) - 2  # a .npz is damaged in three ways
+
+
+def test_a_matrix():
+    problem = read_problem_of(GOOD)
+    np.testing.assert_array_equal(problem.quality, GOOD["quality"])
+    np.testing.assert_array_equal(problem.capacity, [2, 2, 2])
+    np.testing.assert_array_equal(problem.requirement, requirement([0.6, 0.6]))
+    assert problem.cost is None
+    assert problem.available is None
+
+
+def read_problem_of(fields):
+    with tempfile.TemporaryDirectory() as folder:
+        return read_problem(written(Path(folder), "p.json", fields))
+
+
+def test_rows_by_type_are_spread_over_the_tasks():
+    problem = read_problem_of(
+        {
+            **TYPED,
+            "cost": {"image": [1, 2, 3], "text": [4, 5, 6], "unused": [7, 8, 9]},
+            "available": {"text": [True, False, True], "image": [1, 1, 0]},
+        }
+    )
+    p = np.array([[0.9, 0.8, 0.7], [0.6, 0.9, 0.8], [0.9, 0.8, 0.7]])
+    np.testing.assert_allclose(problem.quality, (2 * p - 1) ** 2)
+    np.testing.assert_array_equal(problem.cost, [[4, 5, 6], [1, 2, 3], [4, 5, 6]])
+    np.testing.assert_array_equal(problem.available, [[1, 0, 1], [1, 1, 0], [1, 0, 1]])
+    assert problem.task_types.tolist() == ["text", "image", "text"]
+
+
+def test_types_may_be_numbers_and_keys_are_their_digits():
+    problem = read_problem_of({**TYPED, "skill": {"0": [1, 0.5], "7": [0.5, 1]},
+                               "task_types": [7, 0], "capacity": 1})  # fmt: skip
+    np.testing.assert_array_equal(problem.quality, [[0, 1], [1, 0]])
+    assert problem.task_types.dtype.kind == "i"
+    mixed = read_problem_of({**TYPED, "skill": {"0": [1], "a": [1]}, "task_types": [0, "a"],
+                             "capacity": 1})  # fmt: skip
+    assert mixed.task_types.tolist() == ["0", "a"]
+
+
+def test_one_price_for_each_worker():
+    problem = read_problem_of({**GOOD, "cost": [1, 2, 3]})
+    np.testing.assert_array_equal(problem.cost, [[1, 2, 3], [1, 2, 3]])
+
+
+def test_requirement_in_place_of_epsilon():
+    problem = read_problem_of({"quality": GOOD["quality"], "capacity": 1, "requirement": [1.5, 2]})
+    np.testing.assert_array_equal(problem.requirement, [1.5, 2])
+
+
+def test_a_byte_order_mark_is_no_harm(tmp_path):
+    path = written(tmp_path, "p.JSON", b"\xef\xbb\xbf" + json.dumps(GOOD).encode())
+    same(read_problem(path), read_problem_of(GOOD))
+
+
+def test_npz_arrays_of_any_numbers(tmp_path):
+    path = written(
+        tmp_path,
+        "p.npz",
+        archive(
+            skill=np.array([[1, 0]], dtype=np.int8),
+            capacity=np.int32(3),
+            requirement=np.float32(1),
+            cost=np.array([1, 2], dtype=np.uint16),
+            available=np.array([[True, False]]),
+            task_types=np.array(["a"]),
+        ),
+    )
+    problem = read_problem(path)
+    np.testing.assert_array_equal(problem.quality, [[1, 1]])
+    np.testing.assert_array_equal(problem.cost, [[1, 2]])
+    np.testing.assert_array_equal(problem.available, [[True, False]])
+
+
+@given(
+    quality=arrays(float, (3, 2), elements=st.floats(0, 1)),
+    cost=st.none() | arrays(float, (3, 2), elements=st.floats(0, 1e6)),
+    available=st.none() | arrays(bool, (3, 2)),
+    types=st.none() | st.lists(st.text(), min_size=3, max_size=3)
+    | st.lists(st.integers(-9, 9), min_size=3, max_size=3),
+    need=arrays(float, 3, elements=st.floats(0, 100)),
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["p.json", "p.npz"])
+def test_written_problems_come_back_as_they_were(
+    name, quality, cost, available, types, need, tmp_path_factory
+):
+    kinds = None if types is None else np.array(types)
+    problem = AssignmentProblem(quality, np.array([1, 2]), need, cost, available, kinds)
+    path = tmp_path_factory.mktemp("trip") / name
+    write_problem(problem, path)
+    same(read_problem(path), problem)
+
+
+def test_object_types_are_written_as_text(tmp_path):
+    kinds = np.array(["a", "b"], dtype=object)
+    problem = AssignmentProblem(np.ones((2, 1)), np.array([1]), np.ones(2), task_types=kinds)
+    write_problem(problem, tmp_path / "p.npz")
+    assert read_problem(tmp_path / "p.npz").task_types.tolist() == ["a", "b"]
+
+
+def test_writing_to_a_place_that_is_none(tmp_path):
+    problem = read_problem_of(GOOD)
+    with pytest.raises(ProblemError, match="ends in"):
+        write_problem(problem, tmp_path / "p.txt")
+    with pytest.raises(ProblemError, match="cannot be written"):
+        write_problem(problem, tmp_path / "none" / "p.json")
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    (tmp_path / "folder.json").mkdir()
+    for name, fragment in {
+        "missing.json": "there is no such file",
+        "folder.json": "is a folder",
+        "nul\0.json": "cannot be read",
+        "x" * 300 + ".json": "cannot be read",
+    }.items():
+        with pytest.raises(ProblemError, match=fragment):
+            read_problem(tmp_path / name)
+
+
+def test_a_strange_path_stays_on_one_line(tmp_path):
+    with pytest.raises(ProblemError) as caught:
+        read_problem(tmp_path / "two\nlines.json")
+    assert "\n" not in str(caught.value)
+
+
+def test_no_pandas_for_a_file():
+    code = "import sys, models.files; print('pandas' in sys.modules, 'pyomo' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, env=environment, check=True
+    )
+    assert run.stdout.split() == [b"False", b"False"]
+
+
+def test_the_docstring_names_every_field():
+    import models.files
+
+    assert all(field in (models.files.__doc__ or "") for field in FIELDS)
