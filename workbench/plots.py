@@ -40,12 +40,11 @@ def comparison(table: pd.DataFrame, *, tasks: int, epsilon: float, title: str) -
 
     figure = Figure(figsize=(7.2, 4.6), layout="constrained")
     axes = figure.add_subplot()
-    rows = table.set_index("method")
-    measured = rows[rows["error_measured"].notna()]
+    rows = {row["method"]: row for row in table.to_dict("records")}
     for method, (colour, marker, label) in STYLE.items():
-        if method not in measured.index:
+        row = rows.get(method)
+        if row is None or pd.isna(row["error_measured"]):
             continue
-        row = measured.loc[method].astype(float)
         real, gold = row["labels_task"] / tasks, row["labels_gold"] / tasks
         spread: float = 0.0 if pd.isna(row["error_se"]) else 2 * row["error_se"]
         size = 13 if marker == "*" else 8
@@ -61,15 +60,15 @@ def comparison(table: pd.DataFrame, *, tasks: int, epsilon: float, title: str) -
         )  # fmt: skip
         if not pd.isna(row["error_exact"]):
             axes.plot(real + gold, row["error_exact"], marker="_", ms=16, mew=1.6, color=colour)
-    bounds = rows["lower_bound"].dropna()
-    if len(bounds) and "cost" in rows and _unit_prices(rows):
+    bounds = table["lower_bound"].dropna()
+    if len(bounds) and _unit_prices(table):
         axes.axvline(
             bounds.max() / tasks, color="0.35", lw=1.2, ls="--",
             label="proven lower bound on labels",
         )  # fmt: skip
     axes.axhline(epsilon, color="0.6", lw=1, ls="-.", label=f"requested error ε = {epsilon:g}")
     axes.plot([], [], marker="_", ms=12, mew=1.6, color="0.3", ls="none", label="predicted error")
-    if (rows["labels_gold"] > 0).any():
+    if (table["labels_gold"] > 0).any():
         axes.plot(
             [], [], marker="o", ms=6, color="white", markeredgecolor="0.3", ls=":",
             label="without gold labels",
@@ -92,6 +91,6 @@ def save(figure: Figure, path: Path) -> None:
     part.replace(path)
 
 
-def _unit_prices(rows: pd.DataFrame) -> bool:
-    known = rows.dropna(subset=["objective", "labels_task"])
+def _unit_prices(table: pd.DataFrame) -> bool:
+    known = table.dropna(subset=["objective", "labels_task"])
     return bool((known["objective"] == known["labels_task"]).all())

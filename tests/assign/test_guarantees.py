@@ -26,7 +26,7 @@ from workbench.solving import solve
 
 class TestTheorem2:
     SETTING: ClassVar[dict[str, Any]] = {
-        "epsilon": 1e-40,
+        "epsilon": 1e-80,
         "delta": 0.4,
         "gamma": 0.5,
         "n": 10,
@@ -35,13 +35,13 @@ class TestTheorem2:
 
     def test_formula(self):
         promise = theorem_2(**self.SETTING, least_quality=0.5)
-        c = 80 * math.log(10)
+        c = 160 * math.log(10)
         assert promise.holds
         assert promise.ratio == pytest.approx(
             1 + 10 / (0.5 * 10 * c) + 35 * math.log(5) / (0.5 * math.sqrt(0.5 * c))
         )
         assert promise.error == pytest.approx(
-            math.exp(-40 * math.log(10) * (1 - 6 * math.log(5) / math.sqrt(0.5 * c)))
+            math.exp(-80 * math.log(10) * (1 - 6 * math.log(5) / math.sqrt(0.5 * c)))
         )
 
     @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ class TestTheorem2:
 
     def test_holds_in_trials(self):
         """Known skills, sampled weights: both promises in (far) more than 1 − δ of 60 trials."""
-        epsilon, gamma, n, m = 1e-40, 0.5, 3, 400
+        epsilon, gamma, n, m = 1e-80, 0.5, 3, 900
         ratios, excess = [], []
         for seed in range(60):
             rng = np.random.default_rng(seed)

@@ -130,7 +130,7 @@ def theorem_2(
     return Guarantee(
         "Theorem 2",
         ratio=ratio,
-        error=min(1.0, epsilon**exponent),
+        error=epsilon**exponent if exponent > 0 else 1.0,
         failed=tuple(failed),
         values={"exponent": exponent, "q_min": least_quality, "C": requirement},
     )
