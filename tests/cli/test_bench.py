@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.bench import ROWS, SMOKE, Row, Size, bench
+from workbench.bench.measure import (
+    Sample,
+    Target,
+    UnmeasurableError,
+    alternate,
+    measured,
+    peak,
+    peak_memory,
+)
+from workbench.bench.rows import JOBS, _same, child
+
+
+def test_every_row_runs(run, tmp_path):
+    out = tmp_path / "bench.json"
+    result = run("bench", "--smoke", "--repeats", 1, "--json", "--out", out)
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told == json.loads(out.read_text())
+    assert [row["name"] for row in told["rows"]] == [row.name for row in ROWS]
+    assert all(row["ours_median"] > 0 and row["reached"] is None for row in told["rows"])
+    assert told["machine"]["cores"] >= 1
+    assert "highspy" in told["versions"]
+    assert [line.split()[1] for line in result.stderr.splitlines()] == [row.name for row in ROWS]
+
+
+def test_the_table(run):
+    result = run("bench", "--smoke", "--rows", "typed", "--seed", 1)
+    assert result.exit_code == 0
+    assert "LP over counts" in result.stdout
+    assert "start-up" not in result.stdout
+    assert "python 3" in result.stdout
+
+
+def row(target: Target, ours: list[float], beside: list[float], unit: str = "s") -> Row:
+    return Row("row", "ours", "theirs", target, lambda _: Sample(ours, beside, unit))
+
+
+def test_at_most():
+    result = measured(row(Target(1.5), [2, 3, 4], [2, 2, 2]), SMOKE, judge=True)
+    assert (result.ratio, result.ratio_least, result.ratio_most) == (1.5, 1, 2)
+    assert result.reached is True
+    assert result.target == "≤ 1.5 ×"
+    assert result.cells()[1:4] == ("ours: 3.00 s", "theirs: 2.00 s", "1.5 (1–2)")
+
+
+def test_at_least():
+    result = measured(row(Target(200, at_most=False), [0.01], [1.0]), SMOKE, judge=True)
+    assert result.ratio == pytest.approx(100)
+    assert result.reached is False
+    assert result.cells()[1] == "ours: 10 ms"
+
+
+def test_a_figure_on_its_own():
+    result = measured(row(Target(350, unit="MB"), [262.0], [], "MB"), SMOKE, judge=True)
+    assert result.ratio is None
+    assert result.reached is True
+    assert result.cells()[1:] == ("ours: 262 MB", "theirs", "", "≤ 350 MB", "yes", "")
+
+
+def test_no_verdict_without_a_limit():
+    assert measured(row(Target(), [1], [1]), SMOKE, judge=True).reached is None
+    assert measured(row(Target(2), [1], [1]), SMOKE, judge=False).reached is None
+
+
+def test_a_row_that_cannot_be_measured_says_why():
+    def refuse(_: Size) -> Sample:
+        raise UnmeasurableError("no clock")
+
+    result = measured(Row("row", "ours", "", Target(1), refuse), SMOKE, judge=True)
+    assert result.reached is None
+    assert result.note == "no clock"
+    assert result.cells()[-1] == "no clock"
+
+
+def test_sides_run_in_turn():
+    order: list[str] = []
+    ours, beside = alternate(lambda: order.append("a"), lambda: order.append("b"), 2)
+    assert order == ["a", "b"] * 3
+    assert len(ours) == len(beside) == 2
+
+
+def test_memory_is_that_of_a_process_of_its_own():
+    hoard = bytearray(200 * 2**20)
+    hoard[:: 2**12] = b"x" * len(hoard[:: 2**12])
+    assert peak_memory("raw", SMOKE) < 150
+    assert (peak() or 0) > 200
+    del hoard
+
+
+def test_a_failed_process_is_told():
+    with pytest.raises(RuntimeError, match="nonsense process failed"):
+        peak_memory("nonsense", SMOKE)
+
+
+def test_a_system_that_tells_no_memory(monkeypatch):
+    import subprocess
+
+    finished = subprocess.CompletedProcess([], 0, stdout="None\n", stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: finished)
+    with pytest.raises(UnmeasurableError):
+        peak_memory("raw", SMOKE)
+
+
+def test_peak_without_a_process_table(monkeypatch):
+    from pathlib import Path
+
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    assert (peak() or 0) > 10
+
+
+def test_sides_that_disagree_are_no_comparison():
+    _same(1.0, 1.0 + 1e-9)
+    with pytest.raises(RuntimeError, match="disagree"):
+        _same(1.0, 1.1)
+
+
+def test_rows_by_name():
+    assert [result.name for result in bench(("start-up",), Size(repeats=1))] == ["start-up"]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_job_prints_its_peak(job, capsys):
+    child(job, SMOKE)
+    assert float(capsys.readouterr().out) > 10
+
+
+def test_peak_of_a_system_without_rusage(monkeypatch):
+    import sys
+    from pathlib import Path
+
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert peak() is None
+
+
+def test_start_up_without_an_installed_script(monkeypatch):
+    from pathlib import Path
+
+    from workbench.bench.rows import start_up
+
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert len(start_up(Size(repeats=1)).ours) == 5
+
+
+def test_the_full_lp_must_have_a_solution():
+    from dataclasses import replace
+
+    from workbench.bench.trial import Trial
+
+    trial = replace(Trial.of(SMOKE, 0.3), epsilon=1e-12)
+    with pytest.raises(RuntimeError, match="too small"):
+        trial.through_pyomo()

@@ -1,0 +1,63 @@
+"""The bench (under the command line): figures beside what they are to be compared with.
+
+Both sides run in turn, A B A B, and what counts is the ratio of each pair, because the machine
+is shared and its seconds are worth little. `rows` declares what is measured, `measure` how,
+`trial` is the adaptive algorithm's row. May import every room but the command line.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from workbench.bench.measure import SMOKE, Result, Row, Size, measured
+from workbench.bench.rows import ROWS
+from workbench.errors import InputError
+
+__all__ = ["ROWS", "SMOKE", "Result", "Row", "Size", "bench", "chosen", "report"]
+
+
+def bench(names: tuple[str, ...], size: Size, *, judge: bool = True) -> Iterator[Result]:
+    """Measure rows, one after the other.
+
+    Parameters
+    ----------
+    names
+        Rows by name; none for all.
+    judge
+        False leaves the targets out, as for a size they were not set for.
+
+    Raises
+    ------
+    InputError
+        For an unknown row.
+    """
+    return (measured(row, size, judge) for row in chosen(names))
+
+
+def chosen(names: tuple[str, ...]) -> list[Row]:
+    """Rows by name, in the order of the table; none for all."""
+    known = {row.name: row for row in ROWS}
+    for name in names:
+        if name not in known:
+            raise InputError(f"no row {name!r} to measure: there are {', '.join(known)}")
+    return [row for row in ROWS if not names or row.name in names]
+
+
+def report(results: list[Result], size: Size) -> dict[str, Any]:
+    """Everything measured, with the machine and the versions, in plain types."""
+    from workbench.solving import versions
+
+    return {
+        "machine": {
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.machine()}",
+            "cores": os.cpu_count(),
+        },
+        "versions": versions(),
+        "size": asdict(size),
+        "rows": [asdict(result) for result in results],
+    }

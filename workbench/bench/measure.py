@@ -1,0 +1,208 @@
+"""How a figure is taken: both sides in turn, memory in processes of their own, one verdict."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+MEGABYTE = 2**20
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a crowd, and how often each side runs."""
+
+    tasks: int = 1000
+    workers: int = 300
+    repeats: int = 5
+    seed: int = 0
+
+
+SMOKE = Size(tasks=30, workers=20, repeats=2)
+"""Seconds in all: shows that every row runs; its figures mean nothing."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A ratio of the two sides, or a figure on its own, that is to be reached.
+
+    `at_most` reads ours/beside (or ours); otherwise beside/ours: how many times faster. Without
+    a limit the figure is shown and not judged.
+    """
+
+    limit: float | None = None
+    at_most: bool = True
+    unit: str = "×"
+
+    def judge(self, figure: float) -> bool | None:
+        """Whether a figure reaches the target."""
+        if self.limit is None:
+            return None
+        return figure <= self.limit if self.at_most else figure >= self.limit
+
+    def __str__(self) -> str:
+        if self.limit is None:
+            return ""
+        return f"{'≤' if self.at_most else '≥'} {self.limit:g} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was measured: seconds or MB, run by run; `beside` is empty for a figure on its own."""
+
+    ours: list[float]
+    beside: list[float]
+    unit: str = "s"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; `beside` is empty for a figure on its own.
+
+    `measure` may raise `UnmeasurableError`.
+    """
+
+    name: str
+    ours: str
+    beside: str
+    target: Target
+    measure: Callable[[Size], Sample]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A measured row: medians of both sides, the ratio (median, least, most) and the verdict."""
+
+    name: str
+    ours: str
+    beside: str
+    unit: str
+    ours_median: float | None
+    beside_median: float | None
+    ratio: float | None
+    ratio_least: float | None
+    ratio_most: float | None
+    target: str
+    reached: bool | None
+    note: str
+    samples_ours: list[float]
+    samples_beside: list[float]
+
+    def cells(self) -> tuple[str, ...]:
+        """The row as text: name, ours, beside, ratio, target, reached."""
+        return (
+            self.name,
+            self._amount(self.ours, self.ours_median),
+            self._amount(self.beside, self.beside_median),
+            ""
+            if self.ratio is None
+            else f"{self.ratio:.3g} ({self.ratio_least:.3g}–{self.ratio_most:.3g})",
+            self.target,
+            {True: "yes", False: "no", None: ""}[self.reached],
+            self.note,
+        )
+
+    def _amount(self, side: str, median: float | None) -> str:
+        if median is None:
+            return side
+        shown = f"{median:.0f} {self.unit}"
+        if self.unit == "s":
+            shown = f"{median:.2f} s" if median >= 1 else f"{1000 * median:.3g} ms"
+        return f"{side}: {shown}"
+
+
+class UnmeasurableError(Exception):
+    """A row that this machine cannot measure; the message says why."""
+
+
+def measured(row: Row, size: Size, judge: bool) -> Result:
+    """Measure a row and hold it against its target; `judge` False leaves the target out."""
+    try:
+        sample = row.measure(size)
+    except UnmeasurableError as reason:
+        sample = Sample([], [], note=str(reason))
+    target = row.target if judge else replace(row.target, limit=None)
+    ratios = [
+        ours / beside if target.at_most else beside / ours
+        for ours, beside in zip(sample.ours, sample.beside, strict=False)
+    ]
+    figures = ratios or sample.ours
+    return Result(
+        row.name,
+        row.ours,
+        row.beside,
+        sample.unit,
+        statistics.median(sample.ours) if sample.ours else None,
+        statistics.median(sample.beside) if sample.beside else None,
+        statistics.median(ratios) if ratios else None,
+        min(ratios, default=None),
+        max(ratios, default=None),
+        str(target),
+        target.judge(statistics.median(figures)) if figures else None,
+        sample.note,
+        sample.ours,
+        sample.beside,
+    )
+
+
+def alternate(
+    ours: Callable[[], Any], beside: Callable[[], Any], repeats: int
+) -> tuple[list[float], list[float]]:
+    """Seconds of both sides, run in turn; each once beforehand, uncounted."""
+    ours(), beside()
+    pairs = [(_seconds(ours), _seconds(beside)) for _ in range(repeats)]
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+def _seconds(function: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    function()
+    return time.perf_counter() - started
+
+
+def peak_memory(job: str, size: Size) -> float:
+    """Peak memory, in MB, of a new process that does one of `rows.JOBS`.
+
+    Raises
+    ------
+    UnmeasurableError
+        Where the system does not tell.
+    """
+    code = f"from workbench.bench.rows import child; child({job!r}, {size!r})"
+    child = subprocess.run(
+        [sys.executable, "-c", f"from workbench.bench.measure import Size; {code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    if child.returncode:
+        raise RuntimeError(f"the {job} process failed: {child.stderr.strip()[-500:]}")
+    told = child.stdout.split()[-1]
+    if told == "None":
+        raise UnmeasurableError("this system does not tell the peak memory of a process")
+    return float(told)
+
+
+def peak() -> float | None:
+    """Peak memory of this process in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # ru_maxrss starts from the parent's peak on Linux; VmHWM from nothing.
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / MEGABYTE
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024) / MEGABYTE

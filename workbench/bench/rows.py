@@ -1,0 +1,205 @@
+"""The rows of the bench, and what each measures."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.bench.measure import Row, Sample, Size, Target, alternate, peak, peak_memory
+
+if TYPE_CHECKING:
+    from models import AssignmentProblem
+
+CAPACITY = 200
+"""M of every worker, as in Section 6 of Ho, Jabbari, Vaughan (2013)."""
+
+
+def typed_crowd(size: Size) -> AssignmentProblem:
+    """The full problem of the targets: three task types, skills uniform on [½, 1], ε = 0.01.
+
+    Imports no more than the models, so that its process shows the memory of the solve.
+    """
+    import numpy as np
+
+    from models import AssignmentProblem, requirement
+
+    skill = np.random.Generator(np.random.PCG64(size.seed)).uniform(0.5, 1.0, (3, size.workers))
+    types = np.arange(size.tasks) * 3 // size.tasks
+    return AssignmentProblem(
+        (2 * skill[types] - 1) ** 2,
+        np.full(size.workers, CAPACITY),
+        requirement(_epsilon(size)),
+        task_types=types,
+    )
+
+
+def _epsilon(size: Size) -> float:
+    """0.01, or what a small crowd can reach."""
+    return 0.01 if size.workers >= 100 else 0.3
+
+
+def array_time(size: Size) -> Sample:
+    """The full LP end to end, checks included, beside the bare solver on the same arrays."""
+    from workbench.solving import solve
+    from workbench.solving.arrays import primal_arrays
+    from workbench.solving.raw import run_raw
+
+    problem = typed_crowd(size)
+    model = primal_arrays(problem, integer=False)
+    ours = solve(problem, "relaxation").objective
+    _same(ours, run_raw(model))
+    return Sample(
+        *alternate(lambda: solve(problem, "relaxation"), lambda: run_raw(model), size.repeats)
+    )
+
+
+def array_memory(size: Size) -> Sample:
+    """Peak memory of the same two, each in its own process."""
+    repeats = min(size.repeats, 3)
+    pairs = [(peak_memory("array", size), peak_memory("raw", size)) for _ in range(repeats)]
+    return Sample([a for a, _ in pairs], [b for _, b in pairs], "MB")
+
+
+def array_peak(size: Size) -> Sample:
+    """Peak memory of the full LP by arrays, on its own."""
+    return Sample([peak_memory("array", size)], [], "MB")
+
+
+def typed_time(size: Size) -> Sample:
+    """The LP over class counts, stated by class as the adaptive algorithm does."""
+    from workbench.solving import solve
+
+    problem = typed_crowd(size)
+    counted = problem.typed
+    _same(solve(counted, "typed").objective, solve(problem, "relaxation").objective)
+    return Sample(
+        *alternate(
+            lambda: solve(counted, "typed"), lambda: solve(problem, "relaxation"), size.repeats
+        ),
+        note="same optimum to 1e-7",
+    )
+
+
+def typed_from_pairs(size: Size) -> Sample:
+    """The same, from pairs to pairs: equal tasks and workers are found, the answer is lifted."""
+    from workbench.solving import solve
+
+    fresh = iter([typed_crowd(size) for _ in range(size.repeats + 1)])
+    problem = typed_crowd(size)
+    return Sample(
+        *alternate(
+            lambda: solve(next(fresh), "typed"),
+            lambda: solve(problem, "relaxation"),
+            size.repeats,
+        )
+    )
+
+
+def adaptive_time(size: Size) -> Sample:
+    """One trial: skills, sampled LP, assignment, labels, vote; and the same by the full LP."""
+    from workbench.bench.trial import Trial
+
+    trial = Trial.of(size, _epsilon(size))
+    ours, beside = trial.adaptive(), trial.through_pyomo()
+    return Sample(
+        *alternate(trial.adaptive, trial.through_pyomo, size.repeats),
+        note=f"error {ours:.3f} and {beside:.3f}",
+    )
+
+
+def adaptive_peak(size: Size) -> Sample:
+    """Peak memory of one trial."""
+    return Sample([peak_memory("trial", size)], [], "MB")
+
+
+def start_up(size: Size) -> Sample:
+    """The command's help beside an interpreter that does nothing."""
+    script = Path(sys.executable).with_name("workbench")
+    found = str(script) if script.exists() else shutil.which("workbench")
+    ours = [found] if found else [sys.executable, "-m", "workbench.cli"]
+
+    def run(command: list[str]) -> Callable[[], Any]:
+        return lambda: subprocess.run(command, capture_output=True, check=True)
+
+    return Sample(
+        *alternate(
+            run([*ours, "--help"]), run([sys.executable, "-c", "pass"]), 4 * size.repeats + 1
+        )
+    )
+
+
+def _same(one: float | None, other: float | None) -> None:
+    if one is None or other is None or abs(one - other) > 1e-7 * max(1.0, abs(other)):
+        raise RuntimeError(f"the two sides disagree on the optimum: {one} and {other}")
+
+
+def child(job: str, size: Size) -> None:
+    """Do a job and print the peak memory of this process."""
+    JOBS[job](size)
+    print(peak())
+
+
+def _solve_arrays(size: Size) -> None:
+    from workbench.solving import solve
+
+    solve(typed_crowd(size), "relaxation")
+
+
+def _solve_raw(size: Size) -> None:
+    from workbench.solving.arrays import primal_arrays
+    from workbench.solving.raw import run_raw
+
+    run_raw(primal_arrays(typed_crowd(size), integer=False))
+
+
+def _run_trial(size: Size) -> None:
+    from workbench.bench.trial import Trial
+
+    Trial.of(size, _epsilon(size)).adaptive()
+
+
+JOBS: dict[str, Callable[[Size], None]] = {
+    "array": _solve_arrays,
+    "raw": _solve_raw,
+    "trial": _run_trial,
+}
+"""What `peak_memory` can have a new process do."""
+
+ROWS = (
+    Row(
+        "array-time",
+        "full LP by arrays, checked",
+        "bare highspy on the same arrays",
+        Target(1.15),
+        array_time,
+    ),
+    Row(
+        "array-memory",
+        "full LP by arrays, checked",
+        "bare highspy on the same arrays",
+        Target(1.3),
+        array_memory,
+    ),
+    Row("array-peak", "full LP by arrays, checked", "", Target(350, unit="MB"), array_peak),
+    Row("typed", "LP over counts", "full LP by arrays", Target(200, at_most=False), typed_time),
+    Row(
+        "typed-from-pairs",
+        "LP over counts, merged and lifted",
+        "full LP by arrays",
+        Target(at_most=False),
+        typed_from_pairs,
+    ),
+    Row(
+        "adaptive",
+        "adaptive trial",
+        "its sampled LP over all pairs, by Pyomo",
+        Target(100, at_most=False),
+        adaptive_time,
+    ),
+    Row("adaptive-peak", "adaptive trial", "", Target(250, unit="MB"), adaptive_peak),
+    Row("start-up", "workbench --help", "python -c pass", Target(10), start_up),
+)
