@@ -1,0 +1,287 @@
+"""The command as a process: start-up, pipes, interruption, files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import workbench
+from models import AssignmentProblem
+from models.files import write_problem
+from workbench.cli.app import COMMANDS
+from workbench.cli.output import folder, strict_json, table, working, write_file
+from workbench.errors import InputError
+
+HEAVY = ("numpy", "pandas", "pyomo", "matplotlib", "highspy", "rich", "pooch", "yaml")
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join([str(Path(workbench.__file__).parents[1]), *sys.path]),
+}
+RUN = "import sys; from workbench.cli import main; main(sys.argv[1:])"
+
+
+def process(code: str, *arguments: object, **options) -> subprocess.Popen[str]:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": ENVIRONMENT}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], text=True, **{**pipes, **options}
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], [], ["--version"], ["solve", "--help"]])
+def test_help_imports_nothing_heavy(arguments):
+    code = (
+        "import sys, json\nfrom workbench.cli import main\n"
+        "try: main(json.loads(sys.argv[1]))\n"
+        "except SystemExit as end: assert not end.code\n"
+        "print('heavy:', *sorted(set(sys.modules) & set(json.loads(sys.argv[2]))))"
+    )
+    child = process(code, json.dumps(arguments), json.dumps(HEAVY))
+    out, err = child.communicate()
+    assert child.returncode == 0, err
+    assert out.splitlines()[-1] == "heavy:"
+
+
+def test_version(run):
+    assert run("--version").stdout == f"workbench {workbench.__version__}\n"
+
+
+def test_help_lists_every_command(run):
+    for arguments in ([], ["--help"], ["-h"]):
+        result = run(*arguments)
+        assert result.exit_code == 0
+        for name, line in COMMANDS.items():
+            assert name in result.stdout
+            assert line in result.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself_with_an_example(name, run):
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    text = " ".join(result.stdout.split())
+    assert "Example" in text
+    assert f": workbench {name}" in text
+    if name != "data":
+        assert "--json" in result.stdout
+        return
+    for part in ("list", "info", "fetch"):
+        text = run(name, part, "--help").stdout
+        assert f"Example: workbench data {part}" in text
+        assert "--json" in text
+
+
+def test_the_command_can_be_called_from_python(problem):
+    from workbench.cli import main
+
+    assert main(["solve", str(problem)], standalone_mode=False) == 0
+
+
+def test_python_m(problem):
+    child = subprocess.run(
+        [sys.executable, "-m", "workbench.cli", "--version"],
+        capture_output=True, text=True, env=ENVIRONMENT, check=True,
+    )  # fmt: skip
+    assert child.stdout.startswith("workbench ")
+
+
+SLOW = """
+import sys, time
+import workbench.solving as solving
+def solve(*_, **__):
+    print("ready", flush=True)
+    time.sleep(60)
+solving.solve = solve
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_is_one_line_and_130(problem, tmp_path):
+    child = process(SLOW + RUN, "solve", problem, "--out", tmp_path / "plan.csv")
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=20)
+    assert (child.returncode, err) == (130, "error: interrupted\n")
+    assert list(tmp_path.iterdir()) == [problem]
+
+
+TELLING = """
+import pickle, sys
+load = pickle.load
+def told(*arguments):
+    message = load(*arguments)
+    print("told", file=sys.stderr, flush=True)
+    return message
+pickle.load = told
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_keeps_the_best_answer_of_a_long_search(tmp_path):
+    quality = np.random.default_rng(1).uniform(0.01, 0.3, (80, 60))
+    path = tmp_path / "hard.npz"
+    write_problem(AssignmentProblem(quality, np.full(60, 20), np.full(80, 2.0)), path)
+    child = process(TELLING + RUN, "solve", path, "--json")
+    assert child.stderr is not None
+    assert child.stderr.readline() == "told\n"
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=20)
+    answer = json.loads(out)
+    assert child.returncode == 130, err
+    assert answer["termination"] == "interrupted"
+    assert answer["objective"] >= answer["bound"] > 0
+    assert answer["assignment"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+def test_a_reader_that_leaves_is_no_error(problem):
+    read, write = os.pipe()
+    os.close(read)
+    child = process(RUN, "solve", problem, "--json", stdout=write)
+    os.close(write)
+    _, err = child.communicate(timeout=60)
+    assert err == ""
+    assert child.returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["solve", "FILE", "--json"]])
+def test_a_full_disk_is_one_line(arguments, problem):
+    named = [str(problem) if argument == "FILE" else argument for argument in arguments]
+    with Path("/dev/full").open("w") as full:
+        child = process(RUN, *named, stdout=full)
+        _, err = child.communicate(timeout=60)
+    assert child.returncode == 2
+    assert err == "error: standard output cannot be written (No space left on device)\n"
+
+
+def test_other_system_errors_keep_their_traceback(run, problem, monkeypatch):
+    def broken(*_, **__):
+        raise ConnectionResetError("a bug")
+
+    monkeypatch.setattr("workbench.solving.solve", broken)
+    assert isinstance(run("solve", problem).exception, ConnectionResetError)
+
+
+# Files are written whole or not at all.
+
+
+def test_a_file_is_replaced_and_keeps_its_mode(tmp_path):
+    path = tmp_path / "out.txt"
+    write_file(path, "one")
+    path.chmod(0o640)
+    write_file(path, "two")
+    assert path.read_text() == "two"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_file_has_the_usual_mode(tmp_path):
+    mask = os.umask(0o022)
+    try:
+        write_file(tmp_path / "out.txt", b"one")
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "out.txt").stat().st_mode) == 0o644
+
+
+def test_a_link_keeps_leading_to_its_file(tmp_path):
+    (tmp_path / "real").write_text("one")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_file(tmp_path / "link", "two")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "two"
+
+
+def test_a_device_is_written_to():
+    write_file(Path(os.devnull), "anything")
+
+
+def test_what_fails_leaves_what_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "out.txt"
+    path.write_text("one")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(InputError, match="cannot be written"):
+        write_file(path, "two")
+    assert path.read_text() == "one"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_strict_json():
+    payload = {
+        "nan": float("nan"), "inf": [np.inf, 1.5], "array": np.array([1.0, np.nan]),
+        "one": np.int64(1), "flag": True, "path": Path("a"), 3: None, "text": "ε",
+    }  # fmt: skip
+    assert json.loads(strict_json(payload)) == {
+        "nan": None, "inf": [None, 1.5], "array": [1.0, None],
+        "one": 1, "flag": True, "path": "a", "3": None, "text": "ε",
+    }  # fmt: skip
+
+
+def test_table():
+    assert table(("a", "bb"), [("ccc", "d")]) == "a    bb\nccc  d"
+
+
+def test_a_spinner_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with working("thinking"):
+        pass
+    assert capsys.readouterr().out == ""
+
+
+def test_quick_work_is_silent(capsys):
+    with working("thinking", after=60.0):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_that_knows_no_epsilon(problem):
+    child = process(RUN, "solve", problem, env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"})
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (0, "")
+    assert "offline integer program" in out
+
+
+def test_the_shell_completes_commands():
+    from click.testing import CliRunner
+
+    from workbench.cli import main
+
+    asked = {
+        "_WORKBENCH_COMPLETE": "bash_complete", "COMP_WORDS": "workbench so", "COMP_CWORD": "1",
+    }  # fmt: skip
+    result = CliRunner(env=asked).invoke(main, prog_name="workbench")
+    assert "plain,solve" in result.stdout
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, EOFError])
+def test_an_interruption_within(interruption, run, problem, monkeypatch):
+    def interrupted(*_, **__):
+        raise interruption
+
+    monkeypatch.setattr("workbench.solving.solve", interrupted)
+    result = run("solve", problem)
+    assert result.exit_code == 130
+    assert result.stderr.strip() == "error: interrupted"
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        folder(tmp_path / "file" / "out")
+    folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()

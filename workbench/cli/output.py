@@ -1,0 +1,161 @@
+"""What commands write: strict JSON, whole files, signs of life."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from workbench.errors import InputError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def json_option(command: Command) -> Command:
+    """Add `--json`: nothing but one JSON document on standard output."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on standard output."
+    )(command)
+
+
+def seed_option(command: Command) -> Command:
+    """Add `--seed`: same seed, same result."""
+    return click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
+    )(command)
+
+
+def strict_json(payload: Any) -> str:
+    """Write a payload as strict JSON: what is not finite becomes null."""
+    return json.dumps(_plain(payload), allow_nan=False, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return value if isinstance(value, (int, str)) or value is None else str(value)
+
+
+def emit(payload: Any) -> None:
+    """Print a payload as JSON on standard output."""
+    # Bytes, so that the terminal's encoding has no say in it.
+    click.echo(strict_json(payload).encode())
+
+
+def check_output(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
+    """Look at an output path before the work starts.
+
+    Raises
+    ------
+    InputError
+        When its ending is none of `suffixes`, or it cannot be a file there.
+    """
+    if path is None:
+        return
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(f"--out {path}: give a path that ends in {' or '.join(suffixes)}")
+    if path.is_dir():
+        raise InputError(f"--out {path}: is a folder, give a file")
+    if not path.parent.is_dir():
+        raise InputError(f"--out {path}: there is no folder {path.parent}, create it")
+
+
+def folder(path: Path) -> None:
+    """Make an output folder, where there is none.
+
+    Raises
+    ------
+    InputError
+        When it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out {path}: cannot be made ({error.strerror})") from None
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all: under another name, then renamed.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written; what stood there before stays.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        if path.exists() and not path.is_file():  # a pipe or a device has no name to take over
+            path.write_bytes(data)
+            return
+        _replace(path.resolve(), data)
+    except OSError as error:
+        raise InputError(f"--out {path}: cannot be written ({error.strerror})") from None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        temporary.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextlib.contextmanager
+def working(what: str, *, after: float = 0.0) -> Iterator[None]:
+    """Show on standard error that something is being done.
+
+    A spinner on a terminal; elsewhere one line, and that only after some seconds.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status(what):
+            yield
+        return
+    if not after:
+        click.echo(what, err=True)
+        yield
+        return
+    timer = threading.Timer(after, lambda: click.echo(what, err=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """Lay rows of text out in columns."""
+    lines = [header, *rows]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(header))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
