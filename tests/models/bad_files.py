@@ -21,7 +21,7 @@ TYPED: dict[str, Any] = {
     "skill": {"text": [0.9, 0.8, 0.7], "image": [0.6, 0.9, 0.8]},
     "task_types": ["text", "image", "text"],
     "capacity": [3, 3, 2],
-    "epsilon": 0.6,
+    "epsilon": 0.65,
 }
 
 

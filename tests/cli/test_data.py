@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.crowd.datasets import DATASETS
+from workbench.errors import InputError
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A data folder with one data set, as tables."""
+    (tmp_path / "rte").mkdir()
+    for name in ("labels.csv", "gold.csv"):
+        (tmp_path / "rte" / name).write_text("x\n")
+    monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.delenv("WORKBENCH_DATA", raising=False)
+    monkeypatch.setattr("pooch.os_cache", lambda _: tmp_path)
+    return tmp_path
+
+
+def test_list_shows_what_is_present(run, folder):
+    result = run("data", "list")
+    assert result.exit_code == 0
+    lines = {line.split()[0]: line for line in result.stdout.splitlines()}
+    assert set(lines) == {"name", *DATASETS}
+    assert " yes " in lines["rte"]
+    assert " no " in lines["bluebird"]
+
+
+def test_list_as_json(run, folder):
+    rows = json.loads(run("data", "list", "--json").stdout)
+    assert {row["name"]: row["present"] for row in rows} == {
+        name: name == "rte" for name in DATASETS
+    }
+    assert rows[0]["tasks"] == 108
+
+
+def test_the_cache_counts_when_it_is_complete(run, cache):
+    (cache / "bluebird").mkdir()
+    (cache / "bluebird" / "labels.yaml").write_text("x")
+    assert json.loads(run("data", "info", "bluebird", "--json").stdout)["present"] is False
+    (cache / "bluebird" / "gt.yaml").write_text("x")
+    told = json.loads(run("data", "info", "bluebird", "--json").stdout)
+    assert told["present"] is True
+    assert told["folder"] == str(cache / "bluebird")
+
+
+def test_info(run, folder):
+    result = run("data", "info", "rte")
+    assert result.exit_code == 0
+    for part in ("800 tasks, 164 workers", "Snow", "MIT", "https://", str(folder / "rte")):
+        assert part in result.stdout
+    assert "no: workbench data fetch sat12" in run("data", "info", "sat12").stdout
+
+
+def test_info_as_json_names_the_files(run, folder):
+    told = json.loads(run("data", "info", "rte", "--json").stdout)
+    assert told["files"][0]["sha256"] == DATASETS["rte"].files[0].sha256
+
+
+def test_fetch_takes_what_the_folder_has(run, folder, monkeypatch):
+    def downloaded(*_, **__):
+        raise AssertionError("downloaded what was there")
+
+    monkeypatch.setattr("workbench.crowd.datasets.fetch", downloaded)
+    told = json.loads(run("data", "fetch", "rte", "rte", "--json").stdout)
+    assert set(told) == {"rte"}
+    assert set(told["rte"]) == {"labels.csv", "gold.csv"}
+
+
+def test_fetch_downloads_the_rest(run, cache, monkeypatch):
+    asked = []
+
+    def fetch(name, progress):
+        asked.append((name, progress))
+        return {"file": cache / name}
+
+    monkeypatch.setattr("workbench.crowd.datasets.fetch", fetch)
+    result = run("data", "fetch", "rte", "bluebird")
+    assert asked == [("rte", True), ("bluebird", True)]
+    assert f"rte  {cache / 'rte'}" in result.stdout
+
+
+def test_a_failed_download_is_one_line(refused, cache, monkeypatch):
+    def fetch(name, progress):
+        raise InputError("rte: cannot download it; connect to the network")
+
+    monkeypatch.setattr("workbench.crowd.datasets.fetch", fetch)
+    assert "connect to the network" in refused("data", "fetch", "rte")

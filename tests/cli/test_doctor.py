@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from workbench.solving import versions
+from workbench.solving.canaries import run_canaries
+
+
+def test_a_sound_installation(run):
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "all passed" in result.stdout
+    for name, version in versions().items():
+        assert f"{name:10}{version}" in result.stdout
+
+
+def test_json(run):
+    told = json.loads(run("doctor", "--json").stdout)
+    assert told["passed"] is True
+    assert told["versions"] == versions()
+    assert {"name", "expected", "got", "passed", "seconds", "note"} == set(told["canaries"][0])
+
+
+def test_a_canary_that_fails(run, monkeypatch):
+    canaries = run_canaries()[:1]
+    failing = [replace(canaries[0], passed=False, got="99999")]
+    monkeypatch.setattr("workbench.solving.canaries.run_canaries", lambda: failing)
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert f"failed: {canaries[0].name}" in result.stdout
+    assert run("doctor", "--json").exit_code == 1

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+
+import highspy
+import pytest
+
+from models.files import read_problem
+from workbench.cli.problems import FORMULATIONS
+from workbench.solving import solve
+
+
+def optimum(path) -> float:
+    """Solve a model file by the bare solver."""
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
+    highs.run()
+    assert highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    return float(highs.getInfo().objective_function_value)
+
+
+@pytest.mark.parametrize("kind", ["lp", "mps"])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_another_solver_finds_the_same_optimum(formulation, kind, run, problem, tmp_path):
+    out = tmp_path / f"model.{kind}"
+    result = run("export", problem, "--formulation", formulation, "--format", kind, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(f"written  {out}: ")
+    assert optimum(out) == pytest.approx(solve(read_problem(problem), formulation).objective)
+
+
+def test_names_are_those_of_the_paper(run, problem):
+    result = run("export", problem)
+    assert result.exit_code == 0
+    assert "y(0_1)" in result.stdout
+    assert result.stdout.rstrip().endswith("end")
+    assert result.stderr == ""
+
+
+def test_epsilon_changes_the_model(run, problem):
+    assert run("export", problem, "--epsilon", 0.9).stdout != run("export", problem).stdout
+
+
+def test_json_tells_what_was_written(run, problem, tmp_path):
+    out = tmp_path / "model.mps"
+    result = run("export", problem, "--format", "mps", "--out", out, "--json")
+    told = json.loads(result.stdout)
+    assert told == {
+        "file": str(out), "format": "mps", "formulation": "ip", "variables": 9, "constraints": 6,
+    }  # fmt: skip
+    assert out.exists()
+
+
+def test_a_task_without_workers_cannot_be_modelled(refused, tmp_path):
+    path = tmp_path / "p.json"
+    path.write_text('{"quality": [[0.9]], "capacity": 1, "epsilon": 0.7, "available": [[false]]}')
+    out = tmp_path / "model.lp"
+    assert "task 0 has no available worker" in refused("export", path, "--out", out)
+    assert not out.exists()

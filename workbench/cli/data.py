@@ -1,0 +1,136 @@
+"""`workbench data`: the recorded crowds."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.cli.output import emit, json_option, table
+from workbench.errors import InputError
+
+if TYPE_CHECKING:
+    from workbench.crowd.datasets import Dataset
+
+
+@click.group(epilog="Example: workbench data fetch bluebird rte")
+def command() -> None:
+    """List recorded crowds, describe one, download them.
+
+    Where the environment variable WORKBENCH_DATA names a folder, data sets are read from there
+    and nothing is downloaded.
+    """
+
+
+@command.command("list", epilog="Example: workbench data list")
+@json_option
+def list_(as_json: bool) -> None:
+    """List the recorded crowds, and whether each is present offline."""
+    from workbench.crowd.datasets import DATASETS
+
+    rows = [_summary(dataset) for dataset in DATASETS.values()]
+    if as_json:
+        emit(rows)
+        return
+    fields = ("name", "tasks", "workers", "labels", "classes", "present", "title")
+    cells = [{**row, "present": "yes" if row["present"] else "no"} for row in rows]
+    click.echo(table(fields, [tuple(str(row[field]) for field in fields) for row in cells]))
+
+
+@command.command(epilog="Example: workbench data info bluebird")
+@click.argument("name")
+@json_option
+def info(name: str, as_json: bool) -> None:
+    """Describe a recorded crowd: size, licence, citation, files."""
+    dataset = _named(name)
+    payload = {
+        **_summary(dataset),
+        "licence": dataset.licence,
+        "citation": dataset.citation,
+        "note": dataset.note,
+        "files": [vars(file) for file in dataset.files],
+    }
+    if as_json:
+        emit(payload)
+        return
+    folder = payload["folder"]
+    lines = [
+        (name, dataset.title),
+        ("size", f"{dataset.tasks} tasks, {dataset.workers} workers, {dataset.labels} labels, "
+         f"{dataset.classes} classes"),
+        ("licence", dataset.licence),
+        ("citation", dataset.citation),
+        ("note", dataset.note),
+        ("present", f"yes, in {folder}" if folder else f"no: workbench data fetch {name}"),
+        *(("file", f"{file.url} ({file.bytes:,} bytes)") for file in dataset.files),
+    ]  # fmt: skip
+    width = max(len(field) for field, _ in lines)
+    click.echo("\n".join(f"{field.ljust(width)}  {value}" for field, value in lines))
+
+
+@command.command(epilog="Example: workbench data fetch bluebird rte")
+@click.argument("names", nargs=-1, required=True)
+@json_option
+def fetch(names: tuple[str, ...], as_json: bool) -> None:
+    """Download recorded crowds (by NAME) and check them against their published hashes."""
+    from workbench.crowd import datasets
+
+    chosen = [_named(name) for name in dict.fromkeys(names)]
+    paths: dict[str, dict[str, str]] = {}
+    for dataset in chosen:
+        folder = stored(dataset)
+        if folder is not None and os.environ.get(datasets.DATA_VARIABLE):
+            found = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
+        else:
+            found = datasets.fetch(dataset.name, progress=True)
+        paths[dataset.name] = {name: str(path) for name, path in found.items()}
+    if as_json:
+        emit(paths)
+        return
+    for name, files in paths.items():
+        for path in files.values():
+            click.echo(f"{name}  {path}")
+
+
+def stored(dataset: Dataset) -> Path | None:
+    """Folder in which a data set is present, without asking the network; None when it is not."""
+    import pooch
+
+    from workbench.crowd.datasets import DATA_VARIABLE
+
+    data = os.environ.get(DATA_VARIABLE)
+    folder = Path(data or pooch.os_cache("crowd-workbench")) / dataset.name
+    complete = [[file.filename for file in dataset.files]]
+    if data:
+        complete.append(["labels.csv", "gold.csv"])
+    if any(all((folder / name).is_file() for name in names) for names in complete):
+        return folder
+    return None
+
+
+def _named(name: str) -> Dataset:
+    import difflib
+
+    from workbench.crowd.datasets import DATASETS
+
+    if name not in DATASETS:
+        near = difflib.get_close_matches(name.casefold(), DATASETS, n=1)
+        guess = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"no data set {name!r}: {guess}there are {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+def _summary(dataset: Dataset) -> dict[str, Any]:
+    folder = stored(dataset)
+    return {
+        "name": dataset.name,
+        "title": dataset.title,
+        "tasks": dataset.tasks,
+        "workers": dataset.workers,
+        "labels": dataset.labels,
+        "classes": dataset.classes,
+        "present": folder is not None,
+        "folder": None if folder is None else str(folder),
+    }

@@ -1,0 +1,57 @@
+"""`workbench doctor`: whether this installation is to be trusted."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import asdict
+
+import click
+
+from workbench.cli.output import emit, json_option, table, working
+
+
+@click.command(epilog="Example: workbench doctor")
+@json_option
+def command(as_json: bool) -> int:
+    """Solve small problems with known answers, and name the versions at work.
+
+    Exit code 1 when the solver gives a wrong answer to any of them.
+    """
+    from workbench.solving import versions
+    from workbench.solving.canaries import run_canaries
+
+    machine = {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": str(os.cpu_count()),
+    }
+    with working("solving the canaries", after=5.0):
+        canaries = run_canaries()
+    passed = all(canary.passed for canary in canaries)
+    if as_json:
+        emit(
+            {
+                "versions": versions(),
+                "machine": machine,
+                "canaries": [asdict(canary) for canary in canaries],
+                "passed": passed,
+            }
+        )
+        return 0 if passed else 1
+    click.echo("\n".join(f"{name:10}{value}" for name, value in {**versions(), **machine}.items()))
+    rows = [
+        (
+            canary.name,
+            str(canary.expected),
+            str(canary.got),
+            "yes" if canary.passed else "NO",
+            f"{canary.seconds:.2f}",
+            canary.note,
+        )
+        for canary in canaries
+    ]
+    click.echo("\n" + table(("canary", "expected", "got", "passed", "seconds", "note"), rows))
+    failed = [canary.name for canary in canaries if not canary.passed]
+    click.echo(f"\nfailed: {', '.join(failed)}" if failed else "\nall passed")
+    return 0 if passed else 1

@@ -1,0 +1,59 @@
+"""`workbench export`: the readable Pyomo model as a file that any solver takes."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from workbench.cli.output import check_output, emit, json_option, working, write_file
+from workbench.cli.problems import problem_options, read
+from workbench.errors import InputError
+
+
+@click.command(epilog="Example: workbench export problem.json --format mps --out problem.mps")
+@problem_options
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["lp", "mps"]),
+    default="lp",
+    show_default=True,
+    help="Kind of file.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="File to write; without it the model goes to standard output.",
+)
+@json_option
+def command(
+    file: str, formulation: str, epsilon: float | None, kind: str, out: Path | None, as_json: bool
+) -> None:
+    """Write the model of the assignment problem in FILE (.json or .npz) as .lp or .mps.
+
+    Variables are named as in the paper: y(i_j) is worker j on task i.
+    """
+    if as_json and out is None:
+        raise InputError("--json needs --out: without it the model takes standard output")
+    check_output(out)
+    problem = read(file, epsilon)
+    with working(f"building the {formulation} model of {file}", after=5.0):
+        from workbench.solving.pyomo_route import build
+
+        model = build(problem, formulation)
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder) / f"model.{kind}"
+            model.write(str(draft), io_options={"symbolic_solver_labels": True})
+            content = draft.read_bytes()
+    if out is None:
+        click.echo(content, nl=False)
+        return
+    write_file(out, content)
+    counts = {"variables": model.nvariables(), "constraints": model.nconstraints()}
+    if as_json:
+        emit({"file": str(out), "format": kind, "formulation": formulation, **counts})
+    else:
+        size = ", ".join(f"{count} {name}" for name, count in counts.items())
+        click.echo(f"written  {out}: {size}")

@@ -1,0 +1,162 @@
+"""`workbench solve`: one assignment problem, solved and proven."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from workbench.cli.output import (
+    check_output,
+    emit,
+    json_option,
+    seed_option,
+    strict_json,
+    working,
+    write_file,
+)
+from workbench.cli.problems import ROUTES, described, problem_options, read
+from workbench.errors import InputError
+
+if TYPE_CHECKING:
+    from workbench.solving import Solution
+
+LONGEST = 365 * 86400.0
+"""Seconds. With a limit the solver has its own process, so that Ctrl-C keeps its best answer."""
+
+
+@click.command(epilog="Example: workbench solve problem.json --time-limit 60 --out assignment.csv")
+@problem_options
+@click.option(
+    "--route",
+    type=click.Choice(ROUTES),
+    default="arrays",
+    show_default=True,
+    help="Arrays straight into the solver, or through the Pyomo model.",
+)
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Seconds for the solver.")
+@click.option(
+    "--gap", type=float, default=0.0, show_default=True, help="Relative gap that is enough."
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 1024),
+    default=1,
+    show_default=True,
+    help="Threads of the solver.",
+)
+@click.option("--exact", is_flag=True, help="Prove the bound in rational arithmetic.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write the pairs task,worker (.csv) or the whole answer (.json).",
+)
+@seed_option
+@json_option
+def command(
+    file: str,
+    formulation: str,
+    epsilon: float | None,
+    route: str,
+    time_limit: float | None,
+    gap: float,
+    threads: int,
+    exact: bool,
+    out: Path | None,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Solve the assignment problem in FILE (.json or .npz) and check the answer.
+
+    Exit code 0 when solved; 1 when infeasible, or not proven within the limits (the best answer
+    is printed all the same).
+    """
+    check_output(out, (".csv", ".json"))
+    if out is not None and out.suffix.lower() == ".csv" and formulation != "ip":
+        raise InputError(
+            f"--out {out}: only the integer program has whole pairs to list, give a .json"
+        )
+    problem = read(file, epsilon)
+
+    from workbench import solving
+
+    title = described(problem, formulation)
+    with working(f"solving: {title}", after=5.0):
+        solution = solving.solve(
+            problem,
+            formulation,
+            route=route,
+            time_limit=LONGEST if time_limit is None else min(time_limit, LONGEST),
+            gap=gap,
+            threads=threads,
+            seed=seed,
+            exact=exact,
+        )
+    n, m = problem.shape
+    payload = {"tasks": n, "workers": m, **solution.as_dict()}
+    written = out is not None and _write(out, payload)
+    if as_json:
+        emit(payload)
+    else:
+        click.echo(_block(title, solution))
+        if out is not None:
+            click.echo(f"{'written' if written else 'not written: no assignment'}  {out}")
+    if solution.termination == "interrupted":
+        return 130
+    return 0 if solution.solved else 1
+
+
+def _write(out: Path, payload: dict[str, Any]) -> bool:
+    if out.suffix.lower() == ".json":
+        write_file(out, strict_json(payload) + "\n")
+        return True
+    pairs = payload["assignment"]
+    if pairs is None:
+        return False
+    write_file(out, "".join(["task,worker\n", *(f"{task},{worker}\n" for task, worker in pairs)]))
+    return True
+
+
+def _block(title: str, solution: Solution) -> str:
+    """Give the answer as a person reads it."""
+    if solution.infeasibility is not None:
+        return f"{title}\n{solution.infeasibility.sentence()}"
+    certificate = solution.certificate
+    rows = [
+        ("objective", _number(solution.objective)),
+        ("bound", _bound(solution)),
+        ("gap", "unknown" if solution.gap is None else f"{100 * solution.gap:.4g} %"),
+        ("termination", str(solution.termination)),
+        ("certificate", certificate.status),
+    ]
+    if certificate.exact_bound is not None:
+        rows.append(("exact bound", f"{float(certificate.exact_bound):.12g} (rational)"))
+    rows += [
+        (
+            f"  {check.name}",
+            f"{'holds' if check.passed else 'FAILS'}, largest violation {check.violation:.2g} "
+            f"(tolerance {check.tolerance:.0e})",
+        )
+        for check in certificate.checks
+    ]
+    rows.append(("seconds", f"{solution.seconds:.3g} ({solution.route})"))
+    if solution.note:
+        rows.append(("note", solution.note))
+    width = max(len(name) for name, _ in rows)
+    return "\n".join([title, *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+
+
+def _bound(solution: Solution) -> str:
+    """Give the bound, and whose word it is."""
+    certified = solution.certificate.lower_bound
+    if solution.bound is None or certified == solution.bound:
+        return f"{_number(certified)} (proven from the data)"
+    return (
+        f"{_number(solution.bound)} (by the solver's branch and bound; proven from the data: "
+        f"{_number(certified)})"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.10g}"
