@@ -6,7 +6,7 @@ marker of its own.
 
 from __future__ import annotations
 
-from pathlib import Path
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -74,7 +74,7 @@ def comparison(table: pd.DataFrame, *, tasks: int, epsilon: float, title: str) -
             label="without gold labels",
         )  # fmt: skip
     axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=-0.03 * axes.get_ylim()[1])  # room for a marker at no error
     axes.set_xlabel("labels bought per task")
     axes.set_ylabel("share of wrong labels (± 2 standard errors)")
     axes.set_title(title, fontsize=11)
@@ -84,13 +84,47 @@ def comparison(table: pd.DataFrame, *, tasks: int, epsilon: float, title: str) -
     return figure
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure, whole or not at all; the format follows the file's ending."""
-    part = path.with_name(f"{path.stem}.part{path.suffix}")
-    figure.savefig(part, dpi=160)
-    part.replace(path)
+def as_png(figure: Figure) -> bytes:
+    """Render a figure as PNG."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=160)
+    return buffer.getvalue()
 
 
 def _unit_prices(table: pd.DataFrame) -> bool:
     known = table.dropna(subset=["objective", "labels_task"])
     return bool((known["objective"] == known["labels_task"]).all())
+
+
+def sample_spread(table: pd.DataFrame) -> Figure:
+    """What sampling the workers costs: weights, labels and cover over repeated samples.
+
+    Parameters
+    ----------
+    table
+        As `assign.anatomy.sample_spread` returns it.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.6, 3.4), layout="constrained")
+    panels = {
+        "weight": ("mean task weight x̂* (labels per unit of quality)", "offline optimum"),
+        "ratio": ("labels bought / relaxation's optimum", "optimum"),
+        "covered": ("share of tasks covered", "all tasks"),
+    }
+    gammas = sorted(table["gamma"].unique())
+    for place, (column, (label, reference)) in enumerate(panels.items()):
+        axes = figure.add_subplot(1, 3, place + 1)
+        groups = [table.loc[table["gamma"] == gamma, column].to_numpy() for gamma in gammas]
+        boxes = axes.boxplot(groups, widths=0.6, patch_artist=True, medianprops={"color": "black"})
+        for box in boxes["boxes"]:
+            box.set_facecolor("#56B4E9")
+        level = table["weight_offline"].mean() if column == "weight" else 1.0
+        axes.axhline(level, color="#D55E00", ls="--", lw=1.2, label=reference)
+        axes.set_xticks(range(1, len(gammas) + 1), [f"{gamma:g}" for gamma in gammas])
+        axes.set_xlabel("sampled workers per worker, γ")
+        axes.set_ylabel(label)
+        axes.grid(axis="y", color="0.9", lw=0.6)
+        axes.set_axisbelow(True)
+        axes.legend(fontsize=8, frameon=False)
+    return figure

@@ -186,8 +186,8 @@ class TestTheorem5:
     def test_void_at_the_papers_settings(self):
         promise = theorem_5(**self.PAPER)
         assert not promise.holds
-        assert promise.values["t"] == pytest.approx(0.5087, abs=1e-3)
-        assert promise.values["s_needed"] == pytest.approx(12_937, abs=5)
+        assert promise.terms["t"] == pytest.approx(0.5087, abs=1e-3)
+        assert promise.terms["s_needed"] == pytest.approx(12_937, abs=5)
         assert promise.ratio is None
 
     def test_formula_where_it_holds(self):

@@ -39,7 +39,7 @@ class Guarantee:
     ratio: float | None = None
     error: float | FloatArray | None = None
     failed: tuple[str, ...] = ()
-    values: dict[str, float] = field(default_factory=dict)
+    terms: dict[str, float] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
@@ -83,7 +83,7 @@ def theorem_1(
         failed.append("unit prices")
     n, m = problem.shape
     return Guarantee(
-        "Theorem 1", labels=float(min(m, n)), failed=tuple(failed), values={"tied": len(tied)}
+        "Theorem 1", labels=float(min(m, n)), failed=tuple(failed), terms={"tied": len(tied)}
     )
 
 
@@ -132,7 +132,7 @@ def theorem_2(
         ratio=ratio,
         error=epsilon**exponent if exponent > 0 else 1.0,
         failed=tuple(failed),
-        values={"exponent": exponent, "q_min": least_quality, "C": requirement},
+        terms={"exponent": exponent, "q_min": least_quality, "C": requirement},
     )
 
 
@@ -206,10 +206,10 @@ def theorem_5(
     if gold < needed:
         failed.append(f"s = {gold} gold tasks a type, {needed} needed")
     first = 4 * radius / mean_quality_least
-    values = {"t": radius, "s_needed": float(needed), "l1": first}
+    terms = {"t": radius, "s_needed": float(needed), "l1": first}
     if first >= 1:
         failed.append(f"t = {radius:.3g} is not below q̄*_min/4 = {mean_quality_least / 4:.3g}")
-        return Guarantee("Theorem 5", failed=tuple(failed), values=values)
+        return Guarantee("Theorem 5", failed=tuple(failed), terms=terms)
     requirement = (1 - first) * _requirement(epsilon)
     spread = math.sqrt(gamma * requirement)
     second = 6 * math.log(4 / delta) / spread
@@ -236,7 +236,7 @@ def theorem_5(
         ratio=ratio,
         error=epsilon**exponent,
         failed=tuple(failed),
-        values={**values, "l2": second, "C": requirement},
+        terms={**terms, "l2": second, "C": requirement},
     )
 
 
