@@ -294,9 +294,10 @@ class TypedProblem:
             & (self.tasks > 0)
         )
 
-    def with_shortfall(self, price: float, *, labels_free: bool = False) -> TypedProblem:
+    def with_shortfall(self, price: ArrayLike, *, labels_free: bool = False) -> TypedProblem:
         """The same problem where cover may fall short, at a price a unit of requirement.
 
+        The price is one number, or one for each task class.
         Shortfall is bought from T further worker classes, one a task class, of quality 1: the
         last T columns. So the result always has a solution, and no task weight exceeds `price`.
         With `labels_free` the labels cost nothing, and the optimum is the least shortfall.
@@ -309,7 +310,7 @@ class TypedProblem:
             self.requirement,
             self.tasks,
             np.concatenate([self.workers, np.ceil(self.requirement).astype(np.int64)]),
-            np.hstack([real, np.full((types, types), float(price))]),
+            np.hstack([real, np.broadcast_to(np.reshape(price, (-1, 1)), (types, types))]),
             np.hstack(
                 [
                     np.ones((types, classes), bool) if self.available is None else self.available,

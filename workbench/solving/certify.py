@@ -148,15 +148,25 @@ def rounding_error(
 
 
 def rounded_up(
-    problem: AssignmentProblem | TypedProblem, bound: float | Fraction, error: float = 0.0
+    problem: AssignmentProblem | TypedProblem,
+    bound: float | Fraction,
+    task_weights: FloatArray,
+    worker_prices: FloatArray,
 ) -> float:
-    """Round a bound up to a whole number where whole prices make every cost whole.
+    """Round the bound of (v, u) up to a whole number where whole prices make every cost whole.
 
-    A float bound is first lowered by `error`, what its evaluation can have been off.
+    It is first lowered by what requirements `WHOLE_FEASIBILITY` lower would make of it: 0.1 and
+    0.3 are to cover 0.4, though as binary fractions they miss it. A float bound is also lowered
+    by what its evaluation can have been off.
     """
     if not problem_is_whole(problem):
         return float(bound)
-    return float(math.ceil(bound if isinstance(bound, Fraction) else bound - error))
+    slack = WHOLE_FEASIBILITY * float(problem.demand @ np.maximum(task_weights, 0.0))
+    if not isinstance(bound, Fraction):
+        return float(
+            math.ceil(bound - slack - rounding_error(problem, task_weights, worker_prices))
+        )
+    return float(math.ceil(bound - Fraction(slack)))
 
 
 def primal_checks(
@@ -249,8 +259,8 @@ def certify(
         if exact:
             fraction = lagrangian(problem, task_weights, worker_prices, exact=True)
         if whole:
-            error = rounding_error(problem, task_weights, worker_prices)
-            bound = rounded_up(problem, bound if fraction is None else fraction, error)
+            best = bound if fraction is None else fraction
+            bound = rounded_up(problem, best, task_weights, worker_prices)
         checks.append(_check("bound is a number", np.array([bound - bound]), 0.0))
     if assignment is not None and cost is not None:
         checks += primal_checks(problem, assignment, whole=whole)

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from workbench.solving.solution import Termination
 
@@ -96,17 +96,22 @@ def _talk(
 
 
 def main() -> None:
-    """Child: read a job from standard input; write its reports and its result."""
-    job, arguments = pickle.load(sys.stdin.buffer)
+    """Child: serve one job over standard input and output."""
     # Whatever a library prints must not end up between the messages.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    serve(sys.stdin.buffer, out)
+
+
+def serve(source: BinaryIO, out: BinaryIO) -> None:
+    """Read a job, do it, and write its reports and its result."""
 
     def send(kind: str, content: Any) -> None:
         pickle.dump((kind, content), out)
         out.flush()
 
     try:
+        job, arguments = pickle.load(source)
         send("result", job(*arguments, lambda content: send("report", content)))
     except Exception as error:
         send("failed", f"{type(error).__name__}: {error}")

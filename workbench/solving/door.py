@@ -237,7 +237,7 @@ def attempt(
             note = "the solver denies a solution that is known"
             return Attempt(Answer(Termination.NUMERICS, best, note=note), relaxed)
         return explained(relaxed)
-    if answer.pairs is None and best is not None:
+    if answer.pairs is None and answer.termination is not Termination.OPTIMAL:
         answer = replace(answer, pairs=best)
     return Attempt(answer, relaxed)
 

@@ -53,17 +53,19 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
 def _tasks_to_drop(typed: TypedProblem, options: RunOptions) -> tuple[IntArray, bool]:
     """How many tasks of each class to discard, and whether infeasibility is proven (Farkas).
 
-    The least total shortfall says where cover is missing; as many tasks as it amounts to are
-    discarded, and the rest is tried again. Tasks that nobody can cover alone go first.
+    The least total shortfall, each task's measured as a share of its requirement, says where
+    cover is missing; as many tasks as it amounts to are discarded, and the rest is tried again.
+    Tasks that nobody can cover alone go first.
     """
     n, m = typed.shape
     drop = np.zeros(n, dtype=np.int64)
     drop[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
     single = (drop > 0).astype(np.float64)
     proven = farkas(typed, single, np.zeros(m))
+    price = 1.0 / np.where(typed.requirement > 0, typed.requirement, 1.0)
     for attempt in range(ROUNDS):
         rest = replace(typed, tasks=typed.tasks - drop)
-        short = run_arrays(rest.with_shortfall(1.0, labels_free=True), "typed", options)
+        short = run_arrays(rest.with_shortfall(price, labels_free=True), "typed", options)
         if short.pairs is None or short.task_weights is None or short.worker_prices is None:
             break
         # The shortfall column of a task class is the last of its row.

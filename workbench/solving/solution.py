@@ -234,7 +234,7 @@ def _listed(tasks: tuple[int, ...], names: Sequence[object] | None) -> str:
 
 def _shown(share: float, rounding: str) -> str:
     """Three digits or more of a number in (0, 1), rounded so that, used, it does as promised."""
-    exact = Decimal(share)
+    exact = Decimal(str(share))
     for digits in range(3, 18):
         step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
         shown = exact.quantize(step, rounding=rounding)

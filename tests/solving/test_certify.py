@@ -1,0 +1,262 @@
+"""Certificates under fault injection: nothing wrong may pass, and NaN least of all."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from instances import by_enumeration, random_problem, small_problems
+
+from models import AssignmentProblem, TypedProblem
+from workbench.errors import InputError
+from workbench.solving import certify, farkas, lagrangian, solve
+from workbench.solving.certify import rounded_up, rounding_error
+
+PROBLEM = AssignmentProblem(
+    quality=[[0.9, 0.5, 0.4, 0.3], [0.3, 0.8, 0.9, 0.2], [0.5, 0.5, 0.5, 0.9]],
+    capacity=[2, 2, 2, 1],
+    requirement=[1.0, 1.0, 0.9],
+    available=[[1, 1, 1, 0], [1, 1, 1, 1], [1, 1, 1, 1]],
+)
+WHOLE = solve(PROBLEM, "ip")
+RELAXED = solve(PROBLEM, "relaxation")
+
+
+def failed(certificate):
+    return {check.name for check in certificate.checks if not check.passed}
+
+
+def test_the_untouched_solutions_pass():
+    assert WHOLE.objective == by_enumeration(PROBLEM)
+    assert certify(PROBLEM, assignment=WHOLE.assignment, whole=True).status == "feasible"
+    assert RELAXED.certificate.status == "proven"
+    assert not failed(RELAXED.certificate)
+
+
+def one_changed(matrix, at, value):
+    changed = np.array(matrix)
+    changed[at] = value
+    return changed
+
+
+@pytest.mark.parametrize("at", [tuple(at) for at in np.argwhere(WHOLE.assignment == 1)])
+def test_a_label_removed(at):
+    # The optimum is minimal, so every label is needed.
+    changed = one_changed(WHOLE.assignment, at, 0.0)
+    assert "cover (2)" in failed(certify(PROBLEM, assignment=changed, whole=True))
+
+
+def test_a_worker_with_one_too_many():
+    changed = one_changed(WHOLE.assignment, np.s_[:, 0], 1.0)
+    assert "capacity (1)" in failed(certify(PROBLEM, assignment=changed, whole=True))
+
+
+def test_an_unavailable_pair():
+    changed = one_changed(WHOLE.assignment, (0, 3), 1.0)
+    assert "only available pairs" in failed(certify(PROBLEM, assignment=changed, whole=True))
+    tiny = one_changed(RELAXED.assignment, (0, 3), 1e-9)
+    assert "only available pairs" in failed(certify(PROBLEM, assignment=tiny))
+
+
+@pytest.mark.parametrize("value", [0.5, 1 - 1e-12, -1.0, 2.0])
+def test_an_entry_that_is_not_zero_or_one(value):
+    changed = one_changed(WHOLE.assignment, (1, 1), value)
+    assert failed(certify(PROBLEM, assignment=changed, whole=True)) & {"whole (3)", "0 ≤ y ≤ 1"}
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("where", ["assignment", "task_weights", "worker_prices"])
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("exact", [True, False])
+def test_nan_and_infinity_never_pass(bad, where, whole, exact):
+    parts = {
+        "assignment": WHOLE.assignment if whole else RELAXED.assignment,
+        "task_weights": RELAXED.task_weights,
+        "worker_prices": RELAXED.worker_prices,
+    }
+    parts[where] = one_changed(parts[where], (0,) * parts[where].ndim, bad)
+    certificate = certify(PROBLEM, **parts, whole=whole, exact=exact)
+    assert certificate.status == "failed"
+    assert certificate.lower_bound is None
+    assert certificate.exact_bound is None
+    if where != "assignment":
+        del parts["assignment"]
+        assert certify(PROBLEM, **parts, whole=whole, exact=exact).status == "failed"
+        with pytest.raises(InputError, match="NaN or infinity"):
+            lagrangian(PROBLEM, parts["task_weights"], parts["worker_prices"], exact=exact)
+        assert not farkas(PROBLEM, parts["task_weights"], parts["worker_prices"])
+
+
+def test_weights_that_overflow_prove_nothing():
+    huge = np.full(3, 1e308)
+    with np.errstate(over="ignore", invalid="ignore"):
+        certificate = certify(PROBLEM, task_weights=huge, worker_prices=np.zeros(4))
+    assert certificate.status == "failed"
+    assert failed(certificate) == {"bound is a number"}
+
+
+@pytest.mark.parametrize("task", range(3))
+@pytest.mark.parametrize("factor", [0.5, 1.001, 2.0, 100.0])
+def test_a_task_weight_changed(task, factor):
+    weights = np.array(RELAXED.task_weights)
+    assert weights[task] > 0
+    weights[task] *= factor
+    certificate = certify(
+        PROBLEM,
+        assignment=RELAXED.assignment,
+        task_weights=weights,
+        worker_prices=RELAXED.worker_prices,
+    )
+    bound = lagrangian(PROBLEM, weights, RELAXED.worker_prices)
+    assert bound <= RELAXED.objective + 1e-12
+    if bound < RELAXED.objective - 1e-9:  # otherwise they are weights just as good
+        assert failed(certificate) == {"complementary slackness"}
+
+
+def test_inflated_duals_keep_the_bound_valid():
+    for factor in (0.0, 0.9, 1.1, 5.0, 1e6):
+        certificate = certify(
+            PROBLEM,
+            assignment=WHOLE.assignment,
+            task_weights=RELAXED.task_weights * factor,
+            worker_prices=RELAXED.worker_prices * factor,
+            whole=True,
+            exact=True,
+        )
+        assert certificate.status in ("proven", "feasible")
+        assert certificate.lower_bound <= WHOLE.objective
+        assert certificate.exact_bound <= RELAXED.objective + 1e-9
+
+
+def test_a_bound_beyond_the_cost_fails():
+    # An assignment that costs less than the optimum is caught even when nothing else is.
+    cheaper = np.zeros((1, 1))
+    problem = AssignmentProblem([[1.0]], 1, 1.0)
+    certificate = certify(
+        problem, assignment=cheaper, task_weights=np.ones(1), worker_prices=np.zeros(1)
+    )
+    assert "bound ≤ cost" in failed(certificate)
+
+
+def test_tiny_costs_and_requirements_are_held_to_their_own_scale():
+    priced = AssignmentProblem([[1.0, 1.0]], 1, 1.0, cost=[[1e-9, 2e-9]])
+    dear = certify(
+        priced,
+        assignment=np.array([[0.0, 1.0]]),
+        task_weights=np.array([1e-9]),
+        worker_prices=np.zeros(2),
+        whole=True,
+    )
+    assert dear.status == "feasible"
+    slight = AssignmentProblem([[1e-10, 1e-10]], 1, 2e-10)
+    nothing = certify(slight, assignment=np.zeros((1, 2)), whole=True)
+    assert failed(nothing) == {"cover (2)"}
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("assignment", {"assignment": np.zeros((3, 1))}),
+        ("task weights", {"task_weights": np.zeros(4), "worker_prices": np.zeros(4)}),
+        ("worker prices", {"task_weights": np.zeros(3), "worker_prices": np.zeros((4, 1))}),
+    ],
+)
+def test_wrong_shapes_are_refused(name, parts):
+    with pytest.raises(InputError, match=f"the {name} have shape"):
+        certify(PROBLEM, **parts)
+    if "task_weights" in parts:
+        with pytest.raises(InputError, match=name):
+            lagrangian(PROBLEM, **parts)
+
+
+def test_bound_alone_and_nothing():
+    bound = certify(PROBLEM, task_weights=RELAXED.task_weights, worker_prices=RELAXED.worker_prices)
+    assert bound.status == "bound"
+    assert bound.lower_bound == pytest.approx(RELAXED.objective)
+    assert certify(PROBLEM).status == "unproven"
+    assert certify(PROBLEM, assignment=RELAXED.assignment).status == "feasible"
+    assert certify(PROBLEM, task_weights=np.ones(3)).status == "unproven"
+
+
+def naive(problem, v, u, priced=True):
+    """The Lagrangian, term by term in fractions."""
+    n, m = problem.shape
+    many = isinstance(problem, TypedProblem)
+    of_task = problem.tasks.tolist() if many else [1] * n
+    of_worker = problem.workers.tolist() if many else [1] * m
+    v, u = ([Fraction(max(x, 0.0)) for x in w.tolist()] for w in (v, u))
+    total = sum(of_task[i] * Fraction(problem.requirement[i].item()) * v[i] for i in range(n))
+    total -= sum(of_worker[j] * int(problem.capacity[j]) * u[j] for j in range(m))
+    for i in range(n):
+        for j in range(m):
+            if problem.available is None or problem.available[i, j]:
+                gain = Fraction(problem.quality[i, j].item()) * v[i] - u[j]
+                gain -= Fraction(problem.prices[i, j].item()) if priced else 0
+                total -= of_task[i] * of_worker[j] * max(gain, 0)
+    return total
+
+
+@settings(max_examples=150, deadline=None)
+@given(small_problems(), st.data())
+def test_exact_bound_has_no_shortcut_that_shows(problem, data):
+    n, m = problem.shape
+    some = st.floats(-1, 1e3) | st.sampled_from([0.0, 1.0, 1 / 0.3, 1 / 0.7, 1e-9, 1e9])
+    v = np.array(data.draw(st.lists(some, min_size=n, max_size=n)))
+    u = np.array(data.draw(st.lists(some, min_size=m, max_size=m)))
+    for priced in (True, False):
+        exact = lagrangian(problem, v, u, exact=True, priced=priced)
+        assert exact == naive(problem, v, u, priced)
+        close = rounding_error(problem, v, u)
+        assert abs(lagrangian(problem, v, u, priced=priced) - exact) <= close
+        assert farkas(problem, v, u) == (naive(problem, v, u, priced=False) > 0)
+    by_class = v[np.unique(problem.typed.task_class, return_index=True)[1]]
+    by_worker = u[np.unique(problem.typed.worker_class, return_index=True)[1]]
+    exact = lagrangian(problem.typed, by_class, by_worker, exact=True)
+    assert exact == naive(problem.typed, by_class, by_worker)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exact_bound_of_a_larger_program(seed):
+    problem = random_problem(seed, 40, 30)
+    solution = solve(problem, "relaxation", exact=True)
+    v, u = solution.task_weights, solution.worker_prices
+    assert solution.certificate.exact_bound == naive(problem, v, u)
+    assert float(solution.certificate.exact_bound) == pytest.approx(solution.bound, rel=1e-12)
+
+
+def test_rounding_up_is_careful():
+    problem = AssignmentProblem([[1.0, 1.0]], 1, 2.0)
+    v, u = np.ones(1), np.zeros(2)
+    assert rounded_up(problem, 2.0 + 1e-12, v, u) == 2
+    assert rounded_up(problem, Fraction(2) + Fraction(1, 10**12), v, u) == 2
+    assert rounded_up(problem, 2.001, v, u) == 3
+    assert rounded_up(problem, Fraction(2001, 1000), v, u) == 3
+    priced = AssignmentProblem([[1.0, 1.0]], 1, 2.0, cost=[[0.5, 1.0]])
+    assert rounded_up(priced, 1.25, v, u) == 1.25
+    # Huge terms that cancel: what a float evaluation says to nine digits is not certain.
+    assert rounded_up(problem, 2.001, np.array([1e15]), np.array([1e15, 0])) <= 2
+
+
+def test_decimals_that_meet_a_requirement_only_in_decimal():
+    problem = AssignmentProblem([[0.1, 0.3, 0.3]], 1, 0.4)
+    for exact in (True, False):
+        solution = solve(problem, "ip", exact=exact)
+        assert solution.objective == 2
+        assert solution.certificate.status == "proven"
+
+
+def test_plain_types():
+    import json
+
+    certificate = certify(
+        PROBLEM,
+        task_weights=RELAXED.task_weights,
+        worker_prices=RELAXED.worker_prices,
+        exact=True,
+    )
+    told = json.loads(json.dumps(certificate.as_dict()))
+    assert Fraction(told["exact_bound"]) == certificate.exact_bound
+    with np.errstate(over="ignore", invalid="ignore"):
+        bad = certify(PROBLEM, task_weights=np.full(3, 1e308), worker_prices=np.zeros(4))
+    json.dumps(bad.as_dict(), allow_nan=False)

@@ -1,0 +1,262 @@
+"""A time limit holds, Ctrl-C gives the best so far, and no child stays behind."""
+
+import io
+import os
+import pickle
+import queue
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from models import AssignmentProblem, requirement
+from workbench.solving import Termination, certify, deadline, door, solve
+from workbench.solving.deadline import GRACE, Outcome, call_within, serve
+from workbench.solving.solution import Answer
+
+EASY = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 2, 1.0)
+
+
+def hard_problem():
+    rng = np.random.Generator(np.random.PCG64(2))
+    quality = (2 * rng.uniform(0.5, 1, (3, 150)) - 1) ** 2
+    types = np.arange(400) % 3
+    return AssignmentProblem(quality[types], rng.integers(60, 140, 150), requirement(0.01))
+
+
+def gives(value, report):
+    report("first")
+    print("noise a library makes on standard output")
+    os.write(1, b"and below Python\n")
+    report(value)
+    return value
+
+
+def reports_and_waits(report):
+    report("something")
+    time.sleep(60)
+
+
+def reports_and_dies(code, report):
+    report("something")
+    os._exit(code)
+
+
+def fails(report):
+    raise ValueError("as told")
+
+
+def writes_nonsense(report):
+    os.write(3, b"nonsense" * 1000)
+    os._exit(0)
+
+
+@pytest.fixture
+def children(monkeypatch):
+    """Every child started, to see what became of it."""
+    started = []
+    popen = deadline.subprocess.Popen
+
+    def start(*args, **keywords):
+        started.append(popen(*args, **keywords))
+        return started[-1]
+
+    monkeypatch.setattr(deadline.subprocess, "Popen", start)
+    yield started
+    for child in started:
+        assert child.returncode is not None
+        assert child.stdin.closed
+        assert child.stdout.closed
+
+
+def test_a_result_comes_back(children):
+    value = {"a": np.arange(3)}
+    outcome = call_within(30, gives, value)
+    assert outcome.ending is None
+    assert outcome.latest["a"].tolist() == [0, 1, 2]
+    assert len(children) == 1
+
+
+def test_a_module_of_the_working_directory_stands_in_for_nothing(tmp_path, monkeypatch, children):
+    for name in ("models.py", "pickle.py", "highspy.py"):
+        (tmp_path / name).write_text("raise SystemExit('the wrong module')")
+    monkeypatch.chdir(tmp_path)
+    assert call_within(30, gives, 1) == Outcome(1)
+
+
+def test_an_empty_entry_of_the_path_is_the_working_directory(tmp_path, monkeypatch, children):
+    (tmp_path / "only_here.py").write_text("def answer(report):\n    return 42\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    import only_here
+
+    assert call_within(30, only_here.answer) == Outcome(42)
+    del sys.modules["only_here"]
+
+
+def test_the_limit_ends_a_child_that_does_not(children):
+    started = time.perf_counter()
+    outcome = call_within(0.5, reports_and_waits)
+    assert outcome == Outcome("something", Termination.TIME_LIMIT)
+    assert time.perf_counter() - started < 0.5 + GRACE + 1.0
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_child_that_dies_leaves_its_last_report(children, code):
+    outcome = call_within(30, reports_and_dies, code)
+    assert outcome.latest == "something"
+    assert outcome.ending is Termination.NUMERICS
+    assert outcome.note == f"the solver process failed: exit code {code}"
+
+
+def test_a_child_that_raises_says_so(children):
+    outcome = call_within(30, fails)
+    assert outcome.ending is Termination.NUMERICS
+    assert outcome.note == "the solver process failed: ValueError: as told"
+
+
+def test_a_child_that_writes_nonsense(children):
+    outcome = call_within(30, writes_nonsense)
+    assert outcome.ending is Termination.NUMERICS
+    assert "UnpicklingError" in outcome.note
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the stand-in is a shell script")
+def test_a_child_that_never_starts(children, monkeypatch, tmp_path):
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(deadline.sys, "executable", str(broken))
+    outcome = call_within(30, gives, np.zeros(10**6))  # more than a pipe holds
+    assert outcome.ending is Termination.NUMERICS
+    assert "exit code 1" in outcome.note
+
+
+def test_ctrl_c_gives_the_last_report(children, monkeypatch):
+    class Interrupted(queue.Queue):
+        def get(self, *args, **keywords):
+            if self.seen:
+                raise KeyboardInterrupt
+            self.seen = True
+            return super().get(*args, **keywords)
+
+        seen = False
+
+    monkeypatch.setattr(deadline.queue, "SimpleQueue", Interrupted)
+    assert call_within(30, reports_and_waits) == Outcome("something", Termination.INTERRUPTED)
+
+
+def test_serving_a_job():
+    def said(job, *arguments):
+        out = io.BytesIO()
+        serve(io.BytesIO(pickle.dumps((job, arguments))), out)
+        out.seek(0)
+        messages = []
+        while out.tell() < len(out.getvalue()):
+            messages.append(pickle.load(out))
+        return messages
+
+    assert said(_twice, 21) == [("report", "working"), ("result", 42)]
+    assert said(fails) == [("failed", "ValueError: as told")]
+    nonsense = io.BytesIO()
+    serve(io.BytesIO(b"nonsense"), nonsense)
+    assert pickle.loads(nonsense.getvalue())[0] == "failed"
+
+
+def _twice(value, report):
+    report("working")
+    return 2 * value
+
+
+def test_a_hard_program_keeps_to_its_limit(children):
+    problem = hard_problem()
+    started = time.perf_counter()
+    solution = solve(problem, "ip", time_limit=1)
+    assert time.perf_counter() - started < 1 + GRACE + 1.5
+    assert solution.termination is Termination.TIME_LIMIT
+    assert not solution.solved
+    assert certify(problem, assignment=solution.assignment, whole=True).status == "feasible"
+    assert solution.certificate.status == "feasible"
+    assert solution.bound >= solution.certificate.lower_bound > 0
+    assert 0 < solution.gap < 0.2
+    assert solution.task_weights is not None
+    assert len(children) == 1
+
+
+@pytest.mark.parametrize("route", ["arrays", "pyomo"])
+@pytest.mark.parametrize("formulation", ["ip", "relaxation", "dual", "typed"])
+def test_an_easy_program_is_done_within_its_limit(children, route, formulation):
+    limited = solve(EASY, formulation, route=route, time_limit=30)
+    free = solve(EASY, formulation, route=route)
+    assert limited.solved
+    assert limited.objective == free.objective
+    assert limited.assignment.tolist() == free.assignment.tolist()
+
+
+@pytest.mark.parametrize("ending", [Termination.INTERRUPTED, Termination.TIME_LIMIT])
+def test_a_solve_that_is_ended_gives_its_best(monkeypatch, ending):
+    def ended(seconds, job, *arguments):
+        reports = []
+        job(*arguments, reports.append)
+        return Outcome(reports[-1], ending)
+
+    monkeypatch.setattr(door, "call_within", ended)
+    solution = solve(EASY, "ip", time_limit=10)
+    assert solution.termination is ending
+    assert solution.objective >= solve(EASY, "ip").objective
+    assert solution.bound is not None
+    assert solution.certificate.status == "feasible"
+    assert solution.seconds > 0
+
+
+@pytest.mark.parametrize("formulation", ["ip", "relaxation", "dual", "typed"])
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(None, Termination.INTERRUPTED),
+        Outcome(None, Termination.TIME_LIMIT),
+        Outcome(None, Termination.NUMERICS, "the solver process failed: exit code -9"),
+    ],
+)
+def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
+    monkeypatch.setattr(door, "call_within", lambda *_: outcome)
+    solution = solve(EASY, formulation, time_limit=10)
+    assert solution.termination is outcome.ending
+    assert solution.objective is solution.bound is solution.assignment is None
+    assert solution.certificate.status == "unproven"
+    assert solution.note == outcome.note
+
+
+def test_infeasible_without_time_to_say_why(monkeypatch):
+    latest = door.Attempt(Answer(Termination.INFEASIBLE, note="no time"))
+    monkeypatch.setattr(door, "call_within", lambda *_: Outcome(latest, Termination.TIME_LIMIT))
+    solution = solve(EASY, "ip", time_limit=10)
+    assert solution.termination is Termination.TIME_LIMIT
+    assert solution.infeasibility is None
+    assert solution.note == "no time"
+
+
+def test_reports_on_the_way():
+    reports = []
+    problem = hard_problem()
+    options = door.RunOptions(time_limit=0.3)
+    found = door.attempt(problem, "ip", "arrays", options, time.time() + 0.6, reports.append)
+    assert found.answer.termination is Termination.TIME_LIMIT
+    assert found.answer.pairs is not None
+    assert reports
+    assert reports[0].relaxed is not None
+
+
+def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
+    def killed(seconds, job, *arguments):
+        reports = []
+        job(*arguments, reports.append)
+        return Outcome(reports[-1], Termination.NUMERICS, "the solver process failed: exit code -9")
+
+    monkeypatch.setattr(door, "call_within", killed)
+    solution = solve(EASY, "ip", time_limit=10)
+    assert solution.termination is Termination.NUMERICS
+    assert solution.objective is not None
+    assert solution.certificate.status in ("proven", "feasible")
+    assert "exit code -9" in solution.as_dict()["message"]

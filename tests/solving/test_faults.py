@@ -1,0 +1,161 @@
+"""A solver that lies: whatever a route brings back wrong ends as `numerics`, without numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from models import AssignmentProblem
+from workbench.solving import Termination, door, solve
+from workbench.solving.solution import Answer
+
+PROBLEM = AssignmentProblem(
+    quality=[[0.9, 0.5, 0.4, 0.3], [0.3, 0.8, 0.9, 0.2], [0.5, 0.5, 0.5, 0.9]],
+    capacity=[2, 2, 2, 1],
+    requirement=[1.0, 1.0, 0.9],
+)
+
+
+def tampered(monkeypatch, formulation, change):
+    """Solve with `change` applied to every answer of the array route to that formulation."""
+    honest = door.run_arrays
+
+    def run(problem, asked, options, *reports):
+        # Without the reports of incumbents: a known solution would speak against the lie.
+        answer = honest(problem, asked, options)
+        return change(answer) if asked == formulation else answer
+
+    monkeypatch.setattr(door, "run_arrays", run)
+
+
+def changed(values, at, value):
+    values = np.array(values)
+    values[at] = value
+    return values
+
+
+CHANGES = {
+    "nothing assigned": lambda a: replace(a, pairs=a.pairs * 0),
+    "everything assigned": lambda a: replace(a, pairs=a.pairs * 0 + 1),
+    "a label more": lambda a: replace(a, pairs=changed(a.pairs, np.argmin(a.pairs), 1.0)),
+    "a label less": lambda a: replace(a, pairs=changed(a.pairs, np.argmax(a.pairs), 0.0)),
+    "negative": lambda a: replace(a, pairs=changed(a.pairs, np.argmin(a.pairs), -1.0)),
+    "NaN": lambda a: replace(a, pairs=changed(a.pairs, 0, np.nan)),
+    "infinite": lambda a: replace(a, pairs=changed(a.pairs, 0, np.inf)),
+    "no solution": lambda a: replace(a, pairs=None),
+}
+DUAL_CHANGES = {
+    "weights too high": lambda a: replace(a, task_weights=a.task_weights * 1.01),
+    "weights too low": lambda a: replace(a, task_weights=a.task_weights * 0.99),
+    "weight NaN": lambda a: replace(a, task_weights=changed(a.task_weights, 0, np.nan)),
+    "weight infinite": lambda a: replace(a, task_weights=changed(a.task_weights, 0, np.inf)),
+    "price NaN": lambda a: replace(a, worker_prices=changed(a.worker_prices, 0, np.nan)),
+    "price wrong": lambda a: replace(a, worker_prices=a.worker_prices + 1.0),
+    "no duals": lambda a: replace(a, task_weights=None, worker_prices=None),
+}
+
+
+def nothing_is_claimed(solution):
+    assert solution.termination is Termination.NUMERICS
+    assert not solution.solved
+    for name in ("objective", "bound", "gap", "assignment", "task_weights", "worker_prices"):
+        assert getattr(solution, name) is None
+    assert solution.infeasibility is None
+    assert solution.note
+    assert solution.as_dict()["message"] == solution.note
+
+
+@pytest.mark.parametrize("formulation", ["relaxation", "dual", "typed"])
+@pytest.mark.parametrize("name", [*CHANGES, *DUAL_CHANGES])
+def test_wrong_linear_solution(monkeypatch, formulation, name):
+    tampered(monkeypatch, formulation, (CHANGES | DUAL_CHANGES)[name])
+    nothing_is_claimed(solve(PROBLEM, formulation))
+
+
+@pytest.mark.parametrize("name", [n for n in CHANGES if n != "a label more"])
+def test_wrong_whole_solution(monkeypatch, name):
+    # A start that covers everything is known beforehand; it must not hide the solver's answer.
+    monkeypatch.setattr(door, "_whole_start", lambda *_: None)
+    tampered(monkeypatch, "ip", CHANGES[name])
+    nothing_is_claimed(solve(PROBLEM, "ip"))
+
+
+def test_a_label_too_many_is_worth_what_it_costs(monkeypatch):
+    best = solve(PROBLEM, "ip").objective
+    tampered(monkeypatch, "ip", lambda a: replace(CHANGES["a label more"](a), bound=a.bound))
+    solution = solve(PROBLEM, "ip")
+    assert solution.objective == best + 1
+    assert solution.bound <= best
+    assert solution.gap > 0
+
+
+@pytest.mark.parametrize("change", DUAL_CHANGES.values(), ids=list(DUAL_CHANGES))
+def test_wrong_weights_beside_a_right_whole_solution(monkeypatch, change):
+    best = solve(PROBLEM, "ip").objective
+    tampered(monkeypatch, "typed", change)
+    solution = solve(PROBLEM, "ip")
+    assert solution.objective == best
+    assert solution.task_weights is None  # they are no task weights
+    assert solution.certificate.lower_bound is None
+
+
+@pytest.mark.parametrize("bound", [1e6, 8.0])
+def test_a_bound_beyond_the_solution(monkeypatch, bound):
+    tampered(monkeypatch, "ip", lambda a: replace(a, bound=bound))
+    solution = solve(PROBLEM, "ip")
+    nothing_is_claimed(solution)
+    assert "beyond its own solution" in solution.note
+
+
+@pytest.mark.parametrize("bound", [None, 0.0, -5.0])
+def test_no_or_a_low_bound_leaves_the_certified_one(monkeypatch, bound):
+    tampered(monkeypatch, "ip", lambda a: replace(a, bound=bound))
+    solution = solve(PROBLEM, "ip")
+    assert solution.bound == solution.certificate.lower_bound > 0
+
+
+@pytest.mark.parametrize("formulation", ["ip", "relaxation", "dual", "typed"])
+def test_infeasible_says_the_solver_of_a_feasible_problem(monkeypatch, formulation):
+    tampered(monkeypatch, formulation, lambda _: Answer(Termination.INFEASIBLE))
+    solution = solve(PROBLEM, formulation)
+    if formulation == "ip":  # a solution is known: rounded from the relaxation
+        assert solution.termination is Termination.NUMERICS
+        assert solution.certificate.status in ("proven", "feasible")
+        assert "denies a solution that is known" in solution.note
+        monkeypatch.setattr(door, "_whole_start", lambda *_: None)
+        solution = solve(PROBLEM, "ip")
+    nothing_is_claimed(solution)
+    assert "denies a solution that the data allow" in solution.note
+
+
+def test_infeasible_says_the_relaxation_before_the_integer_program(monkeypatch):
+    tampered(monkeypatch, "typed", lambda _: Answer(Termination.INFEASIBLE))
+    nothing_is_claimed(solve(PROBLEM, "ip"))
+
+
+def test_no_answer_at_all(monkeypatch):
+    tampered(monkeypatch, "relaxation", lambda _: Answer(Termination.NUMERICS))
+    solution = solve(PROBLEM, "relaxation")
+    assert solution.termination is Termination.NUMERICS
+    assert solution.certificate.status == "unproven"
+    tampered(monkeypatch, "typed", lambda _: Answer(Termination.NUMERICS))
+    assert solve(PROBLEM, "ip").solved  # without weights, the solution is as good
+
+
+@pytest.mark.parametrize("route", ["arrays", "pyomo"])
+def test_coefficients_no_solver_sees(route):
+    # HiGHS drops matrix entries under 1e-9, on the Pyomo route before an option can be set.
+    problem = AssignmentProblem([[1e-10] * 3], 1, 2.5e-10)
+    relaxed = solve(problem, "relaxation", route=route)
+    if route == "arrays":
+        assert relaxed.objective == pytest.approx(2.5)
+    else:
+        nothing_is_claimed(relaxed)
+    nothing_is_claimed(solve(problem, "ip", route=route))
+
+
+def test_the_pyomo_route_is_held_to_the_same(monkeypatch):
+    honest = door.run_pyomo
+    monkeypatch.setattr(door, "run_pyomo", lambda *given: CHANGES["NaN"](honest(*given)))
+    for formulation in ("relaxation", "dual", "typed"):
+        nothing_is_claimed(solve(PROBLEM, formulation, route="pyomo"))

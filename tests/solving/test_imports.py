@@ -1,0 +1,39 @@
+"""Start-up stays light: what is not needed is not imported."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("imported", "absent"),
+    [
+        ("models", ["workbench", "pyomo", "highspy", "pandas", "matplotlib", "scipy"]),
+        (
+            "workbench.solving, workbench.solving.canaries",
+            ["pyomo", "highspy", "pandas", "matplotlib", "scipy"],
+        ),
+    ],
+)
+def test_imports(imported, absent):
+    code = f"import sys, {imported}; print(*{absent!r} & sys.modules.keys())".replace(
+        f"{absent!r}", f"set({absent!r})"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.split() == []
+
+
+def test_models_without_workbench_or_solver():
+    code = (
+        f"import sys; sys.path[:0] = {sys.path!r}\n"
+        "import models.assignment, models.typed\n"
+        "print('workbench' in sys.modules, 'highspy' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "False"]
