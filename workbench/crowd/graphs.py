@@ -1,146 +1,288 @@
-"""Who labels what at random: regular graphs, and even draws from what is available.
+"""Who labels what at random: regular graphs, and random choices among recorded pairs.
 
-Source: Karger, Oh, Shah (2011): the random (ℓ, r)-regular bipartite graph of the configuration
-model. May import `workbench.errors` and its neighbours in `workbench.crowd`.
+Random assignment is the baseline of every comparison. Karger, Oh, Shah (2011) give each task ℓ
+workers and each worker r tasks, by the configuration model: their message passing is analysed
+on such graphs and is fragile off them. Recorded labels leave no such freedom; there a random
+set of the recorded pairs is taken, spread over the tasks as evenly as can be.
+
+May import `workbench.errors`, NumPy and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.crowd.random import Seed, generator
-from workbench.crowd.votes import BoolArray, IntArray
+from workbench.crowd import _checks
+from workbench.crowd._streams import stream
+from workbench.crowd.random import Seed
+from workbench.crowd.votes import BoolArray, FloatArray, IntArray
 from workbench.errors import InputError
 
 
 def regular_graph(
     tasks: int, workers: int, per_task: int, *, seed: Seed, capacity: ArrayLike | None = None
 ) -> tuple[IntArray, IntArray]:
-    """Random simple bipartite graph with `per_task` edges a task, evenly spread over workers.
+    """Draw a random graph in which each task has ℓ workers and each worker (nearly) r tasks.
 
-    Worker degrees differ by at most one where capacities allow. Half-edges are matched at random
-    (the configuration model); double edges are then swapped away at random.
+    The configuration model (Karger, Oh, Shah 2011, Section 2.1): each task has ℓ half-edges,
+    each worker r, and the two sides are matched at random. A pair matched twice is repaired
+    by switching with another edge, so that no worker labels a task twice. Dense graphs are
+    drawn as complements of sparse ones.
+
+    Parameters
+    ----------
+    tasks, workers
+        n and m.
+    per_task
+        ℓ, workers of each task.
+    seed
+        Of the matching, and of who gets one task more where nℓ/m is no whole number.
+    capacity
+        Most tasks for each worker, a number for all or shape (m,). Worker degrees are as even
+        as capacities allow: those not at capacity differ by at most one.
 
     Returns
     -------
     task, worker
-        Index of each edge's ends, shape (tasks · per_task,), task by task.
+        Shape (nℓ,) each: the pairs, sorted by task, then worker.
 
     Raises
     ------
     InputError
-        When `per_task` exceeds the workers, or the capacities fall short.
+        A size is not a whole number, ℓ exceeds the workers, or capacities hold too few tasks.
     """
-    if not 0 <= per_task <= workers:
+    n, m, each = (
+        _checks.count(name, value)
+        for name, value in (("tasks", tasks), ("workers", workers), ("per_task", per_task))
+    )
+    if n and each > m:
+        raise InputError(f"per_task is {each} with {m} workers: give at most {m}")
+    most = np.minimum(_capacities(capacity, m), n)
+    if n * each > most.sum():
         raise InputError(
-            f"{per_task} labels a task from {workers} workers: a worker labels a task once"
+            f"per_task is {each}: {n} tasks need {n * each} labels and the workers' capacity "
+            f"holds {most.sum()}; give at most {most.sum() // n}, or more capacity"
         )
-    rng = generator(seed)
-    limit = np.full(workers, tasks) if capacity is None else np.asarray(capacity)
-    limit = np.minimum(np.broadcast_to(limit, (workers,)), tasks)
-    edges = tasks * per_task
-    if limit.sum() < edges:
-        raise InputError(
-            f"{edges} labels asked, and capacities allow {int(limit.sum())}: ask fewer a task"
-        )
-    degree = _even(edges, limit, rng)
-    worker = rng.permutation(np.repeat(np.arange(workers), degree)).reshape(tasks, per_task)
-    while True:
-        order = np.sort(worker, axis=1)
-        bad = np.flatnonzero((order[:, 1:] == order[:, :-1]).any(axis=1))
-        if not len(bad):
-            break
-        if not all(_mend(worker, int(row), rng) for row in bad):
-            worker = _balanced(degree, tasks, per_task, rng)
-    return np.repeat(np.arange(tasks), per_task), worker.ravel()
-
-
-def _mend(worker: IntArray, row: int, rng: np.random.Generator) -> bool:
-    """Swap each repeated worker of a task with a random other task's, where neither repeats.
-
-    False when none was found in a good number of tries (dense graphs).
-    """
-    _, first = np.unique(worker[row], return_index=True)
-    for column in np.setdiff1d(np.arange(worker.shape[1]), first):
-        for _ in range(1000):
-            other, place = rng.integers(len(worker)), rng.integers(worker.shape[1])
-            mine, theirs = worker[row, column], worker[other, place]
-            if theirs not in worker[row] and mine not in worker[other]:
-                worker[row, column], worker[other, place] = theirs, mine
-                break
-        else:
-            return False
-    return True
-
-
-def _balanced(degree: IntArray, tasks: int, per_task: int, rng: np.random.Generator) -> IntArray:
-    """Give each task the workers with most labels left to give, ties at random (Gale, Ryser).
-
-    Always succeeds when a simple graph exists; less random than the configuration model.
-    """
-    left = degree.copy()
-    rows = np.empty((tasks, per_task), dtype=np.int64)
-    for i in range(tasks):
-        shuffled = rng.permutation(len(left))
-        rows[i] = shuffled[np.argsort(-left[shuffled], kind="stable")[:per_task]]
-        left[rows[i]] -= 1
-    return rows[rng.permutation(tasks)]
+    rng = stream(seed, "graph")
+    degree = _even(most, n * each, rng)
+    if 2 * each > m:
+        return _pairs(~_matched(np.full(n, m - each), n - degree, rng))
+    return _pairs(_matched(np.full(n, each), degree, rng))
 
 
 def random_pairs(
-    available: BoolArray, labels: int, *, seed: Seed, capacity: ArrayLike | None = None
+    available: ArrayLike, labels: int, *, seed: Seed, capacity: ArrayLike | None = None
 ) -> tuple[IntArray, IntArray]:
-    """Draw available pairs at random, as evenly over tasks as availability and capacity allow.
+    """Draw a random set of available pairs, spread over the tasks as evenly as can be.
+
+    Tasks take one label each in turn; a task is passed over only when no exchange of workers
+    among the tasks could give it one more. No set of as many pairs is more even (the degrees
+    within reach form a polymatroid, where this greedy rule is optimal).
+
+    Parameters
+    ----------
+    available
+        Shape (n, m), True where a label can be had.
+    labels
+        How many pairs to draw.
+    seed
+        Of the choice.
+    capacity
+        Most tasks for each worker, a number for all or shape (m,).
+
+    Returns
+    -------
+    task, worker
+        Shape (labels,) each: the pairs, sorted by task, then worker.
 
     Raises
     ------
     InputError
-        When fewer pairs than `labels` can be had.
+        `available` is no matrix of booleans, or there are fewer pairs than `labels`.
     """
-    rng = generator(seed)
+    mask = np.asarray(available)
+    if mask.ndim != 2 or mask.dtype != np.bool_:
+        raise InputError(
+            f"available has type {mask.dtype} and shape {mask.shape}: give a matrix of "
+            "booleans, tasks × workers"
+        )
+    wanted = _checks.count("labels", labels)
+    most = np.minimum(_capacities(capacity, mask.shape[1]), mask.sum(axis=0))
+    if wanted > most.sum():
+        within = "" if capacity is None else " within capacity"
+        raise InputError(
+            f"labels is {wanted} and {most.sum()} pairs are available{within}: "
+            f"give at most {most.sum()}"
+        )
+    rng = stream(seed, "pairs")
+    liking = np.where(mask, rng.random(mask.shape), -1.0)
+    if (most == mask.sum(axis=0)).all():
+        degree = _even(mask.sum(axis=1), wanted, rng)
+        rank = np.argsort(np.argsort(-liking, axis=1), axis=1)
+        return _pairs(rank < degree[:, None])
+    return _pairs(_shared_out(mask, liking, most, wanted, rng))
+
+
+def _capacities(capacity: ArrayLike | None, m: int) -> IntArray:
+    if capacity is None:
+        return np.full(m, _checks.MOST, dtype=np.int64)
+    given = _checks.wholes("capacity", capacity)
+    if given.shape not in {(), (m,)}:
+        raise InputError(
+            f"capacity has shape {given.shape}: give one number, or one for each of {m} workers"
+        )
+    return np.broadcast_to(given, (m,))
+
+
+def _pairs(chosen: BoolArray) -> tuple[IntArray, IntArray]:
+    task, worker = np.nonzero(chosen)
+    return task.astype(np.int64, copy=False), worker.astype(np.int64, copy=False)
+
+
+def _even(most: IntArray, total: int, rng: np.random.Generator) -> IntArray:
+    """Share out `total` as evenly as the limits `most` allow; the last few at random."""
+    levels = range(int(most.max(initial=0)) + 1)
+    level = bisect_right(levels, total, key=lambda at: np.minimum(most, at).sum()) - 1
+    share = np.minimum(most, level)
+    share[rng.permutation(np.flatnonzero(most > level))[: total - share.sum()]] += 1
+    return share
+
+
+def _matched(task_degree: IntArray, worker_degree: IntArray, rng: np.random.Generator) -> BoolArray:
+    """Match half-edges at random, then switch doubles away; shape (n, m)."""
+    n, m = len(task_degree), len(worker_degree)
+    task = np.repeat(np.arange(n), task_degree)
+    worker = rng.permutation(np.repeat(np.arange(m), worker_degree))
+    while True:
+        key = task * m + worker
+        filled = np.zeros(n * m, dtype=bool)
+        filled[key] = True
+        double = _repeats(key, n * m)
+        if not double.any():
+            return filled.reshape(n, m)
+        bad = rng.permutation(np.flatnonzero(double))
+        good = rng.permutation(np.flatnonzero(~double))[: len(bad)]
+        bad = bad[: len(good)]
+        # Edges (i, j) and (i′, j′) become (i, j′) and (i′, j), if both are new.
+        first, second = task[bad] * m + worker[good], task[good] * m + worker[bad]
+        new = ~(filled[first] | filled[second])
+        # Nor must two switches of one round make the same pair.
+        made = np.concatenate([first[new], second[new]])
+        new[new] = ~_repeats(made, n * m).reshape(2, -1).any(axis=0)
+        bad, good = bad[new], good[new]
+        if not len(bad):
+            bad, good = _switch(task, worker, np.flatnonzero(double), filled.reshape(n, m), rng)
+        worker[bad], worker[good] = worker[good], worker[bad]
+
+
+def _repeats(key: IntArray, size: int) -> BoolArray:
+    """Mark all occurrences but one of each key in 0 … size−1."""
+    place = np.arange(len(key))
+    holder = np.empty(size, dtype=np.int64)
+    holder[key] = place
+    repeated: BoolArray = holder[key] != place
+    return repeated
+
+
+def _switch(
+    task: IntArray,
+    worker: IntArray,
+    double: IntArray,
+    filled: BoolArray,
+    rng: np.random.Generator,
+) -> tuple[IntArray, IntArray]:
+    """Find a switch that removes a double, where random trials found none.
+
+    Let i be the task of fewest distinct workers among those with a double (i, j), and i′ any
+    task without j, which exists since j has at most n half-edges. Were all workers of i′ also
+    at i, then i′ would have fewer distinct ones than i, hence doubles: a contradiction.
+    """
+    at = double[np.argmin(filled.sum(axis=1)[task[double]])]
+    fit = ~filled[task, worker[at]] & ~filled[task[at], worker]
+    return np.array([at]), rng.choice(np.flatnonzero(fit), 1)
+
+
+def _shared_out(
+    available: BoolArray,
+    liking: FloatArray,
+    most: IntArray,
+    total: int,
+    rng: np.random.Generator,
+) -> BoolArray:
+    """Give tasks one worker each in turn, within the workers' capacities `most`.
+
+    `liking`, shape (n, m), is random: each task takes the worker it likes best among those
+    with capacity to spare, and where there is none looks for a chain of exchanges.
+    """
+    used = np.zeros_like(available)
+    spare = most.copy()
+    hopeless = np.zeros(len(available), dtype=bool)
+    missing, turn = total, np.empty(0, dtype=np.int64)
+    while missing:
+        if not len(turn):
+            turn = rng.permutation(np.flatnonzero(~hopeless))
+        free = available[turn] & ~used[turn] & (spare > 0)
+        direct = free.any(axis=1)
+        if direct.any():
+            asking = turn[direct]
+            choice = np.where(free[direct], liking[asking], -1.0).argmax(axis=1)
+            served = np.flatnonzero(_rank(choice) < spare[choice])[:missing]
+            used[asking[served], choice[served]] = True
+            spare -= np.bincount(choice[served], minlength=len(spare))
+            missing -= len(served)
+            turn = turn[~np.isin(turn, asking[served])]
+            continue
+        stuck = _augment(int(turn[0]), available, used, spare)
+        missing -= not stuck.any()
+        hopeless |= stuck
+        turn = turn[1:][~hopeless[turn[1:]]]
+    return used
+
+
+def _rank(choice: IntArray) -> IntArray:
+    """Number the occurrences of each value, from 0 on."""
+    order = np.argsort(choice, kind="stable")
+    size = np.bincount(choice)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(choice)) - np.repeat(np.cumsum(size) - size, size)
+    return rank
+
+
+def _augment(task: int, available: BoolArray, used: BoolArray, spare: IntArray) -> BoolArray:
+    """Give a task one more worker by a chain of exchanges, if there is one (in place).
+
+    Returns
+    -------
+    BoolArray
+        Shape (n,): all False after an exchange; else the tasks searched, none of which can
+        gain a worker any more.
+    """
     n, m = available.shape
-    room = np.full(m, n) if capacity is None else np.asarray(capacity)
-    room = np.minimum(np.broadcast_to(room, (m,)), n).copy()
-    task, worker = np.nonzero(available)
-    order = rng.permutation(len(task))
-    task, worker = task[order], worker[order]
-    queues = np.split(
-        worker[np.argsort(task, kind="stable")], np.cumsum(np.bincount(task, minlength=n))[:-1]
-    )
-    position = np.zeros(n, dtype=np.int64)
-    chosen: list[tuple[int, int]] = []
-    active = rng.permutation(n)
-    while len(chosen) < labels and len(active):
-        still = []
-        for i in active.tolist():
-            queue = queues[i]
-            while position[i] < len(queue) and room[queue[position[i]]] == 0:
-                position[i] += 1
-            if position[i] == len(queue):
-                continue
-            j = int(queue[position[i]])
-            position[i] += 1
-            room[j] -= 1
-            chosen.append((i, j))
-            still.append(i)
-            if len(chosen) == labels:
-                break
-        active = rng.permutation(np.array(still, dtype=np.int64))
-    if len(chosen) < labels:
-        raise InputError(f"{labels} labels asked, and only {len(chosen)} can be had: ask for fewer")
-    pairs = np.array(chosen, dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 0], pairs[:, 1]
-
-
-def _even(total: int, limit: IntArray, rng: np.random.Generator) -> IntArray:
-    """Split a total as evenly as limits allow; the remainder goes to a fair draw."""
-    degree = np.zeros(len(limit), dtype=np.int64)
-    while (left := total - int(degree.sum())) > 0:
-        open_ = np.flatnonzero(degree < limit)
-        share = left // len(open_)
-        if share == 0:
-            degree[rng.choice(open_, left, replace=False)] += 1
-        else:
-            degree[open_] = np.minimum(degree[open_] + share, limit[open_])
-    return degree
+    wanted_by, taken_from = np.full(m, -1), np.full(n, -1)
+    searched = np.zeros(n, dtype=bool)
+    frontier = np.array([task])
+    while len(frontier):
+        searched[frontier] = True
+        wants = available[frontier] & ~used[frontier] & (wanted_by < 0)
+        found = np.flatnonzero(wants.any(axis=0))
+        if not len(found):
+            break
+        wanted_by[found] = frontier[wants[:, found].argmax(axis=0)]
+        ends = found[spare[found] > 0]
+        if len(ends):
+            worker = int(ends[0])
+            spare[worker] -= 1
+            while True:
+                taker = int(wanted_by[worker])
+                used[taker, worker] = True
+                if taker == task:
+                    return np.zeros(n, dtype=bool)
+                worker = int(taken_from[taker])
+                used[taker, worker] = False
+        has = used[:, found] & ~searched[:, None]
+        frontier = np.flatnonzero(has.any(axis=1))
+        taken_from[frontier] = found[has[frontier].argmax(axis=1)]
+    return searched

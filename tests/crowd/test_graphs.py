@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from workbench.crowd.graphs import _switch, random_pairs, regular_graph
+from workbench.errors import InputError
+
+
+def degrees(task, worker, n, m):
+    return np.bincount(task, minlength=n), np.bincount(worker, minlength=m)
+
+
+def simple(task, worker):
+    return len(set(zip(task.tolist(), worker.tolist(), strict=True))) == len(task)
+
+
+# Regular graphs
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "each", "load"),
+    [(500, 50, 5, 50), (40, 30, 3, 4), (12, 8, 6, 9), (7, 7, 7, 7), (6, 9, 0, 0), (100, 10, 9, 90)],
+)
+def test_both_sides_are_regular(n, m, each, load):
+    task, worker = regular_graph(n, m, each, seed=1)
+    by_task, by_worker = degrees(task, worker, n, m)
+    assert (by_task == each).all()
+    assert (by_worker == load).all()
+    assert simple(task, worker)
+    assert task.dtype == worker.dtype == np.int64
+    assert np.array_equal(np.lexsort((worker, task)), np.arange(len(task)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_graph_that_can_be_is_drawn(data):
+    n, m = data.draw(st.integers(0, 9)), data.draw(st.integers(1, 9))
+    each = data.draw(st.integers(0, m))
+    capacity = np.array(data.draw(st.lists(st.integers(0, 12), min_size=m, max_size=m)))
+    held = np.minimum(capacity, n)
+    seed = data.draw(st.integers(0, 2**32))
+    if n * each > held.sum():
+        with pytest.raises(InputError, match=rf"per_task is {each}: .* holds {held.sum()}"):
+            regular_graph(n, m, each, seed=seed, capacity=capacity)
+        return
+    task, worker = regular_graph(n, m, each, seed=seed, capacity=capacity)
+    by_task, by_worker = degrees(task, worker, n, m)
+    assert simple(task, worker)
+    assert (by_task == each).all()
+    assert (by_worker <= held).all()
+    below = by_worker < held
+    if below.any():  # Whoever could take more has no less than the others, but for one.
+        assert by_worker[below].min() >= by_worker.max() - 1
+
+
+def test_remainder_goes_to_random_workers():
+    loads = [degrees(*regular_graph(10, 4, 1, seed=s), 10, 4)[1] for s in range(40)]
+    assert all(sorted(load) == [2, 2, 3, 3] for load in loads)
+    assert len({tuple(load) for load in loads}) == 6
+
+
+def test_graphs_of_two_by_two_edges_are_equally_likely():
+    """Tasks with two of four workers each, workers with one task each: six graphs."""
+    rng = np.random.default_rng(5)
+    drawn = [tuple(regular_graph(2, 4, 2, seed=rng)[1]) for _ in range(1200)]
+    counts = np.unique(drawn, axis=0, return_counts=True)[1]
+    assert len(counts) == 6
+    assert chisquare(counts).pvalue > 1e-3
+
+
+def test_pairs_are_equally_likely_where_doubles_are_repaired():
+    counts = np.zeros((6, 6))
+    rng = np.random.default_rng(6)
+    for _ in range(500):
+        np.add.at(counts, regular_graph(6, 6, 3, seed=rng), 1)
+    assert np.abs(counts / 500 - 0.5).max() < 5 * 0.5 / np.sqrt(500)
+
+
+def test_same_seed_same_graph_and_another_seed_another():
+    first, again, other = (regular_graph(50, 20, 4, seed=s)[1] for s in (3, 3, 4))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert np.array_equal(
+        regular_graph(50, 20, 4, seed=np.random.SeedSequence(3))[1],
+        regular_graph(50, 20, 4, seed=np.random.SeedSequence(3))[1],
+    )
+
+
+def test_capacity_as_one_number():
+    _, by_worker = degrees(*regular_graph(10, 5, 2, seed=0, capacity=4), 10, 5)
+    assert (by_worker == 4).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "line"),
+    [
+        ((5, 3, 4), {}, "per_task is 4 with 3 workers: give at most 3"),
+        ((5, 3, -1), {}, "per_task is -1: give a whole number of 0 or more"),
+        ((5, 3.5, 1), {}, "workers is 3.5: give a whole number of 0 or more"),
+        (
+            (5, 3, 2), {"capacity": 3},
+            "per_task is 2: 5 tasks need 10 labels and the workers' capacity holds 9; "
+            "give at most 1, or more capacity",
+        ),
+        ((5, 3, 1), {"capacity": [1, -1, 4]}, "capacity[1] is -1: give a whole number, 0 or more"),
+        (
+            (5, 3, 1), {"capacity": [5, 5]},
+            "capacity has shape (2,): give one number, or one for each of 3 workers",
+        ),
+        ((5, 3, 1), {"seed": "x"}, "seed is 'x': give an integer of 0 or more, a SeedSequence"),
+    ],
+)  # fmt: skip
+def test_bad_graphs_get_one_line(arguments, keywords, line):
+    with pytest.raises(InputError) as caught:
+        regular_graph(*arguments, **({"seed": 0} | keywords))
+    assert str(caught.value).startswith(line)
+
+
+def test_a_switch_is_found_whatever_the_random_trials_missed():
+    """Worker 0 is at task 0 twice; only edge (2, 3) makes two new pairs."""
+    task = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
+    worker = np.array([0, 0, 1, 0, 1, 2, 1, 2, 3])
+    filled = np.zeros((3, 4), dtype=bool)
+    filled[task, worker] = True
+    bad, good = _switch(task, worker, np.array([1]), filled, np.random.default_rng(0))
+    assert bad[0] == 1
+    assert task[good[0]] == 2
+    assert worker[good[0]] in {2, 3}
+
+
+# Random pairs
+
+
+def test_pairs_without_capacity_are_even_over_tasks():
+    available = np.random.default_rng(0).random((60, 20)) < 0.5
+    available[0] = False
+    available[1, :2], available[1, 2:] = True, False
+    task, worker = random_pairs(available, 300, seed=1)
+    by_task, _ = degrees(task, worker, 60, 20)
+    assert available[task, worker].all()
+    assert simple(task, worker)
+    assert by_task.sum() == 300
+    assert by_task[0] == 0
+    assert by_task[1] == 2
+    full = by_task == available.sum(axis=1)
+    assert np.ptp(by_task[~full]) <= 1
+
+
+def test_all_pairs_can_be_drawn():
+    available = np.random.default_rng(1).random((9, 7)) < 0.4
+    task, worker = random_pairs(available, int(available.sum()), seed=0)
+    assert np.array_equal(np.argwhere(available), np.column_stack([task, worker]))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (3, 2)])
+@pytest.mark.parametrize("capacity", [None, 0])
+def test_no_pairs_at_all(shape, capacity):
+    task, worker = random_pairs(np.ones(shape, dtype=bool), 0, seed=0, capacity=capacity)
+    assert len(task) == len(worker) == 0
+    assert len(regular_graph(*shape, 0, seed=0, capacity=capacity)[0]) == 0
+
+
+def test_pairs_are_random():
+    counts = np.zeros((4, 5))
+    rng = np.random.default_rng(2)
+    for _ in range(1000):
+        np.add.at(counts, random_pairs(np.ones((4, 5), dtype=bool), 8, seed=rng), 1)
+    assert np.abs(counts / 1000 - 0.4).max() < 5 * np.sqrt(0.24 / 1000)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_no_set_of_pairs_within_capacity_is_more_even(data):
+    n, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
+    cells = data.draw(st.lists(st.booleans(), min_size=n * m, max_size=n * m))
+    available = np.array(cells).reshape(n, m)
+    capacity = np.array(data.draw(st.lists(st.integers(0, n), min_size=m, max_size=m)))
+    room = int(np.minimum(capacity, available.sum(axis=0)).sum())
+    labels = data.draw(st.integers(0, room + 1))
+    seed = data.draw(st.integers(0, 2**32))
+    if labels > room:
+        with pytest.raises(InputError, match=rf"labels is {labels} and {room} pairs"):
+            random_pairs(available, labels, seed=seed, capacity=capacity)
+        return
+    task, worker = random_pairs(available, labels, seed=seed, capacity=capacity)
+    by_task, by_worker = degrees(task, worker, n, m)
+    assert len(task) == labels
+    assert simple(task, worker)
+    assert available[task, worker].all()
+    assert (by_worker <= capacity).all()
+    # Least Σ d² over all feasible task degrees d, from the best of each number of labels.
+    sets = {(0,) * n}
+    for j in range(m):
+        who = np.flatnonzero(available[:, j])
+        most = min(capacity[j], len(who))
+        adds = [c for k in range(most + 1) for c in combinations(who.tolist(), k)]
+        sets = {tuple(d + (i in add) for i, d in enumerate(s)) for s in sets for add in adds}
+    best = min(sum(d * d for d in s) for s in sets if sum(s) == labels)
+    assert (by_task**2).sum() == best
+
+
+def test_chains_of_exchanges_free_a_worker():
+    """Each task but the last knows two workers; the last one only knows the first."""
+    n = 6
+    available = np.zeros((n, n), dtype=bool)
+    available[np.arange(n - 1), np.arange(n - 1)] = True
+    available[np.arange(n - 1), np.arange(1, n)] = True
+    available[n - 1, 0] = True
+    for seed in range(5):
+        task, worker = random_pairs(available, n, seed=seed, capacity=1)
+        assert np.array_equal(task, np.arange(n))
+        assert np.array_equal(worker, [1, 2, 3, 4, 5, 0])
+
+
+@pytest.mark.parametrize(
+    ("available", "labels", "line"),
+    [
+        (np.ones((2, 2)), 1, "available has type float64 and shape (2, 2): give a matrix"),
+        (np.ones(3, dtype=bool), 1, "available has type bool and shape (3,): give a matrix"),
+        (np.eye(3, dtype=bool), 4, "labels is 4 and 3 pairs are available: give at most 3"),
+        (np.eye(3, dtype=bool), -1, "labels is -1: give a whole number of 0 or more"),
+    ],
+)
+def test_bad_pairs_get_one_line(available, labels, line):
+    with pytest.raises(InputError) as caught:
+        random_pairs(available, labels, seed=0)
+    assert str(caught.value).startswith(line)
