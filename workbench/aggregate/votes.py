@@ -1,39 +1,50 @@
-"""Majority votes, plain and weighted.
+"""Majority and weighted majority votes.
 
-Ties are never silent: a fair, seeded draw among the tied classes, marked in the result. A task
-without votes gets a fair draw among all classes and is marked as unlabelled. Source of the
-weights: Ho, Jabbari, Vaughan (2013), Section 4.1; log-odds: Li, Liu (2015), Section 2.
+The class with the largest sum of weights wins: for two classes sign(Σ_j w_ij ℓ_ij), the form
+that Ho, Jabbari, Vaughan (2013), Section 4.1 consider. Classes that tie are drawn among fairly,
+with the caller's seed, and the result says where.
+
+May import `workbench.errors`, `workbench.crowd`, NumPy and pandas.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.crowd.random import Seed, generator
+from workbench.crowd import _checks
+from workbench.crowd._streams import stream
+from workbench.crowd.random import Seed
 from workbench.crowd.votes import BoolArray, FloatArray, IntArray, Votes
 from workbench.errors import InputError
 
 TIE = 1e-9
-"""Two classes tie when their weights differ by less than this share of all |weights|."""
+"""Sums of weights closer than this share of Σ|w| tie."""
 
 
 @dataclass(frozen=True, eq=False)
 class Aggregate:
-    """The label of every task.
+    """One label for each of n tasks.
 
     Attributes
     ----------
     label
-        Shape (n,): class index.
+        Shape (n,), index into the classes of the votes.
     score
-        Shape (n,): by how much the class leads the next one, in units of weight.
-    tied, unlabelled
-        Shape (n,): decided by a draw; had no votes at all.
+        Shape (n,). Of a majority: the sum of the winning class less that of the next, 0 or
+        more. Of message passing: the decision value, positive for the second class.
+    tied
+        Shape (n,): where votes left two classes or more equal, and a fair draw chose.
+    unlabelled
+        Shape (n,): where there was no vote, and a fair draw among all classes chose.
+    method
+        Name of the rule.
+    info
+        What else the rule has to say.
     """
 
     label: IntArray
@@ -44,11 +55,11 @@ class Aggregate:
     info: dict[str, Any] = field(default_factory=dict)
 
     def table(self, votes: Votes) -> pd.DataFrame:
-        """One row a task: `task, label, score, tied, unlabelled`."""
+        """Name tasks and classes: `task, label, score, tied, unlabelled`, one row a task."""
         return pd.DataFrame(
             {
                 "task": votes.tasks,
-                "label": votes.classes[self.label],
+                "label": votes.classes[self.label] if len(self.label) else [],
                 "score": self.score,
                 "tied": self.tied,
                 "unlabelled": self.unlabelled,
@@ -57,59 +68,152 @@ class Aggregate:
 
 
 def majority(votes: Votes, *, seed: Seed) -> Aggregate:
-    """The class with the most votes."""
-    return _decide(votes, np.ones(len(votes)), "majority", seed)
-
-
-def weighted_majority(votes: Votes, weights: ArrayLike, *, seed: Seed) -> Aggregate:
-    """The class with the largest sum of weights (Section 4.1: sign of Σ w ℓ).
+    """Give each task the class that most of its votes name, any number of classes.
 
     Parameters
     ----------
-    weights
-        Shape (k,) by vote, or (m,) by worker; may be negative: a vote for a class by someone
-        who is mostly wrong counts against it.
+    votes
+        The labels.
+    seed
+        Of the draw where classes tie; one number is drawn for each task, tied or not.
 
     Raises
     ------
     InputError
-        For another shape, or a weight that is not finite.
+        There are tasks and no classes, or the seed is none.
     """
-    array = np.asarray(weights, dtype=np.float64)
-    if array.shape == (len(votes.workers),) and array.shape != (len(votes),):
-        array = array[votes.worker]
-    if array.shape != (len(votes),):
-        raise InputError(
-            f"weights have shape {array.shape}: give one for each of {len(votes)} votes, or for "
-            f"each of {len(votes.workers)} workers"
-        )
-    if not np.isfinite(array).all():
-        raise InputError(f"weights[{int(np.argmin(np.isfinite(array)))}] is not a finite number")
-    return _decide(votes, array, "weighted majority", seed)
+    return _decide(votes, np.ones(len(votes)), "majority", seed)
 
 
-def linear_weights(skill: FloatArray, classes: int = 2) -> FloatArray:
-    """(L p − 1)/(L − 1): 1 for an oracle, 0 for a coin; 2p − 1 for two classes."""
-    return (classes * skill - 1.0) / (classes - 1.0)
+def weighted_majority(
+    votes: Votes,
+    weights: ArrayLike,
+    *,
+    seed: Seed,
+    per: Literal["vote", "worker"] | None = None,
+) -> Aggregate:
+    """Give each task the class with the largest sum of weights, any number of classes.
+
+    Parameters
+    ----------
+    votes
+        The labels.
+    weights
+        Shape (k,), one for each vote, or shape (m,), one for each worker. Only ratios matter.
+        A negative weight speaks against the class voted for.
+    seed
+        Of the draw where classes tie; one number is drawn for each task, tied or not.
+    per
+        How to read `weights`. None goes by the length, and takes them for one per vote where
+        there are as many votes as workers.
+
+    Raises
+    ------
+    InputError
+        A weight is not finite, the shape does not fit, or there are tasks and no classes.
+    """
+    given = _checks.floats("weights", weights)
+    if not np.isfinite(given).all():
+        at = int(np.argmin(np.isfinite(given)))
+        raise InputError(f"weights[{at}] is {given.flat[at]}: give finite weights")
+    if per != "worker" and given.shape == (len(votes),):
+        return _decide(votes, given, "weighted majority", seed)
+    if per != "vote" and given.shape == (len(votes.workers),):
+        return _decide(votes, given[votes.worker], "weighted majority", seed)
+    fit = {"vote": len(votes), "worker": len(votes.workers)}
+    wanted = " or ".join(f"{size}, one per {of}" for of, size in fit.items() if per in {None, of})
+    raise InputError(f"weights has shape {given.shape}: give {wanted}")
 
 
-def log_odds_weights(skill: FloatArray, classes: int = 2, *, truncate: float = 1e-3) -> FloatArray:
-    """ln(p/(1 − p)) − ln of the same at 1/L, with p held within [truncate, 1 − truncate]."""
-    p = np.clip(skill, truncate, 1.0 - truncate)
-    odds: FloatArray = np.log(p / (1.0 - p)) + np.log(classes - 1.0)
-    return odds
+def linear_weights(skill: ArrayLike, classes: int = 2) -> FloatArray:
+    """Weights (L p − 1)/(L − 1), any shape; for two classes 2p − 1.
+
+    A coin weighs 0, an oracle 1. Source: Ho et al. (2013), Lemma 1, where 2p − 1 minimises the
+    bound on the error; Li, Liu (2015) for L classes, up to scale.
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1], or fewer than two classes.
+    """
+    L = _checks.count("classes", classes, 2)
+    weights: FloatArray = (L * _skills(skill) - 1.0) / (L - 1.0)
+    return weights
 
 
-def _decide(votes: Votes, weights: FloatArray, method: str, seed: Seed) -> Aggregate:
-    rng = generator(seed)
-    n, classes = len(votes.tasks), len(votes.classes)
-    cell = votes.task * classes + votes.label
-    sums = np.bincount(cell, weights, minlength=n * classes).reshape(n, classes)
-    total = np.bincount(votes.task, np.abs(weights), minlength=n)
+def log_odds_weights(skill: ArrayLike, classes: int = 2, *, truncate: float = 1e-3) -> FloatArray:
+    """Weights ln(p/(1 − p)) − ln((1/L)/(1 − 1/L)), any shape; for two classes the log-odds.
+
+    With these weights, known skills, one-coin workers and equally likely classes the vote is
+    the most likely class. Source: Li, Liu (2015).
+
+    Parameters
+    ----------
+    skill
+        p, any shape.
+    classes
+        L.
+    truncate
+        Skills are first moved into [truncate, 1 − truncate], so that no worker with a few
+        right answers out of a few outvotes everyone. 0 leaves them alone.
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1], `truncate` outside [0, ½), fewer than two classes, or a skill
+        of 0 or 1 left alone: its weight would be infinite.
+    """
+    L = _checks.count("classes", classes, 2)
+    if not 0 <= truncate < 0.5:
+        raise InputError(f"truncate is {truncate}: give a number from 0 to below 0.5")
+    p = np.clip(_skills(skill), truncate, 1.0 - truncate)
+    if ((p == 0) | (p == 1)).any():
+        raise InputError("a skill of 0 or 1 has infinite log-odds: truncate above 0")
+    weights: FloatArray = np.log(p) - np.log1p(-p) + np.log(L - 1.0)
+    return weights
+
+
+def class_count(votes: Votes) -> int:
+    """Return L; complain when there are tasks to label and no class to choose."""
+    if len(votes.tasks) and not len(votes.classes):
+        raise InputError("votes name no classes: give them, as in Votes.of(table, classes=[0, 1])")
+    return len(votes.classes)
+
+
+def fair_choice(candidates: BoolArray, rng: np.random.Generator) -> IntArray:
+    """Draw one of the marked columns in each row, each with equal chance.
+
+    One number is drawn for each row whatever the marks, so that a task's draw does not depend
+    on which other tasks tie.
+    """
+    count = candidates.sum(axis=1)
+    nth = np.minimum((rng.random(len(count)) * count).astype(np.int64), count - 1)
+    passed = candidates.cumsum(axis=1) > nth[:, None]
+    choice: IntArray = passed.argmax(axis=1).astype(np.int64, copy=False)
+    return choice
+
+
+def _skills(skill: ArrayLike) -> FloatArray:
+    p = _checks.floats("skill", skill)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise InputError("skill is outside [0, 1] or NaN: give probabilities")
+    return p
+
+
+def _decide(votes: Votes, weight: FloatArray, method: str, seed: Seed) -> Aggregate:
+    n, L = len(votes.tasks), max(class_count(votes), 1)
+    cell = votes.task * L + votes.label
+    # Without votes `bincount` counts in integers.
+    sums = np.bincount(cell, weight, minlength=n * L).astype(np.float64).reshape(n, L)
+    slack = TIE * np.bincount(votes.task, np.abs(weight), minlength=n)
     best = sums.max(axis=1)
-    leading = sums >= (best - TIE * total)[:, None]
-    tied = leading.sum(axis=1) > 1
+    second = np.partition(sums, L - 2, axis=1)[:, L - 2] if L > 1 else np.zeros(n)
+    winners = sums >= (best - slack)[:, None]
     unlabelled = np.bincount(votes.task, minlength=n) == 0
-    label = np.argmax(np.where(leading, 1.0 + rng.random((n, classes)), 0.0), axis=1)
-    second = np.sort(sums, axis=1)[:, -2] if classes > 1 else np.zeros(n)
-    return Aggregate(label, best - second, tied, unlabelled, method)
+    return Aggregate(
+        label=fair_choice(winners, stream(seed, "ties")),
+        score=best - second,
+        tied=(winners.sum(axis=1) > 1) & ~unlabelled,
+        unlabelled=unlabelled,
+        method=method,
+    )
