@@ -1,189 +1,340 @@
-"""How often a weighted vote of two classes is wrong: exactly, and by Lemma 1.
+"""How often a weighted vote of independent voters is wrong: exactly, and by Lemma 1.
 
-Voter j is right with probability p_j, independently, and counts w_j. The vote errs when
-Σ ± w_j < 0 and, by a fair draw, half the time when it is 0. Source of the bound: Ho, Jabbari,
-Vaughan (2013), Lemma 1.
+Voter j is right with probability p_j and counts w_j, so the vote errs when Σ ± w_j < 0, and
+half of the time, by a fair draw, when Σ ± w_j = 0. Sums within 1e-12 of Σ|w| around 0 are 0.
+
+The exact route lists the values that the sum can take, equal ones merged: n equal voters make
+n + 1 of them. Where there are too many the weights are rounded to a lattice. Rounding moves a
+sum by no more than the roundings together, so the sums that lie further from 0 are decided,
+and the probability of the others bounds what is not known.
+
+Source of the bound: Ho, Jabbari, Vaughan (2013), Section 4.1, Lemma 1.
+
+May import `workbench.errors`, `workbench.crowd` and NumPy.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.crowd.votes import BoolArray, FloatArray
+from workbench.crowd import _checks
+from workbench.crowd.votes import BoolArray, FloatArray, IntArray
 from workbench.errors import InputError
 
-MOST_ATOMS = 1 << 13
-"""Distinct sums that half of the voters may have; beyond it sums are put on a lattice."""
-LATTICE = 1 << 14
-"""Points of the lattice of sums."""
-EQUAL = 1e-12
-"""Two sums are equal when they differ by less than this share of Σ |w|."""
+TIE = 1e-12
+"""Sums closer to 0 than this share of Σ|w| are ties."""
+MERGE = 1e-13
+"""Sums closer to each other than this share of Σ|w| are merged."""
+ROUNDING = 1e-12
+"""Floating-point error allowed for in every stated radius."""
+EPS = float(np.finfo(np.float64).eps)
 
 
-class ErrorRate(NamedTuple):
-    """Error probability: the true value lies within `probability` ± `radius`."""
+@dataclass(frozen=True)
+class ErrorRate:
+    """Probability that a vote errs.
+
+    Attributes
+    ----------
+    probability, radius
+        The true value lies within `probability` ± `radius`.
+    method
+        "exact" (radius 1e-12 or thereabouts, for rounding) or "lattice".
+    """
 
     probability: float
     radius: float
     method: str
 
 
-def vote_error(skill: ArrayLike, weight: ArrayLike) -> ErrorRate:
-    """Error probability of one weighted vote.
+def vote_error(
+    skill: ArrayLike, weight: ArrayLike, *, atoms: int = 2**16, cells: int = 2**18
+) -> ErrorRate:
+    """Probability that one weighted vote is wrong, ties counted half.
 
     Parameters
     ----------
     skill, weight
-        p and w, shape (k,). A negative weight is a voter taken at the opposite of her word; a
-        weight of 0 does not count.
-
-    Returns
-    -------
-    ErrorRate
-        `exact` (radius 0, up to rounding) while the sums take few enough values, else `lattice`
-        with a rigorous radius. Without voters ½: a coin.
+        p and w, shape (k,). Voters of weight 0 do not count; a negative weight takes the voter
+        at the opposite of her word. Without voters the error is ½.
+    atoms
+        The exact route lists at most so many sums for each half of the voters (65,536 allow
+        any 32 voters, and many more of few kinds); beyond it, the lattice.
+    cells
+        Steps of the lattice; the radius shrinks, and the time grows, in proportion.
 
     Raises
     ------
     InputError
-        For a skill outside [0, 1], a weight that is not finite, or different shapes.
+        A skill outside [0, 1], a weight that is not finite, or shapes that differ.
     """
-    p, w = _voters(skill, weight)
-    # The two halves of the voters have few sums each, where all together may have many.
-    kinds = np.unique(w)
-    first = np.isin(w, kinds[::2])
-    one, other = _distribution(p[first], w[first]), _distribution(p[~first], w[~first])
-    if one is not None and other is not None:
-        return ErrorRate(_below_zero(one, other, EQUAL * float(w.sum())), 0.0, "exact")
-    low, high = _lattice(p, w)
-    return ErrorRate((low + high) / 2, (high - low) / 2, "lattice")
+    p, w = _vectors(skill, weight)
+    _checks.count("atoms", atoms, 1)
+    _checks.count("cells", cells, 2)
+    against, size = _turned(p, w)
+    return _error(against[size > 0], size[size > 0], atoms, cells)
 
 
 def vote_errors(
-    skill: FloatArray, weight: FloatArray, assigned: BoolArray
+    skill: ArrayLike,
+    weight: ArrayLike,
+    assigned: ArrayLike,
+    *,
+    atoms: int = 2**10,
+    cells: int = 2**15,
 ) -> tuple[FloatArray, FloatArray]:
-    """Error probability of every task's vote, and its radius.
+    """Probability that each task's weighted vote is wrong, ties counted half.
 
     Parameters
     ----------
     skill, weight
-        p and w of worker j on task i, shape (n, m).
+        p and w of each task and worker, shape (n, m) or one that broadcasts to it.
     assigned
-        Who votes, shape (n, m).
+        Who votes on what, shape (n, m), booleans; entries elsewhere are not looked at.
+    atoms, cells
+        As in `vote_error`, smaller because there are many tasks.
 
     Returns
     -------
     probability, radius
-        Shape (n,) each. Tasks with the same voters are worked out once.
+        Shape (n,) each. Tasks with the same voters are computed once.
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1], a weight that is not finite, or shapes that do not fit.
     """
-    errors, radii = np.empty(len(skill)), np.zeros(len(skill))
-    groups: dict[bytes, list[int]] = {}
-    for i in range(len(skill)):
-        voters = np.stack([weight[i, assigned[i]], skill[i, assigned[i]]])
-        groups.setdefault(voters[:, np.lexsort(voters)].tobytes(), []).append(i)
-    for key, members in groups.items():
-        w, p = np.frombuffer(key).reshape(2, -1)
-        rate = vote_error(p, w)
-        errors[members], radii[members] = rate.probability, rate.radius
-    return errors, radii
+    _checks.count("atoms", atoms, 1)
+    _checks.count("cells", cells, 2)
+    p, w, votes = _matrices(skill, weight, assigned)
+    against, size = _turned(np.where(votes, p, 0.0), np.where(votes, w, 0.0))
+    against[size == 0] = 0.0
+    order = np.lexsort((against, -size), axis=-1)
+    against = np.take_along_axis(against, order, axis=1)
+    size = np.take_along_axis(size, order, axis=1)
+    voters = np.count_nonzero(size, axis=1)
+    known: dict[bytes, ErrorRate] = {}
+    probability, radius = np.empty(len(size)), np.empty(len(size))
+    for i, k in enumerate(voters):
+        key = size[i, :k].tobytes() + against[i, :k].tobytes()
+        if key not in known:
+            known[key] = _error(against[i, :k], size[i, :k], atoms, cells)
+        probability[i], radius[i] = known[key].probability, known[key].radius
+    return probability, radius
 
 
-def lemma_1_bound(skill: ArrayLike, weight: ArrayLike) -> float:
-    """exp(−½ (Σ w (2p − 1))² / Σ w²) (Lemma 1).
+def lemma_1_bound(skill: ArrayLike, weight: ArrayLike | None = None) -> float:
+    """exp(−½ (Σ w(2p − 1))² / Σ w²), which the error of the vote does not exceed (Lemma 1).
 
-    The bound is Hoeffding's and needs a vote that leans the right way: 1 where Σ w (2p − 1) ≤ 0.
+    Hoeffding's inequality is one-sided: where Σ w(2p − 1) < 0 the vote leans the wrong way and
+    the lemma says nothing; the bound is then 1, as it is without voters.
+
+    Parameters
+    ----------
+    skill, weight
+        p and w, shape (k,). No weight means the best, w = 2p − 1: exp(−½ Σ (2p − 1)²).
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1], a weight that is not finite, or shapes that differ.
     """
-    p, w = _voters(skill, weight)
-    lean, squares = float(w @ (2 * p - 1)), float(w @ w)
-    return 1.0 if lean <= 0 or squares == 0 else math.exp(-0.5 * lean**2 / squares)
+    p, w = _vectors(skill, weight)
+    return float(lemma_1_bounds(p[None], w[None], np.ones((1, len(p)), dtype=bool))[0])
 
 
-def lemma_1_bounds(skill: FloatArray, weight: FloatArray, assigned: BoolArray) -> FloatArray:
-    """Lemma 1's bound for every task, shape (n,); arguments as in `vote_errors`."""
-    w = np.where(assigned, weight, 0.0)
-    lean = np.maximum((w * (2 * skill - 1)).sum(axis=1), 0.0)
+def lemma_1_bounds(skill: ArrayLike, weight: ArrayLike | None, assigned: ArrayLike) -> FloatArray:
+    """`lemma_1_bound` of each task, shape (n,); arguments as for `vote_errors`.
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1], a weight that is not finite, or shapes that do not fit.
+    """
+    p, w, votes = _matrices(skill, weight, assigned)
+    w = np.where(votes, w, 0.0)
+    # Only ratios of weights matter; scaled, their squares neither overflow nor vanish.
+    largest = np.abs(w).max(axis=1, initial=0.0, keepdims=True)
+    w = np.divide(w, largest, out=np.zeros_like(w), where=largest > 0)
+    lean = np.maximum((w * np.where(votes, 2.0 * p - 1.0, 0.0)).sum(axis=1), 0.0)
     squares = (w**2).sum(axis=1)
-    exponent = np.divide(lean**2, squares, out=np.zeros(len(w)), where=squares > 0)
-    bounds: FloatArray = np.exp(-0.5 * exponent)
+    bounds: FloatArray = np.exp(-0.5 * lean**2 / np.where(squares > 0, squares, 1.0))
     return bounds
 
 
-def _voters(skill: ArrayLike, weight: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Checked voters who count, turned so that all weights are positive."""
-    p, w = np.asarray(skill, dtype=np.float64), np.asarray(weight, dtype=np.float64)
+def _vectors(skill: ArrayLike, weight: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+    p, w = _numbers(skill, weight)
     if p.ndim != 1 or p.shape != w.shape:
         raise InputError(
-            f"skill has shape {p.shape} and weight {w.shape}: give one of each a voter"
+            f"skill has shape {p.shape} and weight {w.shape}: give two vectors of one length"
         )
-    if not ((p >= 0) & (p <= 1)).all():
-        raise InputError("a voter's skill is NaN or outside [0, 1]: give probabilities")
-    if not np.isfinite(w).all():
-        raise InputError("a voter's weight is not finite: give numbers")
-    counts = w != 0
-    p, w = p[counts], w[counts]
-    return np.where(w < 0, 1 - p, p), np.abs(w)
+    _proper(p, w, np.ones(p.shape, dtype=bool))
+    return p, w
 
 
-def _distribution(p: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """Values of Σ ± w and their probabilities, equal sums merged; None when there are too many."""
-    sums, mass = np.zeros(1), np.ones(1)
-    tolerance = EQUAL * float(w.sum())
-    for weight in np.unique(w):
-        # Equal weights: the sum depends on how many of them are right (Poisson-binomial).
-        right = np.ones(1)
-        for probability in p[w == weight]:
-            right = np.convolve(right, [1 - probability, probability])
-        step = weight * (2.0 * np.arange(len(right)) - (len(right) - 1))
-        sums = np.add.outer(sums, step).ravel()
-        mass = np.multiply.outer(mass, right).ravel()
-        order = np.argsort(sums, kind="stable")
-        sums, mass = sums[order], mass[order]
-        first = np.concatenate([[True], np.diff(sums) > tolerance])
-        mass = np.add.reduceat(mass, np.flatnonzero(first))
-        sums = sums[first]
-        if len(sums) > MOST_ATOMS:
-            return None
-    return sums, mass
+def _numbers(skill: ArrayLike, weight: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+    p = _checks.floats("skill", skill)
+    return p, 2.0 * p - 1.0 if weight is None else _checks.floats("weight", weight)
 
 
-def _below_zero(
-    one: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray], tolerance: float
-) -> float:
-    """P(X + Y < 0) + ½ P(X + Y = 0) of two independent discrete variables, values ascending."""
-    (x, x_mass), (y, y_mass) = one, other
-    below = np.concatenate([[0.0], np.cumsum(y_mass)])
-    less = below[np.searchsorted(y, -x - tolerance, side="left")]
-    up_to = below[np.searchsorted(y, -x + tolerance, side="right")]
-    value = float(x_mass @ (less + up_to)) / 2
-    return min(max(value, 0.0), 1.0)
+def _proper(p: FloatArray, w: FloatArray, votes: BoolArray) -> None:
+    wrong = votes & ~((p >= 0) & (p <= 1))
+    if wrong.any():
+        raise InputError(f"skill[{_first(wrong)}] is {p[wrong][0]}: give a number from 0 to 1")
+    wrong = votes & ~np.isfinite(w)
+    if wrong.any():
+        raise InputError(f"weight[{_first(wrong)}] is {w[wrong][0]}: give a finite number")
 
 
-def _lattice(p: FloatArray, w: FloatArray) -> tuple[float, float]:
-    """Bounds on the error of a vote, from weights rounded to multiples of a step h.
+def _first(mask: BoolArray) -> str:
+    return ", ".join(str(int(k)) for k in np.argwhere(mask)[0])
 
-    The rounded sum is off by at most the total rounding: the vote errs when the rounded sum is
-    further below 0 than that, and does not when it is further above.
+
+def _matrices(
+    skill: ArrayLike, weight: ArrayLike | None, assigned: ArrayLike
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    p, w = _numbers(skill, weight)
+    votes = np.asarray(assigned)
+    if votes.ndim != 2 or votes.dtype != np.bool_:
+        raise InputError(
+            f"assigned has type {votes.dtype} and shape {votes.shape}: give a matrix of "
+            "booleans, tasks × workers"
+        )
+    try:
+        p, w = np.broadcast_to(p, votes.shape), np.broadcast_to(w, votes.shape)
+    except ValueError:
+        raise InputError(
+            f"skill has shape {p.shape} and weight {w.shape}: give matrices of the shape of "
+            f"assigned, {votes.shape}"
+        ) from None
+    _proper(p, w, votes)
+    return p, w, votes
+
+
+def _turned(p: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Probability of pulling the vote to the wrong side, and the pull |w|."""
+    return np.where(w > 0, 1.0 - p, p), np.abs(w)
+
+
+def _error(against: FloatArray, size: FloatArray, atoms: int, cells: int) -> ErrorRate:
+    """Error of voters who pull `size` > 0 to the wrong side with probability `against`."""
+    k = len(size)
+    if not k:
+        return ErrorRate(0.5, 0.0, "exact")
+    share = size / size.max()
+    share /= share.sum()
+    halves = _halves(against, share, atoms)
+    if halves is None:
+        (low, high), method = _lattice(against, share, cells), "lattice"
+    else:
+        (low, high), method = _exact(*halves), "exact"
+    # A sum of products of k factors is off by a few units in the last place for each factor.
+    rounding = max(ROUNDING, 4 * k * math.log2(k + 1) * EPS)
+    middle = min(max((low + high) / 2, 0.0), 1.0)
+    return ErrorRate(middle, (high - low) / 2 + rounding, method)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Values `at` (ascending, each within `blur` of the true one) taken with chance `mass`."""
+
+    at: FloatArray
+    mass: FloatArray
+    blur: float
+
+    def plus(self, step: FloatArray, chance: FloatArray) -> _Sums:
+        """Add an independent variable, and merge values that are equal but for rounding."""
+        at = np.add.outer(step, self.at).ravel()
+        mass = np.multiply.outer(chance, self.mass).ravel()
+        order = np.argsort(at, kind="stable")
+        at = at[order]
+        apart = np.flatnonzero(at[1:] - at[:-1] > MERGE)
+        first, last = np.concatenate([[0], apart + 1]), np.concatenate([apart, [len(at) - 1]])
+        merged = np.add.reduceat(mass[order], first)
+        possible = merged > 0
+        width = float((at[last] - at[first]).max())
+        return _Sums(at[first][possible], merged[possible], self.blur + width + 2 * EPS)
+
+
+def _halves(against: FloatArray, share: FloatArray, atoms: int) -> tuple[_Sums, _Sums] | None:
+    """Distribution of the wrong side's share of the weight, as the sum of two; None if too big.
+
+    Voters of equal weight go together: how many of them are wrong is all that matters.
     """
-    h = 2.0 * float(w.sum()) / LATTICE
-    steps = np.rint(w / h).astype(np.int64)
-    slack = float(np.abs(steps * h - w).sum()) / h * (1 + 1e-9) + 1e-9
-    half = int(steps.sum())
-    mass = np.zeros(2 * half + 1)
-    mass[half] = 1.0
-    for probability, step in zip(p.tolist(), steps.tolist(), strict=True):
-        wrong = (1.0 - probability) * mass
-        mass *= probability
-        if step:
-            moved = np.zeros_like(mass)
-            moved[step:] = mass[:-step]
-            moved[:-step] += wrong[step:]
-            mass = moved
-        else:
-            mass += wrong
-    sums = np.arange(-half, half + 1)
-    low, high = float(mass[sums < -slack].sum()), float(mass[sums <= slack].sum())
-    return max(low - 1e-12, 0.0), min(high + 1e-12, 1.0)
+    start = _Sums(np.zeros(1), np.ones(1), len(share) * EPS)
+    halves = [start, start]
+    order = np.argsort(share, kind="stable")
+    weights, starts = np.unique(share[order], return_index=True)
+    for weight, members in zip(weights, np.split(order, starts[1:]), strict=True):
+        wrong = _count_wrong(against[members])
+        small = int(len(halves[1].at) < len(halves[0].at))
+        if len(wrong) * len(halves[small].at) > 8 * atoms:
+            return None
+        halves[small] = halves[small].plus(weight * np.arange(len(wrong)), wrong)
+        if len(halves[small].at) > atoms:
+            return None
+    return halves[0], halves[1]
+
+
+def _count_wrong(against: FloatArray) -> FloatArray:
+    """Distribution of how many of k voters are wrong, shape (k + 1,) (Poisson-binomial)."""
+    count = np.ones(1)
+    if len(against) == 1:
+        return np.array([1.0 - against[0], against[0]])
+    for chance, voters in zip(*np.unique(against, return_counts=True), strict=True):
+        power = np.array([1.0 - chance, chance])
+        left = int(voters)
+        while left:  # The binomial, by squaring.
+            if left % 2:
+                count = np.convolve(count, power)
+            left //= 2
+            if left:
+                power = np.convolve(power, power)
+    return count
+
+
+def _exact(one: _Sums, two: _Sums) -> tuple[float, float]:
+    """Bounds on P(wrong > ½) + ½ P(wrong = ½); they differ by sums too blurred to tell."""
+    tail = np.append(np.cumsum(two.mass[::-1])[::-1], 0.0)
+
+    def beyond(limit: float) -> float:
+        return float(one.mass @ tail[np.searchsorted(two.at, limit - one.at)])
+
+    # Σ ± w is 1 − 2 · (the wrong side's share).
+    tie, blur = TIE / 2, one.blur + two.blur
+    low, high = (
+        0.5 * (beyond(0.5 + tie + shift) + beyond(0.5 - tie + shift)) for shift in (blur, -blur)
+    )
+    return low, high
+
+
+def _lattice(against: FloatArray, share: FloatArray, cells: int) -> tuple[float, float]:
+    """Bounds on the error from weights rounded to multiples of 1/cells.
+
+    Small weights come first: as long as sums are small there is little to convolve. Sums
+    beyond half of the total are not needed, being wrong for sure.
+    """
+    scaled = np.sort(share) * cells
+    steps: IntArray = np.rint(scaled).astype(np.int64)
+    off = float(np.abs(scaled - steps).sum()) + 1e-6
+    total = int(steps.sum())
+    # Σ ± w is total − 2 · wrong, give or take `off`.
+    sure = max(math.ceil((total - off) / 2), 0)
+    last = math.floor((total + off) / 2)
+    mass, moved = np.zeros(last + 1), np.empty(last + 1)
+    mass[0], reach = 1.0, 0
+    for step, chance in zip(
+        steps.tolist(), against[np.argsort(share, kind="stable")].tolist(), strict=True
+    ):
+        top = min(reach + step, last)
+        kept = max(top - step + 1, 0)
+        np.multiply(mass[:kept], chance, out=moved[:kept])
+        mass[: reach + 1] *= 1.0 - chance
+        mass[step : step + kept] += moved[:kept]
+        reach = top
+    right, unsure = float(mass[:sure].sum()), float(mass[sure:].sum())
+    return 1.0 - right - unsure, 1.0 - right
