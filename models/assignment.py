@@ -83,18 +83,19 @@ def cover_constraints(model: pyo.ConcreteModel, problem: Problem) -> None:
     Raises
     ------
     ProblemError
-        When a task needs cover and no worker is available for it.
+        When a task needs cover and has no available worker of a quality above 0.
     """
     quality, demand = problem.quality.tolist(), problem.demand.tolist()
     tasks, workers = problem.pairs
     row = grouped(tasks, workers, problem.shape[0])
 
     def rule(model: pyo.ConcreteModel, i: int) -> Any:
+        if demand[i] > 0 and not any(quality[i][j] for j in row[i]):
+            of = " of a quality above 0" if row[i] else ""
+            raise ProblemError(
+                f"task {i} has no available worker{of} and cannot be covered: drop it"
+            )
         if not row[i]:
-            if demand[i] > 0:
-                raise ProblemError(
-                    f"task {i} has no available worker and cannot be covered: drop it"
-                )
             return pyo.Constraint.Skip
         asked = [model.y[i, j] for j in row[i]]
         return (demand[i], linear([quality[i][j] for j in row[i]], asked), None)

@@ -1,0 +1,230 @@
+"""Every number of a problem is checked, each error says what and where in one line."""
+
+import dataclasses
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+from models import AssignmentProblem, ProblemError, TypedProblem, requirement
+
+GOOD = {"quality": [[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], "capacity": 2, "requirement": 1.0}
+TYPED = {**GOOD, "tasks": [3, 4], "workers": [1, 2, 3]}
+NAN, INF = float("nan"), float("inf")
+MASK = [[True, True, True], [True, False, True]]
+
+WRONG = [
+    ("quality", [[0.9, NAN, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is NaN: give a finite number"),
+    ("quality", [[0.9, 0.5, 0.4], [INF, 0.8, 0.9]], "quality[1, 0] is infinite: give a finite"),
+    ("quality", [[0.9, -INF, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is infinite: give a finite"),
+    ("quality", [[0.9, None, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is NaN: give a finite"),
+    ("quality", [[0.9, -0.1, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is -0.1: a quality (2p−1)²"),
+    ("quality", [[0.9, 1.5, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is 1.5: a quality (2p−1)²"),
+    ("quality", [0.5, 0.5], "quality has shape (2,): give a matrix of at least one task"),
+    ("quality", [], "quality has shape (0,): give a matrix of at least one task and one worker"),
+    ("quality", [[], []], "quality has shape (2, 0): give a matrix of at least one task"),
+    ("quality", np.zeros((0, 3)), "quality has shape (0, 3): give a matrix of at least one"),
+    ("quality", np.zeros((2, 3, 1)), "quality has shape (2, 3, 1): give a matrix"),
+    ("quality", [[0.9, 0.5], [0.3]], "quality is not an array of numbers: give numbers only, rows"),
+    ("quality", [["0.9"]], "quality is not an array of numbers"),
+    ("quality", "0.9", "quality is not an array of numbers"),
+    ("quality", [[0.5 + 0j]], "quality is not an array of numbers"),
+    ("quality", {"a": 1}, "quality is not an array of numbers"),
+    ("quality", np.array([["2020-01-01"]], dtype="datetime64[D]"), "quality is not an array of"),
+    ("capacity", -1, "capacity[0] is -1: give a whole number, 0 or more"),
+    ("capacity", [2, -3, 2], "capacity[1] is -3: give a whole number, 0 or more"),
+    ("capacity", [2, 2.5, 2], "capacity[1] is 2.5: give a whole number, 0 or more"),
+    ("capacity", [2, NAN, 2], "capacity[1] is NaN: give a finite number"),
+    ("capacity", INF, "capacity is infinite: give a finite number"),
+    ("capacity", "many", "capacity is not an array of numbers"),
+    ("capacity", [2, 2], "capacity has shape (2,): give one number, or one for each worker (3)"),
+    ("capacity", [[2, 2, 2]], "capacity has shape (1, 3): give one number, or one for each worker"),
+    ("requirement", -0.5, "requirement[0] is -0.5: give 0 or more"),
+    ("requirement", [1, NAN], "requirement[1] is NaN: give a finite number"),
+    ("requirement", [1, INF], "requirement[1] is infinite: give a finite number"),
+    ("requirement", [1, 2, 3], "requirement has shape (3,): give one number, or one for each task"),
+    ("requirement", [1, 1e30], "requirement[1] is 1e+30: give at most 1e+09 (2 ln(1/ε) stays"),
+    ("requirement", ["a", 1], "requirement is not an array of numbers"),
+    ("cost", 1.0, "cost has shape (): give one price for each pair, (2, 3)"),
+    ("cost", [[1, 1, 1]], "cost has shape (1, 3): give one price for each pair, (2, 3)"),
+    ("cost", [[1, 1, 1], [1, -2, 1]], "cost[1, 1] is -2: a price is 0 or more"),
+    ("cost", [[1, 1, 1], [1, NAN, 1]], "cost[1, 1] is NaN: give a finite number"),
+    ("cost", [[1, 1, 1], [1, INF, 1]], "cost[1, 1] is infinite: give a finite number"),
+    ("cost", [[1, 1, 1], [1, 1e16, 1]], "cost[1, 1] is 1e+16: give at most 1e+15, in a larger"),
+    ("cost", [[1, 1], [1]], "cost is not an array of numbers"),
+    ("available", [True, False], "available has shape (2,): give true or false for each pair"),
+    ("available", [[1, 0, 2], [1, 1, 1]], "available[0, 2] is 2: give true or false, 1 or 0"),
+    ("available", [[1, 0, 0.5], [1, 1, 1]], "available[0, 2] is 0.5: give true or false, 1 or 0"),
+    ("available", [[1, 0, NAN], [1, 1, 1]], "available[0, 2] is NaN: give a finite number"),
+    ("available", [["yes", "no", "no"]] * 2, "available is not an array of numbers"),
+    ("available", [[True], [True, False]], "available is not an array of numbers"),
+]
+
+
+def refused(message, build):
+    with pytest.raises(ProblemError, match=re.escape(message)) as error:
+        build()
+    assert "\n" not in str(error.value)
+    assert isinstance(error.value, ValueError)
+
+
+@pytest.mark.parametrize(("field", "value", "message"), WRONG)
+def test_one_line_names_field_index_and_mend(field, value, message):
+    refused(message, lambda: AssignmentProblem(**GOOD | {field: value}))
+
+
+@pytest.mark.parametrize(("field", "value", "message"), WRONG)
+def test_the_same_for_problems_by_class(field, value, message):
+    message = message.replace("each worker", "each worker class")
+    refused(message, lambda: TypedProblem(**TYPED | {field: value}))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("tasks", [3, -1], "tasks[1] is -1: give a whole number, 0 or more"),
+        ("tasks", [3, 1.5], "tasks[1] is 1.5: give a whole number, 0 or more"),
+        ("tasks", [3], "tasks has shape (1,): give one number, or one for each task class (2)"),
+        ("workers", [NAN, 1, 1], "workers[0] is NaN: give a finite number"),
+        (
+            "workers",
+            [[1, 1, 1]],
+            "workers has shape (1, 3): give one number, or one for each worke",
+        ),
+    ],
+)
+def test_class_sizes(field, value, message):
+    refused(message, lambda: TypedProblem(**TYPED | {field: value}))
+
+
+@pytest.mark.parametrize(
+    ("types", "shape"), [([1], "(1,)"), ([[1, 2]], "(1, 2)"), ("a", "()"), ([1, 2, 3], "(3,)")]
+)
+def test_task_types(types, shape):
+    refused(
+        f"task_types has shape {shape}: give one type for each of 2 tasks",
+        lambda: AssignmentProblem(**GOOD, task_types=types),
+    )
+    assert AssignmentProblem(**GOOD, task_types=["a", "b"]).task_types.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, -0.1, 1.5, 2, 0])
+def test_epsilon_outside(epsilon):
+    told = f"{epsilon:g}: the error must lie strictly between 0 and 1"
+    refused(f"epsilon is {told}", lambda: requirement(epsilon))
+    refused(f"epsilon[1] is {told}", lambda: requirement([0.1, epsilon]))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "message"),
+    [
+        (NAN, "epsilon is NaN: give a finite number"),
+        (INF, "epsilon is infinite: give a finite number"),
+        ("small", "epsilon is not an array of numbers"),
+        ([0.1, NAN], "epsilon[1] is NaN"),
+        ([[0.1, 0.2], [0.1]], "epsilon is not an array of numbers"),
+    ],
+)
+def test_epsilon_that_is_no_number(epsilon, message):
+    refused(message, lambda: requirement(epsilon))
+
+
+def test_epsilon_inside():
+    assert requirement(0.01) == pytest.approx(9.21034037)
+    assert f"{requirement(0.01):.3f}" == "9.210"
+    assert requirement([0.1, np.exp(-0.5)]) == pytest.approx([4.60517, 1.0])
+    least = np.nextafter(0.0, 1.0)
+    assert requirement(least) == pytest.approx(1488.88, abs=0.01)
+    assert 0 < requirement(np.nextafter(1.0, 0.0)) < 1e-15
+
+
+def test_what_is_given_may_change_and_what_is_kept_may_not():
+    quality, capacity = np.full((2, 3), 0.5), np.array([1, 2, 3])
+    available, types = np.ones((2, 3), dtype=bool), np.array(["a", "b"])
+    cost, need = np.ones((2, 3)), np.ones(2)
+    problem = AssignmentProblem(quality, capacity, need, cost, available, types)
+    given = (quality, capacity, need, cost, available, types)
+    for array, field in zip(given, dataclasses.fields(problem), strict=True):
+        kept = getattr(problem, field.name)
+        before = kept.tolist()
+        array[:] = "z" if array is types else 0
+        assert kept.tolist() == before
+        with pytest.raises(ValueError, match="read-only"):
+            kept[0] = kept[0]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        problem.cost = None
+
+
+def test_numbers_of_every_kind():
+    for kind in (np.float16, np.float32, np.int8, np.uint64, bool, object):
+        problem = AssignmentProblem(np.array([[1, 0]], dtype=kind), np.array([1, 2], kind), 1)
+        assert problem.quality.dtype == np.float64
+        assert problem.capacity.dtype == np.int64
+    assert AssignmentProblem(**GOOD, available=MASK).mask.dtype == np.bool_
+    numbers = np.array(MASK, dtype=float)
+    assert AssignmentProblem(**GOOD, available=numbers).mask.tolist() == MASK
+
+
+def test_huge_capacities_are_enough():
+    problem = AssignmentProblem(**GOOD | {"capacity": [10**12, 10**18, 3]})
+    assert problem.capacity.tolist() == [2**31 - 1, 2**31 - 1, 3]
+    typed = TypedProblem([[0.5]], [10**18], 1.0, [10**18], [10**18])
+    assert (typed.supply > 0).all()
+    assert (typed.sizes > 0).all()
+    assert AssignmentProblem(**GOOD | {"capacity": 0}).capacity.tolist() == [0, 0, 0]
+
+
+def test_what_is_derived():
+    problem = AssignmentProblem(**GOOD, available=MASK)
+    assert problem.shape == (2, 3)
+    assert [a.tolist() for a in problem.pairs] == [[0, 0, 0, 1, 1], [0, 1, 2, 0, 2]]
+    assert problem.prices.tolist() == np.ones((2, 3)).tolist()
+    assert problem.integral_cost
+    assert AssignmentProblem(**GOOD, cost=np.full((2, 3), 2.0)).integral_cost
+    assert not AssignmentProblem(**GOOD, cost=np.full((2, 3), 0.5)).integral_cost
+    assert AssignmentProblem(**GOOD).mask.all()
+    assert [len(a) for a in AssignmentProblem(**GOOD).pairs] == [6, 6]
+    typed = TypedProblem(**TYPED)
+    assert typed.supply.tolist() == [2, 4, 6]
+    assert typed.demand.tolist() == [3, 4]
+    assert [len(a) for a in typed.pairs] == [6, 6]
+    assert typed.prices.tolist() == np.ones((2, 3)).tolist()
+    masked = TypedProblem(**TYPED, available=MASK)
+    assert [len(a) for a in masked.pairs] == [5, 5]
+
+
+def test_keep_tasks():
+    problem = AssignmentProblem(
+        **GOOD | {"requirement": [1.0, 0.5]},
+        cost=np.arange(6.0).reshape(2, 3),
+        available=MASK,
+        task_types=["a", "b"],
+    )
+    for keep in ([1], [False, True]):
+        rest = problem.keep_tasks(keep)
+        assert rest.quality.tolist() == [[0.3, 0.8, 0.9]]
+        assert rest.requirement.tolist() == [0.5]
+        assert rest.cost.tolist() == [[3.0, 4.0, 5.0]]
+        assert rest.available.tolist() == [[True, False, True]]
+        assert rest.task_types.tolist() == ["b"]
+        assert rest.capacity.tolist() == [2, 2, 2]
+    assert AssignmentProblem(**GOOD).keep_tasks([0]).cost is None
+
+
+def test_uncoverable():
+    problem = AssignmentProblem([[0.5, 0.5], [0.5, 0.4]], 1, 1.0)
+    assert problem.uncoverable().tolist() == [1]
+    summed = AssignmentProblem([[0.1] * 10], 1, 1.0)  # ten tenths, but for rounding
+    assert summed.uncoverable().tolist() == []
+    masked = AssignmentProblem([[0.5, 0.5]] * 2, 1, 1.0, available=[[1, 1], [1, 0]])
+    assert masked.uncoverable().tolist() == [1]
+    assert masked.typed.uncoverable().tolist() == [1]
+
+
+def test_problems_travel_between_processes():
+    problem = AssignmentProblem(**GOOD, available=MASK)
+    assert problem.typed.shape == (2, 3)
+    twin = pickle.loads(pickle.dumps(problem))
+    assert twin.quality.tolist() == problem.quality.tolist()
+    assert twin.typed.quality.tolist() == problem.typed.quality.tolist()
