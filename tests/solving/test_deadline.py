@@ -6,6 +6,7 @@ import pickle
 import queue
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -260,3 +261,14 @@ def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
     assert solution.objective is not None
     assert solution.certificate.status in ("proven", "feasible")
     assert "exit code -9" in solution.as_dict()["message"]
+
+
+def test_a_dual_that_was_not_finished_has_a_bound_and_no_objective(monkeypatch):
+    weights = door.attempt(EASY, "dual", "arrays", door.RunOptions(), None, [].append).answer
+    half = replace(weights, termination=Termination.TIME_LIMIT, pairs=None)
+    monkeypatch.setattr(door, "run_arrays", lambda *_: half)
+    solution = solve(EASY, "dual")
+    assert solution.termination is Termination.TIME_LIMIT
+    assert solution.bound == pytest.approx(2.325)
+    assert solution.objective is solution.gap is None
+    assert solution.certificate.status == "bound"

@@ -63,8 +63,8 @@ def solve(
     Returns
     -------
     Solution
-        Never an exception for an infeasible problem or a time limit: see `termination`,
-        `certificate` and `infeasibility`.
+        Never an exception for an infeasible problem, a time limit or a solver that fails: see
+        `termination`, `certificate`, `infeasibility` and `note`.
 
     Raises
     ------
@@ -75,62 +75,25 @@ def solve(
     options = RunOptions(time_limit, gap, threads, algorithm, seed)
     started = time.perf_counter()
     scaled, unit = _in_units(problem)
-    attempt, ending, note = _attempt_within(scaled, formulation, route, options)
-    answer, relaxed, why = attempt.answer, attempt.relaxed, attempt.why
-    termination = ending or answer.termination
-    seconds = answer.seconds + (0.0 if relaxed is None else relaxed.seconds)
-    if ending is not None:
-        seconds = time.perf_counter() - started
-    weights = prices = assignment = None
-    counted = formulation == "typed" and isinstance(problem, AssignmentProblem)
-    inner = problem.typed if counted and isinstance(problem, AssignmentProblem) else problem
-    if formulation != "ip":
-        weights, prices = _duals(inner, answer, unit, lift=counted)
-    elif relaxed is not None and isinstance(problem, AssignmentProblem):
-        weights, prices = _relaxed_duals(problem, relaxed, unit)
-    if answer.pairs is not None:
-        assignment = _matrix(inner, answer.pairs, lift=counted, whole=formulation == "ip")
-    certificate = certify(
-        problem,
-        assignment=assignment,
-        task_weights=weights,
-        worker_prices=prices,
-        whole=formulation == "ip",
-        exact=exact,
-    )
-    objective = None if assignment is None else float((problem.prices * assignment).sum())
-    claimed = None if answer.bound is None else answer.bound * unit
-    bound = _best_bound(problem, certificate.lower_bound, claimed)
-    note = note or answer.note
-    if termination is Termination.INFEASIBLE and why is not None:
-        certificate = Certificate("infeasible" if why.proven else "unproven")
-        assignment = weights = prices = objective = bound = None
-    wrong = _contradiction(formulation, termination, certificate, objective, bound)
-    if why is not None and not why.proven:
-        whole = formulation == "ip" and relaxed is not None and relaxed.pairs is not None
-        if (why.scale_enough if whole else why.scale_limit) >= 1:
-            wrong = "the solver denies a solution that the data allow"
-    if wrong:
-        # No number of an answer that contradicts the data or itself is to be used.
-        termination, note = Termination.NUMERICS, wrong
-        assignment = weights = prices = objective = bound = why = None
-    if formulation == "dual" and objective is not None:
-        objective = certificate.lower_bound
-    return Solution(
+    tried, ending, note = _attempt_within(scaled, formulation, route, options)
+    blank = Solution(
         formulation,
         route,
-        termination,
-        objective,
-        bound,
-        assignment,
-        weights,
-        prices,
-        certificate,
-        seconds,
-        why,
-        versions(),
-        note,
+        ending or tried.answer.termination,
+        seconds=tried.seconds if ending is None else time.perf_counter() - started,
+        versions=versions(),
+        note=note or tried.answer.note,
     )
+    if tried.why is not None:
+        return _infeasible(blank, tried.why, relaxed=tried.relaxed)
+    solution = _certified(blank, problem, tried, unit, exact=exact)
+    wrong = _contradiction(solution)
+    if wrong:
+        # No number of an answer that contradicts the data or itself is to be used.
+        return replace(
+            blank, termination=Termination.NUMERICS, certificate=solution.certificate, note=wrong
+        )
+    return solution
 
 
 @cache
@@ -162,6 +125,11 @@ class Attempt:
     answer: Answer
     relaxed: Answer | None = None
     why: Infeasibility | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Time in the solver."""
+        return self.answer.seconds + (0.0 if self.relaxed is None else self.relaxed.seconds)
 
 
 def _attempt_within(
@@ -270,24 +238,75 @@ def _relaxed_duals(
     return (weights, prices) if proof.status == "proven" else (None, None)
 
 
-def _contradiction(
-    formulation: str,
-    termination: Termination,
-    certificate: Certificate,
-    objective: float | None,
-    bound: float | None,
-) -> str:
+def _certified(
+    blank: Solution,
+    problem: AssignmentProblem | TypedProblem,
+    tried: Attempt,
+    unit: float,
+    *,
+    exact: bool,
+) -> Solution:
+    """The answer in the problem's own terms, with what can be proven of it."""
+    answer, whole = tried.answer, blank.formulation == "ip"
+    lift = blank.formulation == "typed" and isinstance(problem, AssignmentProblem)
+    inner = problem.typed if lift and isinstance(problem, AssignmentProblem) else problem
+    weights = prices = assignment = objective = None
+    if not whole:
+        weights, prices = _duals(inner, answer, unit, lift=lift)
+    elif tried.relaxed is not None and isinstance(problem, AssignmentProblem):
+        weights, prices = _relaxed_duals(problem, tried.relaxed, unit)
+    if answer.pairs is not None:
+        assignment = _matrix(inner, answer.pairs, lift=lift, whole=whole)
+        objective = float((problem.prices * assignment).sum())
+    certificate = certify(
+        problem,
+        assignment=assignment,
+        task_weights=weights,
+        worker_prices=prices,
+        whole=whole,
+        exact=exact,
+    )
+    claimed = None if answer.bound is None else answer.bound * unit
+    if blank.formulation == "dual" and assignment is not None:
+        objective = certificate.lower_bound
+    return replace(
+        blank,
+        objective=objective,
+        bound=_best_bound(problem, certificate.lower_bound, claimed),
+        assignment=assignment,
+        task_weights=weights,
+        worker_prices=prices,
+        certificate=certificate,
+    )
+
+
+def _contradiction(solution: Solution) -> str:
     """What is wrong with an answer, in words; empty when nothing is."""
+    objective, bound, certificate = solution.objective, solution.bound, solution.certificate
     if certificate.status == "failed":
         failed = ", ".join(check.name for check in certificate.checks if not check.passed)
         return f"the solver's answer fails its certificate: {failed}"
     if objective is not None and bound is not None and bound > objective * (1 + 1e-6) + 1e-300:
         return f"the solver claims a bound of {bound:g} beyond its own solution's {objective:g}"
-    if termination is Termination.OPTIMAL and formulation == "ip" and objective is None:
-        return "the solver claims an optimum and gives none"
-    if termination is Termination.OPTIMAL and formulation != "ip":
-        return "" if certificate.status == "proven" else "the optimum could not be proven"
+    if solution.termination is Termination.OPTIMAL:
+        if solution.assignment is None:
+            return "the solver claims an optimum and gives none"
+        if solution.formulation != "ip" and certificate.status != "proven":
+            return "the optimum could not be proven"
     return ""
+
+
+def _infeasible(blank: Solution, why: Infeasibility, *, relaxed: Answer | None) -> Solution:
+    """An infeasible problem explained, unless what was found contradicts it.
+
+    With a solved relaxation it is whole assignments that the solver denies, otherwise any.
+    """
+    whole = relaxed is not None and relaxed.pairs is not None
+    if not why.proven and (why.scale_enough if whole else why.scale_limit) >= 1:
+        note = "the solver denies a solution that the data allow"
+        return replace(blank, termination=Termination.NUMERICS, note=note)
+    certificate = Certificate("infeasible" if why.proven else "unproven")
+    return replace(blank, certificate=certificate, infeasibility=why)
 
 
 def _whole_start(problem: AssignmentProblem, relaxed: Answer) -> FloatArray | None:

@@ -24,7 +24,7 @@ class Termination(StrEnum):
     TIME_LIMIT = "time_limit"
     INTERRUPTED = "interrupted"
     NUMERICS = "numerics"
-    """The solver answered, and the answer failed its certificate or was no answer at all."""
+    """The answer failed its certificate, contradicted itself or was none; or the solver died."""
 
 
 @dataclass(frozen=True)
