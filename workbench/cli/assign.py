@@ -22,16 +22,27 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="Example: workbench assign --skills skills.csv --tasks tasks.csv --capacity 50 "
-    "--epsilon 0.05 --out plan.csv"
+    epilog="\b\nExamples:\n"
+    "  workbench assign --skills skills.csv --tasks tasks.csv \\\n"
+    "    --capacity 50 --epsilon 0.05 --out plan.csv\n"
+    "  workbench assign --labels labels.csv --gold gold.csv \\\n"
+    "    --tasks tasks.csv --capacity 50 --epsilon 0.05 --out plan.csv"
 )
 @click.option(
     "--skills",
-    required=True,
     metavar="CSV",
     help="Columns worker, task_type, skill; or worker and one column a task type.",
 )
-@click.option("--tasks", required=True, metavar="CSV", help="Columns task, task_type.")
+@click.option(
+    "--labels",
+    metavar="CSV",
+    help="Instead of skills: labels the workers gave before, columns task, worker, label.",
+)
+@click.option("--gold", metavar="CSV", help="True labels to judge them by: columns task, gold.")
+@click.option("--gold-types", metavar="CSV", help="Types of the gold tasks: task, task_type.")
+@click.option(
+    "--tasks", required=True, metavar="CSV", help="Columns task, task_type (or task alone)."
+)
 @click.option(
     "--capacity",
     required=True,
@@ -64,8 +75,9 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
     from workbench.crowd import tables
 
     check_output(out, (".csv",))
-    skills = tables.read_skills(options["skills"])
-    tasks = tables.read_task_types(options["tasks"])
+    skills = _skills(options)
+    only = str(skills.columns[0]) if skills.shape[1] == 1 else None
+    tasks = tables.read_task_types(options["tasks"], default=only)
     text = options["capacity"]
     capacity: pd.Series[int] | int
     number = text.removeprefix("-")
@@ -123,3 +135,26 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
         if written:
             click.echo(f"  written          {out}")
     return 0 if solution.solved else 1
+
+
+def _skills(options: dict[str, Any]) -> pd.DataFrame:
+    """Skills as given, or the share of right gold answers, one right and one wrong added.
+
+    The addition keeps a worker with three lucky answers from counting as infallible.
+    """
+    from workbench.crowd import tables
+    from workbench.crowd.skills import skills_from_gold
+
+    if (options["skills"] is None) == (options["labels"] is None):
+        raise InputError("give --skills, or --labels with --gold to estimate them")
+    if (options["labels"] is None) != (options["gold"] is None):
+        raise InputError("--labels and --gold go together: give both files")
+    if options["skills"] is not None:
+        return tables.read_skills(options["skills"])
+    labels = tables.read_labels(options["labels"])
+    gold = tables.read_gold(options["gold"], labels)
+    kinds = options["gold_types"]
+    known = skills_from_gold(
+        labels, gold, None if kinds is None else tables.read_task_types(kinds), prior=(1.0, 1.0)
+    )
+    return known.wide()

@@ -32,9 +32,10 @@ CROWDS = ("spammer-hammer", "uniform", "specialists", "beta")
 
 
 @click.command(
-    epilog="Examples: workbench compare --out results; "
-    "workbench compare --data bluebird --epsilon 0.2; "
-    "workbench compare --labels labels.csv --gold gold.csv --epsilon 0.1 --out results"
+    epilog="\b\nExamples:\n"
+    "  workbench compare --out results\n"
+    "  workbench compare --data bluebird --epsilon 0.2\n"
+    "  workbench compare --labels labels.csv --gold gold.csv --out results"
 )
 @click.option("--data", metavar="NAME", help="A recorded crowd: see workbench data list.")
 @click.option("--labels", metavar="CSV", help="Recorded labels: columns task, worker, label.")
@@ -286,8 +287,13 @@ def _write(
     from workbench.plots import as_png, comparison
 
     folder(out)
+    settings = payload["settings"]
+    of = f", mean of {settings['trials']} trials" if settings["trials"] > 1 else ""
     figure = comparison(
-        summary, tasks=payload["tasks"], epsilon=payload["settings"]["epsilon"], title=title
+        summary,
+        tasks=payload["tasks"],
+        epsilon=settings["epsilon"],
+        title=f"{title}: {payload['tasks']} tasks, {payload['workers']} workers{of}",
     )
     write_file(out / "compare.csv", summary.to_csv(index=False))
     write_file(out / "trials.csv", records.to_csv(index=False))

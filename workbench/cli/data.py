@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.cli.output import emit, json_option, table
+from workbench.cli.output import emit, folder, idle_seed_option, json_option, table, write_file
 from workbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def command() -> None:
 
 
 @command.command("list", epilog="Example: workbench data list")
+@idle_seed_option
 @json_option
 def list_(as_json: bool) -> None:
     """List the recorded crowds, and whether each is present offline."""
@@ -41,6 +42,7 @@ def list_(as_json: bool) -> None:
 
 @command.command(epilog="Example: workbench data info bluebird")
 @click.argument("name")
+@idle_seed_option
 @json_option
 def info(name: str, as_json: bool) -> None:
     """Describe a recorded crowd: size, licence, citation, files."""
@@ -55,7 +57,7 @@ def info(name: str, as_json: bool) -> None:
     if as_json:
         emit(payload)
         return
-    folder = payload["folder"]
+    place = payload["folder"]
     lines = [
         (name, dataset.title),
         ("size", f"{dataset.tasks} tasks, {dataset.workers} workers, {dataset.labels} labels, "
@@ -63,7 +65,7 @@ def info(name: str, as_json: bool) -> None:
         ("licence", dataset.licence),
         ("citation", dataset.citation),
         ("note", dataset.note),
-        ("present", f"yes, in {folder}" if folder else f"no: workbench data fetch {name}"),
+        ("present", f"yes, in {place}" if place else f"no: workbench data fetch {name}"),
         *(("file", f"{file.url} ({file.bytes:,} bytes)") for file in dataset.files),
     ]  # fmt: skip
     width = max(len(field) for field, _ in lines)
@@ -72,19 +74,29 @@ def info(name: str, as_json: bool) -> None:
 
 @command.command(epilog="Example: workbench data fetch bluebird rte")
 @click.argument("names", nargs=-1, required=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder to write as tables: NAME/labels.csv and NAME/gold.csv.",
+)
+@idle_seed_option
 @json_option
-def fetch(names: tuple[str, ...], as_json: bool) -> None:
+def fetch(names: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Download recorded crowds (by NAME) and check them against their published hashes."""
     from workbench.crowd import datasets
 
     chosen = [_named(name) for name in dict.fromkeys(names)]
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError(f"--out {out}: is a file, give a folder")
     paths: dict[str, dict[str, str]] = {}
     for dataset in chosen:
-        folder = stored(dataset)
-        if folder is not None and os.environ.get(datasets.DATA_VARIABLE):
-            found = {path.name: path for path in sorted(folder.iterdir()) if path.is_file()}
+        place = stored(dataset)
+        if place is not None and os.environ.get(datasets.DATA_VARIABLE):
+            found = {path.name: path for path in sorted(place.iterdir()) if path.is_file()}
         else:
             found = datasets.fetch(dataset.name, progress=True)
+        if out is not None:
+            found = _tables(dataset.name, out / dataset.name)
         paths[dataset.name] = {name: str(path) for name, path in found.items()}
     if as_json:
         emit(paths)
@@ -94,6 +106,18 @@ def fetch(names: tuple[str, ...], as_json: bool) -> None:
             click.echo(f"{name}  {path}")
 
 
+def _tables(name: str, out: Path) -> dict[str, Path]:
+    """Write a data set's labels and gold as the tables every command reads."""
+    from workbench.crowd.datasets import load
+
+    known = load(name)
+    folder(out)
+    files = {"labels.csv": out / "labels.csv", "gold.csv": out / "gold.csv"}
+    write_file(files["labels.csv"], known.labels.to_csv(index=False))
+    write_file(files["gold.csv"], known.gold.to_csv())
+    return files
+
+
 def stored(dataset: Dataset) -> Path | None:
     """Folder in which a data set is present, without asking the network; None when it is not."""
     import pooch
@@ -101,12 +125,12 @@ def stored(dataset: Dataset) -> Path | None:
     from workbench.crowd.datasets import DATA_VARIABLE
 
     data = os.environ.get(DATA_VARIABLE)
-    folder = Path(data or pooch.os_cache("crowd-workbench")) / dataset.name
+    place = Path(data or pooch.os_cache("crowd-workbench")) / dataset.name
     complete = [[file.filename for file in dataset.files]]
     if data:
         complete.append(["labels.csv", "gold.csv"])
-    if any(all((folder / name).is_file() for name in names) for names in complete):
-        return folder
+    if any(all((place / name).is_file() for name in names) for names in complete):
+        return place
     return None
 
 
@@ -123,7 +147,7 @@ def _named(name: str) -> Dataset:
 
 
 def _summary(dataset: Dataset) -> dict[str, Any]:
-    folder = stored(dataset)
+    place = stored(dataset)
     return {
         "name": dataset.name,
         "title": dataset.title,
@@ -131,6 +155,6 @@ def _summary(dataset: Dataset) -> dict[str, Any]:
         "workers": dataset.workers,
         "labels": dataset.labels,
         "classes": dataset.classes,
-        "present": folder is not None,
-        "folder": None if folder is None else str(folder),
+        "present": place is not None,
+        "folder": None if place is None else str(place),
     }

@@ -8,10 +8,11 @@ from dataclasses import asdict
 
 import click
 
-from workbench.cli.output import emit, json_option, table, working
+from workbench.cli.output import emit, idle_seed_option, json_option, table, working
 
 
 @click.command(epilog="Example: workbench doctor")
+@idle_seed_option
 @json_option
 def command(as_json: bool) -> int:
     """Solve small problems with known answers, and name the versions at work.

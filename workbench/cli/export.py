@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.output import check_output, emit, json_option, working, write_file
+from workbench.cli.output import (
+    check_output,
+    emit,
+    idle_seed_option,
+    json_option,
+    working,
+    write_file,
+)
 from workbench.cli.problems import problem_options, read
 from workbench.errors import InputError
 
@@ -27,6 +34,7 @@ from workbench.errors import InputError
     type=click.Path(path_type=Path),
     help="File to write; without it the model goes to standard output.",
 )
+@idle_seed_option
 @json_option
 def command(
     file: str, formulation: str, epsilon: float | None, kind: str, out: Path | None, as_json: bool

@@ -34,6 +34,16 @@ def seed_option(command: Command) -> Command:
     )(command)
 
 
+def idle_seed_option(command: Command) -> Command:
+    """Add a `--seed` to a command that draws nothing, so that scripts can pass it to every one."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        expose_value=False,
+        help="Taken by every command; nothing is drawn here.",
+    )(command)
+
+
 def strict_json(payload: Any) -> str:
     """Write a payload as strict JSON: what is not finite becomes null."""
     return json.dumps(_plain(payload), allow_nan=False, ensure_ascii=False)

@@ -314,13 +314,15 @@ def _wrong_capacity(capacity: float) -> str | None:
     return None
 
 
-def read_task_types(source: Source) -> pd.Series[Any]:
+def read_task_types(source: Source, *, default: str | None = None) -> pd.Series[Any]:
     """Read the type of each task.
 
     Parameters
     ----------
     source
         Columns task and task_type (or type).
+    default
+        Type of every task in a table that has no column for it; None when it must have one.
 
     Returns
     -------
@@ -333,7 +335,12 @@ def read_task_types(source: Source) -> pd.Series[Any]:
         The file or its columns cannot be read, a cell is missing, or a task is repeated.
     """
     table = open_table(_named(source, "task", "task_type"), "task types")
-    table.require("task", "task_type")
-    tasks, types = table.words("task"), table.words("task_type")
+    if default is not None and table.find("task_type") is None:
+        table.require("task")
+        tasks = table.words("task")
+        types = [default] * len(tasks)
+    else:
+        table.require("task", "task_type")
+        tasks, types = table.words("task"), table.words("task_type")
     table.unique(tasks, "task", "a task has one type, remove the other")
     return pd.Series(types, index=pd.Index(tasks, name="task"), name="task_type")
