@@ -255,18 +255,19 @@ def _hindsight(source: RecordedLabels) -> FloatArray:
 
 
 def _within_reach(instance: Instance) -> Instance:
-    """Leave out the tasks that the main workers together cannot cover, and name them."""
+    """Leave out tasks until the main workers can cover the rest, and name them."""
     if len(instance.order) <= instance.preliminary:
         raise InputError(
             f"the crowd has {len(instance.order)} workers and {instance.preliminary} are "
             "preliminary: leave at least one to assign tasks to"
         )
     problem = instance.problem(instance.main)
-    alone = problem.uncoverable()
-    if not len(alone):
-        return instance
-    keep = np.setdiff1d(np.arange(len(instance.tasks)), alone)
     reachable = (problem.quality * problem.mask).sum(axis=1)
+    why = solve(problem, "typed").infeasibility
+    if why is None:
+        return instance
+    out = np.union1d(why.alone, why.drop).astype(np.int64)
+    keep = np.setdiff1d(np.arange(len(instance.tasks)), out)
     if not len(keep):
         raise InputError(
             f"no task can be covered at epsilon {instance.epsilon:g}, not even by all workers: "
@@ -275,7 +276,7 @@ def _within_reach(instance: Instance) -> Instance:
     return replace(
         instance,
         tasks=instance.tasks[keep],
-        left_out=tuple(str(name) for name in instance.source.tasks[instance.tasks[alone]]),
+        left_out=tuple(str(name) for name in instance.source.tasks[instance.tasks[out]]),
     )
 
 

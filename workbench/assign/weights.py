@@ -7,7 +7,7 @@ counted (`models.TypedProblem`), which makes both programs small.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from models.problem import BoolArray, FloatArray, IntArray
 from workbench.assign.primal import perturb
 from workbench.crowd.random import Seed
 from workbench.errors import InputError
-from workbench.solving import Solution, Termination, solve
+from workbench.solving import Solution, Termination, solve, tasks_to_drop
 
 OnInfeasible = Literal["error", "drop", "relax"]
 """What to do when the sample cannot cover the tasks (Section 5.1, note on feasibility).
@@ -142,7 +142,9 @@ def sampled_weights(
             "let some fall short ('relax'), sample more workers, or use a larger epsilon"
         )
     if on_infeasible == "drop":
-        return _dropping(sampled)
+        dropped, _ = tasks_to_drop(sampled)
+        rest = replace(sampled, tasks=sampled.tasks - dropped)
+        return _sampled(rest, solve(rest, "typed"), dropped, full)
     ceiling = float(sampled.prices.max()) / least_quality
     elastic = sampled.with_shortfall(ceiling)
     solution = solve(elastic, "typed")
@@ -152,36 +154,10 @@ def sampled_weights(
     return _sampled(sampled, solution, none, reached)
 
 
-def _dropping(sampled: TypedProblem) -> SampledWeights:
-    """Discard tasks until the rest can be covered: as few as the least shortfall asks for."""
-    left = sampled.tasks.copy()
-    while True:
-        rest = TypedProblem(
-            sampled.quality,
-            sampled.capacity,
-            sampled.requirement,
-            left,
-            sampled.workers,
-            sampled.cost,
-            sampled.available,
-        )
-        solution = solve(rest, "typed")
-        if solution.termination is not Termination.INFEASIBLE:
-            return _sampled(rest, solution, sampled.tasks - left, np.ones(len(left)))
-        alone = rest.uncoverable()
-        if len(alone):
-            left[alone] = 0
-            continue
-        least = solve(rest.with_shortfall(1.0, labels_free=True), "typed")
-        short = np.diag(_assignment(least)[:, rest.shape[1] :])
-        fewest = np.ceil(short / np.maximum(rest.requirement, 1e-12) - 1e-6)
-        left = np.maximum(left - np.maximum(fewest, short > 1e-9).astype(np.int64), 0)
-
-
 def _sampled(
     sampled: TypedProblem, solution: Solution, dropped: IntArray, reached: FloatArray
 ) -> SampledWeights:
-    weights = np.where(dropped < sampled.tasks + dropped, _weights(solution), 0.0)
+    weights = np.where(sampled.tasks > 0, _weights(solution), 0.0)
     used = _assignment(solution)[:, : sampled.shape[1]] > 1e-9
     least = float(sampled.quality[used].min(initial=1.0))
     return SampledWeights(weights, dropped, reached, least, solution)

@@ -8,6 +8,7 @@ May import `models` and `workbench.errors`; nothing else in the workbench import
 
 from workbench.solving.certify import certify, farkas, lagrangian
 from workbench.solving.door import FORMULATIONS, ROUTES, solve, versions
+from workbench.solving.feasibility import tasks_to_drop
 from workbench.solving.solution import Certificate, Check, Infeasibility, Solution, Termination
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "farkas",
     "lagrangian",
     "solve",
+    "tasks_to_drop",
     "versions",
 ]

@@ -287,8 +287,12 @@ def problem_is_whole(problem: AssignmentProblem | TypedProblem) -> bool:
 
 
 def _unit(problem: AssignmentProblem | TypedProblem, cost: float) -> float:
-    """What a difference of costs is measured by: the cost, or what stands for it near zero."""
-    return max(cost, 1e-9 * float(problem.prices[problem.pairs].max(initial=0.0))) or 1.0
+    """What a difference of costs is measured by: the cost, or a floor where that is near zero.
+
+    The floor is a millionth of what the labels cost at the highest price, were all perfect.
+    """
+    highest = float(problem.prices[problem.pairs].max(initial=0.0))
+    return max(cost, 1e-6 * highest * max(1.0, float(problem.demand.sum()))) or 1.0
 
 
 def _finite(

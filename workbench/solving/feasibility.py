@@ -26,7 +26,7 @@ ROUNDS = 20
 def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> Infeasibility:
     """Name the tasks that cannot be covered, and the requirements that can be met."""
     typed = problem.typed if isinstance(problem, AssignmentProblem) else problem
-    drop, proven = _tasks_to_drop(typed, options)
+    drop, proven = tasks_to_drop(typed, options)
     enough = 0.0
     scale = run(scale_arrays(typed), options)
     if scale.values is not None:
@@ -50,13 +50,14 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
     )
 
 
-def _tasks_to_drop(typed: TypedProblem, options: RunOptions) -> tuple[IntArray, bool]:
+def tasks_to_drop(typed: TypedProblem, options: RunOptions | None = None) -> tuple[IntArray, bool]:
     """How many tasks of each class to discard, and whether infeasibility is proven (Farkas).
 
     The least total shortfall, each task's measured as a share of its requirement, says where
     cover is missing; as many tasks as it amounts to are discarded, and the rest is tried again.
     Tasks that nobody can cover alone go first.
     """
+    options = options or RunOptions()
     n, m = typed.shape
     drop = np.zeros(n, dtype=np.int64)
     drop[typed.uncoverable()] = typed.tasks[typed.uncoverable()]

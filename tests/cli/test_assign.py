@@ -1,0 +1,141 @@
+"""`workbench assign`: from tables to a plan with proof."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+SKILLS = pd.DataFrame(
+    {"worker": [f"w{j}" for j in range(8)], "birds": 0.9, "dogs": [0.95, 0.6] * 4}
+)
+TASKS = pd.DataFrame({"task": ["007", "b", "c"], "task_type": ["birds", "dogs", "dogs"]})
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    SKILLS.to_csv("skills.csv", index=False)
+    TASKS.to_csv("tasks.csv", index=False)
+    pd.DataFrame({"worker": SKILLS["worker"], "capacity": 3}).to_csv("capacity.csv", index=False)
+    pd.DataFrame({"worker": SKILLS["worker"], "cost": [5, 1] * 4}).to_csv("costs.csv", index=False)
+    rng = np.random.default_rng(1)
+    rows = [
+        (f"g{i}", f"w{j}", str(int(rng.random() < 0.85) ^ (i % 2)))
+        for i in range(40)
+        for j in range(8)
+    ]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
+    pd.DataFrame(
+        {"task": [f"g{i}" for i in range(40)], "gold": [str(1 - i % 2) for i in range(40)]}
+    ).to_csv("gold.csv", index=False)
+    pd.DataFrame({"task": ["x", "y"]}).to_csv("only.csv", index=False)
+    return tmp_path
+
+
+BASE = ("assign", "--skills", "skills.csv", "--tasks", "tasks.csv")
+
+
+def test_plan(run, files):
+    result = run(*BASE, "--capacity", 3, "--epsilon", 0.25, "--out", "plan.csv")
+    assert result.exit_code == 0, result.output
+    plan = pd.read_csv("plan.csv", dtype=str)
+    assert set(plan["task"]) == {"007", "b", "c"}
+    assert plan.groupby("worker").size().max() <= 3
+    quality = SKILLS.set_index("worker")[["birds", "dogs"]].mul(2).sub(1).pow(2)
+    kinds = TASKS.set_index("task")["task_type"]
+    gathered = plan.apply(lambda row: quality.loc[row["worker"], kinds[row["task"]]], axis=1)
+    assert (gathered.groupby(plan["task"]).sum() >= 2 * np.log(4) - 1e-9).all()
+    assert "proven" in result.stdout
+    assert "at most" in result.stdout
+
+
+def test_json(run, files):
+    result = run(*BASE, "--capacity", "capacity.csv", "--epsilon", 0.25, "--json")
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert answer["labels"] == len(answer["plan"]) == answer["objective"]
+    assert answer["bound"] == answer["objective"]
+    assert answer["error_exact"] < answer["error_bound"] <= 0.25
+
+
+def test_prices_decide(run, files):
+    dear = json.loads(run(*BASE, "--capacity", 3, "--epsilon", 0.3, "--json").stdout)
+    cheap = json.loads(
+        run(*BASE, "--capacity", 3, "--epsilon", 0.3, "--costs", "costs.csv", "--json").stdout
+    )
+    bird = {worker for task, worker in cheap["plan"] if task == "007"}
+    assert bird <= {"w1", "w3", "w5", "w7"}
+    assert cheap["labels"] >= dear["labels"]
+
+
+def test_from_labels_and_gold(run, files):
+    """Skills estimated from recorded answers; tasks need no type when there is one."""
+    result = run(
+        "assign", "--labels", "labels.csv", "--gold", "gold.csv", "--tasks", "only.csv",
+        "--capacity", 2, "--epsilon", 0.4, "--out", "plan.csv",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert set(pd.read_csv("plan.csv")["task"]) == {"x", "y"}
+
+
+def test_infeasible_names_tasks_and_epsilon(run, files):
+    result = run(*BASE, "--capacity", 1, "--epsilon", 0.01, "--out", "plan.csv")
+    assert result.exit_code == 1
+    assert "infeasible" in result.stdout
+    assert "--epsilon" in result.stdout
+    assert not (files / "plan.csv").exists()
+    mend = result.stdout.split("--epsilon ")[1].split()[0]
+    assert run(*BASE, "--capacity", 1, "--epsilon", mend, "--out", "plan.csv").exit_code == 0
+
+
+def test_infeasible_alone_names_by_name(run, files):
+    result = run(*BASE, "--capacity", 9, "--epsilon", 1e-6, "--json")
+    assert result.exit_code == 1
+    message = json.loads(result.stdout)["message"]
+    assert "007" in message
+
+
+BAD = {
+    "nothing": (("--tasks", "tasks.csv"), "give --skills, or --labels with --gold"),
+    "both": (("--tasks", "tasks.csv", "--skills", "skills.csv", "--labels", "labels.csv"), "give"),
+    "no gold": (("--tasks", "tasks.csv", "--labels", "labels.csv"), "go together"),
+    "no tasks": (("--skills", "skills.csv"), "Missing option '--tasks'"),
+    "type without skill": (
+        ("--skills", "skills.csv", "--tasks", "cats.csv"), "type 'cats', for which no worker",
+    ),
+    "task twice": (("--skills", "skills.csv", "--tasks", "twice.csv"), "appears already"),
+    "skill": (("--skills", "bad.csv", "--tasks", "tasks.csv"), "1.5"),
+    "capacity": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", "-1"), "is -1"),
+    "capacity of one missing": (
+        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", "few.csv"), "has none",
+    ),
+    "price missing": (
+        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--costs", "half.csv"), "has none",
+    ),
+    "price of type missing": (
+        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--costs", "birds.csv"), "no price for",
+    ),
+    "epsilon": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--epsilon", "1"), "is 1"),
+    "time": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--time-limit", "0"), "time limit"),
+    "out": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--out", "plan.txt"), "ends in"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case, refused, files):
+    pd.DataFrame({"task": ["x"], "task_type": ["cats"]}).to_csv("cats.csv", index=False)
+    pd.DataFrame({"task": ["x", "x"], "task_type": "dogs"}).to_csv("twice.csv", index=False)
+    SKILLS.assign(dogs=1.5).to_csv("bad.csv", index=False)
+    pd.DataFrame({"worker": ["w0"], "capacity": 1}).to_csv("few.csv", index=False)
+    pd.DataFrame({"worker": ["w0"], "cost": 1}).to_csv("half.csv", index=False)
+    SKILLS[["worker", "birds"]].to_csv("birds.csv", index=False)
+    arguments, fragment = BAD[case]
+    for name, value in (("--capacity", "3"), ("--epsilon", "0.3")):
+        if name not in arguments:
+            arguments = (*arguments, name, value)
+    before = sorted(path.name for path in files.iterdir())
+    assert fragment in refused("assign", *arguments)
+    assert sorted(path.name for path in files.iterdir()) == before

@@ -1,0 +1,204 @@
+"""`workbench compare`: the table, the files, the numbers a reader relies on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.compare import METHODS
+
+SMALL = ("--tasks", 40, "--workers", 40, "--capacity", 40, "--epsilon", 0.2, "--gold-tasks", 10)
+FIELDS = [
+    "method", "labels_gold", "labels_task", "cost", "objective", "lower_bound", "ratio",
+    "tasks_covered", "error_bound", "error_exact", "error_measured", "error_se", "seconds",
+]  # fmt: skip
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """A crowd of 24 workers on 30 tasks, most pairs recorded; one task hardly anybody saw."""
+    rng = np.random.default_rng(5)
+    skill = rng.uniform(0.6, 0.95, 24)
+    true = rng.integers(0, 2, 30)
+    rows = []
+    for i in range(30):
+        for j in range(24):
+            if rng.random() < (0.05 if i == 29 else 0.9):
+                right = rng.random() < skill[j]
+                rows.append((f"q{i}", f"ann{j}", "yn"[true[i] if right else 1 - true[i]]))
+    pd.DataFrame(rows, columns=["item", "annotator", "answer"]).to_csv(
+        tmp_path / "labels.csv", index=False
+    )
+    gold = pd.DataFrame(
+        {"task": [f"q{i}" for i in range(29)], "gold": ["yn"[t] for t in true[:29]]}
+    )
+    gold.to_csv(tmp_path / "gold.csv", index=False)
+    return ("--labels", tmp_path / "labels.csv", "--gold", tmp_path / "gold.csv")
+
+
+def rows_of(result):
+    assert result.exit_code == 0, result.output
+    payload = json.loads(result.stdout)
+    return {row["method"]: row for row in payload["rows"]}, payload
+
+
+class TestSimulated:
+    def test_json(self, run):
+        rows, payload = rows_of(run("compare", *SMALL, "--json"))
+        assert list(rows) == list(METHODS)
+        assert set(FIELDS) <= set(rows["adaptive"])
+        assert payload["tasks"] == 40
+        assert payload["left_out"] == []
+        exact, adaptive = rows["offline IP"], rows["adaptive"]
+        assert exact["lower_bound"] == exact["objective"] == exact["labels_task"]
+        assert exact["ratio"] == 1
+        assert exact["tasks_covered"] == 40
+        assert exact["error_exact"] <= exact["error_bound"] <= 0.2
+        assert rows["relaxation"]["objective"] == pytest.approx(rows["dual"]["objective"])
+        assert rows["relaxation"]["objective"] <= exact["objective"]
+        assert adaptive["labels_gold"] == 10 * (40 + 12)
+        assert adaptive["cost"] == adaptive["labels_gold"] + adaptive["labels_task"]
+        assert adaptive["ratio"] == pytest.approx(adaptive["objective"] / exact["lower_bound"])
+        for name in METHODS[5:]:
+            budget = adaptive["cost"]
+            assert budget - 40 < rows[name]["cost"] <= budget
+            assert 0 <= rows[name]["error_measured"] <= 1
+        assert rows["random + message passing"]["error_exact"] is None
+
+    def test_same_seed_same_numbers(self, run):
+        first, second = (rows_of(run("compare", *SMALL, "--json", "--seed", 3))[0] for _ in "ab")
+        for method in METHODS:
+            first[method].pop("seconds"), second[method].pop("seconds")
+        assert first == second
+        other = rows_of(run("compare", *SMALL, "--json", "--seed", 4))[0]
+        assert other["adaptive"]["error_measured"] != first["adaptive"]["error_measured"]
+
+    def test_files(self, run, tmp_path):
+        out = tmp_path / "new" / "results"
+        result = run("compare", *SMALL, "--out", out, "--trials", 3)
+        assert result.exit_code == 0, result.output
+        assert "mean of 3 trials" in result.stdout
+        assert sorted(path.name for path in out.iterdir()) == [
+            "compare.csv", "compare.json", "compare.png", "trials.csv",
+        ]  # fmt: skip
+        trials = pd.read_csv(out / "trials.csv")
+        assert trials.groupby("method").size().tolist() == [3] * len(METHODS)
+        summary = pd.read_csv(out / "compare.csv").set_index("method")
+        adaptive = trials[trials["method"] == "adaptive"]
+        assert summary.loc["adaptive", "cost"] == pytest.approx(adaptive["cost"].mean())
+        assert summary.loc["adaptive", "error_se"] == pytest.approx(
+            adaptive["error_measured"].sem()
+        )
+        assert (out / "compare.png").read_bytes().startswith(b"\x89PNG")
+        assert json.loads((out / "compare.json").read_text())["settings"]["trials"] == 3
+
+    @pytest.mark.parametrize("crowd", ["uniform", "specialists", "beta"])
+    def test_crowds(self, run, crowd):
+        options = ("--crowd", crowd, "--types", 2, "--epsilon", 0.4)
+        rows, _ = rows_of(run("compare", *SMALL, *options, "--json"))
+        assert rows["offline IP"]["objective"] > 0
+
+    def test_what_capacities_cannot_cover_is_left_out(self, run):
+        """Too little capacity for all tasks: some are left out, named, for every method."""
+        rows, payload = rows_of(
+            run("compare", *SMALL, "--capacity", 12, "--epsilon", 0.1, "--json")
+        )
+        assert 0 < len(payload["left_out"]) < 40
+        assert payload["tasks"] + len(payload["left_out"]) == 40
+        assert rows["offline IP"]["tasks_covered"] == payload["tasks"]
+
+
+class TestRecorded:
+    def test_only_recorded_pairs(self, run, recorded):
+        rows, payload = rows_of(run("compare", *recorded, "--epsilon", 0.2, "--json"))
+        assert payload["left_out"] == ["q29"]
+        assert payload["notes"]
+        assert rows["offline IP"]["tasks_covered"] == payload["tasks"] == 29 - 9
+        assert rows["offline IP"]["error_measured"] < 0.3
+
+    def test_options(self, run, recorded, tmp_path):
+        workers = [f"ann{j}" for j in range(24)]
+        pd.DataFrame({"worker": workers, "capacity": 15}).to_csv(tmp_path / "m.csv", index=False)
+        pd.DataFrame({"worker": workers, "cost": [1, 3] * 12}).to_csv(
+            tmp_path / "c.csv", index=False
+        )
+        kinds = pd.DataFrame({"task": [f"q{i}" for i in range(30)], "task_type": ["a", "b"] * 15})
+        kinds.to_csv(tmp_path / "t.csv", index=False)
+        rows, _ = rows_of(
+            run(
+                "compare", *recorded, "--capacity", tmp_path / "m.csv", "--costs",
+                tmp_path / "c.csv", "--task-types", tmp_path / "t.csv", "--epsilon", 0.4, "--json",
+            )
+        )  # fmt: skip
+        exact = rows["offline IP"]
+        assert exact["labels_task"] < exact["objective"] < 3 * exact["labels_task"]
+
+    @pytest.mark.skipif(not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA is unset")
+    @pytest.mark.parametrize(("name", "left_out"), [("bluebird", False), ("rte", True)])
+    def test_data_sets(self, run, name, left_out):
+        rows, payload = rows_of(
+            run("compare", "--data", name, "--epsilon", 0.2, "--seed", 1, "--json")
+        )
+        assert bool(payload["left_out"]) == left_out
+        assert rows["offline IP"]["ratio"] == 1
+        assert rows["adaptive"]["error_measured"] < 0.25
+
+
+BAD = {
+    "two crowds": (("--data", "bluebird", "--labels", "L"), "--data and --labels exclude"),
+    "labels alone": (("--labels", "L"), "--labels and --gold go together"),
+    "gold alone": (("--gold", "G"), "--labels and --gold go together"),
+    "no such data": (("--data", "bluebrid"), "bluebrid"),
+    "missing labels": (("--labels", "no.csv", "--gold", "G"), "no.csv: no such file"),
+    "missing gold": (("--labels", "L", "--gold", "no.csv"), "no.csv: no such file"),
+    "epsilon": (("--epsilon", "2"), "epsilon is 2: the error must lie strictly"),
+    "epsilon recorded": (("--labels", "L", "--gold", "G", "--epsilon", "0"), "epsilon is 0"),
+    "epsilon out of reach": (
+        ("--labels", "L", "--gold", "G", "--epsilon", "1e-9"), "no task can be covered",
+    ),
+    "gamma": (("--gamma", "0"), "--gamma is 0"),
+    "gamma nan": (("--gamma", "nan"), "--gamma is nan"),
+    "gamma too large": (("--labels", "L", "--gold", "G", "--gamma", "1000"), "gamma is 1000"),
+    "control": (("--labels", "L", "--gold", "G", "--control", "1.5"), "control"),
+    "skill": (("--skill", "1.2"), "1.2"),
+    "capacity": (("--capacity", "-3"), "--capacity -3"),
+    "capacity file": (("--labels", "L", "--gold", "G", "--capacity", "no.csv"), "no.csv"),
+    "capacity words": (("--capacity", "many"), "a simulated crowd takes a whole number"),
+    "costs simulated": (("--costs", "c.csv"), "--costs is for recorded labels"),
+    "types simulated": (("--task-types", "t.csv"), "--task-types is for recorded labels"),
+    "trials": (("--trials", "0"), "0 is not in the range"),
+    "time": (("--time-limit", "-1", "--tasks", "5"), "time limit is -1"),
+    "crowd": (("--crowd", "nice"), "'nice' is not one of"),
+    "infeasible": (("--infeasible", "maybe"), "'maybe' is not one of"),
+    "out": (("--out", "L"), "is a file, give a folder"),
+    "classes": (("--labels", "FIVE", "--gold", "G5"), "have 3 classes"),
+    "gold unknown": (("--labels", "L", "--gold", "G5"), "G5"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case, refused, recorded, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(
+        {"task": ["a", "a", "b"], "worker": ["u", "v", "u"], "label": ["1", "2", "3"]}
+    ).to_csv("FIVE.csv", index=False)
+    pd.DataFrame({"task": ["a", "b"], "gold": ["1", "2"]}).to_csv("G5.csv", index=False)
+    files = {"L": "labels.csv", "G": "gold.csv", "FIVE": "FIVE.csv", "G5": "G5.csv"}
+    arguments, fragment = BAD[case]
+    before = sorted(path.name for path in tmp_path.iterdir())
+    line = refused("compare", *(files.get(a, a) for a in arguments))
+    assert fragment in line
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_progress_stays_off_standard_output(tmp_path):
+    """With --json standard output is one document, whatever is told on standard error."""
+    command = [sys.executable, "-m", "workbench.cli", "compare", *map(str, SMALL), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    json.loads(done.stdout)

@@ -1,0 +1,98 @@
+"""The comparison's arithmetic, on instances small enough to recompute."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from models import requirement
+from workbench.compare import COLUMNS, METHODS, compare, recorded, simulated, summarise
+from workbench.crowd.population import Crowd, specialists
+from workbench.errors import InputError
+
+
+def instance(**changes):
+    crowd = specialists(52, seed=1, task_types=2, skilled=0.9, capacity=30)
+    settings = {"tasks": 30, "preliminary": 12, "gold": 15, "epsilon": 0.2, **changes}
+    return simulated(crowd, seed=np.random.SeedSequence(3), **settings)
+
+
+def rows(given, **options):
+    return {row.method: row for row in compare(given, seed=np.random.SeedSequence(4), **options)}
+
+
+def test_every_method_once_in_order():
+    assert list(rows(instance())) == list(METHODS)
+
+
+def test_preliminary_workers_get_no_task_and_the_rest_do():
+    given = instance()
+    assert len(given.main) == 40
+    assert len(set(given.order)) == 52
+    exact = rows(given)["offline IP"]
+    # Specialists of quality 0.64 and strangers of 0: five labels a task at 2 ln 5.
+    assert exact.objective == 30 * np.ceil(float(requirement(0.2)) / 0.64)
+    assert exact.error_bound == pytest.approx(np.exp(-0.5 * 6 * 0.64))
+
+
+def test_prices_enter_cost_objective_and_bound():
+    given = instance()
+    doubled = type(given)(**{**vars(given), "price": np.full((2, 52), 2.0)})
+    plain, dear = rows(given), rows(doubled)
+    assert dear["offline IP"].objective == 2 * plain["offline IP"].objective
+    assert dear["offline IP"].lower_bound == pytest.approx(2 * plain["offline IP"].lower_bound)
+    adaptive = dear["adaptive"]
+    assert adaptive.objective == 2 * adaptive.labels_task
+    assert adaptive.cost == adaptive.objective + adaptive.labels_gold
+
+
+def test_time_limit_still_gives_a_bound():
+    row = rows(instance(), time_limit=0.05)["offline IP"]
+    assert row.lower_bound is not None
+
+
+def test_oracle_workers_make_no_error():
+    crowd = Crowd(np.ones((1, 12)), 40, np.arange(12), np.array(["all"]))
+    given = simulated(
+        crowd, tasks=20, preliminary=4, gold=3, epsilon=0.4, seed=np.random.SeedSequence(1)
+    )
+    table = rows(given)
+    for method in ("offline IP", "primal approximation", "adaptive", "random + weighted majority"):
+        assert table[method].error_measured == 0
+        assert table[method].error_exact == pytest.approx(0, abs=1e-9)
+
+
+def test_unknown_truth_is_not_scored():
+    labels = pd.DataFrame(
+        [(f"t{i}", f"w{j}", "ab"[i % 2]) for i in range(12) for j in range(9)],
+        columns=["task", "worker", "label"],
+    )
+    gold = pd.Series({f"t{i}": "ab"[i % 2] for i in range(6)}, name="gold")
+    given = recorded(
+        labels, gold, control=2, gamma=0.5, gold_tasks=2, epsilon=0.4,
+        seed=np.random.SeedSequence(1),
+    )  # fmt: skip
+    assert len(given.tasks) == 10
+    row = rows(given)["offline IP"]
+    assert row.error_measured == 0
+    assert row.error_se == 0
+
+
+def test_crowd_of_preliminary_workers_only():
+    with pytest.raises(InputError, match="leave at least one"):
+        instance(preliminary=52)
+
+
+def test_summarise():
+    one = pd.DataFrame([vars(row) for row in compare(instance(), seed=np.random.SeedSequence(4))])
+    trials = pd.concat([one.assign(trial=0), one.assign(trial=1, error_measured=0.5)])
+    summary = summarise(trials)
+    assert summary["method"].tolist() == list(METHODS)
+    assert set(COLUMNS) < set(summary.columns)
+    assert summary["trials"].tolist() == [2] * len(METHODS)
+    adaptive = summary.set_index("method").loc["adaptive"]
+    measured = trials.loc[trials["method"] == "adaptive", "error_measured"]
+    assert adaptive["error_measured"] == pytest.approx(measured.mean())
+    assert adaptive["error_se"] == pytest.approx(measured.std() / np.sqrt(2))
+    assert summarise(one.assign(trial=0))["error_se"].iloc[0] == one["error_se"].iloc[0]
