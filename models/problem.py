@@ -309,7 +309,8 @@ class TypedProblem:
             np.concatenate([self.capacity, self.tasks]),
             self.requirement,
             self.tasks,
-            np.concatenate([self.workers, np.ceil(self.requirement).astype(np.int64)]),
+            # One more than can be needed: a column at its bound would let the weight rise.
+            np.concatenate([self.workers, np.ceil(self.requirement).astype(np.int64) + 1]),
             np.hstack([real, np.broadcast_to(np.reshape(price, (-1, 1)), (types, types))]),
             np.hstack(
                 [

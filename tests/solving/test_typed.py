@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from instances import random_problem, small_problems
 
@@ -71,6 +71,8 @@ def test_classes_of_small_problems(problem):
     assert np.flatnonzero(uncoverable).tolist() == problem.uncoverable().tolist()
 
 
+@example(AssignmentProblem([[0.1, 0.9]], [0, 1], 1.0), 1.0)  # nothing but shortfall
+@example(AssignmentProblem([[0.1, 0.7]], 1, 0.8), 1.0)  # enough, but for rounding
 @given(small_problems(), st.floats(0.5, 20))
 @settings(max_examples=60, deadline=None)
 def test_with_shortfall_always_has_a_solution(problem, price):
