@@ -72,7 +72,9 @@ def test_classes_of_small_problems(problem):
 
 
 @example(AssignmentProblem([[0.1, 0.9]], [0, 1], 1.0), 1.0)  # nothing but shortfall
-@example(AssignmentProblem([[0.1, 0.7]], 1, 0.8), 1.0)  # enough, but for rounding
+@example(  # enough, but for rounding
+    AssignmentProblem([[0.1, 0.7, 0.0], [0.0, 0.0, 0.0]], [1, 1, 0], [0.8, 0.0]), 1.0
+)
 @given(small_problems(), st.floats(0.5, 20))
 @settings(max_examples=60, deadline=None)
 def test_with_shortfall_always_has_a_solution(problem, price):

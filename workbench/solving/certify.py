@@ -216,7 +216,7 @@ def complementary_slackness(
     ]
     cost = float((problem.prices * assignment).sum())
     return _check(
-        "complementary slackness", np.concatenate(products) / _unit(problem, cost), OPTIMALITY
+        "complementary slackness", np.concatenate(products) / cost_scale(problem, cost), OPTIMALITY
     )
 
 
@@ -264,7 +264,7 @@ def certify(
         checks.append(_check("bound is a number", np.array([bound - bound]), 0.0))
     if assignment is not None and cost is not None:
         checks += primal_checks(problem, assignment, whole=whole)
-        unit = _unit(problem, cost)
+        unit = cost_scale(problem, cost)
         if bound is not None:
             checks.append(_check("bound ≤ cost", np.array([bound - cost]) / unit, OPTIMALITY))
         if not whole and task_weights is not None and worker_prices is not None:
@@ -286,7 +286,7 @@ def problem_is_whole(problem: AssignmentProblem | TypedProblem) -> bool:
     return isinstance(problem, AssignmentProblem) and problem.integral_cost
 
 
-def _unit(problem: AssignmentProblem | TypedProblem, cost: float) -> float:
+def cost_scale(problem: AssignmentProblem | TypedProblem, cost: float) -> float:
     """What a difference of costs is measured by: the cost, or a floor where that is near zero.
 
     The floor is a millionth of what the labels cost at the highest price, were all perfect.

@@ -13,7 +13,7 @@ from models import AssignmentProblem, TypedProblem
 from models.problem import FloatArray
 from workbench.errors import InputError
 from workbench.solving.array_route import run_arrays
-from workbench.solving.certify import certify
+from workbench.solving.certify import OPTIMALITY, certify, cost_scale
 from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain, rounded, share_met
 from workbench.solving.highs import LpAlgorithm, RunOptions
@@ -87,7 +87,7 @@ def solve(
     if tried.why is not None:
         return _infeasible(blank, tried.why, relaxed=tried.relaxed)
     solution = _certified(blank, problem, tried, unit, exact=exact)
-    wrong = _contradiction(solution)
+    wrong = _contradiction(problem, solution)
     if wrong:
         # No number of an answer that contradicts the data or itself is to be used.
         return replace(
@@ -280,14 +280,16 @@ def _certified(
     )
 
 
-def _contradiction(solution: Solution) -> str:
+def _contradiction(problem: AssignmentProblem | TypedProblem, solution: Solution) -> str:
     """What is wrong with an answer, in words; empty when nothing is."""
     objective, bound, certificate = solution.objective, solution.bound, solution.certificate
     if certificate.status == "failed":
         failed = ", ".join(check.name for check in certificate.checks if not check.passed)
         return f"the solver's answer fails its certificate: {failed}"
-    if objective is not None and bound is not None and bound > objective * (1 + 1e-6) + 1e-300:
-        return f"the solver claims a bound of {bound:g} beyond its own solution's {objective:g}"
+    if objective is not None and bound is not None:
+        beyond = bound - objective
+        if beyond > OPTIMALITY * cost_scale(problem, objective):
+            return f"the solver claims a bound of {bound:g} beyond its own solution's {objective:g}"
     if solution.termination is Termination.OPTIMAL:
         if solution.assignment is None:
             return "the solver claims an optimum and gives none"
