@@ -100,7 +100,7 @@ def run(
                 np.array(event.data_out.mip_solution),
             )
         )
-    _checked(highs.passModel(_lp(highspy, model)), "model")
+    _checked(pass_arrays(highspy, highs, model), "model")
     if start is not None:
         columns = np.arange(len(start), dtype=np.int32)
         _checked(highs.setSolution(len(start), columns, start), "start solution")
@@ -135,22 +135,29 @@ def _checked(status: Any, what: str) -> None:
         raise RuntimeError(f"HiGHS refused the {what}")
 
 
-def _lp(highspy: Any, model: LinearModel) -> Any:
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = len(model.cost), len(model.row_lower)
-    lp.col_cost_, lp.col_lower_, lp.col_upper_ = model.cost, model.lower, model.upper
-    lp.row_lower_, lp.row_upper_ = model.row_lower, model.row_upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = model.start
-    lp.a_matrix_.index_ = model.index
-    lp.a_matrix_.value_ = model.value
+def pass_arrays(highspy: Any, highs: Any, model: LinearModel) -> Any:
+    """Hand the arrays over whole: filling a `HighsLp` field by field copies them once more."""
+    columns = len(model.cost)
+    whole = np.zeros(columns, dtype=np.int32)
     if model.integer:
-        kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
-        whole = [True] * len(model.cost) if model.whole is None else model.whole.tolist()
-        lp.integrality_ = [kinds[column] for column in whole]
-    if model.maximise:
-        lp.sense_ = highspy.ObjSense.kMaximize
-    return lp
+        whole[:] = 1 if model.whole is None else model.whole
+    return highs.passModel(
+        columns,
+        len(model.row_lower),
+        len(model.value),
+        int(highspy.MatrixFormat.kColwise),
+        int(highspy.ObjSense.kMaximize if model.maximise else highspy.ObjSense.kMinimize),
+        0.0,
+        model.cost,
+        model.lower,
+        model.upper,
+        model.row_lower,
+        model.row_upper,
+        model.start.astype(np.int32),
+        model.index,
+        model.value,
+        whole,
+    )
 
 
 def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from workbench.solving.arrays import LinearModel
-from workbench.solving.highs import RunOptions, settings
+from workbench.solving.highs import RunOptions, pass_arrays, settings
 
 
 def run_raw(model: LinearModel) -> float:
@@ -16,25 +14,8 @@ def run_raw(model: LinearModel) -> float:
     import highspy
 
     highs = highspy.Highs()
-    for name, value in settings(RunOptions(), integer=bool(np.any(model.integer))).items():
+    for name, value in settings(RunOptions(), integer=model.integer).items():
         highs.setOptionValue(name, value)
-    columns = len(model.cost)
-    highs.passModel(
-        columns,
-        len(model.row_lower),
-        len(model.value),
-        int(highspy.MatrixFormat.kColwise),
-        int(highspy.ObjSense.kMaximize if model.maximise else highspy.ObjSense.kMinimize),
-        0.0,
-        model.cost,
-        model.lower,
-        model.upper,
-        model.row_lower,
-        model.row_upper,
-        model.start.astype(np.int32),
-        model.index,
-        model.value,
-        np.broadcast_to(model.integer, columns).astype(np.int32),
-    )
+    pass_arrays(highspy, highs, model)
     highs.run()
     return float(highs.getInfo().objective_function_value)
