@@ -492,7 +492,7 @@ def _row(
     n, workers = len(instance.tasks), len(instance.order)
     votes = collect(instance.source, instance.tasks[bought.task], bought.worker)
     if vote is None:
-        outcome = weighted_majority(votes, bought.weight, seed=rng)
+        outcome = weighted_majority(votes, bought.weight, per="vote", seed=rng)
     else:
         outcome = vote(votes, bought.weight, rng)
     seconds = time.perf_counter() - started + extra_seconds

@@ -147,7 +147,7 @@ def test_table_names_tasks_and_classes():
 def test_weights_per_vote_and_per_worker_agree():
     given_votes = random_votes(1)
     weights = np.random.default_rng(1).normal(size=9)
-    by_worker = weighted_majority(given_votes, weights, seed=0)
+    by_worker = weighted_majority(given_votes, weights, seed=0, per="worker")
     by_vote = weighted_majority(given_votes, weights[given_votes.worker], seed=0)
     assert np.array_equal(by_worker.label, by_vote.label)
     sums = np.zeros((40, 3))
@@ -167,9 +167,15 @@ def test_as_many_votes_as_workers():
 def test_unit_weights_are_a_majority():
     given_votes = random_votes(2)
     plain = majority(given_votes, seed=9)
-    weighted = weighted_majority(given_votes, np.ones(9), seed=9)
+    weighted = weighted_majority(given_votes, np.ones(9), seed=9, per="worker")
     for name in ("label", "score", "tied", "unlabelled"):
         assert np.array_equal(getattr(plain, name), getattr(weighted, name))
+
+
+def test_the_largest_weights_sum_to_a_finite_score():
+    outcome = weighted_majority(ballot(*[0] * 50, 1), np.full(51, 1e300), seed=0)
+    assert np.isfinite(outcome.score).all()
+    assert outcome.label[0] == 0
 
 
 def test_sums_equal_but_for_rounding_tie():
@@ -195,13 +201,15 @@ def test_zero_weights_leave_a_tie_and_not_an_unlabelled_task():
 @pytest.mark.parametrize(
     ("weights", "per", "line"),
     [
-        ([1, np.nan, 1], None, "weights[1] is nan: give finite weights"),
-        ([1, np.inf, 1], None, "weights[1] is inf: give finite weights"),
-        (np.ones(4), None, "weights has shape (4,): give 3, one per vote or 2, one per worker"),
-        (np.ones(2), "vote", "weights has shape (2,): give 3, one per vote"),
-        (np.ones(3), "worker", "weights has shape (3,): give 2, one per worker"),
-        (1.0, None, "weights has shape (): give 3, one per vote or 2, one per worker"),
-        (["a"], None, "weights is not an array of numbers"),
+        ([1, np.nan, 1], "vote", "weights[1] is nan: give numbers within ±1e+300"),
+        ([1, np.inf, 1], "vote", "weights[1] is inf: give numbers within ±1e+300"),
+        ([1, 1, -2e300], "vote", "weights[2] is -2e+300: give numbers within ±1e+300"),
+        (np.ones(4), "vote", "weights has shape (4,): give 3, one per vote"),
+        (np.ones(2), "vote", "weights has shape (2,): give 3, one per vote, or say per='worker'"),
+        (np.ones(3), "worker", "weights has shape (3,): give 2, one per worker, or say per='vote'"),
+        (1.0, "vote", "weights has shape (): give 3, one per vote"),
+        (np.ones(3), None, "per is None: give 'vote' or 'worker'"),
+        (["a"], "vote", "weights is not an array of numbers"),
     ],
 )
 def test_bad_weights_get_one_line(weights, per, line):
@@ -217,10 +225,10 @@ def test_names_order_and_scale_change_nothing(seed, L, scale):
     rng = np.random.default_rng(seed)
     given_votes = random_votes(rng, n=12, m=6, L=L, share=0.9)
     weights = rng.normal(size=6)
-    plain = weighted_majority(given_votes, weights, seed=0)
+    plain = weighted_majority(given_votes, weights, seed=0, per="worker")
     clear = ~(plain.tied | plain.unlabelled)
 
-    scaled = weighted_majority(given_votes, scale * weights, seed=1)
+    scaled = weighted_majority(given_votes, scale * weights, seed=1, per="worker")
     assert np.array_equal(plain.label[clear], scaled.label[clear])
 
     tasks, workers, classes = rng.permutation(12), rng.permutation(6), rng.permutation(L)
@@ -265,6 +273,7 @@ def test_log_odds_weights_give_the_likeliest_class():
         votes(np.column_stack([task, worker, label.ravel()]), L=L),
         log_odds_weights(skill, L, truncate=0),
         seed=0,
+        per="worker",
     )
     likelihood = np.stack(
         [np.where(label == c, skill, (1 - skill) / (L - 1)).prod(axis=1) for c in range(L)], axis=1

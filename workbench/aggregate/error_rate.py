@@ -1,7 +1,8 @@
 """How often a weighted vote of independent voters is wrong: exactly, and by Lemma 1.
 
 Voter j is right with probability p_j and counts w_j, so the vote errs when Σ ± w_j < 0, and
-half of the time, by a fair draw, when Σ ± w_j = 0. Sums within 1e-12 of Σ|w| around 0 are 0.
+half of the time, by a fair draw, when Σ ± w_j = 0: within 1e-9 Σ|w| of 0, where
+`weighted_majority` sees a tie.
 
 The exact route lists the values that the sum can take, equal ones merged: n equal voters make
 n + 1 of them. Where there are too many the weights are rounded to a lattice. Rounding moves a
@@ -10,7 +11,7 @@ and the probability of the others bounds what is not known.
 
 Source of the bound: Ho, Jabbari, Vaughan (2013), Section 4.1, Lemma 1.
 
-May import `workbench.errors`, `workbench.crowd` and NumPy.
+May import `workbench.errors`, `workbench.crowd`, its neighbour `votes`, and NumPy.
 """
 
 from __future__ import annotations
@@ -21,12 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from workbench.aggregate.votes import TIE
 from workbench.crowd import _checks
 from workbench.crowd.votes import BoolArray, FloatArray, IntArray
 from workbench.errors import InputError
 
-TIE = 1e-12
-"""Sums closer to 0 than this share of Σ|w| are ties."""
 MERGE = 1e-13
 """Sums closer to each other than this share of Σ|w| are merged."""
 ROUNDING = 1e-12
@@ -320,7 +320,8 @@ def _lattice(against: FloatArray, share: FloatArray, cells: int) -> tuple[float,
     """
     scaled = np.sort(share) * cells
     steps: IntArray = np.rint(scaled).astype(np.int64)
-    off = float(np.abs(scaled - steps).sum()) + 1e-6
+    # Sums within TIE of 0 are not decided either; twice, for the rounding of `scaled`.
+    off = float(np.abs(scaled - steps).sum()) + 2 * TIE * cells
     total = int(steps.sum())
     # Σ ± w is total − 2 · wrong, give or take `off`.
     sure = max(math.ceil((total - off) / 2), 0)

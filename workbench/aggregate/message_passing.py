@@ -142,15 +142,16 @@ def _rescaled(message: FloatArray, part: IntArray) -> tuple[FloatArray, FloatArr
 def _parts(task: IntArray, worker: IntArray, n: int, m: int) -> IntArray:
     """Number the connected part of the graph that each edge lies in, shape (k,).
 
-    Each task takes the least task number within two steps, and then that task's, until
-    nothing changes.
+    `root` is a task of the same part, no later than the task itself. Each root takes the
+    least root that any of its tasks sees two steps away, and each task its root's, until
+    nothing changes: the known parts merge, so a long chain takes few rounds.
     """
     root = np.arange(n)
     while True:
         least = np.full(m, n)
         np.minimum.at(least, worker, root[task])
         lower = root.copy()
-        np.minimum.at(lower, task, least[worker])
+        np.minimum.at(lower, root[task], least[worker])
         lower = lower[lower]
         if (lower == root).all():
             return np.unique(root, return_inverse=True)[1][task]

@@ -24,6 +24,8 @@ from workbench.errors import InputError
 
 TIE = 1e-9
 """Sums of weights closer than this share of Σ|w| tie."""
+LARGEST = 1e300
+"""No weight may be larger, so that sums of weights stay finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +92,7 @@ def weighted_majority(
     weights: ArrayLike,
     *,
     seed: Seed,
-    per: Literal["vote", "worker"] | None = None,
+    per: Literal["vote", "worker"] = "vote",
 ) -> Aggregate:
     """Give each task the class with the largest sum of weights, any number of classes.
 
@@ -99,30 +101,34 @@ def weighted_majority(
     votes
         The labels.
     weights
-        Shape (k,), one for each vote, or shape (m,), one for each worker. Only ratios matter.
-        A negative weight speaks against the class voted for.
+        One for each vote, shape (k,), or with `per="worker"` one for each worker, shape (m,).
+        Only ratios matter. A negative weight speaks against the class voted for.
     seed
         Of the draw where classes tie; one number is drawn for each task, tied or not.
     per
-        How to read `weights`. None goes by the length, and takes them for one per vote where
-        there are as many votes as workers.
+        What a weight belongs to. The shape cannot tell where there are as many votes as
+        workers, so it is said.
 
     Raises
     ------
     InputError
-        A weight is not finite, the shape does not fit, or there are tasks and no classes.
+        A weight is NaN or beyond ±1e300, the shape does not fit, or there are tasks and no
+        classes.
     """
     given = _checks.floats("weights", weights)
-    if not np.isfinite(given).all():
-        at = int(np.argmin(np.isfinite(given)))
-        raise InputError(f"weights[{at}] is {given.flat[at]}: give finite weights")
-    if per != "worker" and given.shape == (len(votes),):
-        return _decide(votes, given, "weighted majority", seed)
-    if per != "vote" and given.shape == (len(votes.workers),):
-        return _decide(votes, given[votes.worker], "weighted majority", seed)
-    fit = {"vote": len(votes), "worker": len(votes.workers)}
-    wanted = " or ".join(f"{size}, one per {of}" for of, size in fit.items() if per in {None, of})
-    raise InputError(f"weights has shape {given.shape}: give {wanted}")
+    fit = np.abs(given) <= LARGEST
+    if not fit.all():
+        at = int(np.argmin(fit))
+        raise InputError(f"weights[{at}] is {given.flat[at]:g}: give numbers within ±{LARGEST:g}")
+    sizes = {"vote": len(votes), "worker": len(votes.workers)}
+    if per not in sizes:
+        raise InputError(f"per is {per!r}: give 'vote' or 'worker'")
+    if given.shape != (sizes[per],):
+        other = "worker" if per == "vote" else "vote"
+        hint = f", or say per={other!r}" if given.shape == (sizes[other],) else ""
+        raise InputError(f"weights has shape {given.shape}: give {sizes[per]}, one per {per}{hint}")
+    weight = given if per == "vote" else given[votes.worker]
+    return _decide(votes, weight, "weighted majority", seed)
 
 
 def linear_weights(skill: ArrayLike, classes: int = 2) -> FloatArray:
