@@ -43,6 +43,16 @@ def test_comparison_draws_every_measured_method():
     assert plots.as_png(figure).startswith(b"\x89PNG")
 
 
+def test_a_long_title_stays_within_the_picture():
+    title = "labels.csv with a rather long name " * 4
+    figure = plots.comparison(table(), tasks=100, epsilon=0.05, title=title)
+    plots.as_png(figure)
+    assert figure.get_suptitle().replace("\n", " ") == title.strip()
+    box = figure.get_tightbbox()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.get_figwidth()
+
+
 def test_bound_is_not_drawn_over_labels_when_prices_differ():
     figure = plots.comparison(
         table(objective=[1800.0, 880.0, 950.0]), tasks=100, epsilon=0.05, title="t"

@@ -6,6 +6,7 @@ marker of its own.
 
 from __future__ import annotations
 
+import textwrap
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -76,8 +77,8 @@ def comparison(table: pd.DataFrame, *, tasks: int, epsilon: float, title: str) -
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=-0.03 * axes.get_ylim()[1])  # room for a marker at no error
     axes.set_xlabel("labels bought per task")
-    axes.set_ylabel("share of wrong labels (± 2 standard errors)")
-    axes.set_title(title, fontsize=11)
+    axes.set_ylabel("wrong labels (share ± 2 std. errors)")
+    figure.suptitle(textwrap.fill(title, 75), fontsize=11)
     axes.grid(color="0.9", lw=0.6)
     axes.set_axisbelow(True)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
