@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workbench.aggregate.error_rate import vote_error
 
 from models import AssignmentProblem, requirement
+from workbench.aggregate.error_rate import vote_error
 from workbench.assign.correction import corrected_epsilon
 from workbench.assign.guarantees import (
     mean_qualities,
