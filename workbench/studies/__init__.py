@@ -1,0 +1,8 @@
+"""Thousands of trials: what a study declares, and what runs, keeps and judges it (floor 4).
+
+`study` is the declaration, `plan` turns it into trials with keys and random streams, `trial`
+runs one, `executors` run many, `store` keeps them, `run` puts the three together, `summary` has
+the statistics, and `catalog` the studies that come with the workbench.
+
+May import everything below floor 4. Nothing here draws: analyses return charts as data.
+"""

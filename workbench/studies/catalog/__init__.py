@@ -1,0 +1,13 @@
+"""The studies that come with the workbench: one module a published experiment.
+
+Each module defines `STUDY`. They are imported when asked for: listing names costs nothing.
+"""
+
+MODULES: dict[str, str] = {
+    "adaptive-figure-1": "adaptive_figure_1",
+    "adaptive-figure-2": "adaptive_figure_2",
+    "competitive-ratio": "competitive_ratio",
+    "correction-ablation": "correction_ablation",
+    "exact-heuristic": "exact_heuristic",
+}
+"""Module of each study, by name."""

@@ -1,0 +1,35 @@
+"""Who runs the trials: this process, a pool of its own, or a Dask cluster.
+
+An executor is a generator of outcomes. It takes trials from the iterator only as workers become
+free, yields each outcome as it is known (in any order), and never raises for a trial's sake.
+When `stop` is set it takes no more trials and yields what is under way. When it is closed it ends
+its workers at once, and yields nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from threading import Event
+from typing import Protocol
+
+from workbench.studies.plan import Trial
+from workbench.studies.trial import Outcome, Source
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one trial may take: seconds, and megabytes beyond the idle worker; None for any."""
+
+    deadline: float | None = None
+    memory: float | None = None
+
+
+class Executor(Protocol):
+    """Runs trials of one study."""
+
+    def run(
+        self, source: Source, trials: Iterable[Trial], limits: Limits, stop: Event
+    ) -> Iterator[Outcome]:
+        """Yield an outcome for each trial taken."""
+        ...

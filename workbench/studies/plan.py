@@ -1,0 +1,142 @@
+"""From a sweep to trials: a key and random streams for each, independent of order.
+
+A trial's key is the SHA-256 of the canonical JSON of study, schema version, seed, parameters and
+repetition. Its streams are `SeedSequence`s whose `spawn_key` is made of the same data, so they
+depend on nothing else: not on the order of trials, nor on how many processes run them. The
+instance's stream leaves out the paired parameters, so that methods compared meet the same crowd.
+
+May import `workbench.errors`, NumPy and its neighbour `study`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.studies.study import Block, Scalar, Study
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial to run, as plain data that travels to any worker.
+
+    Attributes
+    ----------
+    study, version
+        Name and schema version.
+    params
+        All parameters of the study.
+    repetition
+        0, 1, …
+    seed
+        The run's entropy.
+    instance
+        The parameters that make the instance: those that are not paired.
+    """
+
+    study: str
+    version: int
+    params: Mapping[str, Scalar]
+    repetition: int
+    seed: int
+    instance: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """64 hex digits that name the trial."""
+        return hashlib.sha256(self._identity(self.params)).hexdigest()
+
+    @property
+    def streams(self) -> Streams:
+        """Its random streams."""
+        made = self._identity({name: self.params[name] for name in self.instance})
+        return Streams(self.seed, _words(b"instance" + made), self._identity(self.params))
+
+    def _identity(self, params: Mapping[str, Scalar]) -> bytes:
+        return canonical([self.study, self.version, self.seed, dict(params), self.repetition])
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Random streams of a trial.
+
+    Attributes
+    ----------
+    entropy
+        The run's seed.
+    instance_words
+        `spawn_key` of the instance's stream.
+    identity
+        What the methods' streams are made of.
+    """
+
+    entropy: int
+    instance_words: tuple[int, ...]
+    identity: bytes
+
+    @property
+    def instance(self) -> np.random.SeedSequence:
+        """Of the crowd, its tasks, arrivals, answers: the same for all methods compared."""
+        return np.random.SeedSequence(self.entropy, spawn_key=self.instance_words)
+
+    def method(self, name: str = "") -> np.random.SeedSequence:
+        """Of one method's own draws; methods of one trial take different names."""
+        words = _words(b"method" + canonical(name) + self.identity)
+        return np.random.SeedSequence(self.entropy, spawn_key=words)
+
+
+def plan(study: Study, sweep: Sequence[Block], repetitions: int, seed: int = 0) -> Iterator[Trial]:
+    """List the trials of a sweep: all points once, then all again, up to `repetitions`.
+
+    A point that several blocks name is run once.
+
+    Raises
+    ------
+    InputError
+        For a bad sweep, no repetition, or a negative seed.
+    """
+    if repetitions < 1:
+        raise InputError(f"repetitions is {repetitions}: give 1 or more")
+    if seed < 0:
+        raise InputError(f"seed is {seed}: give 0 or more")
+    instance = tuple(name for name, one in study.parameters.items() if not one.paired)
+    points = points_of(study, sweep)
+    for repetition in range(repetitions):
+        for params in points:
+            yield Trial(study.name, study.version, params, repetition, seed, instance)
+
+
+def points_of(study: Study, sweep: Sequence[Block]) -> list[dict[str, Scalar]]:
+    """List the points of a sweep without repeats, each with all parameters."""
+    points: dict[bytes, dict[str, Scalar]] = {}
+    for block in study.check_sweep(sweep):
+        for values in itertools.product(*block.values()):
+            params = study.complete(dict(zip(block, values, strict=True)))
+            points.setdefault(canonical(params), params)
+    return list(points.values())
+
+
+def override(
+    study: Study, sweep: Sequence[Block], values: Mapping[str, Sequence[Scalar]]
+) -> tuple[Block, ...]:
+    """Return the sweep with some parameters replaced, in every block."""
+    return study.check_sweep([{**block, **values} for block in sweep])
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys and no spaces; NaN and infinity are refused."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    ).encode()
+
+
+def _words(data: bytes) -> tuple[int, ...]:
+    digest = hashlib.sha256(data).digest()
+    return tuple(int(word) for word in np.frombuffer(digest[:16], dtype="<u4"))

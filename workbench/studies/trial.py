@@ -1,0 +1,202 @@
+"""Running one trial, wherever it is: find the study, draw its streams, measure, report.
+
+May import its neighbours `study` and `plan`, and the catalog.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import importlib.util
+import math
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.studies.catalog import MODULES
+from workbench.studies.plan import Trial
+from workbench.studies.study import RESERVED, Scalar, Study, TrialEnded
+
+
+class Status(StrEnum):
+    """How a trial ended."""
+
+    OK = "ok"
+    INFEASIBLE = "infeasible"
+    LIMIT = "limit"
+    NUMERICS = "numerics"
+    ERROR = "error"
+    CRASHED = "crashed"
+    DEADLINE = "deadline"
+    MEMORY = "memory"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a study's code is: in the catalog, or in a file named on the command line.
+
+    Attributes
+    ----------
+    name
+        Catalog name, or the path of a Python file that defines `STUDY`.
+    digest
+        SHA-256 of the file, so that no worker runs another version of it; empty for the catalog.
+    """
+
+    name: str
+    digest: str = ""
+
+    @classmethod
+    def of(cls, name: str) -> Source:
+        """Point to a catalog study, or to a `.py` file.
+
+        Raises
+        ------
+        InputError
+            When there is no such study or file.
+        """
+        if name.endswith(".py"):
+            path = Path(name)
+            if not path.is_file():
+                raise InputError(f"{name}: no such file")
+            return cls(str(path.resolve()), hashlib.sha256(path.read_bytes()).hexdigest())
+        if name not in MODULES:
+            raise InputError(
+                f"no study {name!r}: choose from {', '.join(MODULES)}, or give a .py file"
+            )
+        return cls(name)
+
+    def load(self) -> Study:
+        """Import the study; one import a process.
+
+        Raises
+        ------
+        InputError
+            When the file cannot be imported, has changed, or defines no `STUDY`.
+        """
+        return _load(self)
+
+
+@functools.cache
+def _load(source: Source) -> Study:
+    if not source.digest:
+        study = importlib.import_module(f"workbench.studies.catalog.{MODULES[source.name]}").STUDY
+        assert isinstance(study, Study)
+        return study
+    path = Path(source.name)
+    if hashlib.sha256(path.read_bytes()).hexdigest() != source.digest:
+        raise InputError(f"{path}: the file has changed since the run began; start it again")
+    name = f"user_study_{source.digest[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{last.filename}, line {last.lineno}" if last.filename == str(path) else str(path)
+        raise InputError(f"{where}: {type(error).__name__}: {error}") from error
+    study = getattr(module, "STUDY", None)
+    if not isinstance(study, Study):
+        raise InputError(f"{path}: define STUDY = workbench.studies.study.Study(…)")
+    return study
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one attempt at a trial.
+
+    Attributes
+    ----------
+    trial
+        The trial.
+    status, message
+        How it ended; one line where it was not `ok`.
+    record
+        What it measured; empty where it measured nothing.
+    seconds
+        Wall-clock time of the attempt.
+    peak_mb
+        Peak memory of the worker's process so far, where known.
+    worker
+        Host and process.
+    """
+
+    trial: Trial
+    status: Status
+    message: str = ""
+    record: Mapping[str, Scalar] = field(default_factory=dict)
+    seconds: float = 0.0
+    peak_mb: float | None = None
+    worker: str = ""
+
+
+def attempt(source: Source, trial: Trial) -> Outcome:
+    """Run one trial in this process. Whatever it raises becomes a status, except interrupts."""
+    started = time.perf_counter()
+    status, message, record = Status.OK, "", {}
+    try:
+        record = _flat(source.load().trial(dict(trial.params), trial.streams), trial)
+    except TrialEnded as ended:
+        status, message, record = Status(ended.status), str(ended), _flat(ended.record, trial)
+    except MemoryError as error:
+        status, message = Status.MEMORY, _line(error) or "out of memory"
+    except Exception as error:
+        status, message = Status.ERROR, _located(error)
+    return Outcome(
+        trial, status, message, record, time.perf_counter() - started, peak_mb(), worker_name()
+    )
+
+
+def worker_name() -> str:
+    """Host and process number."""
+    return f"{platform.node()}:{os.getpid()}"
+
+
+def peak_mb() -> float | None:
+    """Peak resident memory of this process in megabytes; None on Windows."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def _flat(record: Mapping[str, object], trial: Trial) -> dict[str, Scalar]:
+    """Check that a record is flat; NumPy scalars become Python's, NaN becomes None."""
+    flat: dict[str, Scalar] = {}
+    for name, given in record.items():
+        value = given.item() if isinstance(given, np.generic) else given
+        if name in RESERVED or name in trial.params:
+            raise InputError(f"the record has a field {name!r}: that is a column already")
+        if isinstance(value, float) and not math.isfinite(value):
+            if math.isinf(value):
+                raise InputError(f"the record's {name} is {value}: give a finite number or None")
+            value = None
+        if value is not None and not isinstance(value, (bool, int, float, str)):
+            raise InputError(f"the record's {name} is a {type(value).__name__}: give a scalar")
+        flat[name] = value
+    return flat
+
+
+def _located(error: Exception) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{_line(error)} ({Path(last.filename).name}:{last.lineno})"
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:500]
