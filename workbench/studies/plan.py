@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,9 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.studies.study import Block, Scalar, Study
+
+MOST_POINTS = 1_000_000
+"""A sweep is listed in memory; more points than this are a slip of the keyboard."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def plan(study: Study, sweep: Sequence[Block], repetitions: int, seed: int = 0) 
     Raises
     ------
     InputError
-        For a bad sweep, no repetition, or a negative seed.
+        For a bad sweep, one too large, no repetition, or a negative seed.
     """
     if repetitions < 1:
         raise InputError(f"repetitions is {repetitions}: give 1 or more")
@@ -116,7 +120,14 @@ def plan(study: Study, sweep: Sequence[Block], repetitions: int, seed: int = 0) 
 def points_of(study: Study, sweep: Sequence[Block]) -> list[dict[str, Scalar]]:
     """List the points of a sweep without repeats, each with all parameters."""
     points: dict[bytes, dict[str, Scalar]] = {}
-    for block in study.check_sweep(sweep):
+    blocks = study.check_sweep(sweep)
+    size = sum(math.prod(len(values) for values in block.values()) for block in blocks)
+    if size > MOST_POINTS:
+        raise InputError(
+            f"{study.name}: the sweep has {size:,} points: give at most {MOST_POINTS:,}, "
+            "and use repetitions for more trials"
+        )
+    for block in blocks:
         for values in itertools.product(*block.values()):
             params = study.complete(dict(zip(block, values, strict=True)))
             points.setdefault(canonical(params), params)

@@ -164,14 +164,18 @@ def read(path: Path) -> _Given:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: {_position(str(error))}") from None
+        raise _syntax(path, text.splitlines(), str(error)) from None
     return _Reader(path, text.splitlines()).given(values)
 
 
-def _position(message: str) -> str:
-    """Put the place first in tomllib's "what (at line 2, column 3)"."""
-    found = re.fullmatch(r"(.*) \(at (.*)\)", message)
-    return message if found is None else f"{found[2]}: {found[1]}"
+def _syntax(path: Path, lines: Sequence[str], message: str) -> InputError:
+    """Turn tomllib's "what (at line 2, column 3)" round: line and key first."""
+    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", message)
+    if found is None:
+        return InputError(f"{path}: {message}")
+    number = int(found[2] or len(lines))
+    key = re.match(r"\s*([\w.\"'-]+)\s*=", lines[number - 1]) if lines else None
+    return InputError(f"{path}, line {number}, {key[1] + ': ' if key else ''}{found[1]}")
 
 
 class _Reader:
@@ -182,7 +186,7 @@ class _Reader:
         self.lines = lines
 
     def given(self, values: dict[str, Any]) -> _Given:
-        known = ("study", "title", "size", "repetitions", "seed", "deadline", "memory")
+        known = ("study", "size", "repetitions", "seed", "deadline", "memory")
         for key in values:
             if key not in (*known, "set", "sweep"):
                 raise self.error(key, f"unknown key, there are {', '.join(known)}, set and sweep")

@@ -99,9 +99,10 @@ class Parameter:
                 raise InputError(f"{name} is {text!r}: give true or false")
             return text.lower() == "true"
         try:
-            return self.check(name, self.kind(text))
+            value = self.kind(text)
         except ValueError:
             raise InputError(f"{name} is {text!r}: give {_KINDS[self.kind]}") from None
+        return self.check(name, value)
 
 
 _KINDS: dict[type, str] = {

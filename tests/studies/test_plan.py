@@ -1,0 +1,271 @@
+"""Studies as declared, and trials as planned: values, keys, streams, records."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.errors import InputError
+from workbench.studies.plan import canonical, override, plan, points_of
+from workbench.studies.study import Parameter, Size, TrialEnded
+from workbench.studies.trial import Source, Status, attempt
+
+TOYS = str(Path(__file__).with_name("toys.py"))
+SOURCE = Source.of(TOYS)
+TOY = SOURCE.load()
+
+
+def trials(*sweep, repetitions=1, seed=0):
+    return list(plan(TOY, sweep, repetitions, seed))
+
+
+# Keys and streams
+
+
+def test_keys_name_the_trial_and_nothing_else():
+    block = {"x": [0, 1, 2], "method": ["a", "b"]}
+    one = trials(block, repetitions=3)
+    assert len({trial.key for trial in one}) == 18
+    turned = trials({"method": ["b", "a"], "x": [2, 1, 0]}, repetitions=3)
+    assert {trial.key for trial in one} == {trial.key for trial in turned}
+    assert not {t.key for t in one} & {t.key for t in trials(block, repetitions=3, seed=1)}
+    newer = replace(TOY, version=2)
+    assert not {t.key for t in one} & {t.key for t in plan(newer, (block,), 3)}
+
+
+KEY = "8e07fb0f211287abda8a7067300cac47c59ca6da5033820374145b0d8802fc42"
+WORDS = (1969837162, 3457777281, 1792040586, 2801254007)
+
+
+def test_a_key_stays_what_it_was():
+    """Keys are stored: one that changes makes every old store useless."""
+    trial = trials({"x": [3]})[0]
+    assert trial.key == KEY
+    assert trial.streams.instance.spawn_key == WORDS
+
+
+def test_methods_meet_the_same_instance_and_draw_for_themselves():
+    a, b, c = trials({"method": ["a"]}, {"method": ["b"]}, {"x": [1]})
+    assert a.streams.instance.spawn_key == b.streams.instance.spawn_key
+    assert a.streams.instance.spawn_key != c.streams.instance.spawn_key
+    keys = {t.streams.method(name).spawn_key for t in (a, b, c) for name in ("", "a", "b")}
+    assert len(keys) == 9
+    assert a.streams.instance.spawn_key not in keys
+
+
+def test_repetitions_and_seeds_have_streams_of_their_own():
+    made = [t for seed in (0, 1) for t in trials({"x": [0]}, repetitions=50, seed=seed)]
+    drawn = {np.random.default_rng(t.streams.instance).random() for t in made}
+    assert len(drawn) == 100
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=8), st.integers(1, 4))
+def test_a_point_named_twice_is_run_once_and_repetitions_go_outermost(values, repetitions):
+    made = trials({"x": values}, {"x": values[:1]}, repetitions=repetitions)
+    assert [t.params["x"] for t in made] == list(dict.fromkeys(values)) * repetitions
+    assert [t.repetition for t in made] == sorted(t.repetition for t in made)
+
+
+def test_whole_numbers_are_taken_for_floats_and_zeros_are_one():
+    assert points_of(TOY, ({"seconds_asked": [1, 1.0, 0.0, -0.0]},))[0]["seconds_asked"] == 1.0
+    assert len(points_of(TOY, ({"seconds_asked": [1, 1.0, 0.0, -0.0]},))) == 2
+
+
+def test_override_replaces_values_in_every_block():
+    sweep = override(TOY, ({"x": [1, 2]}, {"method": ["b"]}), {"x": [7]})
+    assert sweep == ({"x": [7]}, {"method": ["b"], "x": [7]})
+
+
+def test_a_sweep_too_large_to_list_is_refused():
+    wide = {"x": list(range(4000)), "seconds_asked": [float(k) for k in range(4000)]}
+    with pytest.raises(InputError, match="16,000,000 points: give at most"):
+        points_of(TOY, (wide,))
+
+
+def test_canonical_json_refuses_what_is_not_finite():
+    assert canonical({"b": 1, "a": [None, True, "é"]}) == b'{"a":[null,true,"\\u00e9"],"b":1}'
+    with pytest.raises(ValueError, match="JSON"):
+        canonical(float("nan"))
+
+
+# Bad declarations and sweeps
+
+
+@pytest.mark.parametrize(
+    ("sweep", "line"),
+    [
+        ({"y": [1]}, "toy has no parameter 'y': it has x, act, method"),
+        ({"x": 3}, "sweep[0].x is 3: give a list of at least one value"),
+        ({"x": []}, "sweep[0].x is []: give a list of at least one value"),
+        ({"x": "12"}, "sweep[0].x is '12': give a list of at least one value"),
+        ({"x": [1, 2.5]}, "sweep[0].x[1] is 2.5: give a whole number"),
+        ({"x": [True]}, "sweep[0].x[0] is True: give a whole number"),
+        ({"x": [-1]}, "sweep[0].x[0] is -1: give 0 or more"),
+        ({"x": [None]}, "sweep[0].x[0] is None: give a whole number"),
+        ({"act": ["fly"]}, "sweep[0].act[0] is 'fly': choose from measure, sleep"),
+        ({"seconds_asked": [float("nan")]}, "sweep[0].seconds_asked[0] is nan: give a finite"),
+        ({"seconds_asked": [float("inf")]}, "sweep[0].seconds_asked[0] is inf: give a finite"),
+    ],
+)
+def test_bad_sweeps_get_one_line(sweep, line):
+    with pytest.raises(InputError) as caught:
+        trials(sweep)
+    assert str(caught.value).startswith(line)
+
+
+@pytest.mark.parametrize(("keywords", "line"), [({"repetitions": 0}, "repetitions is 0"),
+                                                ({"seed": -1}, "seed is -1")])  # fmt: skip
+def test_bad_plans_get_one_line(keywords, line):
+    with pytest.raises(InputError, match=line):
+        trials({"x": [0]}, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"name": "Figure 1"}, "study name 'Figure 1': use lower case words"),
+        ({"parameters": {"seed": Parameter(int, 0, "h")}}, "toy: a parameter cannot be called"),
+        ({"parameters": {"x": Parameter(int, "a", "h")}}, "toy: default of x is 'a': give a whole"),
+        ({"sizes": {"smoke": TOY.sizes["smoke"]}}, "toy: sizes lacks 'small'"),
+        ({"sizes": {**TOY.sizes, "paper": Size(({"z": [1]},), 1)}}, "toy has no parameter 'z'"),
+    ],
+)
+def test_bad_declarations_get_one_line(changes, line):
+    with pytest.raises(InputError) as caught:
+        replace(TOY, **changes)
+    assert str(caught.value).startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text", "value"),
+    [
+        (Parameter(int, 0, ""), "12", 12),
+        (Parameter(float, 0.0, ""), "1e-3", 1e-3),
+        (Parameter(bool, False, ""), "True", True),
+        (Parameter(str, "", "", choices=("a", "b")), "b", "b"),
+        (Parameter(float, None, "", optional=True), "none", None),
+    ],
+)
+def test_values_typed_on_a_command_line(parameter, text, value):
+    assert parameter.parse("x", text) == value
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text", "line"),
+    [
+        (Parameter(int, 0, ""), "1.5", "x is '1.5': give a whole number"),
+        (Parameter(float, 0.0, "", most=1), "2", "x is 2: give at most 1"),
+        (Parameter(float, 0.0, ""), "nan", "x is nan: give a finite number"),
+        (Parameter(bool, False, ""), "1", "x is '1': give true or false"),
+        (Parameter(str, "a", "", choices=("a",)), "c", "x is 'c': choose from a"),
+    ],
+)
+def test_bad_values_typed_get_one_line(parameter, text, line):
+    with pytest.raises(InputError) as caught:
+        parameter.parse("x", text)
+    assert str(caught.value) == line
+
+
+# One trial
+
+
+@pytest.mark.parametrize(
+    ("act", "status", "message", "fields"),
+    [
+        ("measure", Status.OK, "", {"drawn", "own", "x_squared"}),
+        ("nan", Status.OK, "", {"drawn", "own"}),
+        ("infeasible", Status.INFEASIBLE, "nobody can", {"bound"}),
+        ("raise", Status.ERROR, "ValueError: asked to fail (toys.py:", set()),
+    ],
+)
+def test_how_trials_end(act, status, message, fields):
+    outcome = attempt(SOURCE, trials({"act": [act]})[0])
+    assert outcome.status is status
+    assert outcome.message.startswith(message)
+    assert set(outcome.record) == fields
+    if act == "nan":
+        assert outcome.record["own"] is None
+
+
+def test_a_trial_gives_the_same_record_again():
+    trial = trials({"x": [4]})[0]
+    assert attempt(SOURCE, trial).record == attempt(SOURCE, trial).record
+    json.dumps(dict(attempt(SOURCE, trial).record), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ("return {'x': 1}", Status.ERROR, "InputError: the record has a field 'x'"),
+        ("return {'key': 1}", Status.ERROR, "InputError: the record has a field 'key'"),
+        ("return {'y': [1]}", Status.ERROR, "InputError: the record's y is a list"),
+        ("return {'y': float('inf')}", Status.ERROR, "InputError: the record's y is inf"),
+        ("raise MemoryError", Status.MEMORY, "MemoryError"),
+    ],
+)
+def test_bad_records_are_errors(tmp_path, body, status, message):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN.replace("return {}", body))
+    source = Source.of(str(path))
+    outcome = attempt(source, next(plan(source.load(), ({},), 1)))
+    assert outcome.status is status
+    assert outcome.message.startswith(message)
+    assert "\n" not in outcome.message
+
+
+def test_trial_ended_keeps_what_is_known():
+    ended = TrialEnded("limit", "time is up", {"bound": 2.0})
+    assert (ended.status, str(ended), ended.record) == ("limit", "time is up", {"bound": 2.0})
+
+
+# Where a study's code is
+
+OWN = """
+from workbench.studies.study import Analysis, Parameter, Size, Study
+
+def trial(params, streams):
+    return {}
+
+size = Size(({},), 1)
+STUDY = Study("mine", "t", "s", {"x": Parameter(int, 0, "h")},
+              {"smoke": size, "small": size, "paper": size}, trial, lambda table: Analysis())
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("import nothing_of_the_kind", "mine.py, line 1: ModuleNotFoundError: No module named"),
+        ("x = 1\ny = x +", "mine.py: SyntaxError: invalid syntax"),
+        ("STUDY = 3", "mine.py: define STUDY = workbench.studies.study.Study"),
+        (OWN.replace('"mine"', '"My study"'), "InputError: study name 'My study'"),
+    ],
+)
+def test_bad_modules_get_one_line(tmp_path, text, line):
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        Source.of(str(path)).load()
+    assert line in str(caught.value)
+
+
+def test_no_worker_runs_another_version_of_a_file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN)
+    source = Source.of(str(path))
+    path.write_text(OWN + "\n# changed")
+    with pytest.raises(InputError, match="has changed since the run began"):
+        source.load()
+
+
+@pytest.mark.parametrize("name", ["nothing-like-it", "missing.py"])
+def test_unknown_studies_get_one_line(name):
+    with pytest.raises(InputError, match=f"no study {name!r}|{name}: no such file"):
+        Source.of(name)

@@ -1,0 +1,139 @@
+"""What is asked for on a command line or in a TOML file, and how mistakes are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.studies import trial
+from workbench.studies.catalog import MODULES
+from workbench.studies.request import request
+from workbench.studies.trial import Source
+
+TOYS = str(Path(__file__).with_name("toys.py"))
+
+
+@pytest.fixture(autouse=True)
+def toy_in_catalog(monkeypatch):
+    """Let files name the toy, as they name a study of the catalog."""
+    monkeypatch.setitem(MODULES, "toy", "toy")
+    load, of = Source.load, Source.of
+    monkeypatch.setattr(
+        trial.Source, "load", lambda self: of(TOYS).load() if self.name == "toy" else load(self)
+    )
+
+
+def written(tmp_path, text):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_defaults_are_the_small_size():
+    asked = request(TOYS)
+    assert (asked.size, asked.repetitions, asked.seed, asked.trials) == ("small", 5, 0, 30)
+    assert asked.limits.deadline == asked.study.deadline
+
+
+def test_the_command_line_goes_before_the_file_and_the_file_before_the_study(tmp_path):
+    path = written(tmp_path, 'study = "toy"\nsize = "smoke"\nrepetitions = 9\nseed = 4\n'
+                             "deadline = 2\n[set]\nx = 8\n")  # fmt: skip
+    asked = request(path)
+    assert (asked.size, asked.repetitions, asked.seed) == ("smoke", 9, 4)
+    assert asked.sweep == ({"x": [8]},)
+    assert (asked.limits.deadline, asked.limits.memory) == (2, 4000)
+    asked = request(path, size="small", repetitions=2, seed=0, assignments=["x=1,2"], deadline=7)
+    assert (asked.size, asked.repetitions, asked.seed) == ("small", 2, 0)
+    assert asked.sweep == ({"x": [1, 2], "method": ["a", "b"]},)
+    assert asked.limits.deadline == 7
+
+
+def test_a_files_own_sweep(tmp_path):
+    path = written(tmp_path, 'study = "toy"\n[[sweep]]\nx = [1, 2]\nmethod = "b"\n'
+                             "[[sweep]]\nseconds_asked = 1\n")  # fmt: skip
+    asked = request(path)
+    assert asked.size == "file"
+    assert asked.sweep == ({"x": [1, 2], "method": ["b"]}, {"seconds_asked": [1.0]})
+    assert asked.trials == 3 * 5
+    with pytest.raises(InputError, match="--size paper: .*has a sweep of its own"):
+        request(path, size="paper")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('study = "toy', "line 1, study: Unterminated string"),
+        (
+            'study = "toy"\nrepetitions = 3\nrepetitions = 4',
+            "line 3, repetitions: Cannot overwrite a value",
+        ),
+        ('study = "toy"\nseed 3\n', "line 2, Expected '=' after a key"),
+        ("repetitions = 3", 'study is missing, write study = "…"'),
+        ("study = 3", "line 1, study: is 3, give a name in quotes"),
+        ('study = "tot"', "line 1, study: no study 'tot': choose from adaptive-figure-1"),
+        ('study = "evil.py"', "line 1, study: a file cannot name code, run the .py file itself"),
+        ('study = "os"', "line 1, study: no study 'os'"),
+        ('study = "toy"\nmodule = "os"', "line 2, module: unknown key, there are study"),
+        ('study = "toy"\n\nrepetitions = 0', "line 3, repetitions: is 0, give a whole number of 1"),
+        ('study = "toy"\nrepetitions = 1.5', "line 2, repetitions: is 1.5, give a whole number"),
+        ('study = "toy"\nrepetitions = true', "line 2, repetitions: is True, give a whole number"),
+        ('study = "toy"\nseed = -1', "line 2, seed: is -1, give a whole number of 0 or more"),
+        ('study = "toy"\ndeadline = 0', "line 2, deadline: is 0, give a number above 0"),
+        ('study = "toy"\nmemory = inf', "line 2, memory: is inf, give a number above 0"),
+        ('study = "toy"\nsize = "big"', "line 2, size: is 'big', choose from smoke, small, paper"),
+        ('study = "toy"\nsize = "smoke"\n[[sweep]]\nx = 1', "line 2, size: the file has a sweep"),
+        ('study = "toy"\nset = 3', "line 2, set: write a table: [set]"),
+        ('study = "toy"\nsweep = 3', "line 2, sweep: write [[sweep]]"),
+        ('study = "toy"\n[sweep]\nx = 3', "line 2, sweep: write [[sweep]]"),
+        ('study = "toy"\n[set]\nz = 3', "line 3, z: toy has no parameter 'z'"),
+        ('study = "toy"\n[set]\nx = "3"', "line 3, x: x is '3': give a whole number"),
+        ('study = "toy"\n[[sweep]]\nx = 1\n[[sweep]]\nx = [1, -2]', "line 5, x: x[1] is -2"),
+        ('study = "toy"\n[[sweep]]\nx = 1\n[[sweep]]\nx = []', "line 5, x: x is []: give a list"),
+        ('study = "toy"\n[[sweep]]\n"x" = nan', "line 3, x: x is nan: give a whole number"),
+        ('study = "toy"\n[[sweep]]\nmethod = ["a", "__import__"]', "line 3, method: method[1] is"),
+    ],
+)
+def test_malformed_files_get_line_and_key(tmp_path, text, line):
+    path = written(tmp_path, text)
+    with pytest.raises(InputError) as caught:
+        request(path)
+    told = str(caught.value)
+    assert told.startswith(path)
+    assert line in told
+    assert "\n" not in told
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        request(str(tmp_path / "none.toml"))
+    path = tmp_path / "bytes.toml"
+    path.write_bytes(b'study = "toy"\n# \xff')
+    with pytest.raises(InputError, match="line 2: is not UTF-8"):
+        request(str(path))
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(InputError, match="cannot be read"):
+        request(str(tmp_path / "folder.toml"))
+
+
+@pytest.mark.parametrize(
+    ("assignments", "line"),
+    [
+        (["x"], "--set x: write parameter=value"),
+        (["x="], "--set x=: write parameter=value"),
+        (["z=1"], "--set z=1: toy has no parameter 'z', it has x, act"),
+        (["x=a"], "--set x is 'a': give a whole number"),
+        (["x=1,-1"], "--set x is -1: give 0 or more"),
+        (["x=1", "x=2"], "--set x=2: x is set twice, list its values by commas"),
+    ],
+)
+def test_bad_assignments_get_one_line(assignments, line):
+    with pytest.raises(InputError) as caught:
+        request(TOYS, assignments=assignments)
+    assert str(caught.value).startswith(line)
+
+
+def test_an_unknown_size_gets_one_line():
+    with pytest.raises(InputError, match="size is 'huge': choose from smoke, small, paper"):
+        request(TOYS, size="huge")
