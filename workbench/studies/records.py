@@ -1,0 +1,238 @@
+"""One attempt as a row, sealed by a checksum; and many rows as one data frame.
+
+The same row goes into a store and into a shard's file. Parameters and record are JSON text.
+
+May import NumPy, pandas and its neighbours `trial` and `environment`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from workbench.studies.environment import Environment
+from workbench.studies.plan import canonical
+from workbench.studies.trial import Outcome
+
+
+class Row(NamedTuple):
+    """One attempt at a trial, as it is kept.
+
+    The columns up to `record` follow from the trial alone (but for the record's fields that its
+    study calls volatile, and for how a trial ended that met a limit); the others say when and
+    where it ran. `seed` is text because it may be larger than any column's integers. `final` is
+    1 where the attempt was the trial's record when it was written: a later final one replaces it.
+    """
+
+    key: str
+    study: str
+    version: int
+    params: str
+    repetition: int
+    seed: str
+    instance: str
+    status: str
+    message: str
+    record: str
+    final: int
+    seconds: float | None
+    peak_mb: float | None
+    worker: str
+    environment: str
+    finished: str
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What two runs of the trial have in common."""
+        return (
+            *self[:3], canonical(json.loads(self.params)), *self[4:6],
+            canonical(json.loads(self.instance)), *self[7:9], canonical(json.loads(self.record)),
+        )  # fmt: skip
+
+
+DETERMINISTIC = Row._fields[: Row._fields.index("final")]
+"""Columns that a repeated run gives again."""
+
+
+def row_of(outcome: Outcome, final: bool, environment: str) -> Row:
+    """Write an outcome as a row, with the time of now."""
+    trial = outcome.trial
+    return Row(
+        trial.key,
+        trial.study,
+        trial.version,
+        _json(dict(trial.params)),
+        trial.repetition,
+        str(trial.seed),
+        _json(list(trial.instance)),
+        str(outcome.status),
+        _text(outcome.message),
+        _json(dict(outcome.record)),
+        int(final),
+        _finite(outcome.seconds),
+        _finite(outcome.peak_mb),
+        _text(outcome.worker),
+        environment,
+        datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
+
+
+def checksum(values: Sequence[object]) -> str:
+    """SHA-256 of a row's values, that finds the bit which the file's own format does not miss."""
+    # ASCII, since what repr escapes beyond it changes with the interpreter's Unicode tables.
+    return hashlib.sha256(ascii(tuple(values)).encode()).hexdigest()
+
+
+def _json(value: Any) -> str:
+    # In the order given, which is the order of the columns; keys are made of sorted JSON.
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def _text(value: str) -> str:
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def latest(rows: Iterable[Row]) -> list[Row]:
+    """Of each key keep the last final row."""
+    return list({row.key: row for row in rows if row.final}.values())
+
+
+MACHINE = ("seconds", "peak_mb", "worker", "attempts", "environment", "finished")
+"""Columns of a table that differ from run to run, with those that begin `environment.`."""
+
+
+def deterministic(table: pd.DataFrame, volatile: Sequence[str] = ()) -> pd.DataFrame:
+    """Leave out of a table what differs between runs: time, machine, and volatile fields."""
+    drop = [
+        name
+        for name in table.columns
+        if name in MACHINE or name in volatile or name.startswith("environment.")
+    ]
+    return table.drop(columns=drop)
+
+
+def frame(
+    rows: Sequence[Row],
+    environments: Mapping[str, Environment],
+    *,
+    order: Mapping[str, Sequence[object]] | None = None,
+    attempts: Mapping[str, int] | None = None,
+) -> pd.DataFrame:
+    """Make one flat table of rows.
+
+    Parameters
+    ----------
+    rows
+        One row each, in the order given unless `order` is.
+    environments
+        By id.
+    order
+        Sort by parameters and repetition. Values listed for a parameter come first and in that
+        order; the others after them by size.
+    attempts
+        How many attempts there were, by key: a column.
+
+    Returns
+    -------
+    DataFrame
+        `study, version`, the parameters, `repetition, status, message`, the record's fields, then
+        `seconds, peak_mb, worker, finished, key, seed, environment` and the environment's values.
+        A field that a record lacks, or has as None, is missing. Whole numbers with gaps are
+        floats where those hold them exactly, else Python's integers; truth values with gaps are
+        pandas' `boolean`.
+    """
+    ends: dict[str, list[Any]] = {
+        name: list(values)
+        for name, values in zip(
+            Row._fields, zip(*rows, strict=True) if rows else [()] * len(Row._fields), strict=True
+        )
+    }
+    params = _columns(ends["params"])
+    if order is not None and rows:
+        places = _places(params, ends, order)
+        ends = {name: [values[i] for i in places] for name, values in ends.items()}
+        params = {name: [values[i] for i in places] for name, values in params.items()}
+    columns: dict[str, Any] = {"study": ends["study"], "version": ends["version"]}
+    columns |= params
+    columns |= {name: ends[name] for name in ("repetition", "status", "message")}
+    columns |= {name: v for name, v in _columns(ends["record"]).items() if name not in columns}
+    if attempts is not None:
+        columns["attempts"] = [attempts.get(key, 1) for key in ends["key"]]
+    else:
+        columns["final"] = [bool(value) for value in ends["final"]]
+    columns |= {name: ends[name] for name in ("seconds", "peak_mb", "worker", "finished", "key")}
+    columns["seed"] = [int(seed) for seed in ends["seed"]]
+    columns["environment"] = ends["environment"]
+    known = {id_: environments[id_].columns() for id_ in dict.fromkeys(ends["environment"])}
+    for name in dict.fromkeys(name for values in known.values() for name in values):
+        columns[name] = [known[id_].get(name) for id_ in ends["environment"]]
+    return pd.DataFrame({name: _series(values) for name, values in columns.items()})
+
+
+def _columns(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Turn JSON objects into columns, in the order in which their names are first met."""
+    # One parse of all is several times as fast as a parse of each.
+    objects = json.loads(f"[{','.join(texts)}]")
+    names = dict.fromkeys(name for one in dict.fromkeys(map(tuple, objects)) for name in one)
+    return {name: [one.get(name) for one in objects] for name in names}
+
+
+def _places(
+    params: Mapping[str, list[Any]],
+    ends: Mapping[str, list[Any]],
+    order: Mapping[str, Sequence[object]],
+) -> list[int]:
+    """Where each row goes: by parameters, then repetition, then what else tells rows apart."""
+    keys = [_ranks(values, order.get(name, ())) for name, values in params.items()]
+    keys += [_ranks(ends["repetition"], ()), _ranks([int(s) for s in ends["seed"]], ())]
+    keys += [_ranks(ends["version"], ()), _ranks(ends["key"], ())]
+    return [int(place) for place in np.lexsort(keys[::-1])]
+
+
+def _ranks(values: Sequence[Any], first: Sequence[object]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    kinds = (str, float, int, bool, type(None))
+
+    def place(value: Any) -> tuple[int, Any]:
+        return kinds.index(type(value)), "" if value is None else value
+
+    distinct = {(type(value), value) for value in first}
+    listed = list(dict.fromkeys((type(value), value) for value in first))
+    others = {(type(value), value) for value in values} - distinct
+    listed += sorted(others, key=lambda pair: place(pair[1]))
+    rank = {pair: at for at, pair in enumerate(listed)}
+    return np.array([rank[type(value), value] for value in values], dtype=np.int64)
+
+
+EXACT = 2**53
+
+
+def _series(values: list[Any]) -> pd.Series[Any]:
+    """Choose the type of a column by what is in it, and not by what is missing from it."""
+    kinds = {type(value) for value in values}
+    present = kinds - {type(None)}
+    gaps = len(kinds) > len(present)
+    dtype: Any = object
+    if values and not present:
+        dtype = float
+    elif present == {bool}:
+        dtype = "boolean" if gaps else bool
+    elif present == {str}:
+        dtype = "str"
+    elif present and present <= {int, float}:
+        whole = [value for value in values if type(value) is int]
+        if present == {int} and not gaps and all(-(2**63) <= value < 2**63 for value in whole):
+            dtype = np.int64
+        elif all(-EXACT <= value <= EXACT for value in whole):
+            dtype = float
+    return pd.Series(values, dtype=dtype)
