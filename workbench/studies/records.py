@@ -18,17 +18,17 @@ import numpy as np
 import pandas as pd
 
 from workbench.studies.environment import Environment
-from workbench.studies.plan import canonical
-from workbench.studies.trial import Outcome
+from workbench.studies.plan import Trial, canonical
+from workbench.studies.trial import Outcome, Status
 
 
 class Row(NamedTuple):
     """One attempt at a trial, as it is kept.
 
-    The columns up to `record` follow from the trial alone (but for the record's fields that its
-    study calls volatile, and for how a trial ended that met a limit); the others say when and
-    where it ran. `seed` is text because it may be larger than any column's integers. `final` is
-    1 where the attempt was the trial's record when it was written: a later final one replaces it.
+    The columns up to `record` follow from the trial alone, but for the record's volatile fields
+    and unless its end is none of `REPEATABLE`; the others say when and where it ran. `seed` is
+    text because it may be larger than any column's integers. `final` is 1 where the attempt was
+    the trial's record when it was written: a later final one replaces it.
     """
 
     key: str
@@ -49,16 +49,22 @@ class Row(NamedTuple):
     finished: str
 
     @property
-    def content(self) -> tuple[object, ...]:
-        """What two runs of the trial have in common."""
-        return (
-            *self[:3], canonical(json.loads(self.params)), *self[4:6],
-            canonical(json.loads(self.instance)), *self[7:9], canonical(json.loads(self.record)),
-        )  # fmt: skip
+    def trial(self) -> Trial:
+        """The trial it is of."""
+        params, instance = json.loads(self.params), json.loads(self.instance)
+        seed = int(self.seed)
+        return Trial(self.study, self.version, params, self.repetition, seed, tuple(instance))
+
+    def measured(self, volatile: Sequence[str] = ()) -> bytes:
+        """How it ended and what it measured, apart from volatile fields: to be compared."""
+        record = json.loads(self.record)
+        return canonical([
+            self.status, {name: v for name, v in record.items() if name not in volatile}
+        ])  # fmt: skip
 
 
-DETERMINISTIC = Row._fields[: Row._fields.index("final")]
-"""Columns that a repeated run gives again."""
+REPEATABLE = frozenset({Status.OK, Status.INFEASIBLE, Status.NUMERICS, Status.ERROR})
+"""Ends that a trial meets again when it is run again; the others depend on the machine."""
 
 
 def row_of(outcome: Outcome, final: bool, environment: str) -> Row:
@@ -85,7 +91,7 @@ def row_of(outcome: Outcome, final: bool, environment: str) -> Row:
 
 
 def checksum(values: Sequence[object]) -> str:
-    """SHA-256 of a row's values, that finds the bit which the file's own format does not miss."""
+    """SHA-256 of a row's values."""
     # ASCII, since what repr escapes beyond it changes with the interpreter's Unicode tables.
     return hashlib.sha256(ascii(tuple(values)).encode()).hexdigest()
 
@@ -174,7 +180,8 @@ def frame(
     columns |= {name: ends[name] for name in ("seconds", "peak_mb", "worker", "finished", "key")}
     columns["seed"] = [int(seed) for seed in ends["seed"]]
     columns["environment"] = ends["environment"]
-    known = {id_: environments[id_].columns() for id_ in dict.fromkeys(ends["environment"])}
+    used = dict.fromkeys(ends["environment"])
+    known = {id_: environments[id_].columns() if id_ in environments else {} for id_ in used}
     for name in dict.fromkeys(name for values in known.values() for name in values):
         columns[name] = [known[id_].get(name) for id_ in ends["environment"]]
     return pd.DataFrame({name: _series(values) for name, values in columns.items()})
@@ -235,4 +242,5 @@ def _series(values: list[Any]) -> pd.Series[Any]:
             dtype = np.int64
         elif all(-EXACT <= value <= EXACT for value in whole):
             dtype = float
-    return pd.Series(values, dtype=dtype)
+    series: pd.Series[Any] = pd.Series(values, dtype=dtype)
+    return series

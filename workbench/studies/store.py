@@ -47,6 +47,8 @@ APPLICATION = 0x43725764
 """`application_id` of a store: "CrWd"."""
 FORMAT = 1
 """`user_version`: the format that this module writes."""
+PAGE = 4096
+"""Bytes a page; what salvages a file whose header is gone relies on it."""
 PATIENCE = 60.0
 """Seconds to wait for another program that reads the file."""
 
@@ -208,13 +210,13 @@ class Store:
         path = Path(path)
         if path.is_dir():
             raise StoreError(f"{path}: is a folder, name a file")
-        lock = _locked(path) if write else None
+        lock = locked(path) if write else None
         db = None
         try:
             if write and not path.exists():
                 _create(path)
             _look(path)
-            with _told(path):
+            with told(path):
                 db = _connect(path, write=write)
             store = cls(path, db, lock)
             store._recognise()
@@ -287,7 +289,8 @@ class Store:
         return {
             entry.key: entry.reason
             for entry in self.quarantine()
-            if not entry.redone and (entry.study == study or entry.study not in names)
+            if entry.key and not entry.redone
+            if entry.study == study or entry.study not in names
         }
 
     def write(self, outcomes: Sequence[Outcome], *, final: Sequence[bool] | None = None) -> None:
@@ -446,7 +449,7 @@ class Store:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write all or nothing.
+        """Write all or nothing; one within another is part of it.
 
         Raises
         ------
@@ -455,7 +458,10 @@ class Store:
         """
         if self._lock is None:
             raise StoreError(f"{self.path}: was opened for reading, open it with write=True")
-        with _told(self.path):
+        if self._db.in_transaction:
+            yield self._db
+            return
+        with told(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -466,7 +472,7 @@ class Store:
                 raise
 
     def _select(self, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
-        with _told(self.path):
+        with told(self.path):
             yield from self._db.execute(query, values)
 
     def _aside(self) -> set[str]:
@@ -487,7 +493,7 @@ class Store:
                 )
 
     def _recognise(self) -> None:
-        with _told(self.path):
+        with told(self.path):
             (application,) = self._db.execute("PRAGMA application_id").fetchone()
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION:
@@ -517,7 +523,7 @@ class Store:
 # Opening.
 
 
-def _locked(path: Path) -> FileLock:
+def locked(path: Path) -> FileLock:
     """Take the writers' lock, and leave in its file who holds it."""
     from filelock import FileLock, Timeout
 
@@ -552,10 +558,11 @@ def _create(path: Path) -> None:
             f"beside it, or delete {wal.name}"
         )
     new = path.with_name(f"{path.name}.new")
-    with _told(path):
+    with told(path):
         try:
             new.unlink(missing_ok=True)
             with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
+                db.execute(f"PRAGMA page_size = {PAGE}")
                 db.execute("PRAGMA synchronous = FULL")
                 db.execute("BEGIN")
                 db.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -649,7 +656,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
+def told(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into one line that says what to do."""
     try:
         yield

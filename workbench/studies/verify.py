@@ -1,0 +1,389 @@
+"""Whether a store can be believed: its file, its keys, its trials, and a sample run again.
+
+May import `workbench.errors`, NumPy and its neighbours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.studies import shards
+from workbench.studies.environment import Environment
+from workbench.studies.plan import plan as trials_of
+from workbench.studies.records import REPEATABLE, Row
+from workbench.studies.salvage import quarantine
+from workbench.studies.shards import Shard
+from workbench.studies.store import DamagedStoreError, Plan, Store
+from workbench.studies.study import Study
+from workbench.studies.trial import Source, Status, attempt
+
+__all__ = ["Finding", "Severity", "VerifyReport", "quarantine", "verify"]
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+LISTED = 10
+"""Findings of one kind that `text` prints; the others are counted."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found.
+
+    Attributes
+    ----------
+    severity
+        `error`: what is kept cannot be believed. `warning`: something is missing or cannot be
+        told. `note`: worth knowing.
+    kind
+        What sort: `damage`, `key`, `parameters`, `status`, `duplicate`, `missing`, `unplanned`,
+        `quarantine`, `environment`, `source`, `different`.
+    message
+        One line.
+    keys
+        The trials concerned.
+    """
+
+    severity: Severity
+    kind: str
+    message: str
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """What was looked at and what was found.
+
+    Attributes
+    ----------
+    path
+        The file.
+    attempts, records
+        How many it holds.
+    repeated
+        How many of the sample were run again, and how many of these gave the same record.
+    same
+        How many of these gave the same record.
+    findings
+        Errors first.
+    """
+
+    path: Path
+    attempts: int
+    records: int
+    repeated: int
+    same: int
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def sound(self) -> bool:
+        """Whether there is no error."""
+        return not any(one.severity == "error" for one in self.findings)
+
+    def payload(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {**asdict(self), "path": str(self.path), "sound": self.sound}
+
+    def text(self) -> str:
+        """Return it as lines to print."""
+        lines = [
+            f"{self.path}: {self.records:,} records, {self.attempts:,} attempts",
+            f"run again: {self.repeated:,}, of which {self.same:,} gave the same record",
+        ]
+        kinds = Counter((one.severity, one.kind) for one in self.findings)
+        for (severity, kind), count in kinds.items():
+            found = [one for one in self.findings if (one.severity, one.kind) == (severity, kind)]
+            lines += [f"{severity}: {one.message}" for one in found[:LISTED]]
+            if count > LISTED:
+                lines.append(f"{severity}: and {count - LISTED:,} more like it")
+        lines.append("sound" if self.sound else "not sound")
+        return "\n".join(lines)
+
+
+def verify(store: Path | str | Store | Shard, *, sample: int = 20, seed: int = 0) -> VerifyReport:
+    """Check a store, or a shard's file.
+
+    Parameters
+    ----------
+    store
+        The file, or what has it open.
+    sample
+        How many of the trials to run again, in this process and without limits. Drawn from those
+        whose end comes again: `ok`, `infeasible`, `numerics`, `error`.
+    seed
+        Of the draw.
+
+    Raises
+    ------
+    InputError
+        When there is no such file, or it is of another kind. Damage is a finding.
+    """
+    if isinstance(store, (Store, Shard)):
+        return _Check(store, sample, seed).report()
+    path = Path(store)
+    try:
+        one = Shard.read(path) if path.suffix == shards.SUFFIX else Store.open(path, check=False)
+    except DamagedStoreError as damaged:
+        reasons = [f"{one.table} {one.id or ''}: {one.reason}" for one in damaged.damages]
+        findings = [Finding("error", "damage", " ".join(reason.split())) for reason in reasons]
+        return VerifyReport(path, 0, 0, 0, 0, (*findings, _remedy(path)))
+    with one:
+        return _Check(one, sample, seed).report()
+
+
+def _remedy(path: Path) -> Finding:
+    return Finding(
+        "note", "damage", "to put what is damaged aside: "
+        f"workbench study verify --store {path} --quarantine",
+    )  # fmt: skip
+
+
+@dataclass
+class _Check:
+    store: Store | Shard
+    sample: int
+    seed: int
+    attempts: int = 0
+    finals: dict[str, Row] = field(default_factory=dict)
+    studies: dict[tuple[str, int], tuple[Source, Study]] = field(default_factory=dict)
+    repeated: int = 0
+    same: int = 0
+
+    def report(self) -> VerifyReport:
+        findings = list(self._findings())
+        rank = {"error": 0, "warning": 1, "note": 2}
+        findings.sort(key=lambda one: rank[one.severity])
+        return VerifyReport(
+            self.store.path, self.attempts, len(self.finals), self.repeated, self.same,
+            tuple(findings),
+        )  # fmt: skip
+
+    def _findings(self) -> Iterator[Finding]:
+        damages = list(self.store.damages())
+        for one in damages:
+            where = f"{one.table} row {one.id}: " if one.id else ""
+            yield Finding("error", "damage", f"{where}{one.reason}", one.keys)
+        if damages:  # the rest would be about what cannot be believed
+            yield _remedy(self.store.path)
+            return
+        plans = self.store.plans()
+        yield from self._sources(plans)
+        yield from self._rows()
+        yield from self._planned(plans)
+        yield from self._aside()
+        yield from self._environments()
+        yield from self._again()
+
+    def _sources(self, plans: Sequence[Plan]) -> Iterator[Finding]:
+        """Find each study's code, and say where it has changed."""
+        latest = {(plan.study, plan.version): plan.source for plan in plans}
+        for plan in plans:
+            if latest[plan.study, plan.version] != plan.source:
+                yield Finding(
+                    "warning", "source",
+                    f"{plan.study}: {plan.source.name} changed between its runs, and its version "
+                    "did not: trials of both are kept as one study",
+                )  # fmt: skip
+        for (name, version), source in latest.items():
+            try:
+                now = Source.of(source.name)
+                study = now.load()
+            except InputError as error:
+                yield Finding("warning", "source", f"{name}: cannot be run again: {error}")
+                continue
+            if now.digest != source.digest:
+                yield Finding(
+                    "warning", "source", f"{name}: {source.name} has changed since its last run"
+                )
+            if (study.name, study.version) == (name, version):
+                self.studies[name, version] = now, study
+            else:
+                yield Finding(
+                    "warning", "source",
+                    f"{name} version {version}: {source.name} is {study.name} version "
+                    f"{study.version} now, so that none of it can be run again",
+                )  # fmt: skip
+
+    def _rows(self) -> Iterator[Finding]:
+        twice: Counter[str] = Counter()
+        aside = {entry.key for entry in self.store.quarantine() if not entry.redone}
+        for row in self.store.rows():
+            self.attempts += 1
+            yield from self._row(row)
+            if not row.final or row.key in aside:
+                continue
+            before = self.finals.get(row.key)
+            if before is not None and before.status == row.status == Status.OK:
+                twice[row.study] += 1
+                if before.measured(self._volatile(row)) != row.measured(self._volatile(row)):
+                    yield Finding(
+                        "error", "duplicate", f"{_name(row)} has two different records", (row.key,)
+                    )
+            self.finals[row.key] = row
+        for study, count in twice.items():
+            yield Finding("note", "duplicate", f"{study}: {count:,} trials were recorded again")
+
+    def _row(self, row: Row) -> Iterator[Finding]:
+        try:
+            key = row.trial.key
+        except (ValueError, TypeError, KeyError) as error:
+            yield Finding("error", "key", f"{_name(row)}: cannot be read ({error})", (row.key,))
+            return
+        if key != row.key:
+            yield Finding(
+                "error", "key", f"{_name(row)}: its key is not that of its contents", (row.key,)
+            )
+        if row.status not in list(Status):
+            yield Finding("error", "status", f"{_name(row)}: status {row.status!r}", (row.key,))
+        _, study = self.studies.get((row.study, row.version), (None, None))
+        if study is None:
+            return
+        trial = row.trial
+        unpaired = tuple(name for name, one in study.parameters.items() if not one.paired)
+        if trial.instance != unpaired:
+            yield Finding(
+                "error", "parameters",
+                f"{_name(row)}: its instance was drawn from {', '.join(trial.instance)}, and the "
+                f"study has {', '.join(unpaired)}",
+                (row.key,),
+            )  # fmt: skip
+        with contextlib.suppress(InputError):
+            if study.complete(trial.params) == trial.params:
+                return
+        yield Finding(
+            "error", "parameters", f"{_name(row)}: are not the study's parameters", (row.key,)
+        )
+
+    def _planned(self, plans: Sequence[Plan]) -> Iterator[Finding]:
+        aside = {entry.key for entry in self.store.quarantine() if not entry.redone}
+        planned: dict[tuple[str, int], set[str]] = {}
+        for plan in plans:
+            of_study = plan.study, plan.version
+            if of_study not in self.studies:
+                continue
+            study = self.studies[of_study][1]
+            try:
+                made = trials_of(study, plan.sweep, plan.repetitions, plan.seed)
+                keys = dict.fromkeys(trial.key for trial in made)
+            except InputError as error:
+                yield Finding("warning", "source", f"{plan.study}: a plan of it is void: {error}")
+                del self.studies[of_study]
+                continue
+            planned.setdefault(of_study, set()).update(keys)
+            missing = tuple(key for key in keys if key not in self.finals and key not in aside)
+            if missing:
+                yield Finding(
+                    "warning", "missing",
+                    f"{plan.study} ({plan.size}, seed {plan.seed}): {len(missing):,} of "
+                    f"{len(keys):,} trials have no record",
+                    missing,
+                )  # fmt: skip
+        outside: dict[tuple[str, int], list[str]] = {}
+        for key, row in self.finals.items():
+            of_study = row.study, row.version
+            known = of_study in planned and of_study in self.studies
+            if known and key not in planned[of_study]:
+                outside.setdefault(of_study, []).append(key)
+        for (study_name, version), found in outside.items():
+            yield Finding(
+                "warning", "unplanned",
+                f"{study_name} version {version}: {len(found):,} records are in no plan",
+                tuple(found),
+            )  # fmt: skip
+        unplanned = {(row.study, row.version) for row in self.finals.values()} - {
+            (plan.study, plan.version) for plan in plans
+        }
+        for study_name, version in sorted(unplanned):
+            yield Finding(
+                "warning", "unplanned", f"{study_name} version {version}: there is no plan of it"
+            )
+
+    def _aside(self) -> Iterator[Finding]:
+        open_ = [entry for entry in self.store.quarantine() if not entry.redone]
+        if open_:
+            yield Finding(
+                "warning", "quarantine",
+                f"{len(open_):,} damaged records are in quarantine; to run their trials again: "
+                "workbench study run NAME --redo-quarantined",
+                tuple(entry.key for entry in open_ if entry.key),
+            )  # fmt: skip
+
+    def _environments(self) -> Iterator[Finding]:
+        here = Environment.here()
+        used = {row.environment for row in self.finals.values()}
+        unknown = used - set(self.store.environments)
+        if unknown:
+            yield Finding("warning", "environment", "what some trials ran on is not known")
+        for id_ in sorted(used - unknown):
+            one = self.store.environments[id_]
+            changed = _changes(one.columns(), here.columns())
+            if changed:
+                yield Finding("note", "source", f"some trials ran with {changed}")
+
+    def _again(self) -> Iterator[Finding]:
+        """Run a sample again from its seeds."""
+        repeatable = [
+            row for row in self.finals.values()
+            if row.status in REPEATABLE and (row.study, row.version) in self.studies
+        ]  # fmt: skip
+        draw = np.random.default_rng(self.seed)
+        size = min(self.sample, len(repeatable))
+        for place in sorted(draw.choice(len(repeatable), size=size, replace=False)):
+            row = repeatable[int(place)]
+            source, _ = self.studies[row.study, row.version]
+            outcome = attempt(source, row.trial)
+            self.repeated += 1
+            again = row._replace(
+                status=str(outcome.status), record=_record_text(dict(outcome.record))
+            )
+            volatile = self._volatile(row)
+            if again.measured(volatile) == row.measured(volatile):
+                self.same += 1
+                continue
+            yield Finding(
+                "error", "different",
+                f"{_name(row)}: gives another record when run again: "
+                f"{_difference(row, again, volatile)}",
+                (row.key,),
+            )  # fmt: skip
+
+    def _volatile(self, row: Row) -> tuple[str, ...]:
+        found = self.studies.get((row.study, row.version))
+        return found[1].volatile if found else ()
+
+
+def _record_text(record: Mapping[str, object]) -> str:
+    return json.dumps(record)
+
+
+def _name(row: Row) -> str:
+    return f"{row.study} {row.params}, repetition {row.repetition}"
+
+
+def _difference(row: Row, again: Row, volatile: Sequence[str]) -> str:
+    if row.status != again.status:
+        return f"{row.status} before, {again.status} now"
+    before, now = json.loads(row.record), json.loads(again.record)
+    names = [name for name in {**before, **now} if name not in volatile]
+    return ", ".join(
+        f"{name} was {before.get(name)!r} and is {now.get(name)!r}"
+        for name in names
+        if repr(before.get(name)) != repr(now.get(name))
+    )
+
+
+def _changes(before: Mapping[str, object], now: Mapping[str, object]) -> str:
+    """Tell what the code that ran and the code here differ in; machines are not code."""
+    machine = ("environment.host", "environment.cpus", "environment.platform")
+    return ", ".join(
+        f"{name.removeprefix('environment.')} {value or 'unknown'} (here {now.get(name)})"
+        for name, value in before.items()
+        if name not in machine and value != now.get(name)
+    )
