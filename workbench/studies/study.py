@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import pandas as pd
-
 from workbench.errors import InputError
 
 if TYPE_CHECKING:
+    # Every worker process imports this module, and few need data frames.
+    import pandas as pd
+
     from workbench.studies.plan import Streams
 
 Scalar: TypeAlias = bool | int | float | str | None

@@ -2,19 +2,23 @@
 
 An executor is a generator of outcomes. It takes trials from the iterator only as workers become
 free, yields each outcome as it is known (in any order), and never raises for a trial's sake.
-When `stop` is set it takes no more trials and yields what is under way. When it is closed it ends
-its workers at once, and yields nothing more.
+Where it can, it yields None when nothing ended for `PULSE` seconds, so that whoever listens can
+write down what is known and look at the clock. When `stop` is set it takes no more trials and
+yields what is under way. When it is closed it ends its workers at once, and yields nothing more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from threading import Event
 from typing import Protocol
 
 from workbench.studies.plan import Trial
 from workbench.studies.trial import Outcome, Source
+
+PULSE = 0.2
+"""Seconds between signs of life from an executor."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,6 @@ class Executor(Protocol):
 
     def run(
         self, source: Source, trials: Iterable[Trial], limits: Limits, stop: Event
-    ) -> Iterator[Outcome]:
-        """Yield an outcome for each trial taken."""
+    ) -> Generator[Outcome | None, None, None]:
+        """Yield an outcome for each trial taken, and None now and then."""
         ...

@@ -1,0 +1,234 @@
+"""Trials on a Dask cluster: many machines, one coordinator.
+
+Dask has no deadline for a task and no memory limit for one. So each Dask worker runs trials in
+worker processes of ours, one for each of its threads, and what holds on one machine holds there:
+deadline, memory limit, and a death that concerns one trial. What Dask adds is the network: it
+sends a trial elsewhere when a machine is lost. `docs/studies-on-clusters.md` has the set-up for
+Slurm, PBS and Kubernetes.
+
+May import its neighbours and what runs a trial.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Generator, Iterable, Iterator
+from threading import Event
+from typing import Any
+
+import workbench
+from workbench.errors import InputError
+from workbench.studies.executors import PULSE, Limits
+from workbench.studies.executors.worker import Worker
+from workbench.studies.plan import Trial
+from workbench.studies.trial import Outcome, Source, Status
+
+CONNECT = 15.0
+"""Seconds to find the scheduler."""
+CENSUS = 5.0
+"""Seconds between counts of the cluster's threads: workers come and go."""
+IDLE = 60.0
+"""Seconds after which a worker process that a lost coordinator left behind is ended."""
+
+
+class Cluster:
+    """Runs trials on the Dask cluster of a scheduler.
+
+    Parameters
+    ----------
+    address
+        Of the scheduler, for example `tcp://10.0.0.1:8786`.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    @classmethod
+    @contextlib.contextmanager
+    def local(cls, processes: int) -> Iterator[Cluster]:
+        """Yield a cluster on this machine, of one thread a process: for tests."""
+        distributed = _distributed()
+        with distributed.LocalCluster(
+            n_workers=processes, threads_per_worker=1, dashboard_address=None
+        ) as cluster:
+            yield cls(cluster.scheduler_address)
+
+    def run(
+        self, source: Source, trials: Iterable[Trial], limits: Limits, stop: Event
+    ) -> Generator[Outcome | None, None, None]:
+        """Yield an outcome for each trial taken, and None when nothing ended for a while.
+
+        Raises
+        ------
+        InputError
+            When the scheduler cannot be found or is lost, or a worker has another version of
+            the workbench or of the study's file.
+        """
+        distributed = _distributed()
+        try:
+            client = distributed.Client(self.address, timeout=CONNECT, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"no Dask scheduler at {self.address}: {_first(error)}") from None
+        run = uuid.uuid4().hex
+        try:
+            yield from _run(client, run, source, iter(trials), limits, stop)
+        finally:
+            # Workers that are gone have nothing to end, and those that stay must not wait.
+            with contextlib.suppress(Exception):
+                client.run(end, run, on_error="ignore")
+            with contextlib.suppress(Exception):
+                client.close()
+
+
+def _run(
+    client: Any,
+    run: str,
+    source: Source,
+    waiting: Iterator[Trial],
+    limits: Limits,
+    stop: Event,
+) -> Generator[Outcome | None, None, None]:
+    ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    under_way: dict[Any, Trial] = {}
+    try:
+        yield from _fed(client, run, source, waiting, limits, stop, ended, under_way)
+    finally:
+        # None that waits on a Dask worker shall begin when its predecessor is ended.
+        with contextlib.suppress(Exception):
+            client.cancel(list(under_way), force=True)
+
+
+def _fed(
+    client: Any,
+    run: str,
+    source: Source,
+    waiting: Iterator[Trial],
+    limits: Limits,
+    stop: Event,
+    ended: queue.SimpleQueue[Any],
+    under_way: dict[Any, Trial],
+) -> Generator[Outcome | None, None, None]:
+    window, counted, more = 0, 0.0, True
+    while True:
+        if time.monotonic() - counted >= CENSUS or not window:
+            # Two for each thread: the next one is there when the first ends.
+            window, counted = max(2 * sum(client.nthreads().values()), 1), time.monotonic()
+        while more and not stop.is_set() and len(under_way) < window:
+            trial = next(waiting, None)
+            if trial is None:
+                more = False
+                break
+            future = client.submit(
+                run_there, run, workbench.__version__, source, trial, limits,
+                key=f"{source.name}-{uuid.uuid4().hex}", pure=False, retries=0,
+            )  # fmt: skip
+            under_way[future] = trial
+            future.add_done_callback(ended.put)
+        if not under_way:
+            return
+        try:
+            future = ended.get(timeout=PULSE)
+        except queue.Empty:
+            yield None
+            continue
+        yield _outcome(future, under_way.pop(future))
+
+
+def _outcome(future: Any, trial: Trial) -> Outcome:
+    if future.status == "finished":
+        result = future.result()
+        assert isinstance(result, Outcome)
+        return result
+    if future.status == "cancelled":
+        raise InputError("the Dask scheduler is lost; run again to go on where this ended")
+    error = future.exception()
+    if isinstance(error, InputError):
+        raise error
+    if type(error).__name__ == "KilledWorker":
+        # Our trials die without their Dask worker, so it was somebody else who ended it.
+        return Outcome(trial, Status.CRASHED, "its Dask workers were killed, one after another")
+    return Outcome(trial, Status.CRASHED, f"Dask: {_first(error)}")
+
+
+def _first(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise InputError(
+            "Dask is not installed; install it with: pip install 'crowd-workbench[dask]'"
+        ) from None
+    return distributed
+
+
+# On the Dask worker
+
+
+class _Bench:
+    """Idle worker processes of each run, and those at work, in this Dask worker."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.idle: dict[str, list[Worker]] = {}
+        self.busy: dict[str, list[Worker]] = {}
+        self.seen: dict[str, float] = {}
+
+    def take(self, run: str, source: Source, limits: Limits) -> Worker:
+        with self.lock:
+            for other, seen in list(self.seen.items()):
+                if not self.busy.get(other) and time.monotonic() - seen > IDLE and other != run:
+                    self._forget(other)
+            idle = self.idle.setdefault(run, [])
+            worker = idle.pop() if idle else Worker(source, limits)
+            self.busy.setdefault(run, []).append(worker)
+            self.seen[run] = time.monotonic()
+            return worker
+
+    def give_back(self, run: str, worker: Worker) -> None:
+        with self.lock:
+            self.seen[run] = time.monotonic()
+            if worker in self.busy.get(run, []):
+                self.busy[run].remove(worker)
+                self.idle[run].append(worker)
+                return
+        worker.kill()  # the run has ended meanwhile
+
+    def end(self, run: str) -> None:
+        with self.lock:
+            self._forget(run)
+
+    def _forget(self, run: str) -> None:
+        self.seen.pop(run, None)
+        for worker in self.idle.pop(run, []):
+            worker.kill()
+        for worker in self.busy.pop(run, []):
+            worker.strike()
+
+
+_bench = _Bench()
+
+
+def run_there(run: str, version: str, source: Source, trial: Trial, limits: Limits) -> Outcome:
+    """Run a trial in a worker process of this Dask worker."""
+    if version != workbench.__version__:
+        raise InputError(
+            f"a Dask worker has crowd-workbench {workbench.__version__}, this is {version}: "
+            "install the same on all machines"
+        )
+    worker = _bench.take(run, source, limits)
+    try:
+        return worker.run(trial)
+    finally:
+        _bench.give_back(run, worker)
+
+
+def end(run: str) -> None:
+    """End all worker processes of a run in this Dask worker."""
+    _bench.end(run)

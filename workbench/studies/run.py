@@ -1,0 +1,356 @@
+"""The run: plan, executor and store together. What is reported as done is on disk.
+
+Outcomes are kept in batches, at most `EVERY` seconds or `BATCH` outcomes late. A trial whose
+process died is tried again, up to `ATTEMPTS` times in all; each attempt is kept. What an earlier
+run has finished is skipped, so to go on after any interruption is to run again.
+
+May import its neighbours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import signal
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import InputError
+from workbench.studies.plan import Trial, plan, points_of
+from workbench.studies.trial import Outcome, Source, Status
+
+if TYPE_CHECKING:
+    from workbench.studies.executors import Executor, Limits
+    from workbench.studies.store import Sink
+    from workbench.studies.study import Block, Study
+
+EVERY = 0.2
+"""Seconds between commits."""
+BATCH = 500
+"""Outcomes in a commit."""
+ATTEMPTS = 3
+"""How often a trial may end its process before that is its record."""
+FAILED = frozenset({Status.ERROR, Status.CRASHED, Status.DEADLINE, Status.MEMORY, Status.CANCELLED})
+"""What `retry` runs again. The others are answers: `infeasible`, `limit`, `numerics`."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come.
+
+    Attributes
+    ----------
+    planned
+        Trials of the plan, or of this shard of it.
+    skipped
+        Those that an earlier run has finished.
+    quarantined
+        Those left out because their records were damaged.
+    done
+        Those that this run has finished and kept.
+    counts
+        How these ended: trials by status, `ok` among them.
+    seconds
+        Since the run began.
+    """
+
+    planned: int
+    skipped: int = 0
+    quarantined: int = 0
+    done: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def left(self) -> int:
+        """Trials still to finish."""
+        return self.planned - self.skipped - self.quarantined - self.done
+
+    @property
+    def failed(self) -> int:
+        """Trials of this run that gave no answer."""
+        return sum(n for status, n in self.counts.items() if status in FAILED)
+
+    @property
+    def rate(self) -> float:
+        """Trials a second; 0 before the first."""
+        return self.done / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds for what is left, at this rate; None where there is no rate yet."""
+        return self.left / self.rate if self.rate else None
+
+
+def run(
+    source: Source,
+    *,
+    store: Sink,
+    sweep: Sequence[Block],
+    repetitions: int,
+    executor: Executor,
+    limits: Limits,
+    seed: int = 0,
+    size: str = "",
+    shard: tuple[int, int] | None = None,
+    retry: bool = False,
+    redo_quarantined: bool = False,
+    stop: Event | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Progress:
+    """Run what is not finished yet, and keep it.
+
+    Parameters
+    ----------
+    source, sweep, repetitions, seed
+        The trials: see `workbench.studies.plan.plan`.
+    store
+        Where outcomes go, and what tells which trials are finished.
+    executor, limits
+        Who runs the trials, and what each may take.
+    size
+        Name of the sweep's size, for the store's memory of plans.
+    shard
+        (i, n) with i from 1 to n: run every n-th trial, from the i-th.
+    retry
+        Run again what ended in an error, a crash, over its deadline or its memory.
+    redo_quarantined
+        Run again those whose records were damaged.
+    stop
+        Set it, and trials under way are finished and kept, and no more begun. That of
+        `interrupts` may also ask to stop at once.
+    on_progress
+        Called before the first trial and after each commit.
+
+    Returns
+    -------
+    Progress
+        At the end. Some trials are left if `stop` was set.
+
+    Raises
+    ------
+    InputError
+        For a bad plan or shard, a study that cannot be loaded, or a store that cannot be written.
+    KeyboardInterrupt
+        When asked to stop at once, after what is known was kept; trials under way are kept as
+        `cancelled` attempts, and run again next time.
+    """
+    from workbench.studies.store import Plan
+
+    study = source.load()
+    planned = _planned(study, sweep, repetitions, shard)
+
+    def trials() -> Iterator[Trial]:
+        listed = plan(study, sweep, repetitions, seed)
+        return listed if shard is None else itertools.islice(listed, shard[0] - 1, None, shard[1])
+
+    started = time.monotonic()
+    known = _Known.of(store, study, retry, redo_quarantined)
+    found = Counter(known.says(trial) for trial in trials()) if known.any else Counter[str]()
+    before = Progress(planned, found["finished"], found["quarantined"])
+    store.remember(Plan(source, study.name, study.version, size, tuple(sweep), repetitions, seed))
+    if on_progress is not None:
+        on_progress(before)
+    feed = _Feed(trial for trial in trials() if not known.says(trial))
+    ledger = _Ledger(store, feed, before, started, on_progress)
+    stop = stop or Event()
+    try:
+        # A trial that is to be tried again may come back when the executor has asked for the last.
+        while feed.more and not stop.is_set():
+            with contextlib.closing(executor.run(source, feed, limits, stop)) as ended:
+                for outcome in ended:
+                    ledger.enter(outcome)
+                    if isinstance(stop, Interrupts) and stop.at_once:
+                        raise KeyboardInterrupt
+    except BaseException:
+        ledger.cancel()
+        raise
+    ledger.commit()
+    return ledger.progress
+
+
+class Interrupts(Event):
+    """Set by the first Ctrl-C; `at_once` after the second."""
+
+    presses = 0
+
+    @property
+    def at_once(self) -> bool:
+        """Whether not even trials under way are to be finished."""
+        return self.presses > 1
+
+
+@contextlib.contextmanager
+def interrupts() -> Iterator[Interrupts]:
+    """Turn Ctrl-C into a request to stop; SIGTERM counts as one, for batch systems send it.
+
+    The first asks to finish what is under way, the second to stop at once. Both are heard when
+    the executor next gives a sign of life; the third raises KeyboardInterrupt on the spot, as for
+    a trial in this very process. Call it from the main thread.
+    """
+    stop = Interrupts()
+
+    def press(*_: Any) -> None:
+        stop.presses += 1
+        stop.set()
+        if stop.presses > 2:
+            raise KeyboardInterrupt
+
+    heard = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(one, press) for one in heard]
+    try:
+        yield stop
+    finally:
+        for one, handler in zip(heard, before, strict=True):
+            signal.signal(one, handler)
+
+
+def _planned(
+    study: Study, sweep: Sequence[Block], repetitions: int, shard: tuple[int, int] | None
+) -> int:
+    trials = len(points_of(study, sweep)) * repetitions
+    if shard is None:
+        return trials
+    index, count = shard
+    if not 1 <= index <= count:
+        raise InputError(f"shard is {index}/{count}: give I/N with I from 1 to N")
+    return len(range(index - 1, trials, count))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What an earlier run leaves to this one."""
+
+    finished: frozenset[str]
+    quarantined: frozenset[str]
+
+    @classmethod
+    def of(cls, store: Sink, study: Study, retry: bool, redo_quarantined: bool) -> _Known:
+        ended = store.finished(study.name, study.version)
+        quarantined = [] if redo_quarantined else store.quarantined(study.name)
+        return cls(
+            frozenset(key for key, status in ended.items() if not (retry and status in FAILED)),
+            frozenset(quarantined),
+        )
+
+    @property
+    def any(self) -> bool:
+        return bool(self.finished or self.quarantined)
+
+    def says(self, trial: Trial) -> str:
+        """Why a trial is left out; empty if it is to be run."""
+        if not self.any:
+            return ""
+        key = trial.key
+        if key in self.quarantined:
+            return "quarantined"
+        return "finished" if key in self.finished else ""
+
+
+class _Feed:
+    """Hands out trials, those to be tried again first, and knows which are under way."""
+
+    def __init__(self, trials: Iterator[Trial]) -> None:
+        self.trials = trials
+        self.again: deque[Trial] = deque()
+        self.under_way: dict[str, Trial] = {}
+        self.more = True
+
+    def __iter__(self) -> Iterator[Trial]:
+        while True:
+            trial = self.again.popleft() if self.again else next(self.trials, None)
+            if trial is None:
+                self.more = False
+                return
+            self.under_way[trial.key] = trial
+            yield trial
+
+    def back(self, trial: Trial) -> None:
+        """Have a trial run again."""
+        self.again.append(trial)
+        self.more = True
+
+
+class _Ledger:
+    """Enters outcomes into the store, and counts them once they are safe."""
+
+    def __init__(
+        self,
+        store: Sink,
+        feed: _Feed,
+        before: Progress,
+        started: float,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.store = store
+        self.feed = feed
+        self.before = before
+        self.started = started
+        self.on_progress = on_progress
+        self.counts: Counter[str] = Counter()
+        self.deaths: Counter[str] = Counter()
+        self.pending: list[Outcome] = []
+        self.final: list[bool] = []
+        self.committed = started
+        self.broken = False
+
+    @property
+    def progress(self) -> Progress:
+        """What is safe by now."""
+        return Progress(
+            self.before.planned,
+            self.before.skipped,
+            self.before.quarantined,
+            self.counts.total(),
+            dict(self.counts),
+            time.monotonic() - self.started,
+        )
+
+    def enter(self, outcome: Outcome | None) -> None:
+        """Take an outcome, or none; commit if it is time."""
+        if outcome is not None:
+            self._take(outcome)
+        due = time.monotonic() - self.committed >= EVERY
+        if self.pending and (due or len(self.pending) >= BATCH):
+            self.commit()
+
+    def _take(self, outcome: Outcome) -> None:
+        key = outcome.trial.key
+        self.feed.under_way.pop(key, None)
+        final = outcome.status is not Status.CANCELLED
+        if outcome.status is Status.CRASHED:
+            self.deaths[key] += 1
+            final = self.deaths[key] >= ATTEMPTS
+            if not final:
+                self.feed.back(outcome.trial)
+        self.pending.append(outcome)
+        self.final.append(final)
+
+    def commit(self) -> None:
+        """Write what is pending, then tell."""
+        if not self.pending:
+            return
+        self.broken = True
+        self.store.write(self.pending, final=self.final)
+        self.broken = False
+        self.counts.update(
+            outcome.status.value
+            for outcome, final in zip(self.pending, self.final, strict=True)
+            if final
+        )
+        self.pending, self.final = [], []
+        self.committed = time.monotonic()
+        if self.on_progress is not None:
+            self.on_progress(self.progress)
+
+    def cancel(self) -> None:
+        """Keep what is known, and that the trials under way came to no end."""
+        if self.broken:
+            return  # the store failed: that is the news, not that it fails again
+        for trial in list(self.feed.under_way.values()):
+            self._take(Outcome(trial, Status.CANCELLED, "stopped before it ended"))
+        self.commit()
