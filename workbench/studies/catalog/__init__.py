@@ -9,5 +9,13 @@ MODULES: dict[str, str] = {
     "competitive-ratio": "competitive_ratio",
     "correction-ablation": "correction_ablation",
     "exact-heuristic": "exact_heuristic",
+    "weighted-vote": "weighted_vote",
+    "gold-estimates": "gold_estimates",
+    "offline-assignment": "offline_assignment",
+    "sampled-weights": "sampled_weights",
+    "toy-example": "toy_example",
+    "estimated-skills": "estimated_skills",
+    "main-algorithm": "main_algorithm",
+    "structured-tasks": "structured_tasks",
 }
 """Module of each study, by name."""

@@ -1,0 +1,23 @@
+"""What the papers claim, held against measurements (floor 4).
+
+Each paper is one module that defines `CLAIMS`; `register` finds them. `judge` takes a store of
+trials and decides every claim by the check it carries; `markdown` writes the page. No verdict and
+no figure is typed in. May import `workbench.studies` and what lies below it.
+"""
+
+from workbench.claims.claim import Claim, Evidence, Finding, NotMeasured, Ruling, Verdict
+from workbench.claims.judging import judge, register, studies_needed
+from workbench.claims.page import markdown
+
+__all__ = [
+    "Claim",
+    "Evidence",
+    "Finding",
+    "NotMeasured",
+    "Ruling",
+    "Verdict",
+    "judge",
+    "markdown",
+    "register",
+    "studies_needed",
+]

@@ -1,0 +1,119 @@
+"""What a claim is, and what becomes of it.
+
+A claim states in our words what a paper asserts, names the studies that decide it, and carries a
+check: a function from those studies' tables to a `Finding`. Every figure in a finding is computed
+from the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+Tables: TypeAlias = Mapping[str, pd.DataFrame]
+"""A study's trials by its name: parameters, `repetition`, `status`, record fields."""
+
+
+class Ruling(StrEnum):
+    """What is found of a claim. `UNMEASURED` is no verdict: the trials are missing."""
+
+    HOLDS = "holds"
+    CAVEAT = "holds with a caveat"
+    VOID = "void at the paper's own settings"
+    NOT_REPRODUCED = "not reproduced"
+    NO_DATA = "data not available"
+    UNMEASURED = "not yet measured"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check says: a ruling, and the sentence with its figures."""
+
+    ruling: Ruling
+    figures: str
+
+
+class NotMeasured(Exception):  # noqa: N818 (an answer, not an error)
+    """Raised by a check that has too few trials to go by; says which and how many."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing a paper asserts.
+
+    Attributes
+    ----------
+    id
+        Lower case with hyphens, the paper's family first: `adaptive-theorem-1`.
+    source
+        Paper, and where in it.
+    statement
+        What is asserted, in our words.
+    studies
+        Studies of the catalog whose trials decide it; none where the data cannot be had.
+    check
+        Decides it; may raise `NotMeasured`.
+    least
+        Trials that each study needs; with fewer, no verdict.
+    """
+
+    id: str
+    source: str
+    statement: str
+    studies: tuple[str, ...]
+    check: Callable[[Tables], Finding]
+    least: int = 20
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The trials of one study that a verdict rests on.
+
+    Attributes
+    ----------
+    study, version
+        Name, and the version of its trials.
+    trials
+        Ended as they should, trials found infeasible among them.
+    failed
+        Ended otherwise: error, crash, deadline, memory, limit, numerics, cancelled.
+    seeds
+        Seeds of the runs.
+    workbench
+        Versions of the workbench that ran them, where the store knows.
+    """
+
+    study: str
+    version: int
+    trials: int
+    failed: int
+    seeds: tuple[int, ...]
+    workbench: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, what is found of it, and on what evidence."""
+
+    claim: Claim
+    ruling: Ruling
+    figures: str
+    evidence: tuple[Evidence, ...] = ()
+
+    def payload(self) -> dict[str, Any]:
+        """Plain types, for JSON."""
+        return {
+            "id": self.claim.id,
+            "source": self.claim.source,
+            "statement": self.claim.statement,
+            "verdict": str(self.ruling),
+            "figures": self.figures,
+            "evidence": [
+                {**vars(one), "seeds": list(one.seeds), "workbench": list(one.workbench)}
+                for one in self.evidence
+            ],
+        }

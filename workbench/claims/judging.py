@@ -1,0 +1,122 @@
+"""From a store to verdicts.
+
+A trial that ended `infeasible` has answered: there was nothing to assign. Any other trial without
+a record is a failure; where they are more than one in twenty, what is left may be a selection,
+and there is no verdict.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Protocol
+
+import pandas as pd
+
+from workbench.claims.claim import Claim, Evidence, NotMeasured, Ruling, Verdict
+from workbench.errors import InputError
+
+MOST_FAILED = 0.05
+"""Share of failed trials above which no verdict is given."""
+
+VERSION = "environment.crowd-workbench"
+"""Column of a table with the workbench's version."""
+
+ANSWERED = ("ok", "infeasible")
+"""Statuses of trials that ended as they should."""
+
+
+class Tabled(Protocol):
+    """The one thing asked of a store."""
+
+    def table(self, study: str, version: int | None = None) -> pd.DataFrame:
+        """Give a study's trials, one row each."""
+        ...
+
+
+def register() -> tuple[Claim, ...]:
+    """List all claims, paper by paper: every module of this package that defines `CLAIMS`.
+
+    Raises
+    ------
+    InputError
+        Two claims have one id.
+    """
+    import workbench.claims as package
+
+    claims: list[Claim] = []
+    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda one: one.name):
+        found = importlib.import_module(f"{package.__name__}.{module.name}")
+        claims += getattr(found, "CLAIMS", ())
+    ids = [claim.id for claim in claims]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise InputError(f"claim {name} is registered twice: give each an id of its own")
+    return tuple(claims)
+
+
+def studies_needed() -> tuple[str, ...]:
+    """Name the studies that decide the claims, each once, in the register's order."""
+    return tuple(dict.fromkeys(study for claim in register() for study in claim.studies))
+
+
+def judge(store: Tabled) -> list[Verdict]:
+    """Hold every claim against the trials in a store.
+
+    Only trials of a study's present version count. A claim whose trials are missing, too few, or
+    failed too often is `UNMEASURED`, and its figures say what to run.
+    """
+    cache: dict[str, tuple[pd.DataFrame, int]] = {}
+
+    def table(study: str) -> tuple[pd.DataFrame, int]:
+        if study not in cache:
+            cache[study] = _current(store, study)
+        return cache[study]
+
+    return [
+        _verdict(claim, {study: table(study) for study in claim.studies}) for claim in register()
+    ]
+
+
+def _current(store: Tabled, study: str) -> tuple[pd.DataFrame, int]:
+    """Trials of the study's present version, and that version."""
+    from workbench.studies.trial import Source
+
+    version = Source.of(study).load().version
+    return store.table(study, version), version
+
+
+def _verdict(claim: Claim, tables: dict[str, tuple[pd.DataFrame, int]]) -> Verdict:
+    evidence = []
+    for study, (table, version) in tables.items():
+        if not len(table):
+            run = f"workbench study run {study}"
+            return Verdict(claim, Ruling.UNMEASURED, f"no trials of {study}: {run}")
+        evidence.append(_evidence(study, version, table))
+    for one in evidence:
+        total = one.trials + one.failed
+        if one.failed > MOST_FAILED * total:
+            why = f"{one.failed:,} of {total:,} trials of {one.study} failed"
+            return Verdict(claim, Ruling.UNMEASURED, why, tuple(evidence))
+        if one.trials < claim.least:
+            why = f"{one.trials} trials of {one.study}, {claim.least} needed"
+            return Verdict(claim, Ruling.UNMEASURED, why, tuple(evidence))
+    try:
+        finding = claim.check({study: table for study, (table, _) in tables.items()})
+    except NotMeasured as missing:
+        return Verdict(claim, Ruling.UNMEASURED, str(missing), tuple(evidence))
+    failed = sum(one.failed for one in evidence)
+    figures = finding.figures + (f" {failed:,} trials failed and are not counted." * (failed > 0))
+    return Verdict(claim, finding.ruling, figures, tuple(evidence))
+
+
+def _evidence(study: str, version: int, table: pd.DataFrame) -> Evidence:
+    answered = int(table["status"].isin(ANSWERED).sum())
+    return Evidence(
+        study,
+        version,
+        answered,
+        len(table) - answered,
+        tuple(sorted({int(seed) for seed in table["seed"]})) if "seed" in table else (),
+        tuple(sorted({str(one) for one in table[VERSION].dropna()})) if VERSION in table else (),
+    )

@@ -1,0 +1,62 @@
+"""The page of verdicts, in Markdown. The same verdicts give the same text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.claims.claim import Evidence, Ruling, Verdict
+
+HEAD = """\
+# What the papers claim, and what we measured
+
+Every verdict and every figure below is computed from the trials of a store:
+
+    workbench study run STUDY --store studies.sqlite
+    workbench claims --store studies.sqlite --out docs/claims.md
+
+- *holds*: so it is in every trial, or beyond chance where the claim is one of probability.
+- *holds with a caveat*: it holds under a condition that the statement does not mention, or the
+  condition it names is not to be had in general.
+- *void at the paper's own settings*: the conditions of the promise fail in the paper's own
+  experiments. The figures say whether it holds where they do not.
+- *not reproduced*: measured otherwise.
+- *data not available*: it rests on data that cannot be had.
+- *not yet measured*: no verdict; the trials are missing, too few, or failed too often.
+"""
+
+
+def markdown(verdicts: Sequence[Verdict]) -> str:
+    """Write the page: a summary, then a section a claim with statement, figures and evidence."""
+    counts = ", ".join(
+        f"{sum(one.ruling is ruling for one in verdicts)} {ruling}"
+        for ruling in Ruling
+        if any(one.ruling is ruling for one in verdicts)
+    )
+    lines = [HEAD, f"{len(verdicts)} claims: {counts}.", ""]
+    lines += _table(
+        ("claim", "source", "verdict"),
+        [(f"[{one.claim.id}](#{one.claim.id})", one.claim.source, f"*{one.ruling}*")
+         for one in verdicts],
+    )  # fmt: skip
+    for one in verdicts:
+        lines += ["", f"## {one.claim.id}", "", f"{one.claim.source}", ""]
+        lines += [f"**Claim.** {one.claim.statement}", ""]
+        lines += [f"**Verdict: {one.ruling}.** {one.figures}"]
+        if one.evidence:
+            head = ("study", "trials", "failed", "seed", "study version", "workbench")
+            lines += ["", *_table(head, [_cells(each) for each in one.evidence])]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(one: Evidence) -> tuple[str, ...]:
+    seeds = ", ".join(str(seed) for seed in one.seeds)
+    versions = ", ".join(one.workbench) or "–"
+    return (one.study, f"{one.trials:,}", f"{one.failed:,}", seeds, str(one.version), versions)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [
+        f"| {' | '.join(head)} |",
+        f"|{'---|' * len(head)}",
+        *(f"| {' | '.join(cell.replace('|', '∣') for cell in row)} |" for row in rows),
+    ]

@@ -1,0 +1,214 @@
+"""Theorem 2: task weights from a sample of workers whose skills are known.
+
+Skills come by task type, or (structure `difficulty`) from each worker's ability and each task's
+own easiness, so that no two tasks are of one type.
+
+Source: Ho, Jabbari, Vaughan (2013), Section 5.1; with prices and without types, Section 7.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from models import AssignmentProblem, requirement
+from models.problem import FloatArray, IntArray
+from workbench.aggregate.error_rate import lemma_1_bounds
+from workbench.assign.guarantees import theorem_2
+from workbench.assign.primal import perturb, primal_approximation
+from workbench.assign.weights import SampledWeights, sampled_weights
+from workbench.crowd import population
+from workbench.crowd.simulate import task_types
+from workbench.crowd.skills import quality
+from workbench.errors import InputError
+from workbench.solving import Termination, solve
+from workbench.studies.plan import Streams
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
+
+CROWDS = ("uniform", "spammer-hammer", "able", "difficulty")
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Sample γm workers for the task weights, assign m others, compare with the relaxation.
+
+    `error_bound` is Lemma 1's bound on the true skills, largest over tasks; `blind` is the cost
+    when the algorithm takes no notice of the prices.
+    """
+    n, m = params["tasks"], params["workers"]
+    sample = round(params["gamma"] * m)
+    skill, kinds = _crowd(params, streams.instance, sample + m)
+    prices = _prices(params, streams.instance, skill.shape)
+    need = float(requirement(params["epsilon"]))
+    truth, main = quality(skill), slice(sample, sample + m)
+    problem = AssignmentProblem(
+        truth[kinds][:, main],
+        params["capacity"],
+        need,
+        None if prices is None else prices[kinds][:, main],
+    )
+    best = solve(problem, "typed")
+    if best.termination is Termination.INFEASIBLE or best.certificate.lower_bound is None:
+        raise TrialEnded("infeasible", "the main workers cannot cover the tasks")
+    rng = np.random.default_rng(streams.method("primal approximation"))
+    noisy = perturb(truth, seed=rng)
+    sampled = _sampled(params, noisy[:, :sample], kinds, need, prices)
+    chosen = _assign(noisy[kinds][:, main], sampled, kinds, params, problem.cost, rng)
+    promise = theorem_2(
+        epsilon=params["epsilon"], delta=params["delta"], gamma=sample / m, n=n, m=m,
+        least_quality=sampled.least_quality_used,
+    )  # fmt: skip
+    about_error = [why for why in promise.failed if why.startswith("error exponent")]
+    blind = None
+    if prices is not None:
+        regardless = _sampled(params, noisy[:, :sample], kinds, need, None)
+        bought = _assign(noisy[kinds][:, main], regardless, kinds, params, None, rng)
+        blind = float(problem.prices[bought].sum())
+    return {
+        "bound": best.certificate.lower_bound,
+        "cost": float(problem.prices[chosen].sum()),
+        "blind": blind,
+        "ratio_promise": promise.ratio if np.isfinite(promise.ratio or np.inf) else None,
+        "error_bound": float(lemma_1_bounds(skill[kinds][:, main], None, chosen).max()),
+        "error_promise": float(np.max(promise.error)) if promise.error is not None else None,
+        "exponent": promise.terms["exponent"],
+        "q_min": promise.terms["q_min"],
+        "ratio_stands": len(promise.failed) == len(about_error),
+        "error_stands": promise.holds,
+        "failed": "; ".join(promise.failed),
+    }
+
+
+def _crowd(
+    params: Params, seed: np.random.SeedSequence, workers: int
+) -> tuple[FloatArray, IntArray]:
+    """Skills by type and worker, and the type of each task."""
+    n, types = params["tasks"], params["types"]
+    kinds = task_types(n, types)
+    if params["crowd"] == "uniform":
+        return population.uniform(workers, task_types=types).skill, kinds
+    if params["crowd"] == "spammer-hammer":
+        maker = population.specialists if types > 1 else population.spammer_hammer
+        return maker(workers, seed=seed, task_types=types).skill, kinds
+    if params["crowd"] == "able":
+        crowd = population.uniform_range(workers, seed=seed, task_types=types, low=0.85)
+        return crowd.skill, kinds
+    rng = np.random.default_rng(seed)
+    ability: FloatArray = rng.uniform(0.7, 1, workers)
+    easiness: FloatArray = rng.uniform(0.7, 1, int(n))
+    return 0.5 + 0.5 * easiness[:, None] * ability, np.arange(n)
+
+
+def _prices(
+    params: Params, seed: np.random.SeedSequence, shape: tuple[int, ...]
+) -> FloatArray | None:
+    if params["dearest"] == 1:
+        return None
+    rng = np.random.default_rng([*seed.generate_state(4), 1])
+    return rng.uniform(1, params["dearest"], shape)
+
+
+def _sampled(
+    params: Params, seen: FloatArray, kinds: IntArray, need: float, prices: FloatArray | None
+) -> SampledWeights:
+    types, sample = seen.shape
+    try:
+        return sampled_weights(
+            seen,
+            np.full(sample, params["capacity"]),
+            np.full(types, need),
+            np.bincount(kinds, minlength=types),
+            gamma=sample / params["workers"],
+            cost=None if prices is None else prices[:, :sample],
+        )
+    except InputError as error:
+        raise TrialEnded("infeasible", str(error)) from error
+
+
+def _assign(
+    seen: FloatArray,
+    sampled: SampledWeights,
+    kinds: IntArray,
+    params: Params,
+    cost: FloatArray | None,
+    rng: np.random.Generator,
+) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    capacity = np.full(params["workers"], params["capacity"])
+    return primal_approximation(seen, sampled.weights[kinds], capacity, cost=cost, seed=rng)
+
+
+def analyse(table: pd.DataFrame) -> Analysis:
+    """Cost over the relaxation's bound, beside the promise."""
+    ok = table[table["status"] == "ok"].assign(ratio=lambda one: one["cost"] / one["bound"])
+    keys = ["crowd", "dearest", "epsilon", "gamma"]
+    summary = ok.groupby(keys, as_index=False).agg(
+        trials=("ratio", "size"), ratio=("ratio", "mean"), largest=("ratio", "max"),
+        promise=("ratio_promise", "min"), ratio_stands=("ratio_stands", "sum"),
+        error_stands=("error_stands", "sum"), exponent=("exponent", "min"),
+    )  # fmt: skip
+    return Analysis(
+        findings=(
+            f"Cost over the bound is {ok['ratio'].mean():.3f} on average; the promise of the ratio "
+            f"stands in {int(ok['ratio_stands'].sum()):,} and that of the error in "
+            f"{int(ok['error_stands'].sum()):,} of {len(ok):,} trials.",
+        ),
+        tables={"Cost over the relaxation's bound": summary},
+        charts=(
+            Chart(
+                "ratio", f"Mean cost over the relaxation's bound; {len(ok):,} trials.",
+                summary[summary["dearest"] == 1], "epsilon", "ratio", "ε", "cost / bound",
+                series="crowd", kind="points", log_x=True,
+            ),
+        ),
+    )  # fmt: skip
+
+
+PAPER: Block = {
+    "tasks": [1000], "workers": [300], "capacity": [200], "gamma": [0.3],
+    "crowd": ["uniform", "spammer-hammer"], "epsilon": [0.3, 0.2, 0.15], "delta": [0.05],
+}  # fmt: skip
+"""The paper's own settings (Section 6), at the ε that its crowds can reach."""
+STRICT: Block = {
+    "tasks": [24], "workers": [1000], "capacity": [24], "gamma": [1.0], "types": [3],
+    "crowd": ["able"], "epsilon": [1e-60, 1e-120], "delta": [0.45],
+}  # fmt: skip
+"""ε so small that the error exponent is above 0."""
+LOOSE: Block = {
+    "tasks": [60], "workers": [40], "capacity": [30], "gamma": [0.5], "crowd": ["able"],
+    "types": [3], "epsilon": [0.1, 0.01], "delta": [0.05],
+}  # fmt: skip
+PRICED: Block = {**LOOSE, "dearest": [3.0]}
+UNTYPED: Block = {**LOOSE, "crowd": ["difficulty"], "types": [1]}
+
+STUDY = Study(
+    name="sampled-weights",
+    title="Task weights from a sample, skills known",
+    source="Ho, Jabbari, Vaughan (2013), Theorem 2 and Section 7",
+    parameters={
+        "tasks": Parameter(int, 60, "n", least=1, most=2000),
+        "workers": Parameter(int, 40, "m", least=1, most=5000),
+        "capacity": Parameter(int, 30, "M, tasks a worker", least=1),
+        "gamma": Parameter(float, 0.5, "γ, sampled workers for each of the m", least=0.01, most=2),
+        "types": Parameter(int, 1, "T, task types", least=1, most=20),
+        "crowd": Parameter(str, "able", "how skills are drawn", choices=CROWDS),
+        "epsilon": Parameter(float, 0.1, "ε, error of each task", least=1e-300, most=0.9),
+        "delta": Parameter(float, 0.05, "δ, failure probability", least=1e-6, most=0.49),
+        "dearest": Parameter(float, 1.0, "prices are drawn from 1 to this", least=1, most=100),
+    },
+    sizes={
+        "smoke": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 4),
+        "small": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 12),
+        "paper": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 50),
+    },
+    trial=trial,
+    analyse=analyse,
+)  # fmt: skip
