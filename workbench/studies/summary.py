@@ -203,8 +203,7 @@ def estimate(
     x = np.asarray(values, dtype=np.float64)
     if method not in get_args(Method):
         raise InputError(f"method is {method!r}: choose from {', '.join(get_args(Method))}")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence is {confidence:g}: give a number between 0 and 1")
+    _check_confidence(confidence)
     if not np.isfinite(x).all():
         raise InputError(f"a value is {x[~np.isfinite(x)][0]}: give finite numbers alone")
     n = len(x)
@@ -266,8 +265,9 @@ def wilson(
     Raises
     ------
     InputError
-        For counts out of range.
+        For counts or a confidence out of range.
     """
+    _check_confidence(confidence)
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
     if ((k < 0) | (k > n)).any():
         raise InputError("successes: give counts from 0 to the number of trials")
@@ -458,6 +458,11 @@ def primal_integral(
     return float(np.concatenate([[1.0], gap]) @ np.diff(ends))
 
 
+def _check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence is {confidence:g}: give a number between 0 and 1")
+
+
 # Groups and columns.
 
 
@@ -487,7 +492,7 @@ class _Groups:
         codes = np.zeros(len(table), dtype=np.int64)
         if by:
             grouped = table.groupby(by, sort=False, dropna=False, observed=True)
-            codes = grouped.ngroup().to_numpy(np.int64)
+            codes = np.asarray(grouped.ngroup(), dtype=np.int64)
         order = np.argsort(codes, kind="stable").astype(np.int64)
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
         places = list(np.split(order, starts[1:])) if len(order) else []
