@@ -26,6 +26,8 @@ COMMANDS = {
     "solve": "Solve an assignment problem and prove the answer.",
     "export": "Write an assignment problem as .lp or .mps for any solver.",
     "doctor": "Check the solver against problems with known answers.",
+    "study": "Run studies: thousands of trials, kept, resumed, reported.",
+    "claims": "Hold what the papers claim against what was measured.",
     "bench": "Measure speed and memory beside what they are compared with.",
 }
 """Name and help line; the module `workbench.cli.<name>` has the rest."""

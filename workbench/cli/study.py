@@ -1,0 +1,457 @@
+"""`workbench study`: thousands of trials, kept, resumed, reported."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from workbench.cli.output import (
+    check_output,
+    emit,
+    idle_seed_option,
+    json_option,
+    table,
+    working,
+    write_file,
+)
+from workbench.errors import InputError
+
+if TYPE_CHECKING:
+    from workbench.studies.executors import Executor
+    from workbench.studies.request import Request
+    from workbench.studies.run import Progress
+    from workbench.studies.store import Plan, Sink, Store
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+DEFAULT_STORE = "studies.sqlite"
+
+
+def store_option(command: Command) -> Command:
+    """Add `--store`."""
+    return click.option(
+        "--store",
+        "store_path",
+        type=click.Path(path_type=Path),
+        default=Path(DEFAULT_STORE),
+        show_default=True,
+        help="File that keeps the trials.",
+    )(command)
+
+
+def request_options(command: Command) -> Command:
+    """Add what makes a sweep: size, repetitions, seed, parameters."""
+    for option in (
+        click.option(
+            "--set", "assignments", metavar="NAME=VALUE,…", multiple=True,
+            help="Values of a parameter, in place of the sweep's. Repeatable.",
+        ),
+        click.option("--seed", type=click.IntRange(min=0), help="Random seed.  [default: 0]"),
+        click.option(
+            "--repetitions", type=click.IntRange(min=1), help="How often each point is run."
+        ),
+        click.option(
+            "--size", type=click.Choice(["smoke", "small", "paper"]),
+            help="Which of the study's sweeps: seconds, a minute, or as published.  "
+            "[default: small]",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@click.group(epilog="Example: workbench study run adaptive-figure-1 --size paper --processes 4")
+def command() -> None:
+    """Run studies: sweeps of thousands of trials that survive interruption.
+
+    NAME is a study of the catalog (`workbench study list`), a TOML file that changes one's sweep,
+    or a Python file that defines a study of your own.
+    """
+
+
+@command.command("list", epilog="Example: workbench study list")
+@idle_seed_option
+@json_option
+def list_(as_json: bool) -> None:
+    """List the studies of the catalog."""
+    from workbench.studies.catalog import MODULES
+    from workbench.studies.request import request
+
+    rows: list[dict[str, Any]] = []
+    for name in MODULES:
+        trials = {size: request(name, size=size).trials for size in ("smoke", "small", "paper")}
+        study = request(name).study
+        rows.append({"name": name, "title": study.title, "source": study.source, "trials": trials})
+    if as_json:
+        emit(rows)
+        return
+    cells = [
+        (row["name"], " / ".join(f"{n:,}" for n in row["trials"].values()), row["title"])
+        for row in rows
+    ]
+    click.echo(table(("study", "trials: smoke / small / paper", "what"), cells))
+
+
+@command.command(epilog="Example: workbench study show adaptive-figure-1")
+@click.argument("name")
+@request_options
+@json_option
+def show(name: str, as_json: bool, **options: Any) -> None:
+    """Describe a study: its parameters, and the sweep that would be run."""
+    asked = _request(name, **options)
+    study = asked.study
+    parameters: list[dict[str, Any]] = [
+        {
+            "name": key,
+            "kind": one.kind.__name__,
+            "default": one.default,
+            "choices": list(one.choices),
+            "least": one.least,
+            "most": one.most,
+            "paired": one.paired,
+            "help": one.help,
+        }
+        for key, one in study.parameters.items()
+    ]
+    payload = {
+        "name": study.name,
+        "title": study.title,
+        "source": study.source,
+        "version": study.version,
+        "parameters": parameters,
+        "size": asked.size,
+        "sweep": list(asked.sweep),
+        "repetitions": asked.repetitions,
+        "seed": asked.seed,
+        "trials": asked.trials,
+        "deadline": asked.limits.deadline,
+        "memory": asked.limits.memory,
+    }
+    if as_json:
+        emit(payload)
+        return
+    click.echo(f"{study.name}: {study.title}\n{study.source}\n")
+    cells = [
+        (row["name"], row["kind"], _value(row["default"]), str(row["help"])) for row in parameters
+    ]
+    click.echo(table(("parameter", "kind", "default", "meaning"), cells))
+    click.echo(f"\n{asked.size}: {asked.trials:,} trials, {asked.repetitions} repetitions of")
+    for block in asked.sweep:
+        listed = ("  ".join(f"{key}={_listed(values)}" for key, values in block.items())) or "-"
+        click.echo(f"  {listed}")
+    limits = f"a trial may take {_limit(asked.limits.deadline, 's')}"
+    click.echo(f"\n{limits} and {_limit(asked.limits.memory, 'MB')}")
+
+
+@command.command(epilog="Example: workbench study run adaptive-figure-1 --size paper")
+@click.argument("name")
+@request_options
+@store_option
+@click.option("--processes", type=click.IntRange(1, 1024), help="Workers here.  [default: cores]")
+@click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster at this address.")
+@click.option("--shard", metavar="I/N", help="Run one of N parts, into a file of its own.")
+@click.option("--deadline", type=click.FloatRange(0, min_open=True), help="Seconds for a trial.")
+@click.option("--memory", type=click.FloatRange(0, min_open=True), help="Megabytes for a trial.")
+@click.option("--retry", is_flag=True, help="Run failed trials again.")
+@click.option("--redo-quarantined", is_flag=True, help="Run trials whose records were damaged.")
+@json_option
+def run(
+    name: str,
+    store_path: Path,
+    processes: int | None,
+    scheduler: str | None,
+    shard: str | None,
+    deadline: float | None,
+    memory: float | None,
+    retry: bool,
+    redo_quarantined: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Run a study's trials, and keep them; go on where an earlier run ended.
+
+    Ctrl-C once finishes the trials under way, twice stops at once. Exit code 1 if trials failed.
+    """
+    from workbench.cli.progress import reporter
+    from workbench.studies.run import interrupts
+    from workbench.studies.run import run as run_study
+
+    part = None if shard is None else _shard(shard)
+    asked = _request(name, deadline=deadline, memory=memory, **options)
+    executor = _executor(processes, scheduler)
+    again = shlex.join(["workbench", *sys.argv[1:]])
+    with _sink(store_path, part) as (sink, path), interrupts() as stop:
+        try:
+            with reporter(asked.study.name) as on_progress:
+                ended = run_study(
+                    asked.source,
+                    store=sink,
+                    sweep=asked.sweep,
+                    repetitions=asked.repetitions,
+                    seed=asked.seed,
+                    size=asked.size,
+                    executor=executor,
+                    limits=asked.limits,
+                    shard=part,
+                    retry=retry,
+                    redo_quarantined=redo_quarantined,
+                    stop=stop,
+                    on_progress=on_progress,
+                )
+        except KeyboardInterrupt:
+            click.echo(f"stopped; what had ended is kept. To go on: {again}", err=True)
+            raise
+        interrupted = stop.is_set()
+    if as_json:
+        emit({**_ended(ended), "store": str(path), "interrupted": interrupted})
+    else:
+        _tell(ended, path, asked.study.name, shard=part is not None)
+    if interrupted and ended.left:
+        click.echo(f"interrupted; to go on: {again}", err=True)
+        return 130
+    return 1 if ended.failed else 0
+
+
+@command.command(epilog="Example: workbench study status --store studies.sqlite")
+@store_option
+@idle_seed_option
+@json_option
+def status(store_path: Path, as_json: bool) -> None:
+    """Tell how far each study in a store has come."""
+    from workbench.studies.store import Store
+
+    with Store.open(store_path) as store:
+        rows = [_progress(store, planned) for planned in store.plans()]
+    if as_json:
+        emit(rows)
+        return
+    if not rows:
+        click.echo(f"{store_path}: no study has been run into it")
+        return
+    cells = [
+        (row["study"], row["size"], f"{row['ended']:,}", _count(row["planned"]),
+         ", ".join(f"{n:,} {name}" for name, n in row["counts"].items()))
+        for row in rows
+    ]  # fmt: skip
+    click.echo(table(("study", "size", "ended", "planned", "how"), cells))
+
+
+@command.command(epilog="Example: workbench study report --out report.html")
+@click.argument("names", nargs=-1)
+@store_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="Page to write (.html).",
+)
+@idle_seed_option
+@json_option
+def report(names: tuple[str, ...], store_path: Path, out: Path, as_json: bool) -> None:
+    """Write one page of all studies in a store, or of those named: tables, figures, provenance."""
+    from workbench.report import report as page
+    from workbench.studies.store import Store
+
+    check_output(out, (".html",))
+    with Store.open(store_path) as store, working("writing the report", after=3.0):
+        known = list(dict.fromkeys(planned.study for planned in store.plans()))
+        for name in names:
+            if name not in known:
+                listed = ", ".join(known) or "nothing yet"
+                raise InputError(f"{store_path} has no study {name!r}: it has {listed}")
+        write_file(out, page(store, list(names) or None))
+    if as_json:
+        emit({"report": str(out), "studies": list(names) or known})
+    else:
+        click.echo(f"written: {out}")
+
+
+@command.command(epilog="Example: workbench study verify --store studies.sqlite --sample 50")
+@store_option
+@click.option(
+    "--sample",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="Trials to run again from their seeds.",
+)
+@click.option("--quarantine", is_flag=True, help="Set damaged records aside, and say which.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the sample.")
+@json_option
+def verify(store_path: Path, sample: int, quarantine: bool, seed: int, as_json: bool) -> int:
+    """Check a store: the file, keys, missing trials, and a sample run again from its seeds.
+
+    Exit code 1 if anything is wrong.
+    """
+    from workbench.studies import verify as checks
+
+    if quarantine:
+        for line in checks.quarantine(store_path):
+            click.echo(line, err=True)
+    with working("running a sample of trials again", after=3.0):
+        found = checks.verify(store_path, sample=sample, seed=seed)
+    if as_json:
+        emit(found.payload())
+    else:
+        click.echo(found.text())
+    return 0 if found.sound else 1
+
+
+@command.command(epilog="Example: workbench study export adaptive-figure-1 --out trials.parquet")
+@click.argument("name")
+@store_option
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="Table to write (.csv, .parquet)."
+)
+@idle_seed_option
+@json_option
+def export(name: str, store_path: Path, out: Path, as_json: bool) -> None:
+    """Write a study's trials as a table, a row a trial, failures included."""
+    from workbench.studies.store import Store
+    from workbench.studies.store import export as write_table
+
+    check_output(out, (".csv", ".parquet"))
+    with Store.open(store_path) as store:
+        known = list(dict.fromkeys(planned.study for planned in store.plans()))
+        if name not in known:
+            listed = ", ".join(known) or "nothing yet"
+            raise InputError(f"{store_path} has no study {name!r}: it has {listed}")
+        trials = store.table(name)
+    write_table(trials, out)
+    if as_json:
+        emit({"out": str(out), "rows": len(trials), "columns": list(trials.columns)})
+    else:
+        click.echo(f"written: {out}, {len(trials):,} trials, {len(trials.columns)} columns")
+
+
+@command.command(epilog="Example: workbench study merge studies.shard-*.jsonl")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@store_option
+@idle_seed_option
+@json_option
+def merge(paths: tuple[Path, ...], store_path: Path, as_json: bool) -> None:
+    """Merge shards, or other stores, into one store. Nothing is written if they contradict."""
+    from workbench.studies.shards import merge as merge_into
+    from workbench.studies.store import Store
+
+    with Store.open(store_path, write=True) as store:
+        counts = merge_into(paths, store)
+    if as_json:
+        emit({"store": str(store_path), **counts})
+    else:
+        told = ", ".join(f"{n:,} {what}" for what, n in counts.items())
+        click.echo(f"merged into {store_path}: {told}")
+
+
+def _progress(store: Store, planned: Plan) -> dict[str, Any]:
+    """Count a plan's trials; how many there should be is unknown where the study is gone."""
+    from collections import Counter
+
+    from workbench.studies.plan import plan
+
+    row: dict[str, Any] = {"study": planned.study, "size": planned.size, "seed": planned.seed}
+    ended = store.finished(planned.study, planned.version)
+    try:
+        study = planned.load()
+    except InputError as error:
+        counts = Counter(str(one) for one in ended.values())
+        return {**row, "planned": None, "ended": len(ended), "counts": counts, "note": str(error)}
+    keys = {t.key for t in plan(study, planned.sweep, planned.repetitions, planned.seed)}
+    counts = Counter(str(status) for key, status in ended.items() if key in keys)
+    note = "" if study.version == planned.version else "the study has a newer version"
+    return {
+        **row, "planned": len(keys), "ended": counts.total(), "counts": dict(counts), "note": note
+    }  # fmt: skip
+
+
+def _request(name: str, **options: Any) -> Request:
+    from workbench.studies.request import request
+
+    options["assignments"] = options.pop("assignments", ())
+    return request(name, **options)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise InputError(f"--shard {text}: write I/N with I from 1 to N, for example 2/8")
+    return int(index), int(count)
+
+
+def _executor(processes: int | None, scheduler: str | None) -> Executor:
+    if scheduler is not None:
+        if processes is not None:
+            raise InputError("--processes is for this machine: leave it out with --scheduler")
+        from workbench.studies.executors.cluster import Cluster
+
+        return Cluster(scheduler)
+    from workbench.studies.executors.local import Local
+
+    return Local(processes or _cores())
+
+
+def _cores() -> int:
+    # A container or a batch system may grant fewer cores than the machine has.
+    granted = getattr(os, "sched_getaffinity", None)
+    return len(granted(0)) if granted else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def _sink(path: Path, part: tuple[int, int] | None) -> Iterator[tuple[Sink, Path]]:
+    from workbench.studies.shards import Shard
+    from workbench.studies.store import Store
+
+    if part is None:
+        with Store.open(path, write=True) as store:
+            yield store, path
+        return
+    with Shard.open(path, *part) as shard:
+        yield shard, shard.path
+
+
+def _tell(ended: Progress, path: Path, study: str, *, shard: bool) -> None:
+    from workbench.cli.progress import summary
+
+    click.echo(f"{study}: {summary(ended)}; kept in {path}")
+    if shard:
+        click.echo("when all shards are done: workbench study merge SHARD…")
+        return
+    store = "" if str(path) == DEFAULT_STORE else f" --store {shlex.quote(str(path))}"
+    click.echo(f"to see them: workbench study report {study}{store}")
+
+
+def _ended(progress: Progress) -> dict[str, Any]:
+    return {
+        "planned": progress.planned,
+        "skipped": progress.skipped,
+        "quarantined": progress.quarantined,
+        "done": progress.done,
+        "counts": dict(progress.counts),
+        "left": progress.left,
+        "seconds": progress.seconds,
+    }
+
+
+def _count(number: int | None) -> str:
+    return "?" if number is None else f"{number:,}"
+
+
+def _value(value: object) -> str:
+    if value is None or value == "":
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _listed(values: Any) -> str:
+    return ",".join(_value(value) for value in values)
+
+
+def _limit(value: float | None, unit: str) -> str:
+    return f"any number of {unit}" if value is None else f"{value:g} {unit}"
