@@ -205,7 +205,7 @@ def run(
                     on_progress=on_progress,
                 )
         except KeyboardInterrupt:
-            click.echo(f"stopped; what had ended is kept. To go on: {again}", err=True)
+            click.echo(f"stopped; what had ended is kept; to go on: {again}", err=True)
             raise
         interrupted = stop.is_set()
     if as_json:

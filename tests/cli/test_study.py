@@ -1,0 +1,257 @@
+"""`workbench study` as people and scripts run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pexpect
+import psutil
+import pytest
+
+TOYS = Path(__file__).parents[1] / "studies" / "toys.py"
+WORKBENCH = [sys.executable, "-m", "workbench.cli"]
+
+
+@pytest.fixture
+def study(run, tmp_path):
+    """Run a study command on a store of the test's own."""
+    store = tmp_path / "s.sqlite"
+
+    def call(verb, *arguments, code=0):
+        place = () if verb in {"list", "show"} else ("--store", store)
+        result = run("study", verb, *arguments, *place)
+        assert result.exit_code == code, result.output
+        return result
+
+    call.store = store
+    return call
+
+
+def test_run_resume_and_look(study, tmp_path):
+    first = study("run", TOYS, "--size", "smoke", "--processes", 1, "--json")
+    told = json.loads(first.stdout)
+    assert (told["planned"], told["done"], told["skipped"], told["left"]) == (4, 4, 0, 0)
+    assert told["counts"] == {"ok": 4}
+    assert told["interrupted"] is False
+    assert "toy: 4 of 4 trials" in first.stderr
+
+    again = study("run", TOYS, "--size", "small", "--processes", 2)
+    assert "toy: 4 of 30 trials are done: skipped" in again.stderr
+    assert "toy: 30 of 30 trials" in again.stdout
+    assert f"workbench study report toy --store {study.store}" in again.stdout
+
+    rows = json.loads(study("status", "--json").stdout)
+    assert [(r["size"], r["planned"], r["ended"], r["counts"]) for r in rows] == [
+        ("smoke", 4, 4, {"ok": 4}), ("small", 30, 30, {"ok": 30}),
+    ]  # fmt: skip
+    assert "30 ok" in study("status").stdout
+
+    out = tmp_path / "trials.csv"
+    study("export", "toy", "--out", out)
+    trials = pd.read_csv(out)
+    assert len(trials) == 30
+    assert (trials["x_squared"] == trials["x"] ** 2).all()
+    study("export", "toy", "--out", tmp_path / "trials.parquet", "--json")
+    assert len(pd.read_parquet(tmp_path / "trials.parquet")) == 30
+
+    assert "sound" in study("verify", "--sample", 5).stdout
+    page = tmp_path / "page.html"
+    study("report", "toy", "--out", page)
+    assert "<svg" in page.read_text() or "30 trials" in page.read_text()
+
+
+def test_failures_are_kept_counted_and_retried(study):
+    ended = study("run", TOYS, "--size", "smoke", "--set", "act=measure,raise", "--processes", 1,
+                  code=1)  # fmt: skip
+    assert "4 error" in ended.stdout
+    skipped = study("run", TOYS, "--size", "smoke", "--set", "act=raise", "--processes", 1)
+    assert "4 of 4 trials are done: skipped" in skipped.stderr
+    retried = study("run", TOYS, "--size", "smoke", "--set", "act=raise", "--processes", 1,
+                    "--retry", "--json", code=1)  # fmt: skip
+    assert json.loads(retried.stdout)["counts"] == {"error": 4}
+
+
+def test_limits(study):
+    ended = study("run", TOYS, "--set", "act=sleep", "--set", "seconds_asked=30", "--set", "x=1",
+                  "--set", "method=a", "--repetitions", 2, "--deadline", 0.3, "--processes", 2,
+                  "--json", code=1)  # fmt: skip
+    assert json.loads(ended.stdout)["counts"] == {"deadline": 2}
+
+
+def test_shards_merge_into_the_same_store(study, run, tmp_path):
+    study("run", TOYS, "--processes", 1)
+    for part in (1, 2):
+        study("run", TOYS, "--shard", f"{part}/2", "--processes", 1)
+    shards = sorted(tmp_path.glob("*.jsonl"))
+    assert len(shards) == 2
+    merged = tmp_path / "merged.sqlite"
+    result = run("study", "merge", *shards, "--store", merged, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["records"] == 30
+    tables = []
+    for store in (study.store, merged):
+        out = tmp_path / f"{store.stem}.csv"
+        assert run("study", "export", "toy", "--store", store, "--out", out).exit_code == 0
+        tables.append(pd.read_csv(out)[["key", "drawn", "own", "x_squared", "status"]])
+    pd.testing.assert_frame_equal(*tables)
+
+
+def test_verify_finds_a_record_that_does_not_come_again(study):
+    study("run", TOYS, "--size", "smoke", "--processes", 1)
+    with sqlite3.connect(study.store) as db:
+        db.execute("UPDATE attempts SET record = replace(record, '0.', '1.') WHERE id = 1")
+    db.close()
+    told = study("verify", code=1)
+    assert "not sound" in told.stdout
+    refused = study("run", TOYS, "--size", "smoke", "--processes", 1, code=2)
+    assert "--quarantine" in refused.stderr
+    study("verify", "--quarantine", "--sample", 0)
+    left_out = study("run", TOYS, "--size", "smoke", "--processes", 1)
+    assert "1 are in quarantine" in left_out.stderr
+    study("run", TOYS, "--size", "smoke", "--processes", 1, "--redo-quarantined")
+    assert json.loads(study("verify", "--json").stdout)["sound"] is True
+
+
+def test_list_and_show(study):
+    rows = json.loads(study("list", "--json").stdout)
+    names = [row["name"] for row in rows]
+    assert {"adaptive-figure-1", "adaptive-figure-2", "competitive-ratio"} <= set(names)
+    assert all(row["trials"]["smoke"] <= row["trials"]["paper"] for row in rows)
+    assert names[0] in study("list").stdout
+    told = json.loads(study("show", TOYS, "--set", "x=1,2,3", "--json").stdout)
+    assert told["trials"] == 3 * 2 * 5
+    assert told["sweep"] == [{"x": [1, 2, 3], "method": ["a", "b"]}]
+    assert "x=1,2,3" in study("show", TOYS, "--set", "x=1,2,3").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("run", "no-such-study"), "no study 'no-such-study': choose from adaptive-figure-1"),
+        (("run", TOYS, "--shard", "3/2"), "--shard 3/2: write I/N with I from 1 to N"),
+        (("run", TOYS, "--shard", "a"), "--shard a: write I/N"),
+        (("run", TOYS, "--set", "y=1"), "--set y=1: toy has no parameter 'y'"),
+        (("run", TOYS, "--processes", 2, "--scheduler", "tcp://x:1"), "--processes is for this"),
+        (("run", TOYS, "--processes", 0), "0 is not in the range 1<=x<=1024"),
+        (("status", "--store", "missing.sqlite"), "missing.sqlite"),
+        (("export", "toy", "--out", "t.xls"), "--out t.xls: give a path that ends in .csv or"),
+        (("report", "--out", "t.pdf"), "--out t.pdf: give a path that ends in .html"),
+        (("verify", "--store", "missing.sqlite"), "missing.sqlite"),
+        (("merge", "missing.jsonl"), "missing.jsonl"),
+    ],
+)
+def test_bad_input_gets_one_line(refused, tmp_path, monkeypatch, arguments, line):
+    monkeypatch.chdir(tmp_path)
+    assert line in refused("study", *arguments)
+    left = [path.name for path in tmp_path.iterdir() if path.suffix not in {".lock"}]
+    assert left in ([], ["studies.sqlite"])
+
+
+OWN = """
+import numpy as np
+from workbench.studies.study import Analysis, Parameter, Size, Study
+
+def trial(params, streams):
+    return {"mean": float(np.random.default_rng(streams.instance).random(params["n"]).mean())}
+
+def analyse(table):
+    return Analysis(findings=(f"mean {table['mean'].mean():.2f}",))
+
+size = Size(({"n": [10, 100]},), 3)
+STUDY = Study("own-study", "Means", "mine", {"n": Parameter(int, 10, "numbers")},
+              {"smoke": size, "small": size, "paper": size}, trial, analyse)
+"""
+
+
+def outside(folder, *arguments):
+    """Run the command from a folder outside the checkout."""
+    found = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.run(
+        [*WORKBENCH, "study", *map(str, arguments)],
+        cwd=folder, env=found, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def test_studies_of_ones_own_run_from_anywhere(tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    ended = outside(tmp_path, "run", "own.py", "--processes", 2)
+    assert ended.returncode == 0, ended.stderr
+    assert "own-study: 6 of 6 trials" in ended.stdout
+    assert outside(tmp_path, "verify").returncode == 0
+    assert outside(tmp_path, "report").returncode == 0
+    assert "mean 0." in (tmp_path / "report.html").read_text()
+
+    (tmp_path / "few.toml").write_text(
+        'study = "adaptive-figure-1"\nsize = "smoke"\nrepetitions = 1\n'
+    )
+    ended = outside(tmp_path, "run", "few.toml", "--processes", 2)
+    assert ended.returncode == 0, ended.stderr
+    (tmp_path / "bad.toml").write_text('study = "adaptive-figure-1"\n[set]\nworkers = "many"\n')
+    refused = outside(tmp_path, "run", "bad.toml")
+    assert refused.returncode == 2
+    assert "bad.toml, line 3, workers: " in refused.stderr
+
+
+# Ctrl-C in a terminal
+
+
+def started(store, trials):
+    """Start a run of trials of 0.2 s in a terminal of its own."""
+    command = [
+        *WORKBENCH, "study", "run", str(TOYS), "--store", str(store), "--processes", "2",
+        "--set", "act=sleep", "--set", "seconds_asked=0.2", "--set", "x=0", "--set", "method=a",
+        "--repetitions", str(trials),
+    ]  # fmt: skip
+    terminal = pexpect.spawn(
+        command[0], command[1:], encoding="utf-8", timeout=60, dimensions=(30, 200),
+        cwd=str(TOYS.parents[2]),
+    )  # fmt: skip
+    terminal.expect(r"\b[4-9] of \d+ trials")
+    return terminal, psutil.Process(terminal.pid).children(recursive=True)
+
+
+def kept(store):
+    with sqlite3.connect(store) as db:
+        rows = db.execute("SELECT status, count(*) FROM attempts WHERE final GROUP BY status")
+        counts = dict(rows.fetchall())
+    db.close()
+    return counts
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_control_c_keeps_what_ended_and_leaves_no_process(tmp_path, presses):
+    store = tmp_path / "s.sqlite"
+    terminal, workers = started(store, 200)
+    assert workers
+    began = time.monotonic()
+    for _ in range(presses):
+        terminal.sendintr()
+        time.sleep(0.05)
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert time.monotonic() - began < 10
+    assert terminal.exitstatus == 130
+    said = re.sub(r"\s+", " ", terminal.before)
+    assert "to go on: workbench study run" in said
+    assert f"--store {store}" in said
+    _, alive = psutil.wait_procs(workers, timeout=5)
+    assert not alive
+    ended = kept(store)
+    assert set(ended) == {"ok"}
+    assert 4 <= ended["ok"] < 200
+    finish = subprocess.run(
+        [*WORKBENCH, "study", "run", str(TOYS), "--store", str(store), "--processes", "2",
+         "--set", "act=sleep", "--set", "seconds_asked=0.2", "--set", "x=0", "--set", "method=a",
+         "--repetitions", str(ended["ok"] + 2)],
+        capture_output=True, text=True, timeout=120, check=True, cwd=TOYS.parents[2],
+    )  # fmt: skip
+    assert f"{ended['ok']} of {ended['ok'] + 2} trials are done: skipped" in finish.stderr
+    assert kept(store) == {"ok": ended["ok"] + 2}
