@@ -64,7 +64,7 @@ class Environment:
     @property
     def json(self) -> str:
         """All of it as JSON."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(asdict(self))
 
     @property
     def id(self) -> str:

@@ -242,5 +242,9 @@ def _series(values: list[Any]) -> pd.Series[Any]:
             dtype = np.int64
         elif all(-EXACT <= value <= EXACT for value in whole):
             dtype = float
-    series: pd.Series[Any] = pd.Series(values, dtype=dtype)
+    series: pd.Series[Any]
+    try:
+        series = pd.Series(values, dtype=dtype)
+    except UnicodeEncodeError:  # half of a surrogate pair, which pyarrow does not take
+        series = pd.Series([v if v is None else _text(v) for v in values], dtype=dtype)
     return series

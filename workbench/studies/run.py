@@ -10,7 +10,6 @@ May import its neighbours.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import signal
 import time
 from collections import Counter, deque
@@ -20,12 +19,13 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import InputError
-from workbench.studies.plan import Trial, plan, points_of
+from workbench.studies.plan import Trial, plan
+from workbench.studies.shards import in_shard
+from workbench.studies.store import Plan, Sink
 from workbench.studies.trial import Outcome, Source, Status
 
 if TYPE_CHECKING:
     from workbench.studies.executors import Executor, Limits
-    from workbench.studies.store import Sink
     from workbench.studies.study import Block, Study
 
 EVERY = 0.2
@@ -115,7 +115,7 @@ def run(
     size
         Name of the sweep's size, for the store's memory of plans.
     shard
-        (i, n) with i from 1 to n: run every n-th trial, from the i-th.
+        (i, n) with i from 1 to n: run the i-th of n parts.
     retry
         Run again what ended in an error, a crash, over its deadline or its memory.
     redo_quarantined
@@ -139,23 +139,17 @@ def run(
         When asked to stop at once, after what is known was kept; trials under way are kept as
         `cancelled` attempts, and run again next time.
     """
-    from workbench.studies.store import Plan
-
-    study = source.load()
-    planned = _planned(study, sweep, repetitions, shard)
-
-    def trials() -> Iterator[Trial]:
-        listed = plan(study, sweep, repetitions, seed)
-        return listed if shard is None else itertools.islice(listed, shard[0] - 1, None, shard[1])
-
     started = time.monotonic()
-    known = _Known.of(store, study, retry, redo_quarantined)
-    found = Counter(known.says(trial) for trial in trials()) if known.any else Counter[str]()
+    study = source.load()
+    known = _Known.of(store, study, retry, redo_quarantined, shard)
+    found = Counter(known.says(trial) for trial in plan(study, sweep, repetitions, seed))
+    planned = found.total() - found["elsewhere"]
     before = Progress(planned, found["finished"], found["quarantined"])
     store.remember(Plan(source, study.name, study.version, size, tuple(sweep), repetitions, seed))
     if on_progress is not None:
         on_progress(before)
-    feed = _Feed(trial for trial in trials() if not known.says(trial))
+    listed = plan(study, sweep, repetitions, seed)
+    feed = _Feed(trial for trial in listed if not known.says(trial))
     ledger = _Ledger(store, feed, before, started, on_progress)
     stop = stop or Event()
     try:
@@ -209,43 +203,44 @@ def interrupts() -> Iterator[Interrupts]:
             signal.signal(one, handler)
 
 
-def _planned(
-    study: Study, sweep: Sequence[Block], repetitions: int, shard: tuple[int, int] | None
-) -> int:
-    trials = len(points_of(study, sweep)) * repetitions
-    if shard is None:
-        return trials
-    index, count = shard
-    if not 1 <= index <= count:
-        raise InputError(f"shard is {index}/{count}: give I/N with I from 1 to N")
-    return len(range(index - 1, trials, count))
-
-
 @dataclass(frozen=True)
 class _Known:
-    """What an earlier run leaves to this one."""
+    """What is not this run's to do."""
 
     finished: frozenset[str]
     quarantined: frozenset[str]
+    shard: tuple[int, int] | None
 
     @classmethod
-    def of(cls, store: Sink, study: Study, retry: bool, redo_quarantined: bool) -> _Known:
+    def of(
+        cls,
+        store: Sink,
+        study: Study,
+        retry: bool,
+        redo_quarantined: bool,
+        shard: tuple[int, int] | None,
+    ) -> _Known:
+        if shard is not None and not 1 <= shard[0] <= shard[1]:
+            raise InputError(f"shard is {shard[0]}/{shard[1]}: give I/N with I from 1 to N")
         ended = store.finished(study.name, study.version)
         quarantined = [] if redo_quarantined else store.quarantined(study.name)
         return cls(
             frozenset(key for key, status in ended.items() if not (retry and status in FAILED)),
             frozenset(quarantined),
+            shard,
         )
 
     @property
-    def any(self) -> bool:
-        return bool(self.finished or self.quarantined)
+    def anything(self) -> bool:
+        return bool(self.finished or self.quarantined or self.shard)
 
     def says(self, trial: Trial) -> str:
         """Why a trial is left out; empty if it is to be run."""
-        if not self.any:
+        if not self.anything:
             return ""
         key = trial.key
+        if self.shard is not None and not in_shard(key, *self.shard):
+            return "elsewhere"
         if key in self.quarantined:
             return "quarantined"
         return "finished" if key in self.finished else ""

@@ -225,7 +225,7 @@ def _lost(store: Store, plans: Sequence[Plan]) -> tuple[list[Quarantined], list[
     entries, notes = {}, []
     for plan in plans:
         try:
-            study = plan.source.load()
+            study = plan.load()
             if study.version != plan.version:
                 raise InputError(f"{plan.study} has version {study.version} now")
             planned = {t.key for t in trials_of(study, plan.sweep, plan.repetitions, plan.seed)}
@@ -261,7 +261,8 @@ def _cells(path: Path) -> Iterator[Cell]:
 
 def _leaf(page: bytes, pages: dict[int, bytes]) -> Iterator[Cell]:
     """Read the cells of a table's leaf; nothing of a page of another kind."""
-    if len(page) < PAGE or page[0] != 13:
+    page = page.ljust(PAGE, b"\0")  # where the file is cut off
+    if page[0] != 13:
         return
     (count,) = struct.unpack_from(">H", page, 3)
     for place in range(8, min(8 + 2 * count, PAGE - 1), 2):

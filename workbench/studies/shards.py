@@ -434,5 +434,5 @@ def _volatile(plans: Iterable[Plan]) -> dict[str, tuple[str, ...]]:
     fields: dict[str, tuple[str, ...]] = {}
     for plan in plans:
         with contextlib.suppress(InputError):
-            fields[plan.study] = plan.source.load().volatile
+            fields[plan.study] = plan.load().volatile
     return fields

@@ -34,7 +34,7 @@ from urllib.parse import quote
 from workbench.errors import InputError
 from workbench.studies.environment import Environment
 from workbench.studies.records import Row, checksum, deterministic, frame, latest, row_of
-from workbench.studies.study import Block
+from workbench.studies.study import Block, Study
 from workbench.studies.trial import Outcome, Source, Status
 
 if TYPE_CHECKING:
@@ -139,6 +139,16 @@ class Plan:
         plain = {**asdict(self), "sweep": sweep}
         return json.dumps(plain, separators=(",", ":"), allow_nan=False)
 
+    def load(self) -> Study:
+        """Import its study as it is now.
+
+        Raises
+        ------
+        InputError
+            When it is not there any more.
+        """
+        return Source.of(self.source.name).load()
+
     @classmethod
     def read(cls, text: str) -> Plan:
         """Read what `json` wrote."""
@@ -223,6 +233,9 @@ class Store:
             if check:
                 store._refuse_damage()
             store._read_small_tables()
+            if write:  # not earlier: it changes the file, which may be another program's
+                with told(path):
+                    _prepare(path, db)
         except BaseException:
             if db is not None:
                 db.close()
@@ -513,11 +526,14 @@ class Store:
             raise DamagedStoreError(self.path, found)
 
     def _read_small_tables(self) -> None:
-        with contextlib.suppress(InputError):  # unchecked: what cannot be read is left out
+        # Unchecked, there may be rows that cannot be read: they are left out.
+        with contextlib.suppress(InputError):
             for name, text in self._select("SELECT id, json FROM plans ORDER BY rowid"):
-                self._plans[name] = Plan.read(text)
+                with contextlib.suppress(ValueError, TypeError, KeyError):
+                    self._plans[name] = Plan.read(text)
             for name, text in self._select("SELECT id, json FROM environments ORDER BY rowid"):
-                self._environments[name] = Environment.read(text)
+                with contextlib.suppress(ValueError, TypeError, KeyError):
+                    self._environments[name] = Environment.read(text)
 
 
 # Opening.
@@ -528,11 +544,13 @@ def locked(path: Path) -> FileLock:
     from filelock import FileLock, Timeout
 
     where = path.with_name(path.name + ".lock")
-    holder = ""
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        holder = where.read_text().strip()
     lock = FileLock(where, timeout=0, thread_local=False)
+    holder = ""
     try:
+        # FileLock takes a file that may not be opened for one that is held, and makes folders.
+        os.close(os.open(where, os.O_RDWR | os.O_CREAT, 0o666))
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            holder = where.read_text().strip()
         lock.acquire()
     except Timeout:
         by = f" (process {holder})" if holder else ""
@@ -605,14 +623,10 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
     address = f"file:{quote(str(path.resolve()))}"
     db = _connection(f"{address}?mode=rw")
     try:
-        if write:
-            network = _file_system(path) in NETWORK
-            db.execute(f"PRAGMA journal_mode = {'DELETE' if network else 'WAL'}").fetchall()
-            db.execute("PRAGMA synchronous = FULL")
-            db.execute("PRAGMA cell_size_check = ON")
-        else:
+        if not write:
             db.execute("PRAGMA query_only = ON")
-            db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        db.execute("PRAGMA cell_size_check = ON")
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     except sqlite3.Error as error:
         db.close()
         wal = path.with_name(path.name + "-wal")
@@ -624,6 +638,12 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _prepare(path: Path, db: sqlite3.Connection) -> None:
+    network = _file_system(path) in NETWORK
+    db.execute(f"PRAGMA journal_mode = {'DELETE' if network else 'WAL'}").fetchall()
+    db.execute("PRAGMA synchronous = FULL")
 
 
 def _connection(address: str) -> sqlite3.Connection:

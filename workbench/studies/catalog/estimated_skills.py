@@ -80,7 +80,7 @@ def _errors(
     least: float,
 ) -> dict[str, object]:
     """Theorem 4: the exact error of a whole solution's votes, beside the promise."""
-    whole = solve(believed, "ip", time_limit=20.0)
+    whole = solve(believed, "ip")
     if whole.assignment is None:
         return {"error_stands": False}
     chosen = whole.assignment > 0.5

@@ -115,7 +115,7 @@ STUDY = Study(
             ({
                 "voters": [1, 2, 3, 5, 9, 15, 25, 120], "skills": list(SKILLS),
                 "epsilon": [0.4, 0.2, 0.05, 0.01, 0.001],
-            },), 25,
+            },), 10,
         ),
     },
     trial=trial,

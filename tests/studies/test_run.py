@@ -1,0 +1,369 @@
+"""Plan, executor and store together: what is skipped, tried again, kept, and told."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.studies import run as module
+from workbench.studies.executors import Limits
+from workbench.studies.executors.local import Local
+from workbench.studies.executors.serial import Serial
+from workbench.studies.plan import plan
+from workbench.studies.run import Progress, interrupts, run
+from workbench.studies.shards import Shard, merge
+from workbench.studies.store import Store, deterministic
+from workbench.studies.trial import Outcome, Source, Status, attempt
+
+TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
+
+
+class Memory:
+    """A sink that remembers what it was given, batch by batch."""
+
+    def __init__(self, finished=(), aside=()):
+        self.plans, self.batches = [], []
+        self.before, self.aside = dict(finished), dict(aside)
+
+    def remember(self, plan):
+        self.plans.append(plan)
+
+    def finished(self, study, version):
+        return self.before
+
+    def quarantined(self, study):
+        return self.aside
+
+    def write(self, outcomes, *, final=None):
+        self.batches.append(list(zip(outcomes, final, strict=True)))
+
+    @property
+    def kept(self):
+        return [pair for batch in self.batches for pair in batch]
+
+
+class Scripted:
+    """An executor whose outcomes are told beforehand: a status for each trial taken, in turn."""
+
+    def __init__(self, *statuses, pulse=False):
+        self.statuses, self.pulse, self.passes, self.closed = list(statuses), pulse, 0, 0
+
+    def run(self, source, trials, limits, stop):
+        self.passes += 1
+        try:
+            for trial in trials:
+                if self.pulse:
+                    yield None
+                status = self.statuses.pop(0) if self.statuses else Status.OK
+                yield Outcome(trial, status)
+                if stop.is_set():
+                    return
+        finally:
+            self.closed += 1
+
+
+def go(store, executor=None, x=(0, 1, 2, 3), act="measure", repetitions=1, **keywords):
+    sweep = ({"x": list(x), "act": [act]},)
+    return run(TOYS, store=store, sweep=sweep, repetitions=repetitions, limits=Limits(),
+               executor=executor or Serial(), **keywords)  # fmt: skip
+
+
+def keys(x=(0, 1, 2, 3), act="measure"):
+    return [one.key for one in plan(TOYS.load(), ({"x": list(x), "act": [act]},), 1)]
+
+
+def test_what_ended_is_kept_and_counted():
+    store, told = Memory(), []
+    ended = go(store, on_progress=told.append, size="small", seed=3)
+    assert [one.status for one, _ in store.kept] == [Status.OK] * 4
+    assert all(final for _, final in store.kept)
+    assert (ended.planned, ended.done, ended.left, ended.failed) == (4, 4, 0, 0)
+    assert ended.counts == {"ok": 4}
+    assert ended.rate > 0
+    assert ended.remaining == 0
+    (kept,) = store.plans
+    assert (kept.study, kept.size, kept.repetitions, kept.seed) == ("toy", "small", 1, 3)
+    assert told[0] == Progress(4)
+    assert told[0].remaining is None
+    assert told[-1].done == 4
+
+
+def test_only_what_is_on_disk_is_told():
+    store = Memory()
+
+    def told(progress):
+        assert progress.done == len(store.kept)
+
+    go(store, x=range(50), on_progress=told)
+
+
+def test_what_is_finished_or_aside_is_skipped_and_counted():
+    first, second, third, fourth = keys()
+    store = Memory({first: Status.OK, second: Status.DEADLINE}, {third: "torn"})
+    ended = go(store)
+    assert [one.trial.key for one, _ in store.kept] == [fourth]
+    assert (ended.planned, ended.skipped, ended.quarantined, ended.done) == (4, 2, 1, 1)
+    assert ended.left == 0
+    store.batches.clear()
+    ended = go(store, redo_quarantined=True)
+    assert [one.trial.key for one, _ in store.kept] == [third, fourth]
+    assert ended.quarantined == 0
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_retry_runs_failures_again_and_not_answers(status):
+    store = Memory({keys()[0]: status})
+    go(store, retry=True)
+    again = status.value in {"error", "crashed", "deadline", "memory", "cancelled"}
+    assert len(store.kept) == 3 + again
+
+
+def test_a_crash_is_tried_three_times_each_kept_the_last_final():
+    executor = Scripted(*[Status.CRASHED] * 3)
+    store = Memory()
+    ended = go(store, executor, x=(0,))
+    assert [final for _, final in store.kept] == [False, False, True]
+    assert len({one.trial.key for one, _ in store.kept}) == 1
+    assert (ended.done, ended.counts, ended.failed) == (1, {"crashed": 1}, 1)
+
+
+def test_a_crash_that_was_bad_luck_ends_well():
+    store = Memory()
+    ended = go(store, Scripted(Status.CRASHED, Status.OK, Status.CRASHED), x=(0, 1))
+    assert [(one.trial.params["x"], one.status, final) for one, final in store.kept] == [
+        (0, Status.CRASHED, False), (0, Status.OK, True),
+        (1, Status.CRASHED, False), (1, Status.OK, True),
+    ]  # fmt: skip
+    assert ended.counts == {"ok": 2}
+
+
+def test_a_trial_that_always_kills_its_process_does_not_keep_the_others(tmp_path):
+    with Store.open(tmp_path / "s.sqlite", write=True) as store:
+        sweep = ({"act": ["die"]}, {"x": [1, 2, 3]})
+        ended = run(TOYS, store=store, sweep=sweep, repetitions=1, limits=Limits(),
+                    executor=Local(2))  # fmt: skip
+        assert ended.counts == {"crashed": 1, "ok": 3}
+        table = store.table("toy")
+        assert table.loc[table["status"] == "crashed", "act"].tolist() == ["die"]
+        assert (store.attempts("toy")["status"] == "crashed").sum() == 3
+        flag = tmp_path / "flag"
+        sweep = ({"act": ["die-once"], "flag": [str(flag)]},)
+        again = run(TOYS, store=store, sweep=sweep, repetitions=1, limits=Limits(),
+                    executor=Local(1))  # fmt: skip
+        assert again.counts == {"ok": 1}
+
+
+def test_stop_keeps_what_is_under_way_and_leaves_the_rest():
+    store, stop = Memory(), Event()
+    ended = go(store, Scripted(), stop=stop, on_progress=lambda told: told.done and stop.set())
+    assert 0 < len(store.kept) == ended.done < 5
+    stop.set()
+    assert go(Memory(), stop=stop).done == 0
+
+
+def test_a_crash_that_comes_last_is_tried_again_too():
+    class Ahead(Scripted):
+        def run(self, source, trials, limits, stop):
+            return super().run(source, list(trials), limits, stop)
+
+    store, executor = Memory(), Ahead(Status.CRASHED)
+    assert go(store, executor, x=(0, 1)).counts == {"ok": 2}
+    assert executor.passes == 2
+
+
+def test_a_crash_is_not_tried_again_after_stop():
+    stop = Event()
+
+    class Stopped(Scripted):
+        def run(self, source, trials, limits, stop):
+            stop.set()
+            return super().run(source, trials, limits, stop)
+
+    ended = go(Memory(), Stopped(Status.CRASHED), stop=stop, x=(0,))
+    assert (ended.done, ended.left) == (0, 1)
+
+
+@pytest.mark.parametrize(("keywords", "line"), [
+    ({"repetitions": 0}, "repetitions is 0"), ({"seed": -1}, "seed is -1"),
+    ({"x": ["a"]}, "sweep.0..x.0. is 'a'"),
+])  # fmt: skip
+def test_a_bad_plan_leaves_no_trace(keywords, line):
+    store = Memory()
+    with pytest.raises(InputError, match=line):
+        go(store, **keywords)
+    assert store.plans == []
+
+
+def test_batches_are_bounded_in_time_and_number(monkeypatch):
+    monkeypatch.setattr(module, "EVERY", 1e9)
+    store = Memory()
+    go(store, Scripted(), x=range(module.BATCH + 7))
+    assert [len(batch) for batch in store.batches] == [module.BATCH, 7]
+    monkeypatch.setattr(module, "EVERY", 0.0)
+    store = Memory()
+    go(store, Scripted(), x=range(5))
+    assert [len(batch) for batch in store.batches] == [1] * 5
+
+
+def test_what_is_known_is_kept_while_nothing_ends(monkeypatch):
+    clock = iter(range(1000))
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock) * 0.15)
+    store = Memory()
+
+    class Slow:
+        def run(self, source, trials, limits, stop):
+            for at, trial in enumerate(trials):
+                yield Outcome(trial, Status.OK)
+                yield None
+                yield None
+                assert len(store.kept) == at + 1
+
+    go(store, Slow(), x=(0, 1))
+    assert len(store.kept) == 2
+
+
+def test_the_second_request_stops_at_once_and_keeps_what_is_known(monkeypatch):
+    monkeypatch.setattr(module, "EVERY", 1e9)
+    store = Memory()
+    executor = Stubborn(lambda: os.kill(os.getpid(), signal.SIGINT))
+    with interrupts() as stop, pytest.raises(KeyboardInterrupt):
+        go(store, executor, stop=stop, x=range(9))
+    assert executor.closed
+    assert [(one.status, final) for one, final in store.kept] == [
+        (Status.OK, True), (Status.CANCELLED, False), (Status.CANCELLED, False),
+    ]  # fmt: skip
+
+
+class Stubborn:
+    """Ends one trial, then has two under way that never end, and presses Ctrl-C twice."""
+
+    def __init__(self, press):
+        self.press, self.closed = press, False
+
+    def run(self, source, trials, limits, stop):
+        waiting = iter(trials)
+        try:
+            yield Outcome(next(waiting), Status.OK)
+            next(waiting), next(waiting)
+            self.press()
+            assert stop.is_set()
+            yield None
+            self.press()
+            yield None
+            pytest.fail("it should have been closed")
+        finally:
+            self.closed = True
+
+
+def test_a_third_press_is_an_interrupt_on_the_spot():
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    with interrupts() as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.is_set()
+        assert not stop.at_once
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.at_once
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+def test_an_interrupt_from_nowhere_keeps_what_is_known(monkeypatch):
+    monkeypatch.setattr(module, "EVERY", 1e9)
+    store = Memory()
+
+    class Struck:
+        def run(self, source, trials, limits, stop):
+            waiting = iter(trials)
+            yield Outcome(next(waiting), Status.OK)
+            next(waiting)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        go(store, Struck())
+    assert [one.status for one, _ in store.kept] == [Status.OK, Status.CANCELLED]
+
+
+def test_a_store_that_fails_ends_the_run_and_its_workers():
+    class Full(Memory):
+        def write(self, outcomes, *, final=None):
+            self.batches.append(outcomes)
+            raise InputError("s.sqlite: the disk is full")
+
+    store, executor = Full(), Scripted()
+    with pytest.raises(InputError, match="the disk is full"):
+        go(store, executor)
+    assert executor.closed == 1
+    assert len(store.batches) == 1
+
+
+def test_a_cancelled_trial_is_run_again_next_time(tmp_path):
+    with Store.open(tmp_path / "s.sqlite", write=True) as store:
+        assert go(store, Scripted(Status.CANCELLED), x=(0, 1)).done == 1
+        ended = go(store, x=(0, 1))
+        assert (ended.skipped, ended.done) == (1, 1)
+
+
+def test_resumed_is_the_same_as_never_interrupted(tmp_path):
+    with (
+        Store.open(tmp_path / "whole.sqlite", write=True) as whole,
+        Store.open(tmp_path / "parts.sqlite", write=True) as parts,
+    ):
+        go(whole, repetitions=5)
+        stop = Event()
+        go(parts, Local(2), repetitions=5, stop=stop,
+           on_progress=lambda told: told.done and stop.set())  # fmt: skip
+        told = go(parts, repetitions=5)
+        assert told.skipped + told.done == 20
+        assert told.skipped
+        assert deterministic(whole.table("toy")).equals(deterministic(parts.table("toy")))
+
+
+SWEEP = ({"x": [0, 1, 2], "method": ["a", "b"]}, {"act": ["nan", "raise", "infeasible"]})
+
+
+def kept(tmp_path, executor, name):
+    with Store.open(tmp_path / name, write=True) as store:
+        run(TOYS, store=store, sweep=SWEEP, repetitions=4, limits=Limits(60, 2000),
+            executor=executor)  # fmt: skip
+        return deterministic(store.table("toy"))
+
+
+def test_serial_and_local_and_merged_shards_are_the_same(tmp_path):
+    serial = kept(tmp_path, Serial(), "serial.sqlite")
+    assert len(serial) == 9 * 4
+    assert set(serial["status"]) == {"ok", "error", "infeasible"}
+    assert kept(tmp_path, Local(1), "local1.sqlite").equals(serial)
+    assert kept(tmp_path, Local(2), "local2.sqlite").equals(serial)
+    paths, planned = [], 0
+    for index in (1, 2, 3):
+        with Shard.open(tmp_path / "shards.sqlite", index, 3) as shard:
+            ended = run(TOYS, store=shard, sweep=SWEEP, repetitions=4, limits=Limits(60, 2000),
+                        executor=Serial(), shard=(index, 3))  # fmt: skip
+            assert 0 < ended.done == ended.planned < 36
+            planned += ended.planned
+            paths.append(shard.path)
+    assert planned == 36
+    with Store.open(tmp_path / "merged.sqlite", write=True) as store:
+        merge(paths, store)
+        assert deterministic(store.table("toy")).equals(serial)
+
+
+@pytest.mark.parametrize("shard", [(0, 3), (4, 3), (-1, 2)])
+def test_bad_shards_get_one_line(shard):
+    with pytest.raises(InputError, match=f"shard is {shard[0]}/{shard[1]}: give I/N"):
+        go(Memory(), shard=shard)
+
+
+def test_a_trial_is_drawn_from_its_seed_alone():
+    store = Memory()
+    go(store, seed=1)
+    (first, _), *_ = store.kept
+    assert attempt(TOYS, first.trial).record == first.record
+    assert attempt(TOYS, replace(first.trial, seed=2)).record != first.record
