@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from workbench.errors import InputError
-from workbench.studies import shards
+from workbench.studies import log, shards
 from workbench.studies.environment import Environment
 from workbench.studies.plan import plan as trials_of
 from workbench.studies.records import Row, checksum
@@ -51,17 +51,20 @@ def quarantine(path: Path | str) -> list[str]:
         raise StoreError(f"{path}: no such store")
     if path.suffix == shards.SUFFIX:
         return _rewrite_shard(path)
+    locked(path).release()  # refused now, or else when half of it is done
+    if log.damaged(path):
+        return _rebuild(path)
     try:
-        with Store.open(path, write=True, check=False) as store:
+        with Store.open(path, check=False) as store:  # for reading: a file past help is kept as is
             damages = list(store.damages())
-            if not damages:
-                return [f"{path}: nothing is damaged"]
-            if all(one.table != "file" for one in damages):
-                return _move_rows(store, damages)
-    except StoreError as error:
-        if "another run writes" in str(error) or "cannot be written" in str(error):
-            raise
-    return _rebuild(path)
+    except StoreError:
+        return _rebuild(path)
+    if not damages:
+        return [f"{path}: nothing is damaged"]
+    if any(one.table == "file" for one in damages):
+        return _rebuild(path)
+    with Store.open(path, write=True, check=False) as store:
+        return _move_rows(store, damages)
 
 
 # Damaged rows of a sound file.
@@ -248,12 +251,12 @@ def _cells(path: Path) -> Iterator[Cell]:
     pages = {at // PAGE + 1: data[at : at + PAGE] for at in range(0, len(data), PAGE)}
     logged: dict[int, bytes] = {}
     every = list(pages.values())
-    log = path.with_name(path.name + "-wal")
-    if log.exists():
-        frames = log.read_bytes()[32:]
-        for at in range(0, len(frames) - PAGE, PAGE + 24):
+    beside = path.with_name(path.name + "-wal")
+    if beside.exists():
+        frames = beside.read_bytes()[log.HEADER :]
+        for at in range(0, len(frames) - PAGE, PAGE + log.FRAME):
             (number,) = struct.unpack_from(">I", frames, at)
-            logged[number] = frames[at + 24 : at + 24 + PAGE]
+            logged[number] = frames[at + log.FRAME : at + log.FRAME + PAGE]
             every.append(logged[number])
     for page in every:
         yield from _leaf(page, {**pages, **logged} if logged else pages)
@@ -360,7 +363,9 @@ def _rewrite_shard(path: Path) -> list[str]:
 
 def _keys_in(text: str) -> set[str]:
     """Keys that a damaged line may hold."""
+    kind, values = shards.with_one_bit_flipped(text)
+    if kind:
+        return {values[0]} if kind == "attempt" else set()
     with contextlib.suppress(ValueError, TypeError, IndexError, KeyError):
         return _candidates(json.loads(text)[1])
-    # The key comes first; where not even its bracket is left, any digest will do.
-    return set(re.findall(r'\["([0-9a-f]{64})"', text) or re.findall("[0-9a-f]{64}", text))
+    return set(re.findall("[0-9a-f]{64}", text))

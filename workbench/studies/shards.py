@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 SUFFIX = ".jsonl"
+LONG = 8192
+"""Bytes of a line beyond which not every bit is tried."""
 KINDS = ("shard", "plan", "environment", "attempt", "quarantine")
 
 
@@ -267,7 +269,7 @@ def _line(kind: str, values: list[Any]) -> bytes:
 
 def _read(line: bytes) -> tuple[str, Sequence[Any]]:
     """Read one line: its kind and values; kind "" when damaged, "torn" when not written out."""
-    text = line.decode("utf-8", "backslashreplace")
+    text = line.decode("latin-1")  # it is ASCII, and if not, no byte is lost
     try:
         parsed, end = json.JSONDecoder().raw_decode(text)
     except ValueError:
@@ -307,6 +309,19 @@ def split(path: Path) -> tuple[list[tuple[int, str, Sequence[Any]]], list[tuple[
         else:
             damaged.append((number, str(values[1])))
     return sound, damaged
+
+
+def with_one_bit_flipped(text: str) -> tuple[str, Sequence[Any]]:
+    """Read a damaged line as it was, if one bit is all that is wrong with it; kind "" if not."""
+    line = bytearray(text.encode("latin-1"))
+    for place in range(len(line) if len(line) < LONG else 0):
+        for bit in range(8):
+            line[place] ^= 1 << bit
+            kind, values = _read(bytes(line))
+            if kind in KINDS:
+                return kind, values
+            line[place] ^= 1 << bit
+    return "", ()
 
 
 def rewrite(

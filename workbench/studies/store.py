@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, cast
 from urllib.parse import quote
 
 from workbench.errors import InputError
+from workbench.studies import log
 from workbench.studies.environment import Environment
 from workbench.studies.records import Row, checksum, deterministic, frame, latest, row_of
 from workbench.studies.study import Block, Study
@@ -226,6 +227,9 @@ class Store:
             if write and not path.exists():
                 _create(path)
             _look(path)
+            # Before SQLite sees it: it would drop what follows the damage.
+            if check and (write or _idle(path)) and log.damaged(path):
+                raise DamagedStoreError(path, [Damage("file", 0, (), "its log is damaged")])
             with told(path):
                 db = _connect(path, write=write)
             store = cls(path, db, lock)
@@ -565,6 +569,15 @@ def locked(path: Path) -> FileLock:
     with contextlib.suppress(OSError):
         where.write_text(f"{os.getpid()} on {platform.node()}\n")
     return lock
+
+
+def _idle(path: Path) -> bool:
+    """Whether nobody writes to a store, as far as can be told."""
+    try:
+        locked(path).release()
+    except StoreError:
+        return False
+    return True
 
 
 def _create(path: Path) -> None:

@@ -16,13 +16,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.studies import shards
+from workbench.studies import log, shards
 from workbench.studies.environment import Environment
 from workbench.studies.plan import plan as trials_of
 from workbench.studies.records import REPEATABLE, Row
 from workbench.studies.salvage import quarantine
 from workbench.studies.shards import Shard
-from workbench.studies.store import DamagedStoreError, Plan, Store
+from workbench.studies.store import Damage, DamagedStoreError, Plan, Store
 from workbench.studies.study import Study
 from workbench.studies.trial import Source, Status, attempt
 
@@ -129,6 +129,8 @@ def verify(store: Path | str | Store | Shard, *, sample: int = 20, seed: int = 0
         return _Check(store, sample, seed).report()
     path = Path(store)
     try:
+        if path.suffix != shards.SUFFIX and log.damaged(path):
+            raise DamagedStoreError(path, [Damage("file", 0, (), "its log is damaged")])
         one = Shard.read(path) if path.suffix == shards.SUFFIX else Store.open(path, check=False)
     except DamagedStoreError as damaged:
         reasons = [f"{one.table} {one.id or ''}: {one.reason}" for one in damaged.damages]

@@ -1,0 +1,775 @@
+import contextlib
+import json
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from workbench.errors import InputError
+from workbench.studies import environment
+from workbench.studies import store as store_module
+from workbench.studies.environment import Environment
+from workbench.studies.plan import Trial, plan
+from workbench.studies.records import deterministic
+from workbench.studies.salvage import quarantine
+from workbench.studies.store import DamagedStoreError, Plan, Store, StoreError, export
+from workbench.studies.trial import Outcome, Source, Status
+from workbench.studies.verify import verify
+
+HERE = Path(__file__).parent
+
+
+def trial(x=0, repetition=0, *, study="toy", version=1, seed=0, **params):
+    return Trial(study, version, {"x": x, **params}, repetition, seed, ("x",))
+
+
+def outcome(x=0, repetition=0, *, status=Status.OK, message="", record=None, **more):
+    measured = {"y": x / 7} if record is None else record
+    return Outcome(trial(x, repetition, **more), status, message, measured, 0.5, 10.0, "host:1")
+
+
+def toy_plan(sweep=({"x": [2, 0, 1]},), repetitions=2):
+    return Plan(Source("toy"), "toy", 1, "small", tuple(sweep), repetitions, 0)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "trials.sqlite"
+
+
+def filled(path, n=40, batch=7):
+    """A store with n records; returns its table."""
+    with Store.open(path, write=True) as store:
+        store.remember(toy_plan(({"x": list(range(n))},), 1))
+        outcomes = [outcome(x, record={"y": x / 7, "text": "lorem " * (x % 9)}) for x in range(n)]
+        for at in range(0, n, batch):
+            store.write(outcomes[at : at + batch])
+        return store.table("toy")
+
+
+# What goes in comes out.
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**40), 10**40),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=())),
+)
+names = st.text("abcdefgh_", min_size=1, max_size=6).map("p_".__add__)
+flat = st.dictionaries(names, scalars, max_size=5)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    params=flat,
+    record=flat.map(lambda record: {f"r{name}": value for name, value in record.items()}),
+    message=st.text(st.characters(exclude_categories=("Cs",))),
+    seed=st.integers(0, 2**130),
+    status=st.sampled_from(list(Status)),
+)
+def test_an_outcome_comes_back_as_it_was(tmp_path_factory, params, record, message, seed, status):
+    path = tmp_path_factory.mktemp("store") / "trials.sqlite"
+    one = Trial("toy", 3, params, 2, seed, tuple(params)[:2])
+    with Store.open(path, write=True) as store:
+        store.write([Outcome(one, status, message, record, 1.25, None, "host:1")])
+    with Store.open(path) as store:
+        (row,) = store.rows()
+        table = store.table("toy")
+        assert store.finished("toy", 3) == {one.key: status}
+    assert row.trial == one
+    assert row.trial.key == one.key == row.key
+    assert repr(row.trial.params) == repr(dict(params))  # types, signs of zero, order
+    assert repr(json.loads(row.record)) == repr(dict(record))
+    assert (row.message, row.seconds, row.peak_mb) == (message, 1.25, None)
+    assert table["seed"][0] == seed
+    for name, value in {**params, **record}.items():
+        found = table[name][0]
+        if value is None:
+            assert pd.isna(found)
+        elif isinstance(value, str):
+            assert found == value.encode("utf-8", "backslashreplace").decode()
+        else:
+            assert found == value
+
+
+def test_a_message_that_is_not_unicode_is_kept_escaped(path):
+    with Store.open(path, write=True) as store:
+        store.write([outcome(message="no file caf\udce9")])
+        assert store.table("toy")["message"][0] == "no file caf\\udce9"
+
+
+def test_the_table_has_one_row_a_trial_in_the_order_of_the_plan(path):
+    outcomes = [outcome(x, r) for x in (0, 1, 2, 9) for r in (0, 1)]
+    tables = []
+    for seed in (0, 1):
+        where = path.with_name(f"{seed}.sqlite")
+        random.Random(seed).shuffle(outcomes)
+        with Store.open(where, write=True) as store:
+            store.remember(toy_plan())
+            store.write(outcomes)
+            tables.append(store.table("toy"))
+    first = tables[0]
+    assert list(zip(first["x"], first["repetition"], strict=True)) == [
+        (x, r) for x in (2, 0, 1, 9) for r in (0, 1)
+    ]
+    pd.testing.assert_frame_equal(*(deterministic(table) for table in tables))
+    assert list(deterministic(first).columns) == [
+        "study", "version", "x", "repetition", "status", "message", "y", "key", "seed"
+    ]  # fmt: skip
+    assert "y" not in deterministic(first, ["y"])
+    assert set(first["environment"]) == {Environment.here().id}
+    assert first["environment.numpy"][0] == np.__version__
+    assert (first["attempts"] == 1).all()
+
+
+def test_column_types_are_those_of_the_values_present(path):
+    records = [
+        {"whole": 1, "number": 1, "flag": True, "text": "a", "big": 2**70, "gap": 3, "never": None},
+        {"whole": 2, "number": 0.5, "flag": False, "text": "b", "big": 1, "gap": None},
+    ]
+    with Store.open(path, write=True) as store:
+        store.write([outcome(x, record=record) for x, record in enumerate(records)])
+        full = store.table("toy")
+        store.write([outcome(5, status=Status.CRASHED, record={})])
+        gaps = store.table("toy")
+    kinds = {name: str(full[name].dtype) for name in records[0]}
+    assert kinds == {
+        "whole": "int64", "number": "float64", "flag": "bool", "text": "str", "big": "object",
+        "gap": "float64", "never": "float64",
+    }  # fmt: skip
+    assert full["big"].tolist() == [2**70, 1]
+    assert str(gaps["flag"].dtype) == "boolean"
+    assert gaps["flag"].mean() == 0.5
+    assert gaps["whole"].tolist()[:2] == [1.0, 2.0]
+    assert gaps["whole"].isna().tolist() == [False, False, True]
+
+
+def test_a_later_final_attempt_replaces_the_record_and_attempts_stay(path):
+    with Store.open(path, write=True) as store:
+        store.write([outcome(1, status=Status.CRASHED, record={})], final=[False])
+        assert store.finished("toy", 1) == {}
+        assert store.table("toy").empty
+        store.write([outcome(1, status=Status.ERROR, message="no", record={}), outcome(2)])
+        store.write([outcome(1)])
+        assert store.finished("toy", 1) == {trial(1).key: "ok", trial(2).key: "ok"}
+        table = store.table("toy")
+        assert table["attempts"].tolist() == [3, 1]
+        assert table["status"].tolist() == ["ok", "ok"]
+        attempts = store.attempts("toy")
+        assert attempts["status"].tolist() == ["crashed", "error", "ok", "ok"]
+        assert attempts["final"].tolist() == [False, True, True, True]
+    with sqlite3.connect(path) as db:
+        found = db.execute("SELECT key, status FROM records ORDER BY id").fetchall()
+    db.close()
+    assert found == [(trial(2).key, "ok"), (trial(1).key, "ok")]
+
+
+def test_studies_and_versions_are_kept_apart(path):
+    with Store.open(path, write=True) as store:
+        store.write([outcome(1), outcome(1, version=2), outcome(1, study="other")])
+        assert store.studies() == {"toy": {1, 2}, "other": {1}}
+        assert len(store.table("toy")) == 2
+        assert len(store.table("toy", 2)) == 1
+        assert list(store.finished("toy", 2)) == [trial(1, version=2).key]
+        nothing = store.table("unknown")
+        assert nothing.empty
+        assert {"key", "status", "repetition"} <= set(nothing.columns)
+
+
+def test_plans_are_remembered_once_and_as_given(path):
+    first, second = toy_plan(), toy_plan(({"x": [1], "z": [None, "é", 0.1, True]},))
+    with Store.open(path, write=True) as store:
+        for one in (first, second, first):
+            store.remember(one)
+    with Store.open(path) as store:
+        assert store.plans() == [first, second]
+        with pytest.raises(StoreError, match="opened for reading"):
+            store.remember(toy_plan((), 3))
+        with pytest.raises(StoreError, match="opened for reading"):
+            store.write([outcome(1)])
+
+
+def test_the_environment_reads_back():
+    here = Environment.here()
+    again = Environment.read(here.json)
+    assert again == here
+    assert again.id == here.id
+    assert here.packages["pandas"] == pd.__version__
+    assert len(here.commit.removesuffix("-dirty")) in {0, 40}
+
+
+def test_importing_the_environment_imports_nothing_heavy():
+    code = (
+        "import sys; from workbench.studies.environment import Environment; Environment.here();"
+        "print([name for name in ('highspy', 'pyomo', 'numpy') if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_half_of_a_surrogate_pair_is_kept_and_shown_escaped(path):
+    with Store.open(path, write=True) as store:
+        store.write([outcome(1, record={"t": "caf\udce9"}), outcome(2, record={})])
+        assert json.loads(next(store.rows()).record) == {"t": "caf\udce9"}
+        assert store.table("toy")["t"].tolist()[0] == "caf\\udce9"
+
+
+def test_the_commit_of_an_installed_version(monkeypatch, tmp_path):
+    class Installed:
+        def read_text(self, name):
+            return '{"vcs_info": {"commit_id": "abc"}}' if name == "direct_url.json" else None
+
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "a" / "b" / "c.py"))
+    monkeypatch.setattr(environment.importlib.metadata, "distribution", lambda name: Installed())
+    assert environment._commit() == "abc"
+    monkeypatch.undo()
+    monkeypatch.setattr(environment, "PACKAGES", ("no-such-package",))
+    assert environment._installed_commit() == environment._version("no-such-package") == ""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert environment._commit() == ""
+
+
+# One writer, one place.
+
+
+def test_a_second_writer_is_refused_and_a_reader_is_not(path):
+    with Store.open(path, write=True) as store:
+        store.write([outcome(1)])
+        with pytest.raises(StoreError, match=rf"another run writes to it \(process {os.getpid()}"):
+            Store.open(path, write=True)
+        with Store.open(path) as reader:
+            assert len(reader.table("toy")) == 1
+            store.write([outcome(2)])
+            assert len(reader.table("toy")) == 2
+    with Store.open(path, write=True) as store:
+        store.write([outcome(3)])
+
+
+def test_when_closed_it_is_one_plain_file(path):
+    filled(path)
+    beside = {one.name for one in path.parent.iterdir()}
+    assert beside == {path.name, f"{path.name}.lock"}
+    assert path.read_bytes()[18:20] == b"\1\1"  # rollback journal, not WAL
+
+
+READER = textwrap.dedent("""
+    import os, sys
+    sys.path.insert(0, sys.argv[2])
+    from test_store import InputError, Store
+    with Store.open(sys.argv[3]) as store:  # so that nothing is left to import
+        store.table("toy")
+    import filelock
+    if os.getuid() == 0:  # root can write anywhere
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    with Store.open(sys.argv[1]) as store:
+        print(len(store.table("toy")))
+    try:
+        Store.open(sys.argv[1], write=True)
+    except InputError as error:
+        print(error)
+""")
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+def test_a_store_is_read_where_nothing_can_be_written(mode, path):
+    other = path
+    filled(other)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trials.sqlite"
+        filled(path)
+        db = sqlite3.connect(path)
+        db.execute(f"PRAGMA journal_mode = {mode}")
+        db.close()
+        path.with_name(f"{path.name}.lock").unlink()
+        Path(folder).chmod(0o555)
+        ran = subprocess.run(
+            [sys.executable, "-c", READER, str(path), str(HERE), str(other)],
+            capture_output=True, text=True, check=True, cwd=HERE.parents[1],
+        )  # fmt: skip
+        count, told = ran.stdout.splitlines()
+        assert count == "40"
+        assert "cannot be written there (Permission denied)" in told
+        assert [one.name for one in Path(folder).iterdir()] == [path.name]
+        Path(folder).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing/trials.sqlite", "cannot be written there"),
+        ("file/trials.sqlite", "cannot be written there"),
+        ("", "is a folder"),
+    ],
+)
+def test_a_place_that_cannot_be_written(tmp_path, name, message):
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(InputError, match=message) as told:
+        Store.open(tmp_path / name, write=True)
+    assert "\n" not in str(told.value)
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_read_only_file_system():
+    with pytest.raises(InputError, match="cannot be written there"):
+        Store.open("/proc/trials.sqlite", write=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty and a store never is"),
+        (b"x,y\n1,2\n" * 100, "is not a store"),
+        (None, "no such store"),
+    ],
+)
+def test_other_files_are_refused_and_left_alone(path, content, message):
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        Store.open(path)
+    if content is not None:
+        with pytest.raises(InputError, match=message):
+            Store.open(path, write=True)
+        with pytest.raises(InputError, match="no trial is found in it"):
+            quarantine(path)
+        assert path.read_bytes() == content
+
+
+def test_a_database_of_another_program_and_a_newer_store(path):
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE a(b)")
+    db.close()
+    with pytest.raises(StoreError, match="of another program"):
+        Store.open(path, write=True)
+    path.unlink()
+    filled(path)
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 2")
+    db.close()
+    with pytest.raises(StoreError, match="has format 2 and this workbench knows 1"):
+        Store.open(path)
+
+
+def test_a_log_without_its_store_is_not_swallowed(path):
+    path.with_name(path.name + "-wal").write_bytes(b"trials")
+    with pytest.raises(StoreError, match=r"is gone but trials\.sqlite-wal is there"):
+        Store.open(path, write=True)
+
+
+def test_network_file_systems_get_a_rollback_journal(path, monkeypatch):
+    monkeypatch.setattr(store_module, "_file_system", lambda path: "nfs4")
+    with Store.open(path, write=True) as store:
+        assert store._db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        store.write([outcome(1)])
+    monkeypatch.undo()
+    with Store.open(path, write=True) as store:
+        assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert store._db.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert len(store.table("toy")) == 1
+    assert store_module._file_system(Path("/proc/self")) in {"proc", ""}
+
+
+# What was acknowledged is there.
+
+WRITER = textwrap.dedent("""
+    import sys
+    sys.path.insert(0, sys.argv[2])
+    from test_store import Store, outcome
+    with Store.open(sys.argv[1], write=True) as store:
+        known = len(store.finished("toy", 1))
+        for batch in range(known, 100_000, 5):
+            store.write([outcome(batch + at, record={"y": at, "t": "x" * 300}) for at in range(5)])
+            print(batch + 5, flush=True)
+""")
+
+
+def test_nothing_acknowledged_is_lost_by_kill(path):
+    draw = random.Random(7)
+    acknowledged = 0
+    for _ in range(6):
+        child = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), str(HERE)],
+            stdout=subprocess.PIPE, text=True, cwd=HERE.parents[1],
+        )  # fmt: skip
+        assert child.stdout is not None
+        child.stdout.readline()  # it has begun
+        time.sleep(draw.uniform(0, 0.3))
+        os.kill(child.pid, signal.SIGKILL)
+        said = child.stdout.read().split()
+        child.wait()
+        child.stdout.close()
+        acknowledged = max(acknowledged, *map(int, said or ["0"]))
+        with Store.open(path) as store:
+            table = store.table("toy")
+        assert len(table) >= acknowledged
+        assert len(table) % 5 == 0  # whole batches only
+        assert table["x"].tolist() == list(range(len(table)))
+        assert (table["attempts"] == 1).all()
+    assert acknowledged > 50
+
+
+def test_a_full_disk_loses_nothing(path):
+    code = textwrap.dedent("""
+        import resource, sys
+        sys.path.insert(0, sys.argv[2])
+        from test_store import Store, StoreError, outcome
+        with Store.open(sys.argv[1], write=True) as store:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+            try:
+                for x in range(100_000):
+                    store.write([outcome(x, record={"t": "x" * 2000})])
+                    print(x)
+            except StoreError as error:
+                print(error, file=sys.stderr)
+    """)
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(path), str(HERE)],
+        capture_output=True, text=True, check=True, cwd=HERE.parents[1],
+    )  # fmt: skip
+    assert "free space and run the same command" in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    said = len(ran.stdout.split())
+    assert said > 10
+    with Store.open(path, write=True) as store:
+        assert store.table("toy")["x"].tolist() == list(range(said))
+        store.write([outcome(said)])
+        assert len(store.finished("toy", 1)) == said + 1
+
+
+def test_a_batch_that_cannot_be_written_is_not_there_in_part(path):
+    with Store.open(path, write=True) as store:
+        with pytest.raises(ValueError, match="Out of range"):
+            store.write([outcome(1), outcome(2, record={"y": float("inf")})])
+        with pytest.raises(ValueError, match="zip"):
+            store.write([outcome(1)], final=[True, False])
+        with contextlib.suppress(RuntimeError), store.transaction():
+            store.write([outcome(1)])
+            raise RuntimeError
+        assert store.finished("toy", 1) == {}
+
+
+# Damage is seen, put aside, and not run again unasked.
+
+
+def readable(path):
+    """The table, or the reason why there is none."""
+    try:
+        with Store.open(path) as store:
+            return deterministic(store.table("toy"))
+    except InputError as error:
+        return str(error)
+
+
+def test_every_flipped_bit_is_reported_or_changes_nothing(path):
+    table = deterministic(filled(path))
+    whole = path.read_bytes()
+    draw = random.Random(11)
+    reported = 0
+    places = [*range(100), *(draw.randrange(100, len(whole)) for _ in range(500))]
+    for place in places:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        found = readable(path)
+        if isinstance(found, str):
+            assert "\n" not in found
+            reported += 1
+        else:
+            pd.testing.assert_frame_equal(found, table)
+    assert reported > 100
+
+
+def test_mending_a_flipped_bit_recomputes_nothing_silently(path):
+    filled(path)
+    keys = [trial(x).key for x in range(40)]
+    whole = path.read_bytes()
+    draw = random.Random(5)
+    mended = 0
+    for _ in range(60):
+        for one in path.parent.iterdir():
+            one.unlink()
+        damaged = bytearray(whole)
+        damaged[draw.randrange(100, len(whole))] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        if not isinstance(readable(path), str):
+            continue
+        mended += 1
+        (told, *_) = quarantine(path)
+        assert str(path) in told
+        with Store.open(path) as store:
+            known = store.finished("toy", 1).keys() | store.quarantined("toy").keys()
+            # A plan that is lost with its row takes no trial with it; a page may take several.
+            if not list(path.parent.glob("*.damaged-*")):
+                assert set(keys) <= known
+                assert len(store.finished("toy", 1)) >= 39
+    assert mended > 10
+
+
+def test_a_damaged_row_is_named_moved_and_redone_on_demand(path):
+    filled(path)
+    db = sqlite3.connect(path)
+    db.execute("UPDATE attempts SET record = replace(record, '0.7142857142857143', '0.7') ")
+    db.commit()
+    db.close()
+    key = trial(5).key
+    with pytest.raises(DamagedStoreError, match=r"attempts row 6: its contents .*--quarantine"):
+        Store.open(path, write=True)
+    assert "1 damaged rows" in quarantine(path)[0]
+    assert quarantine(path) == [f"{path}: nothing is damaged"]
+    with Store.open(path, write=True) as store:
+        assert key not in store.finished("toy", 1)
+        assert list(store.quarantined("toy")) == [key]
+        assert store.quarantined("other") == {}
+        assert key not in set(store.table("toy")["key"])
+        (entry,) = store.quarantine()
+        assert '\\"y\\":0.7,' in entry.row
+        store.write([outcome(5)])
+        assert store.quarantined("toy") == {}
+        assert len(store.table("toy")) == 40
+        (entry,) = store.quarantine()
+        assert entry.redone
+    with Store.open(path) as store:
+        assert store.finished("toy", 1)[key] == "ok"
+
+
+@pytest.mark.parametrize("column", ["key", "study", "params", "seed", "final", "repetition"])
+def test_a_row_damaged_in_what_names_it_still_names_its_trial(path, column):
+    filled(path)
+    flipped = {
+        "key": "substr(key, 1, 10) || 'z' || substr(key, 12)", "study": "'tox'",
+        "params": "'{\"x\":4}'", "seed": "'8'", "final": "0", "repetition": "64",
+    }  # fmt: skip
+    db = sqlite3.connect(path)
+    db.execute(f"UPDATE attempts SET {column} = {flipped[column]} WHERE id = 6")
+    db.commit()
+    db.close()
+    with pytest.raises(DamagedStoreError):
+        Store.open(path)
+    quarantine(path)
+    with Store.open(path) as store:
+        assert trial(5).key in store.quarantined("toy")
+        assert trial(5).key not in store.finished("toy", 1)
+
+
+def test_a_damaged_attempt_that_was_replaced_later_does_not_hold_its_trial(path):
+    with Store.open(path, write=True) as store:
+        store.write([outcome(1, status=Status.CRASHED, record={})])
+        store.write([outcome(1)])
+    db = sqlite3.connect(path)
+    db.execute("UPDATE attempts SET status = 'ok' WHERE id = 1")
+    db.commit()
+    db.close()
+    quarantine(path)
+    with Store.open(path) as store:
+        assert store.quarantined("toy") == {}
+        assert store.finished("toy", 1) == {trial(1).key: "ok"}
+        assert len(store.quarantine()) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE plans SET json = replace(json, 'small', 'smoke')",
+        "UPDATE environments SET json = replace(json, 'numpy', 'numpx')",
+        "UPDATE quarantine SET key = replace(key, '7', '8')",
+        "UPDATE quarantine SET redone = 'x'",
+    ],
+)
+def test_damage_in_the_other_tables_is_mended_too(path, change):
+    filled(path)
+    db = sqlite3.connect(path)
+    db.execute("UPDATE attempts SET status = 'limit' WHERE id = 6")
+    db.commit()
+    quarantine(path)
+    db.execute(change)
+    db.commit()
+    db.close()
+    with pytest.raises(DamagedStoreError):
+        Store.open(path)
+    quarantine(path)
+    with Store.open(path) as store:
+        assert trial(5).key in store.quarantined("toy")
+        assert len(store.table("toy")) == 39
+
+
+def test_a_file_cut_off_anywhere_is_reported_and_its_rows_carved_out(path):
+    before = filled(path)
+    whole = path.read_bytes()
+    draw = random.Random(3)
+    saved = []
+    lengths = [1, 50, 100, 4095, 4096, len(whole) - 1, len(whole) - 4096]
+    for length in [*lengths, *(draw.randrange(len(whole)) for _ in range(25))]:
+        for one in path.parent.iterdir():
+            one.unlink()
+        path.write_bytes(whole[:length])
+        for write in (False, True):
+            with pytest.raises(InputError):
+                Store.open(path, write=write)
+        assert path.read_bytes() == whole[:length]
+        if length <= 4096:  # the schema, and no trial
+            with pytest.raises(InputError, match="no trial is found in it"):
+                quarantine(path)
+            assert path.read_bytes() == whole[:length]
+            continue
+        try:
+            quarantine(path)
+        except InputError:
+            assert length < 6 * 4096
+            continue
+        kept = list(path.parent.glob("*.damaged-*"))
+        # A last byte that is missing damages a row, and not the file.
+        assert [one.read_bytes() for one in kept] == ([whole[:length]] if kept else [])
+        assert kept or length == len(whole) - 1
+        with Store.open(path, write=True) as store:
+            table = store.table("toy")
+            store.write([outcome(100)])
+        if table.empty:
+            continue
+        merged = table.merge(before, on="key", suffixes=("", "_before"))
+        assert (merged["y"] == merged["y_before"]).all()
+        assert len(merged) == len(table)
+        saved.append(len(table))
+    assert max(saved) >= 30
+
+
+def test_what_is_lost_with_its_page_is_held_back(path):
+    source = Source.of(str(HERE / "toys.py"))
+    study = source.load()
+    sweep = ({"x": list(range(30))},)
+    trials = list(plan(study, sweep, 2))
+    with Store.open(path, write=True) as store:
+        store.remember(Plan(source, "toy", study.version, "small", sweep, 2, 0))
+        store.write([Outcome(one, Status.OK, "", {"y": 1.5}) for one in trials])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) * 3 // 4])
+    told = quarantine(path)
+    with Store.open(path) as store:
+        finished, aside = store.finished("toy", 1), store.quarantined("toy")
+        assert store.plans()[0].sweep == sweep
+    assert 0 < len(finished) < 60
+    assert set(finished) | set(aside) == {one.key for one in trials}
+    assert any("lost with it" in reason for reason in aside.values())
+    assert f"{len(aside)} trials will not run again" in " ".join(told)
+
+
+def test_a_header_wiped_out_and_rows_on_many_pages_are_carved(path):
+    long = {"text": "é" * 20_000, "y": -0.0, "n": -(2**60), "none": None, "yes": True}
+    with Store.open(path, write=True) as store:
+        store.write([outcome(x, record=long) for x in range(3)])
+        store.write([outcome(9, status=Status.ERROR, message="ö", record={})])
+    path.write_bytes(b"\0" * 100 + path.read_bytes()[100:])
+    with pytest.raises(StoreError, match="is not a store"):
+        Store.open(path)
+    told = quarantine(path)
+    assert "4 sound rows" in told[0]
+    with Store.open(path) as store:
+        rows = list(store.rows())
+    assert repr(json.loads(rows[0].record)) == repr(long)
+    assert rows[3].message == "ö"
+
+
+def killed(path, batches=1):
+    """A store whose writer died with its batches of five in the log; the log's path."""
+    code = WRITER.replace(
+        "print(batch + 5, flush=True)",
+        f"batch == {5 * (batches - 1)} and __import__('os')._exit(9)",
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(path), str(HERE)], cwd=HERE.parents[1], check=False
+    )
+    assert ran.returncode == 9
+    return path.with_name(path.name + "-wal")
+
+
+def test_the_log_of_a_killed_writer_is_carved_too(path):
+    log = killed(path)
+    assert log.stat().st_size
+    path.write_bytes(b"\0" * 100 + path.read_bytes()[100:])
+    quarantine(path)
+    with Store.open(path) as store:
+        assert len(store.table("toy")) == 5
+    assert not log.exists()
+
+
+def test_a_bit_flipped_in_the_log_of_a_killed_writer_loses_nothing_silently(path):
+    log = killed(path, 6)
+    store, whole = path.read_bytes(), log.read_bytes()
+    last = len(whole) - 4096 - 24
+    draw = random.Random(4)
+    for place in [3, 20, 28, *(draw.randrange(32, last) for _ in range(40))]:
+        for one in path.parent.iterdir():
+            one.unlink()
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << draw.randrange(8)
+        path.write_bytes(store)
+        log.write_bytes(damaged)
+        for write in (False, True):
+            with pytest.raises(DamagedStoreError, match="its log is damaged"):
+                Store.open(path, write=write)
+        assert not verify(path).sound
+        assert log.read_bytes() == damaged
+        quarantine(path)
+        with Store.open(path) as mended:
+            table, aside = mended.table("toy"), mended.quarantined("toy")
+            assert {trial(x).key for x in range(30)} <= set(table["key"]) | set(aside)
+        assert not log.exists()
+
+
+def test_a_log_cut_off_is_what_a_kill_leaves(path):
+    log = killed(path, 6)
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-100])
+    with Store.open(path) as store:
+        assert len(store.table("toy")) == 25
+
+
+def test_mending_is_refused_while_somebody_writes(path):
+    with Store.open(path, write=True), pytest.raises(StoreError, match="another run writes"):
+        quarantine(path)
+    with pytest.raises(StoreError, match="no such store"):
+        quarantine(path.with_name("other.sqlite"))
+
+
+# Export.
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_table_is_exported_whole(tmp_path, path, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    table = filled(path)
+    out = tmp_path / f"out{suffix}"
+    out.write_text("old")
+    export(table, out)
+    again = pd.read_csv(out, keep_default_na=False) if suffix == ".csv" else pd.read_parquet(out)
+    pd.testing.assert_frame_equal(again[["x", "y", "key"]], table[["x", "y", "key"]])
+    assert not list(tmp_path.glob(".out*"))
+
+
+def test_exports_that_cannot_be(tmp_path, path, monkeypatch):
+    table = filled(path)
+    with pytest.raises(InputError, match=r"ends in \.csv or \.parquet"):
+        export(table, tmp_path / "out.xlsx")
+    with pytest.raises(InputError, match="cannot be written"):
+        export(table, tmp_path / "none" / "out.csv")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r'pip install "crowd-workbench\[parquet\]"'):
+        export(table, tmp_path / "out.parquet")
+    assert not list(tmp_path.glob("*out*"))
