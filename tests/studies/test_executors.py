@@ -328,6 +328,25 @@ def test_an_answer_counts_even_if_its_sender_died_since(tmp_path):
     held.kill()
 
 
+def test_a_worker_killed_before_it_has_read_what_to_do_is_started_again(monkeypatch):
+    process = type(multiprocessing.get_context("spawn").Process())
+    start, failures = process.start, [BrokenPipeError(), BrokenPipeError()]
+
+    def fragile(self):
+        if failures:
+            raise failures.pop()
+        start(self)
+
+    monkeypatch.setattr(process, "start", fragile)
+    held = Worker(TOYS, NONE)
+    assert held.run(toys({"x": 1})[0]).status is Status.OK
+    held.kill()
+    failures += [BrokenPipeError()] * worker.STARTS
+    with pytest.raises(InputError, match="with no trace"):
+        held.give(toys({"x": 1})[0])
+    held.kill()
+
+
 def test_a_worker_struck_while_it_starts_does_not_start_again():
     held = Worker(TOYS, NONE)
     held.give(toys({"x": 1})[0])

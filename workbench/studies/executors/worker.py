@@ -168,9 +168,16 @@ class Worker:
             target=serve, args=(theirs, self.source, self.limits.memory), name="study worker"
         )
         self._ready = self._struck = False
-        with _starting, one_thread(), _sigint_blocked(), _children_allowed():
-            self._process.start()
-        theirs.close()
+        try:
+            with _starting, one_thread(), _sigint_blocked(), _children_allowed():
+                self._process.start()
+        except BrokenPipeError:
+            # It was killed before it had even read what to do.
+            self._process = None
+            self._pipe.close()
+            self._again("no trace")
+        finally:
+            theirs.close()
 
     def _send(self) -> None:
         assert self._pipe is not None
@@ -199,17 +206,20 @@ class Worker:
         code = self._process.exitcode
         if self._ready or self._struck:
             return self._ended(Status.CRASHED, f"the process ended with {_exit(code)}")
-        # It died before it had the trial, which is not to blame: another one shall take it.
         self.kill()
+        self._again(_exit(code))
+        self._send()
+        return None
+
+    def _again(self, how: str) -> None:
+        """Start anew after a death before it was ready, which is not the trial's fault."""
         self._deaths += 1
         if self._deaths >= STARTS:
             raise InputError(
-                f"worker processes end before they are ready (the last with {_exit(code)}): a "
-                'script that runs studies needs `if __name__ == "__main__":` around what it does'
+                f"worker processes end before they are ready (the last with {how}): a script "
+                'that runs studies needs `if __name__ == "__main__":` around what it does'
             )
         self._start()
-        self._send()
-        return None
 
     def _ended(self, status: Status, message: str) -> Outcome:
         assert self.trial is not None

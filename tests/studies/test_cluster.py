@@ -1,0 +1,217 @@
+"""Trials on a Dask cluster: the same records, the same limits, the same blame."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from workbench.errors import InputError
+from workbench.studies.executors import Limits, cluster
+from workbench.studies.executors.cluster import Cluster
+from workbench.studies.executors.serial import Serial
+from workbench.studies.plan import plan
+from workbench.studies.run import run
+from workbench.studies.store import Store, deterministic
+from workbench.studies.trial import Outcome, Source, Status
+
+TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
+SWEEP = ({"x": [0, 1, 2], "method": ["a", "b"]}, {"act": ["nan", "raise", "infeasible"]})
+
+
+@pytest.fixture(scope="module")
+def two():
+    pytest.importorskip("distributed")
+    with Cluster.local(2) as found:
+        yield found
+    # Nothing of ours outlives the cluster.
+    until = time.monotonic() + 5
+    while ours() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not ours()
+
+
+def ours():
+    """Worker processes below this one."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            # A worker leads a process group of its own; Dask's processes do not.
+            if os.getpgid(process.pid) == process.pid:
+                found.append(process)
+    return found
+
+
+def ended(executor, sweep, limits=Limits(), repetitions=1, stop=None):  # noqa: B008
+    trials = plan(TOYS.load(), sweep, repetitions)
+    outcomes = executor.run(TOYS, trials, limits, stop or Event())
+    return [one for one in outcomes if one is not None]
+
+
+def test_records_are_those_of_one_process(two, tmp_path):
+    tables = []
+    for name, executor in (("dask", two), ("serial", Serial())):
+        with Store.open(tmp_path / name, write=True) as store:
+            run(TOYS, store=store, sweep=SWEEP, repetitions=4, limits=Limits(60, 2000),
+                executor=executor)  # fmt: skip
+            tables.append(deterministic(store.table("toy")))
+            workers = set(store.table("toy")["worker"])
+            assert len(workers) == (2 if name == "dask" else 1)
+    assert len(tables[0]) == 36
+    assert tables[0].equals(tables[1])
+    assert not ours()
+
+
+def test_limits_and_blame_are_as_on_one_machine(two):
+    sweep = ({"act": ["die"]}, {"act": ["sleep"], "seconds_asked": [60.0]}, {"act": ["hoard"]},
+             {"x": [1, 2, 3, 4]})  # fmt: skip
+    outcomes = ended(two, sweep, Limits(deadline=3, memory=200))
+    found = {one.trial.params["act"]: (one.status, one.message) for one in outcomes}
+    assert found["die"] == (Status.CRASHED, "the process ended with signal 9 (SIGKILL)")
+    assert found["sleep"] == (Status.DEADLINE, "over the deadline of 3 s")
+    if sys.platform == "linux":
+        assert found["hoard"] == (Status.MEMORY, "over the limit of 200 MB")
+    assert [one.status for one in outcomes if one.trial.params["x"]] == [Status.OK] * 4
+
+
+def test_stop_takes_no_more_and_yields_what_is_under_way(two):
+    stop, taken, outcomes = Event(), [], []
+
+    def trials():
+        sweep = [{"act": ["sleep"], "seconds_asked": [0.3]}]
+        for one in plan(TOYS.load(), sweep, 40):
+            taken.append(one)
+            yield one
+
+    for one in two.run(TOYS, trials(), Limits(), stop):
+        if one is not None:
+            outcomes.append(one)
+            stop.set()
+    assert len(taken) == len(outcomes) <= 5
+
+
+def test_closing_ends_the_workers(two):
+    trials = plan(TOYS.load(), [{"act": ["sleep"], "seconds_asked": [60.0]}], 9)
+    outcomes = two.run(TOYS, trials, Limits(), Event())
+    while len(ours()) < 2:
+        assert next(outcomes) is None
+    outcomes.close()
+    until = time.monotonic() + 3
+    while ours() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not ours()
+
+
+def test_a_lost_machine_does_not_matter(two):
+    trials = plan(TOYS.load(), [{"act": ["sleep"], "seconds_asked": [0.2]}], 10)
+    outcomes, found = two.run(TOYS, trials, Limits(), Event()), []
+    killed = False
+    for one in outcomes:
+        if one is not None:
+            found.append(one)
+        if found and not killed:
+            os.kill(ours()[0].ppid(), signal.SIGKILL)
+            killed = True
+    assert [one.status for one in found] == [Status.OK] * 10
+
+
+def test_a_worker_with_another_version_is_told(two, monkeypatch):
+    monkeypatch.setattr(cluster.workbench, "__version__", "0.0.1")
+    with pytest.raises(InputError, match=r"a Dask worker has crowd-workbench .*, this is 0.0.1"):
+        ended(two, ({"x": [1]},))
+
+
+def test_a_file_that_differs_on_a_worker_is_told(two, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(Path(TOYS.name).read_text())
+    source = Source.of(str(path))
+    trials = list(plan(source.load(), ({"x": [1]},), 1))
+    path.write_text("# other")
+    with pytest.raises(InputError, match="has changed since the run began"):
+        list(two.run(source, trials, Limits(), Event()))
+
+
+def test_no_scheduler_gets_one_line(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(cluster, "CONNECT", 0.3)
+    with pytest.raises(InputError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9: "):
+        ended(Cluster("tcp://127.0.0.1:9"), ({"x": [1]},))
+    with pytest.raises(InputError, match="no Dask scheduler at nonsense://x: "):
+        ended(Cluster("nonsense://x"), ({"x": [1]},))
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'crowd-workbench\[dask\]'"):
+        ended(Cluster("tcp://127.0.0.1:9"), ({"x": [1]},))
+
+
+class KilledWorker(Exception):  # noqa: N818 (Dask's name)
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (KilledWorker("x"), "its Dask workers were killed, one after another"),
+        (ValueError("no\nway"), "Dask: ValueError: no way"),
+    ],
+)
+def test_what_dask_itself_cannot_do_is_a_crash(error, message):
+    (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
+    outcome = cluster._outcome(SimpleNamespace(status="error", exception=lambda: error), trial)
+    assert outcome == Outcome(trial, Status.CRASHED, message)
+
+
+def test_a_lost_scheduler_is_told():
+    (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
+    with pytest.raises(InputError, match="the Dask scheduler is lost; run again"):
+        cluster._outcome(SimpleNamespace(status="cancelled"), trial)
+
+
+# What happens on a Dask worker
+
+
+def test_a_worker_process_serves_many_trials_and_ends_with_its_run():
+    first, second = plan(TOYS.load(), ({"x": [1, 2]},), 1)
+    version = cluster.workbench.__version__
+    one = cluster.run_there("run", version, TOYS, first, Limits())
+    two = cluster.run_there("run", version, TOYS, second, Limits())
+    assert one.worker == two.worker
+    assert len(ours()) == 1
+    cluster.end("run")
+    assert not ours()
+    with pytest.raises(InputError, match="install the same on all machines"):
+        cluster.run_there("run", "0", TOYS, first, Limits())
+
+
+def test_what_a_lost_coordinator_left_is_ended(monkeypatch):
+    (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
+    version = cluster.workbench.__version__
+    left = cluster.run_there("lost", version, TOYS, trial, Limits())
+    monkeypatch.setattr(cluster, "IDLE", -1.0)
+    cluster.run_there("other", version, TOYS, trial, Limits())
+    assert str(ours()[0].pid) not in left.worker
+    assert len(ours()) == 1
+    cluster.end("other")
+
+
+def test_a_worker_process_whose_run_ended_meanwhile_is_ended():
+    bench = cluster._Bench()
+    held = bench.take("run", TOYS, Limits())
+    (trial,) = plan(TOYS.load(), ({"act": ["sleep"], "seconds_asked": [30.0]},), 1)
+    held.give(trial)
+    bench.end("run")
+    while (outcome := held.look()) is None:
+        time.sleep(0.01)
+    assert outcome.status is Status.CRASHED
+    bench.give_back("run", held)
+    assert not ours()

@@ -1,0 +1,225 @@
+"""Killed at random moments, and Ctrl-C in a terminal: nothing told is lost, nobody is left."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pexpect
+import psutil
+import pytest
+
+from workbench.studies.executors import Limits
+from workbench.studies.executors.serial import Serial
+from workbench.studies.run import run
+from workbench.studies.store import Store, deterministic
+from workbench.studies.trial import Source
+
+TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path.cwd()), "OMP_NUM_THREADS": "1"}
+
+SCRIPT = """
+import json, os, sys
+from pathlib import Path
+from workbench.studies.executors import Limits
+from workbench.studies.executors.local import Local
+from workbench.studies.run import interrupts, run
+from workbench.studies.store import Store
+from workbench.studies.trial import Source
+
+def say(progress):
+    # One write a line, unbuffered: a kill cannot keep back what has been told.
+    told = {"ended": progress.skipped + progress.done, "skipped": progress.skipped}
+    os.write(1, (json.dumps(told) + "\\n").encode())
+
+def main():
+    source, path, sweep, repetitions = sys.argv[1:]
+    with Store.open(path, write=True) as store, interrupts() as stop:
+        try:
+            run(Source.of(source), store=store, sweep=json.loads(sweep),
+                repetitions=int(repetitions), executor=Local(2), limits=Limits(60, 2000),
+                stop=stop, on_progress=say)
+        except KeyboardInterrupt:
+            os.write(1, b"stopped at once\\n")
+            sys.exit(130)
+    os.write(1, b"drained\\n" if stop.is_set() else b"complete\\n")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "run.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def command(script, store, sweep, repetitions):
+    return [str(script), TOYS.name, str(store), json.dumps(sweep), str(repetitions)]
+
+
+def workers_of(pid):
+    """Processes of a coordinator that run trials, or are about to."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return [
+            child
+            for child in psutil.Process(pid).children()
+            if "multiprocessing.spawn" in " ".join(cmdline(child))
+        ]
+    return []
+
+
+def cmdline(process):
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()
+    return []
+
+
+def assert_gone(pids, seconds=5.0):
+    until = time.monotonic() + seconds
+    left = set(pids)
+    while left and time.monotonic() < until:
+        left = {pid for pid in left if alive(pid)}
+        time.sleep(0.02)
+    assert not left
+
+
+def alive(pid):
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def test_killed_at_twenty_random_moments(tmp_path, script, monkeypatch):
+    sweep = [{"act": ["sleep"], "seconds_asked": [0.04], "x": list(range(10)),
+              "method": ["a", "b"]}]  # fmt: skip
+    path, chance = tmp_path / "killed.sqlite", random.Random(20)
+    kills, told = {"coordinator": 0, "worker": 0}, 0
+    before: dict[str, str] = {}
+    complete = False
+    for _ in range(60):
+        with subprocess.Popen(
+            [sys.executable, *command(script, path, sweep, 20)],
+            stdout=subprocess.PIPE, env=ENVIRONMENT,
+        ) as coordinator:  # fmt: skip
+            assert coordinator.stdout is not None
+            seen: set[int] = set()
+            victim = ""
+            while victim != "coordinator" and coordinator.poll() is None:
+                # Starting takes about a second: some moments fall into it, most do not.
+                time.sleep(chance.uniform(0.0, 1.0 if victim else 1.8))
+                workers = workers_of(coordinator.pid)
+                seen |= {one.pid for one in workers}
+                if sum(kills.values()) >= 20:
+                    break
+                victim = "worker" if workers and chance.random() < 0.65 else "coordinator"
+                pid = chance.choice(workers).pid if victim == "worker" else coordinator.pid
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    kills[victim] += 1
+            lines = coordinator.stdout.read().decode().splitlines()
+        assert_gone(seen)
+        complete = "complete" in lines
+        told = max([told, *(json.loads(line)["ended"] for line in lines if line[0] == "{")])
+        if path.exists():
+            with Store.open(path) as store:
+                table = store.table("toy")
+                if len(table):
+                    now = dict(zip(table["key"], deterministic(table).to_json(
+                        orient="records", lines=True).splitlines(), strict=True))  # fmt: skip
+                    assert len(now) >= told
+                    assert before.items() <= now.items()
+                    before = now
+                else:
+                    assert told == 0
+        if complete:
+            break
+    assert complete
+    assert sum(kills.values()) == 20
+    assert min(kills.values()) >= 4
+    with (
+        Store.open(path) as killed,
+        Store.open(tmp_path / "whole.sqlite", write=True) as whole,
+    ):
+        # The same trials, by another executor, uninterrupted.
+        monkeypatch.setattr(time, "sleep", lambda seconds: None)
+        run(TOYS, store=whole, sweep=sweep, repetitions=20, executor=Serial(), limits=Limits())
+        assert len(whole.table("toy")) == 400
+        assert deterministic(killed.table("toy")).equals(deterministic(whole.table("toy")))
+        attempts = killed.attempts("toy")
+        crashes = (attempts["status"] == "crashed").sum()
+        assert crashes <= kills["worker"]
+        assert set(attempts["status"]) <= {"ok", "crashed"}
+
+
+def spawn(script, store, sweep, repetitions):
+    return pexpect.spawn(
+        sys.executable, command(script, store, sweep, repetitions), env=ENVIRONMENT, timeout=20,
+        encoding="utf-8",
+    )  # fmt: skip
+
+
+def session(pid):
+    """All processes of a terminal."""
+    found = set()
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError, psutil.Error):
+            if os.getsid(process.pid) == pid and alive(process.pid):
+                found.add(process.pid)
+    return found
+
+
+def test_ctrl_c_once_finishes_what_is_under_way(tmp_path, script):
+    path, sweep = tmp_path / "s.sqlite", [{"act": ["sleep"], "seconds_asked": [0.4]}]
+    terminal = spawn(script, path, sweep, 200)
+    terminal.expect('"ended": [1-9]')
+    assert len(session(terminal.pid)) >= 3
+    terminal.sendintr()
+    terminal.expect("drained")
+    terminal.expect(pexpect.EOF)
+    terminal.wait()
+    assert terminal.exitstatus == 0
+    assert_gone(session(terminal.pid))
+    with Store.open(path) as store:
+        attempts = store.attempts("toy")
+        assert set(attempts["status"]) == {"ok"}
+        assert 2 <= len(attempts) < 20
+        kept = len(attempts)
+    terminal = spawn(script, path, sweep, kept + 2)
+    terminal.expect(f'"skipped": {kept}')
+    terminal.expect("complete")
+    terminal.expect(pexpect.EOF)
+    terminal.wait()
+
+
+def test_ctrl_c_twice_stops_at_once(tmp_path, script):
+    path = tmp_path / "s.sqlite"
+    sweep = [{"x": [1, 2, 3]}, {"act": ["sleep"], "seconds_asked": [60.0]}]
+    terminal = spawn(script, path, sweep, 5)
+    terminal.expect('"ended": 6')
+    time.sleep(0.5)
+    started = time.monotonic()
+    terminal.sendintr()
+    time.sleep(0.4)
+    assert len(session(terminal.pid)) >= 3
+    terminal.sendintr()
+    terminal.expect("stopped at once")
+    terminal.expect(pexpect.EOF)
+    terminal.wait()
+    assert terminal.exitstatus == 130
+    assert time.monotonic() - started < 5
+    assert_gone(session(terminal.pid))
+    with Store.open(path) as store:
+        assert len(store.table("toy")) == 6
+        counts = store.attempts("toy")["status"].value_counts()
+        assert counts["cancelled"] == 2
+        assert set(store.table("toy")["status"]) == {"ok"}
