@@ -78,7 +78,10 @@ class Evidence:
     study, version
         Name, and the version of its trials.
     trials
-        Ended as they should, trials found infeasible among them.
+        Ended with an answer, those found infeasible among them.
+    infeasible
+        Ended with nothing to measure, since the problem drawn has no solution: what the paper
+        assumes away.
     failed
         Ended otherwise: error, crash, deadline, memory, limit, numerics, cancelled.
     seeds
@@ -90,6 +93,7 @@ class Evidence:
     study: str
     version: int
     trials: int
+    infeasible: int
     failed: int
     seeds: tuple[int, ...]
     workbench: tuple[str, ...]

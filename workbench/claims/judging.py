@@ -3,12 +3,15 @@
 A trial that ended `infeasible` has answered: there was nothing to assign. Any other trial without
 a record is a failure; where they are more than one in twenty, what is left may be a selection,
 and there is no verdict.
+
+May import `workbench.errors`, `workbench.studies`, its neighbours and pandas.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from typing import Protocol
 
 import pandas as pd
@@ -60,22 +63,23 @@ def studies_needed() -> tuple[str, ...]:
     return tuple(dict.fromkeys(study for claim in register() for study in claim.studies))
 
 
-def judge(store: Tabled) -> list[Verdict]:
-    """Hold every claim against the trials in a store.
+def judge(store: Tabled, claims: Sequence[Claim] | None = None) -> list[Verdict]:
+    """Hold claims against the trials in a store.
 
     Only trials of a study's present version count. A claim whose trials are missing, too few, or
-    failed too often is `UNMEASURED`, and its figures say what to run.
+    failed too often is `UNMEASURED`, and its figures say what is missing.
+
+    Parameters
+    ----------
+    store
+        Gives each study's trials.
+    claims
+        Which; None for all of `register`.
     """
-    cache: dict[str, tuple[pd.DataFrame, int]] = {}
-
-    def table(study: str) -> tuple[pd.DataFrame, int]:
-        if study not in cache:
-            cache[study] = _current(store, study)
-        return cache[study]
-
-    return [
-        _verdict(claim, {study: table(study) for study in claim.studies}) for claim in register()
-    ]
+    chosen = register() if claims is None else claims
+    studies = dict.fromkeys(study for claim in chosen for study in claim.studies)
+    tables = {study: _current(store, study) for study in studies}
+    return [_verdict(claim, {study: tables[study] for study in claim.studies}) for claim in chosen]
 
 
 def _current(store: Tabled, study: str) -> tuple[pd.DataFrame, int]:
@@ -98,8 +102,8 @@ def _verdict(claim: Claim, tables: dict[str, tuple[pd.DataFrame, int]]) -> Verdi
         if one.failed > MOST_FAILED * total:
             why = f"{one.failed:,} of {total:,} trials of {one.study} failed"
             return Verdict(claim, Ruling.UNMEASURED, why, tuple(evidence))
-        if one.trials < claim.least:
-            why = f"{one.trials} trials of {one.study}, {claim.least} needed"
+        if one.trials - one.infeasible < claim.least:
+            why = f"{one.trials - one.infeasible} trials of {one.study}, {claim.least} needed"
             return Verdict(claim, Ruling.UNMEASURED, why, tuple(evidence))
     try:
         finding = claim.check({study: table for study, (table, _) in tables.items()})
@@ -116,6 +120,7 @@ def _evidence(study: str, version: int, table: pd.DataFrame) -> Evidence:
         study,
         version,
         answered,
+        int((table["status"] == "infeasible").sum()),
         len(table) - answered,
         tuple(sorted({int(seed) for seed in table["seed"]})) if "seed" in table else (),
         tuple(sorted({str(one) for one in table[VERSION].dropna()})) if VERSION in table else (),

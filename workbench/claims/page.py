@@ -43,7 +43,7 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         lines += [f"**Claim.** {one.claim.statement}", ""]
         lines += [f"**Verdict: {one.ruling}.** {one.figures}"]
         if one.evidence:
-            head = ("study", "trials", "failed", "seed", "study version", "workbench")
+            head = ("study", "trials", "infeasible", "failed", "seed", "study version", "workbench")
             lines += ["", *_table(head, [_cells(each) for each in one.evidence])]
     return "\n".join(lines) + "\n"
 
@@ -51,7 +51,15 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
 def _cells(one: Evidence) -> tuple[str, ...]:
     seeds = ", ".join(str(seed) for seed in one.seeds)
     versions = ", ".join(one.workbench) or "–"
-    return (one.study, f"{one.trials:,}", f"{one.failed:,}", seeds, str(one.version), versions)
+    return (
+        one.study,
+        f"{one.trials:,}",
+        f"{one.infeasible:,}",
+        f"{one.failed:,}",
+        seeds,
+        str(one.version),
+        versions,
+    )
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -79,91 +79,88 @@ def mean_se(values: pd.Series[float]) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
+ENOUGH_REACH = 0.75
+"""Share of the repetitions that must reach a number of labels for it to be compared there."""
+
+
 @dataclass(frozen=True, eq=False)
-class Curve:
-    """Mean error against mean labels a task, point by point, from the fewest labels to the most.
+class Gap:
+    """How far one error is above another, at some numbers of labels a task.
 
     Attributes
     ----------
-    labels, error
-        Means over repetitions.
-    se
-        Standard error of `error`; that of `labels` is carried over by the curve's slope.
+    labels
+        Labels a task.
+    value, se
+        Mean difference there, and its standard error.
     """
-
-    labels: FloatArray
-    error: FloatArray
-    se: FloatArray
-
-    @classmethod
-    def of(cls, rows: pd.DataFrame, *, x: str, y: str, by: Sequence[str], least: int) -> Curve:
-        """Average a method's trials over repetitions at each setting of `by`.
-
-        Raises
-        ------
-        NotMeasured
-            Fewer than 2 settings have `least` trials.
-        """
-        groups = rows.groupby(list(by), dropna=False)
-        points = groups.agg(
-            n=(y, "count"), labels=(x, "mean"), error=(y, "mean"),
-            se_x=(x, "sem"), se_y=(y, "sem"),
-        )  # fmt: skip
-        points = points[points["n"] >= least].sort_values("labels")
-        if len(points) < 2:
-            raise NotMeasured(f"fewer than 2 points of a curve have {least} trials")
-        labels, error = points["labels"].to_numpy(float), points["error"].to_numpy(float)
-        apart = np.concatenate([[True], np.diff(labels) > 0])
-        labels, error, points = labels[apart], error[apart], points[apart]
-        slope = np.gradient(error, labels) if len(labels) > 1 else np.zeros(len(labels))
-        se = np.hypot(points["se_y"].to_numpy(float), slope * points["se_x"].to_numpy(float))
-        return cls(labels, error, np.asarray(se))
-
-    def at(self, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Error and standard error at these numbers of labels, linear between points."""
-        return np.interp(labels, self.labels, self.error), np.interp(labels, self.labels, self.se)
-
-
-def common_range(curves: Sequence[Curve], points: int = 9) -> FloatArray:
-    """Evenly spaced numbers of labels that all curves reach.
-
-    Raises
-    ------
-    NotMeasured
-        The curves do not overlap.
-    """
-    low = max(float(curve.labels[0]) for curve in curves)
-    high = min(float(curve.labels[-1]) for curve in curves)
-    if not low < high:
-        raise NotMeasured("the curves have no number of labels in common")
-    return np.linspace(low, high, points)
-
-
-@dataclass(frozen=True, eq=False)
-class Difference:
-    """One curve less another where both are, and its standard error."""
 
     labels: FloatArray
     value: FloatArray
     se: FloatArray
 
     @property
-    def above(self) -> float:
-        """Share of the common range where it exceeds 0 by `BEYOND` standard errors."""
-        return float(np.mean(self.value > BEYOND * self.se))
+    def above(self) -> FloatArray:
+        """Labels where it exceeds 0 by `BEYOND` standard errors."""
+        return self.labels[self.value > BEYOND * self.se]
 
     @property
-    def below(self) -> float:
-        """Share of the common range where it falls short of 0 by as much."""
-        return float(np.mean(self.value < -BEYOND * self.se))
+    def below(self) -> FloatArray:
+        """Labels where it falls short of 0 by as much."""
+        return self.labels[self.value < -BEYOND * self.se]
+
+    def minus(self, other: Gap, times: float = 1.0) -> Gap:
+        """Take a gap of other crowds, times a factor, off this one, where both are known.
+
+        Raises
+        ------
+        NotMeasured
+            They have no number of labels in common.
+        """
+        labels, mine, theirs = np.intersect1d(self.labels, other.labels, return_indices=True)
+        if not len(labels):
+            raise NotMeasured("the curves have no number of labels in common")
+        return Gap(
+            labels,
+            self.value[mine] - times * other.value[theirs],
+            np.hypot(self.se[mine], times * other.se[theirs]),
+        )
 
 
-def difference(first: Curve, second: Curve, labels: FloatArray | None = None) -> Difference:
-    """First less second at equal labels; the standard errors are added as if independent.
+def gap(equal: pd.DataFrame, first: str, second: str | None = None, *, least: int = 5) -> Gap:
+    """Mean of one method's error, or of its difference to another's on the same crowds.
 
-    Methods that meet the same crowds are not independent, but their errors go up and down
-    together, so the sum is on the safe side.
+    Parameters
+    ----------
+    equal
+        Errors at equal labels: columns `labels`, `repetition` and the methods, an error missing
+        where a repetition of the method does not reach so many labels.
+    least
+        Repetitions needed.
+
+    Raises
+    ------
+    NotMeasured
+        At fewer than 3 numbers of labels are there `least` repetitions, and three in four.
     """
-    labels = common_range([first, second]) if labels is None else labels
-    (one, se_one), (two, se_two) = first.at(labels), second.at(labels)
-    return Difference(labels, one - two, np.hypot(se_one, se_two))
+    values = equal[first] if second is None else equal[first] - equal[second]
+    points = equal.assign(_value=values).groupby("labels")["_value"].agg(["count", "mean", "sem"])
+    wanted = max(least, ENOUGH_REACH * equal["repetition"].nunique())
+    points = points[points["count"] >= wanted]
+    if len(points) < 3:
+        which = first if second is None else f"{first} and {second}"
+        raise NotMeasured(f"{which}: fewer than 3 numbers of labels have {wanted:g} repetitions")
+    return Gap(
+        *(
+            column.to_numpy(float)
+            for column in (points.index.to_series(), points["mean"], points["sem"])
+        )
+    )
+
+
+def listed(labels: FloatArray) -> str:
+    """Numbers of labels for a sentence: "12, 15 and 20", or "none"."""
+    shown = [f"{one:g}" for one in labels]
+    if len(shown) < 2:
+        return shown[0] if shown else "none"
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -58,6 +58,8 @@ def trial(params: Params, streams: Streams) -> Record:
         "approximated": approximated.objective,
         "feasible": approximated.termination is Termination.OPTIMAL,
     }
+    record |= dict.fromkeys(("beyond", "error", "error_promise", "error_share"))
+    record["error_stands"] = False
     if approximated.termination is Termination.OPTIMAL:
         record |= _errors(params, skill, estimate, believed, radius, least)
     return record  # type: ignore[return-value]
@@ -82,7 +84,7 @@ def _errors(
     """Theorem 4: the exact error of a whole solution's votes, beside the promise."""
     whole = solve(believed, "ip")
     if whole.assignment is None:
-        return {"error_stands": False}
+        return {}
     chosen = whole.assignment > 0.5
     promise = theorem_4(
         epsilon=params["epsilon"], radius=radius, mean_quality_least=least,
@@ -130,7 +132,7 @@ STUDY = Study(
     source="Ho, Jabbari, Vaughan (2013), Theorems 3 and 4",
     parameters={
         "tasks": Parameter(int, 8, "n", least=1, most=100),
-        "workers": Parameter(int, 14, "m", least=1, most=100),
+        "workers": Parameter(int, 18, "m", least=1, most=100),
         "capacity": Parameter(int, 7, "M, tasks a worker", least=1),
         "epsilon": Parameter(float, 0.1, "ε, error of each task", least=1e-6, most=0.9),
         "share": Parameter(float, 0.5, "4t / q̄*_min, wanted below 1", least=0, most=2),

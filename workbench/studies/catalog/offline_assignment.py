@@ -54,6 +54,7 @@ def trial(params: Params, streams: Streams) -> Record:
         "dearest_label": float(problem.prices.max()),
         "tied": promise.terms["tied"],
         "short": int(short.sum()),
+        "full": int(((chosen.sum(axis=0) == problem.capacity) & (problem.capacity < n)).sum()),
     }
 
 

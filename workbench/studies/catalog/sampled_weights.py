@@ -42,7 +42,8 @@ def trial(params: Params, streams: Streams) -> Record:
     """Sample γm workers for the task weights, assign m others, compare with the relaxation.
 
     `error_bound` is Lemma 1's bound on the true skills, largest over tasks; `blind` is the cost
-    when the algorithm takes no notice of the prices.
+    when the algorithm takes no notice of the prices; `unit_cost` and `unit_blind` are costs of a
+    unit of quality, since the two do not gather equally much.
     """
     n, m = params["tasks"], params["workers"]
     sample = round(params["gamma"] * m)
@@ -68,15 +69,18 @@ def trial(params: Params, streams: Streams) -> Record:
         least_quality=sampled.least_quality_used,
     )  # fmt: skip
     about_error = [why for why in promise.failed if why.startswith("error exponent")]
-    blind = None
+    blind = unit_blind = None
     if prices is not None:
         regardless = _sampled(params, noisy[:, :sample], kinds, need, None)
         bought = _assign(noisy[kinds][:, main], regardless, kinds, params, None, rng)
         blind = float(problem.prices[bought].sum())
+        unit_blind = blind / float(problem.quality[bought].sum()) if bought.any() else None
     return {
         "bound": best.certificate.lower_bound,
         "cost": float(problem.prices[chosen].sum()),
         "blind": blind,
+        "unit_cost": float(problem.prices[chosen].sum() / problem.quality[chosen].sum()),
+        "unit_blind": unit_blind,
         "ratio_promise": promise.ratio if np.isfinite(promise.ratio or np.inf) else None,
         "error_bound": float(lemma_1_bounds(skill[kinds][:, main], None, chosen).max()),
         "error_promise": float(np.max(promise.error)) if promise.error is not None else None,

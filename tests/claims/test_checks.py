@@ -1,0 +1,226 @@
+"""Each check: spoil what it looks at, and the verdict is another."""
+
+import pandas as pd
+import pytest
+
+from tests.claims.made_up import Tables, error_1, error_2, figure_1, figure_2
+from workbench.claims import Ruling, judge, register
+
+HOLDS, CAVEAT, VOID = Ruling.HOLDS, Ruling.CAVEAT, Ruling.VOID
+NOT, UNMEASURED = Ruling.NOT_REPRODUCED, Ruling.UNMEASURED
+
+
+def verdict(tables, claim):
+    (one,) = [one for one in register() if one.id == f"adaptive-{claim}"]
+    return judge(Tables(tables), [one])[0]
+
+
+EXPECTED = {
+    "lemma-1": HOLDS, "requirement": HOLDS, "lemma-2": HOLDS, "lemma-3": HOLDS,
+    "theorem-1": HOLDS, "theorem-2": VOID, "toy-example": HOLDS, "theorem-3": VOID,
+    "theorem-4": VOID, "theorem-5": VOID, "figure-1-message-passing": HOLDS,
+    "figure-1-adaptive": HOLDS, "figure-2-message-passing": HOLDS, "figure-2-adaptive": HOLDS,
+    "extension-costs": HOLDS, "extension-structure": HOLDS,
+}  # fmt: skip
+
+
+def test_in_good_order(tables):
+    rulings = {one.claim.id: one.ruling for one in judge(Tables(tables))}
+    assert rulings == {f"adaptive-{name}": ruling for name, ruling in EXPECTED.items()}
+
+
+SPOILED = [
+    # study, claim, rows (None: all), column, value, verdict
+    ("weighted-vote", "lemma-1", None, "error_any", 0.7, NOT),
+    ("weighted-vote", "lemma-1", None, "error_best", 0.6, NOT),
+    ("weighted-vote", "lemma-1", None, "bound_nearby", 0.4, NOT),
+    ("weighted-vote", "lemma-1", None, "closed_form", 0.7, NOT),
+    ("weighted-vote", "requirement", None, "error_hired", 0.06, NOT),
+    ("gold-estimates", "lemma-2", None, "missed", 80, NOT),
+    ("gold-estimates", "lemma-2", "skill == 0.5", "missed", 60, NOT),
+    ("gold-estimates", "lemma-2", None, "missed", 50, HOLDS),
+    ("gold-estimates", "lemma-3", None, "stretch", 1.1, NOT),
+    ("gold-estimates", "lemma-3", None, "broken", 1, NOT),
+    ("offline-assignment", "theorem-1", "repetition == 0", "short", 1, NOT),
+    ("offline-assignment", "theorem-1", "repetition == 0", "cost", 29.0, NOT),
+    ("offline-assignment", "theorem-1", None, "tied", 1, UNMEASURED),
+    ("offline-assignment", "extension-costs", "repetition == 1", "cost", 45.0, NOT),
+    ("offline-assignment", "extension-costs", "repetition == 1", "short", 2, NOT),
+    ("offline-assignment", "extension-structure", "repetition == 0", "short", 1, NOT),
+    ("sampled-weights", "theorem-2", "crowd == 'able' and dearest == 1", "cost", 500.0, NOT),
+    ("sampled-weights", "theorem-2", "crowd == 'able' and dearest == 1", "error_bound", 1.0, NOT),
+    ("sampled-weights", "theorem-2", "tasks == 1000", "error_stands", True, HOLDS),
+    ("sampled-weights", "theorem-2", "tasks == 1000", "tasks", 999, UNMEASURED),
+    ("sampled-weights", "extension-costs", "dearest == 3", "unit_blind", 2.0, NOT),
+    ("sampled-weights", "extension-structure", "crowd == 'difficulty'", "cost", 500.0, NOT),
+    ("toy-example", "toy-example", None, "requirement", 1.496, NOT),
+    ("toy-example", "toy-example", None, "optimum", 4.0, NOT),
+    ("toy-example", "toy-example", None, "labels", 3.0, NOT),
+    ("toy-example", "toy-example", None, "labels_others", 100.0, NOT),
+    ("estimated-skills", "theorem-3", "repetition == 0", "approximated", 10.1, NOT),
+    ("estimated-skills", "theorem-3", "repetition == 0", "feasible", False, NOT),
+    ("estimated-skills", "theorem-3", None, "stands", False, UNMEASURED),
+    ("estimated-skills", "theorem-4", "repetition == 0", "beyond", 1, NOT),
+    ("main-algorithm", "theorem-3", None, "lemma_2_radius", 0.01, HOLDS),
+    ("main-algorithm", "theorem-4", None, "lemma_2_radius", 0.01, HOLDS),
+    ("main-algorithm", "theorem-5", "tasks == 24", "labels", 700, NOT),
+    ("main-algorithm", "theorem-5", "tasks == 24", "kept", 20, NOT),
+    ("main-algorithm", "theorem-5", "tasks == 24", "broken", 1, NOT),
+    ("main-algorithm", "theorem-5", "tasks == 1000", "stands", True, HOLDS),
+    ("structured-tasks", "extension-structure", "exploration == 'ability'", "error", 0.2, NOT),
+    ("structured-tasks", "extension-structure", None, "exploration", "known", UNMEASURED),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("study", "claim", "rows", "column", "value", "ruling"), SPOILED)
+def test_spoiled(tables, study, claim, rows, column, value, ruling):
+    table = tables[study]
+    at = table.index if rows is None else table.query(rows).index
+    if column in {"ratio_promise", "stands"}:
+        table = table.assign(ratio_promise=table.get("ratio_promise", pd.Series(dtype=float)))
+        table["ratio_promise"] = table["ratio_promise"].fillna(6.0)
+    table[column] = table[column].astype(object)
+    table.loc[at, column] = value
+    tables[study] = table.infer_objects()
+    assert verdict(tables, claim).ruling is ruling
+
+
+class TestCaveats:
+    def test_lemma_1_is_one_sided(self, tables):
+        """Votes that lean the wrong way may break the bound as printed; others may not."""
+        votes = tables["weighted-vote"]
+        votes.loc[:5, ["lean", "error_any"]] = [-1.0, 0.9]
+        found = verdict(tables, "lemma-1")
+        assert found.ruling is CAVEAT
+        assert "of 6 votes that lean the wrong way" in found.figures
+
+    def test_theorem_1_where_capacities_bind(self, tables):
+        offline = tables["offline-assignment"]
+        offline.loc[offline.index[:8], ["tied", "short"]] = [1, 2]
+        found = verdict(tables, "theorem-1")
+        assert found.ruling is CAVEAT
+        assert "36 of 40" in found.figures
+        assert "4 of those leave a task short" in found.figures
+
+    def test_probable_promises_may_fail_now_and_then(self, tables):
+        """δ = 0.05: one trial in forty beyond the ratio is no contradiction."""
+        sampled = tables["sampled-weights"]
+        at = sampled.query("crowd == 'able' and dearest == 1").index[:1]
+        sampled.loc[at, "cost"] = 500.0
+        found = verdict(tables, "theorem-2")
+        assert found.ruling is VOID
+        assert "1 of 80 trials exceed the ratio" in found.figures
+
+
+class TestFigures:
+    def test_message_passing_apart(self, tables):
+        tables["adaptive-figure-1"] = figure_1(
+            lambda method, where, labels: (
+                error_1(method, where, labels) + 0.1 * (where["crowd"] == "two-types")
+            )
+        )
+        assert verdict(tables, "figure-1-message-passing").ruling is NOT
+
+    def test_message_passing_apart_at_few_labels(self, tables):
+        tables["adaptive-figure-1"] = figure_1(
+            lambda method, where, labels: (
+                error_1(method, where, labels)
+                + 0.1 * (where["crowd"] == "two-types" and labels < 15)
+            )
+        )
+        assert verdict(tables, "figure-1-message-passing").ruling is CAVEAT
+
+    def test_adaptive_behind_everywhere(self, tables):
+        tables["adaptive-figure-1"] = figure_1(
+            lambda method, where, labels: 0.3 - 0.004 * labels + 0.05 * (method == "adaptive")
+        )
+        assert verdict(tables, "figure-1-adaptive").ruling is NOT
+
+    def test_adaptive_ahead_with_many_labels_only(self, tables):
+        """With two types, behind at 10 labels and ahead at 30."""
+        tables["adaptive-figure-1"] = figure_1(
+            lambda method, where, labels: (
+                0.3
+                + (method == "adaptive")
+                * (0.05 if where["crowd"] == "one-type" else 0.005 * (18 - labels))
+            )
+        )
+        found = verdict(tables, "figure-1-adaptive")
+        assert found.ruling is CAVEAT
+
+    def test_no_difference_is_no_support(self, tables):
+        tables["adaptive-figure-1"] = figure_1(lambda method, where, labels: 0.3)
+        assert verdict(tables, "figure-1-adaptive").ruling is not HOLDS
+
+    def test_message_passing_steady(self, tables):
+        tables["adaptive-figure-2"] = figure_2(lambda method, where, labels: 0.3 - 0.004 * labels)
+        assert verdict(tables, "figure-2-message-passing").ruling is NOT
+        assert verdict(tables, "figure-2-adaptive").ruling is NOT
+
+    def test_adaptive_rises_as_fast(self, tables):
+        tables["adaptive-figure-2"] = figure_2(
+            lambda method, where, labels: error_2("message passing", where, labels)
+        )
+        assert verdict(tables, "figure-2-adaptive").ruling is NOT
+        assert verdict(tables, "figure-2-message-passing").ruling is HOLDS
+
+    def test_adaptive_rises_a_little_slower(self, tables):
+        tables["adaptive-figure-2"] = figure_2(
+            lambda method, where, labels: (
+                0.2 + (0.1 if method == "adaptive" else 0.15) * (where["types"] - 1)
+            )
+        )
+        assert verdict(tables, "figure-2-adaptive").ruling is CAVEAT
+
+    def test_smaller_crowds_do_not_count(self, tables):
+        tables["adaptive-figure-2"]["tasks"] = 60
+        assert verdict(tables, "figure-2-adaptive").ruling is UNMEASURED
+
+
+class TestTrials:
+    def test_missing_study_is_named(self, tables):
+        del tables["weighted-vote"]
+        found = verdict(tables, "lemma-1")
+        assert found.ruling is UNMEASURED
+        assert "workbench study run weighted-vote" in found.figures
+        assert verdict(tables, "lemma-2").ruling is HOLDS
+
+    def test_too_few(self, tables):
+        tables["weighted-vote"] = tables["weighted-vote"][:10]
+        found = verdict(tables, "lemma-1")
+        assert found.ruling is UNMEASURED
+        assert "10 trials of weighted-vote, 20 needed" in found.figures
+
+    def test_infeasible_trials_are_answers_but_no_evidence(self, tables):
+        tables["weighted-vote"].loc[:1, "status"] = "infeasible"
+        found = verdict(tables, "lemma-1")
+        assert found.ruling is HOLDS
+        assert (found.evidence[0].trials, found.evidence[0].infeasible) == (40, 2)
+        tables["weighted-vote"].loc[:30, "status"] = "infeasible"
+        assert verdict(tables, "lemma-1").ruling is UNMEASURED
+
+    def test_failures_are_counted(self, tables):
+        tables["weighted-vote"].loc[:1, "status"] = "crashed"
+        found = verdict(tables, "lemma-1")
+        assert found.ruling is HOLDS
+        assert found.evidence[0].failed == 2
+        assert "2 trials failed and are not counted" in found.figures
+
+    def test_too_many_failures(self, tables):
+        tables["weighted-vote"].loc[:5, "status"] = "deadline"
+        found = verdict(tables, "lemma-1")
+        assert found.ruling is UNMEASURED
+        assert "6 of 40 trials of weighted-vote failed" in found.figures
+
+    def test_other_versions_do_not_count(self, tables):
+        tables["weighted-vote"]["version"] = 99
+        assert verdict(tables, "lemma-1").ruling is UNMEASURED
+
+
+def test_every_claim_is_spoiled_by_some_test():
+    """No check is left that nothing here can turn."""
+    turned = {f"adaptive-{row[1]}" for row in SPOILED}
+    shown = {
+        f"adaptive-figure-{k}-{who}" for k in (1, 2) for who in ("adaptive", "message-passing")
+    }
+    assert {claim.id for claim in register()} == turned | shown

@@ -1,0 +1,126 @@
+"""The register, and the page written from a store."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from tests.claims.made_up import Tables
+from workbench import claims
+from workbench.claims import Claim, Finding, Ruling, judge, markdown, register, studies_needed
+from workbench.claims import adaptive as paper
+from workbench.errors import InputError
+from workbench.studies.catalog import MODULES
+
+ASSERTED = {
+    "lemma-1", "lemma-2", "lemma-3", "theorem-1", "theorem-2", "theorem-3", "theorem-4",
+    "theorem-5", "toy-example", "figure-1-message-passing", "figure-1-adaptive",
+    "figure-2-message-passing", "figure-2-adaptive", "extension-costs", "extension-structure",
+}  # fmt: skip
+
+
+class TestRegister:
+    def test_all_that_the_paper_asserts(self):
+        assert {f"adaptive-{name}" for name in ASSERTED} <= {claim.id for claim in register()}
+
+    def test_claims_are_decided_by_studies_of_the_catalog(self):
+        assert studies_needed()
+        assert set(studies_needed()) <= set(MODULES)
+        for claim in register():
+            assert claim.studies
+            assert claim.least >= 8
+            assert claim.statement.endswith((".", ")"))
+
+    def test_a_paper_is_one_module(self, tmp_path, monkeypatch):
+        """A new module with `CLAIMS` is found without touching anything else."""
+        (tmp_path / "zebra.py").write_text(
+            "from workbench.claims.claim import Claim, Finding, Ruling\n"
+            "check = lambda tables: Finding(Ruling.NO_DATA, 'never published')\n"
+            "CLAIMS = (Claim('zebra-table-1', 'Zebra 1999', 'Stripes.', (), check),)\n"
+        )
+        monkeypatch.setattr(claims, "__path__", [*claims.__path__, str(tmp_path)])
+        assert register()[-1].id == "zebra-table-1"
+        verdict = judge(Tables({}))[-1]
+        assert verdict.ruling is Ruling.NO_DATA
+        assert "*data not available*" in markdown([verdict])
+
+    def test_ids_are_unique(self, monkeypatch):
+        monkeypatch.setattr(paper, "CLAIMS", paper.CLAIMS + paper.CLAIMS[:1])
+        with pytest.raises(InputError, match="adaptive-lemma-1 is registered twice"):
+            register()
+
+
+class TestPage:
+    def test_the_same_store_gives_the_same_text(self, tables):
+        text = markdown(judge(Tables(tables)))
+        assert text == markdown(judge(Tables(tables)))
+
+    def test_another_store_gives_another(self, tables):
+        text = markdown(judge(Tables(tables)))
+        tables["weighted-vote"]["error_best"] = 0.11
+        assert text != markdown(judge(Tables(tables)))
+
+    def test_everything_is_on_it(self, tables):
+        verdicts = judge(Tables(tables))
+        text = markdown(verdicts)
+        for one in verdicts:
+            assert f"\n## {one.claim.id}\n" in text
+            for part in (one.claim.source, one.claim.statement, f"**Verdict: {one.ruling}.**"):
+                assert part in text
+            assert one.figures in text
+        assert "16 claims: 12 holds, 4 void at the paper's own settings." in text
+        assert "| weighted-vote | 40 | 0 | 0 | 0 | 1 | 0.0 |" in text
+
+    def test_tables_are_whole(self, tables):
+        """Every row of a Markdown table has its head's number of cells."""
+        cells = None
+        for line in markdown(judge(Tables(tables))).splitlines():
+            if not line.startswith("|"):
+                cells = None
+                continue
+            cells = cells or line.count("|")
+            assert line.count("|") == cells
+
+    def test_figures_come_from_the_data(self, tables):
+        """Every number in a verdict moves with the table it was read from."""
+        (one,) = [claim for claim in register() if claim.id == "adaptive-lemma-3"]
+        first = judge(Tables(tables), [one])[0].figures
+        tables["gold-estimates"][["stretch", "draws"]] = [0.5, 2000]
+        second = judge(Tables(tables), [one])[0].figures
+        assert "0.900" in first
+        assert "0.500" in second
+        assert "80,000 estimates" in second
+
+    def test_an_empty_store(self):
+        verdicts = judge(Tables({}))
+        assert {one.ruling for one in verdicts} == {Ruling.UNMEASURED}
+        assert f"{len(verdicts)} not yet measured" in markdown(verdicts)
+
+    def test_seeds_and_versions(self, tables):
+        table = tables["weighted-vote"]
+        tables["weighted-vote"] = pd.concat(
+            [table, table.assign(seed=7, **{"environment.crowd-workbench": "0.1"})]
+        )
+        assert "| weighted-vote | 80 | 0 | 0 | 0, 7 | 1 | 0.0, 0.1 |" in markdown(
+            judge(Tables(tables))
+        )
+
+
+def test_payload_is_plain(tables):
+    payload = judge(Tables(tables))[0].payload()
+    assert payload["verdict"] == "holds"
+    assert payload["evidence"][0]["study"] == "weighted-vote"
+    assert payload["evidence"][0]["seeds"] == [0]
+    assert re.fullmatch(r"[a-z0-9-]+", payload["id"])
+
+
+def test_a_check_sees_failed_trials_too(tables):
+    seen = []
+
+    def check(given):
+        seen.append(len(given["weighted-vote"]))
+        return Finding(Ruling.HOLDS, "")
+
+    tables["weighted-vote"].loc[0, "status"] = "error"
+    judge(Tables(tables), [Claim("one", "none", "None.", ("weighted-vote",), check)])
+    assert seen == [40]

@@ -1,0 +1,105 @@
+"""Chance, and errors compared at equal labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.claims import NotMeasured
+from workbench.claims.reading import (
+    Gap,
+    beyond_chance,
+    broken_somewhere,
+    enough,
+    flags,
+    gap,
+    listed,
+    mean_se,
+)
+
+
+class TestChance:
+    def test_few_failures_are_allowed(self):
+        assert not beyond_chance(0, 100, 0.05)
+        assert not beyond_chance(8, 100, 0.05)
+        assert beyond_chance(15, 100, 0.05)
+
+    def test_many_questions_want_more(self):
+        assert beyond_chance(14, 100, 0.05)
+        assert not beyond_chance(14, 100, 0.05, looks=100)
+
+    def test_false_alarms_are_rare(self):
+        """A promise kept with exactly 1 − δ is called broken in about 1 of 1000 samples."""
+        rng = np.random.default_rng(1)
+        called = [beyond_chance(int(k), 200, 0.1) for k in rng.binomial(200, 0.1, 4000)]
+        assert np.mean(called) < 0.003
+
+    def test_one_bad_setting_is_found(self):
+        """Eight failures in 100 are within chance at δ = 0.05, but not all at one setting."""
+        rows = pd.DataFrame({"delta": 0.05, "epsilon": np.repeat(np.arange(10), 10)})
+        spread = pd.Series(np.arange(100) % 13 == 0)
+        heaped = pd.Series(np.arange(100) < 8)
+        assert not broken_somewhere(rows, spread, ["epsilon"])
+        assert broken_somewhere(rows, heaped, ["epsilon"])
+
+
+class TestGap:
+    EQUAL = pd.DataFrame(
+        [
+            {"repetition": r, "labels": x, "a": x / 100 + r / 10, "b": x / 200 + r / 10}
+            for r in range(6)
+            for x in (10.0, 20.0, 30.0, 40.0)
+        ]
+    )
+
+    def test_pairing_takes_out_the_crowd(self):
+        """Crowds differ much, the methods' difference on one crowd does not."""
+        paired = gap(self.EQUAL, "a", "b")
+        assert paired.value == pytest.approx([0.05, 0.1, 0.15, 0.2])
+        assert paired.se == pytest.approx(np.zeros(4), abs=1e-12)
+        assert gap(self.EQUAL, "a").se.min() > 0.05
+
+    def test_above_and_below(self):
+        one = Gap(np.array([1.0, 2.0, 3.0]), np.array([0.5, -0.5, 0.1]), np.full(3, 0.1))
+        assert one.above.tolist() == [1.0]
+        assert one.below.tolist() == [2.0]
+
+    def test_minus(self):
+        one = Gap(np.array([1.0, 2.0]), np.array([0.5, 0.4]), np.array([0.3, 0.3]))
+        two = Gap(np.array([2.0, 3.0]), np.array([0.2, 0.1]), np.array([0.8, 0.8]))
+        half = one.minus(two, 0.5)
+        assert half.labels.tolist() == [2.0]
+        assert half.value == pytest.approx([0.3])
+        assert half.se == pytest.approx([0.5])
+        with pytest.raises(NotMeasured):
+            one.minus(Gap(np.array([9.0]), np.zeros(1), np.ones(1)))
+
+    def test_labels_few_repetitions_reach_are_left_out(self):
+        equal = self.EQUAL.copy()
+        equal.loc[(equal["labels"] == 40) & (equal["repetition"] > 2), "a"] = np.nan
+        assert gap(equal, "a").labels.tolist() == [10, 20, 30]
+        equal.loc[equal["labels"] > 10, "a"] = np.nan
+        with pytest.raises(NotMeasured, match="fewer than 3 numbers of labels"):
+            gap(equal, "a")
+
+
+def test_enough():
+    rows = pd.DataFrame({"x": [1, 2]})
+    assert enough(rows, 2, "rows") is rows
+    with pytest.raises(NotMeasured, match="rows: 2 trials, 3 needed"):
+        enough(rows, 3, "rows")
+
+
+def test_flags_of_what_a_store_may_give():
+    for column in ([True, None, False], [1.0, None, 0.0]):
+        assert flags(pd.Series(column)).tolist() == [True, False, False]
+
+
+def test_mean_se():
+    mean, se = mean_se(pd.Series([1.0, 2.0, 3.0]))
+    assert (mean, se) == pytest.approx((2.0, 1 / np.sqrt(3)))
+
+
+def test_listed():
+    assert [listed(np.arange(k, dtype=float)) for k in range(4)] == [
+        "none", "0", "0 and 1", "0, 1 and 2",
+    ]  # fmt: skip
