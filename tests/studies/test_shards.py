@@ -192,11 +192,11 @@ def test_every_flipped_bit_is_reported_or_changes_nothing(store):
 def test_a_damaged_line_is_put_aside_and_redone_on_demand(store):
     path = write(store, 1, 1, [outcome(x) for x in range(5)])
     path.write_bytes(path.read_bytes().replace(b"0.2857142857142857", b"0.3857142857142857"))
-    with pytest.raises(DamagedStoreError, match="line row 6: its contents do not match"):
+    with pytest.raises(DamagedStoreError, match="line 6: its contents do not match"):
         Shard.read(path)
     with Store.open(store, write=True) as merged, pytest.raises(DamagedStoreError):
         merge([path], merged)
-    assert "1 damaged rows" in quarantine(path)[0]
+    assert "damaged or lost: 1;" in quarantine(path)[0]
     assert quarantine(path) == [f"{path}: nothing is damaged"]
     with Shard.open(store, 1, 1) as shard:
         assert list(shard.quarantined("toy")) == [trial(2).key]

@@ -529,9 +529,9 @@ def test_a_damaged_row_is_named_moved_and_redone_on_demand(path):
     db.commit()
     db.close()
     key = trial(5).key
-    with pytest.raises(DamagedStoreError, match=r"attempts row 6: its contents .*--quarantine"):
+    with pytest.raises(DamagedStoreError, match=r"attempts 6: its contents .*--quarantine"):
         Store.open(path, write=True)
-    assert "1 damaged rows" in quarantine(path)[0]
+    assert "damaged or lost: 1;" in quarantine(path)[0]
     assert quarantine(path) == [f"{path}: nothing is damaged"]
     with Store.open(path, write=True) as store:
         assert key not in store.finished("toy", 1)
@@ -566,6 +566,35 @@ def test_a_row_damaged_in_what_names_it_still_names_its_trial(path, column):
     with Store.open(path) as store:
         assert trial(5).key in store.quarantined("toy")
         assert trial(5).key not in store.finished("toy", 1)
+
+
+def test_no_earlier_record_takes_the_place_of_a_damaged_one(path):
+    with Store.open(path, write=True) as store:
+        store.write([outcome(1, status=Status.ERROR, record={}), outcome(2)])
+        store.write([outcome(1)])
+    db = sqlite3.connect(path)
+    db.execute("UPDATE attempts SET status = 'limit' WHERE id = 3")
+    db.commit()
+    db.close()
+    quarantine(path)
+    with Store.open(path) as store:
+        assert list(store.finished("toy", 1)) == [trial(2).key]
+        assert store.table("toy")["x"].tolist() == [2]
+        assert list(store.quarantined("toy")) == [trial(1).key]
+
+
+def test_tables_that_are_not_a_stores_are_refused(path):
+    filled(path)
+    db = sqlite3.connect(path)
+    db.execute("DROP VIEW records")
+    db.execute("CREATE VIEW records AS SELECT * FROM attempts")
+    db.commit()
+    db.close()
+    with pytest.raises(DamagedStoreError, match="its tables are not those of a store"):
+        Store.open(path)
+    quarantine(path)
+    with Store.open(path) as store:
+        assert len(store.table("toy")) == 40
 
 
 def test_a_damaged_attempt_that_was_replaced_later_does_not_hold_its_trial(path):
@@ -666,7 +695,7 @@ def test_what_is_lost_with_its_page_is_held_back(path):
     assert 0 < len(finished) < 60
     assert set(finished) | set(aside) == {one.key for one in trials}
     assert any("lost with it" in reason for reason in aside.values())
-    assert f"{len(aside)} trials will not run again" in " ".join(told)
+    assert f"damaged or lost: {len(aside)};" in " ".join(told)
 
 
 def test_a_header_wiped_out_and_rows_on_many_pages_are_carved(path):

@@ -34,6 +34,8 @@ from workbench.studies.store import (
     locked,
 )
 
+LISTED = 10
+"""Entries that are told one by one."""
 Cell: TypeAlias = tuple[int, tuple[Any, ...]]
 """A row's number, and its values without it."""
 
@@ -91,8 +93,10 @@ def _move_rows(store: Store, damages: Sequence[Damage]) -> list[str]:
 def _told(path: Path, entries: Sequence[Quarantined]) -> list[str]:
     keys = {entry.key for entry in entries if entry.key and not entry.redone}
     return [
-        f"{path}: {len(entries):,} damaged rows put in quarantine; {len(keys):,} trials will not "
-        "run again unless you say so: workbench study run NAME --redo-quarantined"
+        f"{path}: trials put in quarantine, their records damaged or lost: {len(keys):,}; to run "
+        "them again: workbench study run NAME --redo-quarantined",
+        *(f"  {entry.study or '?'} {entry.key[:12]}: {entry.reason}" for entry in entries[:LISTED]),
+        *([f"  and {len(entries) - LISTED:,} more"] if len(entries) > LISTED else []),
     ]
 
 

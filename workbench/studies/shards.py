@@ -30,6 +30,7 @@ from workbench.studies.store import (
     Store,
     StoreError,
     locked,
+    mend,
 )
 from workbench.studies.trial import Outcome, Status
 
@@ -220,7 +221,7 @@ class Shard:
             if number == 1 and kind != "shard":
                 raise StoreError(
                     f"{self.path}: is not a shard of a study, name another file (or, if its first "
-                    f"line is damaged: workbench study verify --store {self.path} --quarantine)"
+                    f"line is damaged: {mend(self.path)})"
                 )
             if kind == "":
                 damages.append(Damage("line", number, (), str(values[0])))

@@ -22,6 +22,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,11 +100,11 @@ class DamagedStoreError(StoreError):
 
     def __init__(self, path: Path, damages: Sequence[Damage]) -> None:
         first = damages[0]
-        where = f"{first.table} row {first.id}: " if first.id else ""
+        where = f"{first.table} {first.id}: " if first.id else ""
         more = f" and {len(damages) - 1:,} more" if len(damages) > 1 else ""
         super().__init__(
             f"{path}: damaged ({where}{first.reason}{more}); to put what is damaged aside and go "
-            f"on with the rest: workbench study verify --store {path} --quarantine"
+            f"on with the rest: {mend(path)}"
         )
         self.path = path
         self.damages = tuple(damages)
@@ -516,12 +517,12 @@ class Store:
         if application != APPLICATION:
             raise StoreError(
                 f"{self.path}: is a database of another program (or its header is damaged), "
-                f"name another file; to look for trials in it: {_mend(self.path)}"
+                f"name another file; to look for trials in it: {mend(self.path)}"
             )
         if version != FORMAT:
             raise StoreError(
                 f"{self.path}: has format {version} and this workbench knows {FORMAT}; install a "
-                f"newer one (or, if the header is damaged: {_mend(self.path)})"
+                f"newer one (or, if the header is damaged: {mend(self.path)})"
             )
 
     def _refuse_damage(self) -> None:
@@ -623,12 +624,13 @@ def _look(path: Path) -> None:
     if start != b"SQLite format 3\0":
         raise StoreError(
             f"{path}: is not a store, name another file (or, if its header is damaged: "
-            f"{_mend(path)})"
+            f"{mend(path)})"
         )
 
 
-def _mend(path: Path) -> str:
-    return f"workbench study verify --store {path} --quarantine"
+def mend(path: Path) -> str:
+    """Return the command that puts what is damaged aside."""
+    return f"workbench study verify --store {shlex.quote(str(path))} --quarantine"
 
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:

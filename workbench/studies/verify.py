@@ -22,7 +22,7 @@ from workbench.studies.plan import plan as trials_of
 from workbench.studies.records import REPEATABLE, Row
 from workbench.studies.salvage import quarantine
 from workbench.studies.shards import Shard
-from workbench.studies.store import Damage, DamagedStoreError, Plan, Store
+from workbench.studies.store import Damage, DamagedStoreError, Plan, Store, mend
 from workbench.studies.study import Study
 from workbench.studies.trial import Source, Status, attempt
 
@@ -141,10 +141,7 @@ def verify(store: Path | str | Store | Shard, *, sample: int = 20, seed: int = 0
 
 
 def _remedy(path: Path) -> Finding:
-    return Finding(
-        "note", "damage", "to put what is damaged aside: "
-        f"workbench study verify --store {path} --quarantine",
-    )  # fmt: skip
+    return Finding("note", "damage", f"to put what is damaged aside: {mend(path)}")
 
 
 @dataclass
@@ -170,7 +167,7 @@ class _Check:
     def _findings(self) -> Iterator[Finding]:
         damages = list(self.store.damages())
         for one in damages:
-            where = f"{one.table} row {one.id}: " if one.id else ""
+            where = f"{one.table} {one.id}: " if one.id else ""
             yield Finding("error", "damage", f"{where}{one.reason}", one.keys)
         if damages:  # the rest would be about what cannot be believed
             yield _remedy(self.store.path)
@@ -312,8 +309,8 @@ class _Check:
         if open_:
             yield Finding(
                 "warning", "quarantine",
-                f"{len(open_):,} damaged records are in quarantine; to run their trials again: "
-                "workbench study run NAME --redo-quarantined",
+                f"in quarantine, their records damaged or lost: {len(open_):,} trials; to run them "
+                "again: workbench study run NAME --redo-quarantined",
                 tuple(entry.key for entry in open_ if entry.key),
             )  # fmt: skip
 
