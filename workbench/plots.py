@@ -22,6 +22,7 @@ from workbench.studies.study import Chart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 STYLE = {
@@ -240,9 +241,15 @@ def _style(chart: Chart) -> dict[Any, dict[str, Any]]:
             "color": COLOURS[at % len(COLOURS)],
             "marker": MARKERS[at % len(MARKERS)],
             "ls": DASHES[at // len(COLOURS) % len(DASHES)],
+            "ms": 6.0 if MARKERS[at % len(MARKERS)] in "PX" else 4.5,
         }
         for at, name in enumerate(names)
     }
+
+
+def _joined(chart: Chart) -> bool:
+    """Whether marks are joined: never from one category to another."""
+    return chart.kind == "step" or (chart.kind == "line" and _places(chart) is None)
 
 
 def _places(chart: Chart) -> dict[Any, int] | None:
@@ -274,13 +281,15 @@ def _draw_panel(
         hidden += int(np.sum(~seen))
         own, x, y = own[seen], x[seen], y[seen]
         if chart.kind == "step":
-            axes.step(x, y, where="post", color=look["color"], ls=look["ls"], lw=1.5)
+            # Steps that coincide: the earlier ones are wider and show on both sides.
+            width = 1.3 + 2.4 * (1 - at / max(len(style) - 1, 1)) if len(style) > 1 else 1.5
+            axes.step(x, y, where="post", color=look["color"], ls=look["ls"], lw=width)
             continue
-        line = look["ls"] if chart.kind == "line" and places is None else "none"
+        line = look["ls"] if _joined(chart) else "none"
         axes.errorbar(
             x, y, yerr=_lengths(own, y, chart.low, chart.high),
             xerr=_lengths(own, x, chart.x_low, chart.x_high) if places is None else None,
-            color=look["color"], marker=look["marker"], ls=line, lw=1.3, ms=4.5, mew=0.6,
+            color=look["color"], marker=look["marker"], ls=line, lw=1.3, ms=look["ms"], mew=0.5,
             mec="white", elinewidth=0.9, capsize=2, zorder=3,
         )  # fmt: skip
     for number, (height, _) in enumerate(chart.references):
@@ -314,12 +323,15 @@ def _lengths(
 
 def _scale(axes: Axes, chart: Chart, places: dict[Any, int] | None) -> None:
     """Set the shared axes: logarithmic, categories, or from 0 where the numbers come near it."""
-    if chart.log_x:
-        axes.set_xscale("log")
-    if chart.log_y:
-        axes.set_yscale("log")
+    for log, scale, axis in (
+        (chart.log_x, axes.set_xscale, axes.xaxis),
+        (chart.log_y, axes.set_yscale, axes.yaxis),
+    ):
+        if log:
+            scale("log")
+            _log_ticks(axis)
     if places is not None:
-        axes.set_xticks(range(len(places)), [_plain(str(name)) for name in places])
+        axes.set_xticks(range(len(places)), [_plain(_spaced(str(name))) for name in places])
         axes.set_xlim(-0.5, max(len(places), 1) - 0.5)
         if sum(len(str(name)) for name in places) > 36:
             for panel in axes.figure.axes:
@@ -332,7 +344,18 @@ def _scale(axes: Axes, chart: Chart, places: dict[Any, int] | None) -> None:
             values = chart.data[name].to_numpy(dtype=float)
             values = values[np.isfinite(values)]
             if len(values) and 0 <= values.min() < 0.3 * values.max():
-                limits(0)
+                limits(0 if values.min() > 0 else -0.03 * values.max())  # whole marks at 0
+
+
+def _log_ticks(axis: Axis) -> None:
+    """Label 1, 2, 5, 10, … as plain numbers where the axis spans few powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if 1e-4 <= low < high <= 1e6 and high / low < 1e3:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _legend(figure: Figure, chart: Chart, style: dict[Any, dict[str, Any]]) -> None:
@@ -340,9 +363,9 @@ def _legend(figure: Figure, chart: Chart, style: dict[Any, dict[str, Any]]) -> N
 
     entries = [
         Line2D(
-            [], [], color=look["color"], ms=5, mec="white", mew=0.6,
+            [], [], color=look["color"], ms=look["ms"], mec="white", mew=0.5,
             marker="" if chart.kind == "step" else look["marker"],
-            ls="none" if chart.kind == "points" else look["ls"], label=_plain(_shown(name)),
+            ls=look["ls"] if _joined(chart) else "none", label=_plain(_shown(name)),
         )
         for name, look in style.items()
         if name is not None
@@ -357,9 +380,11 @@ def _legend(figure: Figure, chart: Chart, style: dict[Any, dict[str, Any]]) -> N
         )
     if not entries:
         return
-    longest = max(len(str(entry.get_label())) for entry in entries)
-    width = figure.get_figwidth()
-    columns = int(max(1, min(len(entries), width * 14 / (longest + 7))))
+    # Inches that an entry takes, at 9 points; in one row if they fit, else in even columns.
+    wide = [0.65 + 0.07 * len(str(entry.get_label())) for entry in entries]
+    fit = figure.get_figwidth()
+    columns = len(entries) if sum(wide) <= fit else max(1, int(fit / max(wide)))
+    columns = -(-len(entries) // -(-len(entries) // columns))
     numeric = chart.series is not None and not isinstance(next(iter(style), ""), str)
     figure.legend(
         handles=entries, loc="outside lower center", ncols=columns, frameon=False,

@@ -1,0 +1,386 @@
+"""The integer program beside its heuristics, over sizes up to what it can prove.
+
+The paper calls the integer program (1)–(3) hard and works with its relaxation. Here both stand on
+one instance: skills uniform on [0.5, 1], for each pair on its own (`types` 0) or by task type, and
+a requirement of half of what the whole crowd could give the
+poorest task, with capacity for two fifths of the tasks. Skills are known to all but the
+adaptive method; the crowd is sampled beforehand where a method wants that.
+
+- `exact`: branch and bound by HiGHS within a time limit, with the bound it proves;
+- `primal approximation`: Algorithm 1 with the optimal dual of the perturbed relaxation;
+- `rounding`: the relaxation rounded, the least covered task first;
+- `sampled weights`, `adaptive`: Algorithm 2 with true, and with estimated skills;
+- `random`: a random regular graph, with the fewest labels a task that cover every task.
+
+Estimated skills need task types, so `adaptive` and `sampled weights` are run with types only. The
+certified bound of the relaxation (`lp_bound`) stands beside every method. A method that leaves
+tasks short (`covered` below 1) has solved another problem: in the performance profile it counts as
+failed. Where the integer program is not proven in time, a ratio to its optimum is an interval.
+
+What a time limit decides may differ from run to run: `best`, `proven_bound`, `proven` and
+`method_seconds` are volatile.
+
+Source: Ho, Jabbari, Vaughan (2013), Sections 4.2, 4.3 and 5; Dolan, Moré (2002) for profiles.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+
+from models import AssignmentProblem
+from models.problem import BoolArray, FloatArray
+from workbench.assign.adaptive import AdaptiveAssigner, AdaptiveSettings
+from workbench.assign.primal import primal_approximation
+from workbench.assign.weights import offline_weights
+from workbench.crowd.graphs import regular_graph
+from workbench.crowd.simulate import task_types
+from workbench.crowd.skills import estimate_skills, quality
+from workbench.errors import InputError
+from workbench.solving import Solution, Termination, solve
+from workbench.solving.feasibility import rounded
+from workbench.studies.catalog._adaptive import COVERED
+from workbench.studies.catalog._curves import ended, plus_minus
+from workbench.studies.plan import Streams
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
+from workbench.studies.summary import means
+
+ONLINE = ("sampled weights", "adaptive")
+METHODS = ("exact", "primal approximation", "rounding", *ONLINE, "random")
+GAMMA = 0.3
+"""γ of the online methods."""
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Run one method on one instance, beside the relaxation's certified bound."""
+    skill, sample, problem = _instance(params, streams)
+    relaxed = solve(problem, "typed")
+    if relaxed.termination is Termination.INFEASIBLE:
+        raise TrialEnded("infeasible", "the crowd cannot cover every task")
+    if relaxed.certificate.lower_bound is None:
+        raise TrialEnded("numerics", relaxed.note or "the relaxation was not proven")
+    method, own = params["method"], streams.method(params["method"])
+    volatile: dict[str, float | bool | None] = {"best": None, "proven_bound": None, "proven": None}
+    started = time.perf_counter()
+    chosen: BoolArray | None = None
+    if method == "exact":
+        volatile.update(_exact(problem, params["time_limit"]))
+    elif method == "primal approximation":
+        weights, perturbed, _ = offline_weights(problem, seed=own)
+        chosen = primal_approximation(perturbed, weights, problem.capacity, seed=own)
+    elif method == "rounding":
+        assert relaxed.assignment is not None
+        chosen = rounded(problem, relaxed.assignment) > 0.5
+    elif method == "random":
+        chosen = _random(problem, own)
+    else:
+        chosen = _online(params, streams, skill, sample, problem)
+    seconds = time.perf_counter() - started
+    gathered = None if chosen is None else (problem.quality * chosen).sum(axis=1)
+    return {
+        "lp_bound": relaxed.certificate.lower_bound,
+        "lp_value": relaxed.objective,
+        "labels": None if chosen is None else int(chosen.sum()),
+        "covered": None
+        if gathered is None
+        else float(np.mean(gathered >= problem.requirement * COVERED)),
+        **volatile,
+        "method_seconds": seconds,
+    }
+
+
+def _instance(params: Params, streams: Streams) -> tuple[FloatArray, FloatArray, AssignmentProblem]:
+    """Skills of the main and the sampled workers by type (or by task), and the offline problem."""
+    rng = np.random.default_rng(streams.instance)
+    n, m = params["tasks"], params["workers"]
+    rows = params["types"] or n
+    skill = rng.uniform(0.5, 1, (rows, m))
+    sample = rng.uniform(0.5, 1, (rows, max(1, round(GAMMA * m))))
+    kinds = task_types(n, rows)
+    given = quality(skill)[kinds]
+    need = params["need"] * given.sum(axis=1).min()
+    capacity = max(1, round(params["capacity"] * n))
+    return skill, sample, AssignmentProblem(given, capacity, need, task_types=kinds)
+
+
+def _exact(problem: AssignmentProblem, time_limit: float) -> dict[str, float | bool | None]:
+    solution: Solution = solve(problem, "ip", time_limit=time_limit)
+    if solution.termination is Termination.INFEASIBLE:
+        raise TrialEnded("infeasible", "no whole assignment covers every task")
+    if solution.termination is Termination.NUMERICS:
+        raise TrialEnded("numerics", solution.note)
+    if solution.objective is None:
+        raise TrialEnded(
+            "limit", f"no solution within {time_limit:g} s", {"proven_bound": solution.bound}
+        )
+    proven = solution.termination is Termination.OPTIMAL
+    return {"best": solution.objective, "proven_bound": solution.bound, "proven": proven}
+
+
+def _random(problem: AssignmentProblem, seed: np.random.SeedSequence) -> BoolArray:
+    """Try one label a task, two, … until every task is covered or no worker has room."""
+    n, m = problem.shape
+    most = min(m, int(np.minimum(problem.capacity, n).sum()) // n)
+    chosen = np.zeros((n, m), dtype=bool)
+    for each in range(1, most + 1):
+        chosen[:] = False
+        chosen[regular_graph(n, m, each, seed=seed, capacity=problem.capacity)] = True
+        if ((problem.quality * chosen).sum(axis=1) >= problem.requirement * COVERED).all():
+            break
+    return chosen
+
+
+def _online(
+    params: Params,
+    streams: Streams,
+    skill: FloatArray,
+    sample: FloatArray,
+    problem: AssignmentProblem,
+) -> BoolArray:
+    """Algorithm 2 with true or estimated skills."""
+    if not params["types"]:
+        raise InputError(f"types is 0: {params['method']} needs task types; give 1 or more")
+    crowd = np.hstack([sample, skill])
+    if params["method"] == "adaptive":
+        answered = np.full(crowd.shape, params["gold"], dtype=np.int64)
+        drawn = np.random.default_rng(streams.method("gold")).binomial(answered, crowd)
+        crowd = estimate_skills(drawn, answered).skill
+    kinds = problem.task_types
+    assert kinds is not None
+    epsilon = float(np.exp(-problem.requirement[0] / 2))
+    first = sample.shape[1]
+    settings = AdaptiveSettings(epsilon, problem.shape[1], first)
+    assigner = AdaptiveAssigner(kinds, settings, seed=streams.method(params["method"]))
+    capacity = int(problem.capacity[0])
+    for j in range(first):
+        assigner.sample(crowd[:, j], capacity)
+    chosen = np.zeros(problem.shape, dtype=bool)
+    for j in range(problem.shape[1]):
+        chosen[assigner.assign(crowd[:, first + j], capacity), j] = True
+    return chosen
+
+
+def analyse(table: pd.DataFrame) -> Analysis:
+    """Share proven by size, ratios to the optimum or its interval, profile and seconds."""
+    rows = _compared(table)
+    if rows.empty:
+        return Analysis(findings=(ended(table),))
+    exact = rows[rows["method"] == "exact"]
+    ratios = _ratios(rows)
+    return Analysis(
+        findings=(ended(table), *_sentences(exact, ratios)),
+        tables={
+            "The integer program: how much is proven": _proven(exact),
+            "Labels over the optimum (between its best known value and its proven bound), "
+            "and cover": ratios,
+        },
+        charts=(_gap_chart(rows), _profile_chart(rows), _seconds_chart(rows)),
+    )
+
+
+_KEYS = ["types", "tasks", "workers", "capacity", "need"]
+
+
+def _compared(table: pd.DataFrame) -> pd.DataFrame:
+    """Ok trials with their size's name, and the exact trial's bounds on the same instance."""
+    ok = table[table["status"].astype(str) == "ok"].copy()
+    if ok.empty or "best" not in ok:
+        return ok.iloc[:0]
+    for name in ("best", "proven_bound", "labels", "covered"):
+        ok[name] = ok[name].astype(float)
+    ok["proven"] = ok["proven"].eq(True)
+    exact = ok.loc[ok["method"] == "exact", [*_KEYS, "repetition", "best", "proven_bound"]]
+    ok = ok.merge(
+        exact.rename(columns={"best": "upper", "proven_bound": "lower"}),
+        on=[*_KEYS, "repetition"], how="left",
+    )  # fmt: skip
+    ok["lower"] = ok["lower"].fillna(ok["lp_bound"])
+    ok["cost"] = ok["labels"].fillna(ok["best"])
+    ok["feasible"] = (ok["method"] == "exact") | ok["covered"].ge(COVERED)
+    ok["kind"] = np.where(ok["types"] == 0, "each pair its own skill", "skills by task type")
+    ok["size"] = ok["tasks"].astype(str) + " × " + ok["workers"].astype(str)
+    ok["pairs"] = ok["tasks"] * ok["workers"]
+    order = {name: at for at, name in enumerate(METHODS)}
+    return ok.assign(_order=ok["method"].map(order)).sort_values(
+        ["_order", "types", "pairs", "repetition"], kind="stable", ignore_index=True
+    )
+
+
+def _proven(exact: pd.DataFrame) -> pd.DataFrame:
+    return (
+        exact.assign(gap=(exact["best"] - exact["proven_bound"]) / exact["best"],
+                     above_lp=exact["best"] / exact["lp_bound"] - 1)
+        .groupby(["kind", "size"], as_index=False, sort=False)
+        .agg(trials=("proven", "size"), proven=("proven", "sum"), gap_mean=("gap", "mean"),
+             gap_most=("gap", "max"), best_above_lp=("above_lp", "mean"),
+             seconds_median=("method_seconds", "median"))
+    )  # fmt: skip
+
+
+def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means of cost/best and cost/bound: the ratio to the optimum lies between."""
+    given = rows.assign(
+        least=rows["cost"] / rows["upper"], most=rows["cost"] / rows["lower"],
+        covered=rows["covered"].where(rows["method"] != "exact", 1.0),
+    )  # fmt: skip
+    keys = ["method", "kind"]
+    found = given.groupby(keys, as_index=False, sort=False).agg(
+        trials=("cost", "size"), feasible=("feasible", "sum"), covered=("covered", "mean")
+    )
+    for field in ("least", "most"):
+        one = means(given, keys, field).rename(
+            columns={"mean": f"ratio_{field}", "se": f"ratio_{field}_se"}
+        )
+        found = found.merge(one[[*keys, f"ratio_{field}", f"ratio_{field}_se"]], on=keys)
+    return found
+
+
+def _sentences(exact: pd.DataFrame, ratios: pd.DataFrame) -> list[str]:
+    sentences = []
+    for kind, rows in exact.groupby("kind", sort=False):
+        full = rows.groupby("pairs")["proven"].all()
+        largest = full[full].index.max() if full.any() else None
+        size = rows.loc[rows["pairs"] == largest, "size"]
+        upto = f"; the largest size proven throughout is {size.iloc[0]}" if len(size) else ""
+        above = rows["best"] / rows["lp_bound"] - 1
+        sentences.append(
+            f"Integer program, {kind}: proven in {int(rows['proven'].sum())} of {len(rows)} "
+            f"trials{upto}; the best solution is {100 * above.mean():.2f} % above the LP bound in "
+            "the mean."
+        )
+    for row in ratios[ratios["method"] != "exact"].to_dict("records"):
+        between = plus_minus(row["ratio_least"], row["ratio_least_se"])
+        if row["ratio_most"] - row["ratio_least"] > 5e-4:
+            between += f" to {plus_minus(row['ratio_most'], row['ratio_most_se'])}"
+        sentences.append(
+            f"{str(row['method']).capitalize()}, {row['kind']}: {between} times the optimum's "
+            f"labels; {row['feasible']:,} of {row['trials']:,} results cover every task, "
+            f"{100 * row['covered']:.1f} % of the tasks in the mean."
+        )
+    return sentences
+
+
+def _gap_chart(rows: pd.DataFrame) -> Chart:
+    given = rows.assign(above=rows["cost"] / rows["lp_bound"])
+    data = means(given, ["method", "kind", "pairs"], "above")
+    order = {name: at for at, name in enumerate(METHODS)}
+    data = data.sort_values(
+        ["method", "pairs"], kind="stable",
+        key=lambda one: one.map(order) if one.name == "method" else one,
+    )  # fmt: skip
+    return Chart(
+        "above-bound",
+        "Labels over the relaxation's certified bound, by size; results that leave tasks short "
+        f"are included (the table counts them). Means over {data['n'].min()} to {data['n'].max()} "
+        "trials a mark; bars are 95 % intervals of the mean.",
+        data, "pairs", "mean", "pairs of task and worker, n m", "labels / LP bound",
+        series="method", panel="kind", low="low", high="high", log_x=True,
+        references=((1.0, "LP bound"),),
+    )  # fmt: skip
+
+
+def _profile_chart(rows: pd.DataFrame) -> Chart:
+    """Dolan–Moré profile over instances; results that leave tasks short never count as solved."""
+    data = profile(rows.assign(cost=rows["cost"].where(rows["feasible"])))
+    return Chart(
+        "profile",
+        "Performance profile: share of instances in which a method covers every task with at most "
+        "so many times the fewest labels of any method. Methods that leave tasks short do not "
+        "count as having solved the instance.",
+        data, "ratio", "share", "labels / fewest labels of any method", "share of instances",
+        series="method", panel="kind", kind="step",
+    )  # fmt: skip
+
+
+def profile(rows: pd.DataFrame) -> pd.DataFrame:
+    """Steps of the profile: `kind, method, ratio, share`, from ratio 1 to a common end."""
+    keys = [*_KEYS, "repetition"]
+    ratio = rows["cost"] / rows.groupby(keys)["cost"].transform("min")
+    given = rows.assign(ratio=ratio)
+    end = max(1.05, 1.02 * float(ratio.quantile(0.98)))
+    steps = []
+    for (kind, method), group in given.groupby(["kind", "method"], sort=False):
+        at = np.sort(group["ratio"].dropna().to_numpy())
+        grid = np.unique(np.concatenate([[1.0], at[at <= end], [end]]))
+        share = np.searchsorted(at, grid + 1e-12, side="right") / len(group)
+        steps.append(pd.DataFrame({"kind": kind, "method": method, "ratio": grid, "share": share}))
+    return pd.concat(steps, ignore_index=True)
+
+
+def _seconds_chart(rows: pd.DataFrame) -> Chart:
+    data = rows.groupby(["method", "kind", "pairs"], as_index=False, sort=False).agg(
+        median=("method_seconds", "median"), low=("method_seconds", "min"),
+        high=("method_seconds", "max"),
+    )  # fmt: skip
+    return Chart(
+        "seconds",
+        "Seconds a method takes on one instance (solving the relaxation for the common bound not "
+        "counted): medians, bars from least to most. The integer program stops at its time limit.",
+        data, "pairs", "median", "pairs of task and worker, n m", "seconds", series="method",
+        panel="kind", low="low", high="high", log_x=True, log_y=True,
+    )  # fmt: skip
+
+
+_OFFLINE: Block = {"method": ["exact", "primal approximation", "rounding", "random"]}
+_ALL: Block = {"method": list(METHODS)}
+
+STUDY = Study(
+    name="exact-heuristic",
+    title="The integer program and its heuristics",
+    source="Ho, Jabbari, Vaughan (2013), Sections 4.2, 4.3 and 5",
+    parameters={
+        "method": Parameter(str, "exact", "who assigns", choices=METHODS, paired=True),
+        "tasks": Parameter(int, 20, "n", least=1, most=5000),
+        "workers": Parameter(int, 15, "m", least=1, most=5000),
+        "types": Parameter(int, 0, "task types; 0 gives each pair its own skill", least=0, most=50),
+        "capacity": Parameter(float, 0.4, "M as a share of the tasks", least=0.01, most=1),
+        "need": Parameter(
+            float, 0.5, "C as a share of all quality on the poorest task", least=0.01, most=1
+        ),
+        "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1, paired=True),
+        "time_limit": Parameter(
+            float, 20.0, "seconds for the integer program", least=0.1, most=500, paired=True
+        ),
+    },
+    sizes={
+        "smoke": Size(
+            ({**_OFFLINE, "tasks": [6], "workers": [8], "time_limit": [5.0]},
+             {**_ALL, "tasks": [8], "workers": [10], "types": [2], "time_limit": [5.0]}),
+            2,
+        ),
+        "small": Size(
+            ({**_OFFLINE, "tasks": [10], "workers": [20], "time_limit": [5.0]},
+             {**_OFFLINE, "tasks": [20], "workers": [30], "time_limit": [5.0]},
+             {**_ALL, "tasks": [20], "workers": [30], "types": [2], "time_limit": [5.0]},
+             {**_ALL, "tasks": [60], "workers": [60], "types": [2], "time_limit": [5.0]}),
+            3,
+        ),
+        "paper": Size(
+            tuple(
+                {**_OFFLINE, "tasks": [n], "workers": [m]}
+                for n, m in ((10, 20), (20, 30), (40, 60), (60, 100))
+            )
+            + tuple(
+                {**_ALL, "tasks": [n], "workers": [m], "types": [3]}
+                for n, m in ((12, 20), (30, 40), (60, 60), (120, 100), (201, 60))
+            ),
+            10,
+        ),
+    },
+    trial=trial,
+    analyse=analyse,
+    volatile=("best", "proven_bound", "proven", "method_seconds"),
+    deadline=600.0,
+)  # fmt: skip
