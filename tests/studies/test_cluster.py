@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -191,6 +192,25 @@ def test_a_worker_process_serves_many_trials_and_ends_with_its_run():
     assert not ours()
     with pytest.raises(InputError, match="install the same on all machines"):
         cluster.run_there("run", "0", TOYS, first, Limits())
+
+
+def test_a_dask_worker_of_several_threads_has_a_process_for_each():
+    sweep = ({"act": ["sleep"], "seconds_asked": [0.3]}, {"act": ["die"]}, {"x": [1, 2]})
+    trials = list(plan(TOYS.load(), sweep, 3))
+    version = cluster.workbench.__version__
+
+    def there(trial):
+        return cluster.run_there("run", version, TOYS, trial, Limits())
+
+    with ThreadPoolExecutor(4) as threads:
+        outcomes = list(threads.map(there, trials))
+    assert len(ours()) <= 4
+    died = [one for one in outcomes if one.trial.params["act"] == "die"]
+    assert {one.status for one in died} == {Status.CRASHED}
+    assert {one.status for one in outcomes if one not in died} == {Status.OK}
+    assert len({one.worker for one in outcomes}) >= 4
+    cluster.end("run")
+    assert not ours()
 
 
 def test_what_a_lost_coordinator_left_is_ended(monkeypatch):

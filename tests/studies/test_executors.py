@@ -451,3 +451,4 @@ def test_a_daemonic_process_may_have_workers(monkeypatch):
 def test_signals_are_named():
     assert worker._exit(-11) == "signal 11 (SIGSEGV)"
     assert worker._exit(-200) == "signal 200"
+    assert worker._exit(None) == "no trace"

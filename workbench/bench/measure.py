@@ -206,3 +206,13 @@ def peak() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak * (1 if sys.platform == "darwin" else 1024) / MEGABYTE
+
+
+def resident() -> float | None:
+    """Memory of this process by now, in MB; None where the system does not tell."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024 / MEGABYTE
+    return None

@@ -5,11 +5,23 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.bench.measure import Row, Sample, Size, Target, alternate, peak, peak_memory
+from workbench.bench.measure import (
+    Row,
+    Sample,
+    Size,
+    Target,
+    alternate,
+    peak,
+    peak_memory,
+    resident,
+)
 
 if TYPE_CHECKING:
     from models import AssignmentProblem
@@ -132,6 +144,78 @@ def start_up(size: Size) -> Sample:
     )
 
 
+def study_runner(size: Size) -> Sample:
+    """Trials of 50 ms on two processes, from an empty store to the last process ended."""
+    trials = 200 if _full(size) else 10
+    runs = [_run_naps(trials, 50.0) for _ in range(min(size.repeats, 3))]
+    return Sample([run.seconds for run in runs], [trials * 0.05 / 2] * len(runs))
+
+
+def study_growth(size: Size) -> Sample:
+    """Seconds for equally many of very many trials that do nothing: the last, and the first.
+
+    The very first are left out: processes start.
+    """
+    import numpy as np
+
+    trials = 100_000 if _full(size) else 1000
+    run = _run_naps(trials, 0.0)
+    at = np.interp(np.array([0.01, 0.1, 0.91, 1.0]) * trials, run.done, run.when)
+    note = f"{trials / run.seconds:.0f} trials a second"
+    if run.memory and run.memory[0] is not None:
+        note += f", memory {run.memory[0]:.0f} MB after a tenth, {run.memory[-1]:.0f} at the end"
+    return Sample([float(at[3] - at[2])], [float(at[1] - at[0])], note=note)
+
+
+def _full(size: Size) -> bool:
+    return size.workers >= 100
+
+
+@dataclass
+class _Naps:
+    """A run of trials that sleep: seconds in all, and after each commit how far it was."""
+
+    seconds: float = 0.0
+    done: list[int] = field(default_factory=list)
+    when: list[float] = field(default_factory=list)
+    memory: list[float | None] = field(default_factory=list)
+
+
+def _run_naps(trials: int, milliseconds: float) -> _Naps:
+    from workbench.bench import naps
+    from workbench.studies.executors import Limits
+    from workbench.studies.executors.local import Local
+    from workbench.studies.run import Progress, run
+    from workbench.studies.store import Store
+    from workbench.studies.trial import Source
+
+    started, told = time.perf_counter(), _Naps()
+
+    def tell(progress: Progress) -> None:
+        told.done.append(progress.done)
+        told.when.append(time.perf_counter() - started)
+        if progress.done >= trials / 10:
+            told.memory.append(resident())
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Store.open(Path(folder) / "naps.sqlite", write=True) as store,
+    ):
+        ended = run(
+            Source.of(naps.__file__),
+            store=store,
+            sweep=[{"milliseconds": [milliseconds]}],
+            repetitions=trials,
+            executor=Local(2),
+            limits=Limits(60, 1000),
+            on_progress=tell,
+        )
+        told.seconds = time.perf_counter() - started
+    if ended.counts != {"ok": trials}:
+        raise RuntimeError(f"{trials} trials were to end well: {dict(ended.counts)}")
+    return told
+
+
 def _same(one: float | None, other: float | None) -> None:
     if one is None or other is None or abs(one - other) > 1e-7 * max(1.0, abs(other)):
         raise RuntimeError(f"the two sides disagree on the optimum: {one} and {other}")
@@ -201,5 +285,19 @@ ROWS = (
         adaptive_time,
     ),
     Row("adaptive-peak", "adaptive trial", "", Target(250, unit="MB"), adaptive_peak),
+    Row(
+        "study-runner",
+        "200 trials of 50 ms on 2 processes, stored",
+        "their sleep, shared out",
+        Target(1.15),
+        study_runner,
+    ),
+    Row(
+        "study-growth",
+        "last tenth of 100,000 empty trials",
+        "first tenth",
+        Target(1.25),
+        study_growth,
+    ),
     Row("start-up", "workbench --help", "python -c pass", Target(10), start_up),
 )

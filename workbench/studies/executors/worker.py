@@ -175,7 +175,7 @@ class Worker:
             # It was killed before it had even read what to do.
             self._process = None
             self._pipe.close()
-            self._again("no trace")
+            self._again(_exit(None))
         finally:
             theirs.close()
 
@@ -230,7 +230,9 @@ class Worker:
         return Outcome(trial, status, message, {}, seconds, None, f"{platform.node()}:{pid}")
 
 
-def _exit(code: int) -> str:
+def _exit(code: int | None) -> str:
+    if code is None:
+        return "no trace"  # another thread, which starts a process, has just collected it
     if code >= 0:
         return f"exit code {code}"
     try:
