@@ -15,7 +15,6 @@ import pandas as pd
 MISSING = "–"
 DIGITS = 4
 """Significant digits of the largest number of a column that was measured."""
-MOST_DECIMALS = 6
 
 
 def column(values: pd.Series[Any]) -> tuple[list[str], bool]:
@@ -38,16 +37,21 @@ def numbers(values: Sequence[float]) -> list[str]:
     sizes = [abs(value) for value in values if value != 0 and math.isfinite(value)]
     if not sizes or (all(size == int(size) for size in sizes) and max(sizes) < 1e9):
         return [fixed(value, 0) for value in values]
+    if not 1e-4 <= max(sizes) < 1e7:
+        return [number(value) for value in values]
     if all(float(f"{size:.6g}") == size for size in sizes):
         decimals = max(_decimals(size) for size in sizes)  # given, or short: as they are
-        most = DIGITS
-    else:
-        # Four digits of the largest, two of the smallest; four more than that help nobody.
-        decimals = max(0, DIGITS - 1 - _exponent(max(sizes)), 1 - _exponent(min(sizes)))
-        most = min(MOST_DECIMALS, max(0, DIGITS - 1 - _exponent(max(sizes))) + 2)
-    if max(sizes) < 1e7 and decimals <= most:
+        if decimals > DIGITS:
+            return [number(value, 6) for value in values]
         return [fixed(value, decimals) for value in values]
-    return [number(value) for value in values]
+    # Four digits of the largest, and two more decimals if the smallest needs them to be seen.
+    decimals = max(0, DIGITS - 1 - _exponent(max(sizes)))
+    if decimals < -_exponent(min(sizes)) <= decimals + 2:
+        decimals = -_exponent(min(sizes))
+    return [
+        number(value, 2) if 0 < abs(value) < 0.5 * 10**-decimals else fixed(value, decimals)
+        for value in values
+    ]
 
 
 def number(value: float, digits: int = DIGITS) -> str:

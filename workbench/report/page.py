@@ -20,6 +20,7 @@ from workbench.report import numbers, provenance, repeat
 from workbench.studies.plan import plan as trials_of
 from workbench.studies.store import Plan, Store
 from workbench.studies.study import Analysis, Block, Chart, Scalar, Study
+from workbench.studies.trial import Source
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -184,7 +185,7 @@ def _fill(path: Path, sections: Sequence[Section]) -> str:
         store=path.name,
         sections=sections,
         count=numbers.count,
-        percent=lambda share: f"{numbers.number(100 * share, 3)} %",
+        percent=lambda share: f"{100 * share:.1f} %" if share >= 0.001 else "under 0.1 %",
     )
     # What cannot be written as UTF-8 (half a surrogate pair in a message) is escaped.
     return page.encode("utf-8", "backslashreplace").decode()
@@ -193,7 +194,7 @@ def _fill(path: Path, sections: Sequence[Section]) -> str:
 def _section(store: Store, name: str, versions: set[int]) -> Section:
     plans = [one for one in store.plans() if one.study == name]
     troubles: list[Trouble] = []
-    study = _try("The study's code", troubles, plans[-1].source.load) if plans else None
+    study = _try("The study's code", troubles, _load, name, plans)
     version = study.version if study and study.version in versions else max(versions)
     if study and study.version != version:
         why = f"the code is of version {study.version}, the records of version {version}"
@@ -260,10 +261,15 @@ def _try(
     return None
 
 
+def _load(name: str, plans: Sequence[Plan]) -> Study:
+    """Load the code of the latest plan, or of the catalog where there is no plan."""
+    return (plans[-1].source if plans else Source.of(name)).load()
+
+
 def _analyse(study: Study, table: pd.DataFrame) -> Analysis:
     analysis = study.analyse(table)
     if not isinstance(analysis, Analysis):
-        raise InputError(f"it returned a {type(analysis).__name__}: return an Analysis")
+        raise InputError(f"it returned {type(analysis).__name__}: return an Analysis")
     return analysis
 
 
@@ -326,7 +332,7 @@ def _code(plans: Sequence[Plan]) -> str:
     if not plans or not plans[-1].source.digest:
         return ""
     source = plans[-1].source
-    return f"{Path(source.name).name}, SHA-256 {source.digest}"
+    return f"{Path(source.name).name}, SHA-256 {source.digest[:16]}"
 
 
 def _install(table: pd.DataFrame) -> tuple[str, str]:
@@ -345,7 +351,7 @@ def _install(table: pd.DataFrame) -> tuple[str, str]:
 
 def _table(id_: str, caption: str, given: pd.DataFrame) -> Table:
     if not isinstance(given, pd.DataFrame):
-        raise InputError(f"it is a {type(given).__name__}: give a DataFrame")
+        raise InputError(f"its type is {type(given).__name__}: give a DataFrame")
     if not isinstance(given.index, pd.RangeIndex):
         given = given.reset_index()
     shown = given.head(MOST_ROWS)

@@ -105,7 +105,10 @@ def effort(table: pd.DataFrame) -> list[tuple[str, str]]:
     if len(ended):
         span = f"{_minute(ended.min())} to {_minute(ended.max())} UTC"
         rows.append(("records kept from", span))
-    rows.append(("worker processes", f"{table.loc[table['worker'] != '', 'worker'].nunique():,}"))
+    workers = set(table["worker"]) - {""}
+    machines = {worker.rpartition(":")[0] for worker in workers}
+    if workers:
+        rows.append(("worker processes", f"{len(workers):,} on {count(len(machines), 'machine')}"))
     if len(seconds):
         rows.append((
             "time of a trial",

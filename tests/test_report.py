@@ -1,0 +1,535 @@
+"""The report page: what it says, what it leaves to nobody, and how a browser shows it."""
+
+import html
+import re
+import shlex
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import chromium
+from workbench.errors import InputError
+from workbench.report import numbers, provenance, repeat, report
+from workbench.studies.plan import plan
+from workbench.studies.request import request
+from workbench.studies.store import Plan, Store
+from workbench.studies.trial import Outcome, Source, Status, attempt
+
+TOYS = str(Path(__file__).with_name("studies") / "toys.py")
+HOSTILE = '"><script>alert(1)</script><img src=http://127.0.0.1:9/x.png onerror=alert(2)>'
+
+MODULE = """
+import pandas as pd
+from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
+
+NOTE = {note!r}
+
+def trial(params, streams):
+    if params["x"] == 3:
+        raise ValueError("three: " + NOTE)
+    return {{"y": params["x"] ** 2 / 7, "note": NOTE}}
+
+def analyse(table):
+    {analysis}
+
+STUDY = Study(
+    name="odd", title="Odd " + NOTE, source="Nobody " + NOTE,
+    parameters={{
+        "x": Parameter(int, 0, "a number " + NOTE),
+        "word": Parameter(str, NOTE, "a word"),
+        "gap": Parameter(float, None, "may be missing", optional=True),
+    }},
+    sizes={{
+        "smoke": Size(({{"x": [0, 1]}},), 1),
+        "small": Size(({{"x": [1, 2, 3]}}, {{"x": [5], "gap": [None, 0.5]}}), 2),
+        "paper": Size(({{"x": [1], "word": ["a", NOTE]}},), 3),
+    }},
+    trial=trial, analyse=analyse, version={version},
+)
+"""
+
+CHARTS = """
+    ok = table[table["status"] == "ok"].assign(named=NOTE)
+    lines = Chart("lines", "Caption " + NOTE, ok, "x", "y", "x " + NOTE, "y", series="named")
+    bad = Chart("bad", "never seen", ok, "x", "nowhere", "x", "y")
+    steps = Chart("steps", "Second", ok, "x", "y", "x", "y", kind="step", panel="word")
+    return Analysis(
+        findings=("Finding " + NOTE,),
+        tables={"Table " + NOTE: ok[["x", "y", "note"]].rename(columns={"note": NOTE}),
+                "Wrong": 5},
+        charts=(lines, bad, steps),
+    )
+"""
+
+
+def module(folder, analysis="return Analysis()", note="plain", version=1):
+    path = folder / "odd.py"
+    text = MODULE.format(note=note, analysis=analysis.strip(), version=version)
+    path.write_text(text)
+    return Source.of(str(path))
+
+
+def fill(path, source, size="smoke", *, repetitions=1, trials=None, sweep=None, seed=0):
+    """Keep a study's first trials, as a run that was cut short would."""
+    study = source.load()
+    sweep = study.check_sweep(study.sizes[size].sweep if sweep is None else sweep)
+    asked = Plan(source, study.name, study.version, size, sweep, repetitions, seed)
+    listed = list(plan(study, sweep, repetitions, seed))
+    with Store.open(path, write=True) as store:
+        store.remember(asked)
+        store.write([attempt(source, one) for one in listed[:trials]])
+    return listed
+
+
+def page(path, names=None):
+    with Store.open(path) as store:
+        return report(store, names)
+
+
+def text(given):
+    """What a reader sees of a page, without tags."""
+    seen = re.sub(r"(?s)<style.*?</style>|<[^>]*>", " ", given)
+    return " ".join(html.unescape(seen).split())
+
+
+class Checker(HTMLParser):
+    """Collects tags and attributes; complains about tags that do not close."""
+
+    VOID = frozenset({"meta", "link", "br", "img"})
+
+    def __init__(self, given):
+        super().__init__()
+        self.open, self.tags, self.ids, self.links = [], [], [], []
+        self.feed(given)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.keep(attrs)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.keep(attrs)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def keep(self, attrs):
+        for name, value in attrs:
+            assert not name.startswith("on"), f"{name} would run"
+            if name == "id":
+                self.ids.append(value)
+            if name in {"href", "src", "xlink:href", "srcset", "action"}:
+                self.links.append(value)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "studies.sqlite"
+
+
+# What it says.
+
+
+def test_a_finished_study(store):
+    fill(store, Source.of(TOYS), "small", repetitions=5)
+    given = page(store)
+    seen = text(given)
+    for words in (
+        "Toy", "30 trials, all that were planned, none failed.", "Findings 30 trials",
+        "Mean draw x drawn 0 0.", "Failed trials None.",
+        "30 trials: 5 repetitions of the sweep below, size small, seed 0.",
+        "x = 0, 1, 2; method = a, b", f"numpy {np.__version__}", "worker processes 1 on 1 machine",
+        "workbench study run toys.py --size small --repetitions 5 --seed 0",
+        "workbench study verify", "workbench study report toy",
+    ):  # fmt: skip
+        assert words in seen
+    assert "Unfinished" not in seen
+    assert given == page(store), "the same store gives the same page"
+    assert "seconds_asked 0.05 how long to sleep, seconds" in seen
+    assert "x swept a number" in seen
+
+
+def test_an_unfinished_study_says_so_first(store):
+    fill(store, Source.of(TOYS), "small", repetitions=5, trials=17)
+    seen = text(page(store))
+    assert "Unfinished: 17 of 30 trials so far, none failed. All below is of these" in seen
+    assert "To go on: workbench study run toys.py --size small --repetitions 5 --seed 0" in seen
+    assert seen.index("Unfinished") < seen.index("Findings")
+
+
+def test_nothing_yet(store):
+    with Store.open(store, write=True):
+        pass
+    assert "The store holds no study yet. To run one: workbench study run NAME" in text(page(store))
+    fill(store, Source.of(TOYS), trials=0)
+    seen = text(page(store))
+    assert "Unfinished: 0 of 2 trials so far. To go on" in seen
+    assert "All below" not in seen
+    assert "Findings" not in seen
+
+
+def test_failures_are_counted_by_status_with_their_messages(store):
+    source = Source.of(TOYS)
+    acts = ["measure", "infeasible", "raise"]
+    listed = fill(store, source, sweep=[{"act": acts, "x": list(range(6))}])
+    with Store.open(store, write=True) as opened:  # as an executor would tell it
+        opened.write([
+            Outcome(one, Status.CRASHED, f"the worker died: {at}")
+            for at, one in enumerate(listed[:5])
+        ])  # fmt: skip
+    seen = text(page(store))
+    assert "18 trials, all that were planned, 17 failed." in seen
+    assert "infeasible 6 33.3 % nobody can act = infeasible, x = 0, repetition = 0" in seen
+    assert "error 6 33.3 % ValueError: asked to fail (toys.py:" in seen
+    assert "crashed 5 27.8 % the worker died: 0 (1 trial) act = measure, x = 0" in seen
+    assert "and 2 other messages" in seen
+    assert "attempted more than once 5 trials, 2 times at most" in seen
+
+
+def test_studies_in_the_order_asked_for(store, tmp_path):
+    fill(store, Source.of(TOYS))
+    fill(store, module(tmp_path), sweep=[{"x": [1]}])
+    both = page(store, ["odd", "toy"])
+    assert "2 studies" in text(both)
+    assert both.index('<article id="odd"') < both.index('<article id="toy"')
+    assert '<article id="toy"' not in page(store, ["odd"])
+    with pytest.raises(InputError, match="has no study 'nobody', its studies: toy, odd"):
+        page(store, ["nobody"])
+
+
+def test_several_plans_and_trials_that_none_asks_for(store):
+    source = Source.of(TOYS)
+    fill(store, source, "smoke")
+    fill(store, source, "small", trials=4)
+    seen = text(page(store))
+    assert "Unfinished: 4 of 6 trials so far" in seen, "two trials are in both plans"
+    assert "2 trials: 1 repetition of" in seen
+    assert "6 trials, 4 ended: 1 repetition of" in seen
+    go_on = seen[seen.index("To go on") : seen.index("Findings")]
+    assert "small" in go_on
+    assert "smoke" not in go_on, "that one has ended"
+    study = source.load()
+    with Store.open(store, write=True) as opened:
+        stray = next(plan(study, [{"x": [99]}], 1, 0))
+        opened.write([attempt(source, stray)])
+    assert "1 trial more, which no plan in this store asks for, is counted" in text(page(store))
+
+
+# What goes wrong.
+
+
+def test_an_analysis_that_fails_is_told_and_stops_nothing(store, tmp_path):
+    fill(store, module(tmp_path, "raise KeyError('cost')"))
+    fill(store, Source.of(TOYS))
+    seen = text(page(store))
+    assert "The analysis could not be had. KeyError: 'cost' (odd.py, line" in seen
+    assert "2 trials, all that were planned, none failed." in seen
+    assert "Mean draw" in seen, "the other study is there"
+    fill(store, module(tmp_path, "return {}", note="other"))
+    assert "The analysis could not be had. it returned dict: return an Analysis" in text(
+        page(store, ["odd"])
+    )
+
+
+def test_a_chart_or_table_that_fails_leaves_the_others(store, tmp_path):
+    fill(store, module(tmp_path, CHARTS), "small")
+    given = page(store)
+    seen = text(given)
+    assert "Figure “bad” could not be had." in seen
+    assert "Table “Wrong” could not be had. its type is int: give a DataFrame" in seen
+    assert given.count("<svg") == 2
+    assert "Figure 1. Caption plain" in seen
+    assert "Figure 2. Second" in seen
+    assert "Numbers of the figure “lines” named x y plain 1 0.143" in seen
+
+
+def test_code_that_is_gone_leaves_the_counts(store, tmp_path):
+    source = module(tmp_path)
+    fill(store, source, "small")
+    Path(source.name).unlink()
+    Source.load.__globals__["_load"].cache_clear()
+    seen = text(page(store))
+    assert "The study's code could not be had. FileNotFoundError" in seen
+    assert "5 trials ended; how many were planned is unknown, 1 failed." in seen
+    assert "workbench study run odd.py --size small --repetitions 1 --seed 0" in seen
+
+
+def test_records_of_another_version(store, tmp_path):
+    fill(store, module(tmp_path, version=1), sweep=[{"x": [1]}])
+    fill(store, module(tmp_path, version=2))
+    seen = text(page(store))
+    assert "Study odd , version 2" in seen
+    assert "2 trials, all that were planned" in seen
+    assert "Left out: records of version 1" in seen
+
+
+def test_records_without_a_plan(store):
+    study = Source.of("gold-estimates")
+    listed = list(plan(study.load(), [{"skill": [0.6, 0.7]}], 2))
+    toy = next(plan(Source.of(TOYS).load(), [{"x": [1]}], 1))
+    with Store.open(store, write=True) as opened:
+        opened.write([attempt(study, one) for one in listed])
+        opened.write([attempt(Source.of(TOYS), toy)])
+    seen = text(page(store, ["gold-estimates"]))
+    assert "4 trials ended; how many were planned is unknown, none failed." in seen
+    assert "no plan: it is not known what was asked for" in seen
+    assert "Findings At worst" in seen, "the catalog has the analysis"
+    seen = text(page(store, ["toy"]))
+    assert "The study's code could not be had. no study 'toy'" in seen
+    assert "1 trial ended; how many were planned is unknown" in seen
+
+
+def test_trials_in_quarantine_are_told(store, monkeypatch):
+    fill(store, Source.of(TOYS))
+    monkeypatch.setattr(Store, "quarantined", lambda self, study: {"0" * 64: "checksum"})
+    assert "1 trial set aside because the record was damaged" in text(page(store))
+
+
+# A page that loads nothing and runs nothing.
+
+
+def test_everything_is_escaped(store, tmp_path):
+    fill(store, module(tmp_path, CHARTS, note=HOSTILE), "small")
+    given = page(store)
+    found = Checker(given)
+    assert "script" not in found.tags
+    assert "img" not in found.tags
+    assert len(found.ids) == len(set(found.ids))
+    assert "alert(1)" in text(given), "it is there to be read"
+    # Title twice, source, caption, finding, table, column, message, parameter, sweep: all of it.
+    assert given.count("&lt;script&gt;") > 10
+
+
+def test_the_page_stands_alone(store, tmp_path):
+    fill(store, module(tmp_path, CHARTS), "small")
+    fill(store, Source.of(TOYS), "small", trials=3)
+    given = page(store)
+    found = Checker(given)
+    ids = set(found.ids)
+    for link in found.links:
+        assert link == "data:," or link.removeprefix("#") in ids
+    assert not re.search(r"url\((?!#)|@import|<!DOCTYPE svg", given)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', given)
+    assert policy
+    assert "default-src 'none'" in policy[1]
+    assert "script" not in policy[1]
+    assert {"main", "h1", "h2", "h3", "figcaption"} <= set(found.tags)
+    assert given.startswith("<!DOCTYPE html>")
+
+
+def test_text_that_is_not_unicode_can_be_written(store):
+    source = Source.of(TOYS)
+    listed = fill(store, source, trials=0)
+    with Store.open(store, write=True) as opened:
+        opened.write([Outcome(listed[0], Status.ERROR, "half a pair: \ud800")])
+    page(store).encode()
+
+
+# Commands that repeat it.
+
+
+def keys(asked):
+    return [one.key for one in plan(asked.study, asked.sweep, asked.repetitions, asked.seed)]
+
+
+SWEEPS = [
+    ("small", None),
+    ("paper", None),
+    ("smoke", [{"x": [4, 5]}]),
+    ("smoke", [{"x": [0, 1], "gap": [None, 0.25], "word": ["two words", "$x `y`"]}]),
+    ("small", [{"x": [1, 2, 3], "word": ["b"]}, {"x": [5], "gap": [None, 0.5], "word": ["b"]}]),
+    ("file", [{"x": [7]}]),
+]
+
+
+@pytest.mark.parametrize(("size", "sweep"), SWEEPS)
+def test_the_command_asks_for_the_same_trials(tmp_path, monkeypatch, size, sweep):
+    source = module(tmp_path)
+    study = source.load()
+    sweep = study.check_sweep(study.sizes[size].sweep if sweep is None else sweep)
+    asked = Plan(source, "odd", 1, size, sweep, 3, 11)
+    command = repeat.run_command(asked, study, Path("my trials.sqlite"))
+    words = shlex.split(command)
+    assert words[:4] == ["workbench", "study", "run", "odd.py"]
+    assert words[-2:] == ["--store", "my trials.sqlite"]
+    sets = [word.removeprefix("--set=") for word in words if word.startswith("--set=")]
+    monkeypatch.chdir(tmp_path)
+    again = request(
+        "odd.py",
+        size=words[words.index("--size") + 1],
+        repetitions=int(words[words.index("--repetitions") + 1]),
+        seed=int(words[words.index("--seed") + 1]),
+        assignments=sets,
+    )
+    assert keys(again) == [one.key for one in plan(study, sweep, 3, 11)]
+
+
+def test_a_sweep_no_option_can_say_becomes_a_file(tmp_path):
+    source = Source.of("gold-estimates")
+    study = source.load()
+    sweep = study.check_sweep([{"skill": [0.9]}, {"radius": [0.1, 0.2]}, {"delta": [0.5]}])
+    asked = Plan(source, study.name, study.version, "file", sweep, 2, 5)
+    assert repeat.run_command(asked, study, Path("studies.sqlite")) == ""
+    path = tmp_path / repeat.file_name(asked)
+    path.write_text(repeat.study_file(asked))
+    assert keys(request(str(path))) == [one.key for one in plan(study, sweep, 2, 5)]
+    listed = fill(tmp_path / "studies.sqlite", source, sweep=sweep, size="smoke", trials=1)
+    seen = text(page(tmp_path / "studies.sqlite"))
+    assert len(listed) == 4
+    assert "With this in gold-estimates.toml : study = " in seen
+    assert "workbench study run gold-estimates.toml git" not in seen
+    assert "To go on: workbench study run gold-estimates.toml" in seen
+
+
+def test_a_sweep_nothing_can_say(store, tmp_path):
+    source = module(tmp_path)
+    fill(store, source, sweep=[{"x": [1], "word": ["with, comma"]}, {"x": [2]}])
+    assert "cannot be said on a command line" in text(page(store))
+    study = source.load()
+    lost = Plan(source, "odd", 1, "file", study.sizes["smoke"].sweep, 1, 0)
+    assert repeat.run_command(lost, None, store) == ""
+
+
+# Numbers.
+
+
+@pytest.mark.parametrize(
+    ("values", "written"),
+    [
+        ([2, 30000, -4], ["2", "30,000", "−4"]),
+        ([0.5, 0.6414, 1], ["0.5000", "0.6414", "1.0000"]),
+        ([0.1, 1e-5], ["0.1", "1×10⁻⁵"]),
+        ([1 / 3, 2 / 3000], ["0.3333", "0.0007"]),
+        ([1 / 3, 2 / 30000], ["0.33333", "0.00007"]),
+        ([1 / 3, 1e-9 / 3], ["0.3333", "3.3×10⁻¹⁰"]),
+        ([1e5 / 3, 1 / 3], ["33,333.3", "0.3"]),
+        ([1e7 / 3, 1], ["3,333,333", "1"]),
+        ([1e12 / 3], ["3.333×10¹¹"]),
+        ([1e-6 / 3, -1e-7 / 3], ["3.333×10⁻⁷", "−3.333×10⁻⁸"]),
+        ([0.0, -0.0], ["0", "0"]),
+        ([float("inf"), 1.5], ["∞", "1.5"]),
+        ([], []),
+    ],
+)
+def test_numbers_are_rounded_alike(values, written):
+    assert numbers.numbers(values) == written
+
+
+@given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=6))
+def test_rounded_numbers_are_near(values):
+    for value, seen in zip(values, numbers.numbers(values), strict=True):
+        plain = seen.replace("−", "-").replace(",", "")
+        power = plain.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")).replace("×10", "e")
+        size = max(map(abs, values))
+        assert abs(float(power) - value) <= max(0.06 * abs(value), 5.1e-4 * min(size, 1000))
+
+
+@pytest.mark.parametrize(
+    ("values", "written", "numeric"),
+    [
+        (pd.Series([True, None], dtype="boolean"), ["yes", "–"], False),
+        (pd.Series([True, False]), ["yes", "no"], False),
+        (pd.Series([1, None], dtype="Int64"), ["1", "–"], True),
+        (pd.Series([None, None]), ["–", "–"], False),
+        (pd.Series(["a", 1, None], dtype=object), ["a", "1", "–"], False),
+        (pd.Series([1.5, np.nan]), ["1.5", "–"], True),
+        (pd.Series([{}, 1j]), ["{}", "1j"], False),
+    ],
+)
+def test_columns_of_any_kind(values, written, numeric):
+    assert numbers.column(values) == (written, numeric)
+
+
+def test_units():
+    assert [numbers.duration(s) for s in (2e-5, 0.0123, 7, 90, 5400)] == [
+        "20 µs", "12.3 ms", "7 s", "1.5 min", "1.5 h",
+    ]  # fmt: skip
+    assert numbers.count(1, "trial") == "1 trial"
+    assert numbers.count(2000, "study", "studies") == "2,000 studies"
+
+
+def test_machines_and_versions_are_told_apart():
+    table = pd.DataFrame({
+        "environment.numpy": ["2.4", "2.4", "2.3"],
+        "environment.host": ["a", "a", "a"],
+        "environment.commit": ["c0ffee-dirty"] * 3,
+        "environment.highspy": ["", "", ""],
+    })  # fmt: skip
+    assert provenance.environment(table) == [
+        ("numpy", "2.4 (2 trials); 2.3 (1 trial)"),
+        ("machine", "a"),
+        ("commit", "c0ffee with changes that were not committed"),
+    ]
+
+
+def test_long_tables_are_cut(store, tmp_path):
+    fill(
+        store, module(tmp_path, "return Analysis(tables={'Long': pd.DataFrame({'a': range(700)})})")
+    )
+    given = page(store)
+    assert "200 more rows" in text(given)
+    assert len(re.findall("<tr>", given)) < 530
+
+
+# In a browser.
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not chromium.FOUND:
+        pytest.skip("no Chromium on this machine")
+    with chromium.Chromium() as one:
+        yield one
+
+
+LOOK = """(() => {
+  const seen = [...document.querySelectorAll("svg")].map(svg => {
+    const box = svg.getBoundingClientRect(), marks = svg.querySelectorAll("path, use, text");
+    const drawn = [...marks].filter(m => m.getBoundingClientRect().width > 0).length;
+    return [box.width, box.height, drawn, svg.checkVisibility()];
+  });
+  const root = document.documentElement;
+  const small = [...document.querySelectorAll("svg text")].map(t => {
+    const onScreen = t.getScreenCTM();
+    return parseFloat(getComputedStyle(t).fontSize) * Math.hypot(onScreen.a, onScreen.b);
+  });
+  return {seen, over: root.scrollWidth - root.clientWidth, least: Math.min(...small),
+          scripts: document.scripts.length, images: document.images.length};
+})()"""
+
+
+@pytest.mark.parametrize(("width", "media"), [(1200, "light"), (1200, "dark"), (412, "light")])
+def test_a_browser_shows_it_and_loads_nothing(browser, store, tmp_path, width, media):
+    fill(store, module(tmp_path, CHARTS, note=HOSTILE), "small")
+    path = tmp_path / "report.html"
+    path.write_text(page(store))
+    browser.open(path, width=width, media=media)
+    assert browser.complaints == []
+    assert browser.requests == [path.as_uri()]
+    look = browser.js(LOOK)
+    assert len(look["seen"]) == 2
+    for wide, high, drawn, visible in look["seen"]:
+        assert visible
+        assert wide > 300
+        assert high > 150
+        assert drawn > 20
+    assert look["over"] <= 0, "the page does not scroll sideways; its tables do"
+    assert look["least"] >= 7, "no text in a figure becomes illegible"
+    assert look["scripts"] == look["images"] == 0
+
+
+def test_the_browser_tells_what_a_bad_page_does(browser, tmp_path):
+    path = tmp_path / "bad.html"
+    path.write_text('<script>console.error("no")</script><img src="http://127.0.0.1:9/x.png">')
+    browser.open(path)
+    assert "http://127.0.0.1:9/x.png" in browser.requests
+    assert any("no" in one for one in browser.complaints)
