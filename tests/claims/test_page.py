@@ -1,16 +1,23 @@
 """The register, and the page written from a store."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import workbench
 from tests.claims.made_up import Tables
 from workbench import claims
 from workbench.claims import Claim, Finding, Ruling, judge, markdown, register, studies_needed
 from workbench.claims import adaptive as paper
 from workbench.errors import InputError
 from workbench.studies.catalog import MODULES
+from workbench.studies.executors import Limits
+from workbench.studies.executors.serial import Serial
+from workbench.studies.run import run
+from workbench.studies.store import Store
+from workbench.studies.trial import Source
 
 ASSERTED = {
     "lemma-1", "lemma-2", "lemma-3", "theorem-1", "theorem-2", "theorem-3", "theorem-4",
@@ -124,3 +131,33 @@ def test_a_check_sees_failed_trials_too(tables):
     tables["weighted-vote"].loc[0, "status"] = "error"
     judge(Tables(tables), [Claim("one", "none", "None.", ("weighted-vote",), check)])
     assert seen == [40]
+
+
+def test_a_real_store_read_twice(tmp_path):
+    """Trials kept on disk, the page written from them, closed, opened, written again: same text."""
+    source = Source.of("gold-estimates")
+    size = source.load().sizes["smoke"]
+    pages = []
+    with Store.open(tmp_path / "store.sqlite", write=True) as store:
+        run(
+            source, store=store, sweep=size.sweep, repetitions=2, executor=Serial(),
+            limits=Limits(),
+        )  # fmt: skip
+        pages.append(markdown(judge(store)))
+    for _ in range(2):
+        with Store.open(tmp_path / "store.sqlite") as store:
+            verdicts = judge(store)
+            pages.append(markdown(verdicts))
+    assert len(set(pages)) == 1
+    rulings = {one.claim.id: one.ruling for one in verdicts}
+    assert rulings["adaptive-lemma-2"] is rulings["adaptive-lemma-3"] is Ruling.HOLDS
+    assert rulings["adaptive-lemma-1"] is Ruling.UNMEASURED
+    assert f"| {workbench.__version__} |" in pages[0]
+
+
+def test_published_page_is_of_this_register():
+    """docs/claims.md has every claim as it is stated now, each with a verdict."""
+    text = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
+    for claim in register():
+        assert f"\n## {claim.id}\n\n{claim.source}\n\n**Claim.** {claim.statement}\n" in text
+    assert f"**Verdict: {Ruling.UNMEASURED}.**" not in text

@@ -11,12 +11,12 @@ HEAD = """\
 
 Every verdict and every figure below is computed from the trials of a store:
 
-    workbench study run STUDY --store studies.sqlite
+    workbench study run STUDY --size paper --store studies.sqlite
     workbench claims --store studies.sqlite --out docs/claims.md
 
 - *holds*: so it is in every trial, or beyond chance where the claim is one of probability.
-- *holds with a caveat*: it holds under a condition that the statement does not mention, or the
-  condition it names is not to be had in general.
+- *holds with a caveat*: it holds in part of the range compared, or under a condition that the
+  statement does not mention, or that it takes for granted and that is not to be had in general.
 - *void at the paper's own settings*: the conditions of the promise fail in the paper's own
   experiments. The figures say whether it holds where they do not.
 - *not reproduced*: measured otherwise.
