@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from xml.etree import ElementTree
+
 import numpy as np
 import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from workbench import plots
 from workbench.assign.anatomy import guarantee_by_gold, sample_spread
 from workbench.crowd.population import uniform_range
 from workbench.crowd.simulate import task_types
+from workbench.errors import InputError
+from workbench.studies.study import Chart
 
 
 def table(**changes):
@@ -84,3 +91,177 @@ def test_guarantee_by_gold():
     assert "gold tasks" in rows["fails"][0]
     assert rows["ratio"][1] > 1
     assert rows["error"][1] < 1e-30
+
+
+def drawn(**changes):
+    data = pd.DataFrame(
+        {
+            "where": ["a", "a", "a", "b", "b"],
+            "method": ["one", "one", "two", "two", "two"],
+            "x": [1.0, 10.0, 1.0, 1.0, 100.0],
+            "y": [0.5, 0.1, 0.3, 0.2, 0.0],
+            "low": [0.4, 0.05, np.nan, 0.1, 0.0],
+            "high": [0.6, 0.2, 0.4, 0.3, 0.05],
+        }
+    )
+    given = {
+        "name": "c", "caption": "Costs <1> & \"2\"", "data": data, "x": "x", "y": "y",
+        "x_label": "labels ($ a task, $ in all)", "y_label": "error (share)", "series": "method",
+        "panel": "where", "low": "low", "high": "high",
+    }  # fmt: skip
+    return Chart(**{**given, **changes})
+
+
+def lines(axes, colour):
+    """Marks of one colour that are no bars, as points."""
+    return [
+        line.get_xydata().tolist()
+        for line in axes.lines
+        if line.get_color() == colour and line.get_marker() not in ("_", "|", "None")
+    ]
+
+
+class TestChart:
+    def test_a_series_keeps_its_colour_and_marker_in_every_panel(self):
+        figure = plots.chart(drawn())
+        first, second = figure.axes
+        assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b"]
+        assert lines(first, plots.COLOURS[0]) == [[[1.0, 0.5], [10.0, 0.1]]]
+        assert lines(first, plots.COLOURS[1]) == [[[1.0, 0.3]]]
+        assert lines(second, plots.COLOURS[1]) == [[[1.0, 0.2], [100.0, 0.0]]]
+        assert lines(second, plots.COLOURS[0]) == [[]]
+        assert first.get_ylim() == second.get_ylim()
+        assert first.get_xlim() == second.get_xlim()
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+
+    def test_bars_reach_from_low_to_high_and_are_left_out_where_unknown(self):
+        figure = plots.chart(drawn())
+        ends = [bar.get_segments() for bar in figure.axes[0].collections]
+        assert np.allclose(ends[0][0][:, 1], [0.4, 0.6])
+        assert np.allclose(ends[1][0][:, 1], [0.3, 0.4])
+
+    def test_horizontal_bars(self):
+        data = drawn().data.assign(left=0.5, right=200.0)
+        figure = plots.chart(drawn(data=data, x_low="left", x_high="right", low=None, high=None))
+        spans = [bar.get_segments()[0][:, 0].tolist() for bar in figure.axes[0].collections]
+        assert spans[0] == [0.5, 200.0]
+
+    def test_logarithmic_axes_say_what_they_cannot_show(self):
+        figure = plots.chart(drawn(log_x=True, log_y=True))
+        assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
+        notes = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+        assert notes == [[], ["1 not above 0, not drawn"]]
+        plots.as_png(figure)
+        ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
+        assert "10" in ticks
+
+    def test_wide_logarithmic_axes_keep_powers_of_ten(self):
+        data = drawn().data.assign(x=[1e-3, 1.0, 1e3, 1e-3, 1e6])
+        figure = plots.chart(drawn(data=data, log_x=True))
+        plots.as_png(figure)
+        assert any("10^" in text.get_text() for text in figure.axes[0].get_xticklabels())
+
+    def test_references_and_diagonal(self):
+        figure = plots.chart(
+            drawn(panel=None, references=((0.2, "limit"), (0.4, "other")), diagonal="promise")
+        )
+        (axes,) = figure.axes
+        flat = [line.get_ydata()[0] for line in axes.lines if np.ptp(line.get_ydata()) == 0]
+        assert {0.2, 0.4} <= set(flat)
+        names = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert names == ["one", "two", "limit", "other", "promise"]
+        ends = axes.lines[-1].get_xydata()
+        assert np.array_equal(ends[:, 0], ends[:, 1])
+
+    def test_steps(self):
+        figure = plots.chart(drawn(kind="step"))
+        assert figure.axes[0].lines[0].get_drawstyle() == "steps-post"
+
+    def test_categories_stand_side_by_side_and_are_not_joined(self):
+        data = drawn().data.assign(x=["worst_first", "best", "worst_first", "best", "iid"])
+        figure = plots.chart(drawn(data=data))
+        plots.as_png(figure)
+        ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
+        assert ticks == ["worst first", "best", "iid"]
+        at = [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_marker() in "os"]
+        assert at[0] < 0 < at[1]
+        assert all(line.get_linestyle() == "None" for line in figure.axes[0].lines[:1])
+
+    def test_numbers_as_series_and_panels_are_named(self):
+        data = drawn().data.assign(method=[0.5, 0.5, 0.7, 0.7, 0.7], where=[1, 1, 1, 2, 2])
+        figure = plots.chart(drawn(data=data))
+        assert figure.legends[0].get_title().get_text() == "method"
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0.5", "0.7"]
+        assert figure.axes[1].get_title(loc="left") == "where = 2"
+
+    def test_without_series_there_is_no_legend(self):
+        figure = plots.chart(drawn(series=None, panel=None))
+        assert figure.legends == []
+        assert len(figure.axes) == 1
+
+    def test_more_panels_than_a_row_holds(self):
+        data = pd.DataFrame({"x": range(5), "y": range(5), "p": list("abcde")})
+        figure = plots.chart(drawn(data=data, series=None, panel="p", low=None, high=None))
+        assert [axes.get_visible() for axes in figure.axes] == [True] * 5 + [False]
+        plots.as_png(figure)
+
+    def test_no_rows(self):
+        figure = plots.chart(drawn(data=drawn().data.iloc[:0], diagonal="promise"))
+        assert plots.as_png(figure).startswith(b"\x89PNG")
+
+    def test_a_missing_column_is_named(self):
+        with pytest.raises(InputError, match="chart c: no column 'nowhere'"):
+            plots.chart(drawn(low="nowhere"))
+
+    @pytest.mark.parametrize("kind", ["line", "points", "step"])
+    def test_nothing_overlaps_and_all_is_within_the_picture(self, kind):
+        many = pd.concat(
+            [drawn().data.assign(method=f"a method with a long name {i}") for i in range(7)]
+        )
+        figure = plots.chart(drawn(data=many, kind=kind, references=((0.2, "a limit"),)))
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        renderer = canvas.get_renderer()
+        legend = figure.legends[0].get_window_extent(renderer)
+        (body,) = figure.subfigs
+        label = body._supxlabel.get_window_extent(renderer)
+        assert legend.y1 <= label.y0
+        assert label.y1 <= min(axes.get_tightbbox(renderer).y0 for axes in figure.axes) + 1
+        assert legend.x0 >= 0
+        assert legend.x1 <= figure.bbox.x1
+        assert legend.y0 >= 0
+
+
+class TestSvg:
+    def test_same_figure_same_text(self):
+        assert plots.as_svg(plots.chart(drawn())) == plots.as_svg(plots.chart(drawn()))
+
+    def test_identifiers_of_two_figures_do_not_clash(self):
+        texts = [plots.as_svg(plots.chart(drawn(caption=name))) for name in ("a", "b")]
+        texts.append(plots.as_svg(plots.chart(drawn(y_label="other"))))
+        found = [set(re.findall(r'\bid="([^"]+)"', text)) for text in texts]
+        assert found[0]
+        assert not found[0] & found[2]
+        for text, own in zip(texts, found, strict=True):
+            used = set(re.findall(r'(?:url\(|href=")#([^")]+)', text))
+            assert used
+            assert used <= own
+
+    def test_text_is_text_and_the_caption_a_title(self):
+        text = plots.as_svg(plots.chart(drawn()))
+        root = ElementTree.fromstring(text)
+        assert root.tag.endswith("svg")
+        assert root.get("role") == "img"
+        title = root.find("{http://www.w3.org/2000/svg}title")
+        assert title is not None
+        assert title.text == 'Costs <1> & "2"'
+        words = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert "error (share)" in words
+        assert "one" in words
+        assert any("$" in str(word) for word in words)
+
+    def test_no_date_no_link(self):
+        text = plots.as_svg(plots.chart(drawn()))
+        assert "<dc:date>" not in text
+        links = set(re.findall(r'https?://[^"<\s]+', text))
+        assert links <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}

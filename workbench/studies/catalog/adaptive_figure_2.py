@@ -97,9 +97,9 @@ STUDY = Study(
     sizes={
         "smoke": Size(
             ({"types": [1, 3], "tasks": [60], "workers": [60], "capacity": [40],
-              "method": ["adaptive"], "epsilon": [0.5, 0.2, 0.05]},
+              "method": ["adaptive"], "epsilon": [0.5, 0.2, 0.05], "gold": [5]},
              {"types": [1, 3], "tasks": [60], "workers": [60], "capacity": [40],
-              "method": ["message passing", "majority"], "per_task": [20, 40]}),
+              "method": ["message passing", "majority"], "per_task": [30, 40], "gold": [5]}),
             3,
         ),
         "small": Size(

@@ -122,6 +122,8 @@ def _radius(params: Params, instance: Instance) -> float | None:
 def analyse(table: pd.DataFrame) -> Analysis:
     """Labels, error and cover with each choice of t."""
     ok = table[table["status"].astype(str) == "ok"]
+    if ok.empty:
+        return Analysis(findings=(ended(table),))
     ok = ok.assign(t=ok["radius"].where(ok["correction"] == "user", np.nan))
     found = _points(ok)
     return Analysis(

@@ -356,8 +356,8 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({**_OFFLINE, "tasks": [6], "workers": [8], "time_limit": [5.0]},
-             {**_ALL, "tasks": [8], "workers": [10], "types": [2], "time_limit": [5.0]}),
+            ({**_OFFLINE, "tasks": [6], "workers": [20], "time_limit": [5.0]},
+             {**_ALL, "tasks": [8], "workers": [20], "types": [2], "time_limit": [5.0]}),
             2,
         ),
         "small": Size(
