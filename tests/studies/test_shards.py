@@ -291,18 +291,28 @@ def test_a_full_disk_loses_nothing(store):
         sys.path.insert(0, sys.argv[2])
         from test_shards import Shard, StoreError, outcome
         with Shard.open(sys.argv[1], 1, 1) as shard:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+            def batch(x):
+                shard.write([outcome(x, r, record={"t": "x" * 900}) for r in range(3)])
+                print(x)
+                return shard.path.stat().st_size
+
+            first, second = batch(0), batch(1)
+            # Of the batch that does not fit, two lines do.
+            limit = second + (second - first) * 29 // 6
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
             try:
-                for x in range(100_000):
-                    shard.write([outcome(x, record={"t": "x" * 2000})])
-                    print(x)
+                for x in range(2, 100_000):
+                    batch(x)
             except StoreError as error:
                 print(error, file=sys.stderr)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+            shard.write([outcome(x, r) for r in range(3)])  # there is room again
+            print(x)
     """
     child = run(code, store, HERE)
     said, told = child.communicate()
     assert "free space and run the same command" in told
     assert told.count("\n") == 1
-    assert len(said.split()) > 10
+    assert len(said.split()) == 7
     with Shard.open(store, 1, 1) as shard:
-        assert len(shard.finished("toy", 1)) == len(said.split())
+        assert len(shard.finished("toy", 1)) == 3 * len(said.split())
