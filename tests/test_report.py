@@ -1,8 +1,10 @@
 """The report page: what it says, what it leaves to nobody, and how a browser shows it."""
 
+import dataclasses
 import html
 import re
 import shlex
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -43,6 +45,7 @@ STUDY = Study(
         "x": Parameter(int, 0, "a number " + NOTE),
         "word": Parameter(str, NOTE, "a word"),
         "gap": Parameter(float, None, "may be missing", optional=True),
+        "fair": Parameter(bool, True, "true or false"),
     }},
     sizes={{
         "smoke": Size(({{"x": [0, 1]}},), 1),
@@ -221,7 +224,9 @@ def test_several_plans_and_trials_that_none_asks_for(store):
     with Store.open(store, write=True) as opened:
         stray = next(plan(study, [{"x": [99]}], 1, 0))
         opened.write([attempt(source, stray)])
-    assert "1 trial more, which no plan in this store asks for, is counted" in text(page(store))
+    seen = text(page(store))
+    assert "Unfinished: 4 of 6 trials so far" in seen
+    assert "1 trial more, which no plan in this store asks for, is counted" in seen
 
 
 # What goes wrong.
@@ -348,6 +353,7 @@ SWEEPS = [
     ("smoke", [{"x": [0, 1], "gap": [None, 0.25], "word": ["two words", "$x `y`"]}]),
     ("small", [{"x": [1, 2, 3], "word": ["b"]}, {"x": [5], "gap": [None, 0.5], "word": ["b"]}]),
     ("file", [{"x": [7]}]),
+    ("smoke", [{"x": [0, 1], "fair": [False, True]}]),
 ]
 
 
@@ -388,6 +394,14 @@ def test_a_sweep_no_option_can_say_becomes_a_file(tmp_path):
     assert "With this in gold-estimates.toml : study = " in seen
     assert "workbench study run gold-estimates.toml git" not in seen
     assert "To go on: workbench study run gold-estimates.toml" in seen
+
+
+def test_a_file_holds_any_value():
+    sweep = [{"fair": [True, False], "word": ['a "b"\\', "é\x7f\n"], "x": [1e-5, -2]}, {"x": [3]}]
+    asked = Plan(Source("catalogued"), "odd", 1, "file", tuple(sweep), 1, 0)
+    assert tomllib.loads(repeat.study_file(asked))["sweep"] == sweep
+    with_gap = dataclasses.replace(asked, sweep=({"gap": [None]},))
+    assert repeat.study_file(with_gap) == "", "TOML has no word for it"
 
 
 def test_a_sweep_nothing_can_say(store, tmp_path):
@@ -507,7 +521,9 @@ LOOK = """(() => {
 })()"""
 
 
-@pytest.mark.parametrize(("width", "media"), [(1200, "light"), (1200, "dark"), (412, "light")])
+@pytest.mark.parametrize(
+    ("width", "media"), [(1200, "light"), (1200, "dark"), (412, "light"), (320, "light")]
+)
 def test_a_browser_shows_it_and_loads_nothing(browser, store, tmp_path, width, media):
     fill(store, module(tmp_path, CHARTS, note=HOSTILE), "small")
     path = tmp_path / "report.html"
