@@ -328,6 +328,19 @@ def test_an_answer_counts_even_if_its_sender_died_since(tmp_path):
     held.kill()
 
 
+def test_ctrl_c_does_not_reach_a_worker_that_starts():
+    held = Worker(TOYS, NONE)
+    held.give(toys({"x": 1})[0])
+    pid = held._process.pid
+    for _ in range(20):
+        os.kill(pid, signal.SIGINT)
+        time.sleep(0.02)
+    while (outcome := held.look()) is None:
+        time.sleep(0.01)
+    assert outcome.worker.endswith(f":{pid}")
+    held.kill()
+
+
 def test_a_worker_killed_before_it_has_read_what_to_do_is_started_again(monkeypatch):
     process = type(multiprocessing.get_context("spawn").Process())
     start, failures = process.start, [BrokenPipeError(), BrokenPipeError()]
