@@ -21,7 +21,9 @@ def column(values: pd.Series[Any]) -> tuple[list[str], bool]:
     """Write a column's values, and tell whether they are numbers."""
     listed = [None if pd.isna(value) else value for value in values]
     known = [value for value in listed if value is not None]
-    if any(isinstance(value, str) for value in known) or not known:
+    if not known:  # a column of numbers keeps its side even when all are missing
+        return [MISSING] * len(listed), pd.api.types.is_numeric_dtype(values.dtype)
+    if any(isinstance(value, str) for value in known):
         return [MISSING if value is None else str(value) for value in listed], False
     if pd.api.types.is_bool_dtype(values.dtype) or all(isinstance(one, bool) for one in known):
         return [MISSING if one is None else "yes" if one else "no" for one in listed], False
