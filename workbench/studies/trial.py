@@ -91,10 +91,14 @@ class Source:
 @functools.cache
 def _load(source: Source) -> Study:
     if not source.digest:
+        if source.name not in MODULES:
+            raise InputError(f"this version of the workbench has no study {source.name!r}")
         study = importlib.import_module(f"workbench.studies.catalog.{MODULES[source.name]}").STUDY
         assert isinstance(study, Study)
         return study
     path = Path(source.name)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; put the study back where it was")
     if hashlib.sha256(path.read_bytes()).hexdigest() != source.digest:
         raise InputError(f"{path}: the file has changed since the run began; start it again")
     name = f"user_study_{source.digest[:12]}"
