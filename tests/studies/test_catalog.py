@@ -83,6 +83,12 @@ class TestEveryStudy:
         assert "1 deadline" in first
         assert "1 crashed" in first
         assert analysis.charts
+        halfway = table.copy()  # what an unfinished trial left behind is no measurement
+        numbers = [c for c in table.select_dtypes("number") if c not in fields]
+        halfway[numbers] = halfway[numbers].astype(float)
+        halfway.loc[lost, numbers] = 1e6
+        halfway.loc[lost, "status"] = ["deadline", "crashed"]
+        assert Source.of(name).load().analyse(halfway).findings == analysis.findings
 
     @pytest.mark.parametrize("name", OURS)
     def test_nothing_but_failures(self, name):

@@ -55,8 +55,9 @@ def curves(table: pd.DataFrame, panel: str) -> pd.DataFrame:
         labels_high, error, error_se, error_low, error_high, covered, trials, failed`, sorted by
         panel, series and labels.
     """
+    fields = {name: measured(table, name)[name] for name in ("error", "labels_per_task", "covered")}
     rows = table.assign(
-        setting=table["epsilon"].fillna(table["per_task"]), series=_series(table)
+        setting=table["epsilon"].fillna(table["per_task"]), series=_series(table), **fields
     ).sort_values([panel, "series", "setting"], kind="stable")
     by = [panel, "series", "setting"]
     error = means(rows, by, "error")

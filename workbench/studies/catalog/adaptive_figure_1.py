@@ -30,6 +30,7 @@ from workbench.studies.catalog._curves import (
     ended,
     error_chart,
     listed,
+    measured,
     nearest,
     plus_minus,
     reached,
@@ -97,11 +98,8 @@ def _who_leads(equal: pd.DataFrame) -> list[str]:
 
 def _two_crowds(table: pd.DataFrame) -> list[str]:
     """How far message passing's two curves are apart; the crowds are not paired."""
-    found = means(
-        table[table["method"] == "message passing"].dropna(subset="per_task"),
-        ["per_task", "crowd"],
-        "error",
-    )
+    ok = measured(table, "error")
+    found = means(ok[ok["method"] == "message passing"], ["per_task", "crowd"], "error")
     one, two = (found[found["crowd"] == crowd] for crowd in TITLES)
     both = one.merge(two, on="per_task", suffixes=("_one", "_two")).dropna(
         subset=["mean_one", "mean_two"]
