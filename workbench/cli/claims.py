@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -11,7 +12,6 @@ from workbench.cli.output import (
     emit,
     idle_seed_option,
     json_option,
-    table,
     working,
     write_file,
 )
@@ -40,7 +40,11 @@ def command(store_path: Path, out: Path | None, as_json: bool) -> None:
     if as_json:
         emit([verdict.payload() for verdict in verdicts])
         return
-    cells = [(one.claim.id, one.claim.source, one.ruling, one.figures) for one in verdicts]
-    click.echo(table(("claim", "source", "verdict", "figures"), cells))
+    for one in verdicts:
+        click.echo(f"{one.claim.id}: {click.style(str(one.ruling), bold=True)}")
+        click.echo(click.wrap_text(one.figures, 98, "    ", "    "))
+    counts = Counter(str(one.ruling) for one in verdicts)
+    told = ", ".join(f"{n} {ruling}" for ruling, n in counts.items())
+    click.echo(f"\n{len(verdicts)} claims: {told}")
     if out is not None:
-        click.echo(f"\nwritten: {out}")
+        click.echo(f"written: {out}")
