@@ -90,8 +90,8 @@ def _who_leads(equal: pd.DataFrame) -> list[str]:
         ahead = sure.loc[sure["difference"] < -2 * sure["difference_se"], "labels"].tolist()
         behind = sure.loc[sure["difference"] > 2 * sure["difference_se"], "labels"].tolist()
         sentences.append(
-            f"{title}: by more than two standard errors, adaptive is ahead of message passing at "
-            f"{listed(ahead)} labels a task and behind at {listed(behind)}."
+            f"{title}, labels a task at which adaptive differs from message passing by more than "
+            f"two standard errors: ahead at {listed(ahead)}, behind at {listed(behind)}."
         )
     return sentences
 
@@ -110,9 +110,8 @@ def _two_crowds(table: pd.DataFrame) -> list[str]:
     both["doubt"] = np.hypot(both["se_one"], both["se_two"])
     worst = both.assign(size=both["gap"].abs()).nlargest(1, "size").to_dict("records")[0]
     return [
-        "Message passing: error with two worker types less that with one is at most "
-        f"{plus_minus(worst['gap'], worst['doubt'])} in size, at {worst['per_task']:g} labels a "
-        "task."
+        "Message passing: its errors on the two crowds differ by at most "
+        f"{plus_minus(abs(worst['gap']), worst['doubt'])}, at {worst['per_task']:g} labels a task."
     ]
 
 
