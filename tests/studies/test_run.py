@@ -206,14 +206,27 @@ def test_batches_are_bounded_in_time_and_number(monkeypatch):
     go(store, Scripted(), x=range(module.BATCH + 7))
     assert [len(batch) for batch in store.batches] == [module.BATCH, 7]
     monkeypatch.setattr(module, "EVERY", 0.0)
+    monkeypatch.setattr(module, "SHARE", 0)
     store = Memory()
     go(store, Scripted(), x=range(5))
     assert [len(batch) for batch in store.batches] == [1] * 5
 
 
+def test_a_slow_disk_is_written_to_less_often(monkeypatch):
+    ledger = module._Ledger(Memory(), module._Feed(iter(())), Progress(9), 0.0, None)
+    (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
+    for seconds, interval in ((0.0, 0.2), (0.01, 0.5), (3.0, 2.0)):
+        clock = iter((10.0, 10.0 + seconds))
+        monkeypatch.setattr(module.time, "monotonic", lambda clock=clock: next(clock))
+        ledger.pending, ledger.final = [Outcome(trial, Status.OK)], [True]
+        ledger.commit()
+        assert ledger.interval == pytest.approx(interval)
+
+
 def test_what_is_known_is_kept_while_nothing_ends(monkeypatch):
     clock = iter(range(1000))
     monkeypatch.setattr(module.time, "monotonic", lambda: next(clock) * 0.15)
+    monkeypatch.setattr(module, "SHARE", 0)
     store = Memory()
 
     class Slow:

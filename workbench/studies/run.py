@@ -1,8 +1,8 @@
 """The run: plan, executor and store together. What is reported as done is on disk.
 
-Outcomes are kept in batches, at most `EVERY` seconds or `BATCH` outcomes late. A trial whose
-process died is tried again, up to `ATTEMPTS` times in all; each attempt is kept. What an earlier
-run has finished is skipped, so to go on after any interruption is to run again.
+Outcomes are kept in batches, a fraction of a second late, or `LONGEST` where the disk is slow. A
+trial whose process died is tried again, up to `ATTEMPTS` times in all; each attempt is kept. What
+an earlier run has finished is skipped, so to go on after any interruption is to run again.
 
 May import its neighbours.
 """
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from workbench.studies.executors import Executor, Limits
     from workbench.studies.study import Block, Study
 
-EVERY = 0.2
-"""Seconds between commits."""
+EVERY, LONGEST = 0.2, 2.0
+"""Seconds between commits, at least and at most."""
+SHARE = 50
+"""Between commits passes so many times what the last one took: workers wait meanwhile."""
 BATCH = 500
 """Outcomes in a commit."""
 ATTEMPTS = 3
@@ -291,6 +293,7 @@ class _Ledger:
         self.pending: list[Outcome] = []
         self.final: list[bool] = []
         self.committed = started
+        self.interval = EVERY
         self.broken = False
 
     @property
@@ -309,7 +312,7 @@ class _Ledger:
         """Take an outcome, or none; commit if it is time."""
         if outcome is not None:
             self._take(outcome)
-        due = time.monotonic() - self.committed >= EVERY
+        due = time.monotonic() - self.committed >= self.interval
         if self.pending and (due or len(self.pending) >= BATCH):
             self.commit()
 
@@ -329,6 +332,7 @@ class _Ledger:
         """Write what is pending, then tell."""
         if not self.pending:
             return
+        began = time.monotonic()
         self.broken = True
         self.store.write(self.pending, final=self.final)
         self.broken = False
@@ -339,6 +343,7 @@ class _Ledger:
         )
         self.pending, self.final = [], []
         self.committed = time.monotonic()
+        self.interval = max(EVERY, min(SHARE * (self.committed - began), LONGEST))
         if self.on_progress is not None:
             self.on_progress(self.progress)
 
