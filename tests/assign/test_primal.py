@@ -85,6 +85,25 @@ class TestTheorem1:
                 assert not promise.holds
                 assert not covered(problem, chosen).all()
 
+    def test_pairs_worth_nothing_are_taken_whole(self):
+        """Equal tasks, perturbed by class: the marginal worker takes all, not the share she had."""
+        n, rng = 40, np.random.default_rng(5)
+        beyond = 0
+        for _ in range(30):
+            types = rng.uniform(0.1, 1, (1, 6))
+            problem = AssignmentProblem(np.tile(types, (n, 1)), n, np.full(n, 0.55 * types.sum()))
+            relaxed = solve(problem, "typed")
+            chosen = primal_approximation(
+                problem.quality, relaxed.task_weights, problem.capacity, seed=rng
+            )
+            promise = theorem_1(problem, relaxed.task_weights)
+            assert covered(problem, chosen).all()
+            if chosen.sum() - relaxed.bound > min(problem.shape) + 1e-6:
+                beyond += 1
+                assert not promise.holds
+                assert "worth exactly nothing" in promise.failed[0]
+        assert beyond > 5
+
     def test_cut_in_a_tie(self):
         assert cut_in_a_tie(np.array([2.0, 1.0, 1.0]), 2)
         assert not cut_in_a_tie(np.array([2.0, 1.0, 1.0]), 1)

@@ -16,6 +16,9 @@ from models.problem import FloatArray
 from workbench.assign.primal import task_values
 from workbench.errors import InputError
 
+TIED = 1e-8
+"""Task values closer than this are equal: the solver's duals are no better."""
+
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -56,7 +59,10 @@ def theorem_1(
     through tasks of equal value. Perturbing does not bring this about. Wherever the relaxation's
     optimum splits a worker whose capacity binds between two tasks, complementary slackness makes
     their values equal, whatever the qualities; the algorithm then drops one of the two, which may
-    be left short (see `docs/findings/theorem-1-ties.md`).
+    be left short (see `docs/findings/theorem-1-ties.md`). Pairs worth exactly nothing may be
+    taken or left by the relaxation in part, and are taken whole by the algorithm: there must be
+    no more than min(m, n) of them. Equal tasks of one type break that where qualities are
+    perturbed by class.
 
     Parameters
     ----------
@@ -79,15 +85,24 @@ def theorem_1(
             f"perturbation assumption: the capacity of {len(tied)} worker(s) cuts through tasks "
             "of equal value"
         )
+    n, m = problem.shape
+    idle = int((np.abs(values) <= TIED).sum())
+    if idle > min(m, n):
+        failed.append(
+            f"perturbation assumption: {idle} pairs are worth exactly nothing, "
+            f"more than min(m, n) = {min(m, n)}"
+        )
     if problem.cost is not None and not bool(np.all(problem.cost == 1)):
         failed.append("unit prices")
-    n, m = problem.shape
     return Guarantee(
-        "Theorem 1", labels=float(min(m, n)), failed=tuple(failed), terms={"tied": len(tied)}
+        "Theorem 1",
+        labels=float(min(m, n)),
+        failed=tuple(failed),
+        terms={"tied": len(tied), "idle": idle},
     )
 
 
-def cut_in_a_tie(values: FloatArray, capacity: int, *, tolerance: float = 1e-8) -> bool:
+def cut_in_a_tie(values: FloatArray, capacity: int, *, tolerance: float = TIED) -> bool:
     """Whether the last task within a worker's capacity and the first beyond it are worth the same.
 
     Only tasks of non-negative value count; a worker with room for all of them is not cut.
