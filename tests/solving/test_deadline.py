@@ -4,11 +4,15 @@ import io
 import os
 import pickle
 import queue
+import select
+import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from models import AssignmentProblem, requirement
@@ -146,6 +150,32 @@ def test_ctrl_c_gives_the_last_report(children, monkeypatch):
 
     monkeypatch.setattr(deadline.queue, "SimpleQueue", Interrupted)
     assert call_within(30, reports_and_waits) == Outcome("something", Termination.INTERRUPTED)
+
+
+ASKER = """
+import sys
+from tests.solving.test_deadline import waits_and_tells
+from workbench.solving.deadline import call_within
+call_within(60, waits_and_tells, sys.argv[1])
+"""
+
+
+def waits_and_tells(path, report):
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(60)
+
+
+@pytest.mark.skipif(not hasattr(select, "poll"), reason="needs poll, which Windows lacks")
+def test_the_child_of_an_asker_that_is_killed_ends(tmp_path):
+    told = tmp_path / "pid"
+    with subprocess.Popen([sys.executable, "-c", ASKER, str(told)]) as asker:
+        until = time.monotonic() + 30
+        while not (told.exists() and told.read_text()) and time.monotonic() < until:
+            time.sleep(0.02)
+        child = psutil.Process(int(told.read_text()))
+        asker.kill()
+    _, alive = psutil.wait_procs([child], timeout=10)
+    assert not alive
 
 
 def test_serving_a_job():

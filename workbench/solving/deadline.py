@@ -11,6 +11,7 @@ import contextlib
 import os
 import pickle
 import queue
+import select
 import subprocess
 import sys
 import threading
@@ -100,7 +101,17 @@ def main() -> None:
     # Whatever a library prints must not end up between the messages.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    threading.Thread(target=_end_with_listener, args=(out.fileno(),), daemon=True).start()
     serve(sys.stdin.buffer, out)
+
+
+def _end_with_listener(pipe: int) -> None:
+    """Child: end when nobody can hear the answer: who asked was killed."""
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(pipe, 0)  # errors and hang-ups are always told
+        poll.poll()
+        os._exit(1)
 
 
 def serve(source: BinaryIO, out: BinaryIO) -> None:
