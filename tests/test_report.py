@@ -263,7 +263,8 @@ def test_code_that_is_gone_leaves_the_counts(store, tmp_path):
     Path(source.name).unlink()
     Source.load.__globals__["_load"].cache_clear()
     seen = text(page(store))
-    assert "The study's code could not be had. FileNotFoundError" in seen
+    assert "The study's code could not be had." in seen
+    assert "odd.py: no such file; put the study back where it was" in seen
     assert "5 trials ended; how many were planned is unknown, 1 failed." in seen
     assert "workbench study run odd.py --size small --repetitions 1 --seed 0" in seen
 

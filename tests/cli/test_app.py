@@ -70,13 +70,18 @@ def test_every_command_explains_itself_with_an_example(name, run):
     text = " ".join(result.stdout.split())
     assert "Example" in text
     assert f": workbench {name}" in text
-    if name != "data":
-        assert "--json" in result.stdout
-        return
-    for part in ("list", "info", "fetch"):
-        text = run(name, part, "--help").stdout
-        assert f"Example: workbench data {part}" in text
+    parts = {
+        "data": ("list", "info", "fetch"),
+        "study": ("list", "show", "run", "status", "report", "verify", "export", "merge"),
+    }
+    for part in parts.get(name, ()):
+        text = " ".join(run(name, part, "--help").stdout.split())
+        assert f"Example: workbench {name} {part}" in text
         assert "--json" in text
+        assert "--seed" in text
+    if name not in parts:
+        assert "--json" in result.stdout
+        assert "--seed" in result.stdout
 
 
 def test_the_command_can_be_called_from_python(problem):

@@ -57,7 +57,7 @@ def test_a_files_own_sweep(tmp_path):
     assert asked.size == "file"
     assert asked.sweep == ({"x": [1, 2], "method": ["b"]}, {"seconds_asked": [1.0]})
     assert asked.trials == 3 * 5
-    with pytest.raises(InputError, match="--size paper: .*has a sweep of its own"):
+    with pytest.raises(InputError, match=r"--size paper: .*has a sweep of its own"):
         request(path, size="paper")
 
 

@@ -171,7 +171,13 @@ def worker_name() -> str:
 
 
 def peak_mb() -> float | None:
-    """Peak resident memory of this process in megabytes; None on Windows."""
+    """Peak resident memory of this process in megabytes; None where the system does not tell."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # ru_maxrss would start from the peak of the process that spawned this one.
+        lines = status.read_text().splitlines()
+        peak = next((line.split()[1] for line in lines if line.startswith("VmHWM:")), None)
+        return None if peak is None else int(peak) / 2**10
     try:
         import resource
     except ImportError:
