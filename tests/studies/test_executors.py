@@ -465,3 +465,11 @@ def test_signals_are_named():
     assert worker._exit(-11) == "signal 11 (SIGSEGV)"
     assert worker._exit(-200) == "signal 200"
     assert worker._exit(None) == "no trace"
+
+
+@pytest.mark.parametrize("executor", [Serial(), Local(1)])
+def test_linear_algebra_has_one_thread_wherever_a_trial_runs(executor):
+    source = Source.of(str(Path(__file__).with_name("threads.py")))
+    trials = plan(source.load(), ({},), 3)
+    ended = [one for one in executor.run(source, trials, Limits(), Event()) if one is not None]
+    assert [one.record["threads"] for one in ended] == [1, 1, 1]

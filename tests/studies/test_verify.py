@@ -74,11 +74,11 @@ def test_a_sound_store_is_sound(path):
 
 
 def test_the_sample_is_drawn_by_its_seed(path, monkeypatch):
-    from workbench.studies import verify as module
+    from workbench.studies.executors import serial
 
     drawn = []
     monkeypatch.setattr(
-        module, "attempt", lambda source, trial: drawn.append(trial.key) or attempt(source, trial)
+        serial, "attempt", lambda source, trial: drawn.append(trial.key) or attempt(source, trial)
     )
     for seed in (0, 0, 1):
         verify(path, sample=5, seed=seed)

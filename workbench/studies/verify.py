@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,13 +19,15 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.studies import log, shards
 from workbench.studies.environment import Environment
+from workbench.studies.executors import Limits
+from workbench.studies.executors.serial import Serial
 from workbench.studies.plan import plan as trials_of
 from workbench.studies.records import REPEATABLE, Row
 from workbench.studies.salvage import quarantine
 from workbench.studies.shards import Shard
 from workbench.studies.store import Damage, DamagedStoreError, Plan, Store, mend
 from workbench.studies.study import Study
-from workbench.studies.trial import Source, Status, attempt
+from workbench.studies.trial import Source, Status
 
 __all__ = ["Finding", "Severity", "VerifyReport", "quarantine", "verify"]
 
@@ -337,7 +340,7 @@ class _Check:
         for place in sorted(draw.choice(len(repeatable), size=size, replace=False)):
             row = repeatable[int(place)]
             source, _ = self.studies[row.study, row.version]
-            outcome = attempt(source, row.trial)
+            (outcome,) = Serial().run(source, [row.trial], Limits(), Event())
             self.repeated += 1
             again = row._replace(
                 status=str(outcome.status), record=_record_text(dict(outcome.record))

@@ -1,7 +1,8 @@
 """Trials in this process, one after the other: for debugging, and to compare others with.
 
-There are no limits: what runs in this process cannot be ended without it. A trial that kills its
-process kills the run.
+Linear algebra has one thread, as in workers: with more, sums are added up in another order, and
+records differ in their last digit. There are no limits: what runs in this process cannot be
+ended without it. A trial that kills its process kills the run.
 
 May import its neighbours and what runs a trial.
 """
@@ -27,6 +28,10 @@ class Serial:
         stop: Event,
     ) -> Generator[Outcome, None, None]:
         """Yield an outcome for each trial taken."""
+        from threadpoolctl import threadpool_limits
+
+        source.load()  # first, so that the libraries it brings along are limited too
         waiting = iter(trials)
-        while not stop.is_set() and (trial := next(waiting, None)) is not None:
-            yield attempt(source, trial)
+        with threadpool_limits(1):
+            while not stop.is_set() and (trial := next(waiting, None)) is not None:
+                yield attempt(source, trial)
