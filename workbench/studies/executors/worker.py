@@ -107,16 +107,16 @@ class Worker:
             When the worker cannot load the study, or cannot even start.
         """
         assert self._pipe is not None
+        # First whether it lives, then what it said last, then the clock: an answer counts even if
+        # its sender died of it, or if nobody looked before the deadline.
+        dead = bool(wait([self._process.sentinel], 0))
         try:
-            # First what it says, then whether it lives, then the clock: an answer counts even
-            # if its sender died of it, or if nobody looked before the deadline.
             if self._pipe.poll():
                 return self._hear(self._pipe.recv())
         except (EOFError, OSError):
+            dead = True
+        if dead:
             return self._died()
-        if wait([self._process.sentinel], 0):
-            # The last word may have come between the two looks.
-            return self._hear(self._pipe.recv()) if self._pipe.poll() else self._died()
         if self.patience <= 0:
             assert self.limits.deadline is not None
             message = f"over the deadline of {self.limits.deadline:g} s"
