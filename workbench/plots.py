@@ -329,7 +329,7 @@ def _scale(axes: Axes, chart: Chart, places: dict[Any, int] | None) -> None:
     ):
         if log:
             scale("log")
-            _log_ticks(axis)
+            _log_ticks(axis, len(axes.figure.axes))
     if places is not None:
         axes.set_xticks(range(len(places)), [_plain(_spaced(str(name))) for name in places])
         axes.set_xlim(-0.5, max(len(places), 1) - 0.5)
@@ -347,13 +347,14 @@ def _scale(axes: Axes, chart: Chart, places: dict[Any, int] | None) -> None:
                 limits(0 if values.min() > 0 else -0.03 * values.max())  # whole marks at 0
 
 
-def _log_ticks(axis: Axis) -> None:
-    """Label 1, 2, 5, 10, … as plain numbers where the axis spans few powers of ten."""
+def _log_ticks(axis: Axis, panels: int) -> None:
+    """Label 1, 2, 5, 10, … as plain numbers; powers of ten alone where these would overlap."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
     if 1e-4 <= low < high <= 1e6 and high / low < 1e3:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        roomy = (high / low) ** panels < 1e4
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if roomy else (1.0,)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
 

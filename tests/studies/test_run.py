@@ -380,3 +380,14 @@ def test_a_trial_is_drawn_from_its_seed_alone():
     (first, _), *_ = store.kept
     assert attempt(TOYS, first.trial).record == first.record
     assert attempt(TOYS, replace(first.trial, seed=2)).record != first.record
+
+
+def test_a_bar_for_notebooks(capsys):
+    from workbench.studies.progress import bar
+
+    show = bar("toy")
+    show(Progress(4, 1))
+    show(Progress(4, 1, 0, 3, {"ok": 3}, 2.0))
+    told = capsys.readouterr().out
+    assert "toy" in told
+    assert "4/4" in told

@@ -305,7 +305,7 @@ def _charts(rows: pd.DataFrame, name: str) -> list[Chart]:
     }
     data = pd.concat(parts.values(), ignore_index=True)
     ratios = data[data["measure"] != MEASURES["covered"]]
-    count = f"Means over {data['n'].min()} to {data['n'].max()} trials a mark; bars are 95 % "
+    count = f"Means over {_span(data['n'])} trials a mark; bars are 95 % "
     count += "intervals of the mean."
     caption = (
         "Labels bought on real tasks over the proven bound for covering every task, and over the "
@@ -331,12 +331,17 @@ def _charts(rows: pd.DataFrame, name: str) -> list[Chart]:
     ]
 
 
+def _span(counts: pd.Series[int]) -> str:
+    least, most = int(counts.min()), int(counts.max())
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
 def _exploration(rows: pd.DataFrame, name: str) -> Chart:
     data = means(rows, ["method", name], "ratio_all")
     return Chart(
         f"exploration-{name}",
         f"All labels bought, gold labels and preliminary workers' included, over the proven bound, "
-        f"along {_label(name)}. Means over {data['n'].min()} to {data['n'].max()} trials a mark; "
+        f"along {_label(name)}. Means over {_span(data['n'])} trials a mark; "
         "bars are 95 % intervals of the mean.",
         data, name, "mean", _label(name), "all labels / proven bound", series="method",
         low="low", high="high", log_x=True, references=((1.0, "proven bound"),),
