@@ -403,3 +403,23 @@ def _streams(name, params) -> Streams:
     study = Source.of(name).load()
     instance = tuple(key for key, given in study.parameters.items() if not given.paired)
     return Trial(name, study.version, study.complete(params), 0, 0, instance).streams
+
+
+def test_a_relaxation_that_is_not_solved_is_not_called_infeasible(monkeypatch):
+    from dataclasses import replace
+
+    from models import AssignmentProblem
+    from workbench.studies.catalog import _adaptive
+    from workbench.studies.study import TrialEnded
+
+    problem = AssignmentProblem(np.full((2, 3), 0.5), 2, np.full(2, 0.8))
+    solved = _adaptive.relaxation(problem, "nobody can")
+    assert solved.bound <= solved.solution.objective + 1e-9
+    with pytest.raises(TrialEnded, match="nobody can") as ended:
+        _adaptive.relaxation(AssignmentProblem(problem.quality, 2, np.full(2, 9.0)), "nobody can")
+    assert ended.value.status == "infeasible"
+    lost = replace(solved.solution, assignment=None, note="no answer")
+    monkeypatch.setattr(_adaptive, "solve", lambda *_: lost)
+    with pytest.raises(TrialEnded, match="no answer") as ended:
+        _adaptive.relaxation(problem, "nobody can")
+    assert ended.value.status == "numerics"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,14 +21,42 @@ from workbench.crowd.population import Crowd
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
 from workbench.crowd.sources import collect
 from workbench.errors import InputError
+from workbench.solving import Solution, Termination, solve
 from workbench.studies.plan import Streams
-from workbench.studies.study import Params, Record
+from workbench.studies.study import Params, Record, TrialEnded
 
 METHODS = ("adaptive", "message passing", "majority")
 """In the order of the figures' legends."""
 
 COVERED = 1 - 1e-9
 """Share of the requirement at which a task counts as covered: sums of qualities are rounded."""
+
+
+class Relaxation(NamedTuple):
+    """An optimum of the relaxation: its solution, the assignment in it, its certified bound."""
+
+    solution: Solution
+    assignment: FloatArray
+    bound: float
+
+
+def relaxation(
+    problem: AssignmentProblem, infeasible: str, *, formulation: str = "typed"
+) -> Relaxation:
+    """Solve the relaxation that a trial measures against.
+
+    Raises
+    ------
+    TrialEnded
+        `infeasible`, with the words given, where it is; `numerics` where it was not solved, or
+        its bound is not certified.
+    """
+    solution = solve(problem, formulation)
+    if solution.termination is Termination.INFEASIBLE:
+        raise TrialEnded("infeasible", infeasible)
+    if solution.assignment is None or solution.certificate.lower_bound is None:
+        raise TrialEnded("numerics", solution.note or "the relaxation was not solved")
+    return Relaxation(solution, solution.assignment, solution.certificate.lower_bound)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,8 +48,8 @@ from workbench.crowd.arrivals import adversarial, iid, random_permutation
 from workbench.crowd.population import Crowd
 from workbench.crowd.random import generator
 from workbench.crowd.sources import collect
-from workbench.solving import Solution, Termination, solve
-from workbench.studies.catalog._adaptive import COVERED, Instance
+from workbench.solving import solve
+from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
 from workbench.studies.catalog._curves import ended, measured, plus_minus
 from workbench.studies.plan import Streams
 from workbench.studies.study import (
@@ -81,12 +81,13 @@ def trial(params: Params, streams: Streams) -> Record:
     """Run one method on one crowd, beside the certified bound."""
     instance = _instance(params, streams)
     need = float(requirement(params["epsilon"]))
-    relaxed = solve(instance.offline(need), "typed")
-    if relaxed.termination is Termination.INFEASIBLE:
-        raise TrialEnded("infeasible", "the crowd cannot cover every task at this epsilon")
-    bound = relaxed.certificate.lower_bound
-    if bound is None or relaxed.certificate.status != "proven":
-        raise TrialEnded("numerics", f"the relaxation was not proven: {relaxed.note or 'no bound'}")
+    relaxed = relaxation(
+        instance.offline(need), "the crowd cannot cover every task at this epsilon"
+    )
+    bound = relaxed.bound
+    if relaxed.solution.certificate.status != "proven":
+        note = relaxed.solution.note or "no bound"
+        raise TrialEnded("numerics", f"the relaxation was not proven: {note}")
     own = streams.method(params["method"])
     run = {"offline weights": _offline, "sampled weights": _sampled, "adaptive": _adaptive}
     task, worker, skill, gold, promise, formula = run[params["method"]](
@@ -145,7 +146,7 @@ _Run = tuple[IntArray, IntArray, FloatArray, int, Guarantee, float | None]
 
 
 def _offline(
-    instance: Instance, params: Params, relaxed: Solution, own: np.random.SeedSequence
+    instance: Instance, params: Params, relaxed: Relaxation, own: np.random.SeedSequence
 ) -> _Run:
     """Algorithm 1 with the optimal dual, qualities perturbed by type and worker.
 
@@ -160,7 +161,7 @@ def _offline(
     weights, _, _ = offline_weights(perturbed)
     task, place = np.nonzero(primal_approximation(seen, weights, problem.capacity, seed=rng))
     promise = theorem_1(problem, weights, seen)
-    bound = relaxed.certificate.lower_bound
+    bound = relaxed.bound
     ratio = None if promise.labels is None or not bound else 1 + promise.labels / bound
     failed = promise.failed
     if len(instance.crowd.task_types) < instance.tasks:
@@ -172,7 +173,7 @@ def _offline(
 def _sampled(
     instance: Instance,
     params: Params,
-    relaxed: Solution,  # noqa: ARG001 (methods are called alike)
+    relaxed: Relaxation,  # noqa: ARG001 (methods are called alike)
     own: np.random.SeedSequence,
 ) -> _Run:
     """Algorithm 2 without its gold tasks: every skill is seen as it is (Section 5.1)."""
@@ -198,10 +199,9 @@ def _sampled(
 
 
 def _adaptive(
-    instance: Instance, params: Params, relaxed: Solution, own: np.random.SeedSequence
+    instance: Instance, params: Params, relaxed: Relaxation, own: np.random.SeedSequence
 ) -> _Run:
     """The Main Algorithm; corrected, it is told t of Theorem 5 and, in hindsight, q̄*_min."""
-    assert relaxed.assignment is not None
     least = float(mean_qualities(instance.quality, relaxed.assignment).min())
     gamma = instance.preliminary / len(instance.main)
     union = math.log(4 * params["types"] * (1 + gamma) * len(instance.main) / params["delta"])

@@ -26,8 +26,7 @@ from workbench.assign.correction import corrected_epsilon
 from workbench.assign.guarantees import mean_qualities
 from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.population import spammer_hammer, uniform_range
-from workbench.solving import Termination, solve
-from workbench.studies.catalog._adaptive import COVERED, Instance
+from workbench.studies.catalog._adaptive import COVERED, Instance, relaxation
 from workbench.studies.catalog._curves import ended, listed, measured, plus_minus
 from workbench.studies.plan import Streams
 from workbench.studies.study import (
@@ -39,7 +38,6 @@ from workbench.studies.study import (
     Scalar,
     Size,
     Study,
-    TrialEnded,
 )
 from workbench.studies.summary import means
 
@@ -55,11 +53,9 @@ def trial(params: Params, streams: Streams) -> Record:
     """Run the Main Algorithm with one choice of t."""
     instance = _instance(params, streams)
     need = float(requirement(params["epsilon"]))
-    relaxed = solve(instance.offline(need), "typed")
-    if relaxed.termination is Termination.INFEASIBLE:
-        raise TrialEnded("infeasible", "the crowd cannot cover every task at this epsilon")
-    if relaxed.assignment is None:
-        raise TrialEnded("numerics", relaxed.note or "the relaxation was not solved")
+    relaxed = relaxation(
+        instance.offline(need), "the crowd cannot cover every task at this epsilon"
+    )
     least = float(mean_qualities(instance.quality, relaxed.assignment).min())
     radius = _radius(params, instance)
     known: dict[str, Scalar] = {

@@ -15,6 +15,7 @@ from workbench.assign.correction import corrected_epsilon
 from workbench.assign.guarantees import mean_qualities, theorem_3, theorem_4
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
+from workbench.studies.catalog._adaptive import relaxation
 from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
@@ -24,7 +25,6 @@ from workbench.studies.study import (
     Record,
     Size,
     Study,
-    TrialEnded,
 )
 
 OFF = ("low", "high", "random")
@@ -38,9 +38,7 @@ def trial(params: Params, streams: Streams) -> Record:
     skill = rng.uniform(0.7, 0.98, (n, m))
     need = float(requirement(epsilon))
     truth = AssignmentProblem(quality(skill), params["capacity"], need)
-    relaxed = solve(truth, "relaxation")
-    if relaxed.termination is Termination.INFEASIBLE or relaxed.assignment is None:
-        raise TrialEnded("infeasible", "the workers cannot cover the tasks")
+    relaxed = relaxation(truth, "the workers cannot cover the tasks", formulation="relaxation")
     least = float(mean_qualities(truth.quality, relaxed.assignment).min())
     radius = params["share"] * least / 4
     correction = corrected_epsilon(epsilon, radius=radius, mean_quality_least=least)
@@ -53,7 +51,7 @@ def trial(params: Params, streams: Streams) -> Record:
     record: dict[str, object] = {
         "stands": promise.holds,
         "radius": radius,
-        "relaxed": relaxed.objective,
+        "relaxed": relaxed.solution.objective,
         # What the theorem says is an optimum no larger; no optimum at all is larger than any.
         "approximated": approximated.objective,
         "feasible": approximated.termination is Termination.OPTIMAL,

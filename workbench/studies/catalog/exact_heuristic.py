@@ -41,7 +41,7 @@ from workbench.crowd.skills import estimate_skills, quality
 from workbench.errors import InputError
 from workbench.solving import Solution, Termination, solve
 from workbench.solving.feasibility import rounded
-from workbench.studies.catalog._adaptive import COVERED
+from workbench.studies.catalog._adaptive import COVERED, relaxation
 from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.plan import Streams
 from workbench.studies.study import (
@@ -66,11 +66,7 @@ GAMMA = 0.3
 def trial(params: Params, streams: Streams) -> Record:
     """Run one method on one instance, beside the relaxation's certified bound."""
     skill, sample, problem = _instance(params, streams)
-    relaxed = solve(problem, "typed")
-    if relaxed.termination is Termination.INFEASIBLE:
-        raise TrialEnded("infeasible", "the crowd cannot cover every task")
-    if relaxed.certificate.lower_bound is None:
-        raise TrialEnded("numerics", relaxed.note or "the relaxation was not proven")
+    relaxed = relaxation(problem, "the crowd cannot cover every task")
     method, own = params["method"], streams.method(params["method"])
     volatile: dict[str, float | bool | None] = {"best": None, "proven_bound": None, "proven": None}
     started = time.perf_counter()
@@ -81,7 +77,6 @@ def trial(params: Params, streams: Streams) -> Record:
         weights, perturbed, _ = offline_weights(problem, seed=own)
         chosen = primal_approximation(perturbed, weights, problem.capacity, seed=own)
     elif method == "rounding":
-        assert relaxed.assignment is not None
         chosen = rounded(problem, relaxed.assignment) > 0.5
     elif method == "random":
         chosen = _random(problem, own)
@@ -90,8 +85,8 @@ def trial(params: Params, streams: Streams) -> Record:
     seconds = time.perf_counter() - started
     gathered = None if chosen is None else (problem.quality * chosen).sum(axis=1)
     return {
-        "lp_bound": relaxed.certificate.lower_bound,
-        "lp_value": relaxed.objective,
+        "lp_bound": relaxed.bound,
+        "lp_value": relaxed.solution.objective,
         "labels": None if chosen is None else int(chosen.sum()),
         "covered": None
         if gathered is None

@@ -21,7 +21,7 @@ from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
 from workbench.errors import InputError
-from workbench.solving import Termination, solve
+from workbench.studies.catalog._adaptive import relaxation
 from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
@@ -57,9 +57,7 @@ def trial(params: Params, streams: Streams) -> Record:
         need,
         None if prices is None else prices[kinds][:, main],
     )
-    best = solve(problem, "typed")
-    if best.termination is Termination.INFEASIBLE or best.certificate.lower_bound is None:
-        raise TrialEnded("infeasible", "the main workers cannot cover the tasks")
+    best = relaxation(problem, "the main workers cannot cover the tasks")
     rng = np.random.default_rng(streams.method("primal approximation"))
     noisy = perturb(truth, seed=rng)
     sampled = _sampled(params, noisy[:, :sample], kinds, need, prices)
@@ -76,7 +74,7 @@ def trial(params: Params, streams: Streams) -> Record:
         blind = float(problem.prices[bought].sum())
         unit_blind = blind / float(problem.quality[bought].sum()) if bought.any() else None
     return {
-        "bound": best.certificate.lower_bound,
+        "bound": best.bound,
         "cost": float(problem.prices[chosen].sum()),
         "blind": blind,
         "unit_cost": float(problem.prices[chosen].sum() / problem.quality[chosen].sum()),

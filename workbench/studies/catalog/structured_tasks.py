@@ -19,7 +19,7 @@ from workbench.aggregate.error_rate import vote_errors
 from workbench.assign.primal import perturb, primal_approximation
 from workbench.assign.weights import sampled_weights
 from workbench.crowd.skills import quality
-from workbench.solving import Termination, solve
+from workbench.studies.catalog._adaptive import relaxation
 from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
@@ -29,7 +29,6 @@ from workbench.studies.study import (
     Record,
     Size,
     Study,
-    TrialEnded,
 )
 
 EXPLORATIONS = ("known", "ability", "type")
@@ -46,9 +45,7 @@ def trial(params: Params, streams: Streams) -> Record:
     skill = 0.5 + 0.5 * easiness[:, None] * ability
     need = float(requirement(params["epsilon"]))
     problem = AssignmentProblem(quality(skill[:, sample:]), params["capacity"], need)
-    best = solve(problem, "typed")
-    if best.termination is Termination.INFEASIBLE or best.certificate.lower_bound is None:
-        raise TrialEnded("infeasible", "the main workers cannot cover the tasks")
+    best = relaxation(problem, "the main workers cannot cover the tasks")
     rng = np.random.default_rng(streams.method("algorithm"))
     estimate, gold = _explore(params, easiness, skill, rng)
     seen = perturb(quality(estimate), seed=rng)
@@ -61,7 +58,7 @@ def trial(params: Params, streams: Streams) -> Record:
     return {
         "gold": gold,
         "labels": int(chosen.sum()),
-        "bound": best.certificate.lower_bound,
+        "bound": best.bound,
         "error": float(error.mean()),
         "off": float(np.abs(estimate - skill).mean()),
     }
