@@ -16,6 +16,7 @@ from threading import Event
 import psutil
 import pytest
 
+from tests.studies.processes import alive, assert_gone
 from workbench.errors import InputError
 from workbench.studies.executors import Limits, worker
 from workbench.studies.executors.local import Local
@@ -257,23 +258,7 @@ def test_closing_ends_workers_and_what_they_started(tmp_path):
     started = time.monotonic()
     outcomes.close()
     assert time.monotonic() - started < 2
-    wait_gone(pids)
-
-
-def wait_gone(pids, seconds=5.0):
-    """Fail unless all processes are gone soon."""
-    until = time.monotonic() + seconds
-    left = set(pids)
-    while left and time.monotonic() < until:
-        left = {pid for pid in left if alive(pid)}
-        time.sleep(0.02)
-    assert not left
-
-
-def alive(pid):
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
+    assert_gone(pids)
 
 
 def test_silence_gives_signs_of_life():
@@ -310,7 +295,7 @@ def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():
         time.sleep(0.01)
     assert outcome.status is Status.OK
     os.kill(held._process.pid, signal.SIGKILL)
-    wait_gone([held._process.pid])
+    assert_gone([held._process.pid])
     assert held.run(second).status is Status.OK
     held.kill()
 
@@ -399,7 +384,7 @@ def test_workers_end_when_their_coordinator_is_killed(tmp_path):
         pids = [one.pid for one in psutil.Process(coordinator.pid).children(recursive=True)]
         assert len(pids) >= 2
         coordinator.kill()
-    wait_gone(pids)
+    assert_gone(pids)
 
 
 def test_a_generator_left_half_used_does_not_keep_python_from_ending(tmp_path):

@@ -16,6 +16,7 @@ import pexpect
 import psutil
 import pytest
 
+from tests.studies.processes import alive, assert_gone
 from workbench.studies.executors import Limits
 from workbench.studies.executors.serial import Serial
 from workbench.studies.records import latest
@@ -83,21 +84,6 @@ def cmdline(process):
     with contextlib.suppress(psutil.Error):
         return process.cmdline()
     return []
-
-
-def assert_gone(pids, seconds=5.0):
-    until = time.monotonic() + seconds
-    left = set(pids)
-    while left and time.monotonic() < until:
-        left = {pid for pid in left if alive(pid)}
-        time.sleep(0.02)
-    assert not left
-
-
-def alive(pid):
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
 
 
 def test_killed_at_twenty_random_moments(tmp_path, script, monkeypatch):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from workbench.errors import InputError
+from workbench.writing import write_whole
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -112,28 +111,9 @@ def write_file(path: Path, content: str | bytes) -> None:
         if path.exists() and not path.is_file():  # a pipe or a device has no name to take over
             path.write_bytes(data)
             return
-        _replace(path.resolve(), data)
+        write_whole(path.resolve(), data)
     except OSError as error:
         raise InputError(f"--out {path}: cannot be written ({error.strerror})") from None
-
-
-def _replace(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        temporary.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 @contextlib.contextmanager

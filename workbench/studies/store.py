@@ -24,10 +24,10 @@ import os
 import platform
 import shlex
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, cast
 from urllib.parse import quote
@@ -38,6 +38,7 @@ from workbench.studies.environment import Environment
 from workbench.studies.records import Row, checksum, deterministic, frame, latest, row_of
 from workbench.studies.study import Block, Study
 from workbench.studies.trial import Outcome, Source, Status
+from workbench.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -740,29 +741,14 @@ def export(table: pd.DataFrame, path: Path | str) -> None:
                 f"{path}: writing Parquet needs pyarrow; "
                 'pip install "crowd-workbench[parquet]", or name a .csv file'
             ) from None
-    temporary = None
+    if suffix == ".csv":
+        text = table.to_csv(index=False, lineterminator="\n")
+        data = text.encode("utf-8", "backslashreplace")
+    else:
+        buffer = BytesIO()
+        table.to_parquet(buffer, index=False, engine="pyarrow")
+        data = buffer.getvalue()
     try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", suffix=suffix, delete=False
-        ) as file:
-            temporary = Path(file.name)
-            if suffix == ".csv":
-                text = table.to_csv(index=False, lineterminator="\n")
-                file.write(text.encode("utf-8", "backslashreplace"))
-            else:
-                table.to_parquet(file, index=False, engine="pyarrow")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
+        write_whole(path, data)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
