@@ -1,0 +1,226 @@
+"""Rules that choose at most K workers: Algorithm 1, and those it is compared with.
+
+A rule ranks workers by a value and takes the first k of them. Algorithm 1 ranks by G and takes
+the smallest k that maximises F̂ (Theorem 4: no set of at most K workers has a higher F̂); top-K
+rules take K. Workers of equal value around the cut are drawn among fairly, with the caller's
+seed, and the result says so.
+
+Source: Li, Liu (2015), Section 3, Algorithm 1; Section 4 for the plug-in and top-K rules.
+
+May import `workbench.errors`, `workbench.crowd`, its neighbour `scores` and NumPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.crowd import _checks
+from workbench.crowd._streams import stream
+from workbench.crowd.random import Seed
+from workbench.crowd.votes import FloatArray, IntArray
+from workbench.errors import InputError
+from workbench.select.scores import Scores
+
+Ties: TypeAlias = Literal["fair", "first"]
+
+RULES: dict[str, str] = {
+    "selected": "Algorithm 1: rank by G, the smallest number of workers that maximises F̂",
+    "plug-in": "the same without the variance correction",
+    "top-skill": "the K workers of highest ŵ",
+    "top-informative": "the K workers with ŵ farthest from guessing, |ŵ − 1/L|",
+    "threshold": "at most K workers with ŵ above a threshold, highest first",
+    "random": "K workers at random",
+}
+"""Rules by name, and what they do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Workers that a rule chose.
+
+    Attributes
+    ----------
+    rule
+        Name, one of `RULES`.
+    chosen
+        Indices of the chosen workers, best first.
+    curve
+        F̂ (or F̂_plug) of the first 1, 2, … workers of the ranking, as far as the rule looked;
+        empty for rules that do not sum.
+    tied
+        Workers whose value equals that of the last one chosen and of some worker left out: they
+        were drawn among. Empty when the cut was clear.
+    note
+        What has to be said about the choice; empty when nothing.
+    """
+
+    rule: str
+    chosen: IntArray
+    curve: FloatArray
+    tied: IntArray
+    note: str = ""
+
+    @property
+    def score(self) -> float | None:
+        """The curve at its maximum, the score of the chosen set."""
+        return float(self.curve[len(self.chosen) - 1]) if len(self.curve) else None
+
+
+def algorithm_1(
+    gain: ArrayLike, budget: int, *, seed: Seed, ties: Ties = "fair", rule: str = "selected"
+) -> Selection:
+    """Choose the set of at most K workers with the highest Σ gain / √|S| (Algorithm 1).
+
+    Of several maximisers the smallest. Runs in O(m log K) time beyond one pass.
+
+    Parameters
+    ----------
+    gain
+        G of each worker, shape (m,); −∞ leaves a worker out.
+    budget
+        K ≥ 1.
+    seed
+        Of the draw where workers of equal gain straddle the cut.
+    ties
+        "fair" draws among them, "first" takes the lowest indices.
+
+    Raises
+    ------
+    InputError
+        A gain that is NaN or +∞, or a budget below 1.
+    """
+    x = _values("gain", gain)
+    ranked = _ranked(x, _checks.count("budget", budget, 1))
+    if not len(ranked):
+        return Selection(rule, ranked, np.zeros(0), ranked, "no worker can be scored")
+    curve = np.cumsum(x[ranked]) / np.sqrt(np.arange(1, len(ranked) + 1))
+    k = _smallest_maximiser(curve)
+    chosen, tied = _cut(x, ranked, k, seed, ties)
+    note = ""
+    if curve[k - 1] <= 0:
+        note = (
+            "no worker is shown to be better than guessing: the best score is not above 0, and "
+            "one worker is named because the rule names at least one"
+        )
+    return Selection(rule, chosen, curve, tied, note)
+
+
+def top(
+    value: ArrayLike, budget: int, *, seed: Seed, ties: Ties = "fair", rule: str = "top-skill"
+) -> Selection:
+    """Choose the K workers of highest value; arguments as for `algorithm_1`.
+
+    Raises
+    ------
+    InputError
+        A value that is NaN or +∞, or a budget below 1.
+    """
+    x = _values("value", value)
+    ranked = _ranked(x, _checks.count("budget", budget, 1))
+    chosen, tied = _cut(x, ranked, len(ranked), seed, ties)
+    return Selection(rule, chosen, np.zeros(0), tied, "" if len(ranked) else "no worker qualifies")
+
+
+def select(
+    known: Scores,
+    budget: int,
+    rule: str = "selected",
+    *,
+    seed: Seed,
+    ties: Ties = "fair",
+    threshold: float | None = None,
+) -> Selection:
+    """Choose at most K of the eligible workers by a rule of `RULES`.
+
+    Parameters
+    ----------
+    known
+        Scores of the m workers.
+    budget
+        K ≥ 1.
+    rule
+        Name of the rule.
+    seed
+        Of the draw among equals, and of the rule "random".
+    ties
+        As for `algorithm_1`.
+    threshold
+        For the rule "threshold": workers with ŵ above it; None stands for 1/L, guessing.
+
+    Raises
+    ------
+    InputError
+        An unknown rule, a budget below 1, or a threshold outside [0, 1] or for another rule.
+    """
+    if rule not in RULES:
+        raise InputError(f"rule {rule!r} is unknown: use {', '.join(RULES)}")
+    if threshold is not None and rule != "threshold":
+        raise InputError(f"threshold goes with the rule 'threshold', not {rule!r}: leave it out")
+    if rule == "selected":
+        return algorithm_1(known.gain, budget, seed=seed, ties=ties)
+    if rule == "plug-in":
+        return algorithm_1(known.plug_in, budget, seed=seed, ties=ties, rule=rule)
+    value: FloatArray
+    if rule == "random":
+        value = stream(seed, "random workers").random(len(known))
+    elif rule == "top-informative":
+        value = known.plug_in.copy()
+    else:
+        value = known.skill.copy()
+    keep = known.eligible
+    if rule == "threshold":
+        least = 1.0 / known.classes if threshold is None else threshold
+        keep = keep & (known.skill > _checks.number("threshold", least, 0, 1))
+    value[~keep] = -np.inf
+    return top(value, budget, seed=seed, ties=ties, rule=rule)
+
+
+def _values(name: str, value: ArrayLike) -> FloatArray:
+    x = _checks.floats(name, value)
+    if x.ndim != 1:
+        raise InputError(f"{name} has shape {x.shape}: give a vector, one number a worker")
+    wrong = np.isnan(x) | (x == np.inf)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError(f"{name}[{at}] is {x[at]}: give a number, or −inf to leave a worker out")
+    return x
+
+
+def _ranked(x: FloatArray, budget: int) -> IntArray:
+    """Indices of the K highest values above −∞, highest first, equal ones in index order."""
+    possible = np.flatnonzero(x > -np.inf)
+    order = possible[np.argsort(-x[possible], kind="stable")]
+    return order[:budget]
+
+
+def _smallest_maximiser(curve: FloatArray) -> int:
+    """Smallest k whose value is the highest, values equal but for rounding being equal."""
+    best = curve.max()
+    slack = 1e-12 * max(1.0, float(np.abs(curve).max()))
+    return int(np.argmax(curve >= best - slack)) + 1
+
+
+def _cut(
+    x: FloatArray, ranked: IntArray, k: int, seed: Seed, ties: Ties
+) -> tuple[IntArray, IntArray]:
+    """Take k of a ranking; where equals straddle the cut, as many of them as there is room."""
+    nobody: IntArray = np.zeros(0, dtype=np.int64)
+    if ties not in ("fair", "first"):
+        raise InputError(f"ties is {ties!r}: give 'fair' or 'first'")
+    if not k:
+        return nobody, nobody
+    last = x[ranked[k - 1]]
+    surely = ranked[:k][x[ranked[:k]] > last]
+    equal = np.flatnonzero(x == last)
+    room = k - len(surely)
+    if room == len(equal):
+        return ranked[:k], nobody
+    if ties == "fair":
+        drawn = np.sort(stream(seed, "ties").choice(equal, size=room, replace=False))
+    else:
+        drawn = equal[:room]
+    return np.concatenate([surely, drawn]), equal

@@ -1,0 +1,156 @@
+"""What a worker is worth: G, and the scores F, F̂ and F̂_plug of a set of workers.
+
+A worker answers n control questions, c of them right. Her skill is estimated by ŵ = c/n, and what
+she adds to the expected lead of the true class by (Lŵ − 1)², less what chance alone adds to it:
+
+    G(ŵ) = (Lŵ − 1)² − L² var̂(ŵ),    var̂(ŵ) = c(n − c)/(n²(n − 1)),    F̂(S) = Σ_S G / √|S|.
+
+Source: Li, Liu (2015), Section 3: (5), Lemma 2, (7)–(10). Workers may differ in n: Lemma 2 takes
+each by herself.
+
+May import `workbench.errors`, `workbench.crowd` and NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.crowd import _checks
+from workbench.crowd.votes import BoolArray, FloatArray, IntArray
+from workbench.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What control questions say of m workers, each array of shape (m,).
+
+    Attributes
+    ----------
+    answered, correct
+        n and c.
+    skill
+        ŵ; NaN for who is not eligible.
+    variance
+        Unbiased estimate of the variance of ŵ; NaN for who is not eligible, or has a prior's ŵ.
+    gain
+        G(ŵ), what Algorithm 1 sums; −∞ for who is not eligible.
+    plug_in
+        (Lŵ − 1)², biased upwards by L² var(ŵ); −∞ for who is not eligible.
+    eligible
+        False for workers with fewer than two answers and no prior to fall back on: one answer
+        has no variance.
+    classes
+        L.
+    """
+
+    answered: IntArray
+    correct: IntArray
+    skill: FloatArray
+    variance: FloatArray
+    gain: FloatArray
+    plug_in: FloatArray
+    eligible: BoolArray
+    classes: int
+
+    def __len__(self) -> int:
+        """m, the number of workers."""
+        return len(self.skill)
+
+
+def scores(
+    correct: ArrayLike,
+    answered: ArrayLike,
+    classes: int = 2,
+    *,
+    prior: tuple[float, float] | None = None,
+) -> Scores:
+    """Score workers by their answers to control questions (Lemma 2 and Theorem 3).
+
+    Parameters
+    ----------
+    correct, answered
+        c and n, shape (m,).
+    classes
+        L, 2 or more.
+    prior
+        (a, b) of a Beta distribution of skills. Workers with fewer than two answers then get its
+        posterior mean as ŵ and (Lŵ − 1)² as gain: the lead they are expected to add when votes
+        are weighted by that ŵ. Without a prior they are left out.
+
+    Raises
+    ------
+    InputError
+        Shapes that differ, a count that is not a whole number ≥ 0, more right answers than
+        answers, fewer than two classes, or a prior that is not two numbers above 0.
+    """
+    L = _checks.count("classes", classes, 2)
+    c, n = _counts(correct, answered)
+    tested = n >= 2
+    share = np.divide(c, n, out=np.full(len(n), np.nan), where=tested)
+    # One division of whole numbers each, so that equal worths are equal to the last bit.
+    spread, lead = c * (n - c), (L * c - n) ** 2
+    size = np.where(tested, n**2 * (n - 1), 1)
+    chance = np.where(tested, spread / size, np.nan)
+    plug_in = lead / np.where(tested, n**2, 1)
+    gain = (lead * (n - 1) - L**2 * spread) / size
+    if prior is None:
+        gain[~tested] = plug_in[~tested] = -math.inf
+    else:
+        a, b = proper_prior(prior)
+        share[~tested] = (c[~tested] + a) / (n[~tested] + a + b)
+        gain[~tested] = plug_in[~tested] = (L * share[~tested] - 1.0) ** 2
+    eligible = tested if prior is None else np.ones(len(n), dtype=bool)
+    return Scores(n, c, share, chance, gain, plug_in, eligible, L)
+
+
+def proper_prior(prior: tuple[float, float]) -> tuple[float, float]:
+    """Check (a, b) of a Beta prior."""
+    a, b = prior
+    if not (0 < a < math.inf and 0 < b < math.inf):
+        raise InputError(f"prior is ({a}, {b}): give two finite numbers above 0")
+    return float(a), float(b)
+
+
+def informativeness(skill: ArrayLike, classes: int = 2) -> FloatArray:
+    """(Lw − 1)², any shape: what a worker of known skill adds to the lead, times L − 1 (5).
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1] or NaN, or fewer than two classes.
+    """
+    L = _checks.count("classes", classes, 2)
+    w = _checks.floats("skill", skill)
+    if not ((w >= 0) & (w <= 1)).all():
+        raise InputError("skill is outside [0, 1] or NaN: give probabilities")
+    worth: FloatArray = (L * w - 1.0) ** 2
+    return worth
+
+
+def set_score(worth: ArrayLike) -> float:
+    """Score a set of k workers by Σ worth / √k, and no worker by 0.
+
+    With `informativeness` of true skills it is F (5), with `Scores.gain` F̂ (7), with
+    `Scores.plug_in` F̂_plug (9).
+    """
+    values = _checks.floats("worth", worth)
+    return float(values.sum() / math.sqrt(values.size)) if values.size else 0.0
+
+
+def _counts(correct: ArrayLike, answered: ArrayLike) -> tuple[IntArray, IntArray]:
+    c, n = _checks.wholes("correct", correct), _checks.wholes("answered", answered)
+    if c.ndim != 1 or c.shape != n.shape:
+        raise InputError(
+            f"correct has shape {c.shape} and answered {n.shape}: give two vectors, one number a "
+            "worker"
+        )
+    if (c > n).any():
+        at = int(np.argmax(c > n))
+        raise InputError(
+            f"correct[{at}] is {c[at]} of {n[at]} answered: give no more right answers than answers"
+        )
+    return c, n
