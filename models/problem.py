@@ -1,8 +1,9 @@
-"""The data of an assignment problem: checked once, here, so that no model sees a NaN.
+"""The data of a problem: checked once, here, so that no model sees a NaN.
 
-`AssignmentProblem` is the paper's problem over pairs (task, worker). `TypedProblem` is the same
+`AssignmentProblem` is who does which task, over pairs (task, worker). `TypedProblem` is the same
 problem over pairs of classes: equal tasks are counted, equal workers are counted. Source: Ho,
-Jabbari, Vaughan (2013), Sections 3 and 4.2; costs: Section 7.
+Jabbari, Vaughan (2013), Sections 3 and 4.2; costs: Section 7. `SelectionProblem` is whom to hire.
+Source: Li, Liu (2015), Section 3.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ LARGEST_REQUIREMENT = 1e9
 """No crowd is that large; far beyond it, solvers read a number as infinity."""
 LARGEST_PRICE = 1e15
 """Beyond it, sums of whole prices are no longer exact."""
+MONEY_ROUNDING = 1e-12
+"""How far prices may add up to more than the money, relative: ten tenths are to cost one."""
 
 
 class ProblemError(ValueError):
@@ -339,6 +342,103 @@ class TypedProblem:
         return self.task_class, self.worker_class
 
 
+@dataclass(frozen=True, eq=False)
+class SelectionProblem:
+    """Which workers to hire: the set S of 1 to K workers of the highest Σ_{i∈S} G_i / √|S|.
+
+    With prices, the set's prices must add up to the money B at most.
+
+    Attributes
+    ----------
+    gain
+        G, shape (m,): what each worker adds; −∞ for who must not be hired.
+    budget
+        K, 1 or more: the most workers to hire.
+    costs
+        c, shape (m,), ≥ 0: the price of a label by each worker; None where prices play no part.
+        A scalar stands for every worker.
+    money
+        B ≥ 0, in the unit of the prices: what one label by each hired worker may cost in all,
+        which is the cost of a task that all of them label. Given when, and only when, `costs` is.
+
+    Raises
+    ------
+    ProblemError
+        For wrong shapes, NaN, infinity other than −∞ as a gain, values out of range.
+    """
+
+    gain: FloatArray
+    budget: int
+    costs: FloatArray | None = None
+    money: float | None = None
+
+    if TYPE_CHECKING:  # what may be given, where the fields say what is kept
+
+        def __init__(
+            self,
+            gain: ArrayLike,
+            budget: int,
+            costs: ArrayLike | None = None,
+            money: float | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        gain = _gains(self.gain)
+        _freeze(self, "gain", gain)
+        budget = _numbers("budget", self.budget)
+        if budget.ndim or budget < 1 or budget != np.floor(budget):
+            raise ProblemError(f"budget is {self.budget}: give a whole number, 1 or more")
+        object.__setattr__(self, "budget", int(min(float(budget), 2.0**31 - 1)))
+        if (self.costs is None) != (self.money is None):
+            given, missing = ("money", "costs") if self.costs is None else ("costs", "money")
+            raise ProblemError(f"{given} without {missing}: give both, or neither")
+        if self.costs is not None and self.money is not None:
+            costs = _numbers("costs", self.costs)
+            costs = np.full(len(gain), costs) if costs.ndim == 0 else costs
+            _freeze(self, "costs", _costs(costs, (len(gain),), "costs", "worker"))
+            money = _numbers("money", self.money)
+            if money.ndim or not 0 <= money <= LARGEST_PRICE:
+                raise ProblemError(
+                    f"money is {self.money}: give a number from 0 to {LARGEST_PRICE:g}"
+                )
+            object.__setattr__(self, "money", float(money))
+
+    @property
+    def limit(self) -> float:
+        """What prices may add up to: the money, and rounding; infinite without prices."""
+        return math.inf if self.money is None else self.money * (1 + MONEY_ROUNDING)
+
+    @cached_property
+    def hireable(self) -> IntArray:
+        """Workers who may be hired: a gain above −∞, and a price within the money."""
+        may = self.gain > -np.inf
+        return np.flatnonzero(may if self.costs is None else may & (self.costs <= self.limit))
+
+    @cached_property
+    def largest(self) -> int:
+        """Size of the largest set that may be hired; every smaller size exists as well."""
+        most = min(self.budget, len(self.hireable))
+        if self.costs is None:
+            return most
+        cheapest = np.sort(self.costs[self.hireable])[:most].tolist()
+        return max(
+            (k for k in range(1, most + 1) if math.fsum(cheapest[:k]) <= self.limit), default=0
+        )
+
+    def nobody(self) -> str:
+        """Why no worker can be hired, and the mend, in one line; empty when one can."""
+        if len(self.hireable):
+            return ""
+        may = self.gain > -np.inf
+        if self.costs is None or not may.any():
+            return "no worker may be hired: every gain is −∞: let the workers answer more questions"
+        least = float(self.costs[may].min())
+        return (
+            f"the money, {self.money:.12g}, buys no label: the cheapest costs {least:.12g}: "
+            "give that much or more"
+        )
+
+
 def _shortfall(quality: FloatArray, available: BoolArray | None, need: FloatArray) -> FloatArray:
     reachable: FloatArray = (quality if available is None else quality * available).sum(axis=1)
     # A sum of m rounded terms may fall short of an exactly met requirement by rounding alone.
@@ -368,7 +468,7 @@ def _place(at: tuple[Any, ...]) -> str:
     return f"[{', '.join(str(int(k)) for k in at)}]" if at else ""
 
 
-def _numbers(name: str, value: ArrayLike) -> FloatArray:
+def _numbers(name: str, value: ArrayLike, *, lowest: float | None = None) -> FloatArray:
     try:
         # A copy: the caller's array may change later, a checked problem may not.
         array = np.array(value)
@@ -379,7 +479,8 @@ def _numbers(name: str, value: ArrayLike) -> FloatArray:
         raise ProblemError(
             f"{name} is not an array of numbers: give numbers only, rows of equal length"
         ) from None
-    wrong = np.argwhere(~np.isfinite(array))
+    fine = np.isfinite(array) if lowest is None else np.isfinite(array) | (array == lowest)
+    wrong = np.argwhere(~fine)
     if len(wrong):
         at = tuple(wrong[0])
         what = "NaN" if math.isnan(array[at]) else "infinite"
@@ -436,21 +537,37 @@ def _requirements(value: ArrayLike, length: int) -> FloatArray:
     return array
 
 
-def _costs(value: ArrayLike | None, shape: tuple[int, int]) -> FloatArray | None:
+def _costs(
+    value: ArrayLike | None, shape: tuple[int, ...], name: str = "cost", owner: str = "pair"
+) -> FloatArray | None:
     if value is None:
         return None
-    array = _numbers("cost", value)
+    array = _numbers(name, value)
     if array.shape != shape:
-        raise ProblemError(f"cost has shape {array.shape}: give one price for each pair, {shape}")
+        raise ProblemError(
+            f"{name} has shape {array.shape}: give one price for each {owner}, {shape}"
+        )
     wrong = np.argwhere(array < 0)
     if wrong.size:
         at = tuple(wrong[0])
-        raise ProblemError(f"cost{_place(at)} is {array[at]:g}: a price is 0 or more")
+        raise ProblemError(f"{name}{_place(at)} is {array[at]:g}: a price is 0 or more")
     wrong = np.argwhere(array > LARGEST_PRICE)
     if wrong.size:
         at = tuple(wrong[0])
         raise ProblemError(
-            f"cost{_place(at)} is {array[at]:g}: give at most {LARGEST_PRICE:g}, in a larger unit"
+            f"{name}{_place(at)} is {array[at]:g}: give at most {LARGEST_PRICE:g}, in a larger unit"
+        )
+    return array
+
+
+def _gains(value: ArrayLike) -> FloatArray:
+    array = _numbers("gain", value, lowest=-math.inf)
+    if array.ndim != 1 or not len(array):
+        raise ProblemError(f"gain has shape {array.shape}: give one number for each worker")
+    wrong = np.flatnonzero((np.abs(array) > LARGEST_PRICE) & (array > -math.inf))
+    if len(wrong):
+        raise ProblemError(
+            f"gain[{wrong[0]}] is {array[wrong[0]]:g}: give at most {LARGEST_PRICE:g} either way"
         )
     return array
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,16 +35,58 @@ def run_pyomo(
     problem: AssignmentProblem | TypedProblem, formulation: str, options: RunOptions
 ) -> Answer:
     """Build the model, solve it, and read pairs and dual values back."""
-    from pyomo.contrib.solver.common.factory import SolverFactory
-    from pyomo.contrib.solver.common.results import SolutionStatus, TerminationCondition
-
     model = build(problem, formulation)
     n, m = problem.shape
     if not len(model.pairs):  # HiGHS calls an empty model neither solved nor unsolved.
         return Answer(Termination.OPTIMAL, np.zeros(0), np.zeros(n), np.zeros(m))
-    whole = formulation == "ip"
+    ran = run_model(model, options, integer=formulation == "ip")
+    values, duals = ran.values, ran.duals
+    if values is None:
+        return Answer(ran.termination, bound=ran.bound, seconds=ran.seconds)
+    if formulation == "dual":
+        pairs = None
+        if duals is not None:
+            pairs = np.abs(np.array([duals[model.value[pair]] for pair in model.pairs]))
+        return Answer(
+            ran.termination,
+            pairs,
+            _indexed(model.x, n, values),
+            _indexed(model.z, m, values),
+            seconds=ran.seconds,
+        )
+    return Answer(
+        ran.termination,
+        np.array([values[model.y[pair]] for pair in model.pairs]),
+        None if duals is None else _indexed(model.cover, n, duals),
+        # A dual value is the change of cost per unit of right-hand side: ≤ 0 for a capacity.
+        None if duals is None else -_indexed(model.capacity, m, duals),
+        ran.bound,
+        ran.seconds,
+    )
+
+
+@dataclass(frozen=True)
+class ModelRun:
+    """What HiGHS said of a Pyomo model, unchecked.
+
+    `values` gives each variable's value, `duals` each constraint's dual value (of an optimal
+    linear program only); `bound` is branch and bound's.
+    """
+
+    termination: Termination
+    values: Mapping[Any, float] | None
+    duals: Mapping[Any, float] | None
+    bound: float | None
+    seconds: float
+
+
+def run_model(model: Any, options: RunOptions, *, integer: bool) -> ModelRun:
+    """Solve a Pyomo model by HiGHS, whatever it is a model of; the model stays as it was."""
+    from pyomo.contrib.solver.common.factory import SolverFactory
+    from pyomo.contrib.solver.common.results import SolutionStatus, TerminationCondition
+
     claim_threads(options.threads)
-    chosen = settings(options, integer=whole)
+    chosen = settings(options, integer=integer)
     results = SolverFactory("highs").solve(
         model,
         load_solutions=False,
@@ -62,34 +106,18 @@ def run_pyomo(
         TerminationCondition.maxTimeLimit: Termination.TIME_LIMIT,
         TerminationCondition.interrupted: Termination.INTERRUPTED,
     }.get(results.termination_condition, Termination.NUMERICS)
-    seconds = float(results.timing_info.highs_time)
     bound = results.objective_bound
-    bound = float(bound) if whole and bound is not None and np.isfinite(bound) else None
-    if results.solution_status not in (SolutionStatus.optimal, SolutionStatus.feasible):
-        return Answer(ending, bound=bound, seconds=seconds)
-    values = results.solution_loader.get_vars()
-    duals = None
-    if not whole and ending is Termination.OPTIMAL:
-        duals = results.solution_loader.get_duals()
-    if formulation == "dual":
-        pairs = None
-        if duals is not None:
-            pairs = np.abs(np.array([duals[model.value[pair]] for pair in model.pairs]))
-        return Answer(
-            ending,
-            pairs,
-            _indexed(model.x, n, values),
-            _indexed(model.z, m, values),
-            seconds=seconds,
-        )
-    return Answer(
+    values = duals = None
+    if results.solution_status in (SolutionStatus.optimal, SolutionStatus.feasible):
+        values = results.solution_loader.get_vars()
+        if not integer and ending is Termination.OPTIMAL:
+            duals = results.solution_loader.get_duals()
+    return ModelRun(
         ending,
-        np.array([values[model.y[pair]] for pair in model.pairs]),
-        None if duals is None else _indexed(model.cover, n, duals),
-        # A dual value is the change of cost per unit of right-hand side: ≤ 0 for a capacity.
-        None if duals is None else -_indexed(model.capacity, m, duals),
-        bound,
-        seconds,
+        values,
+        duals,
+        float(bound) if integer and bound is not None and np.isfinite(bound) else None,
+        float(results.timing_info.highs_time),
     )
 
 
