@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from workbench.aggregate.votes import (
+    expected_accuracy,
     fair_choice,
     linear_weights,
     log_odds_weights,
     majority,
     weighted_majority,
 )
+from workbench.crowd.simulate import dense_votes
 from workbench.crowd.votes import Votes
 from workbench.errors import InputError
 
@@ -308,3 +310,29 @@ class Top:
 def test_fair_choice_stays_within_the_marks():
     marks = np.array([[True, False, True, False], [False, True, False, False], [True] * 4])
     assert fair_choice(marks, Top()).tolist() == [2, 1, 3]
+
+
+def test_expected_accuracy_is_the_mean_over_draws():
+    rng = np.random.default_rng(8)
+    labels = rng.integers(-1, 3, (60, 4))
+    votes = dense_votes(labels, 3)
+    truth = rng.integers(0, 3, 60)
+    truth[:7] = -1
+    weights = np.array([1.0, 1.0, 2.0, -1.0])
+    known = truth >= 0
+    shares = [
+        (weighted_majority(votes, weights, per="worker", seed=seed).label == truth)[known].mean()
+        for seed in range(2000)
+    ]
+    told = expected_accuracy(votes, weights, truth)
+    assert told == pytest.approx(np.mean(shares), abs=4 * np.std(shares) / np.sqrt(2000))
+
+
+def test_expected_accuracy_by_hand():
+    votes = dense_votes(np.array([[0, 0, 1], [0, 1, -1], [-1, -1, -1], [1, 1, 1]]), 2)
+    truth = np.array([0, 0, 1, 0])
+    assert expected_accuracy(votes, None, truth) == pytest.approx((1 + 0.5 + 0.5 + 0) / 4)
+    assert np.isnan(expected_accuracy(votes, None, np.full(4, -1)))
+    for wrong in (np.zeros(3, dtype=int), np.zeros(4), np.full(4, 2)):
+        with pytest.raises(InputError, match="truth"):
+            expected_accuracy(votes, None, wrong)

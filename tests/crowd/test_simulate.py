@@ -7,7 +7,12 @@ import pandas as pd
 import pytest
 
 from workbench.crowd import population, simulate
-from workbench.crowd.simulate import SimulatedLabels, simulate_labels
+from workbench.crowd.simulate import (
+    SimulatedLabels,
+    dense_votes,
+    one_coin_labels,
+    simulate_labels,
+)
 from workbench.crowd.sources import LabelSource, collect
 from workbench.errors import InputError
 
@@ -192,3 +197,40 @@ def test_bad_input(call, message):
     with pytest.raises(InputError, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_one_coin_labels(classes):
+    skill, n = np.array([0.0, 0.3, 0.8, 1.0]), 40_000
+    truth = np.arange(n) % classes
+    labels = one_coin_labels(skill, truth, classes, seed=3)
+    shift = (labels - truth[:, None]) % classes
+    for j, w in enumerate(skill):
+        share = np.bincount(shift[:, j], minlength=classes) / n
+        expected = np.array([w] + [(1 - w) / (classes - 1)] * (classes - 1))
+        assert np.abs(share - expected).max() <= 4.5 * np.sqrt(0.25 / n) * (0 < w < 1)
+    both = np.corrcoef((shift[:, 1] == 0), (shift[:, 2] == 0))[0, 1]
+    assert abs(both) < 4.5 / np.sqrt(n)
+    assert (labels == one_coin_labels(skill, truth, classes, seed=3)).all()
+
+
+def test_one_coin_labels_want_probabilities_and_classes():
+    with pytest.raises(InputError, match="skill"):
+        one_coin_labels([1.2], [0], 2, seed=0)
+    with pytest.raises(InputError, match="truth"):
+        one_coin_labels([0.5], [2], 2, seed=0)
+    with pytest.raises(InputError, match="classes"):
+        one_coin_labels([0.5], [0], 1, seed=0)
+
+
+def test_dense_votes():
+    labels = np.array([[0, -1, 2], [1, 1, -1]])
+    votes = dense_votes(labels, 3)
+    assert len(votes) == 4
+    back = np.full(labels.shape, -1)
+    back[votes.task, votes.worker] = votes.label
+    assert (back == labels).all()
+    assert votes.tasks.tolist() == ["t0", "t1"]
+    for wrong in (labels.astype(float), labels[0], labels - 2, np.full((1, 1), 3)):
+        with pytest.raises(InputError, match="labels"):
+            dense_votes(wrong, 3)

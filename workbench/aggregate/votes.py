@@ -115,20 +115,53 @@ def weighted_majority(
         A weight is NaN or beyond ±1e300, the shape does not fit, or there are tasks and no
         classes.
     """
-    given = _checks.floats("weights", weights)
-    fit = np.abs(given) <= LARGEST
-    if not fit.all():
-        at = int(np.argmin(fit))
-        raise InputError(f"weights[{at}] is {given.flat[at]:g}: give numbers within ±{LARGEST:g}")
-    sizes = {"vote": len(votes), "worker": len(votes.workers)}
-    if per not in sizes:
-        raise InputError(f"per is {per!r}: give 'vote' or 'worker'")
-    if given.shape != (sizes[per],):
-        other = "worker" if per == "vote" else "vote"
-        hint = f", or say per={other!r}" if given.shape == (sizes[other],) else ""
-        raise InputError(f"weights has shape {given.shape}: give {sizes[per]}, one per {per}{hint}")
-    weight = given if per == "vote" else given[votes.worker]
+    weight = _weight(votes, weights, per)
     return _decide(votes, weight, "weighted majority", seed)
+
+
+def expected_accuracy(
+    votes: Votes,
+    weights: ArrayLike | None,
+    truth: ArrayLike,
+    *,
+    per: Literal["vote", "worker"] = "worker",
+) -> float:
+    """Share of tasks that the vote labels right, in expectation over its fair draws.
+
+    A task counts 1 if its true class wins alone, 1/k if k classes tie and it is one of them, and
+    1/L if nobody voted on it.
+
+    Parameters
+    ----------
+    votes
+        The labels.
+    weights, per
+        As for `weighted_majority`; None for the simple majority.
+    truth
+        True class of each task, shape (n,); tasks with a negative one are left out.
+
+    Returns
+    -------
+    The share, NaN when no task has a true class.
+
+    Raises
+    ------
+    InputError
+        As `weighted_majority`; or a truth that does not fit.
+    """
+    true = np.asarray(truth)
+    if true.shape != (len(votes.tasks),) or true.dtype.kind not in "iu":
+        raise InputError(
+            f"truth has type {true.dtype} and shape {true.shape}: give one class index for each of "
+            f"{len(votes.tasks)} tasks"
+        )
+    if len(true) and true.max() >= class_count(votes):
+        raise InputError(f"truth has a class {true.max()}: give indices below {len(votes.classes)}")
+    winners = _winners(votes, _weight(votes, weights, per))[0]
+    known = np.flatnonzero(true >= 0)
+    if not len(known):
+        return float("nan")
+    return float((winners[known, true[known]] / winners[known].sum(axis=1)).mean())
 
 
 def linear_weights(skill: ArrayLike, classes: int = 2) -> FloatArray:
@@ -206,15 +239,40 @@ def _skills(skill: ArrayLike) -> FloatArray:
     return p
 
 
-def _decide(votes: Votes, weight: FloatArray, method: str, seed: Seed) -> Aggregate:
+def _weight(votes: Votes, weights: ArrayLike | None, per: Literal["vote", "worker"]) -> FloatArray:
+    """Weight of each vote, shape (k,)."""
+    if weights is None:
+        return np.ones(len(votes))
+    given = _checks.floats("weights", weights)
+    fit = np.abs(given) <= LARGEST
+    if not fit.all():
+        at = int(np.argmin(fit))
+        raise InputError(f"weights[{at}] is {given.flat[at]:g}: give numbers within ±{LARGEST:g}")
+    sizes = {"vote": len(votes), "worker": len(votes.workers)}
+    if per not in sizes:
+        raise InputError(f"per is {per!r}: give 'vote' or 'worker'")
+    if given.shape != (sizes[per],):
+        other = "worker" if per == "vote" else "vote"
+        hint = f", or say per={other!r}" if given.shape == (sizes[other],) else ""
+        raise InputError(f"weights has shape {given.shape}: give {sizes[per]}, one per {per}{hint}")
+    return given if per == "vote" else given[votes.worker]
+
+
+def _winners(votes: Votes, weight: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """Which classes have the largest sum of weights, and the sums, both (n, L)."""
     n, L = len(votes.tasks), max(class_count(votes), 1)
     cell = votes.task * L + votes.label
     # Without votes `bincount` counts in integers.
     sums = np.bincount(cell, weight, minlength=n * L).astype(np.float64).reshape(n, L)
     slack = TIE * np.bincount(votes.task, np.abs(weight), minlength=n)
+    return sums >= (sums.max(axis=1) - slack)[:, None], sums
+
+
+def _decide(votes: Votes, weight: FloatArray, method: str, seed: Seed) -> Aggregate:
+    winners, sums = _winners(votes, weight)
+    n, L = sums.shape
     best = sums.max(axis=1)
     second = np.partition(sums, L - 2, axis=1)[:, L - 2] if L > 1 else np.zeros(n)
-    winners = sums >= (best - slack)[:, None]
     unlabelled = np.bincount(votes.task, minlength=n) == 0
     return Aggregate(
         label=fair_choice(winners, stream(seed, "ties")),

@@ -97,6 +97,83 @@ def simulate_labels(
     )
 
 
+def one_coin_labels(
+    skill: ArrayLike, truth: ArrayLike, classes: int = 2, *, seed: Seed
+) -> IntArray:
+    """Draw the label of every worker on every task, of any number of classes.
+
+    A worker names the true class with her skill, else one of the others with equal chance.
+    Source: Li, Liu (2015), (3).
+
+    Parameters
+    ----------
+    skill
+        w, shape (m,).
+    truth
+        True class of each task, shape (n,), below `classes`.
+    classes
+        L, 2 or more.
+    seed
+        One number is drawn for each task and worker.
+
+    Returns
+    -------
+    Class indices, shape (n, m).
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1], a class out of range, or fewer than two classes.
+    """
+    L = _checks.count("classes", classes, 2)
+    true = _checks.indices("truth", truth, L)[:, None]
+    w = _checks.floats("skill", skill)
+    if w.ndim != 1 or not ((w >= 0) & (w <= 1)).all():
+        raise InputError("skill is not a vector of probabilities: give one number from 0 to 1 each")
+    draw = stream(seed, "one-coin labels").random((len(true), len(w)))
+    if L == 2:
+        return np.where(draw < w, true, 1 - true)
+    # What is left of a draw above the skill is uniform again: it chooses the wrong class.
+    left = np.divide(draw - w, 1.0 - w, out=np.zeros_like(draw), where=w < 1.0)
+    shift = 1 + np.minimum((left * (L - 1)).astype(np.int64), L - 2)
+    return np.where(draw < w, true, (true + shift) % L)
+
+
+def dense_votes(labels: ArrayLike, classes: int) -> Votes:
+    """Votes of a matrix of labels; tasks are named "t0", …, workers "w0", …, classes 0, ….
+
+    Parameters
+    ----------
+    labels
+        Class indices, shape (n, m); −1 where there is no label.
+    classes
+        L.
+
+    Raises
+    ------
+    InputError
+        The labels are no matrix of whole numbers from −1 to L − 1.
+    """
+    matrix = np.asarray(labels)
+    if matrix.ndim != 2 or (matrix.size and matrix.dtype.kind not in "iu"):
+        raise InputError(
+            f"labels has type {matrix.dtype} and shape {matrix.shape}: give a matrix of whole "
+            "numbers, tasks × workers"
+        )
+    if matrix.size and not (matrix.min() >= -1 and matrix.max() < classes):
+        raise InputError(
+            f"labels go from {matrix.min()} to {matrix.max()}: give −1 to {classes - 1}"
+        )
+    n, m = matrix.shape
+    names = (_checks.numbered("t", n), _checks.numbered("w", m), np.arange(classes))
+    label = matrix.ravel().astype(np.int64)
+    task, worker = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
+    if label.size and label.min() < 0:
+        given = label >= 0
+        task, worker, label = task[given], worker[given], label[given]
+    return Votes(task, worker, label, *names)
+
+
 class SimulatedLabels:
     """Potential labels of every (task, worker) pair, fixed beforehand by one seed.
 

@@ -1,0 +1,230 @@
+"""Dawid and Skene's expectation-maximisation: labels and workers' errors learnt together.
+
+Given the true class t of a task, worker j names class l with probability π^j_tl, independently of
+all others. Expectation gives each task's posterior over classes, maximisation the confusion
+matrices and the class prior that explain it best; the likelihood never falls. It may end in a
+local maximum, and which one depends on the variant, so the result names its variant: on one data
+set of 108 images the one-coin model labels 58 % rightly with an estimated class prior and 72 % with
+a uniform one.
+
+Both steps are products of one sparse matrix (tasks × (worker, label), one 1 a vote) with a dense
+one of L columns.
+
+Source: Dawid, Skene (1979), "Maximum likelihood estimation of observer error-rates using the EM
+algorithm"; used by Li, Liu (2015), Section 4, with at most 100 iterations.
+
+May import `workbench.errors`, `workbench.crowd`, its neighbour `votes`, NumPy and SciPy.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from workbench.aggregate.votes import TIE, Aggregate, class_count, fair_choice
+from workbench.crowd import _checks
+from workbench.crowd._streams import stream
+from workbench.crowd.random import Seed
+from workbench.crowd.votes import BoolArray, FloatArray, Votes
+from workbench.errors import InputError
+
+TINY = 1e-300
+"""Probabilities below it count as it, so that no logarithm is infinite."""
+
+
+def dawid_skene(
+    votes: Votes,
+    *,
+    confusion: Literal["full", "one-coin"] = "full",
+    class_prior: Literal["estimated", "uniform"] = "estimated",
+    smoothing: float = 0.0,
+    iterations: int = 100,
+    tolerance: float = 1e-5,
+    seed: Seed,
+) -> Aggregate:
+    """Label tasks by EM, beginning with each task's shares of votes.
+
+    Parameters
+    ----------
+    votes
+        k labels of any number of classes.
+    confusion
+        "full": a confusion matrix a worker. "one-coin": a worker is right with one probability,
+        and wrong ones are spread evenly.
+    class_prior
+        "estimated" with the rest, or "uniform".
+    smoothing
+        Votes added to each cell of a confusion matrix (of a one-coin worker: right and wrong
+        ones): the mode under a Dirichlet prior. 0 is maximum likelihood.
+    iterations
+        Expectation steps at most, 1 or more.
+    tolerance
+        Stop when the log-likelihood a task grows by no more than this; 0 stops when it no longer
+        grows at all.
+    seed
+        Of the fair draw between classes of equal posterior.
+
+    Returns
+    -------
+    Aggregate
+        `score` is the posterior of the winning class less that of the next. `info` holds
+
+        - `variant`: a sentence that names the model;
+        - `iterations`, `converged`;
+        - `log_likelihood`: one a step, with smoothing the logarithm of the posterior density up to
+          a constant; never falls but for rounding;
+        - `posterior`: shape (n, L); the class prior where there are no votes;
+        - `class_prior`: shape (L,);
+        - `skill`: shape (m,), a one-coin worker's probability to be right, or the diagonal of the
+          confusion matrix averaged with the class prior; NaN without votes;
+        - `confusion`: shape (m, L, L), true class by class named; "full" only.
+
+    Raises
+    ------
+    InputError
+        An unknown variant, a parameter out of range, or tasks without classes.
+    """
+    variants = {"confusion": ("full", "one-coin"), "class_prior": ("estimated", "uniform")}
+    for name, value in (("confusion", confusion), ("class_prior", class_prior)):
+        if value not in variants[name]:
+            raise InputError(f"{name} is {value!r}: give {' or '.join(variants[name])}")
+    _checks.number("smoothing", smoothing, 0.0, 1e9)
+    _checks.number("tolerance", tolerance, 0.0, np.inf)
+    most = _checks.count("iterations", iterations, 1)
+    n, L = len(votes.tasks), max(class_count(votes), 1)
+    labelled = np.bincount(votes.task, minlength=n) > 0
+    model = (_Full if confusion == "full" else _OneCoin)(votes, L, float(smoothing))
+
+    posterior = _shares(votes, n, L)
+    prior = np.full(L, 1.0 / L)
+    history: list[float] = []
+    converged = False
+    while len(history) < most and not converged:
+        if class_prior == "estimated" and labelled.any():
+            prior = posterior[labelled].mean(axis=0)
+        model.maximise(posterior)
+        posterior, fit = _expect(model.evidence(), prior, labelled)
+        history.append(fit + model.penalty())
+        if len(history) > 1:
+            growth = history[-1] - history[-2]
+            converged = growth <= tolerance * max(int(labelled.sum()), 1)
+
+    best = posterior.max(axis=1)
+    candidates = posterior >= (best - TIE)[:, None]
+    second = np.partition(posterior, L - 2, axis=1)[:, L - 2] if L > 1 else np.zeros(n)
+    return Aggregate(
+        label=fair_choice(candidates | ~labelled[:, None], stream(seed, "ties")),
+        score=np.where(labelled, best - second, 0.0),
+        tied=(candidates.sum(axis=1) > 1) & labelled,
+        unlabelled=~labelled,
+        method="Dawid–Skene",
+        info={
+            "variant": _variant(confusion, class_prior, smoothing),
+            "iterations": len(history),
+            "converged": converged,
+            "log_likelihood": history,
+            "posterior": posterior,
+            "class_prior": prior,
+            **model.found(prior),
+        },
+    )
+
+
+class _Full:
+    """Confusion matrices, as logarithms by (worker, label) and true class, shape (m L, L)."""
+
+    def __init__(self, votes: Votes, L: int, smoothing: float) -> None:
+        from scipy.sparse import csr_array
+
+        k, n, m = len(votes), len(votes.tasks), len(votes.workers)
+        order = np.argsort(votes.task, kind="stable")
+        column = (votes.worker * L + votes.label)[order]
+        start = np.concatenate([[0], np.cumsum(np.bincount(votes.task, minlength=n))])
+        self._named = csr_array((np.ones(k), column, start), shape=(n, m * L))
+        self._tasks = self._named.T.tocsr()
+        self._shape, self._smoothing = (m, L, L), smoothing
+        self._voted: BoolArray = np.bincount(votes.worker, minlength=m) > 0
+
+    def maximise(self, posterior: FloatArray) -> None:
+        counts = (self._tasks @ posterior).reshape(self._shape) + self._smoothing
+        total = counts.sum(axis=1, keepdims=True)
+        even = np.full(self._shape, 1.0 / self._shape[1])
+        # (worker, named, true); a true class that a worker never met says nothing.
+        self._chance = np.divide(counts, total, out=even, where=total > 0)
+        self._log = np.log(np.maximum(self._chance, TINY))
+
+    def evidence(self) -> FloatArray:
+        m, L, _ = self._shape
+        log: FloatArray = self._named @ self._log.reshape(m * L, L)
+        return log
+
+    def penalty(self) -> float:
+        return self._smoothing * float(self._log[self._voted].sum()) if self._smoothing else 0.0
+
+    def found(self, prior: FloatArray) -> dict[str, FloatArray]:
+        confusion = self._chance.transpose(0, 2, 1)
+        skill = np.einsum("jtt,t->j", confusion, prior)
+        return {"skill": np.where(self._voted, skill, np.nan), "confusion": confusion}
+
+
+class _OneCoin:
+    """One probability a worker."""
+
+    def __init__(self, votes: Votes, L: int, smoothing: float) -> None:
+        self._votes, self._classes, self._smoothing = votes, L, smoothing
+        self._given = np.bincount(votes.worker, minlength=len(votes.workers))
+        self._cell = votes.task * L + votes.label
+
+    def maximise(self, posterior: FloatArray) -> None:
+        agreed = np.bincount(
+            self._votes.worker, posterior.ravel()[self._cell], minlength=len(self._given)
+        )
+        total = self._given + 2.0 * self._smoothing
+        even = np.full(len(total), 1.0 / self._classes)
+        np.divide(agreed + self._smoothing, total, out=even, where=total > 0)
+        self._skill = np.clip(even, 0.0, 1.0)
+        self._right = np.log(np.maximum(self._skill, TINY))
+        self._wrong = np.log(np.maximum(1.0 - self._skill, TINY))
+
+    def evidence(self) -> FloatArray:
+        votes, L = self._votes, self._classes
+        wrong = self._wrong - np.log(max(L - 1.0, 1.0))
+        n = len(votes.tasks)
+        evidence: FloatArray = np.zeros((n, L))
+        evidence += np.bincount(votes.task, wrong[votes.worker], minlength=n)[:, None]
+        more = (self._right - wrong)[votes.worker]
+        evidence += np.bincount(self._cell, more, minlength=n * L).reshape(n, L)
+        return evidence
+
+    def penalty(self) -> float:
+        voted = self._given > 0
+        return self._smoothing * float((self._right + self._wrong)[voted].sum())
+
+    def found(self, prior: FloatArray) -> dict[str, FloatArray]:  # noqa: ARG002
+        return {"skill": np.where(self._given > 0, self._skill, np.nan)}
+
+
+def _shares(votes: Votes, n: int, L: int) -> FloatArray:
+    """Share of a task's votes that each class has, shape (n, L); even where there are none."""
+    counts = np.bincount(votes.task * L + votes.label, minlength=n * L).reshape(n, L)
+    total = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, total, out=np.full((n, L), 1.0 / L), where=total > 0)
+
+
+def _expect(
+    evidence: FloatArray, prior: FloatArray, labelled: BoolArray
+) -> tuple[FloatArray, float]:
+    """Posterior of each task, and the log-likelihood of all votes."""
+    joint = evidence + np.log(np.maximum(prior, TINY))
+    peak = joint.max(axis=1, keepdims=True)
+    joint = np.exp(joint - peak)
+    total = joint.sum(axis=1, keepdims=True)
+    log = (np.log(total) + peak)[labelled]
+    return joint / total, float(log.sum())
+
+
+def _variant(confusion: str, class_prior: str, smoothing: float) -> str:
+    errors = "full confusion matrices" if confusion == "full" else "one coin a worker"
+    added = f"{smoothing:g} votes added to each cell" if smoothing else "no smoothing"
+    return f"Dawid–Skene, {errors}, {class_prior} class prior, {added}, from vote shares"
