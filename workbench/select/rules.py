@@ -75,7 +75,7 @@ def algorithm_1(
 ) -> Selection:
     """Choose the set of at most K workers with the highest Σ gain / √|S| (Algorithm 1).
 
-    Of several maximisers the smallest. Runs in O(m log K) time beyond one pass.
+    Of several maximisers the smallest. O(m + K log K) time.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ def algorithm_1(
         A gain that is NaN or +∞, or a budget below 1.
     """
     x = _values("gain", gain)
-    ranked = _ranked(x, _checks.count("budget", budget, 1))
-    if not len(ranked):
-        return Selection(rule, ranked, np.zeros(0), ranked, "no worker can be scored")
-    curve = np.cumsum(x[ranked]) / np.sqrt(np.arange(1, len(ranked) + 1))
+    best = _best(x, _checks.count("budget", budget, 1))
+    if not len(best):
+        return Selection(rule, _nobody(), best, _nobody(), "no worker can be scored")
+    curve = np.cumsum(best) / np.sqrt(np.arange(1, len(best) + 1))
     k = _smallest_maximiser(curve)
-    chosen, tied = _cut(x, ranked, k, seed, ties)
+    chosen, tied = _cut(x, k, best[k - 1], seed, ties)
     note = ""
     if curve[k - 1] <= 0:
         note = (
@@ -120,9 +120,11 @@ def top(
         A value that is NaN or +∞, or a budget below 1.
     """
     x = _values("value", value)
-    ranked = _ranked(x, _checks.count("budget", budget, 1))
-    chosen, tied = _cut(x, ranked, len(ranked), seed, ties)
-    return Selection(rule, chosen, np.zeros(0), tied, "" if len(ranked) else "no worker qualifies")
+    best = _best(x, _checks.count("budget", budget, 1))
+    if not len(best):
+        return Selection(rule, _nobody(), best, _nobody(), "no worker qualifies")
+    chosen, tied = _cut(x, len(best), best[-1], seed, ties)
+    return Selection(rule, chosen, np.zeros(0), tied)
 
 
 def select(
@@ -190,11 +192,12 @@ def _values(name: str, value: ArrayLike) -> FloatArray:
     return x
 
 
-def _ranked(x: FloatArray, budget: int) -> IntArray:
-    """Indices of the K highest values above −∞, highest first, equal ones in index order."""
-    possible = np.flatnonzero(x > -np.inf)
-    order = possible[np.argsort(-x[possible], kind="stable")]
-    return order[:budget]
+def _best(x: FloatArray, budget: int) -> FloatArray:
+    """The K highest values above −∞, highest first. Values sort faster than workers."""
+    if budget < len(x):
+        x = np.partition(x, len(x) - budget)[len(x) - budget :]
+    ordered = np.sort(x)[::-1]
+    return ordered[: len(ordered) - int(np.count_nonzero(ordered == -np.inf))]
 
 
 def _smallest_maximiser(curve: FloatArray) -> int:
@@ -204,23 +207,25 @@ def _smallest_maximiser(curve: FloatArray) -> int:
     return int(np.argmax(curve >= best - slack)) + 1
 
 
-def _cut(
-    x: FloatArray, ranked: IntArray, k: int, seed: Seed, ties: Ties
-) -> tuple[IntArray, IntArray]:
-    """Take k of a ranking; where equals straddle the cut, as many of them as there is room."""
-    nobody: IntArray = np.zeros(0, dtype=np.int64)
+def _cut(x: FloatArray, k: int, last: float, seed: Seed, ties: Ties) -> tuple[IntArray, IntArray]:
+    """Take k workers, best first, of whom the last is worth `last`.
+
+    Where equals straddle the cut, as many of them as there is room for.
+    """
     if ties not in ("fair", "first"):
         raise InputError(f"ties is {ties!r}: give 'fair' or 'first'")
-    if not k:
-        return nobody, nobody
-    last = x[ranked[k - 1]]
-    surely = ranked[:k][x[ranked[:k]] > last]
+    above = np.flatnonzero(x > last)
+    surely = above[np.argsort(-x[above], kind="stable")]
     equal = np.flatnonzero(x == last)
     room = k - len(surely)
     if room == len(equal):
-        return ranked[:k], nobody
+        return np.concatenate([surely, equal]), _nobody()
     if ties == "fair":
         drawn = np.sort(stream(seed, "ties").choice(equal, size=room, replace=False))
     else:
         drawn = equal[:room]
     return np.concatenate([surely, drawn]), equal
+
+
+def _nobody() -> IntArray:
+    return np.zeros(0, dtype=np.int64)

@@ -1,0 +1,150 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.errors import InputError
+from workbench.select.rules import RULES, algorithm_1, select, top
+from workbench.select.scores import scores, set_score
+
+
+def random_gain(rng):
+    """Gains with ties, of skills 0 and 1 among them, and negative ones."""
+    m, L = int(rng.integers(1, 15)), int(rng.integers(2, 7))
+    n = np.full(m, rng.integers(2, 8)) if rng.random() < 0.5 else rng.integers(2, 12, m)
+    skill = rng.choice([0.0, 1 / L, 0.5, 0.8, 1.0], m)
+    known = scores(rng.binomial(n, skill), n, L)
+    return known.gain if rng.random() < 0.7 else known.plug_in - rng.choice([0, 0.5, 3.0])
+
+
+def best_of_all(gain, budget):
+    """Highest F̂ of any set of each size: an exhaustive search, all subsets at once."""
+    m = len(gain)
+    sets = (np.arange(1, 2**m)[:, None] >> np.arange(m)) & 1
+    size = sets.sum(axis=1)
+    score = (sets @ gain) / np.sqrt(size)
+    return np.array([score[size == k].max() for k in range(1, min(budget, m) + 1)])
+
+
+def test_theorem_4_against_every_subset():
+    """500 random inputs: as good as any set, and the smallest of those; and Pareto optimal."""
+    rng = np.random.default_rng(7)
+    for _ in range(500):
+        gain = random_gain(rng)
+        budget = int(rng.integers(1, len(gain) + 3))
+        found = algorithm_1(gain, budget, seed=0)
+        by_size = best_of_all(gain, budget)
+        assert found.score == pytest.approx(by_size.max(), abs=1e-9)
+        assert set_score(gain[found.chosen]) == pytest.approx(found.score, abs=1e-9)
+        np.testing.assert_allclose(found.curve, by_size, atol=1e-9)
+        smaller = by_size[: len(found.chosen) - 1]
+        assert (smaller < found.score - 1e-12).all()
+        assert len(set(found.chosen.tolist())) == len(found.chosen) <= budget
+
+
+def test_by_hand():
+    gain = np.array([0.1, 1.0, 0.9, -0.2])
+    found = algorithm_1(gain, 4, seed=0)
+    assert found.chosen.tolist() == [1, 2]
+    np.testing.assert_allclose(found.curve, [1, 1.9 / 2**0.5, 2 / 3**0.5, 0.9])
+    assert algorithm_1(gain, 1, seed=0).chosen.tolist() == [1]
+    assert not len(found.tied)
+    assert not found.note
+
+
+def test_the_smallest_of_equal_maximisers():
+    """Four equal workers: 1, 2/√2 … grow; (1, x) with x = √2 − 1 is exactly as good as 1."""
+    x = np.sqrt(2) - 1
+    assert algorithm_1([x, 1.0], 2, seed=0).chosen.tolist() == [1]
+    assert len(algorithm_1(np.ones(4), 4, seed=0).chosen) == 4
+
+
+def test_all_negative_is_said():
+    found = algorithm_1([-1.0, -0.5, -2.0], 3, seed=0)
+    assert found.chosen.tolist() == [1]
+    assert "no worker is shown to be better than guessing" in found.note
+    nobody = algorithm_1([-np.inf, -np.inf], 2, seed=0)
+    assert not len(nobody.chosen)
+    assert nobody.score is None
+    assert "no worker can be scored" in nobody.note
+    assert not len(algorithm_1([], 2, seed=0).chosen)
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 0.3, 0.3, 0.7, 1.0]), min_size=1, max_size=12),
+       st.integers(1, 14), st.integers(0, 1000))  # fmt: skip
+def test_order_and_scale_do_not_matter(gain, budget, seed):
+    gain = np.array(gain)
+    found = algorithm_1(gain, budget, seed=0)
+    turn = np.random.default_rng(seed).permutation(len(gain))
+    other = algorithm_1(4.0 * gain[turn], budget, seed=1)
+    assert sorted(gain[turn][other.chosen]) == sorted(gain[found.chosen])
+    assert (np.diff(gain[found.chosen]) <= 0).all()
+    np.testing.assert_allclose(other.curve, 4.0 * found.curve)
+
+
+def test_ties_are_drawn_fairly():
+    gain = np.array([1.0, 0.2, 0.2, 0.2, 0.2])
+    drawn = [top(gain, 3, seed=seed) for seed in range(3000)]
+    assert all(set(one.tied) == {1, 2, 3, 4} and one.chosen[0] == 0 for one in drawn)
+    pairs = dict.fromkeys(itertools.combinations(range(1, 5), 2), 0)
+    for one in drawn:
+        pairs[tuple(sorted(one.chosen[1:].tolist()))] += 1
+    count = np.array(list(pairs.values()))
+    assert ((count - 500) ** 2 / 500).sum() < 25.7  # χ² of 5 degrees, one in 10,000
+    assert top(gain, 3, seed=1, ties="first").chosen.tolist() == [0, 1, 2]
+    assert not len(top(gain, 1, seed=1).tied)
+    assert not len(top(gain, 5, seed=1).tied)
+
+
+def test_rules_on_one_crowd():
+    known = scores([9, 1, 7, 6, 5, 0], [10, 10, 10, 10, 10, 1], 2)
+
+    def chosen(rule, budget=3, **options):
+        return select(known, budget, rule, seed=0, **options).chosen.tolist()
+
+    assert chosen("top-skill") == [0, 2, 3]
+    assert set(chosen("top-informative", 2)) == {0, 1}
+    assert chosen("threshold") == [0, 2, 3]
+    assert chosen("threshold", threshold=0.65) == [0, 2]
+    assert set(chosen("selected", 5)) <= set(chosen("plug-in", 5))
+    assert set(chosen("random", 10)) == {0, 1, 2, 3, 4}
+    assert chosen("random") == chosen("random")
+    assert select(known, 3, "threshold", threshold=0.95, seed=0).note == "no worker qualifies"
+    seen = {tuple(sorted(select(known, 2, "random", seed=s).chosen)) for s in range(200)}
+    assert len(seen) == 10
+
+
+def test_the_plug_in_never_stops_sooner():
+    """Two classes, equal n: both rank alike, and the correction only lowers what is added."""
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        m, n = int(rng.integers(2, 40)), int(rng.integers(2, 20))
+        known = scores(rng.binomial(n, rng.random(m)), np.full(m, n), 2)
+        one, other = (select(known, m, rule, seed=0) for rule in ("selected", "plug-in"))
+        assert len(one.chosen) <= len(other.chosen)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: algorithm_1([np.nan], 1, seed=0), "gain\\[0\\] is nan"),
+        (lambda: algorithm_1([np.inf], 1, seed=0), "gain\\[0\\] is inf"),
+        (lambda: algorithm_1([[1.0]], 1, seed=0), "shape"),
+        (lambda: algorithm_1([1.0], 0, seed=0), "budget"),
+        (lambda: algorithm_1([1.0], 1, seed=0, ties="last"), "ties"),
+        (lambda: select(scores([1], [2]), 1, "best", seed=0), "rule 'best' is unknown"),
+        (lambda: select(scores([1], [2]), 1, "random", seed=0, threshold=0.5), "threshold"),
+        (lambda: select(scores([1], [2]), 1, "threshold", seed=0, threshold=2), "threshold"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_every_rule_is_explained():
+    known = scores([3, 4], [5, 5])
+    for rule in RULES:
+        assert select(known, 1, rule, seed=0).rule == rule
