@@ -134,7 +134,8 @@ def measured(row: Row, size: Size, judge: bool) -> Result:
         ours / beside if target.at_most else beside / ours
         for ours, beside in zip(sample.ours, sample.beside, strict=False)
     ]
-    figures = ratios or sample.ours
+    # Without its peer a row shows our side and is not judged.
+    figures = ratios if row.beside else sample.ours
     return Result(
         row.name,
         row.ours,

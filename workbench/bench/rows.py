@@ -25,6 +25,7 @@ from workbench.bench.measure import (
 
 if TYPE_CHECKING:
     from models import AssignmentProblem
+    from workbench.crowd.votes import Votes
 
 CAPACITY = 200
 """M of every worker, as in Section 6 of Ho, Jabbari, Vaughan (2013)."""
@@ -216,6 +217,102 @@ def _run_naps(trials: int, milliseconds: float) -> _Naps:
     return told
 
 
+def selection(size: Size) -> Sample:
+    """Algorithm 1 on ten million workers, beside sorting as many numbers once."""
+    import numpy as np
+
+    from workbench.select.rules import algorithm_1
+
+    workers = 10**7 if _full(size) else 1000
+    gain = np.random.Generator(np.random.PCG64(size.seed)).normal(size=workers)
+    return Sample(
+        *alternate(
+            lambda: algorithm_1(gain, workers, seed=size.seed),
+            lambda: np.argsort(gain),
+            min(size.repeats, 3),
+        )
+    )
+
+
+def dawid_skene(size: Size) -> Sample:
+    """Dawid, Skene: 10 iterations on 10,000 tasks × 30 labels, beside crowd-kit's."""
+    from workbench.aggregate.dawid_skene import dawid_skene
+
+    votes = _votes(size)
+
+    def ours() -> Any:
+        return dawid_skene(votes, iterations=10, tolerance=0.0, seed=size.seed).label
+
+    peer = _crowd_kit(votes, "DawidSkene", n_iter=10, tol=0.0)
+    return _beside_peer(ours, peer, votes, size)
+
+
+def message_passing(size: Size) -> Sample:
+    """Karger, Oh, Shah: 10 iterations on 10,000 tasks × 30 labels, beside crowd-kit's."""
+    import numpy as np
+
+    from workbench.aggregate.message_passing import message_passing
+
+    votes = _votes(size)
+    first = np.random.RandomState(size.seed).normal(loc=1, scale=1, size=len(votes))  # noqa: NPY002
+
+    def ours() -> Any:
+        return message_passing(votes, iterations=10, initial=first, seed=size.seed).label
+
+    peer = _crowd_kit(votes, "KOS", n_iter=10, random_state=size.seed)
+    return _beside_peer(ours, peer, votes, size)
+
+
+def _votes(size: Size) -> Votes:
+    """A regular crowd, 30 labels a task (5 in a small one), skills from 0.5 to 1."""
+    import numpy as np
+
+    from workbench.crowd.graphs import regular_graph
+    from workbench.crowd.votes import Votes
+
+    tasks, workers, each = (10_000, 600, 30) if _full(size) else (size.tasks, size.workers, 5)
+    rng = np.random.Generator(np.random.PCG64(size.seed))
+    task, worker = regular_graph(tasks, workers, each, seed=rng)
+    skill, truth = rng.uniform(0.5, 1.0, workers), rng.integers(0, 2, tasks)
+    right = rng.random(len(task)) < skill[worker]
+    label = np.where(right, truth[task], 1 - truth[task])
+    return Votes(task, worker, label, np.arange(tasks), np.arange(workers), np.arange(2))
+
+
+def _crowd_kit(votes: Votes, name: str, **options: Any) -> Callable[[], Any] | None:
+    """One of crowd-kit's aggregators on these votes; None where it is not installed."""
+    import importlib
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            module = importlib.import_module("crowdkit.aggregation")
+        except ImportError:
+            return None
+    table = votes.table()
+
+    def run() -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            labels = getattr(module, name)(**options).fit_predict(table)
+        return labels.reindex(votes.tasks).to_numpy()
+
+    return run
+
+
+def _beside_peer(
+    ours: Callable[[], Any], peer: Callable[[], Any] | None, votes: Votes, size: Size
+) -> Sample:
+    repeats = min(size.repeats, 3)
+    if peer is None:
+        alone = alternate(ours, lambda: None, repeats)[0]
+        return Sample(alone, [], note='peer absent: pip install "crowd-workbench[peers]"')
+    equal = float((ours() == peer()).mean())
+    note = f"the same labels on {100 * equal:.4g} % of {len(votes.tasks):,} tasks"
+    return Sample(*alternate(ours, peer, repeats), note=note)
+
+
 def _same(one: float | None, other: float | None) -> None:
     if one is None or other is None or abs(one - other) > 1e-7 * max(1.0, abs(other)):
         raise RuntimeError(f"the two sides disagree on the optimum: {one} and {other}")
@@ -298,6 +395,21 @@ ROWS = (
         "first tenth",
         Target(1.25),
         study_growth,
+    ),
+    Row("selection", "Algorithm 1, 10 million workers", "one argsort", Target(2), selection),
+    Row(
+        "dawid-skene",
+        "Dawid–Skene, 10 iterations",
+        "crowd-kit",
+        Target(5, at_most=False),
+        dawid_skene,
+    ),
+    Row(
+        "message-passing",
+        "message passing, 10 iterations",
+        "crowd-kit",
+        Target(5, at_most=False),
+        message_passing,
     ),
     Row("start-up", "workbench --help", "python -c pass", Target(10), start_up),
 )
