@@ -15,6 +15,7 @@ from workbench.assign.anatomy import guarantee_by_gold, sample_spread
 from workbench.crowd.population import uniform_range
 from workbench.crowd.simulate import task_types
 from workbench.errors import InputError
+from workbench.select.hire import hire
 from workbench.studies.study import Chart
 
 
@@ -265,3 +266,94 @@ class TestSvg:
         assert "<dc:date>" not in text
         links = set(re.findall(r'https?://[^"<\s]+', text))
         assert links <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+COUNTS = {f"w{j}": (right, 10) for j, right in enumerate((10, 9, 9, 8, 7, 6, 5, 1, 4, 6))}
+
+
+def hired(budget=8, counts=COUNTS, classes=2, **options):
+    rows = [
+        (f"c{i}", worker, str((i + (i >= right)) % classes))
+        for worker, (right, answered) in counts.items()
+        for i in range(answered)
+    ]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    gold = pd.Series({f"c{i}": str(i % classes) for i in range(max(n for _, n in counts.values()))})
+    return hire(labels, gold, budget, **options)
+
+
+def legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+@pytest.mark.parametrize("rule", ["selected", "top-skill", "random"])
+def test_hiring(rule):
+    found = hired(rule=rule)
+    errors = found.error_curve()
+    figure = plots.hiring(found, errors, title="answers.csv, $1 and $2")
+    assert plots.as_png(figure).startswith(b"\x89PNG")
+    above, below = figure.axes
+    drawn = {line.get_label(): line for line in above.lines}
+    np.testing.assert_array_equal(drawn["F̂"].get_ydata(), found.curve)
+    np.testing.assert_array_equal(drawn["F̂"].get_xdata(), np.arange(1, 9))
+    plug_in = next(line for label, line in drawn.items() if "plug-in" in label)
+    np.testing.assert_array_equal(plug_in.get_ydata(), found.plug_in_curve)
+    star = next(line for label, line in drawn.items() if label.startswith("highest F̂"))
+    assert star.get_xdata().tolist() == [found.best]
+    assert star.get_ydata().tolist() == [found.curve.max()]
+    assert f"at k = {found.best}" in star.get_label()
+    for axes in figure.axes:
+        chosen = [line for line in axes.lines if list(line.get_xdata()) == [found.size] * 2]
+        assert len(chosen) == 1
+        assert axes.get_ylabel()
+    assert f"chosen: {found.size} of 10" in legend(figure)
+    rate = next(line for line in below.lines if line.get_label().startswith("predicted error"))
+    np.testing.assert_allclose(rate.get_ydata(), [error.probability for error in errors])
+    assert "workers" in below.get_xlabel()
+    assert "guessing: 0.5" in legend(figure)
+    assert not any("upper bound on it" in label for label in legend(figure))
+    assert figure.get_suptitle() == r"answers.csv, \$1 and \$2"
+
+
+def test_hiring_draws_bounds_where_nothing_else_is_known():
+    counts = {f"w{j:03}": (right, 20) for j, right in enumerate(np.arange(80) % 12 + 8)}
+    found = hired(80, counts, 4)
+    errors = found.error_curve()
+    assert {error.method for error in errors} >= {"bounded", "sampled"}
+    figure = plots.hiring(found, errors, title="t")
+    below = figure.axes[1]
+    told, bounds = (
+        next(line for line in below.lines if line.get_label().startswith(start)).get_ydata()
+        for start in ("predicted error", "upper bound on it")
+    )
+    for error, rate, most in zip(errors, told, bounds, strict=True):
+        known = error.probability > error.radius
+        assert np.isnan(rate) != known
+        if known:
+            assert rate == error.probability
+        else:
+            assert most == max(error.probability + error.radius, plots.FAINTEST / 10)
+    assert below.get_yscale() == "log"
+    assert below.get_ylim()[0] >= plots.FAINTEST
+    assert plots.as_png(figure).startswith(b"\x89PNG")
+
+
+FEW = {
+    "K 1": (1, COUNTS, {}),
+    "one worker": (5, {"only": (9, 10)}, {}),
+    "guessing": (5, {"a": (5, 10), "b": (5, 10)}, {}),
+    "money": (8, COUNTS, {"costs": 1.0, "money": 3.0}),
+    "prior": (8, {"once": (1, 1), "a": (8, 10)}, {"prior": (1.0, 1.0)}),
+}
+
+
+@pytest.mark.parametrize("case", FEW)
+def test_hiring_of_few(case):
+    budget, counts, options = FEW[case]
+    found = hired(budget, counts, **options)
+    figure = plots.hiring(found, found.error_curve(), title="t")
+    assert plots.as_png(figure).startswith(b"\x89PNG")
+    low, high = figure.axes[1].get_xlim()
+    assert low <= 0 < found.size < high
+    box = figure.get_tightbbox()
+    assert 0 <= box.x0 < box.x1 <= figure.get_figwidth()

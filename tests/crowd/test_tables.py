@@ -19,6 +19,7 @@ from workbench.crowd.tables import (
     read_labels,
     read_skills,
     read_task_types,
+    read_workers,
 )
 from workbench.errors import InputError
 
@@ -434,3 +435,31 @@ def test_what_is_not_parquet(tmp_path, monkeypatch):
     monkeypatch.setattr(pd, "read_parquet", fail)
     path = write(tmp_path, "x", "labels.parquet")
     assert "not a Parquet file (ValueError)" in message(read_labels, path)
+
+
+# Chosen workers
+
+
+def test_workers(tmp_path):
+    path = write(tmp_path, "annotator,Skill,gain\n007,0.75,x\nann,1,\n")
+    frame = read_workers(path)
+    assert frame.index.tolist() == ["007", "ann"]
+    assert frame["skill"].tolist() == [0.75, 1.0]
+    plain = read_workers(write(tmp_path, "worker\nann\n"))
+    assert plain.index.tolist() == ["ann"]
+    assert list(plain.columns) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment"),
+    [
+        ("name\nann\n", "no column 'worker' (or annotator or user or performer)"),
+        ("worker,skill\nann,1.5\n", "line 2, column 'skill': skill 1.5 is outside [0, 1]"),
+        ("worker,skill\nann,\n", "skill is missing"),
+        ("worker\nann\nbob\nann\n", "line 4: worker 'ann' appears already on line 2"),
+        ("worker,skill\nNA,0.5\n", "worker is 'NA', which reads as missing"),
+        ("worker\n", "a header but no rows"),
+    ],
+)
+def test_bad_workers(tmp_path, text, fragment):
+    assert fragment in message(read_workers, write(tmp_path, text))

@@ -254,7 +254,7 @@ def message_passing(size: Size) -> Sample:
     from workbench.aggregate.message_passing import message_passing
 
     votes = _votes(size)
-    first = np.random.RandomState(size.seed).normal(loc=1, scale=1, size=len(votes))  # noqa: NPY002
+    first = np.random.RandomState(size.seed).normal(loc=1, scale=1, size=len(votes))
 
     def ours() -> Any:
         return message_passing(votes, iterations=10, initial=first, seed=size.seed).label

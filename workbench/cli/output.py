@@ -66,8 +66,10 @@ def emit(payload: Any) -> None:
     click.echo(strict_json(payload).encode())
 
 
-def check_output(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
-    """Look at an output path before the work starts.
+def check_output(
+    path: Path | None, suffixes: tuple[str, ...] = (), *, option: str = "--out"
+) -> None:
+    """Look at an output path, given by an option, before the work starts.
 
     Raises
     ------
@@ -77,11 +79,11 @@ def check_output(path: Path | None, suffixes: tuple[str, ...] = ()) -> None:
     if path is None:
         return
     if suffixes and path.suffix.lower() not in suffixes:
-        raise InputError(f"--out {path}: give a path that ends in {' or '.join(suffixes)}")
+        raise InputError(f"{option} {path}: give a path that ends in {' or '.join(suffixes)}")
     if path.is_dir():
-        raise InputError(f"--out {path}: is a folder, give a file")
+        raise InputError(f"{option} {path}: is a folder, give a file")
     if not path.parent.is_dir():
-        raise InputError(f"--out {path}: there is no folder {path.parent}, create it")
+        raise InputError(f"{option} {path}: there is no folder {path.parent}, create it")
 
 
 def folder(path: Path) -> None:
@@ -98,7 +100,7 @@ def folder(path: Path) -> None:
         raise InputError(f"--out {path}: cannot be made ({error.strerror})") from None
 
 
-def write_file(path: Path, content: str | bytes) -> None:
+def write_file(path: Path, content: str | bytes, *, option: str = "--out") -> None:
     """Write a file whole or not at all: under another name, then renamed.
 
     Raises
@@ -113,7 +115,7 @@ def write_file(path: Path, content: str | bytes) -> None:
             return
         write_whole(path.resolve(), data)
     except OSError as error:
-        raise InputError(f"--out {path}: cannot be written ({error.strerror})") from None
+        raise InputError(f"{option} {path}: cannot be written ({error.strerror})") from None
 
 
 @contextlib.contextmanager

@@ -43,6 +43,7 @@ __all__ = [
     "read_labels",
     "read_skills",
     "read_task_types",
+    "read_workers",
 ]
 
 
@@ -344,3 +345,34 @@ def read_task_types(source: Source, *, default: str | None = None) -> pd.Series[
         tasks, types = table.words("task"), table.words("task_type")
     table.unique(tasks, "task", "a task has one type, remove the other")
     return pd.Series(types, index=pd.Index(tasks, name="task"), name="task_type")
+
+
+def read_workers(source: Source) -> pd.DataFrame:
+    """Read which workers were chosen.
+
+    Parameters
+    ----------
+    source
+        A column worker and, optionally, skill.
+
+    Returns
+    -------
+    DataFrame
+        Index named "worker", in the order of the file; a column "skill" of floats in [0, 1] when
+        the file has one, else no column.
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, a worker is repeated, or a skill is missing, not a
+        number, infinite or outside [0, 1].
+    """
+    table = open_table(source, "workers")
+    table.place("worker")
+    workers = table.words("worker")
+    table.unique(workers, "worker", "a worker is chosen once, remove the other")
+    frame = pd.DataFrame(index=pd.Index(workers, name="worker"))
+    place = table.find("skill")
+    if place is not None:
+        frame["skill"] = numbers(table, place, "skill", _wrong_skill)
+    return frame

@@ -1,0 +1,376 @@
+"""`workbench aggregate`: one label a task, by every method, and what it was measured on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.aggregate.dawid_skene import dawid_skene
+from workbench.aggregate.votes import (
+    expected_accuracy,
+    linear_weights,
+    log_odds_weights,
+    majority,
+    weighted_majority,
+)
+from workbench.cli.aggregate import METHODS
+from workbench.crowd.votes import Votes
+
+BASE = ("aggregate", "--labels", "labels.csv")
+WORKERS = [f"w{j}" for j in range(7)]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Seven workers, most of forty tasks of three classes labelled; ten of them control tasks."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    skill = [0.95, 0.9, 0.8, 0.6, 0.5, 0.4, 0.2]
+    true = rng.integers(0, 3, 40)
+    rows = []
+    for i in range(40):
+        for j in range(7):
+            if rng.random() < 0.85 and (i != 39 or j > 2):
+                right = rng.random() < skill[j]
+                named = true[i] if right else (true[i] + rng.integers(1, 3)) % 3
+                rows.append((f"q{i}", WORKERS[j], "abc"[named]))
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    labels.to_csv("labels.csv", index=False)
+    truth = pd.DataFrame({"task": [f"q{i}" for i in range(40)], "gold": ["abc"[t] for t in true]})
+    truth.to_csv("truth.csv", index=False)
+    truth[:10].to_csv("control.csv", index=False)
+    hired = pd.DataFrame({"worker": WORKERS[:3], "answered": 10, "skill": [0.9, 1.0, 0.7]})
+    hired.to_csv("chosen.csv", index=False)
+    hired[["worker"]].to_csv("names.csv", index=False)
+    return tmp_path
+
+
+def answer(result):
+    assert result.exit_code == 0, result.output
+    return json.loads(
+        result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is no strict JSON")
+    )
+
+
+def numbered(workers=None):
+    labels = pd.read_csv("labels.csv")
+    return Votes.of(
+        labels, tasks=[f"q{i}" for i in range(40)], workers=workers, classes=["a", "b", "c"]
+    )
+
+
+def true_classes(without=0):
+    gold = pd.read_csv("truth.csv")["gold"]
+    codes = pd.Index(["a", "b", "c"]).get_indexer(gold)
+    codes[:without] = -1
+    return codes
+
+
+def control_skills():
+    labels = pd.read_csv("labels.csv").merge(pd.read_csv("control.csv"), on="task")
+    right = (labels["label"] == labels["gold"]).groupby(labels["worker"])
+    return right.mean().reindex(numbered().workers)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_json_is_the_library_s_answer(run, files, method):
+    control = ("--gold", "control.csv") if method.startswith("weighted") else ()
+    told = answer(
+        run(*BASE, "--method", method, *control, "--truth", "truth.csv", "--seed", 4, "--json")
+    )
+    votes, weights = numbered(), None
+    without = 10 if control else 0
+    if method == "weighted-linear":
+        weights = linear_weights(control_skills(), 3)
+    elif method == "weighted-log-odds":
+        weights = log_odds_weights(control_skills(), 3)
+    if weights is not None:
+        found = weighted_majority(votes, weights, per="worker", seed=4)
+        assert told["weights"] == pytest.approx(dict(zip(votes.workers, weights, strict=True)))
+    elif method == "majority":
+        found = majority(votes, seed=4)
+    else:
+        confusion = "full" if method == "dawid-skene" else "one-coin"
+        found = dawid_skene(votes, confusion=confusion, seed=4)
+        assert told["variant"] == found.info["variant"]
+        assert told["iterations"] == found.info["iterations"]
+        assert told["class_prior"] == found.info["class_prior"].tolist()
+        assert told["skills"] == dict(zip(votes.workers, found.info["skill"], strict=True))
+    assert [row["task"] for row in told["answers"]] == votes.tasks.tolist()
+    assert [row["label"] for row in told["answers"]] == votes.classes[found.label].tolist()
+    assert [row["score"] for row in told["answers"]] == pytest.approx(found.score.tolist())
+    assert told["ties"] == found.tied.sum()
+    assert (told["tasks"], told["workers"], told["votes"]) == (40, 7, len(votes))
+    assert told["unlabelled"] == 0
+    assert told["accuracy_tasks"] == 40 - without
+    if "posterior" in found.info:
+        accuracy = (found.label == true_classes()).mean()
+    else:
+        accuracy = expected_accuracy(votes, weights, true_classes(without))
+    assert told["accuracy"] == pytest.approx(accuracy)
+
+
+def test_confidence(run, files):
+    votes = numbered()
+    by_method = {}
+    for method in METHODS:
+        control = ("--gold", "control.csv") if method.startswith("weighted") else ()
+        rows = answer(run(*BASE, "--method", method, *control, "--json"))["answers"]
+        by_method[method] = [row["confidence"] for row in rows]
+        labels = [row["label"] for row in rows]
+        at = votes.classes.tolist().index
+        if method == "majority":
+            share = [(votes.label[votes.task == i] == at(labels[i])).mean() for i in range(40)]
+            assert by_method[method] == pytest.approx(share)
+        elif method == "weighted-log-odds":
+            p = np.clip(control_skills().to_numpy(), 1e-3, 1 - 1e-3)
+            for i in range(40):
+                mine = votes.task == i
+                likely = [
+                    np.prod(np.where(votes.label[mine] == c, p[votes.worker[mine]],
+                                     (1 - p[votes.worker[mine]]) / 2))
+                    for c in range(3)
+                ]  # fmt: skip
+                known = likely[at(labels[i])] / sum(likely)
+                assert by_method[method][i] == pytest.approx(known, rel=1e-9)
+    assert by_method["weighted-linear"] == [None] * 40
+    posterior = dawid_skene(votes, seed=0).info["posterior"].max(axis=1)
+    assert by_method["dawid-skene"] == pytest.approx(posterior.tolist())
+
+
+def test_classes_nobody_used_weigh_in(run, files):
+    """Of L = 5 classes two are not in the files: guessing is 1/5, and they take their share."""
+    told = answer(
+        run(*BASE, "--method", "weighted-log-odds", "--gold", "control.csv", "--classes", 5,
+            "--json")
+    )  # fmt: skip
+    weights = log_odds_weights(control_skills(), 5)
+    votes = numbered()
+    assert list(told["weights"].values()) == pytest.approx(weights.tolist())
+    row = told["answers"][0]
+    sums = [weights[votes.worker[(votes.task == 0) & (votes.label == c)]].sum() for c in range(3)]
+    chances = np.exp([*sums, 0, 0])
+    assert row["confidence"] == pytest.approx(chances.max() / chances.sum())
+
+
+def test_chosen_workers_and_their_skills(run, files):
+    arguments = (*BASE, "--workers", "chosen.csv", "--method", "weighted-linear")
+    told = answer(run(*arguments, "--json"))
+    assert told["workers"] == 3
+    assert told["weights"] == pytest.approx({"w0": 0.85, "w1": 1.0, "w2": 0.55})
+    found = weighted_majority(numbered(WORKERS[:3]), [0.85, 1.0, 0.55], per="worker", seed=0)
+    assert [row["label"] for row in told["answers"][:39]] == numbered().classes[
+        found.label[:39]
+    ].tolist()
+    # The last task is one that none of the three labelled.
+    last = told["answers"][39]
+    assert (last["task"], last["label"], last["confidence"]) == ("q39", None, None)
+    assert last["unlabelled"] is True
+    assert told["unlabelled"] == 1
+    measured = answer(run(*arguments, "--truth", "truth.csv", "--json"))
+    assert measured["accuracy"] == pytest.approx(
+        expected_accuracy(numbered(WORKERS[:3]), [0.85, 1.0, 0.55], true_classes())
+    )
+    assert any("skills were given" in note for note in measured["notes"])
+    # Control tasks go before the skills in the table.
+    control = answer(run(*arguments, "--gold", "control.csv", "--json"))
+    assert list(control["weights"].values()) == pytest.approx(
+        linear_weights(control_skills()[["w0", "w1", "w2"]], 3).tolist()
+    )
+
+
+def test_what_select_writes_is_read(run, files):
+    result = run("select", *BASE[1:], "--gold", "control.csv", "--budget", 4, "--out", "new.csv")
+    assert result.exit_code == 0
+    chosen = pd.read_csv("new.csv")
+    told = answer(run(*BASE, "--workers", "new.csv", "--method", "weighted-linear", "--json"))
+    assert sorted(told["weights"]) == sorted(chosen["worker"])
+    for worker, skill in zip(chosen["worker"], chosen["skill"], strict=True):
+        assert told["weights"][worker] == pytest.approx((3 * skill - 1) / 2)
+
+
+def test_no_accuracy_on_control_tasks(run, files):
+    """The same for a method that does not use them; none where nothing is left."""
+    control = ("--gold", "control.csv", "--truth", "truth.csv")
+    told = answer(run(*BASE, *control, "--json"))
+    assert told["accuracy_tasks"] == 30
+    assert told["accuracy"] == pytest.approx(expected_accuracy(numbered(), None, true_classes(10)))
+    assert any(note.startswith("majority uses no control tasks: the 10") for note in told["notes"])
+    for method in ("majority", "one-coin"):
+        nothing = (*BASE, "--method", method, "--gold", "truth.csv", "--truth", "control.csv")
+        told = answer(run(*nothing, "--json"))
+        assert (told["accuracy"], told["accuracy_tasks"]) == (None, 0)
+        assert "accuracy    none: every task of the truth is a control task" in run(*nothing).stdout
+
+
+@pytest.mark.parametrize("method", ["majority", "one-coin", "dawid-skene"])
+def test_a_task_without_label_counts_as_a_guess(run, files, method):
+    """Of forty tasks one is unlabelled by the chosen: 1/L for it, whatever the classes' shares."""
+    arguments = (*BASE, "--workers", "names.csv", "--method", method, "--json", "--truth")
+    everything = answer(run(*arguments, "truth.csv"))
+    pd.read_csv("truth.csv")[:39].to_csv("seen.csv", index=False)
+    seen = answer(run(*arguments, "seen.csv"))
+    assert everything["accuracy"] * 40 == pytest.approx(seen["accuracy"] * 39 + 1 / 3)
+
+
+def test_truncation_is_named(run, files):
+    arguments = (*BASE, "--workers", "chosen.csv", "--method", "weighted-log-odds")
+    told = answer(run(*arguments, "--truncate", 0.2, "--json"))
+    assert told["weights"] == pytest.approx(
+        dict(zip(WORKERS, log_odds_weights([0.9, 1.0, 0.7], 3, truncate=0.2), strict=False))
+    )
+    assert "skills moved into [0.2, 0.8] before the log-odds: 2" in told["notes"]
+    assert "[0.001, 0.999] before the log-odds: 1" in run(*arguments).stdout
+
+
+def test_workers_without_a_control_answer_do_not_count(run, files):
+    labels = pd.read_csv("labels.csv")
+    control = set(pd.read_csv("control.csv")["task"])
+    untested = (labels["worker"] == "w0") & labels["task"].isin(control)
+    labels[~untested].to_csv("labels.csv", index=False)
+    told = answer(run(*BASE, "--method", "weighted-linear", "--gold", "control.csv", "--json"))
+    assert told["weights"]["w0"] == 0
+    assert "workers without a control answer, who do not count, 1: w0" in told["notes"]
+
+
+def test_chosen_workers_who_gave_no_label(run, files):
+    pd.DataFrame({"worker": ["w1", "who", "w2"]}).to_csv("names.csv", index=False)
+    told = answer(run(*BASE, "--workers", "names.csv", "--json"))
+    assert told["workers"] == 2
+    assert "chosen workers who gave no label, 1: who" in told["notes"]
+
+
+def test_ties_are_counted_and_drawn(run, files):
+    rows = [
+        (f"t{i}", worker, label) for i in range(20) for worker, label in (("u", "x"), ("v", "y"))
+    ]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
+    pd.DataFrame({"task": [f"t{i}" for i in range(20)], "gold": "x"}).to_csv(
+        "truth.csv", index=False
+    )
+    for method in ("majority", "one-coin", "dawid-skene"):
+        told = answer(run(*BASE, "--method", method, "--truth", "truth.csv", "--json"))
+        assert told["ties"] == 20
+        assert told["accuracy"] == 0.5
+        assert {row["label"] for row in told["answers"]} == {"x", "y"}
+        assert all(row["tied"] and row["confidence"] == 0.5 for row in told["answers"])
+        assert "ties, drawn fairly with seed 0: 20" in told["notes"]
+    labels = [
+        [row["label"] for row in answer(run(*BASE, "--json", "--seed", seed))["answers"]]
+        for seed in (1, 1, 2)
+    ]
+    assert labels[0] == labels[1] != labels[2]
+
+
+def test_page_and_file(run, files):
+    result = run(
+        *BASE, "--workers", "names.csv", "--method", "dawid-skene", "--class-prior", "uniform",
+        "--iterations", 2, "--truth", "truth.csv", "--out", "answers.csv",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    told = answer(
+        run(
+            *BASE, "--workers", "names.csv", "--method", "dawid-skene", "--class-prior", "uniform",
+            "--iterations", 2, "--truth", "truth.csv", "--json",
+        )
+    )  # fmt: skip
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("labels.csv: 40 tasks, ")
+    assert "by 3 workers, classes a, b, c; dawid-skene, seed 0" in lines[0]
+    assert lines[2].split() == ["task", "label", "score", "confidence", "tied"]
+    assert [line.split()[:2] for line in lines[3:13]] == [
+        [row["task"], row["label"]] for row in told["answers"][:10]
+    ]
+    assert "… and 30 more" in result.stdout
+    assert "uniform class prior" in result.stdout
+    assert "iterations  2, not converged" in result.stdout
+    assert "give more --iterations" in result.stdout
+    assert told["converged"] is False
+    assert "unlabelled  1" in result.stdout
+    assert f"accuracy    {told['accuracy']:.4f} on 40 tasks" in result.stdout
+    written = pd.read_csv("answers.csv")
+    assert list(written) == ["task", "label", "score", "confidence", "tied", "unlabelled"]
+    assert written["label"][:39].tolist() == [row["label"] for row in told["answers"][:39]]
+    assert pd.isna(written["label"][39])
+    assert written["unlabelled"].tolist() == [False] * 39 + [True]
+    assert "written     answers.csv" in result.stdout
+
+
+def test_a_few_tasks_are_printed_whole(run, files):
+    labels = pd.read_csv("labels.csv")
+    labels[labels["task"].isin([f"q{i}" for i in range(12)])].to_csv("labels.csv", index=False)
+    result = run(*BASE)
+    assert "more (" not in result.stdout
+    assert "q11" in result.stdout
+
+
+def test_duplicates(run, files):
+    labels = pd.read_csv("labels.csv")
+    once = run(*BASE, "--json").stdout
+    pd.concat([labels, labels[:20].assign(label="c")]).to_csv("labels.csv", index=False)
+    assert run(*BASE, "--duplicates", "first", "--json").stdout == once
+    assert run(*BASE, "--duplicates", "last", "--json").stdout != once
+
+
+BAD = {
+    "no labels": (("--labels", "no.csv"), "no.csv: no such file"),
+    "no workers": (("--workers", "no.csv"), "no.csv: no such file"),
+    "no gold": (("--gold", "no.csv"), "no.csv: no such file"),
+    "no truth": (("--truth", "no.csv"), "no.csv: no such file"),
+    "method": (("--method", "best"), "'best' is not one of 'majority'"),
+    "skills": (("--method", "weighted-linear"), "needs skills: give --gold, or --workers"),
+    "skill column": (
+        ("--method", "weighted-linear", "--workers", "names.csv"), "no column 'skill' to weight by",
+    ),
+    "skill": (("--workers", "high.csv"), "skill 1.5 is outside [0, 1]"),
+    "worker twice": (("--workers", "twice.csv"), "worker 'w0' appears already"),
+    "no worker column": (("--workers", "truth.csv"), "no column 'worker'"),
+    "strangers": (("--workers", "strangers.csv"), "none of the chosen workers (x, y) gave a label"),
+    "truth unknown": (("--truth", "strange.csv"), "gold for task 'q99', which has no label"),
+    "repeated": (("--labels", "again.csv"), "a second time"),
+    "repeated mend": (("--labels", "again.csv"), "or pass --duplicates first or last"),
+    "truncate": (("--method", "weighted-log-odds", "--workers", "chosen.csv", "--truncate", "0.5"),
+                 "truncate is 0.5: give a number from 0 to below 0.5"),
+    "truncate none": (
+        ("--method", "weighted-log-odds", "--workers", "chosen.csv", "--truncate", "0"),
+        "a skill of 0 or 1 has infinite log-odds: truncate above 0",
+    ),
+    "idle truncate": (("--truncate", "0.1"), "--truncate is for weighted-log-odds, not majority"),
+    "idle prior": (
+        ("--class-prior", "uniform"), "--class-prior is for dawid-skene and one-coin, not majority",
+    ),
+    "idle iterations": (("--iterations", "5"), "--iterations is for dawid-skene and one-coin, not"),
+    "idle classes": (("--classes", "5"), "--classes is for weighted-linear and weighted-log-odds"),
+    "classes": (
+        ("--method", "weighted-linear", "--workers", "chosen.csv", "--classes", "2"),
+        "--classes is 2, and 3 are used (a, b, c): give 3 or more",
+    ),
+    "iterations": (("--method", "one-coin", "--iterations", "0"), "0 is not in the range"),
+    "class prior": (("--method", "one-coin", "--class-prior", "flat"), "'flat' is not one of"),
+    "out": (("--out", "answers.txt"), "give a path that ends in .csv"),
+    "out folder": (("--out", "no/answers.csv"), "there is no folder no"),
+    "seed": (("--seed", "-1"), "-1 is not in the range"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case, refused, files):
+    labels = pd.read_csv("labels.csv")
+    pd.concat([labels, labels[:1]]).to_csv("again.csv", index=False)
+    pd.DataFrame({"worker": ["w0"], "skill": 1.5}).to_csv("high.csv", index=False)
+    pd.DataFrame({"worker": ["w0", "w0"]}).to_csv("twice.csv", index=False)
+    pd.DataFrame({"worker": ["x", "y"]}).to_csv("strangers.csv", index=False)
+    pd.DataFrame({"task": ["q0", "q99"], "gold": "a"}).to_csv("strange.csv", index=False)
+    arguments, fragment = BAD[case]
+    given = [*arguments]
+    for name, value in (("--labels", "labels.csv"), ("--out", "answers.csv")):
+        if name not in arguments:
+            given += [name, value]
+    before = sorted(path.name for path in files.iterdir())
+    assert fragment in refused("aggregate", *given)
+    assert sorted(path.name for path in files.iterdir()) == before
+    assert not Path("answers.csv").exists()

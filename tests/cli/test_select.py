@@ -1,0 +1,341 @@
+"""`workbench select`: the table, the numbers behind it, the files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.cli.select import RULES
+from workbench.crowd.tables import read_gold, read_labels, read_workers
+from workbench.select import hire as hiring
+from workbench.select.hire import hire
+
+KEYS = [
+    "chosen", "size", "score", "interval", "error_bound", "error_predicted", "workers",
+]  # fmt: skip
+BASE = ("select", "--labels", "labels.csv", "--gold", "gold.csv", "--budget")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Thirty workers on twenty control tasks of three classes, and what goes with them."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    skill = rng.beta(3, 2, 30)
+    true = rng.integers(0, 3, 20)
+    rows = []
+    for j in range(30):
+        for i in range(20 if j < 28 else 29 - j):
+            right = rng.random() < skill[j]
+            named = true[i] if right else (true[i] + rng.integers(1, 3)) % 3
+            rows.append((f"q{i}", f"w{j:02}", "abc"[named]))
+    rows.append(("later", "w29", "a"))
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    labels.to_csv("labels.csv", index=False)
+    gold = pd.DataFrame({"task": [f"q{i}" for i in range(20)], "gold": ["abc"[t] for t in true]})
+    gold.to_csv("gold.csv", index=False)
+    prices = pd.DataFrame({"worker": labels["worker"].unique()})
+    prices.assign(cost=[1.0, 2.5, 4.0] * 10).to_csv("costs.csv", index=False)
+    pd.concat([labels, labels[5:6].assign(label="c")]).to_csv("twice.csv", index=False)
+    return tmp_path
+
+
+def answer(result, code=0):
+    assert result.exit_code == code, result.output
+    return json.loads(
+        result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is no strict JSON")
+    )
+
+
+def direct(budget, labels="labels.csv", **options):
+    votes = read_labels(labels)
+    return hire(votes, read_gold("gold.csv", votes), budget, **options)
+
+
+def test_json_is_the_library_s_answer(run, files):
+    told = answer(run(*BASE, 6, "--json"))
+    found = direct(6)
+    assert [key for key in KEYS if key not in told] == []
+    assert told["chosen"] == found.chosen.tolist()
+    assert told["size"] == found.size == len(told["chosen"])
+    assert told["score"] == found.score
+    assert told["interval"] == list(found.interval)
+    assert told["error_bound"] == found.error_bound
+    assert told["error_bound_printed"] == found.error_bound_printed < found.error_bound
+    assert told["error_predicted"] == found.error_predicted.probability
+    assert told["error_predicted_radius"] == found.error_predicted.radius
+    assert told["curve"] == found.curve.tolist()
+    assert max(told["curve"]) == told["curve"][told["size"] - 1]
+    assert told["classes"] == 3
+    assert told["class_names"] == ["a", "b", "c"]
+    assert told["notes"] == list(found.notes)
+    assert told["seed"] == 0
+    assert told["rule"] == "selected"
+    assert told["money"] is None
+    assert len(told["workers"]) == 30
+    for row, known in zip(told["workers"], found.table.to_dict("records"), strict=True):
+        assert {"worker", "answered", "correct", "skill", "gain", "chosen"} <= set(row)
+        for name, value in known.items():
+            assert row[name] == (None if value != value else value)
+    chosen = [row["worker"] for row in told["workers"] if row["chosen"]]
+    assert chosen == told["chosen"]
+    assert told["excluded"] == [
+        {"worker": "w28", "why": "one control answer"},
+        {"worker": "w29", "why": "no control answer"},
+    ]
+
+
+def test_page(run, files):
+    result = run(*BASE, 6, "--out", "chosen.csv")
+    assert result.exit_code == 0, result.output
+    found = direct(6)
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"labels.csv: {found.size} of 30 workers, 20 control tasks, 3 classes"
+    assert "Algorithm 1" in lines[1]
+    header = lines[3].split()
+    assert header[:3] == ["worker", "control", "answers"]
+    assert header[-1] == "chosen"
+    rows = lines[4 : 4 + found.size + 5]
+    assert [row.split()[0] for row in rows] == found.table["worker"][: found.size + 5].tolist()
+    assert [row.split()[-1] for row in rows] == ["yes"] * found.size + ["no"] * 5
+    first = found.table.iloc[0]
+    assert f"{first['low']:.3f}–{first['high']:.3f}" in rows[0]
+    assert f"{first['gain']:.3f}" in rows[0]
+    assert f"… and {30 - found.size - 5} more, left out" in result.stdout
+    assert "max, chosen" in result.stdout
+    assert f"score F̂           {found.score:.4g} (95 % interval" in result.stdout
+    assert f"at most {found.error_bound:.3g} if F is F̂" in result.stdout
+    assert f"as printed {found.error_bound_printed:.3g}" in result.stdout
+    assert "Clopper–Pearson" in result.stdout
+    assert "1 without a control answer, 1 with one" in result.stdout
+    for note in found.notes:
+        assert f"- {note}" in result.stdout
+    written = pd.read_csv("chosen.csv")
+    assert written["worker"].tolist() == found.chosen.tolist()
+    assert written["skill"].tolist() == found.table["skill"][: found.size].tolist()
+    assert read_workers("chosen.csv").index.tolist() == found.chosen.tolist()
+
+
+def test_a_short_table_is_printed_whole(run, files):
+    result = run(*BASE, 28, "--rule", "top-skill")
+    assert "more, left out" not in result.stdout
+    assert "w29" in result.stdout
+    assert " –" in result.stdout
+
+
+def test_two_classes_have_one_bound(run, files):
+    labels = pd.read_csv("labels.csv").replace({"label": {"c": "b"}})
+    labels.to_csv("labels.csv", index=False)
+    pd.read_csv("gold.csv").replace({"gold": {"c": "b"}}).to_csv("gold.csv", index=False)
+    result = run(*BASE, 6)
+    assert "as printed" not in result.stdout
+    assert "(Theorem 1)" in result.stdout
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rules(run, files, rule):
+    told = answer(run(*BASE, 4, "--rule", rule, "--seed", 3, "--json"))
+    found = direct(4, rule=rule, seed=3)
+    assert told["chosen"] == found.chosen.tolist()
+    assert told["error_predicted"] == found.error_predicted.probability
+    page = run(*BASE, 4, "--rule", rule, "--seed", 3).stdout
+    assert f"rule {rule}: " in page
+    assert "max" in page
+
+
+def test_the_rules_are_all_there():
+    assert tuple(hiring.RULES) == RULES
+
+
+def test_options_reach_the_library(run, files):
+    told = answer(run(*BASE, 5, "--prior", 2, 1, "--classes", 4, "--confidence", 0.8, "--json"))
+    found = direct(5, prior=(2.0, 1.0), classes=4, confidence=0.8)
+    assert told["chosen"] == found.chosen.tolist()
+    assert (told["score"], told["classes"], told["prior"]) == (found.score, 4, [2, 1])
+    assert told["confidence"] == 0.8
+    assert told["interval"] == list(found.interval)
+    assert told["excluded"] == []
+    threshold = answer(run(*BASE, 9, "--rule", "threshold", "--threshold", 0.75, "--json"))
+    assert threshold["chosen"] == direct(9, rule="threshold", threshold=0.75).chosen.tolist()
+    assert "80 % interval" in run(*BASE, 5, "--confidence", 0.8).stdout
+
+
+def test_duplicates(run, files):
+    first = answer(
+        run("select", "--labels", "twice.csv", *BASE[3:], 6, "--duplicates", "first", "--json")
+    )
+    once = answer(run(*BASE, 6, "--json"))
+    assert first == once
+    last = answer(
+        run("select", "--labels", "twice.csv", *BASE[3:], 6, "--duplicates", "last", "--json")
+    )
+    votes = read_labels("twice.csv", duplicates="last")
+    again = hire(votes, read_gold("gold.csv", votes), 6)
+    assert [row["correct"] for row in last["workers"]] == again.table["correct"].tolist()
+
+
+def test_money(run, files):
+    arguments = (*BASE, 10, "--costs", "costs.csv", "--money", 6)
+    told = answer(run(*arguments, "--json"))
+    prices = pd.read_csv("costs.csv").set_index("worker")["cost"]
+    found = direct(10, costs=prices, money=6.0)
+    assert told["chosen"] == found.chosen.tolist()
+    money = told["money"]
+    assert money["spent"] == prices[told["chosen"]].sum() <= 6
+    assert money["termination"] == "optimal"
+    assert money["bound"] >= money["score"] >= money["heuristic_score"]
+    assert money["score"] == pytest.approx(told["score"])
+    assert prices[money["heuristic"]].sum() <= 6
+    gains = {row["worker"]: row["gain"] for row in told["workers"]}
+    rough = sum(gains[worker] for worker in money["heuristic"])
+    assert money["heuristic_score"] == pytest.approx(rough / len(money["heuristic"]) ** 0.5)
+    page = run(*arguments).stdout
+    assert "price" in page
+    assert f"{money['spent']:g} a task" in page
+    assert f"heuristic          {money['heuristic_score']:.4g}" in page
+    pd.DataFrame({"worker": prices.index, "sketch": prices, "photo": 1.0}).to_csv(
+        "types.csv", index=False
+    )
+    result = run(*BASE, 10, "--costs", "types.csv", "--money", 6)
+    assert result.exit_code == 2
+    assert "prices for 2 task types; give one a worker" in result.stderr
+
+
+def test_nobody_is_exit_code_1_and_no_file(run, files):
+    before = sorted(path.name for path in files.iterdir())
+    arguments = (*BASE, 5, "--costs", "costs.csv", "--money", 0.5)
+    result = run(*arguments, "--out", "chosen.csv", "--plot", "p.png")
+    assert result.exit_code == 1
+    assert "buys no label" in result.stdout
+    assert "written" not in result.stdout
+    assert sorted(path.name for path in files.iterdir()) == before
+    told = answer(run(*arguments, "--json"), code=1)
+    assert told["chosen"] == []
+    assert [told[key] for key in KEYS[1:-1]] == [0, None, None, None, None]
+    result = run(*BASE, 5, "--rule", "threshold", "--threshold", 1, "--json")
+    assert answer(result, code=1)["size"] == 0
+
+
+def test_unproven_is_exit_code_1_and_written(run, files, monkeypatch):
+    monkeypatch.setattr(hiring.Hiring, "proven", property(lambda _: False))
+    result = run(*BASE, 5, "--costs", "costs.csv", "--money", 6, "--out", "chosen.csv")
+    assert result.exit_code == 1
+    assert Path("chosen.csv").exists()
+
+
+def test_plot(run, files):
+    Path("p.png").write_bytes(b"old")
+    result = run(*BASE, 6, "--plot", "p.png", "--json")
+    assert answer(result)["size"]
+    assert Path("p.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("p.png").read_bytes().rstrip().endswith(b"IEND\xaeB`\x82")
+    assert not list(files.glob(".p.png*"))
+    assert "p.png" in run(*BASE, 6, "--plot", "p.png").stdout
+
+
+def test_same_seed_same_output(run, files):
+    arguments = (*BASE, 4, "--rule", "random", "--json")
+    assert run(*arguments, "--seed", 5).stdout == run(*arguments, "--seed", 5).stdout
+    chosen = {tuple(answer(run(*arguments, "--seed", seed))["chosen"]) for seed in range(5)}
+    assert len(chosen) > 1
+
+
+BAD = {
+    "no labels": (("--labels", "no.csv"), "no.csv: no such file"),
+    "no gold": (("--gold", "no.csv"), "no.csv: no such file"),
+    "budget": (("--budget", "0"), "0 is not in the range x>=1"),
+    "budget text": (("--budget", "many"), "'many' is not a valid int"),
+    "rule": (("--rule", "best"), "'best' is not one of 'selected'"),
+    "threshold alone": (("--threshold", "0.5"), "threshold goes with the rule 'threshold'"),
+    "threshold": (("--rule", "threshold", "--threshold", "2"), "threshold is 2"),
+    "prior": (("--prior", "0", "1"), "prior is (0.0, 1.0): give two"),
+    "prior nan": (("--prior", "nan", "1"), "prior is (nan, 1.0): give two"),
+    "prior half": (("--prior", "1"), "Invalid value for '--prior'"),
+    "classes few": (("--classes", "2"), "classes is 2, and labels and gold name 3"),
+    "classes one": (("--classes", "1"), "classes is 1: give a whole number of 2 or more"),
+    "costs alone": (("--costs", "costs.csv"), "costs and money go together"),
+    "money alone": (("--money", "3"), "costs and money go together"),
+    "money negative": (("--costs", "costs.csv", "--money", "-1"), "money is -1"),
+    "money nan": (("--costs", "costs.csv", "--money", "nan"), "money is NaN"),
+    "money and rule": (
+        ("--costs", "costs.csv", "--money", "3", "--rule", "random"), "go with the rule 'selected'",
+    ),
+    "time": (("--costs", "costs.csv", "--money", "3", "--time-limit", "0"), "time limit is 0"),
+    "price missing": (("--costs", "few.csv", "--money", "3"), "worker 'w01' has none"),
+    "price negative": (("--costs", "minus.csv", "--money", "3"), "cost -1 is negative"),
+    "twice": (("--labels", "twice.csv"), "remove one of them, or pass --duplicates first or last"),
+    "duplicates": (("--duplicates", "keep"), "'keep' is not one of 'error', 'first', 'last'"),
+    "confidence": (("--confidence", "1"), "confidence is 1.0: give a number strictly between"),
+    "confidence nan": (("--confidence", "nan"), "confidence is nan"),
+    "gold unknown": (("--gold", "strange.csv"), "gold for task 'q99', which has no label"),
+    "gold spelt": (("--gold", "upper.csv"), "in the labels; write both alike"),
+    "gold twice": (("--gold", "double.csv"), "task 'q0' appears already"),
+    "one class": (("--labels", "one.csv", "--gold", "onegold.csv"), "name 'a' only; say how many"),
+    "columns": (("--labels", "gold.csv"), "too few columns"),
+    "seed": (("--seed", "-1"), "-1 is not in the range"),
+    "out ending": (("--out", "chosen.txt"), "--out chosen.txt: give a path that ends in .csv"),
+    "out folder": (("--out", "no/chosen.csv"), "--out no/chosen.csv: there is no folder no"),
+    "plot ending": (("--plot", "p.pdf"), "--plot p.pdf: give a path that ends in .png"),
+    "plot folder": (("--plot", "no/p.png"), "--plot no/p.png: there is no folder no"),
+    "plot is a folder": (("--plot", "dir.png"), "--plot dir.png: is a folder"),
+    "extra": (("more",), "unexpected extra argument"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case, refused, files):
+    gold = pd.read_csv("gold.csv")
+    pd.DataFrame({"worker": ["w00"], "cost": 1}).to_csv("few.csv", index=False)
+    pd.DataFrame({"worker": ["w00"], "cost": -1}).to_csv("minus.csv", index=False)
+    pd.DataFrame({"task": ["q0", "q99"], "gold": "a"}).to_csv("strange.csv", index=False)
+    gold.assign(gold=gold["gold"].str.upper()).to_csv("upper.csv", index=False)
+    pd.concat([gold, gold[:1]]).to_csv("double.csv", index=False)
+    pd.read_csv("labels.csv").assign(label="a").to_csv("one.csv", index=False)
+    gold.assign(gold="a").to_csv("onegold.csv", index=False)
+    Path("dir.png").mkdir()
+    arguments, fragment = BAD[case]
+    given = [*arguments]
+    for name, value in (("--labels", "labels.csv"), ("--gold", "gold.csv"), ("--budget", "5")):
+        if name not in arguments:
+            given += [name, value]
+    # Outputs that could be written, were the input good.
+    for name, value in (("--out", "c.csv"), ("--plot", "c.png")):
+        if name not in arguments:
+            given += [name, value]
+    before = sorted(path.name for path in files.iterdir())
+    assert fragment in refused("select", *given)
+    assert sorted(path.name for path in files.iterdir()) == before
+
+
+@pytest.mark.parametrize("missing", ["--labels", "--gold", "--budget"])
+def test_what_must_be_given(missing, refused, files):
+    given = {"--labels": "labels.csv", "--gold": "gold.csv", "--budget": "5"}
+    del given[missing]
+    line = refused("select", *(part for pair in given.items() for part in pair))
+    assert f"Missing option '{missing}'" in line
+
+
+@pytest.mark.skipif(not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA is unset")
+@pytest.mark.parametrize(
+    ("name", "workers", "classes"),
+    [("bluebird", 39, 2), ("rte", 164, 2), ("weather_amt", 110, 5), ("sat12", 600, 5)],
+)
+def test_recorded_crowds(run, tmp_path, name, workers, classes):
+    folder = Path(os.environ["WORKBENCH_DATA"]) / name
+    tables = ("--labels", folder / "labels.csv", "--gold", folder / "gold.csv")
+    plot = tmp_path / "p.png"
+    told = answer(
+        run("select", *tables, "--budget", 40, "--duplicates", "first", "--json", "--plot", plot)
+    )
+    assert len(told["workers"]) == workers
+    assert told["classes"] == classes
+    assert 1 <= told["size"] <= 40
+    assert told["score"] == pytest.approx(max(told["curve"]))
+    assert told["interval"][0] < told["score"] < told["interval"][1]
+    assert 0 <= told["error_predicted"] < told["error_bound"] <= 1
+    assert plot.read_bytes().startswith(b"\x89PNG")
