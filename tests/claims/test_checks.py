@@ -6,6 +6,7 @@ import pytest
 from tests.claims.made_up import Tables, error_1, error_2, figure_1, figure_2
 from workbench.claims import Ruling, judge, register
 
+OWN = [claim for claim in register() if claim.id.startswith("adaptive-")]
 HOLDS, CAVEAT, VOID = Ruling.HOLDS, Ruling.CAVEAT, Ruling.VOID
 NOT, UNMEASURED = Ruling.NOT_REPRODUCED, Ruling.UNMEASURED
 
@@ -25,7 +26,7 @@ EXPECTED = {
 
 
 def test_in_good_order(tables):
-    rulings = {one.claim.id: one.ruling for one in judge(Tables(tables))}
+    rulings = {one.claim.id: one.ruling for one in judge(Tables(tables), OWN)}
     assert rulings == {f"adaptive-{name}": ruling for name, ruling in EXPECTED.items()}
 
 
@@ -223,4 +224,4 @@ def test_every_claim_is_spoiled_by_some_test():
     shown = {
         f"adaptive-figure-{k}-{who}" for k in (1, 2) for who in ("adaptive", "message-passing")
     }
-    assert {claim.id for claim in register()} == turned | shown
+    assert {claim.id for claim in OWN} == turned | shown

@@ -68,7 +68,7 @@ class TestPage:
         assert text != markdown(judge(Tables(tables)))
 
     def test_everything_is_on_it(self, tables):
-        verdicts = judge(Tables(tables))
+        verdicts = judge(Tables(tables), paper.CLAIMS)
         text = markdown(verdicts)
         for one in verdicts:
             assert f"\n## {one.claim.id}\n" in text

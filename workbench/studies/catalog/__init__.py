@@ -17,5 +17,12 @@ MODULES: dict[str, str] = {
     "estimated-skills": "estimated_skills",
     "main-algorithm": "main_algorithm",
     "structured-tasks": "structured_tasks",
+    "selection-figure-1": "selection_figure_1",
+    "selection-figure-2": "selection_figure_2",
+    "selection-scores": "selection_scores",
+    "selection-bound": "selection_bound",
+    "selection-exact": "selection_exact",
+    "selection-sweep": "selection_sweep",
+    "selection-crowds": "selection_crowds",
 }
 """Module of each study, by name."""

@@ -1,0 +1,362 @@
+"""Worker selection on recorded crowds: an exam out of a data set's own gold, a choice, a vote.
+
+Where everybody labelled everything (`SHARED`), some items are drawn as control questions for all;
+workers are chosen once, by their answers to these, and label the other items. This is the paper's
+protocol.
+
+Where each worker labelled a few items, any ten items would examine almost nobody. There a worker's
+exam is drawn from her own answers to items with gold, at most half of her labels. These answers
+are set aside: they do not vote. The budget is per item, as the paper has it, so the choice is made
+for each item among those who labelled it. An item may be in one worker's exam and be voted on by
+others.
+
+In both, items with gold that have a label left are scored, and gold is used for nothing else but
+by `in_hindsight`. Workers with fewer than two control answers are not in the pool: their skill has
+no variance.
+
+Source: Li, Liu (2015), Section 4.
+
+May import everything below the studies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from models.problem import FloatArray, IntArray
+from workbench.aggregate.dawid_skene import dawid_skene
+from workbench.aggregate.votes import (
+    TIE,
+    Aggregate,
+    expected_accuracy,
+    linear_weights,
+    log_odds_weights,
+)
+from workbench.crowd import datasets
+from workbench.crowd._streams import stream
+from workbench.crowd.population import beta
+from workbench.crowd.random import Seed
+from workbench.crowd.simulate import dense_votes, one_coin_labels
+from workbench.crowd.votes import BoolArray, Votes
+from workbench.select.per_task import select_per_task
+from workbench.select.rules import select, top
+from workbench.select.scores import Scores, informativeness, scores
+from workbench.studies.study import TrialEnded
+
+SHARED = ("simulated", "bluebird", "sat12")
+"""Crowds of which everybody labelled everything, or nearly so."""
+SPARSE = ("simulated sparse", "rte", "sp_amt", "weather_amt")
+"""Crowds of which each worker labelled some items."""
+SIMULATED = ("simulated", "simulated sparse")
+"""Stand-ins drawn anew in each trial: one-coin workers with skills from Beta(2.3, 2)."""
+ITEMS, PER_ITEM = 200, 10
+"""Of a stand-in: items, and labels an item of the sparse one."""
+
+EM: dict[str, dict[str, Any]] = {
+    "full": {},
+    "full, uniform prior": {"class_prior": "uniform"},
+    "full, smoothed": {"smoothing": 1.0},
+    "one-coin": {"confusion": "one-coin"},
+    "one-coin, uniform prior": {"confusion": "one-coin", "class_prior": "uniform"},
+}
+"""Variants of Dawid–Skene: confusion matrices or one coin a worker, with an estimated class prior
+where none is named, and without smoothing where it is not (else one vote a cell)."""
+
+Vote = Literal["linear", "log-odds", "majority", "EM"]
+
+REFITS = 99
+"""Data sets drawn from the fitted one-coin model, to judge how badly it fits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """A label set, numbered.
+
+    Attributes
+    ----------
+    votes
+        Labels of m workers on n items, each pair once.
+    truth
+        True class, shape (n,); −1 without gold.
+    """
+
+    votes: Votes
+    truth: IntArray
+
+    def of_pool(self, size: int | None, *, seed: Seed) -> Recording:
+        """Keep some of the workers, drawn at random; all where `size` is None or not fewer."""
+        m = len(self.votes.workers)
+        if size is None or size >= m:
+            return self
+        drawn = np.sort(stream(seed, "pool").choice(m, size, replace=False))
+        place = np.full(m, -1, dtype=np.int64)
+        place[drawn] = np.arange(size)
+        kept = _kept(self.votes, place[self.votes.worker] >= 0)
+        votes = Votes(
+            kept.task, place[kept.worker], kept.label,
+            kept.tasks, kept.workers[drawn], kept.classes,
+        )  # fmt: skip
+        return Recording(votes, self.truth)
+
+
+@cache
+def recorded(name: str) -> Recording:
+    """Load a data set, once a process; of a pair that occurs twice the first label counts."""
+    found = datasets.load(name)
+    labels = found.labels.drop_duplicates(["task", "worker"])
+    classes = pd.Index(sorted({*labels["label"], *found.gold}))
+    votes = Votes.of(labels, classes=classes)
+    known = found.gold.reindex(votes.tasks)
+    truth = np.where(known.notna(), classes.get_indexer(known), -1)
+    return Recording(votes, truth.astype(np.int64))
+
+
+def simulated(name: str, *, seed: Seed) -> Recording:
+    """Draw a stand-in: 31 workers on all items, or 60 of whom ten label each."""
+    sparse = name == "simulated sparse"
+    m = 60 if sparse else 31
+    truth = stream(seed, "truth").integers(2, size=ITEMS)
+    labels = one_coin_labels(beta(m, a=2.3, b=2.0, seed=seed).skill[0], truth, 2, seed=seed)
+    if sparse:
+        lot = stream(seed, "who labels").random(labels.shape)
+        labels[lot.argsort(axis=1).argsort(axis=1) >= PER_ITEM] = -1
+    return Recording(dense_votes(labels, 2), truth)
+
+
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """What is known of the workers, and what is left to vote with.
+
+    Attributes
+    ----------
+    known
+        Scores of the m workers by their control answers.
+    votes
+        The other labels.
+    truth
+        True class of the items that are scored, shape (n,); −1 for the others.
+    shared
+        Whether all workers had one exam, and are chosen once for all items.
+    """
+
+    known: Scores
+    votes: Votes
+    truth: IntArray
+    shared: bool
+
+
+def examine(recording: Recording, aside: BoolArray, *, shared: bool) -> Exam:
+    """Take the labels marked in `aside`, of items with gold, as control answers."""
+    votes, m = recording.votes, len(recording.votes.workers)
+    right = votes.label == recording.truth[votes.task]
+    answered = np.bincount(votes.worker[aside], minlength=m)
+    correct = np.bincount(votes.worker[aside & right], minlength=m)
+    left = _kept(votes, ~aside)
+    labelled = np.bincount(left.task, minlength=len(votes.tasks)) > 0
+    return Exam(
+        scores(correct, answered, len(votes.classes)),
+        left,
+        np.where(labelled, recording.truth, -1),
+        shared,
+    )
+
+
+def shared_controls(recording: Recording, controls: int, *, seed: Seed) -> BoolArray:
+    """Mark all labels of some items with gold, drawn at random; those of fewer are among them.
+
+    Raises
+    ------
+    TrialEnded
+        `infeasible` where no item with gold would be left to score.
+    """
+    gold = np.flatnonzero(recording.truth >= 0)
+    if controls >= len(gold):
+        raise TrialEnded(
+            "infeasible", f"{controls} control questions of {len(gold)} items with gold: none left"
+        )
+    drawn = stream(seed, "controls").permutation(gold)[:controls]
+    return np.isin(recording.votes.task, drawn)
+
+
+def own_controls(recording: Recording, controls: int, *, seed: Seed) -> BoolArray:
+    """Mark up to so many labels of each worker on items with gold, at most half of her labels."""
+    votes = recording.votes
+    lot = stream(seed, "controls").random(len(votes))
+    lot[recording.truth[votes.task] < 0] = np.inf
+    most = np.minimum(controls, np.bincount(votes.worker, minlength=len(votes.workers)) // 2)
+    marked: BoolArray = (_places(votes.worker, lot) < most[votes.worker]) & np.isfinite(lot)
+    return marked
+
+
+def in_hindsight(exam: Exam) -> Exam:
+    """Put each worker's share of right labels on the scored items for ŵ, and (Lŵ − 1)² for G.
+
+    So Algorithm 1 maximises F itself (5), with the skills that the votes turn out to have.
+    """
+    votes, known, m = exam.votes, exam.known, len(exam.known)
+    true = exam.truth[votes.task]
+    given = np.bincount(votes.worker[true >= 0], minlength=m)
+    right = np.bincount(votes.worker[(true >= 0) & (votes.label == true)], minlength=m)
+    skill = right / np.maximum(given, 1)
+    skill[given == 0] = 1.0 / known.classes
+    worth = np.where(known.eligible, informativeness(skill, known.classes), -np.inf)
+    skill = np.where(known.eligible, skill, np.nan)
+    return replace(exam, known=replace(known, skill=skill, gain=worth, plug_in=worth))
+
+
+def choose(exam: Exam, rule: str, budget: int, *, seed: Seed) -> BoolArray:
+    """Mark the votes of the chosen: at most `budget` workers, once or for each item.
+
+    Parameters
+    ----------
+    exam
+        The workers and their votes.
+    rule
+        One of `select.rules.RULES` but "threshold"; "top-gain": the K highest G, the ranking in
+        which Algorithm 1 stops somewhere; "as many": as many as it takes, at random.
+    budget
+        K.
+    seed
+        Of draws among equals, and of random workers.
+    """
+    if rule == "as many":
+        return _as_many(exam, choose(exam, "selected", budget, seed=seed), seed)
+    if exam.shared and rule == "top-gain":
+        return _labels_of(exam, top(exam.known.gain, budget, seed=seed).chosen)
+    if exam.shared:
+        return _labels_of(exam, select(exam.known, budget, rule, seed=seed).chosen)
+    value = {
+        "selected": exam.known.gain,
+        "plug-in": exam.known.plug_in,
+        "top-skill": exam.known.skill,
+        "top-informative": exam.known.plug_in,
+        "top-gain": exam.known.gain,
+        "random": np.zeros(len(exam.known)),
+    }[rule]
+    value = np.where(exam.known.eligible, value, -np.inf)
+    stop = rule in ("selected",)
+    return select_per_task(exam.votes, value, budget, stop=stop, seed=seed)
+
+
+def _as_many(exam: Exam, model: BoolArray, seed: Seed) -> BoolArray:
+    votes = exam.votes
+    if exam.shared:
+        size = len(np.unique(votes.worker[model]))
+        return choose(exam, "random", size, seed=seed)
+    lot = stream(seed, "as many").random(len(votes))
+    lot[~exam.known.eligible[votes.worker]] = np.inf
+    many = np.bincount(votes.task[model], minlength=len(votes.tasks))
+    marked: BoolArray = (_places(votes.task, lot) < many[votes.task]) & np.isfinite(lot)
+    return marked
+
+
+def vote(
+    exam: Exam, marked: BoolArray, kind: Vote, *, truncate: float = 1e-3, em: str = "full"
+) -> tuple[float, Aggregate | None]:
+    """Share of the scored items that the marked votes label right, fair draws in expectation.
+
+    Parameters
+    ----------
+    exam, marked
+        The votes, and which of them count.
+    kind
+        Weights ŵ − 1/L, log-odds, equal ones, or Dawid–Skene on these votes alone.
+    truncate
+        Of the log-odds.
+    em
+        Variant, one of `EM`.
+
+    Returns
+    -------
+    The share, and what EM has to say.
+    """
+    votes = _kept(exam.votes, marked)
+    if kind == "EM":
+        found = dawid_skene(votes, **EM[em], seed=0)  # the seed draws labels that are not read
+        return _posterior_accuracy(found, exam.truth), found
+    skill = np.where(exam.known.eligible, exam.known.skill, 0.5)
+    L = exam.known.classes
+    weights: FloatArray | None = None
+    if kind == "linear":
+        weights = linear_weights(skill, L)
+    elif kind == "log-odds":
+        weights = log_odds_weights(skill, L, truncate=truncate)
+    return expected_accuracy(votes, weights, exam.truth), None
+
+
+def _posterior_accuracy(found: Aggregate, truth: IntArray) -> float:
+    posterior = np.where(found.unlabelled[:, None], 1.0, found.info["posterior"])
+    winners = posterior >= posterior.max(axis=1, keepdims=True) - TIE
+    at = np.flatnonzero(truth >= 0)
+    return float((winners[at, truth[at]] / winners[at].sum(axis=1)).mean())
+
+
+@cache
+def misfit(name: str) -> tuple[float, float]:
+    """How badly one coin a worker explains a data set's labels, given its gold.
+
+    The likelihood ratio of a confusion matrix a worker to one coin, Λ = 2 Σ ln, beside its mean
+    over data sets drawn from the fitted coins.
+
+    Returns
+    -------
+    Λ over that mean, and Λ's distance from it in standard deviations.
+    """
+    recording = recorded(name)
+    votes, truth = recording.votes, recording.truth
+    m, L = len(votes.workers), len(votes.classes)
+    known = truth[votes.task] >= 0
+    counts = np.zeros((m, L, L), dtype=np.int64)
+    np.add.at(counts, (votes.worker[known], truth[votes.task[known]], votes.label[known]), 1)
+    chance = _one_coin(counts)
+    rng = stream(0, "misfit")
+    drawn = [
+        _ratio(rng.multinomial(counts.sum(axis=2), chance)) for _ in range(REFITS)
+    ]  # fmt: skip
+    found = _ratio(counts)
+    return float(found / np.mean(drawn)), float((found - np.mean(drawn)) / np.std(drawn, ddof=1))
+
+
+def _one_coin(counts: IntArray) -> FloatArray:
+    """Fitted chance of each answer, shape (m, L, L), true class by class named."""
+    L = counts.shape[1]
+    total = np.maximum(counts.sum(axis=(1, 2)), 1)
+    skill = (np.trace(counts, axis1=1, axis2=2) / total)[:, None, None]
+    chance: FloatArray = np.where(np.eye(L, dtype=bool), skill, (1.0 - skill) / (L - 1))
+    return chance
+
+
+def _ratio(counts: IntArray) -> float:
+    """2 Σ c ln(p̂/p̂₁), p̂ of confusion matrices, p̂₁ of one coin; cells without a count add 0."""
+    full = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1)
+    met = counts > 0
+    return float(2 * (counts[met] * np.log(full[met] / _one_coin(counts)[met])).sum())
+
+
+def _labels_of(exam: Exam, workers: IntArray) -> BoolArray:
+    chosen = np.zeros(len(exam.known), dtype=bool)
+    chosen[workers] = True
+    marked: BoolArray = chosen[exam.votes.worker]
+    return marked
+
+
+def _kept(votes: Votes, keep: BoolArray) -> Votes:
+    return Votes(
+        votes.task[keep], votes.worker[keep], votes.label[keep],
+        votes.tasks, votes.workers, votes.classes,
+    )  # fmt: skip
+
+
+def _places(group: IntArray, value: FloatArray) -> IntArray:
+    """Place of each entry in its group, from 0, by rising value."""
+    order = np.lexsort((value, group))
+    ranked = group[order]
+    start = np.searchsorted(ranked, ranked)
+    place: IntArray = np.empty(len(group), dtype=np.int64)
+    place[order] = np.arange(len(group)) - start
+    return place

@@ -1,0 +1,437 @@
+"""Theorem 1: hunt for workers whose weighted vote errs more often than the bound allows.
+
+The theorem is over labels and over ŵ, any unbiased estimate that does not depend on them. Of all
+such estimates in [0, 1] the share of right answers to a single control question is the most
+spread out (`controls` 1); `controls` 0 stands for skills that are known. Each trial starts
+somewhere and climbs (Nelder and Mead) towards the largest ratio of error to bound, where the bound
+says something, that is, at most 0.9:
+
+- `few`: some workers, each her own skill; the error is exact, all outcomes listed;
+- `many`: equal workers, as many as are asked for; the error lies between two bounds that are exact
+  sums. A = "a certain wrong class is ahead", B = "it is ahead or level", C = "two certain wrong
+  classes together have at least twice the true class's score":
+  (L − 1) P(A) − (L − 1)(L − 2)/2 · P(C) ≤ error ≤ (L − 1) P(B) (Bonferroni);
+- `exponents`: a mix of two kinds, in the limit of many workers, where P(B) falls as exp(−m·rate)
+  with the rate of Cramér's theorem; a rate below the exponent of the bound breaks it for m large.
+
+The proof's step for a pair of classes, P(B) ≤ exp(−2t²), is measured beside it: the bound is that
+times the L − 1 wrong classes.
+
+Source: Li, Liu (2015), Theorem 1 and its proof in the supplement, (12)–(24).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from models.problem import FloatArray
+from workbench.select.scores import informativeness, set_score
+from workbench.studies.catalog._curves import ended, measured
+from workbench.studies.plan import Streams
+from workbench.studies.study import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+)
+
+SEARCHES = ("few", "many", "exponents")
+STARTS = 40
+"""Random places of which the highest is where a climb starts."""
+SURE = 0.9
+"""Skill of all workers at which the bound says something in every sweep: one more start."""
+STEPS = 240
+"""Evaluations that a climb may take."""
+SAYS_SOMETHING = math.log(0.9)
+"""Logarithm of the bound above which the hunt does not look: guessing alone errs as often."""
+LEAST_LEAN = 1e-3
+"""Mean lead (21) below which workers say nothing and a ratio of exponents is rounding."""
+
+
+class Exact(NamedTuple):
+    """Of one vote: its error, between `low` and `high`, and P(a wrong class is ahead or level)."""
+
+    low: float
+    high: float
+    pair: float
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Climb once from a random start; say where it ended."""
+    rng = np.random.default_rng(streams.instance)
+    L, n = int(params["classes"]), int(params["controls"])
+    if params["search"] == "exponents":
+        return _hunt_exponents(L, n, rng)
+    if params["search"] == "few":
+        return _hunt_few(L, n, int(params["workers"]), rng)
+    return _hunt_many(L, n, int(params["workers"]), rng)
+
+
+def _hunt_few(classes: int, controls: int, workers: int, rng: np.random.Generator) -> Record:
+    def height(skill: FloatArray) -> float:
+        return _ratio(error_of_few(skill, classes, controls).low, skill, classes)
+
+    skill = _climb(height, workers, rng)
+    return _found(skill, skill, classes, error_of_few(skill, classes, controls))
+
+
+def _hunt_many(classes: int, controls: int, workers: int, rng: np.random.Generator) -> Record:
+    """Climb by the pair's probability, which has no holes, towards the ratio."""
+
+    def height(skill: FloatArray) -> float:
+        pair = error_of_many(float(skill[0]), workers, classes, controls).pair
+        return _ratio(pair, np.repeat(skill, workers), classes)
+
+    skill = _climb(height, 1, rng)
+    error = error_of_many(float(skill[0]), workers, classes, controls)
+    return _found(np.repeat(skill, workers), skill, classes, error)
+
+
+def _hunt_exponents(classes: int, controls: int, rng: np.random.Generator) -> Record:
+    def height(place: FloatArray) -> float:
+        bound, rate = exponents(place[:2], place[2], classes, controls)
+        return bound / rate
+
+    place = _climb(height, 3, rng)
+    bound, rate = exponents(place[:2], place[2], classes, controls)
+    return {
+        "skills": _written(place[:2]),
+        "share": float(place[2]),
+        "exponent_bound": bound,
+        "exponent_true": rate,
+        "exponent_ratio": bound / rate,
+    }
+
+
+def _ratio(error: float, skill: FloatArray, classes: int) -> float:
+    """Logarithm of error over bound; a slope towards places where the bound says something."""
+    bound = _log_bounds(skill, classes)[0]
+    if bound > SAYS_SOMETHING:
+        return -1e3 - bound
+    return _log(error) - bound if error > 0 else -1e3
+
+
+def _found(skill: FloatArray, kinds: FloatArray, classes: int, error: Exact) -> Record:
+    """Logarithms, none of what is 0."""
+    printed, supported = _log_bounds(skill, classes)
+    pairs = math.log(classes - 1)
+    numbers = {
+        "log_error_low": _log(error.low),
+        "log_error_high": _log(error.high),
+        "log_bound": printed,
+        "log_ratio": _log(error.low) - printed,
+        "log_ratio_high": _log(error.high) - printed,
+        "log_ratio_supported": _log(error.high) - supported,
+        "log_ratio_pair": _log(error.pair) - (printed - pairs),
+        "log_ratio_pair_supported": _log(error.pair) - (supported - pairs),
+    }
+    return {
+        "skills": _written(kinds),
+        **{name: one if math.isfinite(one) else None for name, one in numbers.items()},
+    }
+
+
+def _climb(
+    height: Callable[[FloatArray], float], numbers: int, rng: np.random.Generator
+) -> FloatArray:
+    """Climb within [0, 1]^numbers, from the highest of some random places."""
+    from scipy.optimize import minimize
+
+    starts = [*rng.random((STARTS, numbers)), np.full(numbers, SURE)]
+    best = minimize(
+        lambda place: -height(np.clip(place, 0.0, 1.0)), max(starts, key=height),
+        method="Nelder-Mead", bounds=[(0.0, 1.0)] * numbers,
+        options={"maxfev": STEPS, "xatol": 1e-5, "fatol": 1e-6},
+    )  # fmt: skip
+    found: FloatArray = np.clip(best.x, 0.0, 1.0)
+    return found
+
+
+def _log_bounds(skill: FloatArray, classes: int) -> tuple[float, float]:
+    """Logarithms of the bound as printed and of the one its proof supports, above 0 too.
+
+    A bound of e⁻²⁰⁰ is not to be had from `error_bound` in full, and one above 1 is cut there.
+    """
+    score, L = set_score(informativeness(skill, classes)), classes
+    printed = -2.0 * score**2 / (L * (L - 1)) ** 2 + math.log(L - 1)
+    supported = -(score**2) / (2.0 * (L - 1) ** 4) + math.log(L - 1)
+    return printed, supported
+
+
+def votes_of(skill: float, classes: int, controls: int) -> tuple[FloatArray, FloatArray]:
+    """Weights ν̂ = Lŵ − 1 that a worker can get, and their probabilities."""
+    from scipy.stats import binom
+
+    if not controls:
+        return np.array([classes * skill - 1.0]), np.ones(1)
+    right = np.arange(controls + 1)
+    return classes * right / controls - 1.0, binom.pmf(right, controls, skill)
+
+
+def error_of_few(skill: FloatArray, classes: int, controls: int) -> Exact:
+    """Exact error of a few workers under fair ties: every weight and label of each is listed."""
+    L = classes
+    sums, chance = np.zeros((1, L)), np.ones(1)
+    for w in skill.tolist():
+        weight, likely = votes_of(w, L, controls)
+        told = np.concatenate([[w], np.full(L - 1, (1.0 - w) / (L - 1))])  # class 0 is true
+        given = weight[:, None, None] * np.eye(L)
+        sums = (sums[:, None, None] + given).reshape(-1, L)
+        chance = np.multiply.outer(chance, np.multiply.outer(likely, told)).ravel()
+    slack = 1e-9 * L * len(skill)
+    winners = sums >= sums.max(axis=1, keepdims=True) - slack
+    right = float(chance @ (winners[:, 0] / winners.sum(axis=1)))
+    pair = float(chance @ (sums[:, 1] >= sums[:, 0] - slack))
+    return Exact(1.0 - right, 1.0 - right, pair)
+
+
+def error_of_many(skill: float, workers: int, classes: int, controls: int) -> Exact:
+    """Bounds on the error of m equal workers, from sums of independent whole numbers."""
+    L = classes
+    weight, likely = votes_of(skill, L, controls)
+    # In units that make weights whole; a known skill's weight can only be for or against.
+    whole = np.sign(weight) if not controls else np.rint(controls * weight)
+    told = (1.0 - skill) / (L - 1)
+    ahead = _convolved(
+        np.concatenate([whole, -whole, [0.0]]),
+        np.concatenate([likely * told, likely * skill, [told * (L - 2)]]),
+        workers,
+    )
+    level, middle = ahead[len(ahead) // 2], len(ahead) // 2
+    above = float(ahead[middle + 1 :].sum())
+    pair = min(above + float(level), 1.0)
+    both = 0.0
+    if L > 2:
+        twice = _convolved(
+            np.concatenate([whole, -2.0 * whole, [0.0]]),
+            np.concatenate([likely * 2.0 * told, likely * skill, [told * (L - 3)]]),
+            workers,
+        )
+        both = float(twice[len(twice) // 2 :].sum())
+    low = max((L - 1) * above - (L - 1) * (L - 2) / 2 * both, 0.0)
+    if L == 2:
+        low = above + float(level) / 2
+        return Exact(low, low, pair)
+    return Exact(low, min((L - 1) * pair, 1.0), pair)
+
+
+def _convolved(values: FloatArray, chances: FloatArray, times: int) -> FloatArray:
+    """Distribution of a sum of so many independent whole numbers, 0 in the middle.
+
+    Nothing is subtracted, so that tiny probabilities keep their digits.
+    """
+    reach = int(np.abs(values).max())
+    power = np.bincount((values + reach).astype(np.int64), chances, minlength=2 * reach + 1)
+    total = np.ones(1)
+    while times:
+        if times % 2:
+            total = np.convolve(total, power)
+        times //= 2
+        if times:
+            power = np.convolve(power, power)
+    return total
+
+
+def exponents(skill: FloatArray, share: float, classes: int, controls: int) -> tuple[float, float]:
+    """Rates at which bound and pair probability fall with m, for a mix of two kinds of workers.
+
+    Returns
+    -------
+    bound, true
+        2μ²/L² of exp(−2t²), with μ the mean lead (21) of a worker; and the rate of Cramér's
+        theorem, −min over θ ≥ 0 of the mean of ln E exp(θξ).
+    """
+    from scipy.optimize import minimize_scalar
+
+    mix = np.array([share, 1.0 - share])
+    lead = float(mix @ informativeness(skill, classes)) / (classes - 1)
+    if lead < LEAST_LEAN:
+        return 0.0, 1.0
+    sums = [_lead_of(float(w), classes, controls) for w in skill]
+
+    def mean_log(theta: float) -> float:
+        return sum(
+            float(part * np.log(chance @ np.exp(theta * value)))
+            for part, (value, chance) in zip(mix, sums, strict=True)
+            if part > 0
+        )
+
+    best = minimize_scalar(mean_log, bounds=(0.0, 30.0), method="bounded")
+    return 2.0 * lead**2 / classes**2, -float(best.fun)
+
+
+def _lead_of(skill: float, classes: int, controls: int) -> tuple[FloatArray, FloatArray]:
+    """Values and probabilities of ξ (19), a wrong class's gain on the true one by one worker."""
+    weight, likely = votes_of(skill, classes, controls)
+    told = (1.0 - skill) / (classes - 1)
+    return (
+        np.concatenate([weight, -weight, [0.0]]),
+        np.concatenate([likely * told, likely * skill, [told * (classes - 2)]]),
+    )
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _written(skill: FloatArray) -> str:
+    return ", ".join(f"{one:.4f}" for one in skill)
+
+
+def analyse(table: pd.DataFrame) -> Analysis:
+    """Largest ratio found, by search, number of classes and control questions."""
+    worst = _worst(table)
+    if worst.empty:
+        return Analysis(findings=(ended(table),))
+    rates = measured(table, "exponent_ratio")
+    most = rates.loc[rates.groupby(["classes", "controls"])["exponent_ratio"].idxmax()]
+    return Analysis(
+        findings=(ended(table), *_sentences(worst), *_limits(most)),
+        tables={
+            "Largest ratio of error to Theorem 1's bound that was found (logarithms)": worst,
+            "Largest ratio of the bound's exponent to the true one, many workers": most[[
+                "classes", "controls", "skills", "share", "exponent_bound", "exponent_true",
+                "exponent_ratio",
+            ]].reset_index(drop=True),
+        },
+        charts=(_chart(worst),) if (worst["search"] == "many").any() else (),
+    )  # fmt: skip
+
+
+def _worst(table: pd.DataFrame) -> pd.DataFrame:
+    """Climb of the highest `log_ratio` at each setting, highest other ratios, number of climbs."""
+    rows = measured(table, "log_bound")
+    keys = ["search", "classes", "controls", "workers"]
+    if rows.empty:
+        return rows[keys]
+    others = ["log_ratio_supported", "log_ratio_pair", "log_ratio_pair_supported"]
+    highest = rows.groupby(keys)[others].max()
+    found = rows.sort_values("log_ratio", na_position="first", kind="stable").groupby(keys).tail(1)
+    found = found.set_index(keys).sort_index()
+    found = found.assign(**highest, trials=rows.groupby(keys).size())
+    return found.reset_index()[[
+        *keys, "skills", "log_error_low", "log_error_high", "log_bound", "log_ratio",
+        *others, "trials",
+    ]]  # fmt: skip
+
+
+def _sentences(worst: pd.DataFrame) -> list[str]:
+    sentences = []
+    for two, rows in worst.groupby(worst["classes"] == 2, sort=True):
+        kind = "Two classes" if two else "More than two classes"
+        known = rows.dropna(subset="log_ratio").to_dict("records")
+        if not known:
+            continue
+        top = max(known, key=lambda row: float(row["log_ratio"]))
+        over = [row for row in known if row["log_ratio"] > 0]
+        text = (
+            f"{kind}: the largest error found is {math.exp(top['log_ratio']):.3g} times the bound "
+            f"as printed ({_place(top)}), and {math.exp(rows['log_ratio_supported'].max()):.3g} "
+            f"times the bound that the proof supports; {len(over)} of {len(rows)} settings are "
+            "above the printed one"
+        )
+        if over:
+            kinds = " or ".join(_known(n) for n in sorted({int(row["controls"]) for row in over}))
+            least = min(over, key=lambda row: int(row["workers"]))
+            text += (
+                f", all with {kinds}; the smallest crowd is {_place(least)}: "
+                f"{math.exp(least['log_ratio']):.3g} times a bound of "
+                f"{math.exp(least['log_bound']):.1e}"
+            )
+        sentences.append(text + ".")
+    return sentences
+
+
+def _known(controls: int) -> str:
+    if not controls:
+        return "known skills"
+    return "one control question" if controls == 1 else f"{controls} control questions"
+
+
+def _place(row: Mapping[Hashable, Any]) -> str:
+    controls = _known(int(row["controls"]))
+    return f"L = {row['classes']}, {row['workers']} workers of skill {row['skills']}, {controls}"
+
+
+def _limits(most: pd.DataFrame) -> list[str]:
+    """What becomes of bound and error as the crowd grows."""
+    if most.empty:
+        return []
+    over = most[most["exponent_ratio"] > 1 + 1e-6]
+    broken = ", ".join(
+        f"{row['exponent_ratio']:.3f} (L = {row['classes']}, {_known(row['controls'])})"
+        for row in over.to_dict("records")
+    )
+    rest = most.drop(over.index)
+    text = "As the crowd grows the bound falls faster than the error "
+    text += f"where its exponent over the true one is {broken}" if broken else "nowhere"
+    if len(rest):
+        text += f"; elsewhere that is at most {rest['exponent_ratio'].max():.3f}"
+    return [text + "."]
+
+
+def _chart(worst: pd.DataFrame) -> Chart:
+    rows = worst[(worst["search"] == "many") & (worst["controls"] == 1)]
+    data = rows.assign(
+        series=[f"L = {classes}" for classes in rows["classes"]],
+        ratio=np.exp(rows["log_ratio"].astype(float)),
+    ).sort_values(["classes", "workers"], kind="stable")
+    return Chart(
+        "ratio",
+        "Largest ratio found of the error of equal workers (a lower bound of it) to Theorem 1's "
+        "bound as printed, skills estimated from one control question each; "
+        f"{int(data['trials'].sum()):,} climbs. Above 1 the theorem is broken.",
+        data, "workers", "ratio", "workers", "error / bound as printed", series="series",
+        log_x=True, log_y=True, references=((1.0, "bound"),),
+    )  # fmt: skip
+
+
+STUDY = Study(
+    name="selection-bound",
+    title="A hunt for votes beyond Theorem 1's bound",
+    source="Li, Liu (2015), Theorem 1",
+    parameters={
+        "search": Parameter(str, "few", "where the hunt goes", choices=SEARCHES),
+        "classes": Parameter(int, 3, "L", least=2, most=10),
+        "controls": Parameter(
+            int, 1, "control questions behind each ŵ; 0: skills are known", least=0, most=20
+        ),
+        "workers": Parameter(int, 3, "workers (not for exponents)", least=1, most=2000),
+    },
+    sizes={
+        "smoke": Size(
+            ({"search": ["few"], "classes": [2, 3], "controls": [0, 1], "workers": [2]},
+             {"search": ["many"], "classes": [2, 5], "controls": [0, 1], "workers": [20, 100]},
+             {"search": ["exponents"], "classes": [2, 5], "controls": [0, 1]}),
+            2,
+        ),
+        "small": Size(
+            ({"search": ["few"], "classes": [2, 3, 4], "controls": [0, 1, 2], "workers": [2, 3]},
+             {"search": ["many"], "classes": [2, 3, 5], "controls": [0, 1, 2],
+              "workers": [20, 100]},
+             {"search": ["exponents"], "classes": [2, 3, 5], "controls": [0, 1, 2]}),
+            5,
+        ),
+        "paper": Size(
+            ({"search": ["few"], "classes": [2, 3, 4, 5], "controls": [0, 1, 2],
+              "workers": [2, 3]},
+             {"search": ["few"], "classes": [2, 3, 4], "controls": [0, 1], "workers": [4]},
+             {"search": ["many"], "classes": [2, 3, 4, 5, 8], "controls": [0, 1],
+              "workers": [20, 50, 100, 200, 400]},
+             {"search": ["many"], "classes": [2, 3, 4, 5, 8], "controls": [2],
+              "workers": [20, 50, 100]},
+             {"search": ["exponents"], "classes": [2, 3, 4, 5, 8], "controls": [0, 1, 2, 3, 10]}),
+            10,
+        ),
+    },
+    trial=trial,
+    analyse=analyse,
+)  # fmt: skip

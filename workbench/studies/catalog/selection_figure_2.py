@@ -1,0 +1,110 @@
+"""Figure 2: accuracy as control questions are added, and as the crowd gets better.
+
+31 workers, 1000 items of two classes, votes weighted by 2ŵ − 1, budget K = 20, 100 crowds.
+`sweep` "controls": skills from Beta(2.3, 2), n from 3 to 45; the crowds of every n are the same,
+and so are the first answers. `sweep` "prior": n = 10, skills from Beta(a, 2). The figure's printed
+axis of a is not to be had from the text: a runs from 0.5 (mean skill 0.2) to 8 (0.8).
+
+Source: Li, Liu (2015), Section 4.1, Figure 2.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+
+from workbench.studies.catalog import selection_figure_1
+from workbench.studies.catalog._curves import ended, plus_minus
+from workbench.studies.catalog._selection import (
+    METHODS,
+    accuracy_chart,
+    against,
+    difference,
+    size_chart,
+    summaries,
+    told,
+)
+from workbench.studies.plan import Streams
+from workbench.studies.study import Analysis, Parameter, Params, Record, Size
+
+SWEEPS = {
+    "controls": ("controls", "control questions a worker, n", "against n, K = 20"),
+    "prior": ("a", "a of the skills' Beta(a, 2)", "against the skills' prior, K = 20, n = 10"),
+}
+"""Column that varies, its label, and what the captions say."""
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Let one rule choose from one crowd, and measure the vote of the chosen."""
+    return selection_figure_1.trial(params, streams)
+
+
+def analyse(table: pd.DataFrame) -> Analysis:
+    """Accuracy and size of both panels, and how rules differ on the same crowds."""
+    sentences, tables, charts = [], {}, []
+    for sweep, (column, label, where) in SWEEPS.items():
+        rows = table[table["sweep"] == sweep]
+        if rows.empty or not (rows["status"] == "ok").any():
+            continue
+        found = summaries(rows, [column])
+        apart = against(rows, [column], [name for name in METHODS if name != "selected"])
+        sentences += _sentences(rows, found, column)
+        tables[f"Accuracy of Algorithm 1's choice less a rival's, by {column}"] = apart
+        tables[f"All points, by {column}"] = found
+        charts += [
+            accuracy_chart(found, f"accuracy-{sweep}", column, label, where),
+            size_chart(found, f"size-{sweep}", column, label, where),
+        ]
+    return Analysis(findings=(ended(table), *sentences), tables=tables, charts=tuple(charts))
+
+
+def _sentences(rows: pd.DataFrame, found: pd.DataFrame, column: str) -> list[str]:
+    low, high = found[column].min(), found[column].max()
+    ends = [
+        f"{name} {' to '.join(plus_minus(one['accuracy_exact'], one['se']) for one in two)}"
+        for name, group in found.groupby("method", sort=False)
+        if len(two := [one for one in group.to_dict("records") if one[column] in (low, high)]) == 2
+    ]
+    sentences = [f"From {column} = {low:g} to {high:g}, accuracy: {', '.join(ends)}."]
+    apart = difference(rows, [column], "selected", "plug-in").to_dict("records")
+    if apart:
+        sentences.append(
+            "Selected less plug-in: "
+            + ", ".join(f"{told(row)} at {column} = {row[column]:g}" for row in apart)
+            + "."
+        )
+    return sentences
+
+
+_CONTROLS = {"sweep": ["controls"], "method": list(METHODS)}
+_PRIOR = {"sweep": ["prior"], "method": list(METHODS)}
+
+STUDY = dataclasses.replace(
+    selection_figure_1.STUDY,
+    name="selection-figure-2",
+    title="Selected workers against control questions and crowd",
+    source="Li, Liu (2015), Section 4.1, Figure 2",
+    parameters={
+        "sweep": Parameter(str, "controls", "which panel", choices=tuple(SWEEPS)),
+        **selection_figure_1.STUDY.parameters,
+    },
+    sizes={
+        "smoke": Size(
+            ({**_CONTROLS, "controls": [3, 10, 30], "items": [200]},
+             {**_PRIOR, "a": [1.0, 4.0], "items": [200]}),
+            3,
+        ),
+        "small": Size(
+            ({**_CONTROLS, "controls": [3, 5, 10, 20, 45]}, {**_PRIOR, "a": [0.5, 2.0, 4.0, 8.0]}),
+            30,
+        ),
+        "paper": Size(
+            ({**_CONTROLS, "controls": [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30, 35, 40, 45]},
+             {**_PRIOR, "a": [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]}),
+            100,
+        ),
+    },
+    trial=trial,
+    analyse=analyse,
+)  # fmt: skip
