@@ -7,9 +7,11 @@ import time
 import numpy as np
 import pytest
 
+from workbench.aggregate.dawid_skene import dawid_skene
 from workbench.aggregate.message_passing import message_passing
 from workbench.aggregate.votes import majority
 from workbench.crowd.graphs import regular_graph
+from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.crowd.votes import Votes
 
 pytest.importorskip("crowdkit", reason="crowd-kit is not installed", exc_type=ImportError)
@@ -86,6 +88,57 @@ def test_majority_agrees_where_nothing_ties():
     ours = majority(votes, seed=0)
     assert not ours.tied.any()
     assert np.array_equal(ours.label, theirs)
+
+
+def crowd_kits_posterior(votes, iterations, name="DawidSkene"):
+    import crowdkit.aggregation
+
+    model = getattr(crowdkit.aggregation, name)(n_iter=iterations, tol=-np.inf)
+    posterior = model.fit_predict_proba(votes.table())
+    assert len(model.loss_history_) == iterations
+    return posterior.reindex(votes.tasks)[votes.classes].to_numpy(), model.loss_history_
+
+
+def some_votes(seed, n, m, L):
+    """Every worker labels most of the tasks; errors that differ by worker."""
+    rng = np.random.default_rng(seed)
+    labels = one_coin_labels(rng.uniform(0.3, 0.9, m), rng.integers(0, L, n), L, seed=seed)
+    labels[rng.random(labels.shape) < 0.3] = -1
+    labels[np.arange(n), rng.integers(0, m, n)] = rng.integers(0, L, n)
+    return dense_votes(labels, L)
+
+
+# crowd-kit raises chances below 1e-10 to it, we those below 1e-300.
+CLIP = 1e-8
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 20])
+@pytest.mark.parametrize("L", [2, 3, 4])
+def test_same_posterior_of_confusion_matrices(L, iterations):
+    votes = some_votes(L, 300, 12, L)
+    theirs = crowd_kits_posterior(votes, iterations)[0]
+    ours = dawid_skene(votes, iterations=iterations, tolerance=0.0, seed=0)
+    assert ours.info["iterations"] == iterations
+    np.testing.assert_allclose(ours.info["posterior"], theirs, atol=CLIP)
+    assert np.array_equal(ours.label, theirs.argmax(axis=1))
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 10])
+@pytest.mark.parametrize("L", [2, 3])
+def test_same_posterior_of_one_coin_workers(L, iterations):
+    votes = some_votes(10 + L, 200, 10, L)
+    theirs = crowd_kits_posterior(votes, iterations, "OneCoinDawidSkene")[0]
+    ours = dawid_skene(votes, confusion="one-coin", iterations=iterations, tolerance=0.0, seed=0)
+    assert ours.info["iterations"] == iterations
+    np.testing.assert_allclose(ours.info["posterior"], theirs, atol=CLIP)
+
+
+def test_their_bound_may_fall_where_our_likelihood_grows():
+    """Theirs counts the class prior once a vote, so its stopping rule may end the run at once."""
+    votes = crowd(2)
+    assert (np.diff(crowd_kits_posterior(votes, 30)[1]) < 0).any()
+    ours = dawid_skene(votes, iterations=30, tolerance=0.0, seed=0).info["log_likelihood"]
+    assert (np.diff(ours) > 0).all()
 
 
 def test_message_passing_is_at_least_five_times_as_fast():

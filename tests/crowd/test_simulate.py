@@ -208,7 +208,7 @@ def test_one_coin_labels(classes):
     for j, w in enumerate(skill):
         share = np.bincount(shift[:, j], minlength=classes) / n
         expected = np.array([w] + [(1 - w) / (classes - 1)] * (classes - 1))
-        assert np.abs(share - expected).max() <= 4.5 * np.sqrt(0.25 / n) * (0 < w < 1)
+        assert (np.abs(share - expected) <= 4.5 * np.sqrt(expected * (1 - expected) / n)).all()
     both = np.corrcoef((shift[:, 1] == 0), (shift[:, 2] == 0))[0, 1]
     assert abs(both) < 4.5 / np.sqrt(n)
     assert (labels == one_coin_labels(skill, truth, classes, seed=3)).all()

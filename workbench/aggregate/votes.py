@@ -38,7 +38,8 @@ class Aggregate:
         Shape (n,), index into the classes of the votes.
     score
         Shape (n,). Of a majority: the sum of the winning class less that of the next, 0 or
-        more. Of message passing: the decision value, positive for the second class.
+        more. Of message passing: the decision value, positive for the second class. Of
+        Dawid–Skene: the posterior of the winning class less that of the next.
     tied
         Shape (n,): where votes left two classes or more equal, and a fair draw chose.
     unlabelled
