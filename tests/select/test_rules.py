@@ -69,24 +69,90 @@ def test_all_negative_is_said():
     assert not len(nobody.chosen)
     assert nobody.score is None
     assert "no worker can be scored" in nobody.note
+    assert top([-np.inf], 2, seed=0).note == "no worker qualifies"
     assert not len(algorithm_1([], 2, seed=0).chosen)
+    assert not len(top([], 2, seed=0).chosen)
+    zeros = algorithm_1([0.0, -1.0, 0.0], 3, seed=0)
+    assert zeros.score == 0
+    assert len(zeros.chosen) == 1
+    assert zeros.note
+    assert sorted(zeros.tied) == [0, 2]
 
 
-@given(st.lists(st.sampled_from([-1.0, 0.0, 0.3, 0.3, 0.7, 1.0]), min_size=1, max_size=12),
-       st.integers(1, 14), st.integers(0, 1000))  # fmt: skip
-def test_order_and_scale_do_not_matter(gain, budget, seed):
-    gain = np.array(gain)
+GAINS = st.lists(
+    st.sampled_from([-np.inf, -1.0, 0.0, 0.3, 0.3, 0.7, 1.0]) | st.floats(-2, 2),
+    min_size=1,
+    max_size=12,
+).map(np.array)
+
+
+@given(GAINS, st.integers(1, 14), st.integers(0, 1000))
+def test_order_does_not_matter(gain, budget, seed):
     found = algorithm_1(gain, budget, seed=0)
     turn = np.random.default_rng(seed).permutation(len(gain))
-    other = algorithm_1(4.0 * gain[turn], budget, seed=1)
-    assert sorted(gain[turn][other.chosen]) == sorted(gain[found.chosen])
-    assert (np.diff(gain[found.chosen]) <= 0).all()
-    np.testing.assert_allclose(other.curve, 4.0 * found.curve)
+    other = algorithm_1(gain[turn], budget, seed=1)
+    assert (gain[turn][other.chosen] == gain[found.chosen]).all()
+    assert (other.curve == found.curve).all()
+    assert set(turn[other.tied]) == set(found.tied)
+    if not len(found.tied):
+        assert set(turn[other.chosen]) == set(found.chosen)
 
 
-def test_ties_are_drawn_fairly():
-    gain = np.array([1.0, 0.2, 0.2, 0.2, 0.2])
-    drawn = [top(gain, 3, seed=seed) for seed in range(3000)]
+@given(GAINS, st.integers(1, 14), st.sampled_from([1e-200, 1e-14, 3.7, 4.0, 1e14, 1e200]))
+def test_scale_does_not_matter(gain, budget, scale):
+    gain = np.where(np.abs(gain) < 1e-90, 0.0, gain)  # nothing may vanish
+    found, other = (algorithm_1(g, budget, seed=0) for g in (gain, scale * gain))
+    np.testing.assert_array_equal(other.chosen, found.chosen)
+    np.testing.assert_allclose(other.curve, scale * found.curve)
+
+
+@given(GAINS, st.integers(1, 14))
+def test_only_the_budget_cuts_among_equals(gain, budget):
+    found = algorithm_1(gain, budget, seed=0)
+    if len(found.tied):
+        assert len(found.chosen) == (budget if found.score > 0 else 1)
+        assert set(found.tied) & set(found.chosen)
+        assert set(found.tied) - set(found.chosen)
+
+
+def test_bad_workers_far_down_do_not_blur_the_best():
+    assert algorithm_1([-1e9, 1e-7, 1e-7], 3, seed=0).chosen.tolist() == [1, 2]
+
+
+def as_printed(gain, budget):
+    """Algorithm 1 line by line, but for equals in the order of indices."""
+    ranked = sorted(np.flatnonzero(gain > -np.inf), key=lambda j: (-gain[j], j))[:budget]
+    total, curve = 0.0, []
+    for k, j in enumerate(ranked, start=1):
+        total += gain[j]
+        curve.append(total / k**0.5)
+    least = max(curve) - 1e-12 * abs(max(curve))
+    k = next(k for k, F in enumerate(curve, start=1) if least <= F)
+    return ranked[:k], curve
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 100, 400, 10**6])
+@pytest.mark.parametrize("seed", range(4))
+def test_larger_crowds_line_by_line(seed, budget):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(300, 600))
+    n = rng.integers(0, 20, m) if seed % 2 else np.full(m, 10)
+    known = scores(rng.binomial(n, rng.beta(2.3, 2, m)), n, 2 + seed)
+    chosen, curve = as_printed(known.gain, budget)
+    found = algorithm_1(known.gain, budget, seed=0, ties="first")
+    assert found.chosen.tolist() == chosen
+    np.testing.assert_allclose(found.curve, curve, rtol=1e-12)
+    drawn = algorithm_1(known.gain, budget, seed=0)
+    assert (known.gain[drawn.chosen] == known.gain[chosen]).all()
+    first = top(known.gain, budget, seed=0, ties="first")
+    assert first.chosen[: len(chosen)].tolist() == chosen
+    assert len(first.chosen) == min(budget, known.eligible.sum())
+
+
+@pytest.mark.parametrize("rule", [top, algorithm_1])
+def test_ties_are_drawn_fairly(rule):
+    gain = np.array([1.0, 0.9, 0.9, 0.9, 0.9])
+    drawn = [rule(gain, 3, seed=seed) for seed in range(3000)]
     assert all(set(one.tied) == {1, 2, 3, 4} and one.chosen[0] == 0 for one in drawn)
     pairs = dict.fromkeys(itertools.combinations(range(1, 5), 2), 0)
     for one in drawn:
@@ -134,6 +200,11 @@ def test_the_plug_in_never_stops_sooner():
         (lambda: algorithm_1([[1.0]], 1, seed=0), "shape"),
         (lambda: algorithm_1([1.0], 0, seed=0), "budget"),
         (lambda: algorithm_1([1.0], 1, seed=0, ties="last"), "ties"),
+        (lambda: algorithm_1([], 1, seed=0, ties="last"), "ties"),
+        (lambda: algorithm_1([1.0, -1e301], 1, seed=0), "gain\\[1\\] is -1e\\+301: give"),
+        (lambda: algorithm_1([1.0], 1, seed=None), "seed"),
+        (lambda: top([1.0, np.nan], 1, seed=0), "value\\[1\\] is nan"),
+        (lambda: top([1.0], True, seed=0), "budget"),
         (lambda: select(scores([1], [2]), 1, "best", seed=0), "rule 'best' is unknown"),
         (lambda: select(scores([1], [2]), 1, "random", seed=0, threshold=0.5), "threshold"),
         (lambda: select(scores([1], [2]), 1, "threshold", seed=0, threshold=2), "threshold"),

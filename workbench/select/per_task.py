@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.crowd import _checks
-from workbench.crowd._streams import stream
 from workbench.crowd.random import Seed
-from workbench.crowd.votes import BoolArray, IntArray, Votes
+from workbench.crowd.votes import BoolArray, FloatArray, IntArray, Votes
 from workbench.errors import InputError
-from workbench.select.rules import Ties
+from workbench.select.rules import Ties, least_best, ranking_values, tie_lot
 
 
 def select_per_task(
@@ -35,7 +34,7 @@ def select_per_task(
     Parameters
     ----------
     votes
-        k votes, at most one of a worker on a task.
+        k votes, at most one of a worker on a task, in any order.
     value
         What workers are ranked by, shape (m,); −∞ leaves one out.
     budget
@@ -44,57 +43,59 @@ def select_per_task(
         False: the K workers of highest value. True: Algorithm 1, the fewest of them whose
         Σ value / √|S| is the highest.
     seed
-        Of the draw where workers of equal value straddle a task's cut.
+        Of the draw where workers of equal value straddle a task's cut: one number is drawn for
+        each vote, tied or not.
     ties
-        "fair" draws among them; "first" takes the lowest indices.
+        "fair" draws among them; "first" takes the lowest indices of workers.
 
     Returns
     -------
     BoolArray
-        Shape (k,).
+        Shape (k,); no vote of a task is marked where no worker has a value above −∞.
 
     Raises
     ------
     InputError
-        A value that is NaN or +∞ or does not fit, a budget below 1, or unknown ties.
+        A value that `algorithm_1` does not take, another number of them than of workers, a budget
+        below 1, unknown ties, or no seed.
     """
-    x = _checks.floats("value", value)
-    if x.shape != (len(votes.workers),) or np.isnan(x).any() or (x == np.inf).any():
-        raise InputError(
-            f"value has shape {x.shape}: give {len(votes.workers)} numbers, one a worker, −inf to "
-            "leave one out"
-        )
+    x = ranking_values("value", value)
+    if len(x) != len(votes.workers):
+        raise InputError(f"value has {len(x)} numbers: give {len(votes.workers)}, one a worker")
     K = _checks.count("budget", budget, 1)
-    if ties not in ("fair", "first"):
-        raise InputError(f"ties is {ties!r}: give 'fair' or 'first'")
-    # One number a vote whatever the ties, so that a task's draw does not depend on the others.
-    lot = stream(seed, "ties").random(len(votes)) if ties == "fair" else votes.worker
-    marked: BoolArray = np.zeros(len(votes), dtype=bool)
+    rng = tie_lot(seed, ties)
+    lot = votes.worker if rng is None else rng.random(len(votes))
     possible = np.flatnonzero(x[votes.worker] > -np.inf)
-    worth = x[votes.worker[possible]]
-    order = possible[np.lexsort((lot[possible], -worth, votes.task[possible]))]
-    task = votes.task[order]
-    rank = _rank(task)
-    order, task, rank = order[rank <= K], task[rank <= K], rank[rank <= K]
-    if not stop or not len(order):
-        marked[order] = True
-        return marked
-    # A row for each task: sums one task after the other would mix their rounding.
-    rows, row = np.unique(task, return_inverse=True)
-    curve = np.zeros((len(rows), int(rank.max())))
-    curve[row, rank - 1] = x[votes.worker[order]]
-    size = np.arange(1, curve.shape[1] + 1)
-    curve = np.cumsum(curve, axis=1) / np.sqrt(size)
-    curve[size > np.bincount(row)[:, None]] = -np.inf
-    best = curve.max(axis=1)
-    spread = np.where(np.isfinite(curve), np.abs(curve), 0.0).max(axis=1)
-    last = (curve >= (best - 1e-12 * np.maximum(1.0, spread))[:, None]).argmax(axis=1) + 1
-    marked[order[rank <= last[row]]] = True
+    by = lot[possible], -x[votes.worker[possible]], votes.task[possible]
+    order = possible[np.lexsort(by)]
+    # Now tasks stand together, the best worker of each first.
+    order = order[_place(votes.task[order])[0] <= K]
+    if stop:
+        order = order[_stopped(votes.task[order], x[votes.worker[order]])]
+    marked: BoolArray = np.zeros(len(votes), dtype=np.bool_)
+    marked[order] = True
     return marked
 
 
-def _rank(task: IntArray) -> IntArray:
-    """Place of each entry, from 1, among those of its task; tasks stand together."""
-    at = np.arange(len(task))
-    first = np.r_[True, task[1:] != task[:-1]] if len(task) else np.zeros(0, dtype=bool)
-    return at - np.maximum.accumulate(np.where(first, at, 0)) + 1
+def _place(task: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Rank of each entry in its task, from 1; where each task starts, and how long it is."""
+    start = np.flatnonzero(np.diff(task, prepend=-1))
+    size = np.diff(start, append=len(task))
+    return 1 + np.arange(len(task)) - np.repeat(start, size), start, size
+
+
+def _stopped(task: IntArray, worth: FloatArray) -> BoolArray:
+    """Which entries belong to the first k of their task, k the smallest that maximises Σ/√k."""
+    rank, start, size = _place(task)
+    if not len(start):
+        return np.zeros(0, dtype=np.bool_)
+    # Rank by rank, all tasks at once: one running sum would carry rounding from task to task.
+    total, at, left = worth.copy(), start, size
+    for _ in range(1, int(size.max())):
+        at, left = at[left > 1] + 1, left[left > 1] - 1
+        total[at] += total[at - 1]
+    score = total / np.sqrt(rank)
+    enough = score >= np.repeat(least_best(np.maximum.reduceat(score, start)), size)
+    last = np.minimum.reduceat(np.where(enough, rank, len(rank)), start)
+    stopped: BoolArray = rank <= np.repeat(last, size)
+    return stopped

@@ -3,7 +3,8 @@
 A rule ranks workers by a value and takes the first k of them. Algorithm 1 ranks by G and takes
 the smallest k that maximises F̂ (Theorem 4: no set of at most K workers has a higher F̂); top-K
 rules take K. Workers of equal value around the cut are drawn among fairly, with the caller's
-seed, and the result says so.
+seed, and the result says so. Where F̂ > 0 only the budget can cut among equals: along a run of them
+F̂ rises, or falls and then rises, so that its maxima are at the ends of runs.
 
 Source: Li, Liu (2015), Section 3, Algorithm 1; Section 4 for the plug-in and top-K rules.
 
@@ -26,6 +27,11 @@ from workbench.errors import InputError
 from workbench.select.scores import Scores
 
 Ties: TypeAlias = Literal["fair", "first"]
+
+EQUAL = 1e-12
+"""Scores F̂ closer than this share are equal, so that rounding hires nobody."""
+LARGEST = 1e300
+"""No value may be larger, so that sums of values stay finite."""
 
 RULES: dict[str, str] = {
     "selected": "Algorithm 1: rank by G, the smallest number of workers that maximises F̂",
@@ -75,7 +81,8 @@ def algorithm_1(
 ) -> Selection:
     """Choose the set of at most K workers with the highest Σ gain / √|S| (Algorithm 1).
 
-    Of several maximisers the smallest. O(m + K log K) time.
+    Of several maximisers the smallest, scores within a share of 1e-12 being equal. O(m + K log K)
+    time.
 
     Parameters
     ----------
@@ -91,15 +98,16 @@ def algorithm_1(
     Raises
     ------
     InputError
-        A gain that is NaN or +∞, or a budget below 1.
+        A gain that is NaN or beyond ±1e300 (but −∞), a budget below 1, unknown ties, or no seed.
     """
-    x = _values("gain", gain)
+    x, lot = ranking_values("gain", gain), tie_lot(seed, ties)
     best = _best(x, _checks.count("budget", budget, 1))
     if not len(best):
         return Selection(rule, _nobody(), best, _nobody(), "no worker can be scored")
-    curve = np.cumsum(best) / np.sqrt(np.arange(1, len(best) + 1))
-    k = _smallest_maximiser(curve)
-    chosen, tied = _cut(x, k, best[k - 1], seed, ties)
+    curve = np.cumsum(best)
+    curve /= np.sqrt(np.arange(1.0, len(best) + 1))
+    k = 1 + int(np.argmax(curve >= least_best(curve.max())))
+    chosen, tied = _cut(x, best[:k], lot)
     note = ""
     if curve[k - 1] <= 0:
         note = (
@@ -117,13 +125,13 @@ def top(
     Raises
     ------
     InputError
-        A value that is NaN or +∞, or a budget below 1.
+        As `algorithm_1`.
     """
-    x = _values("value", value)
+    x, lot = ranking_values("value", value), tie_lot(seed, ties)
     best = _best(x, _checks.count("budget", budget, 1))
     if not len(best):
         return Selection(rule, _nobody(), best, _nobody(), "no worker qualifies")
-    chosen, tied = _cut(x, len(best), best[-1], seed, ties)
+    chosen, tied = _cut(x, best, lot)
     return Selection(rule, chosen, np.zeros(0), tied)
 
 
@@ -156,7 +164,7 @@ def select(
     Raises
     ------
     InputError
-        An unknown rule, a budget below 1, or a threshold outside [0, 1] or for another rule.
+        An unknown rule, a threshold outside [0, 1] or for another rule, or as `algorithm_1`.
     """
     if rule not in RULES:
         raise InputError(f"rule {rule!r} is unknown: use {', '.join(RULES)}")
@@ -181,15 +189,48 @@ def select(
     return top(value, budget, seed=seed, ties=ties, rule=rule)
 
 
-def _values(name: str, value: ArrayLike) -> FloatArray:
+def ranking_values(name: str, value: ArrayLike) -> FloatArray:
+    """Check what workers are ranked by, one finite number each, or −∞ to leave one out.
+
+    Raises
+    ------
+    InputError
+        A value that is NaN or beyond ±1e300 (but −∞), or no vector.
+    """
     x = _checks.floats(name, value)
     if x.ndim != 1:
         raise InputError(f"{name} has shape {x.shape}: give a vector, one number a worker")
-    wrong = np.isnan(x) | (x == np.inf)
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise InputError(f"{name}[{at}] is {x[at]}: give a number, or −inf to leave a worker out")
+    fit = (x >= -LARGEST) & (x <= LARGEST) | (x == -np.inf)
+    if not fit.all():
+        at = int(np.argmin(fit))
+        raise InputError(
+            f"{name}[{at}] is {x[at]:g}: give a number within ±{LARGEST:g}, or −inf to leave a "
+            "worker out"
+        )
     return x
+
+
+def tie_lot(seed: Seed, ties: Ties) -> np.random.Generator | None:
+    """Return what to draw among equals with; None when the lowest indices go first.
+
+    Raises
+    ------
+    InputError
+        Unknown ties, or no seed.
+    """
+    if ties not in ("fair", "first"):
+        raise InputError(f"ties is {ties!r}: give 'fair' or 'first'")
+    return stream(seed, "ties") if ties == "fair" else None
+
+
+def least_best(best: FloatArray) -> FloatArray:
+    """Least F̂ that counts as the highest, any shape.
+
+    Of gains in falling order F̂ is only summed without cancellation up to its maximum, and only
+    where that is above 0; elsewhere one worker alone is best, and exactly.
+    """
+    least: FloatArray = best - EQUAL * np.maximum(best, 0.0)
+    return least
 
 
 def _best(x: FloatArray, budget: int) -> FloatArray:
@@ -200,30 +241,23 @@ def _best(x: FloatArray, budget: int) -> FloatArray:
     return ordered[: len(ordered) - int(np.count_nonzero(ordered == -np.inf))]
 
 
-def _smallest_maximiser(curve: FloatArray) -> int:
-    """Smallest k whose value is the highest, values equal but for rounding being equal."""
-    best = curve.max()
-    slack = 1e-12 * max(1.0, float(np.abs(curve).max()))
-    return int(np.argmax(curve >= best - slack)) + 1
-
-
-def _cut(x: FloatArray, k: int, last: float, seed: Seed, ties: Ties) -> tuple[IntArray, IntArray]:
-    """Take k workers, best first, of whom the last is worth `last`.
+def _cut(
+    x: FloatArray, best: FloatArray, lot: np.random.Generator | None
+) -> tuple[IntArray, IntArray]:
+    """Take the workers whose values are `best`, equal ones in the order of their indices.
 
     Where equals straddle the cut, as many of them as there is room for.
     """
-    if ties not in ("fair", "first"):
-        raise InputError(f"ties is {ties!r}: give 'fair' or 'first'")
+    k, last = len(best), best[-1]
     above = np.flatnonzero(x > last)
-    surely = above[np.argsort(-x[above], kind="stable")]
+    # Without equals every sort gives the same order, and the default one is the fastest.
+    distinct = np.diff(best[: len(above)]).all()
+    surely = above[np.argsort(-x[above], kind=None if distinct else "stable")]
     equal = np.flatnonzero(x == last)
     room = k - len(surely)
     if room == len(equal):
         return np.concatenate([surely, equal]), _nobody()
-    if ties == "fair":
-        drawn = np.sort(stream(seed, "ties").choice(equal, size=room, replace=False))
-    else:
-        drawn = equal[:room]
+    drawn = equal[:room] if lot is None else np.sort(lot.choice(equal, size=room, replace=False))
     return np.concatenate([surely, drawn]), equal
 
 

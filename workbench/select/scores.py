@@ -5,6 +5,10 @@ she adds to the expected lead of the true class by (Lŵ − 1)², less what chan
 
     G(ŵ) = (Lŵ − 1)² − L² var̂(ŵ),    var̂(ŵ) = c(n − c)/(n²(n − 1)),    F̂(S) = Σ_S G / √|S|.
 
+Multiplied out, G = ((Lc − n)² − L(L − 2)c − n) / (n(n − 1)): one division of whole numbers, exact
+before it as long as Ln < 9·10⁷. Workers of equal worth then are equal to the last bit, even with
+different n, and ties are ties.
+
 Source: Li, Liu (2015), Section 3: (5), Lemma 2, (7)–(10). Workers may differ in n: Lemma 2 takes
 each by herself.
 
@@ -88,31 +92,41 @@ def scores(
         answers, fewer than two classes, or a prior that is not two numbers above 0.
     """
     L = _checks.count("classes", classes, 2)
-    c, n = _counts(correct, answered)
-    tested = n >= 2
-    share = np.divide(c, n, out=np.full(len(n), np.nan), where=tested)
-    # One division of whole numbers each, so that equal worths are equal to the last bit.
-    spread, lead = c * (n - c), (L * c - n) ** 2
-    size = np.where(tested, n**2 * (n - 1), 1)
-    chance = np.where(tested, spread / size, np.nan)
-    plug_in = lead / np.where(tested, n**2, 1)
-    gain = (lead * (n - 1) - L**2 * spread) / size
+    right, asked = _counts(correct, answered)
+    tested = asked >= 2
+    # As floats: L²n² passes 2⁶³ sooner than anyone's patience. Who is not tested gets a stand-in.
+    c, n = np.where(tested, right, 0.0), np.where(tested, asked, 2.0)
+    lead = (L * c - n) ** 2
+    gain = (lead - L * (L - 2) * c - n) / (n * (n - 1))
+    plug_in = lead / n**2
+    share = np.where(tested, c / n, np.nan)
+    chance = np.where(tested, c * (n - c) / (n**2 * (n - 1)), np.nan)
     if prior is None:
         gain[~tested] = plug_in[~tested] = -math.inf
     else:
         a, b = proper_prior(prior)
-        share[~tested] = (c[~tested] + a) / (n[~tested] + a + b)
-        gain[~tested] = plug_in[~tested] = (L * share[~tested] - 1.0) ** 2
-    eligible = tested if prior is None else np.ones(len(n), dtype=bool)
-    return Scores(n, c, share, chance, gain, plug_in, eligible, L)
+        c, n = right[~tested] + a, asked[~tested] + (a + b)
+        share[~tested] = c / n
+        gain[~tested] = plug_in[~tested] = (L * c - n) ** 2 / n**2
+    eligible = tested if prior is None else np.ones(len(tested), dtype=np.bool_)
+    return Scores(asked, right, share, chance, gain, plug_in, eligible, L)
 
 
 def proper_prior(prior: tuple[float, float]) -> tuple[float, float]:
-    """Check (a, b) of a Beta prior."""
-    a, b = prior
+    """Check (a, b) of a Beta prior.
+
+    Raises
+    ------
+    InputError
+        Anything but two finite numbers above 0.
+    """
+    try:
+        a, b = (float(x) for x in prior)
+    except (TypeError, ValueError):
+        a = b = math.nan
     if not (0 < a < math.inf and 0 < b < math.inf):
-        raise InputError(f"prior is ({a}, {b}): give two finite numbers above 0")
-    return float(a), float(b)
+        raise InputError(f"prior is {prior!r}: give two finite numbers above 0")
+    return a, b
 
 
 def informativeness(skill: ArrayLike, classes: int = 2) -> FloatArray:
