@@ -177,7 +177,7 @@ def test_theorem_1_where_it_is_nearly_tight(m, lean):
     bound = error_bound(score(np.full(m, w), 2), 2)
     assert bound == pytest.approx(math.exp(-lean / 2))
     assert error <= bound
-    assert error > bound**2 or lean < 8
+    assert error > bound**2
 
 
 def expected_error(skill, n, L):

@@ -43,6 +43,16 @@ def test_each_task_on_its_own(seed, stop, budget):
     assert all((one == two).all() for one, two in zip(pools, fair, strict=True))
 
 
+def test_rounding_hires_nobody():
+    """As for `algorithm_1`: one worker of 3z, or she and three of z, is the same."""
+    z = np.repeat(np.arange(1, 200) / 90, 4)
+    value = np.where(np.arange(len(z)) % 4 == 2, 3 * z, z)
+    at = np.arange(len(z))
+    votes = Votes(at // 4, at, 0 * at, np.arange(len(z) // 4), at, np.arange(2))
+    marked = select_per_task(votes, value, 4, stop=True, seed=0)
+    assert np.flatnonzero(marked).tolist() == at[2::4].tolist()
+
+
 def test_one_crowded_task_among_many():
     """Time and memory are of the order of the votes, not of tasks times the longest."""
     n, crowd = 20_000, 20_000

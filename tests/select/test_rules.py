@@ -61,6 +61,13 @@ def test_the_smallest_of_equal_maximisers():
     assert len(algorithm_1(np.ones(4), 4, seed=0).chosen) == 4
 
 
+def test_rounding_hires_nobody():
+    """F of (3z, z, z, z) is 3z for one worker and for all four, whatever the last bit says."""
+    for z in np.arange(1, 200) / 90:
+        found = algorithm_1([z, z, 3 * z, z], 4, seed=0)
+        assert found.chosen.tolist() == [2]
+
+
 def test_all_negative_is_said():
     found = algorithm_1([-1.0, -0.5, -2.0], 3, seed=0)
     assert found.chosen.tolist() == [1]
@@ -173,6 +180,7 @@ def test_rules_on_one_crowd():
     assert chosen("top-skill") == [0, 2, 3]
     assert set(chosen("top-informative", 2)) == {0, 1}
     assert chosen("threshold") == [0, 2, 3]
+    assert chosen("threshold", 5) == [0, 2, 3]
     assert chosen("threshold", threshold=0.65) == [0, 2]
     assert set(chosen("selected", 5)) <= set(chosen("plug-in", 5))
     assert set(chosen("random", 10)) == {0, 1, 2, 3, 4}
@@ -180,6 +188,12 @@ def test_rules_on_one_crowd():
     assert select(known, 3, "threshold", threshold=0.95, seed=0).note == "no worker qualifies"
     seen = {tuple(sorted(select(known, 2, "random", seed=s).chosen)) for s in range(200)}
     assert len(seen) == 10
+
+
+def test_few_answers_are_held_against_a_worker_by_g_alone():
+    known = scores([4, 75], [5, 100], 2)
+    for rule, best in (("selected", 1), ("plug-in", 0), ("top-informative", 0), ("top-skill", 0)):
+        assert select(known, 1, rule, seed=0).chosen.tolist() == [best]
 
 
 def test_the_plug_in_never_stops_sooner():

@@ -64,7 +64,7 @@ def test_equal_worth_is_equal_to_the_last_bit(classes):
         assert found.tolist() == [float(x) for x in exact]
 
 
-@pytest.mark.parametrize("classes", [2, 3, 10, 1000])
+@pytest.mark.parametrize("classes", [2, 3, 10, 10**5])
 @pytest.mark.parametrize("n", [10**6 + 1, 3 * 10**9, 2**53])
 def test_no_number_of_answers_overflows(n, classes):
     c = np.array([0, 1, n // classes, n // 2 + 1, n - 1, n])
