@@ -58,10 +58,18 @@ def test_at_least():
 
 
 def test_a_figure_on_its_own():
-    result = measured(row(Target(350, unit="MB"), [262.0], [], "MB"), SMOKE, judge=True)
+    alone = Row("row", "ours", "", Target(350, unit="MB"), lambda _: Sample([262.0], [], "MB"))
+    result = measured(alone, SMOKE, judge=True)
     assert result.ratio is None
     assert result.reached is True
-    assert result.cells()[1:] == ("ours: 262 MB", "theirs", "", "≤ 350 MB", "yes", "")
+    assert result.cells()[1:] == ("ours: 262 MB", "", "", "≤ 350 MB", "yes", "")
+
+
+def test_an_absent_peer_gives_no_verdict():
+    result = measured(row(Target(5, at_most=False), [0.1], []), SMOKE, judge=True)
+    assert result.ratio is None
+    assert result.reached is None
+    assert result.cells()[1:3] == ("ours: 100 ms", "theirs")
 
 
 def test_no_verdict_without_a_limit():
