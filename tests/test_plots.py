@@ -317,7 +317,7 @@ def test_hiring(rule):
 
 def test_hiring_draws_bounds_where_nothing_else_is_known():
     # Weights all differ, so that few votes can be listed exactly.
-    counts = {f"w{j:03}": (20 + j % 7, 40 + j) for j in range(60)}
+    counts = {f"w{j:03}": (34 + j // 2, 50 + j) for j in range(60)}
     found = hired(60, counts, 4)
     errors = found.error_curve()
     assert {error.method for error in errors} >= {"bounded", "sampled"}
