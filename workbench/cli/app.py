@@ -22,6 +22,7 @@ from workbench.errors import InputError
 COMMANDS = {
     "compare": "Compare exact, adaptive and random assignment on one crowd.",
     "assign": "Make a plan: who labels which task, and what is proven of it.",
+    "learn": "Learn whom to trust while tasks come in, without gold.",
     "data": "List recorded crowds, describe one, download them.",
     "solve": "Solve an assignment problem and prove the answer.",
     "export": "Write an assignment problem as .lp or .mps for any solver.",

@@ -199,11 +199,10 @@ def theorem_5(
 
 
 def testers_factor(count: float, epsilon: float, alpha: float) -> float:
-    """D1(t)/log t = 1/((1/c − α)² ε²), ∞ for ε = 0 (Section 3.1)."""
-    if not epsilon:
-        return math.inf
-    return 1.0 / ((1.0 / count - alpha) ** 2 * epsilon**2)
-
+    """D1(t)/log t = 1/((1/c − α)² ε²), ∞ where that is beyond double precision (Section 3.1)."""
+    # 1/c is 0 in double precision for some 1,000 labelers.
+    least = (1.0 / count - alpha) ** 2 * epsilon**2
+    return 1.0 / least if least > 0 else math.inf
 
 def repeats_factor(a_min: float) -> float:
     """D2(t)/log t = 1/(a_min − ½)², ∞ for a_min = ½ (Section 3.1)."""
