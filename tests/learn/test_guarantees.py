@@ -123,3 +123,10 @@ def test_the_slope_constant_bounds_the_log_odds():
 def test_what_is_out_of_range(options, message):
     with pytest.raises(InputError, match=message):
         theorem_3(TABLE_1, 100, **options)
+
+
+@pytest.mark.parametrize("labelers", [600, 1200])
+def test_crowds_beyond_double_precision(labelers):
+    found = theorem_3(np.linspace(0.55, 0.95, labelers), 2000)
+    assert found.regret == found.cost_regret == math.inf
+    assert not found.says_something

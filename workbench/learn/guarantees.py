@@ -121,7 +121,7 @@ def theorem_3(
     tests = testers_factor(known.largest_count, eps, a)
     repeats = repeats_factor(known.a_min)
     counted = sum(m * majority_subsets(m) for m in range(1, len(p) + 1, 2))
-    slips = (2 * counted + len(p)) * _slips(a, eps, z)
+    slips = _float(2 * counted + len(p)) * _slips(a, eps, z)
     log = math.log(T)
     best = np.argsort(-p, kind="stable")[: known.best_size]
     outside = float(np.delete(price, best).sum())
@@ -201,8 +201,9 @@ def theorem_5(
 def testers_factor(count: float, epsilon: float, alpha: float) -> float:
     """D1(t)/log t = 1/((1/c − α)² ε²), ∞ where that is beyond double precision (Section 3.1)."""
     # 1/c is 0 in double precision for some 1,000 labelers.
-    least = (1.0 / count - alpha) ** 2 * epsilon**2
+    least = (1 / count - alpha) ** 2 * epsilon**2
     return 1.0 / least if least > 0 else math.inf
+
 
 def repeats_factor(a_min: float) -> float:
     """D2(t)/log t = 1/(a_min − ½)², ∞ for a_min = ½ (Section 3.1)."""
@@ -282,10 +283,18 @@ def _epsilon(limit: float, value: float | None) -> float:
 
 def _alpha(count: float, value: float | None) -> float:
     if value is None:
-        return 0.5 / count
-    if not 0 < value < 1.0 / count:
-        raise InputError(f"alpha is {value:g}: give a number between 0 and {1.0 / count:.3g}")
+        return 1 / (2 * count)
+    if not 0 < value < 1 / count:
+        raise InputError(f"alpha is {value:g}: give a number between 0 and {1 / count:.3g}")
     return value
+
+
+def _float(count: int) -> float:
+    """Convert a count, ∞ beyond what a double holds."""
+    try:
+        return float(count)
+    except OverflowError:
+        return math.inf
 
 
 def _prices(costs: ArrayLike | None, workers: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
