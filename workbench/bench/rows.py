@@ -129,6 +129,35 @@ def adaptive_peak(size: Size) -> Sample:
     return Sample([peak_memory("trial", size)], [], "MB")
 
 
+def learning(size: Size) -> Sample:
+    """LS_OL, 100 runs of 2000 tasks, beside a plain loop with the same trajectories."""
+    from workbench.bench.learning import learning_time
+
+    return learning_time(size)
+
+
+def prefixes(size: Size) -> Sample:
+    """π of every prefix, both tails, beside one plain convolution pass over the same skills."""
+    import numpy as np
+
+    from workbench.aggregate.majority_accuracy import prefix_accuracies
+
+    labelers = 2001 if _full(size) else 51
+    skill = np.random.Generator(np.random.PCG64(size.seed)).uniform(0.5, 1.0, labelers)
+
+    def plain() -> float:
+        mass = np.zeros(labelers + 1)
+        mass[0] = 1.0
+        for k, p in enumerate(skill.tolist()):
+            mass[1 : k + 2] = mass[1 : k + 2] * (1.0 - p) + mass[: k + 1] * p
+            mass[0] *= 1.0 - p
+        return float(mass[labelers // 2 + 1 :].sum())
+
+    if abs(float(prefix_accuracies(skill)[-1]) - plain()) > 1e-12:
+        raise RuntimeError("the two sides disagree on the accuracy of all labelers")
+    return Sample(*alternate(lambda: prefix_accuracies(skill), plain, 8 * size.repeats + 1))
+
+
 def start_up(size: Size) -> Sample:
     """The command's help beside an interpreter that does nothing."""
     script = Path(sys.executable).with_name("workbench")
@@ -382,6 +411,14 @@ ROWS = (
         adaptive_time,
     ),
     Row("adaptive-peak", "adaptive trial", "", Target(250, unit="MB"), adaptive_peak),
+    Row(
+        "learning",
+        "LS_OL, 100 runs × 2000 tasks × 5 labelers",
+        "plain loop, same trajectories",
+        Target(50, at_most=False),
+        learning,
+    ),
+    Row("prefixes", "accuracy of 2001 prefixes", "one convolution pass", Target(2), prefixes),
     Row(
         "study-runner",
         "200 trials of 50 ms on 2 processes, stored",

@@ -24,6 +24,7 @@ COMMANDS = {
     "assign": "Make a plan: who labels which task, and what is proven of it.",
     "select": "Choose whom to hire from their answers to control questions.",
     "aggregate": "Turn labels into one answer a task.",
+    "learn": "Learn whom to trust while tasks come in, without gold.",
     "data": "List recorded crowds, describe one, download them.",
     "solve": "Solve an assignment problem and prove the answer.",
     "export": "Write an assignment problem as .lp or .mps for any solver.",

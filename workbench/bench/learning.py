@@ -1,0 +1,65 @@
+"""LS_OL for 100 runs of 2000 tasks: the engine beside the plain loop, on the same numbers.
+
+Source: Liu, Liu (2015), Section 6.1, with its Table 1 as the crowd.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.bench.measure import Sample, Size, alternate
+from workbench.bench.plain_ls_ol import Settings, Step, plain_run
+from workbench.learn.draws import Draws
+from workbench.learn.engine import KINDS, Trace, simulate
+from workbench.learn.schedule import practical
+
+SKILL = [0.763, 0.781, 0.625, 0.783, 0.727]
+G1, G2 = 2.0, 6.8
+"""G2 is 1/(a_min − ½)² of this crowd."""
+
+
+def learning_time(size: Size) -> Sample:
+    """Seconds of all runs; both sides draw their own numbers.
+
+    The engine adds up regret and cost as well, which the plain loop does not.
+    """
+    runs, tasks = (100, 2000) if size.workers >= 100 else (3, 100)
+    draws = Draws(SKILL, runs, seed=size.seed)
+    schedule = practical(G1, G2)
+    traces = simulate(draws, schedule, tasks, trace=True).traces
+    for plain, trace in zip(_plain(draws, tasks), traces, strict=True):
+        _same(plain, trace)
+    return Sample(
+        *alternate(
+            lambda: simulate(draws, schedule, tasks, checkpoints=[tasks]),
+            lambda: _plain(draws, tasks),
+            min(size.repeats, 3),
+        ),
+        note=f"{runs} runs of {tasks} tasks, the same trajectories",
+    )
+
+
+def _plain(draws: Draws, tasks: int) -> list[list[Step]]:
+    steps = np.arange(tasks)
+    order, coins = draws.coins_at(np.arange(draws.runs), steps)
+    return [
+        list(
+            plain_run(
+                draws.skill[run].tolist(),
+                draws.world(run, steps).tolist(),
+                coins[run].tolist(),
+                order[run].tolist(),
+                Settings(G1, G2),
+            )
+        )
+        for run in range(draws.runs)
+    ]
+
+
+def _same(plain: list[Step], trace: Trace) -> None:
+    for t, step in enumerate(plain):
+        asked = set(np.flatnonzero(trace.asked[t]).tolist())
+        found = KINDS[trace.kind[t]], trace.tester[t], asked, trace.label[t]
+        wanted = step.kind, step.tester, set(step.asked), step.label
+        if found != wanted or tuple(trace.estimates[t].tolist()) != step.estimates:
+            raise RuntimeError(f"the two sides part at step {t}: {found} and {wanted}")

@@ -1,0 +1,251 @@
+"""LS_OL once more, as a plain Python loop over tasks, labelers and testers.
+
+Written from the page and slow: it shares no code with `workbench.learn`, only its numbers. The
+bench measures the engine against it, and tests hold engine and streaming object equal to it.
+
+Source: Liu, Liu (2015), Figure 1; 3.5.1, 3.5.3 and Section 4.
+
+May import nothing of the workbench.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+EQUAL = 1e-12
+"""Accuracies this close are equal, and the smaller set is taken."""
+TIE = 1e-9
+"""Sides of a weighted vote this close, as a share of all weights, are even."""
+
+
+class Step(NamedTuple):
+    """What happened at a step: for comparison."""
+
+    kind: str
+    tester: int
+    asked: tuple[int, ...]
+    label: int
+    estimates: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """D1(t) = tests log^a(t) t^z and D2 likewise; the rest as for `LsOl`."""
+
+    tests: float
+    repeats: float
+    log_power: float = 1.0
+    time_power: float = 0.0
+    weighted: bool = False
+    tolerance: float = 0.0
+    truncate: float = 1e-3
+    delay: int = 0
+    error: float | None = None
+    least: int = 3
+    factor: float = 0.5
+    identical: bool = False
+
+
+@dataclass
+class Tester:
+    """A task that everybody labels again and again."""
+
+    arrived: int
+    truth: int
+    first: dict[int, int]
+    rounds: int = 0
+    ones: int = 0
+    star: int = 0
+    ready: int = 0
+
+
+@dataclass
+class Known:
+    """What the algorithm knows."""
+
+    here: list[int]
+    p_hat: list[float]
+    testers: list[Tester] = field(default_factory=list)
+    differed: dict[int, int] = field(default_factory=dict)
+    best: list[int] | None = None
+
+
+def plain_run(
+    skill: list[float],
+    world: list[list[float]],
+    coins: list[list[float]],
+    order: list[float],
+    settings: Settings,
+) -> Iterator[Step]:
+    """Label as many tasks as there are rows of numbers.
+
+    Parameters
+    ----------
+    skill
+        p of each of M labelers.
+    world
+        For each step: one number for the truth, M for the labels of the arriving task, M for
+        those of a tester.
+    coins
+        For each step five: which tester, label, tie of the round, tie of the rounds, delay.
+    order
+        M numbers that rank labelers of equal estimates.
+    settings
+        The rest.
+    """
+    M = len(skill)
+    known = Known(list(range(M)), [0.5] * M)
+    for t, (numbers, coin) in enumerate(zip(world, coins, strict=True)):
+        grown = math.log(t) ** settings.log_power * t**settings.time_power if t else 0.0
+        short = [k for k in known.testers if k.rounds <= settings.repeats * grown]
+        ready = [k for k in short if k.ready <= t]
+        truth = int(numbers[0] < 0.5)
+        if ready:
+            k = ready[int(coin[0] * len(ready))]
+            if settings.identical:
+                said = {i: k.first[i] for i in known.here}
+            else:
+                said = labels(known.here, numbers[M + 1 :], skill, k.truth)
+            asked, _ = list(known.here), explore(known, k, said, coin[2], coin, t, settings)
+            label = int(coin[1] < 0.5)
+            yield Step("retest", k.arrived, tuple(asked), label, tuple(known.p_hat))
+        elif not short and len(known.testers) <= settings.tests * grown:
+            said = labels(known.here, numbers[1 : M + 1], skill, truth)
+            k = Tester(t, truth, said)
+            known.testers.append(k)
+            asked, label = list(known.here), explore(known, k, said, coin[1], coin, t, settings)
+            yield Step("new tester", -1, tuple(asked), label, tuple(known.p_hat))
+        else:
+            if known.best is None:
+                known.best = best_labelers(known.here, known.p_hat, order, settings)
+            said = labels(known.best, numbers[1 : M + 1], skill, truth)
+            label = vote(said, known.p_hat, coin[1], settings)
+            yield Step("exploit", -1, tuple(known.best), label, tuple(known.p_hat))
+
+
+def labels(
+    asked: list[int], numbers: list[float], skill: list[float], truth: int
+) -> dict[int, int]:
+    """What those who are asked say."""
+    return {i: truth if numbers[i] < skill[i] else 1 - truth for i in asked}
+
+
+def explore(
+    known: Known,
+    k: Tester,
+    said: dict[int, int],
+    tie: float,
+    coin: list[float],
+    t: int,
+    settings: Settings,
+) -> int:
+    """Learn from a round of tester k; return its label."""
+    label = majority(said, tie)
+    k.rounds += 1
+    k.ones += label
+    k.ready = t + 1 + int(coin[4] * max(settings.delay, 1))
+    if 2 * k.ones == k.rounds:
+        k.star = int(coin[3] < 0.5)
+    else:
+        k.star = int(2 * k.ones > k.rounds)
+    for i in range(len(known.p_hat)):
+        judged = [one for one in known.testers if i in one.first]
+        known.p_hat[i] = sum(one.first[i] == one.star for one in judged) / len(judged)
+    known.best = None
+    if settings.error is not None:
+        vet(known, said, label, settings)
+    return label
+
+
+def vet(known: Known, said: dict[int, int], label: int, settings: Settings) -> None:
+    """Drop who differs most from the majority, once that is clear."""
+    for i in known.here:
+        known.differed[i] = known.differed.get(i, 0) + (said[i] != label)
+    rounds = sum(k.rounds for k in known.testers)
+    if settings.error is None or len(known.here) <= max(settings.least, 1):
+        return
+    worst, other = sorted(known.here, key=lambda i: -known.differed[i])[:2]
+    gap = (known.differed[worst] - known.differed[other]) / rounds
+    if math.exp(-settings.factor * gap**2 * rounds) < settings.error:
+        known.here.remove(worst)
+
+
+def majority(said: dict[int, int], coin: float) -> int:
+    """Label that most say; the coin's where they are even."""
+    ones = sum(said.values())
+    if 2 * ones == len(said):
+        return int(coin < 0.5)
+    return int(2 * ones > len(said))
+
+
+def vote(said: dict[int, int], p_hat: list[float], coin: float, settings: Settings) -> int:
+    """Label of an exploiting step."""
+    if not settings.weighted:
+        return majority(said, coin)
+    weights = {i: log_odds(p_hat[i], settings) for i in said}
+    ahead = sum(w if said[i] else -w for i, w in weights.items())
+    if undecided(ahead, sum(map(abs, weights.values())), settings):
+        return int(coin < 0.5)
+    return int(ahead > 0)
+
+
+def best_labelers(
+    here: list[int], p_hat: list[float], order: list[float], settings: Settings
+) -> list[int]:
+    """Prefix of the ranking whose estimated accuracy is largest."""
+    if settings.weighted:
+        ranked = sorted(here, key=lambda i: (-round(abs(p_hat[i] - 0.5), 14), order[i]))
+        sizes = range(1, len(ranked) + 1)
+    else:
+        ranked = sorted(here, key=lambda i: (-p_hat[i], order[i]))
+        sizes = range(1, len(ranked) + 1, 2)
+    p = [p_hat[i] for i in ranked]
+    accuracy = {
+        m: weighted_accuracy(p[:m], settings) if settings.weighted else odd_majority(p[:m])
+        for m in sizes
+    }
+    most = max(accuracy.values())
+    return ranked[: min(m for m in sizes if accuracy[m] >= most - EQUAL)]
+
+
+def odd_majority(p: list[float]) -> float:
+    """π of an odd number of labelers, by the distribution of how many are right."""
+    chance = [1.0]
+    for one in p:
+        chance = [
+            (chance[k] * (1 - one) if k < len(chance) else 0.0)
+            + (chance[k - 1] * one if k else 0.0)
+            for k in range(len(chance) + 1)
+        ]
+    return sum(chance[len(p) // 2 + 1 :])
+
+
+def weighted_accuracy(p_hat: list[float], settings: Settings) -> float:
+    """Accuracy of the weighted vote if the estimates were true, over all outcomes."""
+    p = [min(max(one, settings.truncate), 1 - settings.truncate) for one in p_hat]
+    weights = [log_odds(one, settings) for one in p]
+    total = 0.0
+    for right in product((True, False), repeat=len(p)):
+        chance = math.prod(one if r else 1 - one for one, r in zip(p, right, strict=True))
+        ahead = sum(w if r else -w for w, r in zip(weights, right, strict=True))
+        if undecided(ahead, sum(map(abs, weights)), settings):
+            total += chance / 2
+        elif ahead > 0:
+            total += chance
+    return total
+
+
+def log_odds(p: float, settings: Settings) -> float:
+    """Weight of a labeler."""
+    p = min(max(p, settings.truncate), 1 - settings.truncate)
+    return math.log(p) - math.log1p(-p)
+
+
+def undecided(ahead: float, total: float, settings: Settings) -> bool:
+    """Whether the sides count as even; a tolerance that is reached but for rounding is reached."""
+    reached = settings.tolerance - 4 * TIE * (total + settings.tolerance)
+    return abs(ahead) <= max(TIE * total, reached)
