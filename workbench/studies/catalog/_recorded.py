@@ -239,7 +239,7 @@ def choose(exam: Exam, rule: str, budget: int, *, seed: Seed) -> BoolArray:
         "random": np.zeros(len(exam.known)),
     }[rule]
     value = np.where(exam.known.eligible, value, -np.inf)
-    stop = rule in ("selected",)
+    stop = rule in ("selected", "plug-in")
     return select_per_task(exam.votes, value, budget, stop=stop, seed=seed)
 
 

@@ -1,0 +1,625 @@
+"""Selection on recorded crowds: the two protocols, no leak of gold, and the study around them."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import chain, combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.crowd.datasets import LabelSet
+from workbench.crowd.simulate import dense_votes, one_coin_labels
+from workbench.crowd.votes import Votes
+from workbench.select.scores import informativeness, set_score
+from workbench.studies.catalog import _recorded, selection_crowds
+from workbench.studies.catalog._recorded import (
+    EM,
+    SIMULATED,
+    Recording,
+    choose,
+    examine,
+    in_hindsight,
+    own_controls,
+    shared_controls,
+    simulated,
+    vote,
+)
+from workbench.studies.plan import Trial, plan
+from workbench.studies.study import TrialEnded
+from workbench.studies.trial import Source, Status, attempt
+
+NAME = "selection-crowds"
+STUDY = selection_crowds.STUDY
+METHODS = selection_crowds.METHODS
+RULES = ("selected", "plug-in", "top-skill", "top-gain", "top-informative", "random", "as many")
+GAPS = ("selected", "plug-in", "top-skill", "top-gain")
+"""Rules that draw nothing where no two workers are equal."""
+
+
+@cache
+def smoke():
+    """Run the smoke size here; one row a trial."""
+    size = STUDY.sizes["smoke"]
+    rows = []
+    for trial in plan(STUDY, size.sweep, size.repetitions):
+        done = attempt(Source.of(NAME), trial)
+        rows.append(
+            {**trial.params, "repetition": trial.repetition, "status": str(done.status),
+             "message": done.message, **done.record}
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def crowd(seed=0, m=12, n=40, classes=2, share=1.0, gold=1.0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, classes, n)
+    labels = one_coin_labels(rng.beta(3, 2, m), truth, classes, seed=seed)
+    labels[rng.random((n, m)) >= share] = -1
+    truth[rng.random(n) >= gold] = -1
+    return Recording(dense_votes(labels, classes), truth)
+
+
+def unequal(n=30, classes=2):
+    """Six workers of whom ten control answers say 10, 9, …, 5 right: no two are equal."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, classes, n)
+    wrong = np.zeros((n, 6), dtype=bool)
+    for worker in range(6):
+        wrong[:worker, worker] = True
+    wrong[10:] = rng.random((n - 10, 6)) < 0.35
+    labels = np.where(wrong, (truth[:, None] + 1) % classes, truth[:, None])
+    return Recording(dense_votes(labels, classes), truth)
+
+
+def first_ten(recording):
+    return recording.votes.task < 10
+
+
+class TestControls:
+    def test_one_exam_for_all(self):
+        met = crowd(gold=0.8)
+        aside = shared_controls(met, 7, seed=3)
+        items = np.unique(met.votes.task[aside])
+        assert len(items) == 7
+        assert (met.truth[items] >= 0).all()
+        assert aside.sum() == 7 * 12
+
+    def test_an_exam_of_ones_own(self):
+        met = crowd(m=25, n=60, share=0.3, gold=0.7)
+        aside = own_controls(met, 8, seed=3)
+        gold = met.truth[met.votes.task] >= 0
+        assert not (aside & ~gold).any()
+        for worker in range(25):
+            mine = met.votes.worker == worker
+            expected = min(8, mine.sum() // 2, (mine & gold).sum())
+            assert (aside & mine).sum() == expected
+
+    @pytest.mark.parametrize("draw", [shared_controls, own_controls])
+    def test_fewer_are_among_more_and_all_are_as_likely(self, draw):
+        met = crowd(m=8, n=12)
+        few, many = draw(met, 2, seed=5), draw(met, 6, seed=5)
+        assert (many | ~few).all()
+        drawn = np.mean([draw(met, 3, seed=seed) for seed in range(600)], axis=0)
+        assert abs(drawn - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 600)
+
+    def test_no_item_left_to_score(self):
+        met = crowd(n=10)
+        assert (examine(met, shared_controls(met, 9, seed=0), shared=True).truth >= 0).sum() == 1
+        with pytest.raises(TrialEnded, match="10 control questions of 10 items") as ended:
+            shared_controls(met, 10, seed=0)
+        assert ended.value.status == "infeasible"
+
+    def test_a_pool_is_some_of_the_workers_with_all_their_labels(self):
+        met = crowd(m=20, share=0.6)
+        pool = met.of_pool(7, seed=4)
+        assert len(pool.votes.workers) == 7
+        table, every = pool.votes.table(), met.votes.table()
+        kept = every[every["worker"].isin(pool.votes.workers)]
+        by = ["task", "worker"]
+        pd.testing.assert_frame_equal(
+            table.sort_values(by, ignore_index=True), kept.sort_values(by, ignore_index=True)
+        )
+        assert met.of_pool(None, seed=4) is met
+        assert met.of_pool(20, seed=4) is met
+
+
+class TestExam:
+    def test_counts_by_hand(self):
+        met = crowd(m=5, n=14, share=0.7, gold=0.8)
+        aside = own_controls(met, 3, seed=1)
+        exam = examine(met, aside, shared=False)
+        for worker in range(5):
+            asked = [i for i in np.flatnonzero(aside) if met.votes.worker[i] == worker]
+            right = [i for i in asked if met.votes.label[i] == met.truth[met.votes.task[i]]]
+            assert exam.known.answered[worker] == len(asked)
+            assert exam.known.correct[worker] == len(right)
+
+    @pytest.mark.parametrize("shared", [True, False])
+    def test_control_answers_do_not_vote(self, shared):
+        met = crowd(share=1.0 if shared else 0.5)
+        draw = shared_controls if shared else own_controls
+        aside = draw(met, 6, seed=2)
+        exam = examine(met, aside, shared=shared)
+        pairs = set(zip(met.votes.task[aside], met.votes.worker[aside], strict=True))
+        assert pairs
+        assert not pairs & set(zip(exam.votes.task, exam.votes.worker, strict=True))
+        assert len(exam.votes) + aside.sum() == len(met.votes)
+        if shared:
+            assert (exam.truth[np.unique(met.votes.task[aside])] == -1).all()
+
+    @pytest.mark.parametrize("shared", [True, False])
+    @pytest.mark.parametrize("rule", RULES)
+    def test_gold_of_scored_items_does_not_choose_or_weigh(self, shared, rule):
+        """Other gold where nobody was examined: the same workers, with the same skills."""
+        met = crowd(3, n=80, share=1.0 if shared else 0.15)
+        draw = shared_controls if shared else own_controls
+        aside = draw(met, 6 if shared else 3, seed=2)
+        examined = np.isin(np.arange(80), met.votes.task[aside])
+        assert (~examined).sum() > 20
+        other = Recording(met.votes, np.where(examined, met.truth, 1 - met.truth))
+        assert (draw(other, 6 if shared else 3, seed=2) == aside).all()
+        one, two = (examine(each, aside, shared=shared) for each in (met, other))
+        assert (one.known.correct == two.known.correct).all()
+        marked = choose(one, rule, 4, seed=9)
+        assert (marked == choose(two, rule, 4, seed=9)).all()
+        if shared:
+            # Of two classes, what is right by one gold is wrong by the other: nothing else moved.
+            for kind in ("linear", "log-odds", "majority", "EM"):
+                assert vote(one, marked, kind)[0] + vote(two, marked, kind)[0] == pytest.approx(1)
+
+    def test_answers_in_one_exam_may_be_voted_on_by_others(self):
+        met = crowd(m=25, n=60, share=0.3)
+        aside = own_controls(met, 8, seed=3)
+        exam = examine(met, aside, shared=False)
+        assert (exam.truth[met.votes.task[aside]] >= 0).any()
+
+    def test_an_item_without_a_vote_left_is_not_scored(self):
+        met = crowd(n=12)
+        exam = examine(met, met.votes.task < 5, shared=True)
+        assert (exam.truth[:5] == -1).all()
+        assert (exam.truth[5:] == met.truth[5:]).all()
+
+
+class TestProtocolsAgree:
+    @pytest.mark.parametrize("budget", [1, 2, 3, 6])
+    @pytest.mark.parametrize("rule", GAPS)
+    @pytest.mark.parametrize("classes", [2, 4])
+    def test_on_a_full_table_with_one_exam(self, rule, budget, classes):
+        met = unequal(classes=classes)
+        once, each = (examine(met, first_ten(met), shared=shared) for shared in (True, False))
+        one, two = (choose(exam, rule, budget, seed=0) for exam in (once, each))
+        assert (one == two).all()
+        for kind in ("linear", "log-odds", "majority", "EM"):
+            assert vote(once, one, kind)[0] == vote(each, two, kind)[0]
+        assert selection_crowds._size(once, one) == selection_crowds._size(each, two)
+
+    def test_as_many_at_random(self):
+        met = unequal()
+        each = examine(met, first_ten(met), shared=False)
+        selected, random = (choose(each, rule, 4, seed=0) for rule in ("selected", "as many"))
+        counts = [np.bincount(each.votes.task[marked]) for marked in (selected, random)]
+        assert (counts[0] == counts[1]).all()
+        assert (selected != random).any()
+        once = examine(met, first_ten(met), shared=True)
+        sizes = [
+            len(np.unique(once.votes.worker[choose(once, rule, 4, seed=0)]))
+            for rule in ("selected", "as many")
+        ]
+        assert sizes[0] == sizes[1]
+
+
+class TestNames:
+    """Nothing depends on the order of workers, or on what classes are called."""
+
+    @pytest.mark.parametrize("shared", [True, False])
+    @pytest.mark.parametrize("rule", GAPS)
+    def test_workers_in_another_order(self, shared, rule):
+        met = unequal()
+        order = np.array([3, 5, 0, 2, 1, 4])
+        v = met.votes
+        renamed = Votes(
+            v.task, order[v.worker], v.label, v.tasks, v.workers[np.argsort(order)], v.classes
+        )
+        one, two = (
+            examine(each, first_ten(each), shared=shared)
+            for each in (met, Recording(renamed, met.truth))
+        )
+        for budget in (2, 4):
+            mine, theirs = choose(one, rule, budget, seed=0), choose(two, rule, budget, seed=0)
+            assert (mine == theirs).all()
+            for kind in ("linear", "log-odds", "majority", "EM"):
+                a, b = vote(one, mine, kind)[0], vote(two, theirs, kind)[0]
+                assert a == pytest.approx(b, abs=1e-12)
+
+    @pytest.mark.parametrize("em", EM)
+    def test_classes_by_other_names(self, em):
+        met = crowd(5, classes=3)
+        turn = np.array([2, 0, 1])
+        v = met.votes
+        turned = Recording(
+            Votes(v.task, v.worker, turn[v.label], v.tasks, v.workers, v.classes), turn[met.truth]
+        )
+        for kind in ("linear", "log-odds", "majority", "EM"):
+            found = [
+                vote(exam, choose(exam, "selected", 5, seed=1), kind, em=em)[0]
+                for exam in (examine(each, first_ten(each), shared=True) for each in (met, turned))
+            ]
+            assert found[0] == pytest.approx(found[1], abs=1e-12)
+
+
+class TestChoice:
+    def test_a_budget_as_large_as_the_crowd_takes_all_but_for_rules_that_stop(self):
+        for shared in (True, False):
+            met = crowd(m=9, n=40)
+            exam = examine(met, first_ten(met), shared=shared)
+            for rule in ("top-skill", "top-gain", "top-informative", "random"):
+                assert choose(exam, rule, 9, seed=0).all()
+            assert not choose(exam, "selected", 9, seed=0).all()
+
+    def test_workers_without_an_exam_are_not_in_the_pool(self):
+        labels = crowd(m=6, n=30).votes.label.reshape(30, 6)
+        labels[2:, 5] = -1  # two labels: one control answer
+        met = Recording(dense_votes(labels, 2), np.zeros(30, dtype=np.int64))
+        exam = examine(met, own_controls(met, 5, seed=0), shared=False)
+        assert not exam.known.eligible[5]
+        for rule in RULES:
+            marked = choose(exam, rule, 6, seed=0)
+            assert not (marked & (exam.votes.worker == 5)).any(), rule
+
+    def test_random_workers_of_an_item_are_drawn_for_it(self):
+        met = crowd(m=10, n=200)
+        exam = examine(met, own_controls(met, 5, seed=0), shared=False)
+        marked = choose(exam, "random", 3, seed=0)
+        share = np.bincount(exam.votes.worker[marked], minlength=10) / 200
+        assert abs(share - 0.3).max() < 5 * np.sqrt(0.3 * 0.7 / 200)
+
+    @pytest.mark.parametrize("shared", [True, False])
+    def test_rankings_differ_where_answers_are_few(self, shared):
+        """2 of 3 right are farther from guessing than 19 of 30, but less surely so."""
+        answered, correct = np.array([3, 30]), np.array([2, 19])
+        labels = np.zeros((40, 2), dtype=np.int64)
+        labels[: answered[0] - correct[0], 0] = 1
+        labels[answered[0] : 30, 0] = -1
+        labels[: answered[1] - correct[1], 1] = 1
+        met = Recording(dense_votes(labels, 2), np.zeros(40, dtype=np.int64))
+        exam = examine(met, met.votes.task < 30, shared=shared)
+        assert exam.known.plug_in[0] > exam.known.plug_in[1]
+        assert exam.known.gain[0] < exam.known.gain[1]
+        for rule, best in (("top-gain", 1), ("top-informative", 0), ("top-skill", 0)):
+            marked = choose(exam, rule, 1, seed=0)
+            assert set(exam.votes.worker[marked]) == {best}, rule
+
+    def test_hindsight_maximises_f_itself(self):
+        met = crowd(8, m=7, n=40)
+        exam = examine(met, first_ten(met), shared=True)
+        known = in_hindsight(exam)
+        right = exam.votes.label == met.truth[exam.votes.task]
+        skill = np.array([right[exam.votes.worker == j].mean() for j in range(7)])
+        assert known.known.skill == pytest.approx(skill)
+        worth = informativeness(skill)
+        sets = chain.from_iterable(combinations(range(7), k) for k in range(1, 6))
+        best = max(sets, key=lambda one: set_score(worth[list(one)]))
+        chosen = np.unique(exam.votes.worker[choose(known, "selected", 5, seed=0)])
+        assert set(chosen) == set(best)
+
+
+class TestVote:
+    @pytest.mark.parametrize("kind", ["linear", "log-odds", "majority"])
+    @pytest.mark.parametrize("classes", [2, 3])
+    def test_by_hand(self, kind, classes):
+        met = crowd(6, m=7, classes=classes, share=0.6)
+        exam = examine(met, own_controls(met, 5, seed=1), shared=False)
+        marked = choose(exam, "top-skill", 7, seed=0)
+        total = 0.0
+        items = np.flatnonzero(exam.truth >= 0)
+        for item in items:
+            sums = np.zeros(classes)
+            for i in np.flatnonzero(marked & (exam.votes.task == item)):
+                w = exam.known.skill[exam.votes.worker[i]]
+                p = min(max(w, 0.05), 0.95)
+                sums[exam.votes.label[i]] += {
+                    "linear": w - 1 / classes,
+                    "log-odds": np.log(p / (1 - p)) - np.log(1 / (classes - 1)),
+                    "majority": 1.0,
+                }[kind]
+            top = np.flatnonzero(sums > sums.max() - 1e-9)
+            total += (exam.truth[item] in top) / len(top)
+        found = vote(exam, marked, kind, truncate=0.05)[0]
+        assert found == pytest.approx(total / len(items))
+
+    def test_truncation_takes_the_say_from_the_faultless(self):
+        """Ten of ten right weigh more than three times nine of ten, unless ŵ is cut at 0.95."""
+        labels = np.zeros((12, 4), dtype=np.int64)
+        labels[[0, 1, 2], [1, 2, 3]] = 1
+        labels[10:, 0] = 1
+        met = Recording(dense_votes(labels, 2), np.zeros(12, dtype=np.int64))
+        exam = examine(met, first_ten(met), shared=True)
+        everyone = np.ones(len(exam.votes), dtype=bool)
+        assert vote(exam, everyone, "log-odds", truncate=0.001)[0] == 0
+        assert vote(exam, everyone, "log-odds", truncate=0.05)[0] == 1
+
+    def test_em_is_dawid_skene_on_the_marked_votes_with_fair_ties(self):
+        met = crowd(7, m=8)
+        exam = examine(met, first_ten(met), shared=True)
+        marked = choose(exam, "top-skill", 5, seed=0)
+        accuracy, found = vote(exam, marked, "EM", em="one-coin, uniform prior")
+        assert "one coin" in found.info["variant"]
+        assert "uniform class prior" in found.info["variant"]
+        assert np.isnan(found.info["skill"]).sum() == 3
+        scored = exam.truth >= 0
+        assert not found.tied[scored].any()
+        assert accuracy == (found.label == exam.truth)[scored].mean()
+        half = marked & (exam.votes.task % 2 == 0)
+        even = scored & (np.arange(40) % 2 == 0)
+        accuracy, found = vote(exam, half, "EM")
+        right = (found.label == exam.truth)[even].sum() + 0.5 * (scored & ~even).sum()
+        assert accuracy == pytest.approx(right / scored.sum())
+        nobody = np.zeros(len(exam.votes), dtype=bool)
+        assert vote(exam, nobody, "EM")[0] == 0.5
+        assert vote(exam, nobody, "linear")[0] == 0.5
+
+    def test_variants_are_what_they_are_called(self):
+        met = crowd(7, m=8)
+        exam = examine(met, first_ten(met), shared=True)
+        everyone = np.ones(len(exam.votes), dtype=bool)
+        said = {em: vote(exam, everyone, "EM", em=em)[1].info["variant"] for em in EM}
+        for em, variant in said.items():
+            assert ("one coin" in variant) == ("one-coin" in em)
+            assert ("uniform class prior" in variant) == ("uniform" in em)
+            assert ("no smoothing" in variant) == ("smoothed" not in em)
+
+
+class TestMisfit:
+    def misfit(self, monkeypatch, labels, truth, classes=2):
+        met = Recording(dense_votes(labels, classes), truth)
+        monkeypatch.setattr(_recorded, "recorded", lambda _: met)
+        return _recorded.misfit.__wrapped__("any")
+
+    @pytest.mark.parametrize("classes", [2, 4])
+    def test_one_coin_fits_its_own_labels(self, monkeypatch, classes):
+        """Distance from the mean of refits, in standard deviations: 0 and 1 over data sets."""
+        found = []
+        for seed in range(25):
+            rng = np.random.default_rng(seed)
+            truth = rng.integers(0, classes, 100)
+            labels = one_coin_labels(rng.beta(4, 2, 20), truth, classes, seed=seed)
+            found.append(self.misfit(monkeypatch, labels, truth, classes)[1])
+        assert abs(np.mean(found)) < 4 / np.sqrt(25)
+        assert 0.5 < np.std(found) < 1.7
+
+    def test_workers_who_lean_to_one_class_do_not_fit(self, monkeypatch):
+        rng = np.random.default_rng(0)
+        truth = rng.integers(0, 2, 150)
+        right = np.where(truth == 1, 0.95, 0.5)[:, None]
+        labels = np.where(rng.random((150, 30)) < right, truth[:, None], 1 - truth[:, None])
+        ratio, sd = self.misfit(monkeypatch, labels, truth)
+        assert ratio > 3
+        assert sd > 20
+
+    def test_the_ratio_by_hand(self):
+        """One worker, 8 of 10 and 4 of 10 right; by one coin 12 of 20."""
+        counts = np.array([[[8, 2], [6, 4]]])
+        full = 8 * np.log(0.8) + 2 * np.log(0.2) + 6 * np.log(0.6) + 4 * np.log(0.4)
+        one = 12 * np.log(0.6) + 8 * np.log(0.4)
+        assert _recorded._ratio(counts) == pytest.approx(2 * (full - one))
+
+
+class TestData:
+    @pytest.fixture(autouse=True)
+    def forget(self):
+        _recorded.recorded.cache_clear()
+        _recorded.misfit.cache_clear()
+        yield
+        _recorded.recorded.cache_clear()
+        _recorded.misfit.cache_clear()
+
+    def test_repeated_pairs_count_once_and_gold_may_be_missing(self, monkeypatch):
+        labels = pd.DataFrame(
+            [("a", "x", "2"), ("a", "x", "0"), ("b", "x", "0"), ("a", "y", "0")],
+            columns=["task", "worker", "label"],
+        )
+        given = LabelSet("made up", labels, pd.Series(["1"], index=["a"]))
+        monkeypatch.setattr(_recorded.datasets, "load", lambda _: given)
+        met = _recorded.recorded("made up")
+        assert len(met.votes) == 3
+        assert met.votes.classes.tolist() == ["0", "1", "2"]
+        assert met.truth.tolist() == [1, -1]
+        assert met.votes.table()["label"].tolist() == ["2", "0", "0"]
+
+    def test_from_files(self, tmp_path, monkeypatch):
+        """Made-up labels in the shape of bluebird, read from a folder, through the study."""
+        rng = np.random.default_rng(0)
+        truth = rng.integers(0, 2, 108)
+        labels = one_coin_labels(rng.beta(3, 2, 39), truth, 2, seed=0)
+        folder = tmp_path / "bluebird"
+        folder.mkdir()
+        dense_votes(labels, 2).table().to_csv(folder / "labels.csv", index=False)
+        gold = pd.DataFrame({"task": dense_votes(labels, 2).tasks, "gold": truth})
+        gold.to_csv(folder / "gold.csv", index=False)
+        monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
+        records = {
+            method: one(data="bluebird", method=method, budget=39)
+            for method in ("WMV top K", "MV top K", "MV random K", "WMV-lin selected")
+        }
+        assert records["MV top K"]["accuracy"] == records["MV random K"]["accuracy"]
+        assert records["WMV top K"]["size"] == 39
+        assert records["WMV-lin selected"]["size"] < 39
+        assert records["WMV top K"]["scored"] == 98
+        assert abs(records["WMV top K"]["misfit_sd"]) < 4
+
+    def test_without_data_a_trial_says_so_and_is_counted(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path / "nowhere"))
+        params = STUDY.complete({"data": "bluebird"})
+        done = attempt(Source.of(NAME), Trial(NAME, STUDY.version, params, 0, 0, instance()))
+        assert done.status is Status.ERROR
+        assert "WORKBENCH_DATA: no folder" in done.message
+        row = {**params, "repetition": 0, "status": str(done.status), "message": done.message}
+        analysis = STUDY.analyse(pd.DataFrame([row]))
+        assert analysis.findings[0].startswith("1 of 1 trials did not end ok (1 error)")
+
+
+def instance():
+    return tuple(name for name, given in STUDY.parameters.items() if not given.paired)
+
+
+def one(repetition=0, **params):
+    trial = Trial(NAME, STUDY.version, STUDY.complete(params), repetition, 0, instance())
+    return STUDY.trial(dict(trial.params), trial.streams)
+
+
+class TestStudy:
+    def test_smoke_runs_without_data_and_is_analysed(self, monkeypatch, tmp_path):
+        monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
+        table = smoke()
+        assert set(table["data"]) == set(SIMULATED)
+        assert set(table["status"]) == {"ok"}, table["message"].unique()
+        analysis = STUDY.analyse(table)
+        assert analysis.findings[0] == f"All {len(table):,} trials ended ok."
+        assert len(analysis.findings) == 3
+        names = [chart.name for chart in analysis.charts]
+        assert names == ["simulated", "simulated-sparse", "workers"]
+        for chart in analysis.charts:
+            assert len(chart.data.dropna(subset=[chart.x, chart.y]))
+            assert {chart.x, chart.y, chart.series, chart.panel} <= set(chart.data.columns)
+        assert all(len(rows) for rows in analysis.tables.values())
+        assert table["misfit"].isna().all()
+
+    def test_records_are_in_range(self):
+        table = smoke()
+        assert table["accuracy"].between(0, 1).all()
+        assert (table["size"] <= table["budget"]).all()
+        dense = table[(table["data"] == "simulated") & (table["method"] == "WMV top K")]
+        assert (dense["size"] == dense["budget"]).all()
+        em = table["method"].isin(selection_crowds.EM_METHODS)
+        assert table.loc[em, "iterations"].between(1, 100).all()
+        assert table.loc[~em, "iterations"].isna().all()
+
+    def test_failures_are_counted_and_not_in_the_means(self):
+        table = smoke()
+        fields = [*STUDY.parameters, "repetition", "status", "message"]
+        lost = table.index[[0, 3]]
+        spoilt = table.copy()
+        spoilt.loc[lost, [c for c in spoilt if c not in fields]] = None
+        spoilt.loc[lost, "status"] = ["deadline", "crashed"]
+        analysis = STUDY.analyse(spoilt)
+        assert analysis.findings[0].startswith(f"2 of {len(table):,} trials did not end ok")
+        halfway = table.copy()
+        numbers = [c for c in table.select_dtypes("number") if c not in fields]
+        halfway[numbers] = halfway[numbers].astype(float)
+        halfway.loc[lost, numbers] = 1e6
+        halfway.loc[lost, "status"] = ["deadline", "crashed"]
+        assert STUDY.analyse(halfway).findings == analysis.findings
+        for mine, theirs in zip(
+            STUDY.analyse(halfway).tables.values(), analysis.tables.values(), strict=True
+        ):
+            pd.testing.assert_frame_equal(mine, theirs)
+
+    def test_nothing_but_failures(self):
+        table = smoke().assign(status="error")
+        known = [*STUDY.parameters, "repetition", "status", "message"]
+        assert "did not end ok" in STUDY.analyse(table[known]).findings[0]
+
+    def test_same_trial_same_record(self):
+        for method in ("WMV-lin selected", "EM random K", "WMV as many"):
+            for data in SIMULATED:
+                assert one(data=data, method=method) == one(data=data, method=method)
+        assert one(data="simulated") != one(data="simulated", repetition=1)
+
+    def test_all_methods_meet_one_exam(self):
+        """Methods, budgets and n share a draw; pools and data sets do not."""
+        keys = {}
+        for params in ({}, {"method": "EM top K"}, {"budget": 3}, {"controls": 20}):
+            trial = Trial(NAME, 1, STUDY.complete(params), 0, 0, instance())
+            keys[trial.streams.instance.spawn_key] = params
+        assert len(keys) == 1
+        for params in ({"pool": 5}, {"data": "rte"}):
+            trial = Trial(NAME, 1, STUDY.complete(params), 0, 0, instance())
+            assert trial.streams.instance.spawn_key not in keys
+
+    def test_rules_that_stop_at_the_same_number_choose_the_same(self):
+        selected = one(data="simulated", method="WMV-lin selected", budget=31)
+        again = one(data="simulated", method="WMV-lin selected", budget=30)
+        assert selected == again
+        assert one(data="simulated", method="MV selected")["size"] == selected["size"]
+
+    def test_votes_of_one_rule_are_by_the_same_workers(self, monkeypatch):
+        """Many workers tie at ten questions: the draw among them is the instance's."""
+        marked = []
+        real = selection_crowds.vote
+
+        def spy(exam, chosen, kind, **options):
+            marked.append(chosen)
+            return real(exam, chosen, kind, **options)
+
+        monkeypatch.setattr(selection_crowds, "vote", spy)
+        for repetition in range(5):
+            for data in SIMULATED:
+                for method in ("WMV top K", "EM top K", "MV top K"):
+                    one(repetition, data=data, method=method, budget=3)
+        for at in range(0, len(marked), 3):
+            assert (marked[at] == marked[at + 1]).all()
+            assert (marked[at] == marked[at + 2]).all()
+
+    def test_truncation_variant_and_controls_arrive(self, monkeypatch):
+        given = []
+        real = selection_crowds.vote
+        monkeypatch.setattr(
+            selection_crowds,
+            "vote",
+            lambda *a, **options: given.append(options) or real(*a, **options),
+        )
+        record = one(data="simulated", controls=23, truncate=0.2, em="one-coin")
+        assert record["answered"] == 23
+        assert one(data="simulated", method="WMV top K", budget=31, pool=5)["size"] == 5
+        assert record["scored"] == _recorded.ITEMS - 23
+        assert given[0] == {"truncate": 0.2, "em": "one-coin"}
+
+    def test_the_paper_size_has_all(self):
+        points = list(plan(STUDY, STUDY.sizes["paper"].sweep, 1))
+        assert {p.params["method"] for p in points} == set(METHODS)
+        data = {p.params["data"] for p in points}
+        assert data == {"bluebird", "sat12", "rte", "sp_amt", "weather_amt", "simulated"}
+        assert {p.params["pool"] for p in points if p.params["data"] == "sat12"} == {31}
+        assert STUDY.sizes["paper"].repetitions == 100
+        for name, budgets in selection_crowds.BUDGETS.items():
+            for em in selection_crowds.TITLES:
+                own = {
+                    p.params["budget"] for p in points
+                    if p.params["data"] == name and p.params["em"] == em
+                    and p.params["method"] == "EM top K"
+                }  # fmt: skip
+                assert own == set(budgets)
+
+    def test_other_settings_do_not_mix_into_the_means(self):
+        table = smoke()
+        other = table.assign(accuracy=0.0, truncate=0.3)
+        mixed = pd.concat([table, other], ignore_index=True)
+        assert STUDY.analyse(mixed).findings[1:] == STUDY.analyse(table).findings[1:]
+
+    def test_a_sweep_without_the_defaults_is_analysed_at_what_it_has(self):
+        table = smoke()[lambda rows: rows["controls"] == 10].assign(controls=7)
+        assert len(STUDY.analyse(table).findings) == 3
+
+    def test_known_skills_are_no_worse_in_the_long_run(self):
+        hindsight, blind = (
+            np.mean([
+                one(repetition=r, data="simulated", method=method, budget=31)["accuracy"]
+                for r in range(30)
+            ])
+            for method in ("hindsight selected", "WMV-lin selected")
+        )  # fmt: skip
+        assert hindsight > blind
+
+    def test_a_stand_in_is_the_one_coin_crowd_it_says(self):
+        met = simulated("simulated sparse", seed=3)
+        assert (np.bincount(met.votes.task) == _recorded.PER_ITEM).all()
+        assert len(met.votes.workers) == 60
+        met = simulated("simulated", seed=3)
+        assert len(met.votes) == 31 * _recorded.ITEMS
+        skills = [
+            (each.votes.label == each.truth[each.votes.task]).mean()
+            for each in (simulated("simulated", seed=seed) for seed in range(40))
+        ]
+        assert abs(np.mean(skills) - 2.3 / 4.3) < 0.03
