@@ -17,5 +17,13 @@ MODULES: dict[str, str] = {
     "estimated-skills": "estimated_skills",
     "main-algorithm": "main_algorithm",
     "structured-tasks": "structured_tasks",
+    "learn-regret": "learn_regret",
+    "learn-average": "learn_average",
+    "learn-growth": "learn_growth",
+    "learn-exploration": "learn_exploration",
+    "learn-theory": "learn_theory",
+    "learn-contexts": "learn_contexts",
+    "learn-policies": "learn_policies",
+    "learn-crowds": "learn_crowds",
 }
 """Module of each study, by name."""
