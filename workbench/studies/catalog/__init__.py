@@ -24,5 +24,13 @@ MODULES: dict[str, str] = {
     "selection-exact": "selection_exact",
     "selection-sweep": "selection_sweep",
     "selection-crowds": "selection_crowds",
+    "learn-regret": "learn_regret",
+    "learn-average": "learn_average",
+    "learn-growth": "learn_growth",
+    "learn-exploration": "learn_exploration",
+    "learn-theory": "learn_theory",
+    "learn-contexts": "learn_contexts",
+    "learn-policies": "learn_policies",
+    "learn-crowds": "learn_crowds",
 }
 """Module of each study, by name."""

@@ -1,0 +1,449 @@
+"""Liu, Liu (2015): each check, spoiled; and each formula, broken, turns its verdict."""
+
+import dataclasses
+import itertools
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.claims.made_up import Tables, framed, run_serially
+from workbench.claims import Ruling, judge, learning
+from workbench.learn import agreement, guarantees, vetting
+from workbench.studies.catalog import MODULES, _learning, learn_average, learn_regret, learn_theory
+from workbench.studies.catalog._learning import grid, shape
+
+HOLDS, CAVEAT, VOID = Ruling.HOLDS, Ruling.CAVEAT, Ruling.VOID
+NOT, UNMEASURED, NO_DATA = Ruling.NOT_REPRODUCED, Ruling.UNMEASURED, Ruling.NO_DATA
+N = 24
+
+
+def theory():
+    """Every question, both kinds of crowds, in good order."""
+    both = [{"crowd": crowd, "workers": m} for crowd in ("able", "table-1") for m in (3, 5)] * N
+    same = {
+        "sets": {"even_ahead": -0.01, "even_optimal": False, "other_ahead": -0.01,
+                 "other_optimal": False, "search_off": 0.0, "weighted_other_ahead": -0.01,
+                 "weighted_other_optimal": False, "weighted_search_off": 0.0, "different": True,
+                 "prefix_gap": 0.01},
+        "steps": {"explored": 100, "d1": 20.0, "d2": 20.0, "regret_share": 0.5},
+        "slips": {"exploit_regret": 3.0, "slip_bound": 10.0},
+        "bounds": {"share_2000": 0.5, "share_million": 0.1, "share_million_5": 0.5,
+                   "cost_share_million": 0.5, "mean_trusted": True, "enough": True,
+                   "needed": 2.0, "a_min": 0.8, "factor_1": 10.0, "explored_2000": 500,
+                   "speaks_at": 100.0, "lemma_3_speaks_at": 100.0, "lemma_4_speaks_at": 100.0,
+                   "lemma_3_bound": 0.01, "lemma_4_bound": 0.01, "order_printed": 10.0,
+                   "order_true": 20.0, "estimates_drawn": 200, "wrong_order": 0, "wrong_set": 0,
+                   "wrong_tester": 1e-9, "wrong_tester_bound": 1e-7},
+        "steps-of-proofs": {"lemma_7": 0.9, "lemma_6": 0.2, "lemma_6_without": 0.9,
+                            "lemma_6_missed": 0, "lemma_8_printed": 0.9,
+                            "lemma_8_printed_edge": 1.0, "lemma_8_needed": 0.9,
+                            "lemma_5_missed": 0, "lemma_5_votes": 150},
+        "disagreement": {"rate_off": 0.0, "rate_below": 0.0, "rate_printed": 0.3,
+                         "rate_exact": 0.3, "full_right": True, "order_broken": False,
+                         "excess_printed_20": -1.0, "excess_supported_20": -2.0},
+        "agreement": {"distance": 0.2, "warned": False, "blind_answers": False,
+                      "mirror_same": True},
+    }  # fmt: skip
+    parts = [framed(both, question=name, **values) for name, values in same.items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def runs(settings, regret, noise=1.0, exploring=lambda n: 2.0 * shape("log2", n), **same):
+    """Runs of LS_OL whose regret after n tasks is `regret(where, n)`, with a run's noise."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for where in settings:
+        tasks = grid(where["horizon"])
+        n = np.array(tasks, float)
+        for run in range(N):
+            value = regret(where, n) * (1 + 0.01 * noise * rng.normal())
+            rows.append({
+                **same, **where, "run": run,
+                **{f"regret_{k}": v for k, v in zip(tasks, value, strict=True)},
+                **{f"exploring_{k}": v for k, v in zip(tasks, exploring(n), strict=True)},
+                **{f"cost_regret_{k}": v for k, v in zip(tasks, value, strict=True)},
+            })  # fmt: skip
+    table = framed(rows)
+    return table.assign(repetition=table["run"])
+
+
+PAPER = {"workers": 5, "vote": "majority", "tests": 3.0, "horizon": 2000, "found_best": True,
+         "ordered": True}  # fmt: skip
+ABLE = {"from-0.6": 6.0, "from-0.7": 5.0, "from-0.8": 4.0, "table-1": 5.0}
+
+
+def able(where, n):
+    return ABLE[where["crowd"]] * shape("log2", n)
+
+
+def regret_table(regret=able, noise=1.0):
+    settings = [
+        {"crowd": crowd, "repeats": repeats}
+        for crowd in ABLE
+        for repeats in (
+            None, 5.0, *([learn_regret.preset_repeats(crowd)] if crowd != "table-1" else [])
+        )
+    ]  # fmt: skip
+    return runs([{**PAPER, **one} for one in settings], regret, noise)
+
+
+def average_table(lost=lambda where: 0.0):
+    """Rewards that follow Table 2 as printed, in each reading, and get ahead at once."""
+    settings = [
+        {"crowd": crowd, "workers": m, "vote": vote, "repeats": repeats}
+        for crowd, m in itertools.product(learn_average.READINGS, learn_average.PRINTED)
+        for vote in ("majority", "weighted")
+        for repeats in ((5.0, None) if (crowd, m) == ("from-0.6", 5) else (5.0,))
+    ]
+    rng = np.random.default_rng(5)
+    rows = []
+    for where in settings:
+        full, simple, weighted = learn_average.PRINTED[where["workers"]]
+        reward = (simple if where["vote"] == "majority" else weighted) - lost(where)
+        for run in range(N):
+            luck = 0.001 * rng.normal()
+            rows.append({
+                **PAPER, **where, "run": run, "full_accuracy": full, "best_accuracy": 0.99,
+                "last_accuracy": reward,
+                **{f"regret_{n}": n * (0.99 - reward - luck) for n in grid(2000)},
+            })  # fmt: skip
+    table = framed(rows)
+    return table.assign(repetition=table["run"])
+
+
+def growth_table(regret=lambda where, n: 50 + 2.0 * shape("log2", n)):
+    settings = [
+        {"crowd": crowd, "tests": tests, "repeats": 5.0, "horizon": 200_000}
+        for crowd in ("table-1", "clear") for tests in (3.0, 10.0)
+    ]  # fmt: skip
+    return runs(settings, regret)
+
+
+def exploration_table():
+    base = {**PAPER, "vetting": "none", "delay": 0, "eta": 0.0, "repeats": 5.0, "dropped": 0,
+            "first_wrong": None, "first_step": None, "explored": 900, "last_accuracy": 0.9,
+            "off": 0.1, "off_reversed": 0.5}  # fmt: skip
+    late = {"horizon": 20_000, "crowd": "from-0.6"}
+    vetted = {"dropped": 1, "first_wrong": False, "first_step": 90, "crowd": "table-1"}
+    settings = [
+        *({**base, **late, "delay": tau} for tau in (0, 5, 20)),
+        *({**base, "crowd": "clear", "horizon": 100_000, "eta": eta} for eta in (0.0, 0.5)),
+        *({**base, **vetted, "vetting": name} for name in ("printed", "supported")),
+        {**base, "crowd": "distrusted", "last_accuracy": 0.06, "off": 0.6, "off_reversed": 0.06},
+    ]
+    return runs(settings, lambda where, n: 6.0 * shape("log2", n) * (1 + where["delay"] / 100))
+
+
+@cache
+def made():
+    return {
+        "learn-theory": theory(), "learn-regret": regret_table(),
+        "learn-average": average_table(), "learn-growth": growth_table(),
+        "learn-exploration": exploration_table(),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def tables():
+    return {study: table.copy() for study, table in made().items()}
+
+
+def claim_of(claim):
+    (one,) = [one for one in learning.CLAIMS if one.id == f"learn-{claim}"]
+    return one
+
+
+def verdict(tables, claim):
+    return judge(Tables(tables), [claim_of(claim)])[0]
+
+
+def test_in_good_order(tables):
+    rulings = {one.claim.id: one.ruling for one in judge(Tables(tables), learning.CLAIMS)}
+    images = {name for name in rulings if name.startswith("learn-images-")}
+    assert {rulings.pop(name) for name in images} == {NO_DATA}
+    assert len(images) == 4
+    assert set(rulings.values()) == {HOLDS}, {k: v for k, v in rulings.items() if v != HOLDS}
+
+
+def test_studies_are_in_the_catalog():
+    for one in learning.CLAIMS:
+        assert set(one.studies) <= set(MODULES)
+        assert one.statement.endswith((".", ")"))
+
+
+SPOILED = [
+    # study, claim, rows (None: all), column, value, verdict
+    ("theory", "theorem-1", "repetition == 1", "even_ahead", 1e-9, NOT),
+    ("theory", "theorem-1", "repetition == 1", "even_optimal", True, CAVEAT),
+    ("theory", "theorem-2", "repetition == 1", "other_ahead", 1e-9, NOT),
+    ("theory", "theorem-2", "repetition == 1", "search_off", 1e-9, NOT),
+    ("theory", "theorem-2", "repetition == 1", "other_optimal", True, CAVEAT),
+    ("theory", "footnote-2", "repetition == 1", "prefix_gap", 0.0, NOT),
+    ("theory", "footnote-2", None, "different", False, UNMEASURED),
+    ("theory", "trust", "repetition == 1", "blind_answers", True, NOT),
+    ("theory", "trust", "repetition == 1", "mirror_same", False, NOT),
+    ("exploration", "trust", "crowd == 'distrusted'", "last_accuracy", 0.7, NOT),
+    ("exploration", "trust", "crowd == 'distrusted'", "off", 0.01, NOT),
+    ("theory", "conditions", "repetition == 1", "a_min", 0.4, NOT),
+    ("theory", "conditions", "crowd == 'table-1'", "enough", False, CAVEAT),
+    ("theory", "theorem-3", None, "share_2000", 1e7, VOID),
+    ("theory", "theorem-3", None, "share_2000", 1e-4, NOT),
+    ("theory", "theorem-3-cost", None, "cost_share_million", 9.0, VOID),
+    ("theory", "order", "workers == 5", "order_true", 30.0, NOT),
+    ("theory", "order", None, "workers", 5, UNMEASURED),
+    ("theory", "lemma-1", None, "explored", 401, CAVEAT),
+    ("theory", "lemma-1", None, "explored", 500, NOT),
+    ("theory", "lemma-1", "repetition == 1", "regret_share", 1.1, NOT),
+    ("theory", "lemma-2", "repetition == 1", "exploit_regret", 11.0, NOT),
+    ("theory", "lemma-3", None, "lemma_3_speaks_at", 1e6, VOID),
+    ("theory", "lemma-3", None, "explored_2000", 1999, VOID),
+    ("theory", "lemma-3", "repetition == 1", "wrong_set", 30, NOT),
+    ("theory", "lemma-4", "repetition == 1", "wrong_order", 30, NOT),
+    ("theory", "lemma-4", None, "lemma_4_speaks_at", 1e6, VOID),
+    ("theory", "lemma-4", "repetition == 1", "wrong_tester", 1e-5, NOT),
+    ("theory", "lemma-5", "repetition == 1", "lemma_5_missed", 1, NOT),
+    ("theory", "lemma-5", None, "share_million_5", 2.0, VOID),
+    ("theory", "lemma-6", "repetition == 1", "lemma_6", 1.1, NOT),
+    ("theory", "lemma-6", "repetition == 1", "lemma_6_missed", 1, NOT),
+    ("theory", "lemma-7", "repetition == 1", "lemma_7", 1.1, NOT),
+    ("theory", "lemma-8", "repetition == 1", "lemma_8_needed", 1.1, NOT),
+    ("theory", "lemma-8", "repetition == 1", "lemma_8_printed_edge", 1.1, CAVEAT),
+    ("theory", "equation-12", None, "rate_off", 0.1, CAVEAT),
+    ("theory", "equation-12", "repetition == 1", "order_broken", True, NOT),
+    ("theory", "equation-13", "repetition == 1", "excess_printed_20", 0.5, NOT),
+    ("theory", "theorem-4", "crowd == 'able'", "weighted_other_ahead", 0.01, NOT),
+    ("theory", "theorem-4", "repetition == 1", "weighted_other_optimal", True, CAVEAT),
+    ("theory", "theorem-5", None, "share_million_5", 1e3, VOID),
+    ("exploration", "vetting-error", "vetting == 'printed'", "first_wrong", True, NOT),
+    ("exploration", "vetting-error", "vetting == 'supported'", "first_wrong", True, HOLDS),
+    ("exploration", "vetting-speed", "vetting == 'printed'", "first_step", 800, NOT),
+    ("exploration", "vetting-speed", "vetting == 'printed'", "first_wrong", True, CAVEAT),
+    ("exploration", "vetting-speed", None, "vetting", "none", UNMEASURED),
+    ("exploration", "delay", "delay == 5", "regret_20000", 1e5, NOT),
+    ("exploration", "delay", None, "delay", 0, UNMEASURED),
+    ("regret", "figure-2", None, "tests", 1.0, UNMEASURED),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("study", "claim", "rows", "column", "value", "ruling"), SPOILED)
+def test_spoiled(tables, study, claim, rows, column, value, ruling):
+    table = tables[f"learn-{study}"]
+    table[column] = table[column].astype(object)
+    at = table.index if rows is None else table.query(rows).index
+    assert len(at)
+    table.loc[at, column] = value
+    tables[f"learn-{study}"] = table.infer_objects()
+    assert verdict(tables, claim).ruling is ruling
+
+
+def test_few_drops_half_of_them_wrong(tables):
+    """Wrong in few of all runs, but in many of those that drop somebody."""
+    table = tables["learn-exploration"]
+    at = table.query("vetting == 'printed'").index
+    table.loc[at[6:], ["dropped", "first_wrong"]] = [0, None]
+    table.loc[at[:6], "first_wrong"] = True
+    some = pd.concat([table.loc[at[6:]]] * 8)
+    tables["learn-exploration"] = pd.concat([table, some], ignore_index=True)
+    assert verdict(tables, "vetting-error").ruling is CAVEAT
+
+
+class TestCurves:
+    def linear(self, where, n):
+        return 0.2 * n
+
+    def test_linear_regret_is_not_logarithmic(self, tables):
+        tables["learn-regret"] = regret_table(self.linear)
+        assert verdict(tables, "figure-2").ruling is NOT
+        assert verdict(tables, "figure-2-cost").ruling is NOT
+        tables["learn-growth"] = growth_table(self.linear)
+        assert verdict(tables, "log-squared").ruling is NOT
+
+    def test_one_reading_is_linear(self, tables):
+        def mixed(where, n):
+            return self.linear(where, n) if where["repeats"] == 5.0 else able(where, n)
+
+        tables["learn-regret"] = regret_table(mixed)
+        assert verdict(tables, "figure-2").ruling is CAVEAT
+
+    def test_one_crowd_grows_like_the_root(self, tables):
+        tables["learn-growth"] = growth_table(
+            lambda where, n: shape("sqrt" if where["crowd"] == "clear" else "log2", n)
+        )
+        assert verdict(tables, "log-squared").ruling is CAVEAT
+
+    def test_a_better_crowd_loses_more(self, tables):
+        tables["learn-regret"] = regret_table(
+            lambda where, n: shape("log2", n) * (2 if where["crowd"] == "from-0.6" else 4)
+        )
+        assert verdict(tables, "figure-4").ruling is NOT
+        tables["learn-regret"] = regret_table(
+            lambda where, n: able(where, n) if where["repeats"] is None else shape("log2", n)
+        )
+        assert verdict(tables, "figure-4").ruling is CAVEAT
+
+    def test_exploiting_never_gets_better(self, tables):
+        def worse(where, n):
+            return 2.0 * shape("log2", n) + n * (0.01 if where["eta"] else 0.02)
+
+        spoilt = exploration_table()
+        kept = spoilt[spoilt["eta"] == 0]
+        base = {key: kept.iloc[0][key] for key in ("vetting", "delay", "repeats", "vote", "tests")}
+        lost = [
+            {**base, "crowd": "clear", "horizon": 100_000, "eta": eta, "vetting": "none",
+             "delay": 0} for eta in (0.0, 0.5)
+        ]  # fmt: skip
+        tables["learn-exploration"] = runs(lost, worse)
+        assert verdict(tables, "decreasing").ruling is CAVEAT
+        tables["learn-exploration"] = runs(lost, lambda where, n: 2.0 * shape("log2", n) + 0.02 * n)
+        assert verdict(tables, "decreasing").ruling is NOT
+
+
+class TestRewards:
+    def test_behind_the_full_crowd(self, tables):
+        tables["learn-average"] = average_table(lambda where: 0.5)
+        assert verdict(tables, "figure-3").ruling is NOT
+        assert verdict(tables, "table-2-gap").ruling is NOT
+        assert verdict(tables, "table-2-values").ruling is not HOLDS
+
+    def test_behind_under_one_reading_is_behind_under_one(self, tables):
+        tables["learn-average"] = average_table(lambda where: 0.5 * (where["crowd"] != "any"))
+        assert verdict(tables, "table-2-gap").ruling is HOLDS
+        assert verdict(tables, "figure-3").ruling is NOT
+
+    def test_ahead_for_some_numbers_of_labelers(self, tables):
+        tables["learn-average"] = average_table(lambda where: 0.5 * (where["workers"] == 10))
+        assert verdict(tables, "table-2-gap").ruling is CAVEAT
+
+    def test_weights_do_not_pay(self, tables):
+        tables["learn-average"] = average_table(lambda where: 0.2 * (where["vote"] == "weighted"))
+        assert verdict(tables, "figure-5").ruling is NOT
+        assert verdict(tables, "table-2-weighted").ruling is NOT
+        assert verdict(tables, "table-2-values").ruling is CAVEAT
+
+    def test_weights_pay_at_one_schedule(self, tables):
+        tables["learn-average"] = average_table(
+            lambda where: 0.2 * (where["vote"] == "weighted" and where["repeats"] is None)
+        )
+        assert verdict(tables, "figure-5").ruling is CAVEAT
+
+    def test_few_runs_are_no_verdict(self, tables):
+        table = tables["learn-average"]
+        tables["learn-average"] = table[table["repetition"] < 10]
+        assert verdict(tables, "figure-3").ruling is UNMEASURED
+
+
+# Formulas, broken: the study is run here and says something else.
+
+
+def ruling(claim, sweep, repetitions=8, others=()):
+    one = claim_of(claim)
+    tables = {name: made()[name] for name in one.studies if name != "learn-theory"}
+    tables["learn-theory"] = run_serially("learn-theory", sweep, repetitions)
+    for question in others:
+        some = made()["learn-theory"].query(f"question == '{question}'")
+        tables["learn-theory"] = pd.concat([tables["learn-theory"], some], ignore_index=True)
+    found = judge(Tables(tables), [dataclasses.replace(one, least=1)])[0]
+    assert found.ruling is not UNMEASURED, found.figures
+    return found.ruling
+
+
+SETS = [{"question": ["sets"], "crowd": ["able", "any"], "workers": [4]}]
+PROOFS = [{"question": ["steps-of-proofs"], "workers": [3, 5]}]
+VOTES = [{"question": ["disagreement"], "workers": [3, 5]}]
+STEPS = [{"question": ["steps"]}]
+BOUNDS = [{"question": ["bounds"], "crowd": ["able", "table-1"], "workers": [5]}]
+
+
+def test_ties_that_win_make_even_sets_better(monkeypatch):
+    assert ruling("theorem-1", SETS, 10) is HOLDS
+    right = learn_theory.prefix_accuracies_many
+
+    def ties_won(rows):
+        found = right(rows)
+        if rows.shape[1] == 2:
+            found[:, -1] = 1 - (1 - rows).prod(axis=1)
+        return found
+
+    monkeypatch.setattr(learn_theory, "prefix_accuracies_many", ties_won)
+    assert ruling("theorem-1", SETS, 10) is NOT
+
+
+def test_a_search_that_stops_early(monkeypatch):
+    assert ruling("theorem-2", SETS, 10) is HOLDS
+    right = learn_theory.best_set
+    monkeypatch.setattr(learn_theory, "best_set", lambda p, **how: right(np.sort(p)[:2], **how))
+    assert ruling("theorem-2", SETS, 10) is NOT
+
+
+def test_solved_crowds_refute_the_footnote():
+    assert ruling("footnote-2", SETS, 10) is HOLDS
+    sweep = [{"question": ["sets"], "crowd": ["able", "solved"], "workers": [3]}]
+    assert ruling("footnote-2", sweep, 12) is NOT
+
+
+def test_an_exponent_of_a_quarter_holds(monkeypatch):
+    assert ruling("equation-13", VOTES, 12) is NOT
+    monkeypatch.setitem(vetting.FACTOR, "printed", 0.5)
+    assert ruling("equation-13", VOTES, 12) is HOLDS
+
+
+def test_the_exact_rate_needs_no_caveat(monkeypatch):
+    assert ruling("equation-12", VOTES, 12) is CAVEAT
+    monkeypatch.setattr(learn_theory, "_differs", lambda p, i: vetting.disagreement_rate(
+        float(p[i]), learn_theory.majority_accuracy(p)))  # fmt: skip
+    assert ruling("equation-12", VOTES, 12) is HOLDS
+
+
+def test_rounds_done_twice(monkeypatch):
+    assert ruling("lemma-1", STEPS, 20) is CAVEAT
+    schedule = type(learn_theory.practical(1, 1))
+    right = schedule.exploration_steps
+    monkeypatch.setattr(schedule, "exploration_steps", lambda self, T: 9 * right(self, T) + 9)
+    assert ruling("lemma-1", STEPS, 20) is NOT
+
+
+def test_half_the_constant_is_too_little(monkeypatch):
+    assert ruling("lemma-8", PROOFS, 10) is CAVEAT
+    right = guarantees.slope_constant
+    monkeypatch.setattr(guarantees, "slope_constant", lambda p, e: 0.4 * right(p, e))
+    assert ruling("lemma-8", PROOFS, 10) is NOT
+
+
+def test_lemma_6_needs_its_sum(monkeypatch):
+    assert ruling("lemma-6", PROOFS, 10) is HOLDS
+    monkeypatch.setattr(learn_theory, "majority_subsets", lambda m: 0.1)
+    assert ruling("lemma-6", PROOFS, 10) is NOT
+
+
+def test_without_the_printed_constants_the_bound_is_not_void(monkeypatch):
+    assert ruling("theorem-3", BOUNDS, 10) is VOID
+    monkeypatch.setattr(guarantees, "testers_factor", lambda *_: 1e-4)
+    monkeypatch.setattr(guarantees, "_slips", lambda *_: 0.0)
+    assert ruling("theorem-3", BOUNDS, 10) is NOT
+
+
+def test_an_agreement_that_knows_the_side(monkeypatch):
+    sweep = [{"question": ["agreement"], "workers": [5]}]
+    monkeypatch.setattr(agreement, "RESAMPLES", 10)
+    assert ruling("trust", sweep, 20) is HOLDS
+    right = learn_theory.structure
+    monkeypatch.setattr(
+        learn_theory, "structure",
+        lambda labels, truth=None, *, seed: right(labels, labels[:, 0], seed=seed),
+    )  # fmt: skip
+    assert ruling("trust", sweep, 20) is NOT
+
+
+def test_exploring_like_the_root_is_not_logarithmic(monkeypatch):
+    sweep = [{"crowd": ["from-0.6"], "repeats": [2.0]}]
+    one = claim_of("figure-2")
+    found = judge(Tables({"learn-regret": run_serially("learn-regret", sweep, 20)}), [one])[0]
+    assert found.ruling is HOLDS
+    right = _learning.Schedule
+    monkeypatch.setattr(
+        _learning, "Schedule", lambda *given, **how: right(*given, **how, time_power=0.25)
+    )
+    found = judge(Tables({"learn-regret": run_serially("learn-regret", sweep, 20)}), [one])[0]
+    assert found.ruling is NOT

@@ -1,0 +1,236 @@
+"""LS_OL on recorded crowds: each check, spoiled, turns its verdict; and formulas, broken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.claims.made_up import Tables, framed, run_serially
+from workbench.claims import Ruling, judge, learning_crowds
+from workbench.claims.learning_crowds import BLOCKS, CLAIMS, CROWDS, STUDY, rounds_needed
+from workbench.learn.vetting import Vetting
+from workbench.studies.catalog import learn_crowds
+from workbench.studies.catalog.learn_crowds import disagreement
+
+HOLDS, CAVEAT = Ruling.HOLDS, Ruling.CAVEAT
+NOT, UNMEASURED, NO_DATA = Ruling.NOT_REPRODUCED, Ruling.UNMEASURED, Ruling.NO_DATA
+DRAWS = 24
+FEW = 6
+MEASURED = {
+    "disagreement", "consistent", "vetting", "average-error", "best-set", "cost", "weighted",
+}  # fmt: skip
+MISSING = {"table-3", "figure-6", "figure-7", "figure-8"}
+
+
+def trials():
+    """Every measured claim in good order, on three crowds."""
+    return made_up().copy()
+
+
+@cache
+def made_up():
+    where = [("bluebird", None), ("bluebird", 5), ("rte", 5)]
+    methods = [
+        {}, {"vetting": "supported"}, {"vote": "weighted"}, {"tests": 3.0}, {"coins": True},
+        {"order": "file"},
+    ]  # fmt: skip
+    rng, parts = np.random.default_rng(2), []
+    for data, block in where:
+        noise = 0.01 * rng.normal(size=DRAWS)
+        for method in methods:
+            table = framed(
+                [{"data": data, "block": block}] * DRAWS,
+                **{"vetting": "printed", "vote": "majority", "tests": 10.0, "coins": False,
+                   "order": "random", **method},
+                horizon=None, tasks=108, workers=5, told=1.0, rank=0.8,
+                lead_from=0.2, removals=1, removed_at=40.0, removed_worst=1.0, found=True,
+                set_loss=0.001, off=0.05, labels=0.6, explored=0.3, size=3, exploit_error=0.1,
+                exploit_crowd_error=0.15,
+            )  # fmt: skip
+            for share in learn_crowds.SHARES:
+                table[f"crowd_error_{share}"] = 0.15 + noise
+                gain = 0.0 if share < 40 else 0.03
+                better = 0.01 if "vote" in method else 0.0
+                wave = 0.002 * rng.normal(size=DRAWS)
+                table[f"error_{share}"] = 0.15 + noise + wave - gain - better
+            parts.append(table)
+    return pd.concat(parts, ignore_index=True).assign(rank=lambda t: t["rank"] + 1e-3 * t.index)
+
+
+def verdict(table, claim):
+    (one,) = [one for one in CLAIMS if one.id == f"learn-crowds-{claim}"]
+    return judge(Tables({STUDY: table}), [one])[0]
+
+
+def spoiled(rows, **columns):
+    table = trials()
+    at = table.index if rows is None else table.query(rows).index
+    for name, value in columns.items():
+        table[name] = table[name].astype(object)
+        table.loc[at, name] = table.loc[at, value] if value in table else value
+        table[name] = table[name].infer_objects()
+    return table
+
+
+def test_all_are_registered_and_asked():
+    assert {one.id for one in CLAIMS} == {f"learn-crowds-{name}" for name in MEASURED | MISSING}
+
+
+@pytest.mark.parametrize("claim", sorted(MEASURED))
+def test_in_good_order(claim):
+    found = verdict(trials(), claim)
+    assert found.ruling is HOLDS, found.figures
+    asked = BLOCKS if claim == "vetting" else CROWDS
+    assert all(crowd in found.figures for crowd in asked)
+
+
+@pytest.mark.parametrize("claim", sorted(MISSING))
+def test_what_cannot_be_had(claim):
+    found = verdict(pd.DataFrame(), claim)
+    assert found.ruling is NO_DATA
+    assert not found.claim.studies
+
+
+SPOILED = [
+    # claim, rows (None: all), what becomes of them, verdict
+    ("disagreement", None, {"told": 0.8}, NOT),
+    ("disagreement", "data == 'rte'", {"told": 0.0}, CAVEAT),
+    ("disagreement", "data == 'bluebird'", {"rank": -0.1}, CAVEAT),
+    ("disagreement", "repetition == 0", {"told": 0.0}, HOLDS),
+    ("consistent", None, {"lead_from": 0.7}, NOT),
+    ("consistent", "data == 'rte'", {"lead_from": 0.51}, CAVEAT),
+    ("consistent", "repetition < 5", {"lead_from": 0.9}, HOLDS),
+    ("vetting", None, {"removed_worst": 0.0}, NOT),
+    ("vetting", "vetting == 'supported'", {"removed_worst": 0.0}, HOLDS),
+    ("vetting", "data == 'rte' and repetition < 4", {"removed_worst": 0.0}, CAVEAT),
+    ("vetting", "vetting == 'printed'", {"removals": 0}, UNMEASURED),
+    ("vetting", "repetition > 10", {"removals": 0}, UNMEASURED),
+    ("vetting", "data == 'bluebird' and repetition != 3", {"removals": 0, "removed_worst": 0.0},
+     HOLDS),
+    ("vetting", "block != 5", {"data": "simulated"}, HOLDS),
+    ("average-error", "tests == 3", {"error_100": "crowd_error_100"}, CAVEAT),
+    ("best-set", "tests == 3", {"found": False}, CAVEAT),
+    ("cost", "tests == 10", {"labels": 0.9}, CAVEAT),
+    *((claim, "coins", {"told": 0.0, "rank": -1.0, "found": False, "labels": 1.0, "error_100": 0.9},
+       HOLDS) for claim in sorted(MEASURED)),
+    *((claim, "coins", {"status": "crashed"}, UNMEASURED)
+      for claim in ("disagreement", "average-error", "best-set")),
+    ("average-error", "order == 'file'", {"error_100": 0.9}, HOLDS),
+    *((claim, "tests == 3", {"tests": 5.0}, UNMEASURED)
+      for claim in ("average-error", "best-set", "cost")),
+    ("vetting", "data == 'rte'", {"removals": 0}, HOLDS),
+    ("average-error", None, {"error_100": "crowd_error_100"}, NOT),
+    ("average-error", "data == 'rte'", {"error_100": 0.5}, CAVEAT),
+    ("average-error", None, {"error_40": "crowd_error_40"}, HOLDS),
+    ("best-set", None, {"found": False}, NOT),
+    ("best-set", "data == 'rte'", {"found": False}, CAVEAT),
+    ("best-set", "repetition < 11", {"found": False}, HOLDS),
+    ("best-set", "repetition < 12", {"found": False}, NOT),
+    ("cost", None, {"labels": 0.7}, NOT),
+    ("cost", "data == 'rte'", {"labels": 0.7}, CAVEAT),
+    ("cost", None, {"labels": 0.66}, HOLDS),
+    ("weighted", "vote == 'majority'", {"error_100": 0.0}, NOT),
+    ("weighted", "vote == 'majority' and data == 'rte'", {"error_100": 0.0}, CAVEAT),
+    ("weighted", "vote == 'weighted'", {"tests": 3.0}, UNMEASURED),
+    *((claim, None, {"order": "file"}, UNMEASURED) for claim in sorted(MEASURED)),
+    *((claim, None, {"horizon": 50}, UNMEASURED) for claim in sorted(MEASURED)),
+    *((claim, "data == 'rte'", {"data": "simulated"}, UNMEASURED) for claim in sorted(MEASURED)),
+    *((claim, "data == 'rte' and repetition > 18", {"status": "limit"}, UNMEASURED)
+      for claim in sorted(MEASURED)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("claim", "rows", "columns", "expected"), SPOILED)
+def test_spoiled(claim, rows, columns, expected):
+    if "repetition" in str(rows):
+        # Repetitions count on within a crowd and method.
+        table = trials()
+        rows = str(rows)
+        number = table.groupby(
+            ["data", "block", "vetting", "vote", "tests", "coins", "order"], dropna=False
+        ).cumcount()
+        at = table.assign(repetition=number).query(rows).index
+        rows = f"index in {at.tolist()}"
+    found = verdict(spoiled(rows, **columns), claim)
+    assert found.ruling is expected, found.figures
+
+
+def test_table_3_and_the_printed_rule():
+    rates = [count / 1000 for count in learning_crowds.DISAGREED]
+    N = rounds_needed(rates)
+    assert N == 273
+    assert np.exp(-2 * 0.065**2 * N) < 0.1 <= np.exp(-2 * 0.065**2 * (N - 1))
+    figures = verdict(pd.DataFrame(), "figure-7").figures
+    assert "0.47 after 90 rounds" in figures
+    assert "273" in figures
+
+
+class TestBroken:
+    """Break what is measured, replay stand-ins of known skills: the verdict is another."""
+
+    @pytest.fixture
+    def skills(self, monkeypatch):
+        """Five labelers of very different skills in place of the recorded crowds."""
+
+        def crowd(name, size, order, *, seed):
+            from workbench.crowd._streams import stream
+            from workbench.learn.recorded import Recorded
+
+            rng = stream(seed, "made up")
+            truth = rng.integers(2, size=110)
+            right = rng.random((110, 5)) < np.array([0.9, 0.88, 0.86, 0.55, 0.2])
+            labels = np.where(right, truth[:, None], 1 - truth[:, None])
+            tasks, workers = np.arange(110).astype(str), np.arange(5).astype(str)
+            return Recorded(
+                labels, truth, tasks.astype(object), workers.astype(object),
+                np.array(["0", "1"], dtype=object),
+            )  # fmt: skip
+
+        monkeypatch.setattr(learn_crowds, "draw", crowd)
+        monkeypatch.setattr(learning_crowds, "DRAWS", FEW)
+
+    def rulings(self, *claims, vetting=("printed",)):
+        crowds = ({"data": ["bluebird"], "block": [None, 5]}, {"data": ["rte"]})
+        settings = (
+            {"tests": [10.0, 3.0]},
+            {"vetting": list(vetting)},
+            {"coins": [True]},
+            {"order": ["file"]},
+        )
+        sweep = [{**one, **how} for one in crowds for how in settings]
+        table = run_serially(STUDY, sweep, FEW)
+        table["environment.crowd-workbench"] = "0.0"
+        return [verdict(table, claim).ruling for claim in claims]
+
+    def test_whole(self, skills):
+        *sure, error, best = self.rulings("disagreement", "consistent", "average-error", "best-set")
+        assert sure == [HOLDS, HOLDS]
+        assert {error, best} <= {HOLDS, CAVEAT}
+
+    def test_dropping_who_agrees_most(self, skills, monkeypatch):
+        worst = Vetting.worst
+
+        def best(self, differed, rounds, present):
+            found = worst(self, differed, rounds, present)
+            rate = np.where(present, differed / np.maximum(rounds, 1), np.inf)
+            return found and replace(found, worker=int(rate.argmin()))
+
+        monkeypatch.setattr(Vetting, "worst", best)
+        found = self.rulings("vetting", "best-set", vetting=("printed", "supported"))
+        assert found == [NOT, NOT]
+
+    def test_errors_of_the_crowd_for_those_of_ls_ol(self, skills, monkeypatch):
+        whole = learn_crowds._errors
+
+        def crowds(steps):
+            return whole(steps.assign(right=steps["crowd_right"]))
+
+        monkeypatch.setattr(learn_crowds, "_errors", crowds)
+        monkeypatch.setattr(
+            learn_crowds, "disagreement", lambda labels, wrong: disagreement(labels, 1 - wrong)
+        )
+        assert self.rulings("average-error", "disagreement") == [NOT, NOT]

@@ -1,0 +1,331 @@
+"""LS_OL on recorded crowds: blocks, orders, what is recorded, and the study around it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.aggregate.best_set import best_set
+from workbench.crowd.datasets import LabelSet
+from workbench.studies.catalog import learn_crowds
+from workbench.studies.catalog.learn_crowds import (
+    CURVES,
+    FIELDS,
+    SHARES,
+    STUDY,
+    blocks,
+    disagreement,
+    draw,
+    independent,
+    rank_correlation,
+)
+from workbench.studies.plan import Trial, plan
+from workbench.studies.study import TrialEnded
+from workbench.studies.trial import Source, attempt
+
+NAME = "learn-crowds"
+
+
+def run(sweep, repetitions):
+    rows = []
+    for trial in plan(STUDY, sweep, repetitions):
+        done = attempt(Source.of(NAME), trial)
+        rows.append(
+            {**trial.params, "repetition": trial.repetition, "status": str(done.status),
+             "message": done.message, **done.record}
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@cache
+def smoke():
+    size = STUDY.sizes["smoke"]
+    return run(size.sweep, size.repetitions)
+
+
+def one(repetition=0, seed=0, **params):
+    given = {"data": "simulated", "horizon": 120, **params}
+    instance = tuple(key for key, made in STUDY.parameters.items() if not made.paired)
+    trial = Trial(NAME, STUDY.version, STUDY.complete(given), repetition, seed, instance)
+    return STUDY.trial(dict(trial.params), trial.streams)
+
+
+def label_set(name, share, n=90, m=9, seed=3):
+    """Labels of m workers of skills 0.5 to 0.9, each given with some probability."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=n)
+    right = rng.random((n, m)) < np.linspace(0.5, 0.9, m)
+    given = rng.random((n, m)) < share
+    given[:, 0] = True
+    labels = pd.DataFrame(
+        [(f"t{i}", f"w{j}", str(int(truth[i] == right[i, j])))
+         for i in range(n) for j in range(m) if given[i, j]],
+        columns=["task", "worker", "label"],
+    )  # fmt: skip
+    gold = pd.Series(truth.astype(str), index=[f"t{i}" for i in range(n)], name="gold")
+    return LabelSet(name, labels, gold)
+
+
+@pytest.fixture
+def data_sets(monkeypatch):
+    """A dense and a sparse data set in place of the published ones."""
+    there = {"bluebird": label_set("bluebird", 1.0), "rte": label_set("rte", 0.93)}
+    monkeypatch.setattr(learn_crowds.datasets, "load", there.__getitem__)
+    for loader in (learn_crowds._loaded, blocks):
+        loader.cache_clear()
+    yield there
+    for loader in (learn_crowds._loaded, blocks):
+        loader.cache_clear()
+
+
+class TestBlocks:
+    def test_they_are_all_there_are(self, data_sets):
+        given = data_sets["rte"].labels.pivot_table(
+            index="task", columns="worker", values="label", aggfunc="size"
+        ).notna()  # fmt: skip
+        workers = learn_crowds._loaded("rte").workers
+        found = {tuple(sorted(workers[list(block)])) for block in blocks("rte", 5)}
+        expected = {
+            names for names in combinations(sorted(workers), 5)
+            if given[list(names)].all(axis=1).sum() >= 60
+        }  # fmt: skip
+        assert found == expected
+        assert 0 < len(found) < 126
+
+    def test_a_block_is_dense_and_keeps_labels_and_gold(self, data_sets):
+        table = data_sets["rte"].labels.set_index(["task", "worker"])["label"]
+        met = draw("rte", 5, "random", seed=1)
+        assert met.labels.shape[1] == 5
+        assert len(met.tasks) >= 60
+        for i, task in enumerate(met.tasks):
+            assert data_sets["rte"].gold[task] == met.classes[met.truth[i]]
+            for j, worker in enumerate(met.workers):
+                assert table[task, worker] == met.classes[met.labels[i, j]]
+
+    def test_order(self, data_sets):
+        filed = draw("bluebird", None, "file", seed=1)
+        assert filed.tasks.tolist() == [f"t{i}" for i in range(90)]
+        assert filed.labels.shape == (90, 9)
+        mixed = draw("bluebird", None, "random", seed=1)
+        assert sorted(mixed.tasks) == sorted(filed.tasks)
+        assert mixed.tasks.tolist() != filed.tasks.tolist()
+        place = [filed.tasks.tolist().index(task) for task in mixed.tasks]
+        assert np.array_equal(mixed.labels, filed.labels[place])
+        assert np.array_equal(mixed.truth, filed.truth[place])
+
+    def test_all_of_a_sparse_crowd_share_too_little(self, data_sets):
+        with pytest.raises(TrialEnded, match="take a block") as ended:
+            draw("rte", None, "random", seed=1)
+        assert ended.value.status == "infeasible"
+        with pytest.raises(TrialEnded, match="no 8 labelers"):
+            draw("rte", 8, "random", seed=1)
+
+    def test_blocks_differ_from_seed_to_seed(self, data_sets):
+        for name in ("bluebird", "rte"):
+            met = {tuple(draw(name, 5, "file", seed=s).workers) for s in range(12)}
+            assert len(met) > 3
+
+
+class TestIndependent:
+    def test_skills_truth_and_order_stay(self):
+        met = draw("simulated", 5, "random", seed=4)
+        coins = independent(met, seed=4)
+        right = met.labels == met.truth[:, None]
+        shuffled = coins.labels == coins.truth[:, None]
+        assert np.array_equal(right.sum(axis=0), shuffled.sum(axis=0))
+        assert np.array_equal(met.truth, coins.truth)
+        assert not np.array_equal(met.labels, coins.labels)
+
+    def test_nothing_makes_two_err_together(self):
+        met = draw("simulated", 5, "random", seed=4)
+        same = replace(met, labels=np.repeat(met.labels[:, 2:3], 4, axis=1))
+        wrong = independent(same, seed=1).labels != met.truth[:, None]
+        together = np.corrcoef(wrong.T)[np.triu_indices(4, 1)]
+        assert np.abs(together).max() < 4 / np.sqrt(1000)
+
+    def test_full_crowd_errs_as_the_model_has_it(self):
+        records = [one(repetition=k, block=5, coins=True, horizon=None) for k in range(4)]
+        apart = [record["crowd_error_100"] - record["model_error"] for record in records]
+        assert np.abs(apart).max() < 0.04
+
+
+class TestDisagreement:
+    def test_by_hand(self):
+        # Majorities 1, 1, 0, 1; worker 2 differs three times, worker 1 once.
+        labels = np.array([[1, 1, 0], [1, 0, 1], [0, 0, 1], [1, 1, 0]])
+        found = disagreement(labels, np.array([0.25, 0.5, 0.75]))
+        assert found["differed"] == "0.0000 0.2500 0.7500"
+        assert found["told"] == 1
+        assert found["rank"] == pytest.approx(1)
+        assert found["lead_from"] == 0
+
+    def test_led_from_the_last_task_behind(self):
+        labels = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [1, 0, 1], [1, 0, 1]])
+        found = disagreement(labels, np.array([0.0, 0.1, 0.4]))
+        assert found["told"] == 0  # worker 1 differs most, worker 2 is the least accurate
+        assert found["lead_from"] == pytest.approx(3 / 5)
+        assert found["rank"] == pytest.approx(0.5)
+
+    def test_ties(self):
+        labels = np.array([[1, 1, 0], [1, 0, 1]])
+        assert disagreement(labels, np.array([0.0, 0.5, 1.0]))["told"] == 0.5
+        even = np.array([[1, 0], [0, 1], [1, 1]])
+        found = disagreement(even, np.array([0.0, 1.0]))
+        assert found["differed"] == "0.0000 0.0000"
+        assert found["rank"] is None
+
+    def test_rank_correlation_is_spearmans(self):
+        from scipy.stats import spearmanr
+
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            x, y = rng.integers(0, 5, (2, 12)).astype(float)
+            assert rank_correlation(x, y) == pytest.approx(spearmanr(x, y).statistic)
+
+
+class TestRecord:
+    def test_errors_are_those_of_the_run(self, monkeypatch):
+        kept = []
+        replay = learn_crowds.replay
+        monkeypatch.setattr(
+            learn_crowds, "replay", lambda *a, **k: kept.append(replay(*a, **k)) or kept[-1]
+        )
+        record = one(block=5)
+        (found,) = kept
+        assert record["error_100"] == pytest.approx(1 - found.accuracy)
+        assert record["crowd_error_100"] == pytest.approx(1 - found.crowd_accuracy)
+        assert record["best_error_100"] == pytest.approx(1 - found.best_accuracy)
+        half = found.steps.iloc[59]
+        assert record["error_50"] == pytest.approx(1 - half["accuracy"])
+        assert record["crowd_error_50"] == pytest.approx(1 - half["crowd_accuracy"])
+        exploit = found.steps[found.steps["kind"] == "exploit"]
+        assert record["exploit_error"] == pytest.approx(1 - exploit["right"].mean())
+        assert record["labels"] == pytest.approx(found.labels_bought / 600)
+        assert record["explored"] == pytest.approx(1 - len(exploit) / 120)
+        best = best_set(found.workers["skill"].to_numpy(float)).workers
+        assert record["found"] == (set(best) == set(found.learner.best))
+        assert record["size"] == len(found.learner.best)
+        assert found.counts["missing"] == 0
+        assert found.learner.kinds["retest"] == 0
+
+    def test_exploring_all_the_time_is_the_full_crowd(self):
+        record = one(block=5, tests=1000.0, vetting="none")  # but at step 1: D1(1) = 0
+        for share in SHARES:
+            apart = abs(record[f"error_{share}"] - record[f"crowd_error_{share}"])
+            assert apart <= 1 / (120 * share // 100) + 1e-12
+        assert record["explored"] == pytest.approx(119 / 120)
+        assert 119 / 120 < record["labels"] < 1
+        assert record["off"] < 0.25
+
+    def test_settings_meet_one_crowd_and_order(self):
+        same = ("tasks", "mean_skill", "crowd_error_30", "best_error_100", "wrong", "rank")
+        records = [
+            one(block=5, vetting=vetting, vote=vote, tests=tests)
+            for vetting, vote, tests in (
+                ("none", "majority", 3.0), ("printed", "weighted", 10.0),
+                ("supported", "majority", 10.0),
+            )
+        ]  # fmt: skip
+        for name in same:
+            assert len({record[name] for record in records}) == 1, name
+        assert one(block=5, repetition=1)["wrong"] != records[0]["wrong"]
+
+    def test_removals(self):
+        found = [one(repetition=k, block=5, horizon=400) for k in range(12)]
+        gone = [record for record in found if record["removals"]]
+        assert len(gone) > 3
+        for record in gone:
+            assert 0 <= record["removals_worst"] <= record["removals"] <= 2
+            assert 0 <= record["removed_at"] < 400
+        assert all(one(repetition=k, block=5, vetting="none")["removals"] == 0 for k in range(3))
+        # With long streams nearly all who are dropped by the sounder rule are the worst.
+        sound = [one(repetition=k, block=5, horizon=1000, vetting="supported") for k in range(8)]
+        dropped = [record["removed_worst"] for record in sound if record["removals"]]
+        assert np.mean(dropped) > 0.7
+
+    def test_dropped_out_of_order(self):
+        from types import SimpleNamespace
+
+        gone = [SimpleNamespace(worker=w, step=s) for w, s in ((1, 5), (2, 9))]
+        ran = SimpleNamespace(learner=SimpleNamespace(removed=gone))
+        found = learn_crowds._removals(ran, np.array([0.1, 0.3, 0.4]))
+        assert found == {
+            "removed_at": 5, "removed_worst": False, "removals": 2, "removals_worst": 1,
+        }  # fmt: skip
+
+    def test_the_second_is_judged_among_those_left(self):
+        from types import SimpleNamespace
+
+        gone = [SimpleNamespace(worker=w, step=s) for w, s in ((2, 5), (1, 9))]
+        ran = SimpleNamespace(learner=SimpleNamespace(removed=gone))
+        assert learn_crowds._removals(ran, np.array([0.1, 0.3, 0.4]))["removals_worst"] == 2
+
+    def test_weighted_votes_have_no_best_set_to_find(self):
+        assert one(block=5, vote="weighted")["found"] is None
+
+    def test_without_data(self, monkeypatch, tmp_path):
+        monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
+        learn_crowds._loaded.cache_clear()
+        params = STUDY.complete({"data": "bluebird"})
+        made = tuple(k for k, given in STUDY.parameters.items() if not given.paired)
+        done = attempt(Source.of(NAME), Trial(NAME, STUDY.version, params, 0, 0, made))
+        assert str(done.status) == "error"
+        assert "bluebird" in done.message
+
+
+class TestStudy:
+    def test_smoke_size_runs_and_is_analysed(self):
+        table = smoke()
+        assert set(table["status"]) == {"ok"}, table["message"].unique()
+        assert set(FIELDS) <= set(table)
+        analysis = STUDY.analyse(table)
+        assert analysis.findings[0] == f"All {len(table):,} trials ended ok."
+        assert len(analysis.findings) == 3
+        assert {chart.name for chart in analysis.charts} == {
+            "average-error", "error-distribution", "disagreement",
+        }  # fmt: skip
+        assert all(len(rows) for rows in analysis.tables.values())
+        for chart in analysis.charts:
+            assert len(chart.data.dropna(subset=[chart.x, chart.y]))
+
+    def test_failures_are_counted_and_not_in_the_means(self):
+        table = smoke()
+        known = {*STUDY.parameters, "repetition", "status", "message"}
+        lost = table.index[[0, 4]]
+        spoilt = table.copy()
+        spoilt.loc[lost, [c for c in table if c not in known]] = None
+        spoilt.loc[lost, "status"] = ["deadline", "crashed"]
+        analysis = STUDY.analyse(spoilt)
+        assert analysis.findings[0].startswith(f"2 of {len(table)} trials did not end ok")
+        assert analysis.charts
+        halfway = table.copy()
+        numbers = [c for c in table.select_dtypes("number") if c not in known]
+        halfway[numbers] = halfway[numbers].astype(float)
+        halfway.loc[lost, numbers] = 1e6
+        halfway.loc[lost, "status"] = ["deadline", "crashed"]
+        assert STUDY.analyse(halfway).findings == analysis.findings
+        failed = STUDY.analyse(table.assign(status="error")[sorted(known)])
+        assert "did not end ok" in failed.findings[0]
+
+    def test_same_trial_same_record(self):
+        assert one(block=5) == one(block=5)
+
+    def test_distribution_ends_at_one(self):
+        (chart,) = [c for c in STUDY.analyse(smoke()).charts if c.name == "error-distribution"]
+        for _, rows in chart.data.groupby(["crowd", "curve"]):
+            assert rows["reached"].iloc[-1] == 1
+            assert (np.diff(rows["reached"]) >= 0).all()
+        assert set(chart.data["curve"]) == set(CURVES.values())
+
+    def test_recorded_crowds_run(self, data_sets):
+        table = run([{"data": ["bluebird"], "block": [None, 5]}, {"data": ["rte"]}], 3)
+        assert set(table["status"]) == {"ok"}, table["message"].unique()
+        analysis = STUDY.analyse(table)
+        assert [said.split(" (")[0] for said in analysis.findings[1:]] == [
+            "bluebird, all", "bluebird, blocks of 5", "rte, blocks of 5",
+        ]  # fmt: skip

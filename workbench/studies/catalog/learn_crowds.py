@@ -1,0 +1,551 @@
+"""Section 6.2 on public data: LS_OL with vetting on recorded labels, one task after the other.
+
+The paper's images are not to be had, nor is another crowd given their name. Binary crowds stand
+under their own: bluebird, 39 labelers who all labelled 108 tasks; dense blocks of five drawn from
+it; and blocks of five from rte who share 60 tasks or more (there are 28 such, which overlap). They
+are much shorter than the paper's 1000 images. The simulated stand-in has as many; it says what the
+shortness costs, and lets the study run without data.
+
+A trial draws a block and an order of its tasks, and replays LS_OL; settings compared meet the same
+block, order and coins. Recorded labels are the same when asked for again, so testers are asked for
+once (G2 = 0) and the majority of all labels stands for the truth. Section 6.2 gives no G1; here it
+is 10, so that about half of bluebird's tasks are testers. Gold is used for scoring alone.
+
+Errors of recorded labels are not independent, as the paper's model has them. So each block is run
+once more with each labeler's right and wrong answers shuffled over the tasks: what fails there too
+is for lack of tasks or skill, what fails with recorded labels alone is for dependence.
+
+The error of a binary task is 0 or 1, so that Figure 8's distribution is taken over trials. Trials
+of one data set share its labelers: their spread is over blocks and orders, not over crowds.
+
+Source: Liu, Liu (2015), Section 6.2, Table 3, Figures 6, 7 and 8, and Section 3.5.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from models.problem import FloatArray, IntArray
+from workbench.aggregate.best_set import best_set
+from workbench.aggregate.majority_accuracy import majority_accuracy
+from workbench.crowd import datasets
+from workbench.crowd._streams import stream
+from workbench.crowd.random import Seed
+from workbench.crowd.votes import Names
+from workbench.learn.recorded import Recorded, Replayed, recorded, replay
+from workbench.learn.schedule import practical
+from workbench.learn.vetting import Vetting
+from workbench.studies.catalog._curves import ended, measured, plus_minus
+from workbench.studies.plan import Streams
+from workbench.studies.study import (
+    Analysis,
+    Block,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Scalar,
+    Size,
+    Study,
+    TrialEnded,
+)
+from workbench.studies.summary import means, paired_differences
+
+DATA = ("simulated", "bluebird", "rte")
+SHARED = 60
+"""Tasks that the labelers of a block must all have labelled."""
+SIMULATED = (15, 1000)
+"""Labelers and tasks of the stand-in; skills uniform on [0.3, 1]."""
+ERROR = 0.1
+"""At which vetting drops a labeler (Section 6.2)."""
+VETTING = ("none", "printed", "supported")
+SHARES = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+"""Percent of the tasks after which errors are read."""
+CURVES = {"error": "LS_OL", "crowd_error": "full crowd", "best_error": "best set by gold"}
+"""Errors over time, by the record's name."""
+SETTINGS = ("coins", "tests", "vetting", "vote", "order", "horizon")
+KEYS = ["crowd", *SETTINGS]
+SHOWN = 40
+"""Trials whose labelers are drawn in the chart of disagreement."""
+
+FIELDS = (
+    *(f"{curve}_{share}" for curve in CURVES for share in SHARES),
+    "exploit_error", "exploit_crowd_error", "exploit_best_error",
+    "tasks", "workers", "mean_skill", "model_error", "labels", "explored", "size", "found",
+    "set_loss", "off",
+    "removed_at", "removed_worst", "removals", "removals_worst", "told", "rank", "rank_seen",
+    "lead_from",
+)  # fmt: skip
+"""What is averaged."""
+
+
+# The crowd.
+
+
+@cache
+def _loaded(name: str) -> Recorded:
+    """Read a data set, once a process; of a pair that occurs twice the first label counts."""
+    found = datasets.load(name)
+    return recorded(found.labels, found.gold, duplicates="first")
+
+
+@cache
+def blocks(name: str, size: int, least: int = SHARED) -> tuple[tuple[int, ...], ...]:
+    """List all blocks of so many labelers who share `least` tasks with gold or more."""
+    data = _loaded(name)
+    given = (data.labels >= 0) & (data.truth >= 0)[:, None]
+    able = np.flatnonzero(given.sum(axis=0) >= least).tolist()
+    found: list[tuple[int, ...]] = []
+
+    def grow(block: tuple[int, ...], shared: Any, rest: list[int]) -> None:
+        if len(block) == size:
+            found.append(block)
+            return
+        for at, worker in enumerate(rest):
+            both = shared & given[:, worker]
+            if both.sum() >= least:
+                grow((*block, worker), both, rest[at + 1 :])
+
+    grow((), np.ones(len(given), dtype=bool), able)
+    return tuple(found)
+
+
+def draw(name: str, size: int | None, order: str, *, seed: Seed) -> Recorded:
+    """Draw a block and an order of the tasks with gold that all of it labelled.
+
+    Parameters
+    ----------
+    name
+        One of `DATA`.
+    size
+        Labelers of the block, None for all.
+    order
+        "file" or "random".
+    seed
+        Of the stand-in's labels, the block and the order.
+
+    Raises
+    ------
+    TrialEnded
+        `infeasible` where no such labelers share `SHARED` tasks.
+    """
+    data = _simulated(seed) if name == "simulated" else _loaded(name)
+    rng = stream(seed, "block")
+    m = len(data.workers)
+    dense = bool((data.labels >= 0).all())
+    if size is None or (dense and size >= m):
+        chosen = np.arange(m)
+    elif dense:
+        chosen = np.sort(rng.choice(m, size, replace=False))
+    else:
+        there = blocks(name, size)
+        if not there:
+            raise TrialEnded("infeasible", f"no {size} labelers of {name} share {SHARED} tasks")
+        chosen = np.array(there[int(rng.integers(len(there)))])
+    tasks = np.flatnonzero((data.labels[:, chosen] >= 0).all(axis=1) & (data.truth >= 0))
+    if len(tasks) < SHARED:
+        raise TrialEnded("infeasible", f"all of {name} share {len(tasks)} tasks: take a block")
+    if order == "random":
+        tasks = stream(seed, "order").permutation(tasks)
+    return Recorded(
+        data.labels[np.ix_(tasks, chosen)], data.truth[tasks], data.tasks[tasks],
+        data.workers[chosen], data.classes,
+    )  # fmt: skip
+
+
+def independent(data: Recorded, *, seed: Seed) -> Recorded:
+    """Put labels in place of the recorded ones: as many right by each labeler, drawn apart.
+
+    Each labeler's right and wrong answers are shuffled over the tasks, so that her accuracy is
+    what it was, and nothing makes two err on the same tasks.
+    """
+    right = data.labels == data.truth[:, None]
+    right = stream(seed, "coins").permuted(right, axis=0)
+    labels = np.where(right, data.truth[:, None], 1 - data.truth[:, None])
+    return replace(data, labels=labels)
+
+
+def _simulated(seed: Seed) -> Recorded:
+    m, n = SIMULATED
+    truth = stream(seed, "truth").integers(2, size=n)
+    skill = stream(seed, "skills").uniform(0.3, 1.0, m)
+    right = stream(seed, "labels").random((n, m)) < skill
+    labels = np.where(right, truth[:, None], 1 - truth[:, None])
+    classes = np.array(["0", "1"], dtype=object)
+    return Recorded(labels, truth, _names("t", n), _names("w", m), classes)
+
+
+def _names(kind: str, count: int) -> Names:
+    return np.array([f"{kind}{i}" for i in range(count)], dtype=object)
+
+
+# A trial.
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Replay one order of one block with one setting of LS_OL."""
+    seed = streams.instance
+    data = draw(params["data"], params["block"], params["order"], seed=seed)
+    n = min(len(data.tasks), params["horizon"] or len(data.tasks))
+    if params["coins"]:
+        data = independent(data, seed=seed)
+    run = replay(
+        data,
+        practical(params["tests"], 0.0),
+        horizon=n,
+        weighted=params["vote"] == "weighted",
+        vetting=None if params["vetting"] == "none" else _vetting(params["vetting"]),
+        pool="all",
+        seed=seed,
+    )
+    labels, truth = data.labels[:n], data.truth[:n]
+    wrong = (labels != truth[:, None]).mean(axis=0)
+    seen = run.learner.disagreement
+    return {
+        "tasks": n,
+        "workers": len(data.workers),
+        "mean_skill": float(1 - wrong.mean()),
+        "model_error": 1 - majority_accuracy(1 - wrong),
+        **_errors(run.steps),
+        "labels": run.labels_bought / labels.size,
+        "explored": float((run.steps["kind"] != "exploit").mean()),
+        "off": float(np.abs(run.learner.estimates - (1 - wrong))[run.learner.present].mean()),
+        **_set(run, labels, truth, wrong, params["vote"]),
+        **_removals(run, wrong),
+        **disagreement(labels, wrong),
+        "rank_seen": rank_correlation((seen["differed"] / seen["rounds"]).to_numpy(float), wrong),
+    }
+
+
+def _vetting(variant: Any) -> Vetting:
+    return Vetting(error=ERROR, variant=variant)
+
+
+def _errors(steps: pd.DataFrame) -> dict[str, Scalar]:
+    """Mean error so far at each of `SHARES`, and over the steps that exploit."""
+    columns = {"error": "right", "crowd_error": "crowd_right", "best_error": "best_right"}
+    exploit = (steps["kind"] == "exploit").to_numpy()
+    record: dict[str, Scalar] = {}
+    for name, column in columns.items():
+        wrong = 1 - steps[column].to_numpy(float)
+        for share in SHARES:
+            record[f"{name}_{share}"] = float(wrong[: -(-len(wrong) * share // 100)].mean())
+        record[f"exploit_{name}"] = float(wrong[exploit].mean()) if exploit.any() else None
+    return record
+
+
+def _set(
+    run: Replayed, labels: IntArray, truth: IntArray, wrong: FloatArray, vote: str
+) -> dict[str, Scalar]:
+    """The last set in force beside the best by gold: equal or not, and what it loses."""
+    last = run.learner.best
+    record: dict[str, Scalar] = {"size": len(last), "found": None, "set_loss": None}
+    if vote == "majority":
+        best = best_set(1 - wrong).workers
+        record["found"] = set(last.tolist()) == set(best.tolist())
+        record["set_loss"] = _accuracy(labels[:, best], truth) - _accuracy(labels[:, last], truth)
+    return record
+
+
+def _accuracy(labels: IntArray, truth: IntArray) -> float:
+    """Share that a majority labels right, ties in expectation."""
+    ahead = np.sign((2 * labels - 1).sum(axis=1)) * (2 * truth - 1)
+    return float((0.5 + 0.5 * ahead).mean())
+
+
+def _removals(run: Replayed, wrong: FloatArray) -> dict[str, Scalar]:
+    """When vetting first dropped a labeler, and whether those dropped were the worst then there."""
+    gone = run.learner.removed
+    there = np.ones(len(wrong), dtype=bool)
+    worst = []
+    for one in gone:
+        worst.append(bool(wrong[one.worker] >= wrong[there].max()))
+        there[one.worker] = False
+    return {
+        "removed_at": gone[0].step if gone else None,
+        "removed_worst": worst[0] if gone else None,
+        "removals": len(gone),
+        "removals_worst": sum(worst),
+    }
+
+
+def disagreement(labels: IntArray, wrong: FloatArray) -> dict[str, Scalar]:
+    """How often each labeler differs from the majority of all, over all tasks (Table 3, Figure 6).
+
+    Parameters
+    ----------
+    labels
+        Shape (n, M), 0 or 1; a tie of the majority counts for nobody.
+    wrong
+        Each labeler's share of wrong labels by gold, shape (M,).
+
+    Returns
+    -------
+    dict
+        `told`: whether who differs most is the least accurate (a share where several differ as
+        often); `rank`: Spearman's correlation of counts and `wrong`; `lead_from`: the share of
+        the tasks after which she has differed most (or as often as another) to the end; and the
+        shares `differed` and `wrong` of each labeler as text.
+    """
+    sign = 2 * labels - 1
+    crowd = np.sign(sign.sum(axis=1))[:, None]
+    count = ((sign != crowd) & (crowd != 0)).cumsum(axis=0)
+    top = np.flatnonzero(count[-1] == count[-1].max())
+    led = (count[:, top] == count.max(axis=1, keepdims=True)).any(axis=1)
+    behind = np.flatnonzero(~led)
+    return {
+        "told": float((wrong[top] >= wrong.max()).mean()),
+        "rank": rank_correlation(count[-1].astype(float), wrong),
+        "lead_from": float((behind[-1] + 1 if len(behind) else 0) / len(labels)),
+        "differed": _text(count[-1] / len(labels)),
+        "wrong": _text(wrong),
+    }
+
+
+def rank_correlation(first: FloatArray, second: FloatArray) -> float | None:
+    """Spearman's correlation, ties at mean ranks; None where one of them does not vary."""
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return None
+    ranks = (pd.Series(one).rank().to_numpy(float) for one in (first, second))
+    return float(np.corrcoef(next(ranks), next(ranks))[0, 1])
+
+
+def _text(shares: FloatArray) -> str:
+    return " ".join(f"{one:.4f}" for one in shares)
+
+
+# The analysis.
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Add the column `crowd`: "bluebird, all", "rte, blocks of 5"."""
+    block = ["all" if pd.isna(one) else f"blocks of {int(one)}" for one in table["block"].tolist()]
+    return table.assign(crowd=[f"{a}, {b}" for a, b in zip(table["data"], block, strict=True)])
+
+
+def at_defaults(rows: pd.DataFrame, *vary: str) -> pd.DataFrame:
+    """Trials at the default of each setting but those named; the most frequent value if none."""
+    for name in SETTINGS:
+        if name in vary or rows.empty:
+            continue
+        usual = STUDY.parameters[name].default
+        own = rows[name].isna() if usual is None else rows[name] == usual
+        if not own.any():
+            usual = rows[name].mode().iloc[0]
+            own = rows[name] == usual
+        rows = rows[own]
+    return rows
+
+
+def long(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """A row a trial, `SHARES` and curve: `by, repetition, seed, share, curve, error`."""
+    keys = [*by, *pair(rows)]
+    parts = [
+        rows[keys].assign(share=share, curve=curve, error=rows[f"{name}_{share}"].astype(float))
+        for name, curve in CURVES.items()
+        for share in SHARES
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def pair(rows: pd.DataFrame) -> list[str]:
+    """Columns that name a block and order: a table of several runs has their seeds."""
+    return ["repetition", "seed"] if "seed" in rows else ["repetition"]
+
+
+def analyse(table: pd.DataFrame) -> Analysis:
+    """Average error over time, its distribution, disagreement, and what settings change."""
+    rows = named(measured(table, "error_100"))
+    if rows.empty:
+        return Analysis(findings=(ended(table),))
+    rows = rows.assign(**{one: rows[one].astype(float) for one in FIELDS})
+    main = at_defaults(rows)
+    curves = long(main, ["crowd"])
+    gaps = paired_differences(
+        curves, by=["crowd", "share"], pair=pair(curves), method="curve", reference="full crowd",
+        value="error",
+    )  # fmt: skip
+    settings = _settings(rows)
+    return Analysis(
+        findings=(ended(table), *_sentences(main, gaps)),
+        tables={
+            "Settings of LS_OL: means over blocks and orders": settings,
+            "Average error over time, less the full crowd's": gaps.drop(columns="lost"),
+            "Disagreement and vetting": _vetted(rows),
+        },
+        charts=_charts(main, curves),
+    )
+
+
+def _settings(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means by crowd and setting: errors, cost, the last set."""
+    rows = rows.assign(
+        less=rows["error_100"] - rows["crowd_error_100"],
+        exploit_less=rows["exploit_error"] - rows["exploit_crowd_error"],
+    )
+    return _side_by_side(rows, {
+        "error_100": "error", "crowd_error_100": "full_crowd", "best_error_100": "best_set",
+        "less": "less", "exploit_less": "exploit_less", "labels": "labels", "size": "size",
+        "found": "found", "set_loss": "set_loss", "off": "off", "mean_skill": "mean_skill",
+        "model_error": "model_error",
+    })  # fmt: skip
+
+
+def _vetted(rows: pd.DataFrame) -> pd.DataFrame:
+    dropped = rows["removals"].where(rows["vetting"] != "none") > 0
+    rows = rows.assign(dropped=dropped.astype(float))
+    return _side_by_side(rows, {
+        "told": "told", "rank": "rank", "rank_seen": "rank_seen", "lead_from": "lead_from",
+        "dropped": "dropped", "removed_at": "first_at", "removed_worst": "first_worst",
+    })  # fmt: skip
+
+
+def _side_by_side(rows: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
+    found = rows[KEYS].drop_duplicates(ignore_index=True)
+    found = found.assign(trials=means(rows, KEYS, "error_100")["n"])
+    for field, name in fields.items():
+        one = means(rows, KEYS, field)
+        found = found.assign(**{name: one["mean"], f"{name}_se": one["se"]})
+    return found
+
+
+def _sentences(main: pd.DataFrame, gaps: pd.DataFrame) -> list[str]:
+    last = gaps[(gaps["share"] == 100) & (gaps["curve"] == "LS_OL")]
+    less = {row["crowd"]: plus_minus(row["mean"], row["se"], 4) for row in last.to_dict("records")}
+    sentences = []
+    for crowd, rows in main.groupby("crowd", sort=False):
+        mean = rows[list(FIELDS)].mean()
+        dropped = rows[rows["removals"] > 0]
+        vetted = (
+            f"vetting dropped someone in {len(dropped)} of {len(rows)} trials, first at task "
+            f"{dropped['removed_at'].median():.0f} (median), the least accurate in "
+            f"{100 * dropped['removed_worst'].mean():.0f} %"
+            if len(dropped)
+            else f"vetting dropped nobody in {len(rows)} trials"
+        )
+        sentences.append(
+            f"{crowd} ({mean['tasks']:.0f} tasks): average error {mean['error_100']:.3f}, full "
+            f"crowd {mean['crowd_error_100']:.3f}, best set by gold {mean['best_error_100']:.3f}; "
+            f"LS_OL less full crowd {less[crowd]}; "
+            f"{100 * mean['labels']:.0f} % of the full crowd's labels; who differs most is the "
+            f"least accurate in {100 * mean['told']:.0f} %, rank correlation "
+            f"{mean['rank']:.2f}; {vetted}."
+        )
+    return sentences
+
+
+def _charts(main: pd.DataFrame, curves: pd.DataFrame) -> tuple[Chart, ...]:
+    found = means(curves, ["crowd", "curve", "share"], "error")
+    what = _count(main)
+    charts = [
+        Chart("average-error", f"Average error over time of LS_OL with vetting, of the full crowd "
+              "and of the best set by gold, which knows what it is judged by (compare Figure 7). "
+              f"Means over {what}; bars are 95 % intervals over blocks and orders, not over "
+              "crowds.", found, "share", "mean", "tasks so far (% of all)", "average error",
+              series="curve", panel="crowd", low="low", high="high"),
+        Chart("error-distribution", "Distribution over blocks and orders of the error after all "
+              f"tasks (compare Figure 8, which is over images). {what}.", _distribution(curves),
+              "error", "reached", "average error", "share of trials with no more",
+              series="curve", panel="crowd", kind="step"),
+    ]  # fmt: skip
+    labelers = _labelers(main)
+    charts.append(
+        Chart("disagreement", "Share of tasks on which a labeler differs from the majority of "
+              "all, against her share of wrong labels by gold (compare Table 3). A mark is a "
+              f"labeler of one of the first {SHOWN} blocks.", labelers, "wrong", "differed",
+              "wrong by gold (share of tasks)", "differs from the majority (share of tasks)",
+              panel="crowd", kind="points"),
+    )  # fmt: skip
+    return tuple(charts)
+
+
+def _count(main: pd.DataFrame) -> str:
+    sizes = main.groupby("crowd").size()
+    least, most = int(sizes.min()), int(sizes.max())
+    return f"{most} trials" if least == most else f"{least} to {most} trials"
+
+
+def _distribution(curves: pd.DataFrame) -> pd.DataFrame:
+    """Corners of the steps, from the least error to the largest of the crowd."""
+    parts = []
+    for crowd, rows in curves[curves["share"] == 100].groupby("crowd", sort=False):
+        ends = rows["error"].min(), rows["error"].max()
+        for curve, own in rows.groupby("curve", sort=False):
+            errors = np.sort(own["error"].to_numpy())
+            at = np.unique([*ends, *errors])
+            reached = np.searchsorted(errors, at, side="right") / len(errors)
+            parts.append(
+                pd.DataFrame({"crowd": crowd, "curve": curve, "error": at, "reached": reached})
+            )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _labelers(main: pd.DataFrame) -> pd.DataFrame:
+    parts = []
+    for crowd, rows in main.groupby("crowd", sort=False):
+        for one in rows.head(SHOWN)[["differed", "wrong"]].to_dict("records"):
+            shares = {name: np.array(one[name].split(), dtype=float) for name in one}
+            parts.append(pd.DataFrame(shares).assign(crowd=crowd))
+    return pd.concat(parts).drop_duplicates(ignore_index=True)
+
+
+_BLOCKS: dict[str, list[Scalar]] = {"bluebird": [None, 5], "rte": [5]}
+
+
+def _paper() -> tuple[Block, ...]:
+    here: list[Block] = []
+    for data, block in _BLOCKS.items():
+        one: dict[str, list[Scalar]] = {"data": [data], "block": block}
+        here += [
+            {**one, "tests": [10.0, 3.0]},
+            {**one, "coins": [True]},
+            {**one, "vote": ["weighted"]},
+            {**one, "order": ["file"]},
+            {**one, "block": [5], "vetting": list(VETTING)},
+        ]
+    return (*here, {"data": ["simulated"], "block": [5]})
+
+
+STUDY = Study(
+    name="learn-crowds",
+    title="Online labeler selection on recorded crowds",
+    source="Liu, Liu (2015), Section 6.2, Table 3, Figures 6, 7 and 8",
+    parameters={
+        "data": Parameter(str, "bluebird", "whose labels; the stand-in is named as such",
+                          choices=DATA),
+        "block": Parameter(int, 5, "labelers drawn for a trial; none for all", least=2,
+                           optional=True),
+        "order": Parameter(str, "random", "order of the tasks", choices=("random", "file")),
+        "coins": Parameter(bool, False, "each labeler's right answers shuffled over the tasks, so "
+                           "that errors are independent", paired=True),
+        "horizon": Parameter(int, None, "tasks; none for all", least=1, optional=True),
+        "tests": Parameter(float, 10.0, "G1 of D1(t) = G1 ln t; D2 = 0", least=0, paired=True),
+        "vetting": Parameter(
+            str, "printed", "rule that drops labelers at 0.1: (13) as printed, with the "
+            "supported exponent, or none", choices=VETTING, paired=True,
+        ),
+        "vote": Parameter(str, "majority", "how exploiting steps vote",
+                          choices=("majority", "weighted"), paired=True),
+    },
+    sizes={
+        "smoke": Size(
+            ({"data": ["simulated"], "block": [None, 5], "horizon": [120],
+              "vetting": list(VETTING)},
+             {"data": ["simulated"], "horizon": [120], "vote": ["weighted"]},
+             {"data": ["simulated"], "horizon": [120], "coins": [True]}), 3,
+        ),
+        "small": Size(
+            ({"data": ["bluebird"], "block": [None, 5]}, {"data": ["rte"], "block": [5]}), 25
+        ),
+        "paper": Size(_paper(), 100),
+    },
+    trial=trial,
+    analyse=analyse,
+    deadline=60.0,
+)  # fmt: skip

@@ -1,0 +1,209 @@
+"""LS_OL beside other ways to choose labelers without ground truth, on the same tasks and labels.
+
+The comparators are no part of the paper, which compares with the full crowd alone: explore then
+commit, ε-greedy, upper confidence bounds and Thompson sampling on agreement, a refitted Dawid–Skene
+model, the full crowd with weights, and the optimum with known skills. `workbench.learn.policies`
+says what each learns from.
+
+Source: beyond Liu, Liu (2015), Section 6.1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from models.problem import FloatArray
+from workbench.crowd._streams import stream
+from workbench.learn.draws import Draws
+from workbench.learn.ls_ol import LsOl
+from workbench.learn.policies import Policy, comparators
+from workbench.learn.schedule import practical
+from workbench.learn.trial import play
+from workbench.studies.catalog._curves import ended, plus_minus
+from workbench.studies.catalog._learning import CROWDS, draw_crowd, grid, long
+from workbench.studies.plan import Streams
+from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.summary import means, paired_differences
+
+LEARNERS = {
+    "LS_OL, G1 = 1, G2 = 1": (1.0, 1.0),
+    "LS_OL, G1 = 3, G2 = 1": (3.0, 1.0),
+    "LS_OL, G1 = 3, G2 = 5": (3.0, 5.0),
+}
+"""LS_OL by (G1, G2): much larger ones, (5, 10) for one, explore all of 2000 tasks."""
+OTHERS = (
+    "oracle", "full crowd", "full crowd, true weights", "full crowd, learned weights",
+    "explore then commit", "ε-greedy", "UCB", "Thompson", "Dawid–Skene",
+)  # fmt: skip
+POLICIES = (*LEARNERS, *OTHERS)
+GROUPS = {
+    "full-crowd": (*LEARNERS, *OTHERS[:4]),
+    "learners": (*tuple(LEARNERS)[:2], OTHERS[0], *OTHERS[4:]),
+}
+"""Policies drawn in one chart: no more than can be told apart."""
+KEYS = ["crowd", "workers", "policy"]
+REFERENCE = "full crowd"
+"""What the others are compared with, run by run: what the paper compares with."""
+SPREAD = (0.3, 1.0)
+"""Skills of the crowd "spread-trusted", which is drawn anew until p̄ > ½."""
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Let one policy label the tasks of one crowd."""
+    seed, T = streams.instance, int(params["horizon"])
+    skill = _crowd(params["crowd"], int(params["workers"]), seed)
+    draws = Draws(skill, 1, seed=seed)
+    coins, policy = draws.coins(0), str(params["policy"])
+    chooses: Policy = (
+        LsOl(len(skill), practical(*LEARNERS[policy]), seed=coins)
+        if policy in LEARNERS
+        else comparators(skill)[policy](coins)
+    )
+    tasks = grid(T)
+    played = play(chooses, draws, 0, T, checkpoints=tasks, against="majority")
+    size = float(played.size[-1])
+    record: dict[str, float | int | None] = {
+        "best_accuracy": played.best_accuracy,
+        "reward": float(played.reward[-1]) / T,
+        "realised": float(played.realised[-1]) / T,
+        "labels_per_task": float(played.labels[-1]) / T,
+        "size": None if math.isnan(size) else size,
+        "explored": int(played.explored[-1]),
+    }
+    record |= {f"regret_{n}": float(played.regret[at]) for at, n in enumerate(tasks)}
+    return record
+
+
+def _crowd(name: str, workers: int, seed: np.random.SeedSequence) -> FloatArray:
+    if name != "spread-trusted":
+        return draw_crowd(name, workers, seed)
+    rng = stream(seed, "skill")
+    while True:
+        skill = rng.uniform(*SPREAD, workers)
+        if skill.mean() > 0.5:
+            return skill
+
+
+def analyse(table: pd.DataFrame) -> Analysis:
+    """Accuracy, regret, labels and set sizes by policy and crowd; and differences in pairs."""
+    rows = long(table, [*KEYS, "horizon", "best_accuracy"])
+    if rows.empty:
+        return Analysis(findings=(ended(table),))
+    last = rows["horizon"].max()
+    ends = rows[rows["tasks"] == last]
+    found = means(table, KEYS, "reward").drop(columns="failed")
+    bought = means(table, KEYS, "labels_per_task").rename(
+        columns={"mean": "labels_per_task", "low": "labels_low", "high": "labels_high"}
+    )
+    found = found.rename(columns={"mean": "reward"}).merge(
+        bought[[*KEYS, "labels_per_task", "labels_low", "labels_high"]], on=KEYS
+    )
+    for name in ("size", "best_accuracy"):
+        one = means(table, KEYS, name).rename(columns={"mean": name})
+        found = found.merge(one[[*KEYS, name]], on=KEYS)
+    regret = means(ends, KEYS, "value").rename(columns={"mean": "regret"}).drop(columns="failed")
+    regret = regret.merge(_behind(ends), on=KEYS, how="left").assign(panel=_panel)
+    found = found.assign(panel=_panel)
+    curves = means(rows, [*KEYS, "tasks"], "value").assign(panel=_panel)
+    sentences = [
+        f"{crowd}: average accuracy "
+        + ", ".join(
+            f"{row['policy']} {plus_minus(row['reward'], row['se'], 4)} "
+            f"({row['labels_per_task']:.1f} labels a task)"
+            for row in own.sort_values("reward", ascending=False).to_dict("records")
+        )
+        + "."
+        for crowd, own in found.groupby("panel", sort=False)
+    ]
+    said = f"Means over {int(found['n'].max())} runs; bars are 95 % intervals of the mean."
+    return Analysis(
+        findings=(ended(table), *sentences),
+        tables={
+            "Average accuracy, labels a task, mean size of a set": found.drop(columns="panel"),
+            f"Regret after {last:,} tasks, against the best set by majority; and regret less that "
+            f"of the {REFERENCE}, in pairs": regret.drop(columns="panel"),
+            "Regret over time": curves.drop(columns="panel"),
+        },
+        charts=tuple(
+            one
+            for group, names in GROUPS.items()
+            for one in (
+                _accuracy_chart(group, said, found[found["policy"].isin(names)]),
+                _regret_chart(group, last, said, regret[regret["policy"].isin(names)]),
+            )
+            if len(one.data)
+        ),
+    )  # fmt: skip
+
+
+def _accuracy_chart(group: str, said: str, rows: pd.DataFrame) -> Chart:
+    return Chart(
+        f"accuracy-{group}", "Expected average accuracy against labels bought a task, all steps "
+        f"counted. {said}", rows, "labels_per_task", "reward", "labels bought per task",
+        "average accuracy", series="policy", panel="panel", low="low", high="high",
+        x_low="labels_low", x_high="labels_high", kind="points",
+    )  # fmt: skip
+
+
+def _regret_chart(group: str, last: int, said: str, rows: pd.DataFrame) -> Chart:
+    return Chart(
+        f"regret-{group}", f"Regret after {last:,} tasks, against the best set by majority (a "
+        f"weighted vote may gain more: below 0). {said}", rows, "panel", "regret", "crowd",
+        "regret R(T) (tasks)", series="policy", low="low", high="high", kind="points",
+    )  # fmt: skip
+
+
+def _panel(table: pd.DataFrame) -> list[str]:
+    return [f"{a}, M = {b}" for a, b in zip(table["crowd"], table["workers"], strict=True)]
+
+
+def _behind(ends: pd.DataFrame) -> pd.DataFrame:
+    """Regret less that of `REFERENCE` on the same tasks and labels: `KEYS, more, more_se`."""
+    if not (ends["policy"] == REFERENCE).any():
+        return pd.DataFrame(columns=[*KEYS, "more", "more_se"])
+    pair = [one for one in ("seed", "repetition") if one in ends]
+    found = paired_differences(
+        ends,
+        by=["crowd", "workers"],
+        pair=pair,
+        method="policy",
+        reference=REFERENCE,
+        value="value",
+    )
+    found = found.rename(columns={"mean": "more", "se": "more_se"})
+    return found[[*KEYS, "more", "more_se"]]
+
+
+def _block(crowd: str, workers: int, horizon: int) -> Block:
+    return {
+        "policy": list(POLICIES), "crowd": [crowd], "workers": [workers], "horizon": [horizon]
+    }  # fmt: skip
+
+
+STUDY = Study(
+    name="learn-policies",
+    title="LS_OL beside other policies without ground truth",
+    source="beyond Liu, Liu (2015), Section 6.1",
+    parameters={
+        "crowd": Parameter(str, "from-0.6", "the skills: given, or drawn from a range",
+                           choices=(*CROWDS, "spread-trusted")),
+        "workers": Parameter(int, 5, "M", least=1, most=15),
+        "policy": Parameter(str, next(iter(LEARNERS)), "who chooses the labelers", choices=POLICIES,
+                            paired=True),
+        "horizon": Parameter(int, 2000, "T, tasks", least=2, most=100_000, paired=True),
+    },
+    sizes={
+        "smoke": Size((_block("from-0.6", 5, 200),), 2),
+        "small": Size((_block("from-0.6", 5, 2000), _block("spread-trusted", 5, 2000)), 10),
+        "paper": Size(
+            (_block("from-0.6", 5, 2000), _block("spread-trusted", 5, 2000),
+             _block("from-0.6", 15, 2000)), 20,
+        ),
+    },
+    trial=trial,
+    analyse=analyse,
+    version=2,
+)  # fmt: skip
