@@ -6,7 +6,7 @@ import pytest
 
 from workbench.aggregate.best_set import crowd_constants
 from workbench.errors import InputError
-from workbench.learn.guarantees import slope_constant, theorem_3, theorem_5, weight_gap
+from workbench.learn.guarantees import slope_constant, theorem_3, theorem_5
 
 TABLE_1 = [0.763, 0.781, 0.625, 0.783, 0.727]
 """The paper's own example."""
@@ -83,20 +83,10 @@ def test_the_bound_grows_as_log_squared():
 def test_theorem_5_needs_skills_of_a_half_or_more():
     assert not theorem_5([0.9, 0.4, 0.8], 100).stands
     assert theorem_5([0.9, 0.8, 0.85, 0.87, 0.92], 100).conditions[-1].holds
-    with pytest.raises(InputError, match="infinite log-odds"):
+    with pytest.raises(InputError, match="infinite"):
         theorem_5([1.0, 0.8], 100)
-    with pytest.raises(InputError, match="at most 16"):
-        theorem_5(np.linspace(0.6, 0.9, 17), 100)
-
-
-def test_weight_gap_over_all_sides():
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        p = rng.uniform(0.55, 0.95, rng.integers(1, 6))
-        w = np.log(p / (1 - p))
-        sums = {abs(float(np.dot(s, w))) for s in itertools.product([-1, 0, 1], repeat=len(p))}
-        expected = min((one for one in sums if one > 1e-9), default=math.inf)
-        assert weight_gap(p) == pytest.approx(expected)
+    with pytest.raises(InputError, match="at most 20"):
+        theorem_5(np.linspace(0.6, 0.9, 21), 100)
 
 
 def test_the_slope_constant_bounds_the_log_odds():

@@ -855,16 +855,6 @@ def table_2_values(tables: Tables) -> Finding:
     return Finding(Ruling.CAVEAT if any(measured) else Ruling.NOT_REPRODUCED, figures)
 
 
-def _no_images(tables: Tables) -> Finding:
-    """Nothing to measure on."""
-    del tables
-    return Finding(
-        Ruling.NO_DATA,
-        "The 1000 images of the importance data set, with labels by five workers, are not to be "
-        "had at the address that the paper gives.",
-    )
-
-
 def _theory(name: str, where: str, statement: str, check: object, *more: str) -> Claim:
     assert callable(check)
     return Claim(f"learn-{name}", f"{PAPER}, {where}", statement, ("learn-theory", *more), check)
@@ -968,14 +958,4 @@ CLAIMS: tuple[Claim, ...] = (
           "The average rewards are 0.5154, 0.5686, 0.7000, 0.7997 (full crowd), 0.8320, 0.9186, "
           "0.9434, 0.9820 (LS_OL), 0.8726, 0.9393, 0.9641, 0.9890 (weighted). (Read: to within "
           "0.02, under some reading of uniform.)", ("learn-average",), table_2_values),
-    Claim("learn-images-disagreement", f"{PAPER}, Section 6.2, Table 3 and Figure 6",
-          "On 1000 images worker 5 differs most from the group (441 times) and worker 3 next.",
-          (), _no_images),
-    Claim("learn-images-vetting", f"{PAPER}, Section 6.2, Figure 7",
-          "Vetting drops worker 5 at about step 90, and the average error falls below the full "
-          "crowd's.", (), _no_images),
-    Claim("learn-images-best-set", f"{PAPER}, Section 6.2",
-          "The best set is found to be workers 1, 2 and 4.", (), _no_images),
-    Claim("learn-images-error", f"{PAPER}, Section 6.2, Figure 8",
-          "The distribution of labeling errors is better than the full crowd's.", (), _no_images),
 )  # fmt: skip

@@ -24,12 +24,9 @@ from workbench.aggregate.best_set import (
     majority_subsets,
 )
 from workbench.aggregate.majority_accuracy import probabilities
-from workbench.aggregate.weighted_accuracy import log_odds
+from workbench.aggregate.weighted_accuracy import smallest_weight_gap
 from workbench.crowd import _checks
 from workbench.errors import InputError
-
-MOST = 16
-"""Labelers for which the weighted constants look at every pair of sides."""
 
 
 @dataclass(frozen=True)
@@ -167,14 +164,16 @@ def theorem_5(
     Raises
     ------
     InputError
-        A skill of 0 or 1 (its weight has no bound), more than 16 labelers, or a parameter out
+        A skill of 0 or 1 (its weight has no bound), more than 20 labelers, or a parameter out
         of range.
     """
     p = probabilities("skill", skill, 1)
     T = _checks.count("horizon", horizon, 2)
     known = crowd_constants(p)
-    gap = weight_gap(p)
-    eps = _epsilon(gap / 2 if math.isfinite(gap) else 1e-3, epsilon)
+    gap = smallest_weight_gap(p)
+    # Skills have to stay away from 0 and 1 by more than ε/4.
+    room = 2.0 * float(np.minimum(p, 1.0 - p).min())
+    eps = _epsilon(min(gap / 2 if math.isfinite(gap) else 1e-3, room), epsilon)
     worst = max(
         max(4 * slope_constant(p, eps) * m, m * majority_subsets(m)) for m in range(1, len(p) + 1)
     )
@@ -216,6 +215,11 @@ def slope_constant(skill: ArrayLike, epsilon: float) -> float:
     The paper prints max over i of (1 + ε/4)/p_i, (1 − ε/4)/(1 − p_i), (ε/4)/p_i and
     (ε/4)/(1 − p_i). What Lemma 8 needs is C ≥ 1/p, 1/p̂, 1/(1 − p), 1/(1 − p̂), with p̂ within
     ε/4 of p; this is the largest of both, a factor 1.01 above.
+
+    Raises
+    ------
+    InputError
+        A skill of 0 or 1, or one within ε/4 of them: then no C is enough.
     """
     p = probabilities("skill", skill, 1)
     near = np.minimum(p, 1.0 - p)
@@ -223,33 +227,12 @@ def slope_constant(skill: ArrayLike, epsilon: float) -> float:
         raise InputError("a skill of 0 or 1 has infinite log-odds: give skills between them")
     quarter = epsilon / 4
     printed = np.maximum((1 + quarter) / p, (1 - quarter) / (1 - p))
-    needed = np.divide(1.0, near - quarter, out=np.full(len(p), np.inf), where=near > quarter)
+    if not (near > quarter).all():
+        raise InputError(
+            f"epsilon is {epsilon:g}: give less than 4 times any skill's distance from 0 and 1"
+        )
+    needed = 1.0 / (near - quarter)
     return 1.01 * float(np.maximum(printed, needed).max())
-
-
-def weight_gap(skill: ArrayLike) -> float:
-    """δ^W_min: least difference above 0 between the log-odds of the two sides of a vote.
-
-    Over all votes of all subsets of the labelers: each is on one side, on the other, or absent.
-    ∞ when all sides weigh the same.
-
-    Raises
-    ------
-    InputError
-        More than 16 labelers, or a skill of 0 or 1.
-    """
-    p = probabilities("skill", skill, 1)
-    if len(p) > MOST:
-        raise InputError(f"skill has {len(p)} labelers: give at most {MOST}, all sides are tried")
-    weight = log_odds(p)
-    if not np.isfinite(weight).all():
-        raise InputError("a skill of 0 or 1 has infinite log-odds: give skills between them")
-    sums = np.zeros(1)
-    for one in weight.tolist():
-        sums = np.unique(np.concatenate([sums - one, sums, sums + one]))
-    apart = np.abs(sums)
-    apart = apart[apart > 1e-9 * max(float(np.abs(weight).sum()), 1e-300)]
-    return float(apart.min(initial=math.inf))
 
 
 def _conditions(known: CrowdConstants, epsilon: float, limit: float) -> tuple[Condition, ...]:

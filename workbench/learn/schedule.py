@@ -23,14 +23,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.aggregate.best_set import CrowdConstants, crowd_constants, majority_subsets
+from workbench.aggregate.weighted_accuracy import smallest_weight_gap
 from workbench.crowd import _checks
 from workbench.errors import InputError
 from workbench.learn.guarantees import (
     repeats_factor,
     slope_constant,
     testers_factor,
-    weight_gap,
 )
+
+FAR = 1000
+"""Numbers further ahead are looked up without those between."""
 
 Kind = Literal["new tester", "retest", "exploit"]
 """What a step does: make the arriving task a tester, label a tester again, or use what is known."""
@@ -120,8 +123,7 @@ class Schedule:
         yield Phase(0, 1, "new tester", 1, 1)
         have, done, required, t = 1, 1, 1, 1
         while t < T:
-            while rounds.first(required) <= t:
-                required += 1
+            required = max(required, math.floor(self.d2(t)) + 1)
             short = have * required - done
             rise = rounds.first(required)
             if short:
@@ -165,6 +167,8 @@ class Crossings:
 
     def first(self, n: int) -> int:
         """First step t with n ≤ D(t); T when there is none before."""
+        if n > len(self._steps) + FAR:
+            return self._search(n, self._steps[-1])
         while len(self._steps) <= n:
             self._steps.append(self._search(len(self._steps), self._steps[-1]))
         return self._steps[n]
@@ -248,13 +252,13 @@ def weighted_theoretical(
     Raises
     ------
     InputError
-        A skill of 0 or 1, more than 16 labelers, or a parameter out of range.
+        A skill of 0 or 1, more than 20 labelers, or a parameter out of range.
 
     Notes
     -----
     Source: Liu, Liu (2015), Section 4.2.
     """
-    eps = _epsilon(weight_gap(skill) / 2, epsilon)
+    eps = _epsilon(smallest_weight_gap(skill) / 2, epsilon)
     slope = slope_constant(skill, eps)
     crowd = range(1, np.size(skill) + 1)
     count = max(max(4.0 * slope * m, float(m * majority_subsets(m))) for m in crowd)

@@ -27,7 +27,11 @@ import pandas as pd
 from models.problem import BoolArray, FloatArray
 from workbench.aggregate.best_set import best_set, crowd_constants, majority_subsets
 from workbench.aggregate.majority_accuracy import majority_accuracy, prefix_accuracies_many
-from workbench.aggregate.weighted_accuracy import log_odds, weighted_accuracies_many
+from workbench.aggregate.weighted_accuracy import (
+    log_odds,
+    smallest_weight_gap,
+    weighted_accuracies_many,
+)
 from workbench.crowd._streams import stream
 from workbench.learn import guarantees
 from workbench.learn.agreement import structure
@@ -214,7 +218,7 @@ def bounds(skill: FloatArray, rng: np.random.Generator) -> Record:
 
 def _weight_epsilon(skill: FloatArray) -> float:
     """ε < δ^W_min/2 for which log-odds within ε/4 of a skill exist."""
-    gap = guarantees.weight_gap(skill)
+    gap = smallest_weight_gap(skill)
     return float(min(0.495 * gap, 2 * np.minimum(skill, 1 - skill).min(), 0.01))
 
 
