@@ -214,7 +214,7 @@ def started(store, trials):
         command[0], command[1:], encoding="utf-8", timeout=60, dimensions=(30, 200),
         cwd=str(TOYS.parents[2]),
     )  # fmt: skip
-    terminal.expect(r"\b[4-9] of \d+ trials")
+    terminal.expect(r"\b([4-9]|[1-9]\d) of \d+ trials")  # a busy machine shows fewer counts
     return terminal, psutil.Process(terminal.pid).children(recursive=True)
 
 
