@@ -9,7 +9,14 @@ May import `models` and `workbench.errors`; nothing else in the workbench import
 from workbench.solving.certify import certify, farkas, lagrangian
 from workbench.solving.door import FORMULATIONS, ROUTES, solve, versions
 from workbench.solving.feasibility import tasks_to_drop
-from workbench.solving.solution import Certificate, Check, Infeasibility, Solution, Termination
+from workbench.solving.solution import (
+    Certificate,
+    Check,
+    Infeasibility,
+    Moment,
+    Solution,
+    Termination,
+)
 
 __all__ = [
     "FORMULATIONS",
@@ -17,6 +24,7 @@ __all__ = [
     "Certificate",
     "Check",
     "Infeasibility",
+    "Moment",
     "Solution",
     "Termination",
     "certify",

@@ -28,11 +28,24 @@ class Termination(StrEnum):
 
 
 @dataclass(frozen=True)
+class Moment:
+    """What was known at a time: the best cost so far, and the best bound; None for none yet.
+
+    Seconds count from the start of the solve.
+    """
+
+    seconds: float
+    objective: float | None
+    bound: float | None
+
+
+@dataclass(frozen=True)
 class Answer:
     """What a route brings back from the solver, unchecked.
 
     `pairs` has one value for each pair of `problem.pairs`; `bound` is the solver's own word;
-    `note` says what went wrong, if anything did.
+    `note` says what went wrong, if anything did. `pattern_prices` are worker prices, by class,
+    that prove a bound over patterns (`workbench.solving.pattern_bound`).
     """
 
     termination: Termination
@@ -42,6 +55,8 @@ class Answer:
     bound: float | None = None
     seconds: float = 0.0
     note: str = ""
+    pattern_prices: FloatArray | None = None
+    history: tuple[Moment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -165,6 +180,11 @@ class Solution:
         Time in the solver.
     note
         What went wrong, if anything did: the solver process died, or contradicted itself.
+    method
+        How the integer program was solved, and why so: `mip` (branch and bound) or `patterns`
+        (column generation); for large programs by class, `cutting planes`.
+    history
+        Cost and bound as they improved, for an integer program.
     """
 
     formulation: str
@@ -180,6 +200,8 @@ class Solution:
     infeasibility: Infeasibility | None = None
     versions: dict[str, str] = field(default_factory=dict)
     note: str = ""
+    method: str = ""
+    history: tuple[Moment, ...] = ()
 
     @property
     def gap(self) -> float | None:
