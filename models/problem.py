@@ -255,6 +255,38 @@ class TypedProblem:
             worker_class,
         )
 
+    def merged(self) -> TypedProblem:
+        """The same problem with its equal task classes and its equal worker classes counted as one.
+
+        As for a problem stated by pairs (`of`), but what is merged here are classes: the result's
+        `task_class` (T,) and `worker_class` (K,) lead back to the classes of this problem. So
+        `lift_tasks` and `lift_workers` give dual values by its classes, and `lift` the share of
+        each pair of them: times `sizes`, class counts.
+        """
+        rows: list[NDArray[Any]] = [self.quality, self.requirement[:, None]]
+        columns: list[NDArray[Any]] = [
+            self.quality.T,
+            np.minimum(self.capacity, self.tasks.sum())[:, None],
+        ]
+        for matrix in (self.cost, self.available):
+            if matrix is not None:
+                rows.append(matrix)
+                columns.append(matrix.T)
+        first_task, task_class = _merge(rows)
+        first_worker, worker_class = _merge(columns)
+        at = np.ix_(first_task, first_worker)
+        return TypedProblem(
+            self.quality[at],
+            self.capacity[first_worker],
+            self.requirement[first_task],
+            _added(self.tasks, task_class),
+            _added(self.workers, worker_class),
+            None if self.cost is None else self.cost[at],
+            None if self.available is None else self.available[at],
+            task_class,
+            worker_class,
+        )
+
     @property
     def shape(self) -> tuple[int, int]:
         """(T, K): how many task classes, how many worker classes."""
@@ -455,6 +487,13 @@ def _merge(columns: list[NDArray[Any]]) -> tuple[IntArray, IntArray]:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return first[order], rank[inverse.ravel()]
+
+
+def _added(counts: IntArray, kind: IntArray) -> IntArray:
+    """Counts added up by kind."""
+    total = np.zeros(int(kind.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(total, kind, counts)
+    return total
 
 
 def _freeze(owner: object, name: str, value: NDArray[Any] | None) -> None:

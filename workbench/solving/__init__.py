@@ -7,7 +7,7 @@ May import `models` and `workbench.errors`; nothing else in the workbench import
 """
 
 from workbench.solving.certify import certify, farkas, lagrangian
-from workbench.solving.door import FORMULATIONS, ROUTES, solve, versions
+from workbench.solving.door import FORMULATIONS, METHODS, ROUTES, solve, versions
 from workbench.solving.feasibility import tasks_to_drop
 from workbench.solving.solution import (
     Certificate,
@@ -20,6 +20,7 @@ from workbench.solving.solution import (
 
 __all__ = [
     "FORMULATIONS",
+    "METHODS",
     "ROUTES",
     "Certificate",
     "Check",

@@ -7,7 +7,7 @@ A solution is checked against its constraints. A bound is the Lagrangian of the 
 which bounds the optimum from below for every v, u ≥ 0, right or wrong (weak duality; it is the
 dual of Section 4.3 with the best t filled in). The same expression without prices, when it is
 positive, shows that no solution exists at all (Farkas). Both can be evaluated exactly: floats
-are fractions.
+are fractions. Whole assignments have a higher bound over patterns (`pattern_bound`), exact as well.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from typing import Literal, overload
 import numpy as np
 
 from models import AssignmentProblem, TypedProblem
+from models.patterns import SLACK
 from models.problem import FloatArray
 from workbench.errors import InputError
+from workbench.solving.pattern_bound import bound_steps, pattern_bound
 from workbench.solving.solution import Certificate, Check
 
 FEASIBILITY = 1e-6
@@ -28,8 +30,8 @@ FEASIBILITY = 1e-6
 
 Relative throughout: a requirement of 1e-8 is not met by nothing at all.
 """
-WHOLE_FEASIBILITY = 1e-9
-"""The same for a whole assignment, which has no excuse but rounding in a sum."""
+WHOLE_FEASIBILITY = SLACK
+"""The same, 1e-9, for a whole assignment, which has no excuse but rounding in a sum."""
 OPTIMALITY = 1e-6
 """Largest relative distance between an objective and the bound that proves it."""
 
@@ -226,6 +228,7 @@ def certify(
     assignment: FloatArray | None = None,
     task_weights: FloatArray | None = None,
     worker_prices: FloatArray | None = None,
+    pattern_prices: FloatArray | None = None,
     whole: bool = False,
     exact: bool = False,
 ) -> Certificate:
@@ -237,6 +240,8 @@ def certify(
         y, shape (n, m), or class counts for a `TypedProblem`; None when there is none.
     task_weights, worker_prices
         x and z, for the Lagrangian bound; None when there are none.
+    pattern_prices
+        u by worker class, for the bound over patterns; only for whole assignments.
     whole
         The assignment claims to be an integer solution.
     exact
@@ -247,12 +252,13 @@ def certify(
     Certificate
         `status` is `failed` when any check fails: then no number in it is to be used.
     """
-    finite = _finite(problem, assignment, task_weights, worker_prices)
+    finite = _finite(problem, assignment, task_weights, worker_prices, pattern_prices)
     if not finite.passed:
         return Certificate("failed", (finite,))
     checks = [finite]
     bound: float | None = None
     fraction: Fraction | None = None
+    bound_from = "relaxation"
     cost = None if assignment is None else float((problem.prices * assignment).sum())
     if task_weights is not None and worker_prices is not None:
         bound = lagrangian(problem, task_weights, worker_prices)
@@ -262,6 +268,12 @@ def certify(
             best = bound if fraction is None else fraction
             bound = rounded_up(problem, best, task_weights, worker_prices)
         checks.append(_check("bound is a number", np.array([bound - bound]), 0.0))
+    if pattern_prices is not None and whole and isinstance(problem, AssignmentProblem):
+        over = pattern_bound(problem.typed, pattern_prices, steps=bound_steps(problem.typed))
+        value = float(math.ceil(over)) if problem_is_whole(problem) else float(over)
+        if bound is None or value > bound:
+            bound, bound_from = value, "patterns"
+            fraction = over if exact else None
     if assignment is not None and cost is not None:
         checks += primal_checks(problem, assignment, whole=whole)
         unit = cost_scale(problem, cost)
@@ -278,7 +290,9 @@ def certify(
         status = "proven" if bound is not None and cost - bound <= slack else "feasible"
     elif bound is not None:
         status = "bound"
-    return Certificate(status, tuple(checks), bound, fraction)
+    return Certificate(
+        status, tuple(checks), bound, fraction, bound_from if bound is not None else ""
+    )
 
 
 def problem_is_whole(problem: AssignmentProblem | TypedProblem) -> bool:
@@ -300,13 +314,18 @@ def _finite(
     assignment: FloatArray | None,
     task_weights: FloatArray | None,
     worker_prices: FloatArray | None,
+    pattern_prices: FloatArray | None,
 ) -> Check:
     n, m = problem.shape
+    classes = m
+    if pattern_prices is not None and isinstance(problem, AssignmentProblem):
+        classes = problem.typed.shape[1]
     bad = 0
     for name, values, shape in (
         ("assignment", assignment, (n, m)),
         ("task weights", task_weights, (n,)),
         ("worker prices", worker_prices, (m,)),
+        ("pattern prices", pattern_prices, (classes,)),
     ):
         if values is not None:
             _shaped(name, values, shape)

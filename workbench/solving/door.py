@@ -17,11 +17,31 @@ from workbench.solving.certify import OPTIMALITY, certify, cost_scale
 from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain, rounded, share_met
 from workbench.solving.highs import LpAlgorithm, RunOptions
+from workbench.solving.pattern_route import run_patterns
 from workbench.solving.pyomo_route import run_pyomo
-from workbench.solving.solution import Answer, Certificate, Infeasibility, Solution, Termination
+from workbench.solving.solution import (
+    Answer,
+    Certificate,
+    Infeasibility,
+    Moment,
+    Solution,
+    Termination,
+)
 
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 ROUTES = ("arrays", "pyomo")
+METHODS = ("auto", "mip", "patterns")
+
+ALIKE = 4.0
+"""Equal tasks a class, on average, from which on `auto` takes patterns."""
+MOST_CLASSES = 200
+"""Task classes up to which it does: each prices its own patterns."""
+TINY = 600
+"""Pairs up to which branch and bound is done before patterns have begun."""
+CLOSABLE = 20_000
+"""Pairs up to which branch and bound may close the gap that patterns leave."""
+PATIENCE = 8
+"""Attempts to improve a plan in vain after which it is asked to."""
 
 
 def solve(
@@ -29,6 +49,7 @@ def solve(
     formulation: str = "ip",
     *,
     route: str = "arrays",
+    method: str = "auto",
     time_limit: float | None = None,
     gap: float = 0.0,
     threads: int = 1,
@@ -47,6 +68,9 @@ def solve(
         explicit dual of Section 4.3. `typed`: the relaxation over class counts, lifted back.
     route
         `arrays`: straight into HiGHS. `pyomo`: through the Pyomo model.
+    method
+        Of the integer program. `mip`: branch and bound. `patterns`: column generation, where
+        many tasks are alike. `auto`: whichever suits; `Solution.method` says which and why.
     time_limit
         Seconds in the solver. It holds: the solver runs in a process that is ended when need be.
     gap
@@ -69,13 +93,14 @@ def solve(
     Raises
     ------
     InputError
-        For an unknown formulation or route, or a limit that is not a positive number.
+        For an unknown formulation, route or method, or a limit that is not a positive number.
     """
-    _check(problem, formulation, route)
+    _check(problem, formulation, route, method)
+    method, why = _method(problem, formulation, route, method)
     options = RunOptions(time_limit, gap, threads, algorithm, seed)
     started = time.perf_counter()
     scaled, unit = _in_units(problem)
-    tried, ending, note = _attempt_within(scaled, formulation, route, options)
+    tried, ending, note = _attempt_within(scaled, formulation, route, method, options)
     blank = Solution(
         formulation,
         route,
@@ -83,6 +108,8 @@ def solve(
         seconds=tried.seconds if ending is None else time.perf_counter() - started,
         versions=versions(),
         note=note or tried.answer.note,
+        method=f"{method}: {why}" if method else "",
+        history=_history(tried.answer.history, unit),
     )
     if tried.why is not None:
         return _infeasible(blank, tried.why, relaxed=tried.relaxed)
@@ -109,11 +136,50 @@ def versions() -> dict[str, str]:
     }
 
 
-def _check(problem: AssignmentProblem | TypedProblem, formulation: str, route: str) -> None:
+def _method(
+    problem: AssignmentProblem | TypedProblem, formulation: str, route: str, method: str
+) -> tuple[str, str]:
+    """Which method solves the integer program, and why; two empty texts for linear programs."""
+    if formulation != "ip" or not isinstance(problem, AssignmentProblem):
+        return "", ""
+    if method != "auto":
+        return method, "as asked"
+    if route == "pyomo":
+        return "mip", "the Pyomo model goes to the solver as it is"
+    n, m = problem.shape
+    if n * m <= TINY:
+        return "mip", f"{n} × {m} pairs are few"
+    kinds = problem.typed.shape[0]
+    if kinds > MOST_CLASSES or n < ALIKE * kinds:
+        return "mip", f"of {n} tasks {kinds} differ: too few are alike for patterns"
+    return "patterns", f"{n} tasks are of {kinds} kinds only"
+
+
+def _history(moments: tuple[Moment, ...], unit: float) -> tuple[Moment, ...]:
+    """The same in the problem's own prices."""
+    return tuple(
+        Moment(
+            moment.seconds,
+            None if moment.objective is None else moment.objective * unit,
+            None if moment.bound is None else moment.bound * unit,
+        )
+        for moment in moments
+    )
+
+
+def _check(
+    problem: AssignmentProblem | TypedProblem, formulation: str, route: str, method: str
+) -> None:
     if formulation not in FORMULATIONS:
         raise InputError(f"formulation {formulation!r} is unknown: use {', '.join(FORMULATIONS)}")
     if route not in ROUTES:
         raise InputError(f"route {route!r} is unknown: use {' or '.join(ROUTES)}")
+    if method not in METHODS:
+        raise InputError(f"method {method!r} is unknown: use {', '.join(METHODS)}")
+    if method != "auto" and formulation != "ip":
+        raise InputError(f"method {method!r} is for the integer program: leave it out for others")
+    if method == "patterns" and route == "pyomo":
+        raise InputError("patterns are priced on arrays: use --route arrays")
     if isinstance(problem, TypedProblem) and formulation != "typed":
         raise InputError("a problem stated by class has only the formulation 'typed'")
 
@@ -133,17 +199,23 @@ class Attempt:
 
 
 def _attempt_within(
-    problem: AssignmentProblem | TypedProblem, formulation: str, route: str, options: RunOptions
+    problem: AssignmentProblem | TypedProblem,
+    formulation: str,
+    route: str,
+    method: str,
+    options: RunOptions,
 ) -> tuple[Attempt, Termination | None, str]:
     """Attempt, here or in a process that can be ended; how it was ended, if it was, and why."""
     if options.time_limit is None:
-        return attempt(problem, formulation, route, options, None, lambda _: None), None, ""
+        here = attempt(problem, formulation, route, method, options, None, lambda _: None)
+        return here, None, ""
     outcome = call_within(
         options.time_limit,
         attempt,
         problem,
         formulation,
         route,
+        method,
         options,
         time.time() + options.time_limit,
     )
@@ -155,6 +227,7 @@ def attempt(
     problem: AssignmentProblem | TypedProblem,
     formulation: str,
     route: str,
+    method: str,
     options: RunOptions,
     until: float | None,
     report: Callable[[Attempt], None],
@@ -169,6 +242,9 @@ def attempt(
             return options
         return replace(options, time_limit=max(until - time.time(), 0.05))
 
+    def over() -> bool:
+        return until is not None and time.time() >= until
+
     def explained(relaxed: Answer | None = None) -> Attempt:
         note = "infeasible by the solver's word: there was no time to prove it and say why"
         report(Attempt(Answer(Termination.INFEASIBLE, note=note), relaxed))
@@ -179,6 +255,7 @@ def attempt(
         return explained()
     relaxed = best = None
     inner = problem
+    planned = Answer(Termination.TIME_LIMIT)
     if isinstance(problem, AssignmentProblem) and formulation == "ip":
         # The relaxation's dual values are the task weights, and prove a bound no solver is
         # trusted for. Counting equal tasks and workers makes it cheap.
@@ -186,15 +263,38 @@ def attempt(
         if relaxed.termination is Termination.INFEASIBLE:
             return explained(relaxed)
         best = _whole_start(problem, relaxed)
-        report(Attempt(Answer(Termination.TIME_LIMIT, best), relaxed))
+        report(Attempt(replace(planned, pairs=best), relaxed))
+        if method == "patterns" and relaxed.worker_prices is not None:
+            planned = _by_patterns(problem, relaxed, best, left(), report)
+            if planned.termination is Termination.OPTIMAL or over():
+                return Attempt(planned, relaxed)
+            best = planned.pairs
     elif isinstance(problem, AssignmentProblem) and formulation == "typed":
         inner = problem.typed
+    started = time.perf_counter() - planned.seconds
+
+    def with_plan(answer: Answer) -> Answer:
+        """What branch and bound says, beside what patterns have proven before it."""
+        if answer.bound is None or (planned.bound is not None and planned.bound > answer.bound):
+            answer = replace(answer, bound=planned.bound)
+        cost = None
+        if answer.pairs is not None and isinstance(problem, AssignmentProblem):
+            cost = float(problem.prices[problem.pairs] @ answer.pairs)
+        moment = Moment(time.perf_counter() - started, cost, answer.bound)
+        return replace(
+            answer,
+            pattern_prices=planned.pattern_prices,
+            history=(*planned.history, moment),
+            seconds=answer.seconds + planned.seconds,
+        )
 
     def improved(_: float, bound: float, pairs: FloatArray) -> None:
-        nonlocal best
+        nonlocal best, planned
         best = pairs
         known = bound if np.isfinite(bound) else None
-        report(Attempt(Answer(Termination.TIME_LIMIT, pairs, bound=known), relaxed))
+        better = with_plan(Answer(Termination.TIME_LIMIT, pairs, bound=known))
+        planned = replace(planned, history=better.history)
+        report(Attempt(better, relaxed))
 
     if route == "pyomo":
         answer = run_pyomo(inner, formulation, left())
@@ -207,7 +307,26 @@ def attempt(
         return explained(relaxed)
     if answer.pairs is None and answer.termination is not Termination.OPTIMAL:
         answer = replace(answer, pairs=best)
-    return Attempt(answer, relaxed)
+    return Attempt(with_plan(answer) if formulation == "ip" else answer, relaxed)
+
+
+def _by_patterns(
+    problem: AssignmentProblem,
+    relaxed: Answer,
+    start: FloatArray | None,
+    options: RunOptions,
+    report: Callable[[Attempt], None],
+) -> Answer:
+    """Column generation: to the end where only it can get there, else while it gets on."""
+    assert relaxed.worker_prices is not None
+    return run_patterns(
+        problem,
+        np.maximum(relaxed.worker_prices, 0.0),
+        options,
+        lambda answer: report(Attempt(answer, relaxed)),
+        start=start,
+        patience=PATIENCE if len(problem.pairs[0]) <= CLOSABLE else None,
+    )
 
 
 def _in_units(
@@ -263,6 +382,7 @@ def _certified(
         assignment=assignment,
         task_weights=weights,
         worker_prices=prices,
+        pattern_prices=None if answer.pattern_prices is None else answer.pattern_prices * unit,
         whole=whole,
         exact=exact,
     )

@@ -83,21 +83,25 @@ class Certificate:
         `infeasible`: a checked Farkas combination shows that no solution exists.
         `unproven`: nothing could be checked. `failed`: a check failed.
     lower_bound
-        Lagrangian bound recomputed from the data; rounded up where all prices are whole.
+        Bound recomputed from the data; rounded up where all prices are whole.
     exact_bound
         The same before rounding up, in exact rational arithmetic, when asked for.
+    bound_from
+        `relaxation`: the Lagrangian; `patterns`: the bound over patterns; empty without a bound.
     """
 
     status: str
     checks: tuple[Check, ...] = ()
     lower_bound: float | None = None
     exact_bound: Fraction | None = None
+    bound_from: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain types, for JSON."""
         return {
             "status": self.status,
             "lower_bound": self.lower_bound,
+            "bound_from": self.bound_from or None,
             "exact_bound": None if self.exact_bound is None else str(self.exact_bound),
             "checks": [
                 vars(check)
@@ -211,6 +215,28 @@ class Solution:
         slack = self.objective - self.bound
         return 0.0 if slack <= 1e-9 * abs(self.objective) else slack / abs(self.objective)
 
+    def primal_dual_integral(self, until: float) -> float | None:
+        """Mean gap from the start to a time: 1 while plan or bound is missing.
+
+        The primal–dual integral of mixed-integer benchmarks (Berthold 2013), as a share.
+
+        Parameters
+        ----------
+        until
+            Seconds; what was known last is taken to have lasted.
+        """
+        if not self.history or until <= 0:
+            return None
+        times = [0.0, *(min(moment.seconds, until) for moment in self.history), until]
+        gaps = [1.0, *(_gap(moment.objective, moment.bound) for moment in self.history)]
+        return (
+            sum(
+                gap * (end - start)
+                for gap, start, end in zip(gaps, times[:-1], times[1:], strict=True)
+            )
+            / until
+        )
+
     @property
     def solved(self) -> bool:
         """Whether an optimum was found and nothing speaks against it."""
@@ -236,12 +262,21 @@ class Solution:
             if whole and self.assignment is not None
             else None,
             "seconds": self.seconds,
+            "method": self.method or None,
+            "history": [vars(moment) for moment in self.history],
             "infeasibility": None if self.infeasibility is None else vars(self.infeasibility),
             "message": self.note or None
             if self.infeasibility is None
             else self.infeasibility.sentence(),
             "versions": self.versions,
         }
+
+
+def _gap(objective: float | None, bound: float | None) -> float:
+    """Share of the cost that is open, from 0 to 1."""
+    if objective is None or bound is None:
+        return 1.0
+    return min(1.0, max(0.0, objective - bound) / objective) if objective > 0 else 0.0
 
 
 def _listing(values: FloatArray | None) -> list[float] | None:

@@ -1,0 +1,317 @@
+"""Column generation over patterns, and whole plans from it.
+
+The master (`pattern_master`) prices each worker's capacity, and for each task class the cheapest
+pattern at these prices (`knapsack_cover`) joins it, until none is missing. The prices asked at
+are drawn toward the best seen so far, which keeps them from swinging (Wentges 1997, "Weighted
+Dantzig–Wolfe decomposition"). Whole plans come from diving: as many tasks as the optimum says
+follow each pattern, rounded down; the master of the tasks and the capacity that are left is
+solved anew, patterns generated for it, and so on. A plan is then improved by taking some tasks
+out and planning them again.
+
+Source of the program: Ho, Jabbari, Vaughan (2013), Section 4.2, (1)–(3). May import models,
+`pattern_master`, `knapsack_cover`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from models import TypedProblem
+from models.patterns import Pattern, limits
+from models.problem import FloatArray, IntArray
+from workbench.solving.knapsack_cover import cheapest_patterns
+from workbench.solving.pattern_master import Master, Mix
+
+Plan = list[tuple[Pattern, int]]
+"""Patterns, and how many tasks follow each."""
+
+COARSE, FINE, FINER = 4_000, 40_000, 400_000
+"""Steps of a requirement in pricing: at first, then, and at the end."""
+DRAWN = 0.8
+"""Weight of the best prices seen so far in those asked at."""
+EXTRA = 5
+"""Further patterns taken from each pricing."""
+
+
+def resolutions(kinds: int) -> tuple[int, int, int]:
+    """The three resolutions: lower where many task classes price their patterns in turn."""
+    share = min(1.0, 10.0 / kinds)
+    return max(1000, int(COARSE * share)), max(2000, int(FINE * share)), int(FINER * share)
+
+
+class OutOfTime(Exception):  # noqa: N818 (an ending, not an error)
+    """The time is over."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search may use: the problem, random numbers, and a time on `time.perf_counter`."""
+
+    problem: TypedProblem
+    rng: np.random.Generator
+    until: float = float("inf")
+
+    def check(self) -> None:
+        """Raise `OutOfTime` when it is."""
+        if time.perf_counter() >= self.until:
+            raise OutOfTime
+
+    @property
+    def seconds(self) -> float:
+        """What is left."""
+        return self.until - time.perf_counter()
+
+
+@dataclass(frozen=True, eq=False)
+class Generated:
+    """Patterns that are enough for the master's optimum, the optimum, and the best prices seen.
+
+    `value` is L(u) of those prices with the patterns found: a lower bound but for rounding.
+    """
+
+    patterns: list[Pattern]
+    mix: Mix
+    worker_prices: FloatArray
+    value: float
+
+
+def generate(
+    search: Search,
+    tasks: IntArray,
+    supply: FloatArray,
+    worker_prices: FloatArray,
+    patterns: Iterable[Pattern] = (),
+    *,
+    tolerance: float,
+    steps: tuple[int, ...],
+    rounds: int = 1000,
+) -> Generated:
+    """Generate patterns until master and bound meet.
+
+    Parameters
+    ----------
+    tasks, supply
+        Tasks to serve by class (T,), and labels to be had by worker class (K,).
+    worker_prices
+        u to start from, shape (K,).
+    patterns
+        Those known already; whichever the supply rules out are left aside.
+    tolerance
+        Distance between master and L(u) at which to stop, in cost.
+    steps
+        Resolutions of the pricing, one after the other.
+    rounds
+        Most rounds in all.
+
+    Raises
+    ------
+    OutOfTime
+        At `search.until`.
+    """
+    problem = search.problem
+    most = _most(problem, supply)
+    master = Master(tasks, supply, _dear(problem))
+    master.add(p for p in patterns if tasks[p.task_class] and (p.copies <= supply).all())
+    kinds = np.flatnonzero(tasks)
+    best, value, drawn, resolution = worker_prices, -np.inf, DRAWN, list(steps)
+    asked, mix = worker_prices, None
+    if master.patterns:
+        mix = master.solve()
+    for _ in range(rounds):
+        search.check()
+        price = -float(asked @ supply)
+        new = 0
+        for t in kinds.tolist():
+            found = _priced(search, problem, t, asked, most[t], resolution[0])
+            if not found:
+                continue
+            price += int(tasks[t]) * (found[0].cost + float(asked @ found[0].copies))
+            new += master.add(found)
+        if price > value:
+            best, value = asked, price
+        if mix is None or new:
+            mix = master.solve()
+        settled = mix.cost - value <= tolerance and mix.short.sum() < 1e-9
+        if settled or (not new and drawn == 0.0):
+            if len(resolution) == 1:
+                break
+            # A finer resolution finds cheaper patterns: the bound so far was no bound for those.
+            resolution.pop(0)
+            value, drawn = -np.inf, DRAWN
+            asked = best
+            continue
+        if not new:
+            drawn = max(0.0, drawn - 0.2)
+        asked = drawn * best + (1.0 - drawn) * mix.worker_prices
+    assert mix is not None
+    return Generated(master.patterns, mix, best, value)
+
+
+def dive(
+    search: Search, tasks: IntArray, supply: FloatArray, start: Generated, *, share: float = 0.1
+) -> Plan | None:
+    """Round the master down, plan what is left in the same way, until every task is served.
+
+    Parameters
+    ----------
+    share
+        Where rounding down serves fewer than this share of the tasks, counts of one are taken
+        as well, the largest fractions first.
+
+    Returns
+    -------
+    Plan or None
+        None where the capacity left does not allow a pattern for every task.
+    """
+    left, room = tasks.copy(), supply.copy()
+    plan: Plan = []
+    at = start
+    while left.any():
+        _fix(search, at, left, room, plan, share)
+        if not left.any():
+            break
+        at = generate(
+            search, left, room, at.mix.worker_prices, at.patterns,
+            tolerance=min(0.5, 0.02 * float(left.sum())), steps=_fine(search), rounds=60,
+        )  # fmt: skip
+        if at.mix.short.sum() > 0.5 and not _fixable(at, left):
+            return None
+    return plan
+
+
+def _fixable(at: Generated, left: IntArray) -> bool:
+    """Whether patterns can still serve some task."""
+    return any(left[p.task_class] for p in at.patterns) and float(at.mix.counts.sum()) > 1e-6
+
+
+def _fix(
+    search: Search, at: Generated, left: IntArray, room: FloatArray, plan: Plan, share: float
+) -> None:
+    """Take the whole part of the master, or its largest fractions, into the plan."""
+    goal = max(1.0, share * float(left.sum()))
+    whole = np.floor(at.mix.counts + 1e-6)
+    rest = at.mix.counts - whole
+    fixed = sum(
+        _take(at.patterns[p], int(whole[p]), left, room, plan) for p in np.flatnonzero(whole)
+    )
+    for p in np.argsort(-(rest + 1e-3 * search.rng.random(len(rest)))).tolist():
+        if fixed >= goal or (fixed and rest[p] < 0.3) or rest[p] <= 1e-9:
+            break
+        fixed += _take(at.patterns[p], 1, left, room, plan)
+    if not fixed:
+        for p in np.argsort(-rest).tolist():
+            if _take(at.patterns[p], 1, left, room, plan):
+                break
+
+
+def _take(pattern: Pattern, times: int, left: IntArray, room: FloatArray, plan: Plan) -> int:
+    """Let some more tasks follow a pattern, as many as there are tasks and capacity."""
+    used = pattern.copies > 0
+    fits = (room[used] // pattern.copies[used]).min(initial=np.inf)
+    times = int(min(times, left[pattern.task_class], fits))
+    if times > 0:
+        plan.append((pattern, times))
+        left[pattern.task_class] -= times
+        room -= times * pattern.copies
+    return max(times, 0)
+
+
+def replan(
+    search: Search, plan: Plan, worker_prices: FloatArray, *, size: int, seconds: float
+) -> Plan | None:
+    """Take some tasks out of a plan and plan them anew, the capacity they used included.
+
+    Returns
+    -------
+    Plan or None
+        A cheaper plan; None when none was found.
+    """
+    problem = search.problem
+    served = np.array([times for _, times in plan], dtype=np.int64)
+    total = int(served.sum())
+    chosen = search.rng.choice(total, min(size, total), replace=False, shuffle=False)
+    taken = np.bincount(
+        np.searchsorted(np.cumsum(served), chosen, side="right"), minlength=len(plan)
+    )
+    keep = [(p, int(n - k)) for (p, n), k in zip(plan, taken, strict=True) if n > k]
+    out = [(p, int(k)) for (p, _), k in zip(plan, taken, strict=True) if k]
+    tasks = np.zeros(problem.shape[0], dtype=np.int64)
+    for pattern, times in out:
+        tasks[pattern.task_class] += times
+    room = problem.supply - used(keep, problem.shape[1])
+    before = cost(out)
+    start = generate(
+        search, tasks, room, worker_prices, [p for p, _ in plan],
+        tolerance=0.01 * float(tasks.sum()), steps=_fine(search), rounds=80,
+    )  # fmt: skip
+    if start.mix.short.sum() > 1e-6 or _no_better(problem, start.mix.cost, before):
+        return None
+    found = whole(search, tasks, room, start, seconds)
+    if found is None or not cost(found) < before - 1e-9 * max(1.0, before):
+        return None
+    return keep + found
+
+
+def whole(
+    search: Search, tasks: IntArray, supply: FloatArray, start: Generated, seconds: float
+) -> Plan | None:
+    """The best plan of the patterns known, by branch and bound for some seconds; None for none."""
+    master = Master(tasks, supply, _dear(search.problem))
+    master.add(start.patterns)
+    search.check()
+    return master.whole(
+        seconds=max(0.1, min(seconds, search.seconds)), seed=int(search.rng.integers(2**31))
+    )
+
+
+def _fine(search: Search) -> tuple[int, ...]:
+    return resolutions(search.problem.shape[0])[1:2]
+
+
+def _no_better(problem: TypedProblem, mix: float, before: float) -> bool:
+    """Whether a master of that cost rules out a plan cheaper than before."""
+    integral = bool((problem.prices == np.floor(problem.prices)).all())
+    least = float(np.ceil(mix - 1e-6)) if integral else mix
+    return least >= before - 1e-9 * max(1.0, before)
+
+
+def cost(plan: Plan) -> float:
+    """What a plan costs."""
+    return float(sum(pattern.cost * times for pattern, times in plan))
+
+
+def used(plan: Plan, classes: int) -> FloatArray:
+    """Labels a plan asks of each worker class, shape (K,)."""
+    total = np.zeros(classes)
+    for pattern, times in plan:
+        total += times * pattern.copies
+    return total
+
+
+def _priced(
+    search: Search, problem: TypedProblem, t: int, prices: FloatArray, most: IntArray, steps: int
+) -> list[Pattern]:
+    """The cheapest patterns of a task class at some worker prices."""
+    charge = problem.prices[t] + prices
+    found = cheapest_patterns(
+        problem.quality[t], float(problem.requirement[t]), charge, most,
+        steps=steps, extra=EXTRA, rng=search.rng,
+    )  # fmt: skip
+    return [Pattern(t, copies, float(problem.prices[t] @ copies)) for copies in found]
+
+
+def _most(problem: TypedProblem, supply: FloatArray) -> list[IntArray]:
+    """Workers that one task of each class can have of each worker class, given what is left."""
+    left = supply.astype(np.int64)
+    return [np.minimum(limits(problem, t), left) for t in range(problem.shape[0])]
+
+
+def _dear(problem: TypedProblem) -> FloatArray:
+    """More than any pattern of a class costs, shape (T,)."""
+    everybody = np.array([limits(problem, t) for t in range(problem.shape[0])])
+    dear: FloatArray = 2.0 * (problem.prices * everybody).sum(axis=1) + 1.0
+    return dear

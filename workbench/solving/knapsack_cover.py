@@ -1,0 +1,176 @@
+"""Cheapest patterns of a task class, by dynamic programming: the pricing problem.
+
+Qualities are counted in steps of C/`steps`, rounded to the nearest, so that a sum of twenty is
+off by a step or so either way; states a little below and above the requirement are then read
+back, and only patterns that meet it by their true qualities are given. So every pattern is
+feasible, and the best is close to the cheapest. What bounds the cheapest from below is
+`pattern_bound`, which shares no code with this.
+
+May import models, NumPy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models.patterns import SLACK
+from models.problem import BoolArray, FloatArray, IntArray
+
+MARGIN = 6
+"""States read back on either side of the requirement."""
+
+
+def cheapest_patterns(
+    quality: FloatArray,
+    need: float,
+    price: FloatArray,
+    most: IntArray,
+    *,
+    steps: int,
+    extra: int,
+    rng: np.random.Generator,
+) -> list[IntArray]:
+    """Patterns that meet a requirement cheaply, the cheapest first.
+
+    Parameters
+    ----------
+    quality, price
+        q and c + u by worker class, shape (K,).
+    need
+        C; 0 needs nobody.
+    most
+        Workers of each class that can be had, shape (K,).
+    steps
+        Resolution: C in so many steps.
+    extra
+        How many more patterns to read from the table: each the best of fewer workers.
+
+    Returns
+    -------
+    list
+        Counts by worker class, shape (K,) each, all different; empty when no pattern meets
+        the requirement.
+    """
+    if need <= 0:
+        return [np.zeros(len(quality), dtype=np.int64)]
+    owner, copies = _pieces(quality, most)
+    q, c = quality[owner] * copies, price[owner] * copies
+    always, free = _core(q, c, need)
+    if always is None:
+        return []
+    found = [np.zeros(len(quality), dtype=np.int64)]
+    left = need - q[always].sum()
+    np.add.at(found[0], owner[always], copies[always])
+    if left <= need * SLACK:
+        return found
+    free = rng.permutation(np.flatnonzero(free))
+    table = _Table(q[free], c[free], left, steps)
+    sets = [s for state in table.near() if (s := table.read(len(free), state)) is not None]
+    for _ in range(extra if sets else 0):
+        # The best pattern without the last worker used, and so on.
+        shorter = table.read(int(sets[-1].max()), table.goal)
+        if shorter is None:
+            break
+        sets.append(shorter)
+    base, different = found[0], {}
+    enough = need * (1 - SLACK / 10)
+    for chosen in sets:
+        counts = base.copy()
+        np.add.at(counts, owner[free[chosen]], copies[free[chosen]])
+        if quality @ counts >= enough:
+            different[counts.tobytes()] = counts
+    if not different:
+        # Rounding hid every pattern near the requirement: take one from farther above.
+        return _greedy(quality, need, price, most)
+    return sorted(different.values(), key=lambda counts: float(price @ counts))
+
+
+def _greedy(quality: FloatArray, need: float, price: FloatArray, most: IntArray) -> list[IntArray]:
+    """Workers by price a quality until the requirement is met, then without the superfluous."""
+    counts = np.zeros(len(quality), dtype=np.int64)
+    order = np.argsort(price / np.maximum(quality, 1e-300), kind="stable")
+    for k in order.tolist():
+        missing = need - quality @ counts
+        if missing <= need * SLACK / 10 or quality[k] <= 0:
+            break
+        counts[k] = min(int(most[k]), int(np.ceil(missing / quality[k] - 1e-12)))
+    for k in order[::-1].tolist():
+        while counts[k] and quality @ counts - quality[k] >= need:
+            counts[k] -= 1
+    return [counts] if quality @ counts >= need * (1 - SLACK / 10) else []
+
+
+def _pieces(quality: FloatArray, most: IntArray) -> tuple[IntArray, IntArray]:
+    """Split m workers of a class into lots of 1, 2, 4, …: subsets of the lots give every count."""
+    owners: list[int] = []
+    copies: list[int] = []
+    useful = np.flatnonzero((most > 0) & (quality > 0))
+    if (most[useful] == 1).all():
+        return useful, np.ones(len(useful), dtype=np.int64)
+    for k in useful.tolist():
+        left, lot = int(most[k]), 1
+        while left > 0:
+            owners.append(k)
+            copies.append(min(lot, left))
+            left, lot = left - lot, 2 * lot
+    return np.array(owners, dtype=np.int64), np.array(copies, dtype=np.int64)
+
+
+def _core(q: FloatArray, c: FloatArray, need: float) -> tuple[IntArray | None, BoolArray]:
+    """Lots that every cheapest pattern has, and those it may have.
+
+    With the price r of the lot that breaks the greedy order, a lot whose price differs from r q
+    by more than the greedy pattern costs above the relaxation is settled by that sign.
+    """
+    order = np.argsort(c / q, kind="stable")
+    reached = np.cumsum(q[order])
+    at = int(np.searchsorted(reached, need * (1 - SLACK)))
+    if at >= len(order):
+        # All of them may miss the requirement by rounding alone.
+        return None, np.zeros(len(q), dtype=bool)
+    rate = c[order[at]] / q[order[at]]
+    excess = (reached[at] - need) * rate + 1e-9
+    reduced = c - rate * q
+    always = np.flatnonzero(reduced < -excess)
+    free = np.abs(reduced) <= excess
+    return always, free
+
+
+class _Table:
+    """The least price of at least s steps from the first k lots, and which lots that takes."""
+
+    def __init__(self, q: FloatArray, c: FloatArray, need: float, steps: int) -> None:
+        step = need / steps
+        self.goal = steps
+        self.top = steps + MARGIN
+        self.weight = np.minimum(np.rint(q / step).astype(np.int64), self.top)
+        self.taken = np.zeros((len(q), self.top + 1), dtype=bool)
+        least = np.full(self.top + 1, np.inf)
+        least[0] = 0.0
+        beside = np.empty_like(least)
+        for k, (w, price) in enumerate(zip(self.weight.tolist(), c.tolist(), strict=True)):
+            if w == 0:
+                continue
+            beside[0] = 0.0
+            beside[1:w] = price
+            np.add(least[: self.top + 1 - w], price, out=beside[w:])
+            np.less(beside, least, out=self.taken[k])
+            np.minimum(least, beside, out=least)
+
+    def near(self) -> range:
+        """States about the requirement."""
+        return range(max(1, self.goal - MARGIN), self.top + 1)
+
+    def read(self, lots: int, state: int) -> IntArray | None:
+        """The cheapest set of the first `lots` with at least `state` steps; None for none."""
+        chosen = []
+        k = lots - 1
+        while state > 0:
+            while k >= 0 and not self.taken[k, state]:
+                k -= 1
+            if k < 0:
+                return None
+            chosen.append(k)
+            state = max(state - int(self.weight[k]), 0)
+            k -= 1
+        return np.array(chosen, dtype=np.int64)

@@ -1,0 +1,168 @@
+"""A lower bound over patterns, evaluated in whole numbers: the proof of column generation.
+
+For worker prices u ≥ 0, right or wrong,
+
+    L(u) = Σ_τ n_τ P_τ(u) − Σ_k m_k M_k u_k
+
+bounds the integer program from below, where P_τ(u) is the least Σ_k (c_τk + u_k) a_k over all
+patterns a of task class τ (`models.patterns`). P_τ is bounded in turn by a dynamic programme
+that rounds every quality up and every price down, in integers, so that nothing is lost to
+rounding: what it gives holds for the problem's floats taken at their exact values, and for
+covers that miss their requirement by the share that counts as met.
+
+May import models, NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from models import TypedProblem
+from models.patterns import SLACK, limits
+from models.problem import BoolArray, FloatArray, IntArray
+
+FINEST = 1_000_000
+"""Steps of a requirement where there are few task classes."""
+NEVER = 2**61
+"""Stands for no price at all; two of it can still be added."""
+
+
+def bound_steps(problem: TypedProblem) -> int:
+    """Steps of a requirement to prove a bound with: fewer where many classes share the time."""
+    return int(np.clip(4 * FINEST // problem.shape[0], FINEST // 50, FINEST))
+
+
+def pattern_bound(problem: TypedProblem, worker_prices: FloatArray, *, steps: int) -> Fraction:
+    """L(u), bounded from below in exact arithmetic.
+
+    Parameters
+    ----------
+    worker_prices
+        u, shape (K,), by worker class; negative entries count as 0.
+    steps
+        Resolution: each requirement in so many steps. The bound is lower than L(u) by about
+        ½ · (labels a task) · (price of a step) for each task.
+
+    Returns
+    -------
+    Fraction
+        A task class without any pattern counts as costing nothing, which is true and says little.
+    """
+    unit = _unit(problem, worker_prices)
+    charged = np.rint(np.maximum(worker_prices, 0.0) * unit).astype(np.int64)
+    total = 0
+    for task_class, count in enumerate(problem.tasks.tolist()):
+        if count and problem.requirement[task_class] > 0:
+            total += count * least_price(problem, task_class, charged, unit, steps)
+    total -= sum(
+        workers * capacity * price
+        for workers, capacity, price in zip(
+            problem.workers.tolist(), problem.capacity.tolist(), charged.tolist(), strict=True
+        )
+    )
+    return Fraction(total, unit)
+
+
+def least_price(
+    problem: TypedProblem, task_class: int, charged: IntArray, unit: int, steps: int
+) -> int:
+    """P_τ(u) in units of 1/`unit`, bounded from below; 0 where no pattern exists.
+
+    Parameters
+    ----------
+    charged
+        u in units, whole, shape (K,).
+    """
+    most = limits(problem, task_class)
+    need = Fraction(float(problem.requirement[task_class])) * (1 - Fraction(SLACK))
+    price = np.floor(problem.prices[task_class] * unit).astype(np.int64) + charged
+    owner, copies = _lots(most, problem.quality[task_class])
+    lot_price = price[owner] * copies
+    lot_quality = problem.quality[task_class][owner] * copies
+    known, free, rest = _settled(lot_quality, lot_price, float(need))
+    if known is None:
+        return 0
+    # Steps of the requirement that is left; every quality rounded up, exactly.
+    left = need - sum(
+        (Fraction(q) * int(a) for q, a in _exactly(problem, task_class, owner, copies, free)),
+        Fraction(0),
+    )
+    base = int(lot_price[free].sum())
+    if left <= 0:
+        return min(base, known)
+    weights = [
+        math.ceil(Fraction(q) * int(a) * steps / left)
+        for q, a in _exactly(problem, task_class, owner, copies, rest)
+    ]
+    least = np.full(steps + 1, NEVER, dtype=np.int64)
+    least[0] = 0
+    for weight, charge in zip(weights, lot_price[rest].tolist(), strict=True):
+        w = min(weight, steps)
+        if w:
+            beside = least[: steps + 1 - w] + charge
+            np.minimum(least[w:], beside, out=least[w:])
+            np.minimum(least[1:w], charge, out=least[1:w])
+    if least[steps] >= NEVER:
+        return known if known < NEVER else 0
+    return min(base + int(least[steps]), known)
+
+
+def _exactly(
+    problem: TypedProblem, task_class: int, owner: IntArray, copies: IntArray, which: BoolArray
+) -> list[tuple[float, int]]:
+    """Quality of one worker and number of workers of the lots that are asked for."""
+    quality = problem.quality[task_class][owner[which]].tolist()
+    return list(zip(quality, copies[which].tolist(), strict=True))
+
+
+def _unit(problem: TypedProblem, worker_prices: FloatArray) -> int:
+    """A power of two so large that prices lose nothing, and so small that sums fit 61 bits."""
+    highest = float(problem.prices.max() + np.max(worker_prices, initial=0.0))
+    everybody = float(problem.workers.sum())
+    bits = 59 - math.ceil(math.log2(max(highest, 1e-60) * max(everybody, 1.0)))
+    return int(2 ** max(bits, 0))
+
+
+def _lots(most: IntArray, quality: FloatArray) -> tuple[IntArray, IntArray]:
+    """Lots of 1, 2, 4, … workers of a class; subsets of them give every count up to `most`."""
+    owner: list[int] = []
+    copies: list[int] = []
+    for k in np.flatnonzero((most > 0) & (quality > 0)).tolist():
+        size, left = 1, int(most[k])
+        while left:
+            take = min(size, left)
+            owner.append(k)
+            copies.append(take)
+            left -= take
+            size *= 2
+    return np.array(owner, dtype=np.int64), np.array(copies, dtype=np.int64)
+
+
+def _settled(
+    quality: FloatArray, price: IntArray, need: float
+) -> tuple[int | None, BoolArray, BoolArray]:
+    """Price of one pattern; lots that any cheaper one has; lots that it may have.
+
+    For every rate r ≥ 0 a pattern costs at least r C + Σ min(0, price − r q), and by |price − r q|
+    more if it has a lot of price above r q, or lacks one below. The margin is far above what
+    floats lose here.
+    """
+    nothing = np.zeros(len(price), dtype=bool)
+    order = np.argsort(price / np.maximum(quality, 1e-300), kind="stable")
+    reached = np.cumsum(quality[order])
+    at = int(np.searchsorted(reached, need * (1 + 1e-9)))
+    if at >= len(order):
+        # Perhaps no pattern at all, perhaps all lots just about: leave nothing out.
+        at = len(order) - 1
+        if at < 0 or reached[at] < need * (1 - 1e-9):
+            return None, nothing, nothing
+        return NEVER, nothing, ~nothing
+    pattern = int(price[order[: at + 1]].sum())
+    rate = float(price[order[at]]) / float(quality[order[at]])
+    reduced = price - rate * quality
+    bound = rate * need + float(np.minimum(reduced, 0.0).sum())
+    apart = (pattern - bound) * (1 + 1e-9) + 1e-9 * (float(pattern) + abs(bound))
+    return pattern, reduced < -apart, np.abs(reduced) <= apart

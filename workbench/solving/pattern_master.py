@@ -1,0 +1,147 @@
+"""The master of column generation: how many tasks follow each pattern known so far.
+
+The linear program is kept in one solver object that starts from its last basis when columns are
+added; `whole` solves the same over whole numbers. May import models, `highs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from models.patterns import Pattern
+from models.problem import FloatArray, IntArray
+from workbench.solving.highs import claim_threads
+
+FEASIBILITY = 1e-9
+"""Tolerance of the linear programs, as everywhere here."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mix:
+    """An optimum of the master: tasks by pattern, what is left open, and dual values.
+
+    `counts` has one entry a pattern; `short` says how many tasks of each class no pattern was
+    found for; `worker_prices` is u (K,), `task_prices` μ (T,).
+    """
+
+    cost: float
+    counts: FloatArray
+    short: FloatArray
+    worker_prices: FloatArray
+    task_prices: FloatArray
+
+
+class Master:
+    """The restricted master for some tasks of each class and some capacity of each worker class.
+
+    Parameters
+    ----------
+    tasks
+        Tasks to be served by class, shape (T,).
+    supply
+        Labels each worker class may give, shape (K,).
+    dear
+        Price of leaving a task of each class unserved, shape (T,): above any pattern's.
+    """
+
+    def __init__(self, tasks: IntArray, supply: FloatArray, dear: FloatArray) -> None:
+        import highspy
+
+        claim_threads(1)
+        self.tasks, self.supply, self.dear = tasks, supply, dear
+        self.patterns: list[Pattern] = []
+        self._known: set[tuple[int, bytes]] = set()
+        self._highs = highspy.Highs()
+        for name, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            # Added columns leave the last basis feasible: the primal simplex goes on from it.
+            ("presolve", "off"),
+            ("solver", "simplex"),
+            ("simplex_strategy", 4),
+            ("primal_feasibility_tolerance", FEASIBILITY),
+            ("dual_feasibility_tolerance", FEASIBILITY),
+        ):
+            self._checked(self._highs.setOptionValue(name, value), f"option {name}")
+        nothing: Any = np.array([], dtype=np.int32), np.array([], dtype=np.float64)
+        for limit in supply.tolist():
+            self._checked(self._highs.addRow(-np.inf, limit, 0, *nothing), "row")
+        for count in tasks.tolist():
+            self._checked(self._highs.addRow(float(count), np.inf, 0, *nothing), "row")
+        for task_class, price in enumerate(dear.tolist()):
+            row = np.array([len(supply) + task_class], dtype=np.int32)
+            self._checked(self._highs.addCol(price, 0.0, np.inf, 1, row, np.ones(1)), "column")
+
+    def add(self, patterns: Iterable[Pattern]) -> int:
+        """Take in patterns that are new; give their number."""
+        new = 0
+        for pattern in patterns:
+            key = (pattern.task_class, pattern.copies.tobytes())
+            if key in self._known:
+                continue
+            self._known.add(key)
+            self.patterns.append(pattern)
+            used = np.flatnonzero(pattern.copies)
+            rows = np.append(used, len(self.supply) + pattern.task_class).astype(np.int32)
+            values = np.append(pattern.copies[used], 1).astype(np.float64)
+            status = self._highs.addCol(pattern.cost, 0.0, np.inf, len(rows), rows, values)
+            self._checked(status, "column")
+            new += 1
+        return new
+
+    def solve(self) -> Mix:
+        """Solve the linear program over the patterns known."""
+        import highspy
+
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            # A basis gone bad: from scratch it has an optimum, leaving tasks open if need be.
+            self._checked(self._highs.clearSolver(), "restart")
+            self._highs.run()
+        solution = self._highs.getSolution()
+        values, duals = np.array(solution.col_value), np.array(solution.row_dual)
+        kinds, classes = len(self.tasks), len(self.supply)
+        return Mix(
+            float(self._highs.getInfo().objective_function_value),
+            np.maximum(values[kinds:], 0.0),
+            values[:kinds],
+            np.maximum(-duals[:classes], 0.0),
+            np.maximum(duals[classes:], 0.0),
+        )
+
+    def whole(self, *, seconds: float, seed: int) -> list[tuple[Pattern, int]] | None:
+        """Solve over whole numbers for a while; the best plan that serves every task, or None."""
+        import highspy
+
+        kinds, columns = len(self.tasks), len(self.patterns)
+        model = highspy.Highs()
+        for name, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("time_limit", seconds),
+            ("random_seed", seed % 2**31),
+            ("mip_rel_gap", 0.0),
+            ("mip_abs_gap", 1e-6),
+        ):
+            self._checked(model.setOptionValue(name, value), f"option {name}")
+        self._checked(model.passModel(self._highs.getLp()), "model")
+        every = np.arange(kinds + columns, dtype=np.int32)
+        whole = np.full(len(every), int(highspy.HighsVarType.kInteger), dtype=np.uint8)
+        self._checked(model.changeColsIntegrality(len(every), every, whole), "integrality")
+        model.run()
+        found = highspy.SolutionStatus.kSolutionStatusFeasible
+        if model.getInfo().primal_solution_status != found:
+            return None
+        values = np.rint(np.array(model.getSolution().col_value)).astype(np.int64)
+        if values[:kinds].any():
+            return None
+        return [(self.patterns[p], int(values[kinds + p])) for p in np.flatnonzero(values[kinds:])]
+
+    @staticmethod
+    def _checked(status: Any, what: str) -> None:
+        if "kError" in str(status):
+            raise RuntimeError(f"HiGHS refused the {what}")

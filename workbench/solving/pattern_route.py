@@ -1,0 +1,178 @@
+"""The pattern route: column generation from the relaxation to a plan with its proof.
+
+Patterns and prices are refined until the bound over patterns stands; plans come from dives and
+are improved; whatever is found is reported at once, so that a stop loses nothing. May import
+models and its neighbours in solving.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from models import AssignmentProblem
+from models.patterns import deal
+from models.problem import FloatArray
+from workbench.solving.certify import OPTIMALITY
+from workbench.solving.column_generation import (
+    Generated,
+    OutOfTime,
+    Plan,
+    Search,
+    cost,
+    dive,
+    generate,
+    replan,
+    resolutions,
+    whole,
+)
+from workbench.solving.highs import RunOptions
+from workbench.solving.pattern_bound import bound_steps, pattern_bound
+from workbench.solving.solution import Answer, Moment, Termination
+
+FEW = 400
+"""Patterns up to which the master is tried as an integer program at once."""
+WHOLE_SECONDS = 3.0
+"""For one such program."""
+SMALL, LARGE = 30, 150
+"""Tasks planned anew at a time."""
+
+Report = Callable[[Answer], None]
+
+
+@dataclass
+class _Best:
+    """The best plan and bound so far, and how they came about.
+
+    `cost` is that of the pairs in `answer`; `plan` is None while those are not of patterns.
+    """
+
+    problem: AssignmentProblem
+    report: Report
+    started: float
+    answer: Answer
+    cost: float | None = None
+    plan: Plan | None = None
+
+    def offer(self, plan: Plan | None) -> bool:
+        """Keep a plan that is cheaper; say whether it is."""
+        if plan is None:
+            return False
+        if self.plan is None or cost(plan) < cost(self.plan):
+            self.plan = plan
+        if self.cost is not None and cost(plan) >= self.cost:
+            return False
+        self.cost = cost(plan)
+        pairs = deal(self.problem.typed, plan)[self.problem.pairs]
+        self._tell(replace(self.answer, pairs=pairs))
+        return True
+
+    def prove(self, prices: FloatArray) -> None:
+        """Keep worker prices that prove a higher bound."""
+        typed = self.problem.typed
+        value = pattern_bound(typed, prices, steps=bound_steps(typed))
+        bound = float(math.ceil(value)) if self.problem.integral_cost else float(value)
+        if self.answer.bound is None or bound > self.answer.bound:
+            self._tell(replace(self.answer, bound=bound, pattern_prices=prices))
+
+    def _tell(self, answer: Answer) -> None:
+        seconds = time.perf_counter() - self.started
+        moment = Moment(seconds, self.cost, answer.bound)
+        self.answer = replace(answer, seconds=seconds, history=(*answer.history, moment))
+        self.report(self.answer)
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound) / cost; infinite while either is missing."""
+        if self.cost is None or self.answer.bound is None:
+            return math.inf
+        return max(0.0, self.cost - self.answer.bound) / self.cost if self.cost else 0.0
+
+
+def run_patterns(
+    problem: AssignmentProblem,
+    worker_prices: FloatArray,
+    options: RunOptions,
+    report: Report,
+    *,
+    start: FloatArray | None = None,
+    patience: int | None = None,
+) -> Answer:
+    """Solve the integer program by column generation.
+
+    Parameters
+    ----------
+    worker_prices
+        z by worker class, from the relaxation over class counts: the prices to start from.
+    report
+        Is given the answer so far whenever plan or bound improve.
+    start
+        A whole solution known beforehand, by pair.
+    patience
+        Attempts in a row that may fail to improve the plan; None for no end but the gap, the
+        time and Ctrl-C.
+
+    Returns
+    -------
+    Answer
+        `optimal` where plan and bound meet (up to the gap asked for), otherwise `time_limit`.
+        Its bound is certified by `pattern_prices`, without any solver's word. No pairs where no
+        whole plan was found.
+    """
+    started = time.perf_counter()
+    until = math.inf if options.time_limit is None else started + options.time_limit
+    search = Search(problem.typed, np.random.Generator(np.random.PCG64(options.seed)), until)
+    blank = Answer(Termination.TIME_LIMIT, start)
+    known = None if start is None else float(problem.prices[problem.pairs] @ start)
+    best = _Best(problem, report, started, blank, known)
+    enough = max(options.gap, 0.0 if problem.integral_cost else OPTIMALITY)
+    with contextlib.suppress(OutOfTime):
+        generated = _refine(search, best, worker_prices, enough)
+        _improve(search, best, generated, enough, patience)
+    ending = Termination.OPTIMAL if best.gap <= enough else Termination.TIME_LIMIT
+    return replace(best.answer, termination=ending, seconds=time.perf_counter() - started)
+
+
+def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> Generated:
+    """Patterns, bound and plan, at one resolution and then at a finer one."""
+    problem = search.problem
+    unit = float(problem.prices.max()) or 1.0
+    coarse, fine, finer = resolutions(problem.shape[0])
+    best.prove(prices)
+    generated = None
+    for tolerance, steps in ((0.5, (coarse, fine)), (0.1, (finer,))):
+        generated = generate(
+            search, problem.tasks, problem.supply, prices,
+            [] if generated is None else generated.patterns,
+            tolerance=tolerance * unit, steps=steps,
+        )  # fmt: skip
+        prices = generated.worker_prices
+        best.prove(prices)
+        best.offer(dive(search, problem.tasks, problem.supply, generated))
+        if best.gap > enough and len(generated.patterns) <= FEW:
+            best.offer(whole(search, problem.tasks, problem.supply, generated, WHOLE_SECONDS))
+        if best.gap <= enough:
+            break
+    assert generated is not None
+    return generated
+
+
+def _improve(
+    search: Search, best: _Best, start: Generated, enough: float, patience: int | None
+) -> None:
+    """Plan some tasks anew, and now and then all of them, until the gap is closed."""
+    problem, failed, size = search.problem, 0, SMALL
+    while best.gap > enough and (patience is None or failed < patience):
+        if best.plan is None or failed % 4 == 3:
+            plan = dive(search, problem.tasks, problem.supply, start, share=0.05)
+            if best.plan is None and plan is None and failed > 3:
+                return
+        else:
+            plan = replan(search, best.plan, start.worker_prices, size=size, seconds=WHOLE_SECONDS)
+            size = min(2 * size, LARGE) if size < LARGE else SMALL
+        failed = 0 if best.offer(plan) else failed + 1
