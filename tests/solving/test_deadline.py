@@ -227,7 +227,7 @@ def test_an_easy_program_is_done_within_its_limit(children, route, formulation):
 
 @pytest.mark.parametrize("ending", [Termination.INTERRUPTED, Termination.TIME_LIMIT])
 def test_a_solve_that_is_ended_gives_its_best(monkeypatch, ending):
-    def ended(seconds, job, *arguments):
+    def ended(seconds, job, *arguments, on_report=None):
         reports = []
         job(*arguments, reports.append)
         return Outcome(reports[-1], ending)
@@ -251,7 +251,7 @@ def test_a_solve_that_is_ended_gives_its_best(monkeypatch, ending):
     ],
 )
 def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
-    monkeypatch.setattr(door, "call_within", lambda *_: outcome)
+    monkeypatch.setattr(door, "call_within", lambda *_, **__: outcome)
     solution = solve(EASY, formulation, time_limit=10)
     assert solution.termination is outcome.ending
     assert solution.objective is solution.bound is solution.assignment is None
@@ -261,7 +261,9 @@ def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
 
 def test_infeasible_without_time_to_say_why(monkeypatch):
     latest = door.Attempt(Answer(Termination.INFEASIBLE, note="no time"))
-    monkeypatch.setattr(door, "call_within", lambda *_: Outcome(latest, Termination.TIME_LIMIT))
+    monkeypatch.setattr(
+        door, "call_within", lambda *_, **__: Outcome(latest, Termination.TIME_LIMIT)
+    )
     solution = solve(EASY, "ip", time_limit=10)
     assert solution.termination is Termination.TIME_LIMIT
     assert solution.infeasibility is None
@@ -272,7 +274,7 @@ def test_reports_on_the_way():
     reports = []
     problem = hard_problem()
     options = door.RunOptions(time_limit=0.3)
-    found = door.attempt(problem, "ip", "arrays", options, time.time() + 0.6, reports.append)
+    found = door.attempt(problem, "ip", "arrays", "mip", options, time.time() + 0.6, reports.append)
     assert found.answer.termination is Termination.TIME_LIMIT
     assert found.answer.pairs is not None
     assert reports
@@ -280,7 +282,7 @@ def test_reports_on_the_way():
 
 
 def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
-    def killed(seconds, job, *arguments):
+    def killed(seconds, job, *arguments, on_report=None):
         reports = []
         job(*arguments, reports.append)
         return Outcome(reports[-1], Termination.NUMERICS, "the solver process failed: exit code -9")
@@ -294,7 +296,7 @@ def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
 
 
 def test_a_dual_that_was_not_finished_has_a_bound_and_no_objective(monkeypatch):
-    weights = door.attempt(EASY, "dual", "arrays", door.RunOptions(), None, [].append).answer
+    weights = door.attempt(EASY, "dual", "arrays", "", door.RunOptions(), None, [].append).answer
     half = replace(weights, termination=Termination.TIME_LIMIT, pairs=None)
     monkeypatch.setattr(door, "run_arrays", lambda *_: half)
     solution = solve(EASY, "dual")

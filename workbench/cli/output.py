@@ -7,6 +7,7 @@ import json
 import math
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -118,27 +119,40 @@ def write_file(path: Path, content: str | bytes, *, option: str = "--out") -> No
         raise InputError(f"{option} {path}: cannot be written ({error.strerror})") from None
 
 
-@contextlib.contextmanager
-def working(what: str, *, after: float = 0.0) -> Iterator[None]:
-    """Show on standard error that something is being done.
+EVERY = 10.0
+"""Seconds between plain lines that say how far something is."""
 
-    A spinner on a terminal; elsewhere one line, and that only after some seconds.
+
+@contextlib.contextmanager
+def working(what: str, *, after: float = 0.0) -> Iterator[Callable[[str], None]]:
+    """Show on standard error that something is being done; yield what tells how far it is.
+
+    A spinner on a terminal; elsewhere one line, and that only after some seconds, then a line
+    every now and then.
     """
     if sys.stderr.isatty():
         from rich.console import Console
 
-        with Console(stderr=True).status(what):
-            yield
+        with Console(stderr=True).status(what) as status:
+            yield lambda told: status.update(f"{what}: {told}")
         return
+    last = time.monotonic()
+
+    def line(told: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= EVERY:
+            last = time.monotonic()
+            click.echo(f"{what}: {told}", err=True)
+
     if not after:
         click.echo(what, err=True)
-        yield
+        yield line
         return
     timer = threading.Timer(after, lambda: click.echo(what, err=True))
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield line
     finally:
         timer.cancel()
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 ROUTES = ("arrays", "pyomo")
+METHODS = ("auto", "mip", "patterns")
 TITLES = {
     "ip": "offline integer program",
     "relaxation": "relaxation",

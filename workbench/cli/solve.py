@@ -16,11 +16,11 @@ from workbench.cli.output import (
     working,
     write_file,
 )
-from workbench.cli.problems import ROUTES, described, problem_options, read
+from workbench.cli.problems import METHODS, ROUTES, described, problem_options, read
 from workbench.errors import InputError
 
 if TYPE_CHECKING:
-    from workbench.solving import Solution
+    from workbench.solving import Moment, Solution
 
 LONGEST = 365 * 86400.0
 """Seconds. With a limit the solver has its own process, so that Ctrl-C keeps its best answer."""
@@ -34,6 +34,14 @@ LONGEST = 365 * 86400.0
     default="arrays",
     show_default=True,
     help="Arrays straight into the solver, or through the Pyomo model.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    default="auto",
+    show_default=True,
+    help="Of the integer program: branch and bound, column generation over patterns (for tasks of "
+    "few kinds), or whichever suits.",
 )
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Seconds for the solver.")
 @click.option(
@@ -52,6 +60,11 @@ LONGEST = 365 * 86400.0
     type=click.Path(path_type=Path),
     help="Write the pairs task,worker (.csv) or the whole answer (.json).",
 )
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="Draw cost and bound over time, of the integer program (.png).",
+)
 @seed_option
 @json_option
 def command(
@@ -59,52 +72,77 @@ def command(
     formulation: str,
     epsilon: float | None,
     route: str,
+    method: str,
     time_limit: float | None,
     gap: float,
     threads: int,
     exact: bool,
     out: Path | None,
+    plot: Path | None,
     seed: int,
     as_json: bool,
 ) -> int:
     """Solve the assignment problem in FILE (.json or .npz) and check the answer.
 
     Exit code 0 when solved; 1 when infeasible, or not proven within the limits (the best answer
-    is printed all the same).
+    is printed all the same, and with exit code 130 after Ctrl-C).
     """
     check_output(out, (".csv", ".json"))
     if out is not None and out.suffix.lower() == ".csv" and formulation != "ip":
         raise InputError(
             f"--out {out}: only the integer program has whole pairs to list, give a .json"
         )
+    check_output(plot, (".png",), option="--plot")
+    if plot is not None and formulation != "ip":
+        raise InputError("--plot: only the integer program has cost and bound over time")
     problem = read(file, epsilon)
 
     from workbench import solving
 
     title = described(problem, formulation)
-    with working(f"solving: {title}", after=5.0):
+    with working(f"solving: {title}", after=5.0) as say:
         solution = solving.solve(
             problem,
             formulation,
             route=route,
+            method=method,
             time_limit=LONGEST if time_limit is None else min(time_limit, LONGEST),
             gap=gap,
             threads=threads,
             seed=seed,
             exact=exact,
+            progress=lambda moment: say(_so_far(moment)),
         )
     n, m = problem.shape
     payload = {"tasks": n, "workers": m, **solution.as_dict()}
     written = out is not None and _write(out, payload)
+    if plot is not None and solution.history:
+        from workbench import plots
+
+        figure = plots.incumbents(
+            {solution.method.partition(":")[0]: solution.history}, title=title
+        )
+        write_file(plot, plots.as_png(figure), option="--plot")
     if as_json:
         emit(payload)
     else:
         click.echo(_block(title, solution))
         if out is not None:
             click.echo(f"{'written' if written else 'not written: no assignment'}  {out}")
+        if plot is not None:
+            click.echo(f"{'written' if solution.history else 'not written: no history'}  {plot}")
     if solution.termination == "interrupted":
         return 130
     return 0 if solution.solved else 1
+
+
+def _so_far(moment: Moment) -> str:
+    """Cost, bound and gap in a few words."""
+    cost, bound = moment.objective, moment.bound
+    told = f"cost {_number(cost)}, bound {_number(bound)}"
+    if cost and bound is not None:
+        told += f", gap {100 * max(0.0, cost - bound) / cost:.3g} %"
+    return told
 
 
 def _write(out: Path, payload: dict[str, Any]) -> bool:
@@ -128,6 +166,7 @@ def _block(title: str, solution: Solution) -> str:
         ("bound", _bound(solution)),
         ("gap", "unknown" if solution.gap is None else f"{100 * solution.gap:.4g} %"),
         ("termination", str(solution.termination)),
+        *([("method", solution.method)] if solution.method else []),
         ("certificate", certificate.status),
     ]
     if certificate.exact_bound is not None:
@@ -151,7 +190,8 @@ def _bound(solution: Solution) -> str:
     """Give the bound, and whose word it is."""
     certified = solution.certificate.lower_bound
     if solution.bound is None or certified == solution.bound:
-        return f"{_number(certified)} (proven from the data)"
+        over = " over patterns" if solution.certificate.bound_from == "patterns" else ""
+        return f"{_number(certified)} (proven{over} from the data)"
     return (
         f"{_number(solution.bound)} (by the solver's branch and bound; proven from the data: "
         f"{_number(certified)})"

@@ -14,6 +14,7 @@ from workbench.solving.solution import (
     Check,
     Infeasibility,
     Moment,
+    PatternProof,
     Solution,
     Termination,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Check",
     "Infeasibility",
     "Moment",
+    "PatternProof",
     "Solution",
     "Termination",
     "certify",

@@ -22,8 +22,8 @@ from models import AssignmentProblem, TypedProblem
 from models.patterns import SLACK
 from models.problem import FloatArray
 from workbench.errors import InputError
-from workbench.solving.pattern_bound import bound_steps, pattern_bound
-from workbench.solving.solution import Certificate, Check
+from workbench.solving.pattern_bound import pattern_bound
+from workbench.solving.solution import Certificate, Check, PatternProof
 
 FEASIBILITY = 1e-6
 """Largest constraint violation of a fractional solution, relative to the right-hand side.
@@ -228,7 +228,7 @@ def certify(
     assignment: FloatArray | None = None,
     task_weights: FloatArray | None = None,
     worker_prices: FloatArray | None = None,
-    pattern_prices: FloatArray | None = None,
+    patterns: PatternProof | None = None,
     whole: bool = False,
     exact: bool = False,
 ) -> Certificate:
@@ -240,8 +240,8 @@ def certify(
         y, shape (n, m), or class counts for a `TypedProblem`; None when there is none.
     task_weights, worker_prices
         x and z, for the Lagrangian bound; None when there are none.
-    pattern_prices
-        u by worker class, for the bound over patterns; only for whole assignments.
+    patterns
+        Worker prices and steps, for the bound over patterns; only for whole assignments.
     whole
         The assignment claims to be an integer solution.
     exact
@@ -252,7 +252,7 @@ def certify(
     Certificate
         `status` is `failed` when any check fails: then no number in it is to be used.
     """
-    finite = _finite(problem, assignment, task_weights, worker_prices, pattern_prices)
+    finite = _finite(problem, assignment, task_weights, worker_prices, patterns)
     if not finite.passed:
         return Certificate("failed", (finite,))
     checks = [finite]
@@ -268,8 +268,8 @@ def certify(
             best = bound if fraction is None else fraction
             bound = rounded_up(problem, best, task_weights, worker_prices)
         checks.append(_check("bound is a number", np.array([bound - bound]), 0.0))
-    if pattern_prices is not None and whole and isinstance(problem, AssignmentProblem):
-        over = pattern_bound(problem.typed, pattern_prices, steps=bound_steps(problem.typed))
+    if patterns is not None and whole and isinstance(problem, AssignmentProblem):
+        over = pattern_bound(problem.typed, patterns.worker_prices, steps=patterns.steps)
         value = float(math.ceil(over)) if problem_is_whole(problem) else float(over)
         if bound is None or value > bound:
             bound, bound_from = value, "patterns"
@@ -314,18 +314,16 @@ def _finite(
     assignment: FloatArray | None,
     task_weights: FloatArray | None,
     worker_prices: FloatArray | None,
-    pattern_prices: FloatArray | None,
+    patterns: PatternProof | None,
 ) -> Check:
     n, m = problem.shape
-    classes = m
-    if pattern_prices is not None and isinstance(problem, AssignmentProblem):
-        classes = problem.typed.shape[1]
+    classes = problem.typed.shape[1] if isinstance(problem, AssignmentProblem) and patterns else m
     bad = 0
     for name, values, shape in (
         ("assignment", assignment, (n, m)),
         ("task weights", task_weights, (n,)),
         ("worker prices", worker_prices, (m,)),
-        ("pattern prices", pattern_prices, (classes,)),
+        ("pattern prices", None if patterns is None else patterns.worker_prices, (classes,)),
     ):
         if values is not None:
             _shaped(name, values, shape)

@@ -70,12 +70,14 @@ class Search:
 class Generated:
     """Patterns that are enough for the master's optimum, the optimum, and the best prices seen.
 
-    `value` is L(u) of those prices with the patterns found: a lower bound but for rounding.
+    `task_prices` are those of the cheapest pattern found of each class at `worker_prices`, shape
+    (T,), and `value` is L(u) with them: a lower bound but for rounding.
     """
 
     patterns: list[Pattern]
     mix: Mix
     worker_prices: FloatArray
+    task_prices: FloatArray
     value: float
 
 
@@ -118,21 +120,22 @@ def generate(
     master.add(p for p in patterns if tasks[p.task_class] and (p.copies <= supply).all())
     kinds = np.flatnonzero(tasks)
     best, value, drawn, resolution = worker_prices, -np.inf, DRAWN, list(steps)
+    least = np.zeros(problem.shape[0])
     asked, mix = worker_prices, None
     if master.patterns:
         mix = master.solve()
     for _ in range(rounds):
         search.check()
-        price = -float(asked @ supply)
-        new = 0
+        cheapest, new = np.zeros(problem.shape[0]), 0
         for t in kinds.tolist():
             found = _priced(search, problem, t, asked, most[t], resolution[0])
             if not found:
                 continue
-            price += int(tasks[t]) * (found[0].cost + float(asked @ found[0].copies))
+            cheapest[t] = found[0].cost + float(asked @ found[0].copies)
             new += master.add(found)
+        price = float(tasks @ cheapest - asked @ supply)
         if price > value:
-            best, value = asked, price
+            best, value, least = asked, price, cheapest
         if mix is None or new:
             mix = master.solve()
         settled = mix.cost - value <= tolerance and mix.short.sum() < 1e-9
@@ -148,7 +151,7 @@ def generate(
             drawn = max(0.0, drawn - 0.2)
         asked = drawn * best + (1.0 - drawn) * mix.worker_prices
     assert mix is not None
-    return Generated(master.patterns, mix, best, value)
+    return Generated(master.patterns, mix, best, least, value)
 
 
 def dive(

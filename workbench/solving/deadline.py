@@ -37,11 +37,17 @@ class Outcome:
     note: str = ""
 
 
-def call_within(seconds: float, job: Callable[..., Any], *arguments: Any) -> Outcome:
+def call_within(
+    seconds: float,
+    job: Callable[..., Any],
+    *arguments: Any,
+    on_report: Callable[[Any], None] | None = None,
+) -> Outcome:
     """Run `job(*arguments, report)` in a child; back within the limit plus `GRACE`.
 
     `job` is a function of a module, and what it gives to `report` is kept: on reaching the
     limit, on Ctrl-C and when the child dies, the latest report comes back with the reason.
+    `on_report` is told each, in this process.
     """
     deadline = time.perf_counter() + min(seconds, LONGEST) + GRACE
     messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
@@ -66,6 +72,8 @@ def call_within(seconds: float, job: Callable[..., Any], *arguments: Any) -> Out
                 return Outcome(content)
             if kind == "report":
                 latest = content
+                if on_report is not None:
+                    on_report(content)
             else:
                 note = content or f"exit code {child.wait()}"
                 return Outcome(latest, Termination.NUMERICS, f"the solver process failed: {note}")

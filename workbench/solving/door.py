@@ -56,6 +56,7 @@ def solve(
     algorithm: LpAlgorithm = "simplex",
     seed: int = 0,
     exact: bool = False,
+    progress: Callable[[Moment], None] | None = None,
 ) -> Solution:
     """Solve an assignment problem and check the answer against its data.
 
@@ -83,6 +84,8 @@ def solve(
         Random seed of the solver.
     exact
         Evaluate the certified bound in rational arithmetic.
+    progress
+        Is told cost and bound of the integer program whenever they improve.
 
     Returns
     -------
@@ -100,7 +103,9 @@ def solve(
     options = RunOptions(time_limit, gap, threads, algorithm, seed)
     started = time.perf_counter()
     scaled, unit = _in_units(problem)
-    tried, ending, note = _attempt_within(scaled, formulation, route, method, options)
+    tried, ending, note = _attempt_within(
+        scaled, formulation, route, method, options, _teller(progress, unit)
+    )
     blank = Solution(
         formulation,
         route,
@@ -155,6 +160,16 @@ def _method(
     return "patterns", f"{n} tasks are of {kinds} kinds only"
 
 
+def _teller(progress: Callable[[Moment], None] | None, unit: float) -> Callable[[Attempt], None]:
+    """Pass on the latest moment of each report."""
+
+    def tell(tried: Attempt) -> None:
+        if progress is not None and tried.answer.history:
+            progress(_history(tried.answer.history[-1:], unit)[0])
+
+    return tell
+
+
 def _history(moments: tuple[Moment, ...], unit: float) -> tuple[Moment, ...]:
     """The same in the problem's own prices."""
     return tuple(
@@ -204,10 +219,11 @@ def _attempt_within(
     route: str,
     method: str,
     options: RunOptions,
+    tell: Callable[[Attempt], None],
 ) -> tuple[Attempt, Termination | None, str]:
     """Attempt, here or in a process that can be ended; how it was ended, if it was, and why."""
     if options.time_limit is None:
-        here = attempt(problem, formulation, route, method, options, None, lambda _: None)
+        here = attempt(problem, formulation, route, method, options, None, tell)
         return here, None, ""
     outcome = call_within(
         options.time_limit,
@@ -218,6 +234,7 @@ def _attempt_within(
         method,
         options,
         time.time() + options.time_limit,
+        on_report=tell,
     )
     latest = outcome.latest or Attempt(Answer(Termination.TIME_LIMIT))
     return latest, outcome.ending, outcome.note
@@ -283,7 +300,7 @@ def attempt(
         moment = Moment(time.perf_counter() - started, cost, answer.bound)
         return replace(
             answer,
-            pattern_prices=planned.pattern_prices,
+            proof=planned.proof,
             history=(*planned.history, moment),
             seconds=answer.seconds + planned.seconds,
         )
@@ -382,7 +399,9 @@ def _certified(
         assignment=assignment,
         task_weights=weights,
         worker_prices=prices,
-        pattern_prices=None if answer.pattern_prices is None else answer.pattern_prices * unit,
+        patterns=None
+        if answer.proof is None
+        else replace(answer.proof, worker_prices=answer.proof.worker_prices * unit),
         whole=whole,
         exact=exact,
     )

@@ -24,18 +24,23 @@ from models import TypedProblem
 from models.patterns import SLACK, limits
 from models.problem import BoolArray, FloatArray, IntArray
 
-FINEST = 1_000_000
-"""Steps of a requirement where there are few task classes."""
+STEPS = 1_000_000
+"""Steps of a requirement; for many task classes fewer, as their number is."""
+CELLS = 6e8
+"""Most cells of the dynamic programme of one class, about three seconds."""
 NEVER = 2**61
 """Stands for no price at all; two of it can still be added."""
 
 
-def bound_steps(problem: TypedProblem) -> int:
-    """Steps of a requirement to prove a bound with: fewer where many classes share the time."""
-    return int(np.clip(4 * FINEST // problem.shape[0], FINEST // 50, FINEST))
+def bound_steps(problem: TypedProblem) -> IntArray:
+    """Steps of each class's requirement to prove a bound with, shape (T,), before `refined`."""
+    kinds = problem.shape[0]
+    return np.full(kinds, int(np.clip(4 * STEPS // kinds, STEPS // 50, STEPS)))
 
 
-def pattern_bound(problem: TypedProblem, worker_prices: FloatArray, *, steps: int) -> Fraction:
+def pattern_bound(
+    problem: TypedProblem, worker_prices: FloatArray, *, steps: int | IntArray
+) -> Fraction:
     """L(u), bounded from below in exact arithmetic.
 
     Parameters
@@ -43,20 +48,22 @@ def pattern_bound(problem: TypedProblem, worker_prices: FloatArray, *, steps: in
     worker_prices
         u, shape (K,), by worker class; negative entries count as 0.
     steps
-        Resolution: each requirement in so many steps. The bound is lower than L(u) by about
-        ½ · (labels a task) · (price of a step) for each task.
+        Resolution: requirements in so many steps, one number or one for each class. A set that
+        misses the requirement by less than half a step for each worker in it may pass for a
+        pattern, which only lowers the bound.
 
     Returns
     -------
     Fraction
         A task class without any pattern counts as costing nothing, which is true and says little.
     """
-    unit = _unit(problem, worker_prices)
-    charged = np.rint(np.maximum(worker_prices, 0.0) * unit).astype(np.int64)
-    total = 0
-    for task_class, count in enumerate(problem.tasks.tolist()):
-        if count and problem.requirement[task_class] > 0:
-            total += count * least_price(problem, task_class, charged, unit, steps)
+    unit, charged = _whole_prices(problem, worker_prices)
+    every = np.broadcast_to(steps, problem.shape[:1]).tolist()
+    total = sum(
+        count * least_price(problem, t, charged, unit, every[t])
+        for t, count in enumerate(problem.tasks.tolist())
+        if count and problem.requirement[t] > 0
+    )
     total -= sum(
         workers * capacity * price
         for workers, capacity, price in zip(
@@ -64,6 +71,60 @@ def pattern_bound(problem: TypedProblem, worker_prices: FloatArray, *, steps: in
         )
     )
     return Fraction(total, unit)
+
+
+def refined(
+    problem: TypedProblem,
+    worker_prices: FloatArray,
+    steps: IntArray,
+    task_prices: FloatArray,
+    *,
+    loss: float,
+) -> IntArray:
+    """Finer steps for the classes whose bound falls short of the cheapest pattern known.
+
+    Parameters
+    ----------
+    steps
+        Those to start from, shape (T,).
+    task_prices
+        Price of the cheapest pattern known of each class, shape (T,).
+    loss
+        Bound on Σ n_τ times the shortfall that is let pass, an equal part for each class.
+    """
+    unit, charged = _whole_prices(problem, worker_prices)
+    steps = steps.copy()
+    for t in np.flatnonzero((problem.tasks > 0) & (problem.requirement > 0)).tolist():
+        while True:
+            short = task_prices[t] - least_price(problem, t, charged, unit, int(steps[t])) / unit
+            if problem.tasks[t] * short <= loss / problem.shape[0]:
+                break
+            finer = 10 * int(steps[t])
+            if finer * _open(problem, t, charged, unit) > CELLS:
+                break
+            steps[t] = finer
+    return steps
+
+
+def _whole_prices(problem: TypedProblem, worker_prices: FloatArray) -> tuple[int, IntArray]:
+    """The unit, 1/`unit` of a price, and u in units, rounded: any u will do."""
+    unit = _unit(problem, worker_prices)
+    return unit, np.rint(np.maximum(worker_prices, 0.0) * unit).astype(np.int64)
+
+
+def _open(problem: TypedProblem, task_class: int, charged: IntArray, unit: int) -> int:
+    """How many lots the dynamic programme of a class has to go through."""
+    quality, price, *_ = _priced_lots(problem, task_class, charged, unit)
+    return int(_settled(quality, price, float(problem.requirement[task_class]))[2].sum())
+
+
+def _priced_lots(
+    problem: TypedProblem, task_class: int, charged: IntArray, unit: int
+) -> tuple[FloatArray, IntArray, IntArray, IntArray]:
+    """Quality and price of each lot, its class, and its number of workers."""
+    owner, copies = _lots(limits(problem, task_class), problem.quality[task_class])
+    price = np.floor(problem.prices[task_class] * unit).astype(np.int64) + charged
+    return problem.quality[task_class][owner] * copies, price[owner] * copies, owner, copies
 
 
 def least_price(
@@ -76,12 +137,8 @@ def least_price(
     charged
         u in units, whole, shape (K,).
     """
-    most = limits(problem, task_class)
     need = Fraction(float(problem.requirement[task_class])) * (1 - Fraction(SLACK))
-    price = np.floor(problem.prices[task_class] * unit).astype(np.int64) + charged
-    owner, copies = _lots(most, problem.quality[task_class])
-    lot_price = price[owner] * copies
-    lot_quality = problem.quality[task_class][owner] * copies
+    lot_quality, lot_price, owner, copies = _priced_lots(problem, task_class, charged, unit)
     known, free, rest = _settled(lot_quality, lot_price, float(need))
     if known is None:
         return 0

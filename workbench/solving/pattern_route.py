@@ -32,8 +32,8 @@ from workbench.solving.column_generation import (
     whole,
 )
 from workbench.solving.highs import RunOptions
-from workbench.solving.pattern_bound import bound_steps, pattern_bound
-from workbench.solving.solution import Answer, Moment, Termination
+from workbench.solving.pattern_bound import bound_steps, pattern_bound, refined
+from workbench.solving.solution import Answer, Moment, PatternProof, Termination
 
 FEW = 400
 """Patterns up to which the master is tried as an integer program at once."""
@@ -72,13 +72,21 @@ class _Best:
         self._tell(replace(self.answer, pairs=pairs))
         return True
 
-    def prove(self, prices: FloatArray) -> None:
-        """Keep worker prices that prove a higher bound."""
+    def prove(self, prices: FloatArray, task_prices: FloatArray | None = None) -> None:
+        """Keep worker prices that prove a higher bound.
+
+        With the price of the cheapest pattern known of each class, what rounding loses is won
+        back, as long as it matters for the gap and finer steps can do it.
+        """
         typed = self.problem.typed
-        value = pattern_bound(typed, prices, steps=bound_steps(typed))
+        steps = bound_steps(typed)
+        if task_prices is not None:
+            loss = 0.02 * typed.prices.max() + 1e-5 * float(typed.tasks @ task_prices)
+            steps = refined(typed, prices, steps, task_prices, loss=loss)
+        value = pattern_bound(typed, prices, steps=steps)
         bound = float(math.ceil(value)) if self.problem.integral_cost else float(value)
         if self.answer.bound is None or bound > self.answer.bound:
-            self._tell(replace(self.answer, bound=bound, pattern_prices=prices))
+            self._tell(replace(self.answer, bound=bound, proof=PatternProof(prices, steps)))
 
     def _tell(self, answer: Answer) -> None:
         seconds = time.perf_counter() - self.started
@@ -121,7 +129,7 @@ def run_patterns(
     -------
     Answer
         `optimal` where plan and bound meet (up to the gap asked for), otherwise `time_limit`.
-        Its bound is certified by `pattern_prices`, without any solver's word. No pairs where no
+        Its bound is certified by its `proof`, without any solver's word. No pairs where no
         whole plan was found.
     """
     started = time.perf_counter()
@@ -152,8 +160,8 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
             tolerance=tolerance * unit, steps=steps,
         )  # fmt: skip
         prices = generated.worker_prices
-        best.prove(prices)
         best.offer(dive(search, problem.tasks, problem.supply, generated))
+        best.prove(prices, generated.task_prices)
         if best.gap > enough and len(generated.patterns) <= FEW:
             best.offer(whole(search, problem.tasks, problem.supply, generated, WHOLE_SECONDS))
         if best.gap <= enough:

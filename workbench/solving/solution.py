@@ -39,13 +39,28 @@ class Moment:
     bound: float | None
 
 
+@dataclass(frozen=True, eq=False)
+class PatternProof:
+    """What proves a bound over patterns: see `workbench.solving.pattern_bound`.
+
+    Attributes
+    ----------
+    worker_prices
+        u by worker class, shape (K,).
+    steps
+        Resolution of the requirement of each task class, shape (T,).
+    """
+
+    worker_prices: FloatArray
+    steps: NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a route brings back from the solver, unchecked.
 
     `pairs` has one value for each pair of `problem.pairs`; `bound` is the solver's own word;
-    `note` says what went wrong, if anything did. `pattern_prices` are worker prices, by class,
-    that prove a bound over patterns (`workbench.solving.pattern_bound`).
+    `note` says what went wrong, if anything did. `proof` proves a bound over patterns.
     """
 
     termination: Termination
@@ -55,7 +70,7 @@ class Answer:
     bound: float | None = None
     seconds: float = 0.0
     note: str = ""
-    pattern_prices: FloatArray | None = None
+    proof: PatternProof | None = None
     history: tuple[Moment, ...] = ()
 
 

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models import TypedProblem
+from workbench.solving.knapsack_cover import _greedy, cheapest_patterns
+from workbench.solving.pattern_bound import pattern_bound
+
+TENTHS = st.integers(0, 10).map(lambda k: k / 10)
+
+
+@st.composite
+def knapsacks(draw, numbers=TENTHS):
+    k = draw(st.integers(1, 6))
+    quality = np.array(draw(st.lists(numbers, min_size=k, max_size=k)))
+    price = np.array(
+        draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.25, 3.0]), min_size=k, max_size=k))
+    )
+    most = np.array(draw(st.lists(st.integers(0, 3), min_size=k, max_size=k)))
+    share = draw(st.integers(0, 11)) / 10
+    return quality, np.round(share * float(quality @ most), 3), price, most
+
+
+def by_enumeration(quality, need, price, most):
+    sets = np.array(list(product(*(range(m + 1) for m in most.tolist()))))
+    good = sets @ quality >= need * (1 - 1e-9) - 1e-12
+    return (sets[good] @ price).min() if good.any() else None
+
+
+def found(quality, need, price, most, steps=40_000, extra=5, seed=0):
+    rng = np.random.default_rng(seed)
+    return cheapest_patterns(quality, need, price, most, steps=steps, extra=extra, rng=rng)
+
+
+@given(knapsacks())
+@settings(deadline=None, max_examples=300)
+def test_ties_do_not_hide_the_cheapest(case):
+    """Tenths meet requirements exactly: a step of rounding would lose every such pattern."""
+    quality, need, price, most = case
+    patterns, least = found(*case), by_enumeration(*case)
+    if least is None:
+        assert patterns == []
+        return
+    assert price @ patterns[0] == pytest.approx(least)
+    for pattern in patterns:
+        assert (pattern >= 0).all()
+        assert (pattern <= most).all()
+        assert quality @ pattern >= need * (1 - 1e-9)
+    assert len({p.tobytes() for p in patterns}) == len(patterns)
+    costs = [float(price @ p) for p in patterns]
+    assert costs == sorted(costs)
+
+
+@given(knapsacks(st.floats(0.001, 1.0)))
+@settings(deadline=None, max_examples=200)
+def test_odd_numbers(case):
+    quality, need, price, most = case
+    patterns, least = found(*case, steps=100_000), by_enumeration(*case)
+    if least is None:
+        assert patterns == []
+        return
+    assert quality @ patterns[0] >= need * (1 - 1e-9)
+    # Within a step or two the requirement may be just met: then one with a hair more cover counts.
+    tighter = by_enumeration(quality, need * (1 + 1e-4), price, most)
+    assert price @ patterns[0] >= least - 1e-9
+    if tighter is not None:
+        assert price @ patterns[0] <= tighter + 1e-9
+
+
+def test_a_large_case_comes_near_the_proven_bound():
+    rng = np.random.default_rng(5)
+    quality = rng.uniform(0.04, 0.81, 300)
+    price = 1 + np.maximum(0, 1.4 * quality - 0.7)
+    best = found(quality, 13.8, price, np.ones(300, int))[0]
+    problem = TypedProblem([quality], 1, 13.8, [1], np.ones(300, int), [price])
+    bound = float(pattern_bound(problem, np.zeros(300), steps=400_000))
+    assert bound <= price @ best <= bound * 1.0002
+
+
+def test_a_coarse_table_falls_back_to_a_greedy_pattern():
+    quality, most = np.array([0.3, 0.31, 0.32]), np.ones(3, int)
+    for steps in (1, 2, 3):
+        for pattern in found(quality, 0.6, np.ones(3), most, steps=steps):
+            assert quality @ pattern >= 0.6
+    greedy = _greedy(quality, 0.6, np.array([1.0, 1.0, 5.0]), most)
+    assert [p.tolist() for p in greedy] == [[1, 1, 0]]
+    assert _greedy(quality, 2.0, np.ones(3), most) == []
+
+
+def test_nothing_needed_and_nobody_there():
+    assert [p.tolist() for p in found(np.array([0.5]), 0.0, np.ones(1), np.ones(1, int))] == [[0]]
+    assert found(np.array([0.5]), 0.4, np.ones(1), np.zeros(1, int)) == []
+    assert found(np.array([0.0]), 0.4, np.ones(1), np.ones(1, int)) == []
+
+
+def test_the_same_seed_gives_the_same_patterns():
+    rng = np.random.default_rng(1)
+    case = rng.uniform(0, 1, 40), 6.0, rng.uniform(1, 2, 40), np.ones(40, int)
+    first, again = found(*case, seed=3), found(*case, seed=3)
+    assert [p.tolist() for p in first] == [p.tolist() for p in again]

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from instances import by_enumeration, small_problems
+
+from models import AssignmentProblem, TypedProblem
+from models.patterns import limits
+from workbench.solving import PatternProof, certify, solve
+from workbench.solving.pattern_bound import bound_steps, pattern_bound, refined
+
+
+def plainly(problem, prices):
+    """L(u) by listing every pattern; None where a class has none."""
+    total = -float(problem.supply @ prices)
+    for t in range(problem.shape[0]):
+        sets = np.array(list(product(*(range(m + 1) for m in limits(problem, t).tolist()))))
+        good = sets @ problem.quality[t] >= problem.requirement[t] * (1 - 1e-9) - 1e-12
+        if problem.tasks[t] and not good.any():
+            return None
+        if problem.tasks[t]:
+            total += problem.tasks[t] * (sets[good] @ (problem.prices[t] + prices)).min()
+    return total
+
+
+@given(small_problems(), st.integers(0, 2**31))
+@settings(deadline=None, max_examples=200)
+def test_it_never_exceeds_the_optimum(problem, seed):
+    prices = np.random.default_rng(seed).exponential(0.7, problem.typed.shape[1])
+    prices[np.random.default_rng(seed + 1).random(len(prices)) < 0.4] = 0
+    # A price on capacity that nobody can use up only lowers the bound, by what floats cannot say.
+    prices[problem.typed.capacity > problem.shape[0]] = 0
+    bound, best = pattern_bound(problem.typed, prices, steps=5000), by_enumeration(problem)
+    if best is not None:
+        assert bound <= Fraction(best) + Fraction(1, 10**9)
+    exact = plainly(problem.typed, prices)
+    if exact is not None:
+        assert float(bound) <= exact + 1e-9
+        # Tenths: rounding up by a step or two of 5000 makes no other set a pattern.
+        assert float(bound) == pytest.approx(exact, abs=1e-6)
+
+
+@given(st.integers(0, 2**31))
+@settings(deadline=None, max_examples=60)
+def test_odd_numbers_come_near_from_below(seed):
+    rng = np.random.default_rng(seed)
+    types, classes = 2, 5
+    problem = TypedProblem(
+        rng.uniform(0.05, 1, (types, classes)), rng.integers(1, 5, classes),
+        rng.uniform(0.5, 1.5, types), rng.integers(1, 5, types), rng.integers(1, 3, classes),
+        rng.uniform(0.5, 2, (types, classes)),
+    )  # fmt: skip
+    prices = rng.exponential(0.3, classes)
+    exact = plainly(problem, prices)
+    if exact is None:
+        return
+    bounds = [float(pattern_bound(problem, prices, steps=s)) for s in (10, 1000, 200_000)]
+    assert all(bound <= exact + 1e-9 for bound in bounds)
+    looser = TypedProblem(
+        problem.quality, problem.capacity, problem.requirement * (1 - 1e-4), problem.tasks,
+        problem.workers, problem.cost,
+    )  # fmt: skip
+    assert bounds[-1] >= plainly(looser, prices) - 1e-9
+
+
+def test_negative_prices_count_as_none():
+    problem = TypedProblem([[0.5, 0.4]], [2, 2], 0.8, [3], [1, 1])
+    assert pattern_bound(problem, np.array([-1.0, -2.0]), steps=1000) == 6
+    assert pattern_bound(problem, np.zeros(2), steps=1000) == 6
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-3, 1.0, 1e6, 1e14])
+def test_prices_of_any_size(unit):
+    problem = TypedProblem(
+        [[0.5, 0.4, 0.9]], [2, 2, 2], 0.9, [3], [1, 1, 1], unit * np.array([[1.0, 2.0, 5.0]])
+    )
+    assert float(pattern_bound(problem, np.zeros(3), steps=1000)) == pytest.approx(9 * unit)
+
+
+def test_free_labels():
+    problem = TypedProblem([[0.5, 0.6]], [2, 2], 0.9, [3], [1, 1], np.zeros((1, 2)))
+    assert pattern_bound(problem, np.zeros(2), steps=1000) == 0
+
+
+def test_rounding_a_requirement_met_exactly_counts_as_met():
+    problem = TypedProblem([[0.1, 0.3, 0.39]], [5] * 3, 0.1 + 0.3, [2], [1, 1, 1])
+    assert pattern_bound(problem, np.zeros(3), steps=1_000_000) == 4
+
+
+def test_it_proves_what_the_relaxation_cannot():
+    """Two of 0.64 cover 1, and so does no single label: the relaxation sees 1.56 labels a task."""
+    problem = AssignmentProblem(np.full((30, 6), 0.64), 20, 1.0)
+    relaxed = solve(problem, "typed")
+    assert relaxed.bound < 47
+    proof = certify(
+        problem, assignment=solve(problem, "ip", method="patterns").assignment,
+        patterns=PatternProof(np.zeros(1), np.array([1000])), whole=True, exact=True,
+    )  # fmt: skip
+    assert (proof.status, proof.lower_bound, proof.bound_from) == ("proven", 60, "patterns")
+    assert proof.exact_bound == 60
+
+
+def test_prices_that_are_no_numbers_prove_nothing():
+    problem = AssignmentProblem(np.full((4, 3), 0.64), 4, 1.0)
+    proof = certify(
+        problem, patterns=PatternProof(np.array([np.nan]), np.array([1000])), whole=True
+    )
+    assert proof.status == "failed"
+
+
+def test_steps_are_shared_among_classes():
+    few = TypedProblem(np.full((2, 1), 0.5), 1, 0.5, [1, 1], [1])
+    many = TypedProblem(np.full((1000, 1), 0.5), 1, 0.5, np.ones(1000), [1])
+    assert bound_steps(few).tolist() == [1_000_000] * 2
+    assert set(bound_steps(many).tolist()) == {20_000}
+
+
+def test_finer_steps_see_that_a_near_miss_is_no_pattern():
+    """0.31 and 0.69 miss 1 + 1e-7, which 1000 steps cannot tell; 0.45 and 0.69 do not."""
+    problem = TypedProblem(
+        [[0.31, 0.69, 0.45, 0.55, 0.8]], 9, 1 + 1e-7, [4], np.ones(5),
+        [[0.31, 0.69, 0.46, 0.56, 0.9]],
+    )  # fmt: skip
+    coarse, nobody = np.array([1000]), np.zeros(5)
+    assert float(pattern_bound(problem, nobody, steps=coarse)) == pytest.approx(4.0)
+    steps = refined(problem, nobody, coarse, np.array([1.15]), loss=0.1)
+    assert float(pattern_bound(problem, nobody, steps=steps)) == pytest.approx(4.6)
+    # Where nothing was lost, or too little to matter, the steps stay.
+    assert refined(problem, nobody, coarse, np.array([1.0]), loss=0.1).tolist() == [1000]
+    assert refined(problem, nobody, coarse, np.array([1.15]), loss=1.0).tolist() == [1000]
