@@ -255,13 +255,10 @@ class TypedProblem:
             worker_class,
         )
 
-    def merged(self) -> TypedProblem:
+    def merged(self) -> MergedProblem:
         """The same problem with its equal task classes and its equal worker classes counted as one.
 
-        As for a problem stated by pairs (`of`), but what is merged here are classes: the result's
-        `task_class` (T,) and `worker_class` (K,) lead back to the classes of this problem. So
-        `lift_tasks` and `lift_workers` give dual values by its classes, and `lift` the share of
-        each pair of them: times `sizes`, class counts.
+        What `of` does for a problem stated by pairs, for one stated by class.
         """
         rows: list[NDArray[Any]] = [self.quality, self.requirement[:, None]]
         columns: list[NDArray[Any]] = [
@@ -275,7 +272,7 @@ class TypedProblem:
         first_task, task_class = _merge(rows)
         first_worker, worker_class = _merge(columns)
         at = np.ix_(first_task, first_worker)
-        return TypedProblem(
+        merged = TypedProblem(
             self.quality[at],
             self.capacity[first_worker],
             self.requirement[first_task],
@@ -283,9 +280,8 @@ class TypedProblem:
             _added(self.workers, worker_class),
             None if self.cost is None else self.cost[at],
             None if self.available is None else self.available[at],
-            task_class,
-            worker_class,
         )
+        return MergedProblem(self, merged, task_class, worker_class)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -372,6 +368,38 @@ class TypedProblem:
         if self.task_class is None or self.worker_class is None:
             raise ProblemError("this typed problem was stated by class: it has no pairs to lift to")
         return self.task_class, self.worker_class
+
+
+@dataclass(frozen=True, eq=False)
+class MergedProblem:
+    """A problem stated by class, its equal classes counted as one, and the way back.
+
+    Attributes
+    ----------
+    original, problem
+        The problem as it was stated, and merged.
+    task_class, worker_class
+        Shapes (T,) and (K,): the merged class of each class of the original.
+    """
+
+    original: TypedProblem
+    problem: TypedProblem
+    task_class: IntArray
+    worker_class: IntArray
+
+    def lift(self, counts: FloatArray) -> FloatArray:
+        """Share the merged problem's counts among the original's classes, by their sizes."""
+        sizes = self.problem.sizes
+        share = np.divide(counts, sizes, out=np.zeros_like(counts), where=sizes > 0)
+        return share[np.ix_(self.task_class, self.worker_class)] * self.original.sizes
+
+    def lift_tasks(self, weights: FloatArray) -> FloatArray:
+        """Give each task class of the original the dual value of its merged class."""
+        return weights[self.task_class]
+
+    def lift_workers(self, prices: FloatArray) -> FloatArray:
+        """Give each worker class of the original the dual value of its merged class."""
+        return prices[self.worker_class]
 
 
 @dataclass(frozen=True, eq=False)

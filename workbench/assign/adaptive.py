@@ -158,7 +158,11 @@ class AdaptiveAssigner:
         cost: FloatArray | None = None,
         available: BoolArray | None = None,
     ) -> IntArray:
-        """Tasks for a worker with estimated skills p̂ (T,): Algorithm 1 with the sampled weights."""
+        """Tasks for a worker with estimated skills p̂ (T,): Algorithm 1 with the sampled weights.
+
+        The work is of the order of the types and the tasks taken, however many tasks there are;
+        with `available`, of the order of the tasks.
+        """
         weights = self.task_weights
         perceived = self._perturbed(skill)
         price = np.ones(len(skill)) if cost is None else np.asarray(cost, dtype=np.float64)
@@ -217,13 +221,16 @@ class AdaptiveAssigner:
         """Keep the weights, and the tasks grouped by type and weight (weight 0 never asked for)."""
         self._weights = weights
         asked = np.flatnonzero(weights > 0)
-        keys = np.stack([self.task_class[asked].astype(np.float64), weights[asked]])
-        kinds, group = np.unique(keys, axis=1, return_inverse=True)
+        # Weights numbered first: sorting a million whole numbers is quick, pairs of numbers not.
+        levels, level = np.unique(weights[asked], return_inverse=True)
+        kinds, group = np.unique(
+            self.task_class[asked] * max(len(levels), 1) + level, return_inverse=True
+        )
         order = np.argsort(group, kind="stable")
-        edges = np.searchsorted(group[order], np.arange(1, kinds.shape[1]))
-        self._groups = np.split(asked[order], edges) if kinds.shape[1] else []
-        self._group_class = kinds[0].astype(np.int64)
-        self._group_weights = kinds[1]
+        edges = np.searchsorted(group[order], np.arange(1, len(kinds)))
+        self._groups = np.split(asked[order], edges) if len(kinds) else []
+        self._group_class, at = np.divmod(kinds, max(len(levels), 1))
+        self._group_weights = levels[at]
 
     def state(self) -> dict[str, Any]:
         """Everything needed to go on later, in plain types for JSON."""

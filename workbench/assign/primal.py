@@ -58,7 +58,9 @@ def best_of_groups(
 ) -> IntArray:
     """`best_tasks` where all tasks of a group have one value, without listing them.
 
-    Takes whole groups in order of value, and a fair draw from the one that capacity cuts.
+    Takes whole groups in order of value, and a fair draw from the one that capacity cuts. The
+    work is of the order of the groups and the tasks taken: where few of many are drawn, NumPy
+    draws by Floyd's method, which never lists the many.
     """
     rng = generator(seed)
     taken: list[IntArray] = []
