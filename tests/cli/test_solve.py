@@ -182,9 +182,10 @@ def test_options_reach_the_solver(run, problem, monkeypatch):
     monkeypatch.setattr("workbench.solving.solve", solve)
     run("solve", problem, "--formulation", "dual", "--route", "pyomo", "--time-limit", 5,
         "--gap", 0.1, "--threads", 2, "--seed", 7, "--exact")  # fmt: skip
+    assert callable(seen.pop("progress"))
     assert seen == {
-        "formulation": "dual", "route": "pyomo", "time_limit": 5.0, "gap": 0.1, "threads": 2,
-        "seed": 7, "exact": True,
+        "formulation": "dual", "route": "pyomo", "method": "auto", "time_limit": 5.0,
+        "gap": 0.1, "threads": 2, "seed": 7, "exact": True,
     }  # fmt: skip
 
 

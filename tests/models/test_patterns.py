@@ -54,7 +54,7 @@ def test_with_all_patterns_the_master_is_the_integer_program(seed):
     from workbench.solving import solve
 
     problem = made(seed, costs=seed % 2 == 0, masked=seed % 3 == 0)
-    exact = solve(problem, "ip", method="mip")
+    exact = solve(problem, "ip", method="highs")
     model = pattern_master(problem.typed, all_patterns(problem.typed))
     if exact.objective is None:
         assert solve(problem, "ip", method="patterns").objective is None

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models import TypedProblem
-from workbench.solving.knapsack_cover import _greedy, cheapest_patterns
-from workbench.solving.pattern_bound import pattern_bound
+from workbench.solving.patterns.bound import pattern_bound
+from workbench.solving.patterns.knapsack_cover import _greedy, cheapest_patterns
 
 TENTHS = st.integers(0, 10).map(lambda k: k / 10)
 

@@ -12,7 +12,7 @@ from instances import by_enumeration, small_problems
 from models import AssignmentProblem, TypedProblem
 from models.patterns import limits
 from workbench.solving import PatternProof, certify, solve
-from workbench.solving.pattern_bound import bound_steps, pattern_bound, refined
+from workbench.solving.patterns.bound import bound_steps, pattern_bound, refined
 
 
 def plainly(problem, prices):
@@ -99,7 +99,7 @@ def test_it_proves_what_the_relaxation_cannot():
     assert relaxed.bound < 47
     proof = certify(
         problem, assignment=solve(problem, "ip", method="patterns").assignment,
-        patterns=PatternProof(np.zeros(1), np.array([1000])), whole=True, exact=True,
+        proofs=[PatternProof(np.zeros(1), np.array([1000]))], whole=True, exact=True,
     )  # fmt: skip
     assert (proof.status, proof.lower_bound, proof.bound_from) == ("proven", 60, "patterns")
     assert proof.exact_bound == 60
@@ -108,7 +108,7 @@ def test_it_proves_what_the_relaxation_cannot():
 def test_prices_that_are_no_numbers_prove_nothing():
     problem = AssignmentProblem(np.full((4, 3), 0.64), 4, 1.0)
     proof = certify(
-        problem, patterns=PatternProof(np.array([np.nan]), np.array([1000])), whole=True
+        problem, proofs=[PatternProof(np.array([np.nan]), np.array([1000]))], whole=True
     )
     assert proof.status == "failed"
 

@@ -12,6 +12,7 @@ from workbench.solving.feasibility import tasks_to_drop
 from workbench.solving.solution import (
     Certificate,
     Check,
+    CountProof,
     Infeasibility,
     Moment,
     PatternProof,
@@ -25,6 +26,7 @@ __all__ = [
     "ROUTES",
     "Certificate",
     "Check",
+    "CountProof",
     "Infeasibility",
     "Moment",
     "PatternProof",

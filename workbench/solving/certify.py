@@ -13,6 +13,7 @@ are fractions. Whole assignments have a higher bound over patterns (`pattern_bou
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal, overload
 
@@ -22,8 +23,9 @@ from models import AssignmentProblem, TypedProblem
 from models.patterns import SLACK
 from models.problem import FloatArray
 from workbench.errors import InputError
-from workbench.solving.pattern_bound import pattern_bound
-from workbench.solving.solution import Certificate, Check, PatternProof
+from workbench.solving.patterns.bound import pattern_bound
+from workbench.solving.search.count_bound import count_lagrangian
+from workbench.solving.solution import Certificate, Check, CountProof, PatternProof, Proof
 
 FEASIBILITY = 1e-6
 """Largest constraint violation of a fractional solution, relative to the right-hand side.
@@ -228,7 +230,7 @@ def certify(
     assignment: FloatArray | None = None,
     task_weights: FloatArray | None = None,
     worker_prices: FloatArray | None = None,
-    patterns: PatternProof | None = None,
+    proofs: Sequence[Proof] = (),
     whole: bool = False,
     exact: bool = False,
 ) -> Certificate:
@@ -240,8 +242,8 @@ def certify(
         y, shape (n, m), or class counts for a `TypedProblem`; None when there is none.
     task_weights, worker_prices
         x and z, for the Lagrangian bound; None when there are none.
-    patterns
-        Worker prices and steps, for the bound over patterns; only for whole assignments.
+    proofs
+        Of higher bounds, for whole assignments of an `AssignmentProblem`.
     whole
         The assignment claims to be an integer solution.
     exact
@@ -252,7 +254,7 @@ def certify(
     Certificate
         `status` is `failed` when any check fails: then no number in it is to be used.
     """
-    finite = _finite(problem, assignment, task_weights, worker_prices, patterns)
+    finite = _finite(problem, assignment, task_weights, worker_prices, proofs)
     if not finite.passed:
         return Certificate("failed", (finite,))
     checks = [finite]
@@ -268,12 +270,10 @@ def certify(
             best = bound if fraction is None else fraction
             bound = rounded_up(problem, best, task_weights, worker_prices)
         checks.append(_check("bound is a number", np.array([bound - bound]), 0.0))
-    if patterns is not None and whole and isinstance(problem, AssignmentProblem):
-        over = pattern_bound(problem.typed, patterns.worker_prices, steps=patterns.steps)
-        value = float(math.ceil(over)) if problem_is_whole(problem) else float(over)
-        if bound is None or value > bound:
-            bound, bound_from = value, "patterns"
-            fraction = over if exact else None
+    if whole and isinstance(problem, AssignmentProblem) and proofs:
+        higher = max((_proven(problem, proof) for proof in proofs), key=lambda each: each[0])
+        if bound is None or higher[0] > bound:
+            bound, fraction, bound_from = higher[0], higher[1] if exact else None, higher[2]
     if assignment is not None and cost is not None:
         checks += primal_checks(problem, assignment, whole=whole)
         unit = cost_scale(problem, cost)
@@ -314,21 +314,47 @@ def _finite(
     assignment: FloatArray | None,
     task_weights: FloatArray | None,
     worker_prices: FloatArray | None,
-    patterns: PatternProof | None,
+    proofs: Sequence[Proof],
 ) -> Check:
     n, m = problem.shape
-    classes = problem.typed.shape[1] if isinstance(problem, AssignmentProblem) and patterns else m
     bad = 0
     for name, values, shape in (
         ("assignment", assignment, (n, m)),
         ("task weights", task_weights, (n,)),
         ("worker prices", worker_prices, (m,)),
-        ("pattern prices", None if patterns is None else patterns.worker_prices, (classes,)),
+        *(part for proof in proofs for part in _parts(problem, proof)),
     ):
         if values is not None:
             _shaped(name, values, shape)
             bad += int(np.count_nonzero(~np.isfinite(values)))
     return _check("finite numbers", np.array([float(bad)]), 0.0)
+
+
+def _parts(
+    problem: AssignmentProblem | TypedProblem, proof: Proof
+) -> list[tuple[str, FloatArray, tuple[int, ...]]]:
+    """The numbers a proof is made of, with their names and the shapes they have to have."""
+    n, m = problem.shape
+    if isinstance(proof, CountProof):
+        return [
+            ("weights of cover", proof.task_weights, (n,)),
+            ("weights of counts", proof.label_weights, (n,)),
+            ("prices of capacity", proof.worker_prices, (m,)),
+        ]
+    typed = problem.typed if isinstance(problem, AssignmentProblem) else problem
+    return [("pattern prices", proof.worker_prices, (typed.shape[1],))]
+
+
+def _proven(problem: AssignmentProblem, proof: Proof) -> tuple[float, Fraction | None, str]:
+    """The bound of a proof, whole where costs are; in exact terms, where it can be; its name."""
+    if isinstance(proof, PatternProof):
+        exact = pattern_bound(problem.typed, proof.worker_prices, steps=proof.steps)
+        value = math.ceil(exact) if problem_is_whole(problem) else exact
+        return float(value), exact, "patterns"
+    counted = count_lagrangian(
+        problem, proof.task_weights, proof.worker_prices, proof.label_weights
+    )
+    return (math.ceil(counted) if problem_is_whole(problem) else counted), None, "label counts"
 
 
 def _shaped(name: str, values: FloatArray, shape: tuple[int, ...]) -> None:

@@ -14,11 +14,13 @@ from models.problem import FloatArray
 from workbench.errors import InputError
 from workbench.solving.array_route import run_arrays
 from workbench.solving.certify import OPTIMALITY, certify, cost_scale
+from workbench.solving.cutting_planes import run_cutting_planes, too_large
 from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain, rounded, share_met
 from workbench.solving.highs import LpAlgorithm, RunOptions
-from workbench.solving.pattern_route import run_patterns
+from workbench.solving.patterns.route import run_patterns
 from workbench.solving.pyomo_route import run_pyomo
+from workbench.solving.search.primal_heuristic import solve_from_start
 from workbench.solving.solution import (
     Answer,
     Certificate,
@@ -30,16 +32,22 @@ from workbench.solving.solution import (
 
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 ROUTES = ("arrays", "pyomo")
-METHODS = ("auto", "mip", "patterns")
+METHODS = {
+    "ip": ("auto", "patterns", "mip", "highs"),
+    "typed": ("auto", "lp", "cutting-planes"),
+}
+"""By formulation; the others leave no choice."""
 
 ALIKE = 4.0
 """Equal tasks a class, on average, from which on `auto` takes patterns."""
 MOST_CLASSES = 200
 """Task classes up to which it does: each prices its own patterns."""
 TINY = 600
-"""Pairs up to which branch and bound is done before patterns have begun."""
+"""Pairs up to which branch and bound is done before anything else has begun."""
 CLOSABLE = 20_000
 """Pairs up to which branch and bound may close the gap that patterns leave."""
+LEAST_SECONDS = 0.05
+"""What is asked of the solver when no time is left."""
 PATIENCE = 8
 """Attempts to improve a plan in vain after which it is asked to."""
 
@@ -70,8 +78,10 @@ def solve(
     route
         `arrays`: straight into HiGHS. `pyomo`: through the Pyomo model.
     method
-        Of the integer program. `mip`: branch and bound. `patterns`: column generation, where
-        many tasks are alike. `auto`: whichever suits; `Solution.method` says which and why.
+        `auto` takes whichever suits; `Solution.method` says which and why. Of `ip`: `patterns`,
+        column generation, where many tasks are alike; `mip`, a heuristic, then branch and bound
+        on what it leaves open; `highs`, branch and bound on the program as it stands. Of
+        `typed`: `lp`, as it stands; `cutting-planes`, for very many worker classes.
     time_limit
         Seconds in the solver. It holds: the solver runs in a process that is ended when need be.
     gap
@@ -144,16 +154,33 @@ def versions() -> dict[str, str]:
 def _method(
     problem: AssignmentProblem | TypedProblem, formulation: str, route: str, method: str
 ) -> tuple[str, str]:
-    """Which method solves the integer program, and why; two empty texts for linear programs."""
-    if formulation != "ip" or not isinstance(problem, AssignmentProblem):
+    """Which method solves a program, and why; two empty texts where there is no choice."""
+    if formulation not in METHODS:
         return "", ""
     if method != "auto":
         return method, "as asked"
+    if isinstance(problem, TypedProblem):
+        return _typed_method(problem, route)
+    return (
+        _typed_method(problem.typed, route)
+        if formulation == "typed"
+        else _ip_method(problem, route)
+    )
+
+
+def _typed_method(problem: TypedProblem, route: str) -> tuple[str, str]:
+    types, classes = problem.shape
+    if route == "arrays" and too_large(problem):
+        return "cutting-planes", f"{classes} worker classes are many"
+    return "lp", f"{types} × {classes} classes"
+
+
+def _ip_method(problem: AssignmentProblem, route: str) -> tuple[str, str]:
     if route == "pyomo":
-        return "mip", "the Pyomo model goes to the solver as it is"
+        return "highs", "the Pyomo model goes to the solver as it is"
     n, m = problem.shape
     if n * m <= TINY:
-        return "mip", f"{n} × {m} pairs are few"
+        return "highs", f"{n} × {m} pairs are few"
     kinds = problem.typed.shape[0]
     if kinds > MOST_CLASSES or n < ALIKE * kinds:
         return "mip", f"of {n} tasks {kinds} differ: too few are alike for patterns"
@@ -189,12 +216,13 @@ def _check(
         raise InputError(f"formulation {formulation!r} is unknown: use {', '.join(FORMULATIONS)}")
     if route not in ROUTES:
         raise InputError(f"route {route!r} is unknown: use {' or '.join(ROUTES)}")
-    if method not in METHODS:
-        raise InputError(f"method {method!r} is unknown: use {', '.join(METHODS)}")
-    if method != "auto" and formulation != "ip":
-        raise InputError(f"method {method!r} is for the integer program: leave it out for others")
-    if method == "patterns" and route == "pyomo":
-        raise InputError("patterns are priced on arrays: use --route arrays")
+    allowed = METHODS.get(formulation, ("auto",))
+    if method not in allowed:
+        raise InputError(
+            f"method {method!r} is not one of formulation {formulation!r}: use {', '.join(allowed)}"
+        )
+    if route == "pyomo" and method not in ("auto", "highs", "lp"):
+        raise InputError(f"method {method!r} works on arrays: use --route arrays")
     if isinstance(problem, TypedProblem) and formulation != "typed":
         raise InputError("a problem stated by class has only the formulation 'typed'")
 
@@ -257,10 +285,7 @@ def attempt(
     def left() -> RunOptions:
         if until is None:
             return options
-        return replace(options, time_limit=max(until - time.time(), 0.05))
-
-    def over() -> bool:
-        return until is not None and time.time() >= until
+        return replace(options, time_limit=max(until - time.time(), LEAST_SECONDS))
 
     def explained(relaxed: Answer | None = None) -> Attempt:
         note = "infeasible by the solver's word: there was no time to prove it and say why"
@@ -270,61 +295,133 @@ def attempt(
 
     if len(problem.uncoverable()):
         return explained()
-    relaxed = best = None
-    inner = problem
-    planned = Answer(Termination.TIME_LIMIT)
-    if isinstance(problem, AssignmentProblem) and formulation == "ip":
-        # The relaxation's dual values are the task weights, and prove a bound no solver is
-        # trusted for. Counting equal tasks and workers makes it cheap.
-        relaxed = run_arrays(problem.typed, "typed", left())
-        if relaxed.termination is Termination.INFEASIBLE:
-            return explained(relaxed)
-        best = _whole_start(problem, relaxed)
-        report(Attempt(replace(planned, pairs=best), relaxed))
-        if method == "patterns" and relaxed.worker_prices is not None:
-            planned = _by_patterns(problem, relaxed, best, left(), report)
-            if planned.termination is Termination.OPTIMAL or over():
-                return Attempt(planned, relaxed)
-            best = planned.pairs
-    elif isinstance(problem, AssignmentProblem) and formulation == "typed":
-        inner = problem.typed
-    started = time.perf_counter() - planned.seconds
+    if isinstance(problem, TypedProblem) or formulation != "ip":
+        inner = problem
+        if isinstance(problem, AssignmentProblem) and formulation == "typed":
+            inner = problem.typed
+        answer = _linear(inner, formulation, route, method, left())
+        return explained() if answer.termination is Termination.INFEASIBLE else Attempt(answer)
+    tried = _whole(problem, route, method, left, report)
+    return explained(tried.relaxed) if tried.answer.termination is Termination.INFEASIBLE else tried
 
-    def with_plan(answer: Answer) -> Answer:
-        """What branch and bound says, beside what patterns have proven before it."""
-        if answer.bound is None or (planned.bound is not None and planned.bound > answer.bound):
-            answer = replace(answer, bound=planned.bound)
-        cost = None
-        if answer.pairs is not None and isinstance(problem, AssignmentProblem):
-            cost = float(problem.prices[problem.pairs] @ answer.pairs)
-        moment = Moment(time.perf_counter() - started, cost, answer.bound)
-        return replace(
-            answer,
-            proof=planned.proof,
-            history=(*planned.history, moment),
-            seconds=answer.seconds + planned.seconds,
-        )
 
-    def improved(_: float, bound: float, pairs: FloatArray) -> None:
-        nonlocal best, planned
-        best = pairs
-        known = bound if np.isfinite(bound) else None
-        better = with_plan(Answer(Termination.TIME_LIMIT, pairs, bound=known))
-        planned = replace(planned, history=better.history)
-        report(Attempt(better, relaxed))
-
+def _whole(
+    problem: AssignmentProblem,
+    route: str,
+    method: str,
+    left: Callable[[], RunOptions],
+    report: Callable[[Attempt], None],
+) -> Attempt:
+    """Solve the integer program; `left` gives the options with the time that is left."""
+    # The relaxation's dual values are the task weights, and prove a bound no solver is trusted
+    # for. Counting equal tasks and workers makes it cheap.
+    relaxed = _linear(problem.typed, "typed", "arrays", "auto", left())
+    if relaxed.termination is Termination.INFEASIBLE:
+        return Attempt(relaxed, relaxed)
+    best = _whole_start(problem, relaxed)
+    told = _Told(problem, relaxed, report, Answer(Termination.TIME_LIMIT, best))
+    told.tell(told.answer)
+    if method == "patterns" and relaxed.worker_prices is not None:
+        planned = _by_patterns(problem, relaxed, best, left(), told)
+        if planned.termination is Termination.OPTIMAL or left().time_limit == LEAST_SECONDS:
+            return Attempt(planned, relaxed)
+    best = told.answer.pairs
     if route == "pyomo":
-        answer = run_pyomo(inner, formulation, left())
+        answer = run_pyomo(problem, "ip", left())
+    elif method == "highs" or relaxed.pairs is None:
+        answer = run_arrays(problem, "ip", left(), best, told.improved)
     else:
-        answer = run_arrays(inner, formulation, left(), best, improved)
+        answer = _from_start(problem, relaxed, best, left(), told)
     if answer.termination is Termination.INFEASIBLE:
         if best is not None:
             note = "the solver denies a solution that is known"
-            return Attempt(Answer(Termination.NUMERICS, best, note=note), relaxed)
-        return explained(relaxed)
+            answer = Answer(Termination.NUMERICS, best, note=note)
+        return Attempt(answer, relaxed)
     if answer.pairs is None and answer.termination is not Termination.OPTIMAL:
-        answer = replace(answer, pairs=best)
-    return Attempt(with_plan(answer) if formulation == "ip" else answer, relaxed)
+        answer = replace(answer, pairs=told.answer.pairs)
+    return Attempt(told.complete(answer), relaxed)
+
+
+class _Told:
+    """What has been reported of an integer program so far: pairs, bound, proofs and history."""
+
+    def __init__(
+        self,
+        problem: AssignmentProblem,
+        relaxed: Answer,
+        report: Callable[[Attempt], None],
+        answer: Answer,
+    ) -> None:
+        self.problem, self.relaxed, self.report, self.answer = problem, relaxed, report, answer
+        self.started = time.perf_counter()
+
+    def complete(self, answer: Answer) -> Answer:
+        """An answer with the best bound and all the proofs so far, and its moment in history."""
+        bounds = [bound for bound in (answer.bound, self.answer.bound) if bound is not None]
+        best = max(bounds, default=None)
+        pairs = self.answer.pairs if answer.pairs is None else answer.pairs
+        cost = None
+        if pairs is not None:
+            cost = float(self.problem.prices[self.problem.pairs] @ pairs)
+        proofs = self.answer.proofs
+        proofs += tuple(proof for proof in answer.proofs if not any(proof is p for p in proofs))
+        seconds = time.perf_counter() - self.started
+        history = self.answer.history
+        if cost is not None or best is not None:
+            history = (*history, Moment(seconds, cost, best))
+        return replace(
+            answer, pairs=answer.pairs, bound=best, proofs=proofs, history=history, seconds=seconds
+        )
+
+    def tell(self, answer: Answer) -> None:
+        """Report an answer, and remember it."""
+        self.answer = self.complete(answer)
+        self.report(Attempt(self.answer, self.relaxed))
+
+    def improved(self, _: float, bound: float, pairs: FloatArray) -> None:
+        """Report a solution of branch and bound."""
+        known = bound if np.isfinite(bound) else None
+        self.tell(Answer(Termination.TIME_LIMIT, pairs, bound=known))
+
+
+def _linear(
+    problem: AssignmentProblem | TypedProblem,
+    formulation: str,
+    route: str,
+    method: str,
+    options: RunOptions,
+) -> Answer:
+    """A linear program, by the route asked for."""
+    if route == "pyomo":
+        return run_pyomo(problem, formulation, options)
+    if isinstance(problem, TypedProblem) and (
+        method == "cutting-planes" or (method == "auto" and too_large(problem))
+    ):
+        return run_cutting_planes(problem, options)
+    return run_arrays(problem, formulation, options)
+
+
+def _from_start(
+    problem: AssignmentProblem,
+    relaxed: Answer,
+    start: FloatArray | None,
+    options: RunOptions,
+    told: _Told,
+) -> Answer:
+    """Heuristic, then branch and bound on what it leaves open."""
+    weights, prices = _duals(problem.typed, relaxed, 1.0)
+    assert relaxed.pairs is not None
+    assert weights is not None
+    assert prices is not None
+    return solve_from_start(
+        problem,
+        _matrix(problem.typed, relaxed.pairs, lift=True, whole=False),
+        weights,
+        prices,
+        options,
+        known=None if start is None else _matrix(problem, start, lift=False, whole=True),
+        report=told.tell,
+    )
 
 
 def _by_patterns(
@@ -332,18 +429,19 @@ def _by_patterns(
     relaxed: Answer,
     start: FloatArray | None,
     options: RunOptions,
-    report: Callable[[Attempt], None],
+    told: _Told,
 ) -> Answer:
     """Column generation: to the end where only it can get there, else while it gets on."""
     assert relaxed.worker_prices is not None
-    return run_patterns(
+    planned = run_patterns(
         problem,
         np.maximum(relaxed.worker_prices, 0.0),
         options,
-        lambda answer: report(Attempt(answer, relaxed)),
+        told.tell,
         start=start,
         patience=PATIENCE if len(problem.pairs[0]) <= CLOSABLE else None,
     )
+    return told.complete(planned)
 
 
 def _in_units(
@@ -399,9 +497,7 @@ def _certified(
         assignment=assignment,
         task_weights=weights,
         worker_prices=prices,
-        patterns=None
-        if answer.proof is None
-        else replace(answer.proof, worker_prices=answer.proof.worker_prices * unit),
+        proofs=[proof.scaled(unit) for proof in answer.proofs],
         whole=whole,
         exact=exact,
     )

@@ -34,13 +34,17 @@ Task weights decide which labels are bought by comparing values that differ by t
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run: seconds, relative MIP gap, threads, LP algorithm by name, random seed."""
+    """How to run: seconds, relative MIP gap, threads, LP algorithm by name, random seed.
+
+    `nodes` ends branch and bound after so many: unlike seconds, the same on every machine.
+    """
 
     time_limit: float | None = None
     gap: float = 0.0
     threads: int = 1
     algorithm: LpAlgorithm = "simplex"
     seed: int = 0
+    nodes: int | None = None
 
     def __post_init__(self) -> None:
         if self.time_limit is not None and not 0 < self.time_limit < float("inf"):
@@ -125,6 +129,8 @@ def settings(options: RunOptions, *, integer: bool) -> dict[str, Any]:
             "mip_abs_gap": TOLERANCE,
             "mip_feasibility_tolerance": TOLERANCE,
         }
+        if options.nodes is not None:
+            chosen["mip_max_nodes"] = options.nodes
     if options.time_limit is not None:
         chosen["time_limit"] = max(options.time_limit, 0.0)
     return chosen
@@ -170,6 +176,7 @@ def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
         status.kUnbounded: Termination.INFEASIBLE,
         status.kUnboundedOrInfeasible: Termination.INFEASIBLE,
         status.kTimeLimit: Termination.TIME_LIMIT,
+        status.kSolutionLimit: Termination.TIME_LIMIT,  # nodes
         status.kInterrupt: Termination.INTERRUPTED,
     }.get(highs.getModelStatus(), Termination.NUMERICS)
     info, solution = highs.getInfo(), highs.getSolution()

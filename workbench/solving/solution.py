@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -41,7 +41,7 @@ class Moment:
 
 @dataclass(frozen=True, eq=False)
 class PatternProof:
-    """What proves a bound over patterns: see `workbench.solving.pattern_bound`.
+    """What proves a bound over patterns: see `workbench.solving.patterns.bound`.
 
     Attributes
     ----------
@@ -54,13 +54,43 @@ class PatternProof:
     worker_prices: FloatArray
     steps: NDArray[np.int64]
 
+    def scaled(self, unit: float) -> PatternProof:
+        """The same with prices in another unit."""
+        return replace(self, worker_prices=self.worker_prices * unit)
+
+
+@dataclass(frozen=True, eq=False)
+class CountProof:
+    """What proves a bound from least numbers of labels: see `workbench.solving.search.count_bound`.
+
+    Attributes
+    ----------
+    task_weights, label_weights
+        v and w, shape (n,).
+    worker_prices
+        u, shape (m,).
+    """
+
+    task_weights: FloatArray
+    label_weights: FloatArray
+    worker_prices: FloatArray
+
+    def scaled(self, unit: float) -> CountProof:
+        """The same with prices in another unit."""
+        return CountProof(
+            self.task_weights * unit, self.label_weights * unit, self.worker_prices * unit
+        )
+
+
+Proof = PatternProof | CountProof
+
 
 @dataclass(frozen=True)
 class Answer:
     """What a route brings back from the solver, unchecked.
 
     `pairs` has one value for each pair of `problem.pairs`; `bound` is the solver's own word;
-    `note` says what went wrong, if anything did. `proof` proves a bound over patterns.
+    `note` says what went wrong, if anything did. `proofs` are checked by `certify`.
     """
 
     termination: Termination
@@ -70,7 +100,7 @@ class Answer:
     bound: float | None = None
     seconds: float = 0.0
     note: str = ""
-    proof: PatternProof | None = None
+    proofs: tuple[Proof, ...] = ()
     history: tuple[Moment, ...] = ()
 
 
@@ -102,7 +132,8 @@ class Certificate:
     exact_bound
         The same before rounding up, in exact rational arithmetic, when asked for.
     bound_from
-        `relaxation`: the Lagrangian; `patterns`: the bound over patterns; empty without a bound.
+        `relaxation`: the Lagrangian; `patterns` and `label counts`: bounds that hold for whole
+        assignments only; empty without a bound.
     """
 
     status: str

@@ -19,7 +19,9 @@ from models import AssignmentProblem
 from models.patterns import deal
 from models.problem import FloatArray
 from workbench.solving.certify import OPTIMALITY
-from workbench.solving.column_generation import (
+from workbench.solving.highs import RunOptions
+from workbench.solving.patterns.bound import bound_steps, pattern_bound, refined
+from workbench.solving.patterns.column_generation import (
     Generated,
     OutOfTime,
     Plan,
@@ -31,9 +33,7 @@ from workbench.solving.column_generation import (
     resolutions,
     whole,
 )
-from workbench.solving.highs import RunOptions
-from workbench.solving.pattern_bound import bound_steps, pattern_bound, refined
-from workbench.solving.solution import Answer, Moment, PatternProof, Termination
+from workbench.solving.solution import Answer, PatternProof, Termination
 
 FEW = 400
 """Patterns up to which the master is tried as an integer program at once."""
@@ -86,12 +86,10 @@ class _Best:
         value = pattern_bound(typed, prices, steps=steps)
         bound = float(math.ceil(value)) if self.problem.integral_cost else float(value)
         if self.answer.bound is None or bound > self.answer.bound:
-            self._tell(replace(self.answer, bound=bound, proof=PatternProof(prices, steps)))
+            self._tell(replace(self.answer, bound=bound, proofs=(PatternProof(prices, steps),)))
 
     def _tell(self, answer: Answer) -> None:
-        seconds = time.perf_counter() - self.started
-        moment = Moment(seconds, self.cost, answer.bound)
-        self.answer = replace(answer, seconds=seconds, history=(*answer.history, moment))
+        self.answer = replace(answer, seconds=time.perf_counter() - self.started)
         self.report(self.answer)
 
     @property
@@ -129,7 +127,7 @@ def run_patterns(
     -------
     Answer
         `optimal` where plan and bound meet (up to the gap asked for), otherwise `time_limit`.
-        Its bound is certified by its `proof`, without any solver's word. No pairs where no
+        Its bound is certified by its proof, without any solver's word. No pairs where no
         whole plan was found.
     """
     started = time.perf_counter()

@@ -4,7 +4,7 @@ Qualities are counted in steps of C/`steps`, rounded to the nearest, so that a s
 off by a step or so either way; states a little below and above the requirement are then read
 back, and only patterns that meet it by their true qualities are given. So every pattern is
 feasible, and the best is close to the cheapest. What bounds the cheapest from below is
-`pattern_bound`, which shares no code with this.
+`bound`, which shares no code with this.
 
 May import models, NumPy.
 """

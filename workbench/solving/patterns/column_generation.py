@@ -1,6 +1,6 @@
 """Column generation over patterns, and whole plans from it.
 
-The master (`pattern_master`) prices each worker's capacity, and for each task class the cheapest
+The master (`master`) prices each worker's capacity, and for each task class the cheapest
 pattern at these prices (`knapsack_cover`) joins it, until none is missing. The prices asked at
 are drawn toward the best seen so far, which keeps them from swinging (Wentges 1997, "Weighted
 Dantzig–Wolfe decomposition"). Whole plans come from diving: as many tasks as the optimum says
@@ -9,7 +9,7 @@ solved anew, patterns generated for it, and so on. A plan is then improved by ta
 out and planning them again.
 
 Source of the program: Ho, Jabbari, Vaughan (2013), Section 4.2, (1)–(3). May import models,
-`pattern_master`, `knapsack_cover`.
+`master`, `knapsack_cover`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 from models import TypedProblem
 from models.patterns import Pattern, limits
 from models.problem import FloatArray, IntArray
-from workbench.solving.knapsack_cover import cheapest_patterns
-from workbench.solving.pattern_master import Master, Mix
+from workbench.solving.patterns.knapsack_cover import cheapest_patterns
+from workbench.solving.patterns.master import Master, Mix
 
 Plan = list[tuple[Pattern, int]]
 """Patterns, and how many tasks follow each."""
