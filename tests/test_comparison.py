@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from models import requirement
-from workbench.compare import COLUMNS, METHODS, compare, recorded, simulated, summarise
+from workbench.compare import COLUMNS, METHODS, POLICIES, compare, recorded, simulated, summarise
 from workbench.crowd.population import Crowd, specialists
 from workbench.errors import InputError
 
@@ -61,6 +61,25 @@ def test_oracle_workers_make_no_error():
     for method in ("offline IP", "primal approximation", "adaptive", "random + weighted majority"):
         assert table[method].error_measured == 0
         assert table[method].error_exact == pytest.approx(0, abs=1e-9)
+
+
+def test_policies_know_only_their_gold_answers_and_pay_for_them():
+    table = rows(instance())
+    assert table["coverage-aware"].labels_gold == table["adaptive"].labels_gold == 52 * 2 * 15
+    assert table["re-solve"].labels_gold == 52 * 2 * 15
+    assert table["dual descent"].labels_gold == 40 * 2 * 15  # no preliminary worker
+    assert table["coverage-aware"].labels_task <= table["adaptive"].labels_task
+    for method in POLICIES:
+        row = table[method]
+        assert row.labels_task > 0
+        assert row.cost == row.labels_task + row.labels_gold
+        assert row.ratio == row.objective / table["offline IP"].lower_bound
+
+
+def test_a_method_added_at_the_end_leaves_the_others_as_they_were():
+    few, more = np.random.SeedSequence(4).spawn(8), np.random.SeedSequence(4).spawn(len(METHODS))
+    assert [one.spawn_key for one in few] == [one.spawn_key for one in more[:8]]
+    assert METHODS[8:] == POLICIES
 
 
 def test_unknown_truth_is_not_scored():

@@ -24,6 +24,7 @@ from workbench.aggregate.error_rate import lemma_1_bounds, vote_errors
 from workbench.aggregate.message_passing import message_passing
 from workbench.aggregate.votes import Aggregate, linear_weights, majority, weighted_majority
 from workbench.assign.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
+from workbench.assign.policies import KINDS, Setting, Worker, play
 from workbench.assign.primal import primal_approximation
 from workbench.assign.weights import OnInfeasible, offline_weights
 from workbench.crowd import align
@@ -146,6 +147,9 @@ class Row:
 
 COLUMNS = tuple(field.name for field in fields(Row))
 
+POLICIES = ("coverage-aware", "re-solve", "dual descent")
+"""Online policies beyond the paper, as `workbench.assign.policies` names them."""
+
 METHODS = (
     "offline IP",
     "relaxation",
@@ -155,6 +159,7 @@ METHODS = (
     "random + message passing",
     "random + majority",
     "random + weighted majority",
+    *POLICIES,  # new methods come last: each has the random stream of its place
 )
 
 
@@ -360,6 +365,11 @@ def compare(
             partial(_random_labels, instance, budget, known, graph),
             vote, exact_error=method != "random + message passing",
         )  # fmt: skip
+    for method in POLICIES:
+        yield _row(
+            method, instance, bound, seeds[method],
+            partial(_policy_labels, instance, answers, method, on_infeasible, seeds[method]),
+        )  # fmt: skip
 
 
 def _lower_bound(exact: Solution, relaxed: Solution) -> float | None:
@@ -443,6 +453,39 @@ def _adaptive_labels(instance: Instance, result: AdaptiveResult) -> Assigned:
     """The adaptive algorithm's labels; its weights are what it estimated, 2p̂ − 1."""
     weight = linear_weights(result.skill[instance.kinds[result.task], result.worker])
     return Assigned(result.task, instance.order[result.worker], weight, result.labels_gold)
+
+
+def _policy_labels(
+    instance: Instance,
+    answers: GoldAnswers,
+    name: str,
+    on_infeasible: OnInfeasible,
+    seed: np.random.SeedSequence,
+) -> Assigned:
+    """Labels of an online policy that is told estimated skills, as the adaptive algorithm is."""
+    order, first = instance.order, instance.preliminary
+    skill = estimate_skills(*answers).skill
+    cost = None if instance.price is None else instance.price[:, order]
+    mask = instance.available(order)
+    told = tuple(
+        Worker(
+            skill[:, j],
+            capacity,
+            None if cost is None else cost[:, j],
+            None if mask is None else mask[:, j],
+        )
+        for j, capacity in enumerate(instance.capacity[order].tolist())
+    )
+    sampled = KINDS[name].sample
+    setting = Setting(
+        instance.kinds, instance.epsilon, len(order) - first, told[:first] if sampled else (),
+        on_infeasible=on_infeasible,
+    )  # fmt: skip
+    run, _ = play(name, setting, told[first:], seed=generator(seed))
+    place = run.worker + first
+    gold = answers.answered if sampled else answers.answered[:, first:]
+    weight = linear_weights(skill[instance.kinds[run.task], place])
+    return Assigned(run.task, order[place], weight, int(gold.sum()))
 
 
 def _random_labels(

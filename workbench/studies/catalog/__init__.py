@@ -6,6 +6,8 @@ Each module defines `STUDY`. They are imported when asked for: listing names cos
 MODULES: dict[str, str] = {
     "adaptive-figure-1": "adaptive_figure_1",
     "adaptive-figure-2": "adaptive_figure_2",
+    "assignment-policies": "assignment_policies",
+    "bad-instances": "bad_instances",
     "competitive-ratio": "competitive_ratio",
     "correction-ablation": "correction_ablation",
     "exact-heuristic": "exact_heuristic",
