@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench import plots
+from workbench.solving import Moment
+
+
+def went(*moments: tuple[float, float | None, float | None]) -> list[Moment]:
+    return [Moment(*moment) for moment in moments]
+
+
+PATTERNS = went((0.0, None, 90.0), (0.2, 130.0, 90.0), (1.0, 105.0, 100.0), (4.0, 100.0, 100.0))
+BRANCHING = went((0.1, None, None), (0.5, 140.0, 0.0), (30.0, 108.0, 99.0))
+
+
+def curves(axes, colour):
+    return [
+        [[round(float(v), 9) for v in values] for values in line.get_data()]
+        for line in axes.get_lines()
+        if line.get_color() == colour and len(line.get_xdata()) > 1
+    ]
+
+
+def test_costs_bounds_and_the_gap_between_them():
+    figure = plots.incumbents({"patterns": PATTERNS, "HiGHS": BRANCHING}, title="a problem, $1")
+    above, below = figure.axes
+    cost, bound = curves(above, plots.COLOURS[0])
+    assert cost[0] == bound[0] == [0.001, 0.2, 1.0, 4.0]
+    assert np.isnan(cost[1][0])
+    assert cost[1][1:] == [130.0, 105.0, 100.0]
+    assert bound[1] == [90.0, 90.0, 100.0, 100.0]
+    (gap,) = curves(below, plots.COLOURS[1])
+    assert gap[1][1:] == [100.0, pytest.approx(100 * 9 / 108)]
+    stars = [line for line in below.get_lines() if line.get_marker() == "*"]
+    assert [float(line.get_xdata()[0]) for line in stars] == [4.0]
+    assert "seconds" in below.get_xlabel()
+    assert "%" in below.get_ylabel()
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["patterns", "HiGHS", "best cost", "proven bound", "proven optimal"]
+    assert plots.as_png(figure).startswith(b"\x89PNG")
+
+
+def test_a_bound_of_nothing_does_not_squeeze_the_rest():
+    above, _ = plots.incumbents({"HiGHS": BRANCHING}, title="t").axes
+    assert above.get_ylim()[0] > 50
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        [],
+        went((1.0, None, None)),
+        went((1.0, None, 5.0), (2.0, None, 6.0)),
+        went((1.0, 7.0, None)),
+        went((1.0, 7.0, float("-inf"))),
+    ],
+)
+def test_nothing_known_of_the_gap(history):
+    figure = plots.incumbents({"one": history}, title="t")
+    assert [text.get_text() for text in figure.axes[1].texts] == ["no gap known"]
+    assert plots.as_png(figure).startswith(b"\x89PNG")
+
+
+def test_at_once_and_for_nothing():
+    figure = plots.incumbents({"one": went((0.0, 0.0, 0.0))}, title="t")
+    assert [line.get_marker() for line in figure.axes[1].get_lines()][-1] == "*"
+    assert plots.as_png(figure).startswith(b"\x89PNG")
+
+
+def test_many_methods_look_different():
+    many = {f"m{k}": went((1.0, 10.0 + k, 5.0), (2.0, 9.0 + k, 6.0)) for k in range(8)}
+    figure = plots.incumbents(many, title="t")
+    looks = {(line.get_color(), line.get_marker()) for line in figure.axes[1].get_lines()}
+    assert len(looks) == 8
+    plots.as_png(figure)
+
+
+def grown() -> tuple[pd.DataFrame, pd.DataFrame]:
+    points = pd.DataFrame(
+        [
+            ("LP", "tasks n", 100, 0.1, 50.0),
+            ("LP", "tasks n", 1000, 1.0, None),
+            ("trial", "workers m", 10, 0.5, None),
+        ],
+        columns=["what", "along", "size", "seconds", "megabytes"],
+    )
+    fits = pd.DataFrame(
+        [("LP", "tasks n", "seconds", 0.001, 1.0, 0.05, 100, 1000)],
+        columns=["what", "along", "quantity", "factor", "exponent", "error", "least", "most"],
+    )
+    return points, fits
+
+
+def test_growth_in_time_and_memory():
+    figure = plots.cost_growth(*grown(), title="growth")
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "tasks n", "workers m"]
+    assert [axes.get_ylabel() for axes in figure.axes[::2]] == [
+        "time (seconds)",
+        "peak memory beyond the imports (MB)",
+    ]
+    line, marks = figure.axes[0].get_lines()
+    assert line.get_ydata() == pytest.approx([0.1, 1.0])
+    assert list(marks.get_ydata()) == [0.1, 1.0]
+    assert "1.00 ± 0.05" in marks.get_label()
+    assert len(figure.axes[2].get_lines()[0].get_xdata()) == 1
+    assert not figure.axes[3].get_lines()
+    assert plots.as_png(figure).startswith(b"\x89PNG")
+
+
+def test_growth_of_nothing():
+    points, fits = grown()
+    assert plots.as_png(plots.cost_growth(points[:0], fits[:0], title="t")).startswith(b"\x89PNG")

@@ -1,0 +1,34 @@
+"""Pictures of results (floor 5). Nothing below this floor draws.
+
+Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
+marker or dash of its own. A module for each room: `compare`, `assign`, `select`, `learn`,
+`study`, `solving`, and `growth` for the bench. May import what it draws, and no room above.
+"""
+
+from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT
+from workbench.plots.assign import sample_spread
+from workbench.plots.compare import STYLE, comparison
+from workbench.plots.growth import cost_growth
+from workbench.plots.learn import learning
+from workbench.plots.render import as_png, as_svg
+from workbench.plots.select import FAINTEST, hiring
+from workbench.plots.solving import incumbents
+from workbench.plots.study import chart
+
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "FAINTEST",
+    "MARKERS",
+    "STYLE",
+    "TEXT",
+    "as_png",
+    "as_svg",
+    "chart",
+    "comparison",
+    "cost_growth",
+    "hiring",
+    "incumbents",
+    "learning",
+    "sample_spread",
+]

@@ -1,0 +1,95 @@
+"""How time and memory grow with a problem (of `workbench.bench`).
+
+May import `workbench.plots._style`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from workbench.plots._style import COLOURS, MARKERS, TEXT, log_ticks, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+QUANTITIES = {"seconds": "time (seconds)", "megabytes": "peak memory beyond the imports (MB)"}
+
+
+def cost_growth(points: pd.DataFrame, fits: pd.DataFrame, *, title: str) -> Figure:
+    """Time (above) and memory (below), a column for each thing that grows, on logarithmic axes.
+
+    Parameters
+    ----------
+    points
+        One row a measured point: `what` was run, `along` which size, `size`, `seconds` and
+        `megabytes` beyond the imports (missing where it is not known).
+    fits
+        One row a fitted power law, factor × size^exponent: `what`, `along`, `quantity`
+        (`seconds` or `megabytes`), `factor`, `exponent`, `error` (its standard error), `least`
+        and `most`, the sizes it was fitted on. Exponents stand beside the names.
+    title
+        What was measured.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(points["what"]))
+    columns = list(dict.fromkeys(points["along"])) or [""]
+    with mpl.rc_context(TEXT):
+        figure = Figure(figsize=(1.2 + 3.6 * len(columns), 7.2), layout="constrained")
+        grid = figure.subplots(
+            len(QUANTITIES), len(columns), sharex="col", sharey="row", squeeze=False
+        )
+        for row, (quantity, label) in zip(grid, QUANTITIES.items(), strict=True):
+            for axes, along in zip(row, columns, strict=True):
+                for at, name in enumerate(names):
+                    own = (points["what"] == name) & (points["along"] == along)
+                    fit = fits[
+                        (fits["what"] == name)
+                        & (fits["along"] == along)
+                        & (fits["quantity"] == quantity)
+                    ]
+                    _draw(axes, points[own], fit, quantity, at, name)
+                _finish(axes)
+            log_ticks(row[0].yaxis, len(columns))
+            row[0].set_ylabel(label)
+        for axes, along in zip(grid[-1], columns, strict=True):
+            axes.set_xlabel(along)
+            log_ticks(axes.xaxis, 1)
+        figure.suptitle(plain(textwrap.fill(title, 100)), fontsize=11)
+    return figure
+
+
+def _draw(
+    axes: Axes, points: pd.DataFrame, fit: pd.DataFrame, quantity: str, at: int, name: str
+) -> None:
+    known = points.dropna(subset=[quantity])
+    if not len(known):
+        return
+    colour, label = COLOURS[at % len(COLOURS)], plain(name)
+    for line in fit.to_dict("records"):
+        ends = np.array([line["least"], line["most"]], dtype=float)
+        axes.plot(ends, line["factor"] * ends ** line["exponent"], color=colour, lw=1.2)
+        label += f": exponent {line['exponent']:.2f} ± {line['error']:.2f}"
+    axes.plot(
+        known["size"], known[quantity], color=colour, marker=MARKERS[at % len(MARKERS)], ms=5,
+        mec="white", mew=0.5, ls="none", label=label, zorder=3,
+    )  # fmt: skip
+
+
+def _finish(axes: Axes) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.grid(color="0.91", lw=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if axes.get_legend_handles_labels()[0]:
+        # Above the panel, where it crosses no point.
+        axes.legend(
+            fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2
+        )

@@ -1,0 +1,163 @@
+"""Learning whom to trust: accuracy, regret, sets and estimates (of `workbench.learn`).
+
+May import `workbench.plots._style`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from workbench.plots._style import COLOURS, TEXT, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NAMED = 12
+"""Labelers that are named in the picture."""
+
+
+def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figure:
+    """How well labels were while labelers were learnt, what was paid, and what was learnt.
+
+    Four panels: running accuracy (or agreement with the full crowd where no truth is known),
+    regret by its two parts (or labels bought, where there is none), how many labelers were asked,
+    and estimates against skills (or against agreement with the majority).
+
+    Parameters
+    ----------
+    steps
+        One row a task or checkpoint: `tasks`, how many have come; running means `accuracy`,
+        `crowd_accuracy` and `best_accuracy`, or where these are missing `agreement`; `asked`.
+        With `exploration_regret` and `exploitation_regret` regret is drawn, else `labels` and
+        `labels_crowd`, summed. A column with the ending `_se` gives standard errors: bands are
+        ± 1.96 of them. With `kind`, tasks are single ones and their kinds are told apart.
+    workers
+        One row a labeler: `worker`, `estimate`, and `skill` or `consensus`; perhaps `estimate_low`,
+        `estimate_high`.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(TEXT):
+        figure = Figure(figsize=(9.2, 7.4), layout="constrained")
+        (above, paid), (size, learnt) = figure.subplots(2, 2)
+        _accuracies(above, steps)
+        if "exploration_regret" in steps:
+            _regrets(paid, steps)
+        else:
+            _labels_bought(paid, steps)
+        _sizes(size, steps)
+        _estimates(learnt, workers)
+        for axes in (above, paid, size):
+            axes.set_xlabel("tasks so far")
+            axes.set_xlim(0, 1.02 * steps["tasks"].max())
+        for axes in (above, paid, size, learnt):
+            axes.grid(color="0.91", lw=0.6)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.legend(fontsize=8, frameon=False)
+        figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
+    return figure
+
+
+def _banded(
+    axes: Axes, steps: pd.DataFrame, column: str, colour: str, label: str, ls: str = "-"
+) -> None:
+    """Draw a column, with its band where it has standard errors."""
+    x, y = steps["tasks"].to_numpy(dtype=float), steps[column].to_numpy(dtype=float)
+    axes.plot(x, y, color=colour, lw=1.5, ls=ls, label=label)
+    if f"{column}_se" in steps and steps[f"{column}_se"].notna().any():
+        error = 1.96 * steps[f"{column}_se"].to_numpy(dtype=float)
+        axes.fill_between(x, y - error, y + error, color=colour, alpha=0.2, lw=0)
+
+
+def _accuracies(axes: Axes, steps: pd.DataFrame) -> None:
+    known = "accuracy" in steps and steps["accuracy"].notna().any()
+    if not known:
+        _banded(axes, steps, "agreement", COLOURS[0], "LS_OL")
+        axes.set_ylabel("agreement with the full crowd, so far")
+    else:
+        mean = " (mean ± 95 %)" if "accuracy_se" in steps else ""
+        axes.plot(steps["tasks"], steps["best_accuracy"], color=COLOURS[2], lw=4, alpha=0.45,
+                  label="best set in hindsight")  # fmt: skip
+        _banded(axes, steps, "crowd_accuracy", COLOURS[1], "full crowd, majority", "--")
+        _banded(axes, steps, "accuracy", COLOURS[0], f"LS_OL{mean}")
+        axes.set_ylabel("share of right labels, so far")
+    lines = [np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()]
+    # The first few tasks jump about: they need not be seen.
+    late = np.concatenate([line[len(steps) // 20 :] for line in lines])
+    low = float(np.nanmin(late)) if np.isfinite(late).any() else 0.0
+    axes.set_ylim(max(-0.02, min(0.5, low - 0.03)), 1.02)
+
+
+def _regrets(axes: Axes, steps: pd.DataFrame) -> None:
+    _banded(axes, steps, "regret", COLOURS[6], "together")
+    _banded(axes, steps, "exploration_regret", COLOURS[4], "exploring", "--")
+    _banded(axes, steps, "exploitation_regret", COLOURS[3], "exploiting", ":")
+    axes.set_ylabel("regret: right labels fewer than the best set's")
+    axes.set_ylim(bottom=min(0.0, float(steps["exploitation_regret"].min())))
+
+
+def _labels_bought(axes: Axes, steps: pd.DataFrame) -> None:
+    _banded(axes, steps, "labels_crowd", COLOURS[1], "full crowd", "--")
+    _banded(axes, steps, "labels", COLOURS[0], "LS_OL")
+    axes.set_ylabel("labels bought, so far")
+    axes.set_ylim(bottom=0)
+
+
+def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
+    if "kind" in steps:
+        looks = {
+            "exploit": (COLOURS[0], "o", "exploiting"),
+            "new tester": (COLOURS[4], "^", "exploring: new tester"),
+            "retest": (COLOURS[3], "s", "exploring: retest"),
+        }
+        for kind, (colour, marker, label) in looks.items():
+            own = steps[steps["kind"] == kind]
+            if len(own):
+                axes.plot(own["tasks"], own["asked"], color=colour, marker=marker, ms=3.5,
+                          mew=0, ls="none", alpha=0.7, label=label)  # fmt: skip
+        axes.set_ylabel("labelers asked")
+    else:
+        axes.step(steps["tasks"], steps["asked"], where="pre", color=COLOURS[4], lw=1.3, ls="--",
+                  label="asked at a step, exploring or not")  # fmt: skip
+        _banded(axes, steps, "size", COLOURS[0], "best set by the estimates")
+        axes.set_ylabel("labelers (mean over the runs)")
+    axes.set_ylim(0, 1.15 * max(1.0, float(steps["asked"].max())))
+
+
+def _estimates(axes: Axes, workers: pd.DataFrame) -> None:
+    known = "skill" in workers and workers["skill"].notna().any()
+    against = "skill" if known else "consensus"
+    x, y = (workers[name].to_numpy(dtype=float) for name in (against, "estimate"))
+    axes.plot([0, 1], [0, 1], color="0.45", lw=1, ls=(0, (5, 2)), label=f"estimate = {against}")
+    spread = None
+    if "estimate_low" in workers:
+        ends = [workers[name].to_numpy(dtype=float) for name in ("estimate_low", "estimate_high")]
+        spread = np.maximum([y - ends[0], ends[1] - y], 0.0)
+    axes.errorbar(
+        x, y, yerr=spread, color=COLOURS[0], marker="o", ms=5, mec="white", mew=0.5, ls="none",
+        elinewidth=0.9, capsize=2, zorder=3,
+        label="labeler" + ("" if spread is None else " (mean, 90 % of the runs)"),
+    )  # fmt: skip
+    if len(workers) <= NAMED:
+        top = y if spread is None else y + spread[1]
+        # Above the bars, which would cross the names; equal skills share a place.
+        for at, equal in workers.assign(x=x, top=top).dropna(subset=["x", "top"]).groupby("x"):
+            names = plain(", ".join(map(str, equal["worker"])))
+            axes.annotate(names, (at, equal["top"].max()), (0, 5), fontsize=8, ha="center",
+                          textcoords="offset points", color="0.2")  # fmt: skip
+    reach = np.concatenate([x, y, *([] if spread is None else [y - spread[0], y + spread[1]])])
+    reach = reach[np.isfinite(reach)]
+    low, high = (float(reach.min()), float(reach.max())) if len(reach) else (0.0, 1.0)
+    room = 0.07 * max(high - low, 0.1)
+    axes.set_xlim(low - room, high + room)
+    axes.set_ylim(low - room, high + room)
+    axes.set_xlabel({"skill": "skill (share of right labels)"}.get(
+        against, "agreement with the full crowd (share of her labels)"))  # fmt: skip
+    axes.set_ylabel("estimate p̂")

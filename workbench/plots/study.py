@@ -1,0 +1,241 @@
+"""Charts of studies, for print: one drawing for every `workbench.studies.study.Chart`.
+
+May import `workbench.studies` and `workbench.plots._style`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from workbench.errors import InputError
+from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT, log_ticks, plain
+from workbench.studies.study import Chart
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ACROSS = 3
+"""Panels in a row."""
+
+
+def chart(chart: Chart) -> Figure:
+    """Draw a study's chart for print: panels side by side on equal axes, the legend below.
+
+    A series keeps its colour and marker in every panel, whether or not it occurs there. Marks
+    that a logarithmic axis cannot show are counted in a note.
+
+    Raises
+    ------
+    InputError
+        When the data lack a column that the chart names.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    _check_columns(chart)
+    panels = [None] if chart.panel is None else list(chart.data[chart.panel].unique())
+    across = min(max(len(panels), 1), ACROSS)
+    down = max(1, -(-len(panels) // ACROSS))
+    with mpl.rc_context(TEXT):
+        figure = Figure(
+            figsize=({1: 5.6, 2: 7.4, 3: 9.2}[across], 0.9 + 2.9 * down), layout="constrained"
+        )
+        figure.set_label(chart.caption)
+        # The legend stands below this part, and so below its labels.
+        body = figure.subfigures(1, 1, squeeze=False)[0, 0]
+        grid = body.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
+        style = _style(chart)
+        places = _places(chart)
+        for axes, panel in zip(grid, panels or [None], strict=False):
+            rows = chart.data
+            if chart.panel is not None:
+                rows = rows[rows[chart.panel] == panel]
+                axes.set_title(_named(chart.panel, panel), loc="left")
+            _draw_panel(axes, chart, rows, style, places)
+        for axes in grid[max(len(panels), 1) :]:
+            axes.set_visible(False)
+        _scale(grid[0], chart, places)
+        body.supxlabel(plain(chart.x_label), fontsize=TEXT["axes.labelsize"])
+        body.supylabel(plain(chart.y_label), fontsize=TEXT["axes.labelsize"])
+        _legend(figure, chart, style)
+    return figure
+
+
+def _check_columns(chart: Chart) -> None:
+    named = (
+        chart.x, chart.y, chart.series, chart.panel, chart.low, chart.high, chart.x_low,
+        chart.x_high,
+    )  # fmt: skip
+    for name in named:
+        if name is not None and name not in chart.data:
+            listed = ", ".join(map(str, chart.data.columns))
+            raise InputError(f"chart {chart.name}: no column {name!r}; its data have {listed}")
+
+
+def _style(chart: Chart) -> dict[Any, dict[str, Any]]:
+    """Colour, marker and line of each series, in order of first appearance."""
+    names = [None] if chart.series is None else list(chart.data[chart.series].unique())
+    return {
+        name: {
+            "color": COLOURS[at % len(COLOURS)],
+            "marker": MARKERS[at % len(MARKERS)],
+            "ls": DASHES[at // len(COLOURS) % len(DASHES)],
+            "ms": 6.0 if MARKERS[at % len(MARKERS)] in "PX" else 4.5,
+        }
+        for at, name in enumerate(names)
+    }
+
+
+def _joined(chart: Chart) -> bool:
+    """Whether marks are joined: never from one category to another."""
+    return chart.kind == "step" or (chart.kind == "line" and _places(chart) is None)
+
+
+def _places(chart: Chart) -> dict[Any, int] | None:
+    """Where each category stands on the x axis; None for numbers."""
+    column = chart.data[chart.x]
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        return None
+    return {name: place for place, name in enumerate(column.dropna().unique())}
+
+
+def _draw_panel(
+    axes: Axes,
+    chart: Chart,
+    rows: pd.DataFrame,
+    style: dict[Any, dict[str, Any]],
+    places: dict[Any, int] | None,
+) -> None:
+    hidden = 0
+    for at, (name, look) in enumerate(style.items()):
+        own = rows if chart.series is None else rows[rows[chart.series] == name]
+        own = own.dropna(subset=[chart.x, chart.y])
+        if places is None:
+            x = own[chart.x].to_numpy(dtype=float)
+        else:
+            aside = (at - (len(style) - 1) / 2) * min(0.14, 0.6 / len(style))
+            x = own[chart.x].map(places).to_numpy(dtype=float) + aside
+        y = own[chart.y].to_numpy(dtype=float)
+        seen = ((x > 0) | (not chart.log_x)) & ((y > 0) | (not chart.log_y))
+        hidden += int(np.sum(~seen))
+        own, x, y = own[seen], x[seen], y[seen]
+        if chart.kind == "step":
+            # Steps that coincide: the earlier ones are wider and show on both sides.
+            width = 1.3 + 2.4 * (1 - at / max(len(style) - 1, 1)) if len(style) > 1 else 1.5
+            axes.step(x, y, where="post", color=look["color"], ls=look["ls"], lw=width)
+            continue
+        line = look["ls"] if _joined(chart) else "none"
+        axes.errorbar(
+            x, y, yerr=_lengths(own, y, chart.low, chart.high),
+            xerr=_lengths(own, x, chart.x_low, chart.x_high) if places is None else None,
+            color=look["color"], marker=look["marker"], ls=line, lw=1.3, ms=look["ms"], mew=0.5,
+            mec="white", elinewidth=0.9, capsize=2, zorder=3,
+        )  # fmt: skip
+    for number, (height, _) in enumerate(chart.references):
+        axes.axhline(height, **_reference(number), zorder=2)
+    if chart.diagonal is not None and len(rows):
+        both = rows[[chart.x, chart.y]].to_numpy(dtype=float)
+        both = both[np.isfinite(both) & ((both > 0) | (not (chart.log_x or chart.log_y)))]
+        if both.size:
+            ends = [both.min(), both.max()]
+            axes.plot(ends, ends, color="0.45", lw=1, ls=(0, (5, 2)), zorder=2)
+    if hidden:
+        axes.annotate(
+            f"{hidden} not above 0, not drawn", (0.02, 0.03), xycoords="axes fraction",
+            fontsize=7.5, color="0.35",
+        )  # fmt: skip
+    axes.grid(color="0.91", lw=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _lengths(
+    rows: pd.DataFrame, middle: NDArray[np.float64], low: str | None, high: str | None
+) -> NDArray[np.float64] | None:
+    """Lengths of the bars below and above; none where an end is unknown."""
+    if low is None and high is None:
+        return None
+    ends = [middle if name is None else rows[name].to_numpy(dtype=float) for name in (low, high)]
+    lengths: NDArray[np.float64] = np.nan_to_num(np.array([middle - ends[0], ends[1] - middle]))
+    return np.maximum(lengths, 0.0)
+
+
+def _scale(axes: Axes, chart: Chart, places: dict[Any, int] | None) -> None:
+    """Set the shared axes: logarithmic, categories, or from 0 where the numbers come near it."""
+    for log, scale, axis in (
+        (chart.log_x, axes.set_xscale, axes.xaxis),
+        (chart.log_y, axes.set_yscale, axes.yaxis),
+    ):
+        if log:
+            scale("log")
+            log_ticks(axis, len(axes.figure.axes))
+    if places is not None:
+        axes.set_xticks(range(len(places)), [plain(_spaced(str(name))) for name in places])
+        axes.set_xlim(-0.5, max(len(places), 1) - 0.5)
+        if sum(len(str(name)) for name in places) > 36:
+            for panel in axes.figure.axes:
+                panel.tick_params(axis="x", rotation=25)
+    for name, log, limits in (
+        (chart.x, chart.log_x or places is not None, axes.set_xlim),
+        (chart.y, chart.log_y, axes.set_ylim),
+    ):
+        if not log:
+            values = chart.data[name].to_numpy(dtype=float)
+            values = values[np.isfinite(values)]
+            if len(values) and 0 <= values.min() < 0.3 * values.max():
+                limits(0 if values.min() > 0 else -0.03 * values.max())  # whole marks at 0
+
+
+def _legend(figure: Figure, chart: Chart, style: dict[Any, dict[str, Any]]) -> None:
+    from matplotlib.lines import Line2D
+
+    entries = [
+        Line2D(
+            [], [], color=look["color"], ms=look["ms"], mec="white", mew=0.5,
+            marker="" if chart.kind == "step" else look["marker"],
+            ls=look["ls"] if _joined(chart) else "none", label=plain(_shown(name)),
+        )
+        for name, look in style.items()
+        if name is not None
+    ]  # fmt: skip
+    entries += [
+        Line2D([], [], label=plain(label), **_reference(number))
+        for number, (_, label) in enumerate(chart.references)
+    ]
+    if chart.diagonal is not None:
+        entries.append(
+            Line2D([], [], color="0.45", lw=1, ls=(0, (5, 2)), label=plain(chart.diagonal))
+        )
+    if not entries:
+        return
+    # Inches that an entry takes, at 9 points; in one row if they fit, else in even columns.
+    wide = [0.65 + 0.07 * len(str(entry.get_label())) for entry in entries]
+    fit = figure.get_figwidth()
+    columns = len(entries) if sum(wide) <= fit else max(1, int(fit / max(wide)))
+    columns = -(-len(entries) // -(-len(entries) // columns))
+    numeric = chart.series is not None and not isinstance(next(iter(style), ""), str)
+    figure.legend(
+        handles=entries, loc="outside lower center", ncols=columns, frameon=False,
+        title=plain(_spaced(str(chart.series))) if numeric else None,
+    )  # fmt: skip
+
+
+def _reference(number: int) -> dict[str, Any]:
+    return {"color": "0.35", "lw": 1.1, "ls": ((0, (4, 2)), ":", "-.")[number % 3]}
+
+
+def _named(column: str, value: object) -> str:
+    return plain(value if isinstance(value, str) else f"{_spaced(column)} = {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
