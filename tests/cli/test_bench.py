@@ -5,6 +5,7 @@ import json
 import pytest
 
 from workbench.bench import ROWS, SMOKE, Row, Size, bench
+from workbench.bench.crowds import same_optimum
 from workbench.bench.measure import (
     Sample,
     Target,
@@ -14,7 +15,7 @@ from workbench.bench.measure import (
     peak,
     peak_memory,
 )
-from workbench.bench.rows import JOBS, _same, child
+from workbench.bench.rows import JOBS, child
 
 
 def test_every_row_runs(run, tmp_path):
@@ -24,7 +25,9 @@ def test_every_row_runs(run, tmp_path):
     told = json.loads(result.stdout)
     assert told == json.loads(out.read_text())
     assert [row["name"] for row in told["rows"]] == [row.name for row in ROWS]
-    assert all(row["ours_median"] > 0 and row["reached"] is None for row in told["rows"])
+    assert all(row["reached"] is None for row in told["rows"])
+    # A gap may be 0; nothing else is.
+    assert all(row["ours_median"] > 0 or row["unit"] == "%" for row in told["rows"])
     assert told["machine"]["cores"] >= 1
     assert "highspy" in told["versions"]
     assert [line.split()[1] for line in result.stderr.splitlines()] == [row.name for row in ROWS]
@@ -63,6 +66,23 @@ def test_a_figure_on_its_own():
     assert result.ratio is None
     assert result.reached is True
     assert result.cells()[1:] == ("ours: 262 MB", "", "", "≤ 350 MB", "yes", "")
+
+
+def test_a_gap_is_judged_by_itself():
+    target = Target(0.05, unit="%", alone=True)
+    result = measured(row(target, [0.02], [7.0], "%"), SMOKE, judge=True)
+    assert result.reached is True
+    assert result.cells()[1:5] == ("ours: 0.02 %", "theirs: 7 %", "0.00286 (0.00286–0.00286)",
+                                   "≤ 0.05 %")  # fmt: skip
+    assert measured(row(target, [0.06], [7.0], "%"), SMOKE, judge=True).reached is False
+
+
+@pytest.mark.parametrize("at_most", [True, False])
+def test_gaps_that_are_closed_have_no_ratio(at_most):
+    target = Target(0.0, at_most, unit="%", alone=True)
+    result = measured(row(target, [0.0], [0.0], "%"), SMOKE, judge=True)
+    assert result.ratio is None
+    assert result.reached is True
 
 
 def test_an_absent_peer_gives_no_verdict():
@@ -124,9 +144,9 @@ def test_peak_without_a_process_table(monkeypatch):
 
 
 def test_sides_that_disagree_are_no_comparison():
-    _same(1.0, 1.0 + 1e-9)
+    same_optimum(1.0, 1.0 + 1e-9)
     with pytest.raises(RuntimeError, match="disagree"):
-        _same(1.0, 1.1)
+        same_optimum(1.0, 1.1)
 
 
 def test_rows_by_name():
@@ -135,6 +155,8 @@ def test_rows_by_name():
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_prints_its_peak(job, capsys):
+    if job == "linopy":
+        pytest.importorskip("linopy")
     child(job, SMOKE)
     assert float(capsys.readouterr().out) > 10
 
@@ -166,3 +188,37 @@ def test_the_full_lp_must_have_a_solution():
     trial = replace(Trial.of(SMOKE, 0.3), epsilon=1e-12)
     with pytest.raises(RuntimeError, match="too small"):
         trial.through_pyomo()
+
+
+def test_growth_goes_on_where_it_was_stopped(run, tmp_path):
+    out = tmp_path / "growth.json"
+    result = run("bench", "--growth", "--smoke", "--json", "--out", out)
+    assert result.exit_code == 0, result.output
+    whole = json.loads(out.read_text())
+    assert whole == json.loads(result.stdout)
+    assert all(point["seconds"] > 0 for point in whole["points"])
+    assert [fit["what"] for fit in whole["fits"]] == ["LP over pairs"]
+    assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
+    out.write_text(json.dumps({**whole, "points": whole["points"][:-1]}))
+    again = run("bench", "--growth", "--smoke", "--out", out)
+    assert again.exit_code == 0, again.output
+    assert "LP over pairs" in again.stdout
+    gone_on = json.loads(out.read_text())["points"]
+    assert gone_on[:-1] == whole["points"][:-1]
+    assert gone_on[-1]["size"] == whole["points"][-1]["size"]
+
+
+def test_growth_of_another_seed_is_not_mixed_in(run, tmp_path):
+    out = tmp_path / "growth.json"
+    kept = json.dumps({"seed": 0, "smoke": True, "points": []})
+    out.write_text(kept)
+    result = run("bench", "--growth", "--smoke", "--seed", 1, "--out", out)
+    assert result.exit_code != 0
+    assert "another --seed" in result.stderr
+    assert out.read_text() == kept
+
+
+def test_growth_takes_no_rows(run):
+    result = run("bench", "--growth", "--rows", "typed")
+    assert result.exit_code != 0
+    assert "--growth measures no --rows" in result.stderr

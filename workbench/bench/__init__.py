@@ -1,8 +1,9 @@
 """The bench (under the command line): figures beside what they are to be compared with.
 
 Both sides run in turn, A B A B, and what counts is the ratio of each pair, because the machine
-is shared and its seconds are worth little. `rows` declares what is measured, `measure` how,
-`trial` is the adaptive algorithm's row. May import every room but the command line.
+is shared and its seconds are worth little. `rows` declares what is measured, `measure` how; the
+other modules hold a row or a few each, and `growth` what cost does as a problem grows. May import
+every room but the command line.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from workbench.bench.measure import SMOKE, Result, Row, Size, measured
 from workbench.bench.rows import ROWS
 from workbench.errors import InputError
 
-__all__ = ["ROWS", "SMOKE", "Result", "Row", "Size", "bench", "chosen", "report"]
+__all__ = ["ROWS", "SMOKE", "Result", "Row", "Size", "bench", "chosen", "report", "report_about"]
 
 
 def bench(names: tuple[str, ...], size: Size, *, judge: bool = True) -> Iterator[Result]:
@@ -49,6 +50,16 @@ def chosen(names: tuple[str, ...]) -> list[Row]:
 
 def report(results: list[Result], size: Size) -> dict[str, Any]:
     """Everything measured, with the machine and the versions, in plain types."""
+    return {
+        **report_about(),
+        "size": asdict(size),
+        "rows": [asdict(result) for result in results],
+    }
+
+
+def report_about() -> dict[str, Any]:
+    """The machine, and the versions of whatever had a hand in the figures."""
+    from workbench.bench.peers import peer_versions
     from workbench.solving import versions
 
     return {
@@ -57,7 +68,5 @@ def report(results: list[Result], size: Size) -> dict[str, Any]:
             "system": f"{platform.system()} {platform.machine()}",
             "cores": os.cpu_count(),
         },
-        "versions": versions(),
-        "size": asdict(size),
-        "rows": [asdict(result) for result in results],
+        "versions": versions() | peer_versions(),
     }

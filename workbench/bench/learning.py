@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.bench.crowds import full
 from workbench.bench.measure import Sample, Size, alternate
 from workbench.bench.plain_ls_ol import Settings, Step, plain_run
 from workbench.learn.draws import Draws
@@ -23,7 +24,7 @@ def learning_time(size: Size) -> Sample:
 
     The engine adds up regret and cost as well, which the plain loop does not.
     """
-    runs, tasks = (100, 2000) if size.workers >= 100 else (3, 100)
+    runs, tasks = (100, 2000) if full(size) else (3, 100)
     draws = Draws(SKILL, runs, seed=size.seed)
     schedule = practical(G1, G2)
     traces = simulate(draws, schedule, tasks, trace=True).traces

@@ -33,13 +33,15 @@ SMOKE = Size(tasks=30, workers=20, repeats=2)
 class Target:
     """A ratio of the two sides, or a figure on its own, that is to be reached.
 
-    `at_most` reads ours/beside (or ours); otherwise beside/ours: how many times faster. Without
-    a limit the figure is shown and not judged.
+    `at_most` reads ours/beside (or ours); otherwise beside/ours: how many times faster. `alone`
+    judges ours by itself, whatever stands beside it. Without a limit the figure is shown and not
+    judged.
     """
 
     limit: float | None = None
     at_most: bool = True
     unit: str = "×"
+    alone: bool = False
 
     def judge(self, figure: float) -> bool | None:
         """Whether a figure reaches the target."""
@@ -55,7 +57,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Sample:
-    """What was measured: seconds or MB, run by run; `beside` is empty for a figure on its own."""
+    """What was measured, run by run: seconds, MB or %; `beside` is empty for a figure alone."""
 
     ours: list[float]
     beside: list[float]
@@ -113,7 +115,7 @@ class Result:
     def _amount(self, side: str, median: float | None) -> str:
         if median is None:
             return side
-        shown = f"{median:.0f} {self.unit}"
+        shown = f"{median:.3g} %" if self.unit == "%" else f"{median:.0f} {self.unit}"
         if self.unit == "s":
             shown = f"{median:.2f} s" if median >= 1 else f"{1000 * median:.3g} ms"
         return f"{side}: {shown}"
@@ -133,9 +135,10 @@ def measured(row: Row, size: Size, judge: bool) -> Result:
     ratios = [
         ours / beside if target.at_most else beside / ours
         for ours, beside in zip(sample.ours, sample.beside, strict=False)
+        if (beside if target.at_most else ours)  # a gap may be 0
     ]
     # Without its peer a row shows our side and is not judged.
-    figures = ratios if row.beside else sample.ours
+    figures = ratios if row.beside and not target.alone else sample.ours
     return Result(
         row.name,
         row.ours,

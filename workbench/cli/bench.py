@@ -17,6 +17,7 @@ from workbench.cli.output import (
     working,
     write_file,
 )
+from workbench.errors import InputError
 
 
 @click.command(epilog="Example: workbench bench --rows typed,start-up --out bench.json")
@@ -27,11 +28,23 @@ from workbench.cli.output import (
     type=click.IntRange(1, 1000),
     help="How often each side runs.  [default: 5]",
 )
+@click.option(
+    "--growth",
+    is_flag=True,
+    help="Time and memory against tasks, workers and types instead; an --out that holds some "
+    "points already is gone on with, and a picture is put beside it (.png).",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Write everything (.json).")
 @seed_option
 @json_option
 def command(
-    smoke: bool, rows: str, repeats: int | None, out: Path | None, seed: int, as_json: bool
+    smoke: bool,
+    rows: str,
+    repeats: int | None,
+    growth: bool,
+    out: Path | None,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Measure the workbench beside what it is compared with.
 
@@ -41,6 +54,11 @@ def command(
     from workbench.bench import SMOKE, Result, Size, bench, chosen, report
 
     check_output(out, (".json",))
+    if growth:
+        if rows or repeats is not None:
+            raise InputError("--growth measures no --rows, and each point by itself: no --repeats")
+        _growth(smoke, out, seed, as_json)
+        return
     size = replace(SMOKE if smoke else Size(), seed=seed)
     if repeats is not None:
         size = replace(size, repeats=repeats)
@@ -59,3 +77,43 @@ def command(
     click.echo(table(header, [result.cells() for result in results]))
     about = {**payload["machine"], **payload["versions"]}
     click.echo("\n" + ", ".join(f"{name} {value}" for name, value in about.items()))
+
+
+def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
+    """Measure what is not in the file yet, writing it anew after each point."""
+    from workbench.bench import report_about
+    from workbench.bench.growth import fits, grow, lines, payload, picture, read_points
+
+    points = [] if out is None else read_points(out, seed=seed, smoke=smoke)
+    about = report_about()
+    with working(f"growth, {len(points)} points known") as tell:
+        for point in grow(lines(smoke), points, seed=seed):
+            points.append(point)
+            if out is not None:
+                write_file(out, strict_json(payload(points, about, seed=seed, smoke=smoke)) + "\n")
+            tell(f"{point.what}, {point.along} {point.size}")
+    if out is not None:
+        version = about["versions"]["workbench"]
+        title = f"Growth of time and memory: workbench {version}, {about['machine']['cores']} cores"
+        write_file(out.with_suffix(".png"), picture(points, title=title))
+    if as_json:
+        emit(payload(points, about, seed=seed, smoke=smoke))
+        return
+    shown = [
+        (
+            fit.what,
+            fit.along,
+            fit.quantity,
+            f"{fit.exponent:.2f} ± {fit.error:.2f}",
+            f"{fit.last:.2f}",
+            f"{fit.least:g}–{fit.most:g}",
+            str(fit.points),
+        )
+        for fit in fits(points)
+    ]
+    click.echo(
+        table(("what", "along", "quantity", "exponent", "last two", "sizes", "points"), shown)
+    )
+    for point in points:
+        if point.seconds is None:
+            click.echo(f"{point.what}, {point.along} {point.size}: {point.note}")

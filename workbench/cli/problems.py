@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 ROUTES = ("arrays", "pyomo")
-METHODS = ("auto", "mip", "patterns")
+METHODS = ("auto", "patterns", "mip", "highs", "lp", "cutting-planes")
 TITLES = {
     "ip": "offline integer program",
     "relaxation": "relaxation",

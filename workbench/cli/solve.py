@@ -40,8 +40,9 @@ LONGEST = 365 * 86400.0
     type=click.Choice(METHODS),
     default="auto",
     show_default=True,
-    help="Of the integer program: branch and bound, column generation over patterns (for tasks of "
-    "few kinds), or whichever suits.",
+    help="Of the integer program: patterns (column generation, for tasks of few kinds), mip "
+    "(heuristic, then branch and bound), highs (branch and bound alone). Of typed: lp, or "
+    "cutting-planes for very many workers.",
 )
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Seconds for the solver.")
 @click.option(

@@ -1,0 +1,146 @@
+"""Other solvers on the same problem, each in a process of its own.
+
+OR-tools brings a HiGHS that cannot share a process with ours, so nothing here may import
+`workbench.solving`: the problem comes as arrays in a file, the answer goes as JSON to the output.
+
+Run as `python -m workbench.bench.peer_jobs NAME ARRAYS SECONDS`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.bench.measure import peak
+
+FINE = 10**6
+"""Steps of a unit of quality for CP-SAT, which knows whole numbers only."""
+Told = dict[str, float | None]
+
+
+class Arrays:
+    """Minimise Σ y with 0 ≤ y ≤ 1, Σ_i y_ij ≤ M_j and Σ_j q_ij y_ij ≥ C_i, prices of 1."""
+
+    def __init__(self, path: str) -> None:
+        with np.load(path) as stored:
+            self.quality: NDArray[np.float64] = stored["quality"]
+            self.capacity: NDArray[np.float64] = stored["capacity"].astype(np.float64)
+            self.requirement: NDArray[np.float64] = stored["requirement"]
+
+    def rows(self) -> Any:
+        """Cover rows, then capacity rows, as a sparse matrix over pairs, task by task."""
+        from scipy.sparse import csr_matrix, eye_array, kron, vstack
+
+        n, m = self.quality.shape
+        start = np.arange(n + 1) * m
+        cover = csr_matrix((self.quality.ravel(), np.arange(n * m), start), shape=(n, n * m))
+        capacity = kron(np.ones((1, n)), eye_array(m))
+        return csr_matrix(vstack([cover, capacity]))
+
+
+def glop(arrays: Arrays, seconds: float) -> Told:
+    """The relaxation by OR-tools' simplex method."""
+    return _linear(arrays, "GLOP", seconds)
+
+
+def pdlp(arrays: Arrays, seconds: float) -> Told:
+    """The relaxation by OR-tools' first-order method."""
+    return _linear(arrays, "PDLP", seconds)
+
+
+def _linear(arrays: Arrays, solver: str, seconds: float) -> Told:
+    from ortools.linear_solver.python import model_builder_helper as helpers
+
+    started = time.perf_counter()
+    n, m = arrays.quality.shape
+    model = helpers.ModelBuilderHelper()
+    model.fill_model_from_sparse_data(
+        np.zeros(n * m),
+        np.ones(n * m),
+        np.ones(n * m),
+        np.concatenate([arrays.requirement, np.full(m, -np.inf)]),
+        np.concatenate([np.full(n, np.inf), arrays.capacity]),
+        arrays.rows(),
+    )
+    run = helpers.ModelSolverHelper(solver)
+    run.set_time_limit_in_seconds(seconds)
+    run.solve(model)
+    solved = run.status() == helpers.SolveStatus.OPTIMAL
+    value = run.objective_value() if solved else None
+    return {"seconds": time.perf_counter() - started, "objective": value, "bound": value}
+
+
+def cp_sat(arrays: Arrays, seconds: float) -> Told:
+    """The integer program by CP-SAT, qualities rounded down and requirements up, all cores."""
+    from ortools.sat.python import cp_model
+
+    n, m = arrays.quality.shape
+    model = cp_model.CpModel()
+    y = [[model.new_bool_var("") for _ in range(m)] for _ in range(n)]
+    quality = np.floor(arrays.quality * FINE).astype(int)
+    for i in range(n):
+        least = int(np.ceil(arrays.requirement[i] * FINE))
+        model.add(cp_model.LinearExpr.weighted_sum(y[i], quality[i].tolist()) >= least)
+    for j in range(m):
+        if arrays.capacity[j] < n:
+            model.add(cp_model.LinearExpr.sum([row[j] for row in y]) <= int(arrays.capacity[j]))
+    model.minimize(cp_model.LinearExpr.sum([label for row in y for label in row]))
+    solver = cp_model.CpSolver()
+    solver.parameters.max_time_in_seconds = seconds
+    solver.parameters.num_workers = os.cpu_count() or 1
+    status = solver.solve(model)
+    found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    return {
+        "seconds": solver.wall_time,
+        "objective": solver.objective_value if found else None,
+        "bound": solver.best_objective_bound,
+    }
+
+
+def scip(arrays: Arrays, seconds: float) -> Told:
+    """The integer program by SCIP."""
+    from pyscipopt import Model, quicksum
+
+    n, m = arrays.quality.shape
+    model = Model()
+    model.hideOutput()
+    model.setParam("limits/time", seconds)
+    y = [[model.addVar(vtype="B", obj=1.0) for _ in range(m)] for _ in range(n)]
+    for i in range(n):
+        cover = quicksum(
+            q * label for q, label in zip(arrays.quality[i].tolist(), y[i], strict=True)
+        )
+        model.addCons(cover >= float(arrays.requirement[i]))
+    for j in range(m):
+        model.addCons(quicksum(y[i][j] for i in range(n)) <= float(arrays.capacity[j]))
+    model.optimize()
+    return {
+        "seconds": model.getSolvingTime(),
+        "objective": model.getObjVal() if model.getNSols() else None,
+        "bound": model.getDualbound(),
+    }
+
+
+JOBS: dict[str, Callable[[Arrays, float], Told]] = {
+    "glop": glop,
+    "pdlp": pdlp,
+    "cp-sat": cp_sat,
+    "scip": scip,
+}
+
+
+def main(name: str, path: str, seconds: str) -> None:
+    """Do a job and print what it found, with the peak memory of this process."""
+    told = JOBS[name](Arrays(path), float(seconds))
+    print(json.dumps({**told, "megabytes": peak()}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
