@@ -10,6 +10,7 @@ MODULES: dict[str, str] = {
     "bad-instances": "bad_instances",
     "competitive-ratio": "competitive_ratio",
     "correction-ablation": "correction_ablation",
+    "exact-at-size": "exact_at_size",
     "exact-heuristic": "exact_heuristic",
     "weighted-vote": "weighted_vote",
     "gold-estimates": "gold_estimates",

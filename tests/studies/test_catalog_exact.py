@@ -1,0 +1,94 @@
+"""The study of the integer program at the paper's size, on small crowds."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.solving import Moment, Solution, Termination
+from workbench.studies.catalog import exact_at_size
+from workbench.studies.plan import Trial, plan
+from workbench.studies.trial import Source, attempt
+
+STUDY = exact_at_size.STUDY
+SMALL = {"tasks": 60, "workers": 30, "capacity": 40, "epsilon": 0.2, "time_limit": 20.0}
+
+
+def one(**params):
+    instance = tuple(key for key, given in STUDY.parameters.items() if not given.paired)
+    trial = Trial(STUDY.name, STUDY.version, STUDY.complete(SMALL | params), 0, 0, instance)
+    return STUDY.trial(dict(trial.params), trial.streams)
+
+
+@cache
+def smoke():
+    source = Source.of(STUDY.name)
+    rows = []
+    for trial in plan(STUDY, STUDY.sizes["smoke"].sweep, 1):
+        outcome = attempt(source, trial)
+        rows.append(
+            {**trial.params, "repetition": 0, "status": str(outcome.status), **outcome.record}
+        )
+    return pd.DataFrame(rows)
+
+
+def test_smoke_size_runs_and_is_analysed():
+    table = smoke()
+    assert set(table["status"]) == {"ok"}
+    found = STUDY.analyse(table)
+    assert found.findings[0] == "All 5 trials ended ok."
+    assert len(found.findings) == 1 + 5
+    assert found.charts[0].data["median"].gt(0).all()
+    assert (table["bound"] <= table["cost"]).all()
+    assert (table["certified_bound"] <= table["bound"]).all()
+    assert (table["lp_bound"] <= table["certified_bound"] + 1e-9).all()
+
+
+def test_methods_meet_the_same_crowd_and_agree():
+    records = {method: one(method=method, crowd="hammers") for method in exact_at_size.METHODS}
+    assert len({record["lp_bound"] for record in records.values()}) == 1
+    assert len({record["cost"] for record in records.values()}) == 1
+    assert records["patterns"]["proven"]
+    assert records["patterns"]["certified_gap"] == 0
+
+
+@pytest.mark.parametrize("crowd", exact_at_size.CROWDS)
+def test_skills_are_those_of_the_crowd(crowd):
+    params = STUDY.complete({"crowd": crowd, "workers": 400})
+    drawn = exact_at_size._crowd(params, np.random.SeedSequence(1)).skill
+    assert drawn.shape == (3, 400)
+    if crowd == "spread":
+        assert 0.6 <= drawn.min() < 0.61 < 0.94 < drawn.max() <= 0.95
+    else:
+        skills, counts = np.unique(drawn, return_counts=True)
+        assert tuple(skills) == exact_at_size.FEW[crowd]
+        assert counts.min() > 1200 / len(skills) * 0.85
+
+
+def test_gap_after_a_time():
+    history = (Moment(1.0, 110.0, None), Moment(5.0, 110.0, 100.0), Moment(30.0, 100.0, 100.0))
+    solution = Solution("ip", "arrays", Termination.OPTIMAL, history=history)
+    assert exact_at_size._gap_after(solution, 0.5) is None
+    assert exact_at_size._gap_after(solution, 2.0) is None
+    assert exact_at_size._gap_after(solution, 20.0) == pytest.approx(100 * 10 / 110)
+    assert exact_at_size._gap_after(solution, 40.0) == 0
+
+
+def test_failures_are_counted():
+    table = smoke().copy()
+    table.loc[0, ["gap", "certified_gap", "gap_20", "mean_gap", "solve_seconds"]] = None
+    table.loc[0, "status"] = "deadline"
+    assert STUDY.analyse(table).findings[0].startswith("1 of 5 trials did not end ok")
+    nothing = smoke().assign(status="error")[[*STUDY.parameters, "repetition", "status"]]
+    assert STUDY.analyse(nothing).charts == ()
+
+
+def test_a_crowd_that_cannot_cover_ends_as_infeasible():
+    source = Source.of(STUDY.name)
+    params = STUDY.complete(SMALL | {"workers": 3, "epsilon": 1e-6})
+    instance = tuple(key for key, given in STUDY.parameters.items() if not given.paired)
+    outcome = attempt(source, Trial(STUDY.name, STUDY.version, params, 0, 0, instance))
+    assert str(outcome.status) == "infeasible"
