@@ -96,14 +96,14 @@ def deal(problem: TypedProblem, plan: Sequence[tuple[Pattern, int]]) -> FloatArr
     n, m = len(problem.task_class), len(problem.worker_class)
     assignment = np.zeros((n, m))
     members = [np.flatnonzero(problem.worker_class == k) for k in range(problem.shape[1])]
-    waiting = [np.flatnonzero(problem.task_class == t).tolist() for t in range(problem.shape[0])]
+    waiting = [np.flatnonzero(problem.task_class == t) for t in range(problem.shape[0])]
     turn = np.zeros(problem.shape[1], dtype=np.int64)
     for pattern, times in plan:
-        used = np.flatnonzero(pattern.copies)
-        for _ in range(times):
-            task = waiting[pattern.task_class].pop()
-            for k in used.tolist():
-                copies, those = int(pattern.copies[k]), members[k]
-                assignment[task, those[(turn[k] + np.arange(copies)) % len(those)]] = 1.0
-                turn[k] += copies
+        tasks = waiting[pattern.task_class][:times]
+        waiting[pattern.task_class] = waiting[pattern.task_class][times:]
+        for k in np.flatnonzero(pattern.copies).tolist():
+            copies, those = int(pattern.copies[k]), members[k]
+            turns = turn[k] + np.arange(times * copies)
+            assignment[np.repeat(tasks, copies), those[turns % len(those)]] = 1.0
+            turn[k] += times * copies
     return assignment

@@ -7,6 +7,7 @@ gives the ε that would do.
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import replace
 
 import numpy as np
@@ -107,12 +108,12 @@ def rounded(problem: AssignmentProblem, shares: FloatArray) -> FloatArray:
     # Prefer workers the relaxation uses for a task, then the better ones.
     order = np.argsort(-(shares + 1e-6 * problem.quality), axis=1, kind="stable")
     usable = problem.mask & (problem.quality > 0)
-    need = np.where(problem.requirement > 0, problem.requirement, np.inf)
+    need = problem.requirement
     covered = np.zeros(n)
     position = np.zeros(n, dtype=np.int64)
-    active = np.isfinite(need)
-    while active.any():
-        i = int(np.argmin(np.where(active, covered / need, np.inf)))
+    waiting = [(0.0, i) for i in np.flatnonzero(need > 0).tolist()]
+    while waiting:
+        _, i = heapq.heappop(waiting)
         while position[i] < problem.shape[1]:
             j = int(order[i, position[i]])
             position[i] += 1
@@ -120,11 +121,9 @@ def rounded(problem: AssignmentProblem, shares: FloatArray) -> FloatArray:
                 assignment[i, j] = 1.0
                 room[j] -= 1
                 covered[i] += problem.quality[i, j]
+                if covered[i] < need[i]:
+                    heapq.heappush(waiting, (float(covered[i] / need[i]), i))
                 break
-        else:
-            active[i] = False
-        if covered[i] >= need[i]:
-            active[i] = False
     return assignment
 
 
