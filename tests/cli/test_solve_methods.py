@@ -1,0 +1,94 @@
+"""`workbench solve --method`: which method and why, cost and bound on the way, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pexpect
+import pytest
+
+SKILLS = np.random.default_rng(0).uniform(0.6, 0.95, (3, 60)).round(4)
+
+
+def written(path, *, tasks, epsilon, capacity, skills=SKILLS, **more):
+    kinds = np.arange(tasks) * 3 // tasks
+    problem = {"skill": skills[kinds].tolist(), "capacity": capacity, "epsilon": epsilon}
+    path.write_text(json.dumps(problem | {k: v[kinds].tolist() for k, v in more.items()}))
+    return path
+
+
+@pytest.fixture
+def alike(tmp_path):
+    return written(tmp_path / "alike.json", tasks=90, epsilon=0.2, capacity=60)
+
+
+def test_it_says_which_method_and_why(run, alike):
+    told = run("solve", alike, "--gap", 0.01)
+    assert told.exit_code == 0, told.output
+    assert "patterns: 90 tasks are of 3 kinds only" in told.stdout
+    assert "highs: as asked" in run(
+        "solve", alike, "--method", "highs", "--gap", 0.05, "--time-limit", 60
+    ).stdout  # fmt: skip
+    assert "mip: as asked" in run("solve", alike, "--method", "mip", "--gap", 0.05).stdout
+
+
+def test_json_has_method_history_and_where_the_bound_comes_from(run, alike):
+    answer = json.loads(run("solve", alike, "--gap", 0.01, "--json").stdout)
+    assert answer["method"].startswith("patterns")
+    assert answer["certificate"]["bound_from"] in ("relaxation", "patterns")
+    last = answer["history"][-1]
+    assert (last["objective"], last["bound"]) == (answer["objective"], answer["bound"])
+    assert set(last) == {"seconds", "objective", "bound"}
+
+
+def test_a_picture_of_cost_and_bound(run, alike, tmp_path):
+    told = run("solve", alike, "--gap", 0.01, "--plot", tmp_path / "over-time.png")
+    assert told.exit_code == 0, told.output
+    assert (tmp_path / "over-time.png").read_bytes().startswith(b"\x89PNG")
+    assert "written  " in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--plot", "x.gif"), ".png"),
+        (("--plot", "x.png", "--formulation", "typed"), "only the integer program"),
+        (("--method", "patterns", "--formulation", "dual"), "use auto"),
+        (("--method", "lp"), "use auto, patterns, mip, highs"),
+        (("--method", "patterns", "--route", "pyomo"), "--route arrays"),
+    ],
+)
+def test_options_that_do_not_go_together(refused, alike, options, words):
+    assert words in refused("solve", alike, *options)
+
+
+def test_ctrl_c_during_column_generation_keeps_plan_bound_and_certificate(tmp_path):
+    """Prices no two alike: the last thousandth of the gap stays open, for an hour if need be."""
+    rng = np.random.default_rng(1)
+    skills, cost = rng.uniform(0.6, 0.95, (3, 150)).round(4), rng.uniform(1, 2, (3, 150))
+    file = written(
+        tmp_path / "large.json", tasks=500, epsilon=0.01, capacity=150, skills=skills, cost=cost
+    )
+    out = tmp_path / "answer.json"
+    terminal = pexpect.spawn(
+        sys.executable,
+        ["-m", "workbench.cli", "solve", str(file), "--time-limit", "3600", "--out", str(out)],
+        timeout=120,
+        encoding="utf-8",
+        dimensions=(50, 200),
+    )
+    terminal.expect("gap 0\\.[0-9]+ %")  # a plan and a bound, near each other
+    terminal.sendintr()
+    terminal.expect("termination +interrupted")
+    terminal.expect("certificate +feasible")
+    terminal.expect(pexpect.EOF)
+    terminal.wait()
+    assert terminal.exitstatus == 130
+    answer = json.loads(out.read_text())
+    assert answer["termination"] == "interrupted"
+    assert answer["bound"] <= answer["objective"] <= 1.01 * answer["bound"]
+    assert answer["certificate"]["lower_bound"] == answer["bound"]
+    assert all(check["passed"] for check in answer["certificate"]["checks"])
+    assert len(answer["assignment"]) > 500
