@@ -6,7 +6,7 @@ a requirement of half of what the whole crowd could give the
 poorest task, with capacity for two fifths of the tasks. Skills are known to all but the
 adaptive method; the crowd is sampled beforehand where a method wants that.
 
-- `exact`: branch and bound by HiGHS within a time limit, with the bound it proves;
+- `exact`: the integer program by whichever method suits, within a time limit, with its bound;
 - `primal approximation`: Algorithm 1 with the optimal dual of the perturbed relaxation;
 - `rounding`: the relaxation rounded, the least covered task first;
 - `sampled weights`, `adaptive`: Algorithm 2 with true, and with estimated skills;
