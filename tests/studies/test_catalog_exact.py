@@ -55,7 +55,7 @@ def test_methods_meet_the_same_crowd_and_agree():
     assert records["patterns"]["certified_gap"] == 0
 
 
-@pytest.mark.parametrize("crowd", exact_at_size.CROWDS)
+@pytest.mark.parametrize("crowd", ["spread", *exact_at_size.FEW])
 def test_skills_are_those_of_the_crowd(crowd):
     params = STUDY.complete({"crowd": crowd, "workers": 400})
     drawn = exact_at_size._crowd(params, np.random.SeedSequence(1)).skill
@@ -66,6 +66,19 @@ def test_skills_are_those_of_the_crowd(crowd):
         skills, counts = np.unique(drawn, return_counts=True)
         assert tuple(skills) == exact_at_size.FEW[crowd]
         assert counts.min() > 1200 / len(skills) * 0.85
+
+
+def test_pairs_have_skills_and_prices_of_their_own():
+    streams = Trial("s", 1, {}, 0, 0, ()).streams
+    params = STUDY.complete(SMALL | {"crowd": "pairs"})
+    plain = exact_at_size._instance(params, streams)
+    priced = exact_at_size._instance(params | {"crowd": "priced"}, streams)
+    assert len(np.unique(plain.quality)) == plain.quality.size
+    assert plain.quality.tolist() == priced.quality.tolist()
+    assert plain.cost is None
+    assert 0.5 <= priced.cost.min() < 0.6 < 1.9 < priced.cost.max() <= 2
+    record = one(method="mip", crowd="pairs")
+    assert record["cost"] == one(method="highs", crowd="pairs", time_limit=60.0)["cost"]
 
 
 def test_gap_after_a_time():

@@ -13,7 +13,13 @@ from models import AssignmentProblem, TypedProblem
 from models.problem import FloatArray
 from workbench.errors import InputError
 from workbench.solving.array_route import run_arrays
-from workbench.solving.certify import OPTIMALITY, certify, cost_scale
+from workbench.solving.certify import (
+    OPTIMALITY,
+    certify,
+    cost_scale,
+    lagrangian,
+    rounded_up,
+)
 from workbench.solving.cutting_planes import run_cutting_planes, too_large
 from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain, rounded, share_met
@@ -83,7 +89,8 @@ def solve(
         on what it leaves open; `highs`, branch and bound on the program as it stands. Of
         `typed`: `lp`, as it stands; `cutting-planes`, for very many worker classes.
     time_limit
-        Seconds in the solver. It holds: the solver runs in a process that is ended when need be.
+        Seconds in the solver; without it, and with no gap, a large integer program may be worked at
+        for ever. It holds: the solver runs in a process that is ended when need be.
     gap
         Relative gap at which an integer program may stop.
     threads
@@ -313,14 +320,15 @@ def _whole(
     report: Callable[[Attempt], None],
 ) -> Attempt:
     """Solve the integer program; `left` gives the options with the time that is left."""
+    started = time.perf_counter()
     # The relaxation's dual values are the task weights, and prove a bound no solver is trusted
     # for. Counting equal tasks and workers makes it cheap.
     relaxed = _linear(problem.typed, "typed", "arrays", "auto", left())
     if relaxed.termination is Termination.INFEASIBLE:
         return Attempt(relaxed, relaxed)
     best = _whole_start(problem, relaxed)
-    told = _Told(problem, relaxed, report, Answer(Termination.TIME_LIMIT, best))
-    told.tell(told.answer)
+    told = _Told(problem, relaxed, report, started)
+    told.tell(Answer(Termination.TIME_LIMIT, best, bound=_bound_of(problem, relaxed)))
     if method == "patterns" and relaxed.worker_prices is not None:
         planned = _by_patterns(problem, relaxed, best, left(), told)
         if planned.termination is Termination.OPTIMAL or left().time_limit == LEAST_SECONDS:
@@ -350,10 +358,10 @@ class _Told:
         problem: AssignmentProblem,
         relaxed: Answer,
         report: Callable[[Attempt], None],
-        answer: Answer,
+        started: float,
     ) -> None:
-        self.problem, self.relaxed, self.report, self.answer = problem, relaxed, report, answer
-        self.started = time.perf_counter()
+        self.problem, self.relaxed, self.report, self.started = problem, relaxed, report, started
+        self.answer = Answer(Termination.TIME_LIMIT)
 
     def complete(self, answer: Answer) -> Answer:
         """An answer with the best bound and all the proofs so far, and its moment in history."""
@@ -382,6 +390,14 @@ class _Told:
         """Report a solution of branch and bound."""
         known = bound if np.isfinite(bound) else None
         self.tell(Answer(Termination.TIME_LIMIT, pairs, bound=known))
+
+
+def _bound_of(problem: AssignmentProblem, relaxed: Answer) -> float | None:
+    """What the relaxation's dual values prove of the integer program."""
+    weights, prices = _duals(problem.typed, relaxed, 1.0)
+    if weights is None or prices is None or not np.isfinite([*weights, *prices]).all():
+        return None
+    return rounded_up(problem, lagrangian(problem, weights, prices), weights, prices)
 
 
 def _linear(
@@ -492,12 +508,13 @@ def _certified(
     if answer.pairs is not None:
         assignment = _matrix(inner, answer.pairs, lift=lift, whole=whole)
         objective = float((problem.prices * assignment).sum())
+    proofs = tuple(proof.scaled(unit) for proof in answer.proofs)
     certificate = certify(
         problem,
         assignment=assignment,
         task_weights=weights,
         worker_prices=prices,
-        proofs=[proof.scaled(unit) for proof in answer.proofs],
+        proofs=proofs,
         whole=whole,
         exact=exact,
     )
@@ -512,6 +529,7 @@ def _certified(
         task_weights=weights,
         worker_prices=prices,
         certificate=certificate,
+        proofs=proofs,
     )
 
 

@@ -235,6 +235,8 @@ class Solution:
         (column generation); for large programs by class, `cutting planes`.
     history
         Cost and bound as they improved, for an integer program.
+    proofs
+        Of bounds for whole assignments: `certify` takes them, to check them once more.
     """
 
     formulation: str
@@ -252,6 +254,7 @@ class Solution:
     note: str = ""
     method: str = ""
     history: tuple[Moment, ...] = ()
+    proofs: tuple[Proof, ...] = ()
 
     @property
     def gap(self) -> float | None:
@@ -285,11 +288,12 @@ class Solution:
 
     @property
     def solved(self) -> bool:
-        """Whether an optimum was found and nothing speaks against it."""
-        return self.termination is Termination.OPTIMAL and self.certificate.status in (
-            "proven",
-            "feasible",
-        )
+        """Whether an optimum was found and nothing speaks against it.
+
+        So it is when time ran out just as the bound met the cost.
+        """
+        ended = self.termination is Termination.OPTIMAL or self.gap == 0
+        return ended and self.certificate.status in ("proven", "feasible")
 
     def as_dict(self) -> dict[str, Any]:
         """Plain types, for JSON; the assignment as `[task, worker]` pairs where it is whole."""

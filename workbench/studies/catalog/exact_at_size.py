@@ -8,8 +8,10 @@ method within a time limit. Methods meet the same crowds.
 - `mip`: heuristic, label counts, then branch and bound on what is left open;
 - `highs`: HiGHS alone, from the rounded relaxation.
 
-Crowds: `spread`, skills uniform on [0.6, 0.95], no two alike; `three`, skills 0.5, 0.7 or 0.9;
-`hammers`, 0.5 or 0.9, where ties are everywhere and the relaxation's bound stays far below.
+Crowds by type: `spread`, skills uniform on [0.6, 0.95], no two alike; `three`, skills 0.5, 0.7 or
+0.9; `hammers`, 0.5 or 0.9, where ties are everywhere and the relaxation's bound stays far below.
+Crowds without types: `pairs`, every worker with a skill of her own, uniform on [0.5, 1], for every
+task; `priced`, the same with a price for each pair, uniform on [0.5, 2].
 
 `gap` is what is left at the end, in percent of the cost: (cost − bound)/cost; `gap_20` what was
 left after 20 seconds. `certified_gap` counts only the bound recomputed from the data, without any
@@ -40,7 +42,7 @@ from workbench.studies.summary import wilson
 
 METHODS = ("patterns", "mip", "highs")
 FEW = {"three": (0.5, 0.7, 0.9), "hammers": (0.5, 0.9)}
-CROWDS = ("spread", *FEW)
+CROWDS = ("spread", *FEW, "pairs", "priced")
 EARLY = 20.0
 """Seconds after which the gap is noted as well."""
 MEASURED = (
@@ -75,11 +77,16 @@ def trial(params: Params, streams: Streams) -> Record:
 
 
 def _instance(params: Params, streams: Streams) -> AssignmentProblem:
+    need = requirement(params["epsilon"])
+    if params["crowd"] in ("pairs", "priced"):
+        rng = generator(streams.instance)
+        shape = params["tasks"], params["workers"]
+        quality = (2 * rng.uniform(0.5, 1.0, shape) - 1) ** 2
+        prices = rng.uniform(0.5, 2.0, shape) if params["crowd"] == "priced" else None
+        return AssignmentProblem(quality, params["capacity"], need, prices)
     kinds = task_types(params["tasks"], params["types"])
     crowd = _crowd(params, streams.instance)
-    return AssignmentProblem(
-        crowd.quality[kinds], crowd.capacity, requirement(params["epsilon"]), task_types=kinds
-    )
+    return AssignmentProblem(crowd.quality[kinds], crowd.capacity, need, task_types=kinds)
 
 
 def _crowd(params: Params, seed: np.random.SeedSequence) -> Crowd:
@@ -165,6 +172,10 @@ def _charts(ok: pd.DataFrame) -> tuple[Chart, ...]:
 
 _SPREAD: Block = {"crowd": ["spread"], "epsilon": [0.1, 0.01, 0.001]}
 _TIES: Block = {"crowd": list(FEW), "epsilon": [0.1, 0.01]}
+_PAIRS: Block = {
+    "method": ["mip", "highs"], "crowd": ["pairs", "priced"], "tasks": [200], "workers": [100],
+    "time_limit": [10.0],
+}  # fmt: skip
 _SMALL: Block = {"tasks": [120], "workers": [40], "capacity": [40], "time_limit": [3.0]}
 
 STUDY = Study(
@@ -174,7 +185,9 @@ STUDY = Study(
     parameters={
         "method": Parameter(str, "patterns", "who solves it", choices=METHODS, paired=True),
         "crowd": Parameter(
-            str, "spread", "skills uniform on [0.6, 0.95]; 0.5, 0.7, 0.9; or 0.5, 0.9",
+            str, "spread",
+            "by type: skills uniform on [0.6, 0.95]; 0.5, 0.7, 0.9; or 0.5, 0.9; by pair: uniform "
+            "on [0.5, 1], without and with prices",
             choices=CROWDS,
         ),
         "tasks": Parameter(int, 1000, "n", least=1, most=100_000),
@@ -196,12 +209,16 @@ STUDY = Study(
         ),
         "small": Size(
             ({**_SMALL, "method": list(METHODS), "epsilon": [0.2, 0.1]},
-             {**_SMALL, "method": list(METHODS), "crowd": list(FEW), "epsilon": [0.2]}),
+             {**_SMALL, "method": list(METHODS), "crowd": list(FEW), "epsilon": [0.2]},
+             {**_SMALL, "method": ["mip", "highs"], "crowd": ["pairs", "priced"],
+              "epsilon": [0.2]}),
             2,
         ),
         "paper": Size(
             ({**_SPREAD, "method": ["patterns", "highs"]},
-             {**_TIES, "method": ["patterns", "highs"]}),
+             {**_TIES, "method": ["patterns", "highs"]},
+             {**_PAIRS, "epsilon": [0.1], "capacity": [18]},
+             {**_PAIRS, "epsilon": [0.01], "capacity": [32]}),
             10,
         ),
     },
