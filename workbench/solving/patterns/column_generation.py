@@ -23,6 +23,7 @@ import numpy as np
 from models import TypedProblem
 from models.patterns import Pattern, limits
 from models.problem import FloatArray, IntArray
+from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.knapsack_cover import cheapest_patterns
 from workbench.solving.patterns.master import Master, Mix
 
@@ -41,6 +42,10 @@ def resolutions(kinds: int) -> tuple[int, int, int]:
     """The three resolutions: lower where many task classes price their patterns in turn."""
     share = min(1.0, 10.0 / kinds)
     return max(1000, int(COARSE * share)), max(2000, int(FINE * share)), int(FINER * share)
+
+
+NODES = 1000
+"""Of branch and bound over patterns."""
 
 
 class OutOfTime(Exception):  # noqa: N818 (an ending, not an error)
@@ -262,13 +267,15 @@ def replan(
 def whole(
     search: Search, tasks: IntArray, supply: FloatArray, start: Generated, seconds: float
 ) -> Plan | None:
-    """The best plan of the patterns known, by branch and bound for some seconds; None for none."""
+    """The best plan of the patterns known, by branch and bound for a while; None for none.
+
+    Nodes end it, the same everywhere, or the seconds where the search has a time to keep.
+    """
     master = Master(tasks, supply, _dear(search.problem))
     master.add(start.patterns)
     search.check()
-    return master.whole(
-        seconds=max(0.1, min(seconds, search.seconds)), seed=int(search.rng.integers(2**31))
-    )
+    limit = max(0.1, min(seconds, search.seconds)) if search.until < float("inf") else None
+    return master.whole(RunOptions(limit, seed=int(search.rng.integers(2**31)), nodes=NODES))
 
 
 def _fine(search: Search) -> tuple[int, ...]:

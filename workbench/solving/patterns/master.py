@@ -14,7 +14,7 @@ import numpy as np
 
 from models.patterns import Pattern
 from models.problem import FloatArray, IntArray
-from workbench.solving.highs import claim_threads
+from workbench.solving.highs import RunOptions, claim_threads, settings
 
 FEASIBILITY = 1e-9
 """Tolerance of the linear programs, as everywhere here."""
@@ -113,20 +113,13 @@ class Master:
             np.maximum(duals[classes:], 0.0),
         )
 
-    def whole(self, *, seconds: float, seed: int) -> list[tuple[Pattern, int]] | None:
-        """Solve over whole numbers for a while; the best plan that serves every task, or None."""
+    def whole(self, options: RunOptions) -> list[tuple[Pattern, int]] | None:
+        """Solve over whole numbers; the best plan that serves every task, or None."""
         import highspy
 
         kinds, columns = len(self.tasks), len(self.patterns)
         model = highspy.Highs()
-        for name, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("time_limit", seconds),
-            ("random_seed", seed % 2**31),
-            ("mip_rel_gap", 0.0),
-            ("mip_abs_gap", 1e-6),
-        ):
+        for name, value in settings(options, integer=True).items():
             self._checked(model.setOptionValue(name, value), f"option {name}")
         self._checked(model.passModel(self._highs.getLp()), "model")
         every = np.arange(kinds + columns, dtype=np.int32)

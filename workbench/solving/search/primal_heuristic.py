@@ -43,6 +43,8 @@ FREE = (2, 3, 5, 8)
 """Undecided pairs of the core programs, times n + m: a fractional optimum has one time as many."""
 CORE_SECONDS = 2.0
 """What a core program may take, and as much again a thousand undecided pairs."""
+NODES = 2000
+"""Nodes of branch and bound in one such program."""
 SMALL = 400
 """Pairs up to which HiGHS needs no help."""
 FEW = 3000
@@ -180,6 +182,12 @@ def bought(
     return within_capacity(problem, (value > 0) & usable_pairs(problem), value)
 
 
+def _small_run(seconds: float) -> RunOptions:
+    """How a small program is run: ended by nodes, the same everywhere, or by time if that is up."""
+    limit = max(seconds, 0.01) if math.isfinite(seconds) else None
+    return RunOptions(limit, nodes=NODES)
+
+
 def _search_cores(
     best: Draft,
     reduced: FloatArray,
@@ -199,7 +207,9 @@ def _search_cores(
         count = min(times * (n + m), reduced.size - 1)
         if current.cost <= target or left <= 0:
             return
-        seconds = min(left / 2, CORE_SECONDS * (1 + count / 1000))
+        seconds = left
+        if math.isfinite(left):
+            seconds = min(left / 2, CORE_SECONDS * (1 + count / 1000))
         draft, done = core_solution(current, reduced, count, seconds)
         if draft is not None and draft.cost < current.cost - current.step:
             polish(draft, worker_prices, until)
@@ -224,7 +234,7 @@ def core_solution(
     fixed = ~undecided[pairs]
     model = replace(model, lower=fixed.astype(np.float64))
     start = draft.labels[pairs].astype(np.float64)
-    result = run(model, RunOptions(max(seconds, 0.01)), start)
+    result = run(model, _small_run(seconds), start)
     if result.values is None:
         return None, False
     labels = np.zeros_like(draft.labels)
@@ -345,12 +355,14 @@ def recreated(
     left = until - time.perf_counter()
     if left <= 0 or not len(pairs[0]):
         return None
-    seconds = min(left, 0.1 + size / (4000 if cover_only else 2000))
+    seconds = left
+    if math.isfinite(left):
+        seconds = min(left, 0.1 + size / (4000 if cover_only else 2000))
     start = own[pairs].astype(np.float64)
     if cover_only:
         model = with_shortfall(model, part)
         start = np.concatenate([start, np.maximum(draft.short[tasks], 0.0)])
-    result = run(model, RunOptions(max(seconds, 0.01), 0.0), start)
+    result = run(model, _small_run(seconds), start)
     if result.values is None:
         return None
     labels = draft.labels.copy()
