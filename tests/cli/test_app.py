@@ -135,7 +135,7 @@ def test_ctrl_c_keeps_the_best_answer_of_a_long_search(tmp_path):
     quality = np.random.default_rng(1).uniform(0.01, 0.3, (80, 60))
     path = tmp_path / "hard.npz"
     write_problem(AssignmentProblem(quality, np.full(60, 20), np.full(80, 2.0)), path)
-    child = process(TELLING + RUN, "solve", path, "--json")
+    child = process(TELLING + RUN, "solve", path, "--method", "highs", "--json")
     assert child.stderr is not None
     assert child.stderr.readline() == "told\n"
     time.sleep(0.3)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from models import TypedProblem
@@ -78,6 +78,9 @@ def crowd(seed, classes=400, types=4, *, tight=True, priced=False, masked=False)
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(typed_problems(), st.integers(0, 5), st.integers(0, 3))
+@example(
+    TypedProblem([[0.2, 0, 0, 0.1, 0]], [0, 0, 0, 1, 0], [0.03], [1], [1, 0, 0, 1, 0]), 3, 0
+)  # the best worker has no capacity, and a price
 def test_the_optimum_of_the_whole_program(problem, free, seed):
     """However few workers are free at a time, and whatever the sample."""
     whole = run_arrays(problem, "typed", OPTIONS)

@@ -80,13 +80,59 @@ def test_wrong_whole_solution(monkeypatch, name):
     nothing_is_claimed(solve(PROBLEM, "ip"))
 
 
-def test_a_label_too_many_is_worth_what_it_costs(monkeypatch):
+@pytest.mark.parametrize("start_known", [True, False])
+def test_a_label_too_many_is_worth_what_it_costs(monkeypatch, start_known):
+    """Unless a cheaper plan is known: then that one is kept."""
     best = solve(PROBLEM, "ip").objective
     tampered(monkeypatch, "ip", lambda a: replace(CHANGES["a label more"](a), bound=a.bound))
+    if not start_known:
+        monkeypatch.setattr(door, "_whole_start", lambda *_: None)
     solution = solve(PROBLEM, "ip")
-    assert solution.objective == best + 1
+    assert solution.objective == best + (0 if start_known else 1)
     assert solution.bound <= best
-    assert solution.gap > 0
+    assert (solution.gap == 0) is start_known
+
+
+def test_a_bound_that_denies_a_known_plan_is_dropped(monkeypatch):
+    best = solve(PROBLEM, "ip")
+    dearer = CHANGES["everything assigned"]
+    tampered(monkeypatch, "ip", lambda a: replace(dearer(a), bound=float(a.pairs.size)))
+    solution = solve(PROBLEM, "ip")
+    assert solution.termination is Termination.NUMERICS
+    assert solution.objective == best.objective
+    assert solution.bound == solution.certificate.lower_bound
+    assert "denies a solution" in solution.note
+
+
+def test_prices_too_far_apart_for_the_solver_are_not_called_proven():
+    """1e-9 beside 1: the cheap label is below every tolerance."""
+    cost = np.where(np.arange(48).reshape(8, 6) % 5, 1.0, 1e-9)
+    rng = np.random.default_rng(4)
+    problem = AssignmentProblem(rng.uniform(0.1, 0.9, (8, 6)), 5, 1.1, cost)
+    solution = solve(problem, "ip", method="highs")
+    assert solution.bound is None or solution.bound == solution.certificate.lower_bound
+    if not solution.solved:
+        assert "too far apart" in solution.note
+
+
+def test_a_row_that_holds_by_a_hair_is_not_infeasible():
+    problem = AssignmentProblem([[0.1, 0.1 - 5e-10, 0.15]] * 2, 2, 0.2)
+    for formulation in ("relaxation", "ip"):
+        assert solve(problem, formulation).termination is Termination.OPTIMAL
+
+
+def test_ctrl_c_in_this_process_keeps_what_is_known(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(door, "run_patterns", interrupted)
+    solution = solve(PROBLEM, "ip", method="patterns")
+    assert solution.termination is Termination.INTERRUPTED
+    assert solution.objective is not None
+    assert solution.bound <= solution.objective
+    monkeypatch.setattr(door, "_linear", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        solve(PROBLEM, "ip", method="patterns")
 
 
 @pytest.mark.parametrize("change", DUAL_CHANGES.values(), ids=list(DUAL_CHANGES))
@@ -151,7 +197,11 @@ def test_coefficients_no_solver_sees(route):
         assert relaxed.objective == pytest.approx(2.5)
     else:
         nothing_is_claimed(relaxed)
-    nothing_is_claimed(solve(problem, "ip", route=route))
+    whole = solve(problem, "ip", route=route)
+    if route == "arrays":  # its rows are enlarged
+        assert whole.objective == 3
+    else:
+        nothing_is_claimed(whole)
 
 
 def test_the_pyomo_route_is_held_to_the_same(monkeypatch):

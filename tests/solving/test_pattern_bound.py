@@ -11,7 +11,8 @@ from instances import by_enumeration, small_problems
 
 from models import AssignmentProblem, TypedProblem
 from models.patterns import limits
-from workbench.solving import PatternProof, certify, solve
+from workbench.errors import InputError
+from workbench.solving import CountProof, PatternProof, certify, solve
 from workbench.solving.patterns.bound import bound_steps, pattern_bound, refined
 
 
@@ -113,17 +114,44 @@ def test_prices_that_are_no_numbers_prove_nothing():
     assert proof.status == "failed"
 
 
+@pytest.mark.parametrize("price", [1e15, 1e19, 1e100, 1e308])
+def test_prices_beyond_all_measure_prove_little_and_overflow_nothing(price):
+    problem = AssignmentProblem(np.full((6, 3), 0.64), 4, 1.0)
+    proof = certify(problem, proofs=[PatternProof(np.array([price]), np.array([1000]))], whole=True)
+    assert proof.status == "bound"
+    assert proof.lower_bound <= 12
+
+
+@pytest.mark.parametrize("steps", [[0], [-5], [10, 10]])
+def test_steps_that_are_none(steps):
+    problem = AssignmentProblem(np.full((6, 3), 0.64), 4, 1.0)
+    with pytest.raises(InputError, match="steps of the patterns"):
+        certify(problem, proofs=[PatternProof(np.zeros(1), np.array(steps))], whole=True)
+
+
+def test_label_counts_prove_as_well_and_absurd_weights_nothing():
+    problem = AssignmentProblem(np.full((6, 3), 0.64), 4, 1.0)
+    zeros = np.zeros(6)
+    proof = CountProof(zeros, np.ones(6), np.zeros(3))
+    found = certify(problem, proofs=[proof], whole=True)
+    assert (found.lower_bound, found.bound_from) == (12, "label counts")
+    absurd = CountProof(np.full(6, 1e308), np.full(6, 1e308), np.full(3, 1e308))
+    assert certify(problem, proofs=[absurd, proof], whole=True).lower_bound == 12
+
+
 def test_steps_are_shared_among_classes():
     few = TypedProblem(np.full((2, 1), 0.5), 1, 0.5, [1, 1], [1])
     many = TypedProblem(np.full((1000, 1), 0.5), 1, 0.5, np.ones(1000), [1])
     assert bound_steps(few).tolist() == [1_000_000] * 2
-    assert set(bound_steps(many).tolist()) == {20_000}
+    assert set(bound_steps(many).tolist()) == {1_000_000}
+    crowded = TypedProblem(np.full((100, 1000), 0.5), 1, 0.5, np.ones(100), np.full(1000, 3))
+    assert set(bound_steps(crowded).tolist()) == {5000}
 
 
 def test_finer_steps_see_that_a_near_miss_is_no_pattern():
-    """0.31 and 0.69 miss 1 + 1e-7, which 1000 steps cannot tell; 0.45 and 0.69 do not."""
+    """0.31 and 0.69 miss 1 + 1e-5, which 1000 steps cannot tell; 0.45 and 0.69 do not."""
     problem = TypedProblem(
-        [[0.31, 0.69, 0.45, 0.55, 0.8]], 9, 1 + 1e-7, [4], np.ones(5),
+        [[0.31, 0.69, 0.45, 0.55, 0.8]], 9, 1 + 1e-5, [4], np.ones(5),
         [[0.31, 0.69, 0.46, 0.56, 0.9]],
     )  # fmt: skip
     coarse, nobody = np.array([1000]), np.zeros(5)

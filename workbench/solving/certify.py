@@ -21,7 +21,7 @@ import numpy as np
 
 from models import AssignmentProblem, TypedProblem
 from models.patterns import SLACK
-from models.problem import FloatArray
+from models.problem import FloatArray, IntArray
 from workbench.errors import InputError
 from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.search.count_bound import count_lagrangian
@@ -342,6 +342,9 @@ def _parts(
             ("prices of capacity", proof.worker_prices, (m,)),
         ]
     typed = problem.typed if isinstance(problem, AssignmentProblem) else problem
+    _shaped("steps of the patterns", proof.steps, (typed.shape[0],))
+    if (proof.steps < 1).any():
+        raise InputError("the steps of the patterns hold numbers below 1: give 1 or more")
     return [("pattern prices", proof.worker_prices, (typed.shape[1],))]
 
 
@@ -351,13 +354,16 @@ def _proven(problem: AssignmentProblem, proof: Proof) -> tuple[float, Fraction |
         exact = pattern_bound(problem.typed, proof.worker_prices, steps=proof.steps)
         value = math.ceil(exact) if problem_is_whole(problem) else exact
         return float(value), exact, "patterns"
-    counted = count_lagrangian(
-        problem, proof.task_weights, proof.worker_prices, proof.label_weights
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        counted = count_lagrangian(
+            problem, proof.task_weights, proof.worker_prices, proof.label_weights
+        )
+    if not math.isfinite(counted):  # weights beyond all measure prove nothing
+        return -math.inf, None, "label counts"
     return (math.ceil(counted) if problem_is_whole(problem) else counted), None, "label counts"
 
 
-def _shaped(name: str, values: FloatArray, shape: tuple[int, ...]) -> None:
+def _shaped(name: str, values: FloatArray | IntArray, shape: tuple[int, ...]) -> None:
     if np.shape(values) != shape:
         raise InputError(f"the {name} have shape {np.shape(values)}: the problem's is {shape}")
 

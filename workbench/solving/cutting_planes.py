@@ -349,7 +349,8 @@ def _by_the_label(problem: TypedProblem) -> TypedProblem:
     supply = problem.workers * problem.capacity
     if int(supply.sum()) >= LARGEST_COUNT:
         return problem
-    small = problem.capacity <= most
+    # A worker without capacity stays as she is: it is the capacity that has a price, not she.
+    small = (problem.capacity > 0) & (problem.capacity <= most)
     return replace(
         problem,
         capacity=np.where(small, 1, problem.capacity),

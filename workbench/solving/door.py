@@ -15,6 +15,7 @@ from workbench.errors import InputError
 from workbench.solving.array_route import run_arrays
 from workbench.solving.certify import (
     OPTIMALITY,
+    WHOLE_FEASIBILITY,
     certify,
     cost_scale,
     lagrangian,
@@ -54,6 +55,8 @@ CLOSABLE = 20_000
 """Pairs up to which branch and bound may close the gap that patterns leave."""
 LEAST_SECONDS = 0.05
 """What is asked of the solver when no time is left."""
+SPREAD = 1e6
+"""How far apart positive prices may lie for the solver's own bound to be believed."""
 PATIENCE = 8
 """Attempts to improve a plan in vain after which it is asked to."""
 
@@ -258,8 +261,7 @@ def _attempt_within(
 ) -> tuple[Attempt, Termination | None, str]:
     """Attempt, here or in a process that can be ended; how it was ended, if it was, and why."""
     if options.time_limit is None:
-        here = attempt(problem, formulation, route, method, options, None, tell)
-        return here, None, ""
+        return _attempt_here(problem, formulation, route, method, options, tell)
     outcome = call_within(
         options.time_limit,
         attempt,
@@ -273,6 +275,30 @@ def _attempt_within(
     )
     latest = outcome.latest or Attempt(Answer(Termination.TIME_LIMIT))
     return latest, outcome.ending, outcome.note
+
+
+def _attempt_here(
+    problem: AssignmentProblem | TypedProblem,
+    formulation: str,
+    route: str,
+    method: str,
+    options: RunOptions,
+    tell: Callable[[Attempt], None],
+) -> tuple[Attempt, Termination | None, str]:
+    """Attempt in this process; Ctrl-C ends it with the best so far, if there is any."""
+    latest: Attempt | None = None
+
+    def keep(tried: Attempt) -> None:
+        nonlocal latest
+        latest = tried
+        tell(tried)
+
+    try:
+        return attempt(problem, formulation, route, method, options, None, keep), None, ""
+    except KeyboardInterrupt:
+        if latest is None:
+            raise
+        return latest, Termination.INTERRUPTED, ""
 
 
 def attempt(
@@ -365,21 +391,33 @@ class _Told:
 
     def complete(self, answer: Answer) -> Answer:
         """An answer with the best bound and all the proofs so far, and its moment in history."""
+        known, cost = self._cost(self.answer), self._cost(answer)
+        if answer.pairs is not None and known < cost * (1 - OPTIMALITY):
+            answer = replace(answer, pairs=self.answer.pairs)
+            if answer.bound is not None and answer.bound > known * (1 + OPTIMALITY):
+                # Tolerances that hide what is cheap: such a bound, and optimum, mean nothing.
+                note = "the solver's bound denies a solution that is known"
+                answer = replace(answer, bound=None, note=note)
+                if answer.termination is Termination.OPTIMAL:
+                    answer = replace(answer, termination=Termination.NUMERICS)
+        cost = min(known, cost)
         bounds = [bound for bound in (answer.bound, self.answer.bound) if bound is not None]
         best = max(bounds, default=None)
-        pairs = self.answer.pairs if answer.pairs is None else answer.pairs
-        cost = None
-        if pairs is not None:
-            cost = float(self.problem.prices[self.problem.pairs] @ pairs)
-        proofs = self.answer.proofs
-        proofs += tuple(proof for proof in answer.proofs if not any(proof is p for p in proofs))
+        # The latest proof of a kind is the best: only better ones are told.
+        kinds = {type(proof): proof for proof in (*self.answer.proofs, *answer.proofs)}
+        proofs = tuple(kinds.values())
         seconds = time.perf_counter() - self.started
         history = self.answer.history
-        if cost is not None or best is not None:
-            history = (*history, Moment(seconds, cost, best))
+        if cost < np.inf or best is not None:
+            history = (*history, Moment(seconds, cost if cost < np.inf else None, best))
         return replace(
             answer, pairs=answer.pairs, bound=best, proofs=proofs, history=history, seconds=seconds
         )
+
+    def _cost(self, answer: Answer) -> float:
+        if answer.pairs is None:
+            return np.inf
+        return float(self.problem.prices[self.problem.pairs] @ answer.pairs)
 
     def tell(self, answer: Answer) -> None:
         """Report an answer, and remember it."""
@@ -389,7 +427,11 @@ class _Told:
     def improved(self, _: float, bound: float, pairs: FloatArray) -> None:
         """Report a solution of branch and bound."""
         known = bound if np.isfinite(bound) else None
-        self.tell(Answer(Termination.TIME_LIMIT, pairs, bound=known))
+        whole = _matrix(self.problem, pairs, lift=False, whole=True)
+        # The solver's tolerance is absolute: what it takes for a solution may be none.
+        good = share_met(self.problem, whole) >= 1 - WHOLE_FEASIBILITY
+        kept = whole[self.problem.pairs] if good else None
+        self.tell(Answer(Termination.TIME_LIMIT, kept, bound=known))
 
 
 def _bound_of(problem: AssignmentProblem, relaxed: Answer) -> float | None:
@@ -455,6 +497,7 @@ def _by_patterns(
         options,
         told.tell,
         start=start,
+        bound=told.answer.bound,
         patience=PATIENCE if len(problem.pairs[0]) <= CLOSABLE else None,
     )
     return told.complete(planned)
@@ -544,6 +587,10 @@ def _contradiction(problem: AssignmentProblem | TypedProblem, solution: Solution
         if beyond > OPTIMALITY * cost_scale(problem, objective):
             return f"the solver claims a bound of {bound:g} beyond its own solution's {objective:g}"
     if solution.termination is Termination.OPTIMAL:
+        if certificate.status != "proven" and _far_apart(problem):
+            return (
+                "prices lie too far apart for the solver to prove an optimum: give them in one unit"
+            )
         if solution.assignment is None:
             return "the solver claims an optimum and gives none"
         if solution.formulation != "ip" and certificate.status != "proven":
@@ -599,10 +646,20 @@ def _best_bound(
 ) -> float | None:
     """The certified bound, or branch and bound's where that is higher.
 
-    Branch and bound prunes within 1e-9 of its best cost; whole prices allow rounding that up.
+    Branch and bound prunes within 1e-9 of its best cost; whole prices allow rounding that up. With
+    prices too far apart for the solver's tolerance its bound is not believed.
     """
-    if claimed is None:
+    if claimed is None or _far_apart(problem):
         return certified
     if isinstance(problem, AssignmentProblem) and problem.integral_cost:
         claimed = float(np.ceil(claimed - 1e-5))
     return claimed if certified is None else max(certified, claimed)
+
+
+def _far_apart(problem: AssignmentProblem | TypedProblem) -> bool:
+    """Whether the highest price is so far above the lowest that the solver may overlook it."""
+    if problem.cost is None:
+        return False
+    prices = problem.prices[problem.pairs]
+    positive = prices[prices > 0]
+    return len(positive) > 0 and float(positive.max()) > SPREAD * float(positive.min())

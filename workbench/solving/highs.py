@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +30,10 @@ TOLERANCE = 1e-9
 Task weights decide which labels are bought by comparing values that differ by the perturbation,
 1e-5 relative: at the default tolerance a non-optimal basis can pass and leave tasks short.
 """
+
+
+SOON = 5.0
+"""Seconds within which a program called infeasible is run again without presolve."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,8 @@ def run(
 
     started = time.perf_counter()
     claim_threads(options.threads)
+    if model.integer:
+        model = _enlarged(model)
     highs = highspy.Highs()
     for name, value in settings(options, integer=model.integer).items():
         _checked(highs.setOptionValue(name, value), f"option {name}={value}")
@@ -109,7 +115,28 @@ def run(
         columns = np.arange(len(start), dtype=np.int32)
         _checked(highs.setSolution(len(start), columns, start), "start solution")
     highs.run()
+    infeasible = highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible
+    if infeasible and time.perf_counter() - started < SOON:
+        # Presolve may say so of a row that holds to within the tolerance only.
+        _checked(highs.setOptionValue("presolve", "off"), "option presolve")
+        highs.run()
     return _read(highspy, highs, model, time.perf_counter() - started)
+
+
+def _enlarged(model: LinearModel) -> LinearModel:
+    """The same with rows that ask for less than 1 multiplied by powers of two.
+
+    The solver's tolerance is absolute, the certificate's relative to what a row asks for. Only
+    for integer programs: dual values would change.
+    """
+    asked = np.where((model.row_lower > 0) & (model.row_lower < 1), model.row_lower, 1.0)
+    scale = 2.0 ** np.minimum(-np.floor(np.log2(asked)), 40)
+    return replace(
+        model,
+        value=model.value * scale[model.index],
+        row_lower=model.row_lower * scale,
+        row_upper=model.row_upper * scale,
+    )
 
 
 def settings(options: RunOptions, *, integer: bool) -> dict[str, Any]:

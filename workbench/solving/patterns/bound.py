@@ -26,8 +26,12 @@ from models.problem import BoolArray, FloatArray, IntArray
 
 STEPS = 1_000_000
 """Steps of a requirement; for many task classes fewer, as their number is."""
-CELLS = 6e8
-"""Most cells of the dynamic programme of one class, about three seconds."""
+CELLS = 1e9
+"""Cells of the dynamic programmes of all classes together, some seconds."""
+FEWEST = 1000
+"""Steps at least."""
+MOST_STEPS = 10 * STEPS
+"""More would ask for too much memory, however few the lots."""
 NEVER = 2**61
 """Stands for no price at all; two of it can still be added."""
 
@@ -35,7 +39,8 @@ NEVER = 2**61
 def bound_steps(problem: TypedProblem) -> IntArray:
     """Steps of each class's requirement to prove a bound with, shape (T,), before `refined`."""
     kinds = problem.shape[0]
-    return np.full(kinds, int(np.clip(4 * STEPS // kinds, STEPS // 50, STEPS)))
+    lots = float(np.ceil(np.log2(np.minimum(problem.workers, 2.0**31) + 1.0)).sum())
+    return np.full(kinds, int(np.clip(CELLS / (kinds * max(lots, 1.0)), FEWEST, STEPS)))
 
 
 def pattern_bound(
@@ -49,7 +54,7 @@ def pattern_bound(
         u, shape (K,), by worker class; negative entries count as 0.
     steps
         Resolution: requirements in so many steps, one number or one for each class. A set that
-        misses the requirement by less than half a step for each worker in it may pass for a
+        misses the requirement by less than a step for each worker in it may pass for a
         pattern, which only lowers the bound.
 
     Returns
@@ -70,7 +75,7 @@ def pattern_bound(
             problem.workers.tolist(), problem.capacity.tolist(), charged.tolist(), strict=True
         )
     )
-    return Fraction(total, unit)
+    return Fraction(total) / unit
 
 
 def refined(
@@ -96,39 +101,41 @@ def refined(
     steps = steps.copy()
     for t in np.flatnonzero((problem.tasks > 0) & (problem.requirement > 0)).tolist():
         while True:
-            short = task_prices[t] - least_price(problem, t, charged, unit, int(steps[t])) / unit
+            least = float(least_price(problem, t, charged, unit, int(steps[t])) / unit)
+            short = task_prices[t] - least
             if problem.tasks[t] * short <= loss / problem.shape[0]:
                 break
             finer = 10 * int(steps[t])
-            if finer * _open(problem, t, charged, unit) > CELLS:
+            cells = finer * _open(problem, t, charged, unit) * problem.shape[0]
+            if finer > MOST_STEPS or cells > CELLS:
                 break
             steps[t] = finer
     return steps
 
 
-def _whole_prices(problem: TypedProblem, worker_prices: FloatArray) -> tuple[int, IntArray]:
+def _whole_prices(problem: TypedProblem, worker_prices: FloatArray) -> tuple[Fraction, IntArray]:
     """The unit, 1/`unit` of a price, and u in units, rounded: any u will do."""
     unit = _unit(problem, worker_prices)
-    return unit, np.rint(np.maximum(worker_prices, 0.0) * unit).astype(np.int64)
+    return unit, np.rint(np.maximum(worker_prices, 0.0) * float(unit)).astype(np.int64)
 
 
-def _open(problem: TypedProblem, task_class: int, charged: IntArray, unit: int) -> int:
+def _open(problem: TypedProblem, task_class: int, charged: IntArray, unit: Fraction) -> int:
     """How many lots the dynamic programme of a class has to go through."""
     quality, price, *_ = _priced_lots(problem, task_class, charged, unit)
     return int(_settled(quality, price, float(problem.requirement[task_class]))[2].sum())
 
 
 def _priced_lots(
-    problem: TypedProblem, task_class: int, charged: IntArray, unit: int
+    problem: TypedProblem, task_class: int, charged: IntArray, unit: Fraction
 ) -> tuple[FloatArray, IntArray, IntArray, IntArray]:
     """Quality and price of each lot, its class, and its number of workers."""
     owner, copies = _lots(limits(problem, task_class), problem.quality[task_class])
-    price = np.floor(problem.prices[task_class] * unit).astype(np.int64) + charged
+    price = np.floor(problem.prices[task_class] * float(unit)).astype(np.int64) + charged
     return problem.quality[task_class][owner] * copies, price[owner] * copies, owner, copies
 
 
 def least_price(
-    problem: TypedProblem, task_class: int, charged: IntArray, unit: int, steps: int
+    problem: TypedProblem, task_class: int, charged: IntArray, unit: Fraction, steps: int
 ) -> int:
     """P_τ(u) in units of 1/`unit`, bounded from below; 0 where no pattern exists.
 
@@ -175,12 +182,12 @@ def _exactly(
     return list(zip(quality, copies[which].tolist(), strict=True))
 
 
-def _unit(problem: TypedProblem, worker_prices: FloatArray) -> int:
+def _unit(problem: TypedProblem, worker_prices: FloatArray) -> Fraction:
     """A power of two so large that prices lose nothing, and so small that sums fit 61 bits."""
     highest = float(problem.prices.max() + np.max(worker_prices, initial=0.0))
     everybody = float(problem.workers.sum())
-    bits = 59 - math.ceil(math.log2(max(highest, 1e-60) * max(everybody, 1.0)))
-    return int(2 ** max(bits, 0))
+    bits = 59 - math.ceil(math.log2(max(highest, 1e-60)) + math.log2(max(everybody, 1.0)))
+    return Fraction(2) ** bits
 
 
 def _lots(most: IntArray, quality: FloatArray) -> tuple[IntArray, IntArray]:
@@ -221,5 +228,6 @@ def _settled(
     rate = float(price[order[at]]) / float(quality[order[at]])
     reduced = price - rate * quality
     bound = rate * need + float(np.minimum(reduced, 0.0).sum())
-    apart = (pattern - bound) * (1 + 1e-9) + 1e-9 * (float(pattern) + abs(bound))
+    lost = 1e-9 * (float(pattern) + abs(bound)) + 1e-12 * rate * float(quality.sum())
+    apart = (pattern - bound) * (1 + 1e-9) + lost
     return pattern, reduced < -apart, np.abs(reduced) <= apart

@@ -184,7 +184,8 @@ def dive(
             break
         at = generate(
             search, left, room, at.mix.worker_prices, at.patterns,
-            tolerance=min(0.5, 0.02 * float(left.sum())), steps=_fine(search), rounds=60,
+            tolerance=min(0.5, 0.02 * float(left.sum())) * _price(search), steps=_fine(search),
+            rounds=60,
         )  # fmt: skip
         if at.mix.short.sum() > 0.5 and not _fixable(at, left):
             return None
@@ -254,7 +255,7 @@ def replan(
     before = cost(out)
     start = generate(
         search, tasks, room, worker_prices, [p for p, _ in plan],
-        tolerance=0.01 * float(tasks.sum()), steps=_fine(search), rounds=80,
+        tolerance=0.01 * float(tasks.sum()) * _price(search), steps=_fine(search), rounds=80,
     )  # fmt: skip
     if start.mix.short.sum() > 1e-6 or _no_better(problem, start.mix.cost, before):
         return None
@@ -276,6 +277,11 @@ def whole(
     search.check()
     limit = max(0.1, min(seconds, search.seconds)) if search.until < float("inf") else None
     return master.whole(RunOptions(limit, seed=int(search.rng.integers(2**31)), nodes=NODES))
+
+
+def _price(search: Search) -> float:
+    """What tolerances are measured by: the highest price."""
+    return float(search.problem.prices.max()) or 1.0
 
 
 def _fine(search: Search) -> tuple[int, ...]:

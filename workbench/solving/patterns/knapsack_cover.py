@@ -16,6 +16,8 @@ import numpy as np
 from models.patterns import SLACK
 from models.problem import BoolArray, FloatArray, IntArray
 
+MOST_CELLS = 300_000_000
+"""Of the table, a byte each: with many workers steps are fewer."""
 MARGIN = 6
 """States read back on either side of the requirement."""
 
@@ -61,10 +63,10 @@ def cheapest_patterns(
     found = [np.zeros(len(quality), dtype=np.int64)]
     left = need - q[always].sum()
     np.add.at(found[0], owner[always], copies[always])
-    if left <= need * SLACK:
+    if left <= need * SLACK / 10:
         return found
     free = rng.permutation(np.flatnonzero(free))
-    table = _Table(q[free], c[free], left, steps)
+    table = _Table(q[free], c[free], left, min(steps, max(1000, MOST_CELLS // len(free))))
     sets = [s for state in table.near() if (s := table.read(len(free), state)) is not None]
     for _ in range(extra if sets else 0):
         # The best pattern without the last worker used, and so on.
@@ -129,7 +131,8 @@ def _core(q: FloatArray, c: FloatArray, need: float) -> tuple[IntArray | None, B
         # All of them may miss the requirement by rounding alone.
         return None, np.zeros(len(q), dtype=bool)
     rate = c[order[at]] / q[order[at]]
-    excess = (reached[at] - need) * rate + 1e-9
+    # Within the slack the greedy set may miss the requirement: then it costs too little.
+    excess = max(0.0, reached[at] - need * (1 - SLACK)) * rate + 1e-9 * (rate * need or 1.0)
     reduced = c - rate * q
     always = np.flatnonzero(reduced < -excess)
     free = np.abs(reduced) <= excess

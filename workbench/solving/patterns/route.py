@@ -107,6 +107,7 @@ def run_patterns(
     report: Report,
     *,
     start: FloatArray | None = None,
+    bound: float | None = None,
     patience: int | None = None,
 ) -> Answer:
     """Solve the integer program by column generation.
@@ -119,6 +120,8 @@ def run_patterns(
         Is given the answer so far whenever plan or bound improve.
     start
         A whole solution known beforehand, by pair.
+    bound
+        A lower bound known beforehand, as from the relaxation.
     patience
         Attempts in a row that may fail to improve the plan; None for no end but the gap, the
         time and Ctrl-C.
@@ -133,7 +136,7 @@ def run_patterns(
     started = time.perf_counter()
     until = math.inf if options.time_limit is None else started + options.time_limit
     search = Search(problem.typed, np.random.Generator(np.random.PCG64(options.seed)), until)
-    blank = Answer(Termination.TIME_LIMIT, start)
+    blank = Answer(Termination.TIME_LIMIT, start, bound=bound)
     known = None if start is None else float(problem.prices[problem.pairs] @ start)
     best = _Best(problem, report, started, blank, known)
     enough = max(options.gap, 0.0 if problem.integral_cost else OPTIMALITY)

@@ -454,6 +454,7 @@ def solve_from_start(
             # Without a limit HiGHS goes on to the optimum: a good start is enough.
             rounds=0 if options.time_limit is None else ROUNDS,
         )
+        best = known if best is None else best
     answer = _branch_and_bound(problem, best, v, u, w, left(), told)
     if bound is not None and (answer.bound is None or answer.bound < bound):
         answer = replace(answer, bound=bound)
