@@ -11,7 +11,7 @@ import pytest
 from models import AssignmentProblem, requirement
 from workbench.crowd.population import uniform
 from workbench.solving import solve
-from workbench.studies.catalog import _adaptive, competitive_ratio, exact_heuristic
+from workbench.studies.catalog import _adaptive, _arriving, competitive_ratio, exact_heuristic
 from workbench.studies.catalog._curves import at_equal_labels, differences, ended, listed
 from workbench.studies.executors import Limits
 from workbench.studies.executors.serial import Serial
@@ -240,7 +240,7 @@ class TestCompetitiveRatio:
         params = {"tasks": 30, "workers": 40, "capacity": 60, "gamma": 0.5, "epsilon": 0.1}
         record = one("competitive-ratio", **params)
         streams = _streams("competitive-ratio", params)
-        met = competitive_ratio._instance(_complete("competitive-ratio", params), streams)
+        met = _arriving.drawn(_complete("competitive-ratio", params), streams)
         problem = AssignmentProblem(met.quality, 60, requirement(0.1))
         relaxed = solve(problem, "relaxation")
         assert record["bound"] == pytest.approx(relaxed.objective, rel=1e-6)
@@ -281,9 +281,9 @@ class TestCompetitiveRatio:
 
     def test_arrivals_are_orders_of_one_crowd(self):
         crowds = {}
-        for arrival in competitive_ratio.ARRIVALS:
+        for arrival in _arriving.ARRIVALS:
             params = {"tasks": 9, "workers": 20, "gamma": 0.5, "arrival": arrival}
-            met = competitive_ratio._instance(
+            met = _arriving.drawn(
                 _complete("competitive-ratio", params), _streams("competitive-ratio", params)
             )
             crowds[arrival] = met.crowd.skill

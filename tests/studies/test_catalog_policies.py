@@ -11,7 +11,7 @@ import pytest
 from models import requirement
 from workbench.assign.policies import KINDS
 from workbench.solving import solve
-from workbench.studies.catalog import assignment_policies, bad_instances
+from workbench.studies.catalog import _arriving, assignment_policies, bad_instances
 from workbench.studies.catalog.assignment_policies import best_policies
 from workbench.studies.catalog.bad_instances import Small, neighbour, random_small, replay, search
 from workbench.studies.plan import Trial, plan
@@ -120,7 +120,7 @@ class TestAssignmentPolicies:
         params = {"tasks": 9, "workers": 30, "crowd": "equal", "policy": "greedy", "epsilon": 0.1}
         study = Source.of("assignment-policies").load()
         trial = Trial("assignment-policies", 1, study.complete(params), 0, 0, ())
-        met = assignment_policies._instance(dict(trial.params), trial.streams)
+        met = _arriving.drawn(dict(trial.params), trial.streams)
         lacking = np.array([0.0, 0.64, 0.65, *[0.0] * 6])
         assert assignment_policies._repair(met, lacking) == 1 + 2
         assert assignment_policies._repair(met, np.zeros(9)) == 0

@@ -1,7 +1,7 @@
 """A million tasks and a hundred thousand workers: weights solved and certified, and the stream.
 
-Source: issue 6, "Scale"; the sampled weights and the stream are Algorithm 2 of Ho, Jabbari,
-Vaughan (2013). Figures on their own: nothing else is known to do the same.
+The sampled weights and the stream are Algorithm 2 of Ho, Jabbari, Vaughan (2013). Figures on
+their own: nothing else is known to do the same.
 """
 
 from __future__ import annotations

@@ -55,13 +55,8 @@ from workbench.assign.policies import (
 from workbench.crowd.skills import estimate_skills
 from workbench.crowd.sources import collect
 from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
+from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn
 from workbench.studies.catalog._curves import ended, measured, plus_minus
-from workbench.studies.catalog.competitive_ratio import (
-    ARRIVALS,
-    CROWDS,
-    _bound_reached,
-    _instance,
-)
 from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
@@ -97,7 +92,7 @@ LABELS = {
 
 def trial(params: Params, streams: Streams) -> Record:
     """Let one policy assign one crowd, beside the certified bound."""
-    instance = _instance(params, streams)
+    instance = drawn(params, streams)
     need = float(requirement(params["epsilon"]))
     relaxed = relaxation(
         instance.offline(need), "the crowd cannot cover every task at this epsilon"
@@ -111,7 +106,7 @@ def trial(params: Params, streams: Streams) -> Record:
     task, worker = run.task, run.worker + instance.preliminary
     gathered = instance.gathered(task, worker)
     covered = gathered >= need * COVERED
-    bound, reached = relaxed.bound, _bound_reached(instance, np.minimum(gathered, need))
+    bound, reached = relaxed.bound, bound_reached(instance, np.minimum(gathered, need))
     promise = _promise(policy, params, instance, relaxed, task, worker)
     used = instance.crowd.skill if name == "hindsight" else skill
     weight = linear_weights(used[instance.kinds[task], worker])

@@ -30,7 +30,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem, TypedProblem, requirement
+from models import AssignmentProblem, requirement
 from models.problem import FloatArray, IntArray
 from workbench.aggregate.votes import linear_weights, weighted_majority
 from workbench.assign.adaptive import AdaptiveAssigner, AdaptiveSettings
@@ -43,13 +43,10 @@ from workbench.assign.guarantees import (
 )
 from workbench.assign.primal import perturb, primal_approximation
 from workbench.assign.weights import offline_weights
-from workbench.crowd import population
-from workbench.crowd.arrivals import adversarial, iid, random_permutation
-from workbench.crowd.population import Crowd
 from workbench.crowd.random import generator
 from workbench.crowd.sources import collect
-from workbench.solving import solve
 from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
+from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn
 from workbench.studies.catalog._curves import ended, measured, plus_minus
 from workbench.studies.plan import Streams
 from workbench.studies.study import (
@@ -67,8 +64,6 @@ from workbench.studies.study import (
 from workbench.studies.summary import means
 
 METHODS = ("offline weights", "sampled weights", "adaptive")
-ARRIVALS = ("random", "iid", "worst_first", "best_first", "alternating")
-CROWDS = ("spread", "specialists", "hammers", "equal")
 SWEPT = ("tasks", "workers", "gamma", "epsilon", "gold", "types", "crowd", "arrival")
 MEASURES = {
     "ratio": "labels / proven bound",
@@ -79,7 +74,7 @@ MEASURES = {
 
 def trial(params: Params, streams: Streams) -> Record:
     """Run one method on one crowd, beside the certified bound."""
-    instance = _instance(params, streams)
+    instance = drawn(params, streams)
     need = float(requirement(params["epsilon"]))
     relaxed = relaxation(
         instance.offline(need), "the crowd cannot cover every task at this epsilon"
@@ -94,7 +89,7 @@ def trial(params: Params, streams: Streams) -> Record:
         instance, params, relaxed, own
     )
     gathered = instance.gathered(task, worker)
-    reached = _bound_reached(instance, np.minimum(gathered, need))
+    reached = bound_reached(instance, np.minimum(gathered, need))
     votes = collect(instance.source, task, worker)
     weight = linear_weights(skill[instance.kinds[task], worker])
     error = None if promise.error is None else float(np.max(promise.error))
@@ -114,31 +109,6 @@ def trial(params: Params, streams: Streams) -> Record:
         "formula": formula if formula is not None and math.isfinite(formula) else None,
         "void": "; ".join(promise.failed),
     }
-
-
-def _instance(params: Params, streams: Streams) -> Instance:
-    seed = streams.instance
-    sampled = max(1, round(params["gamma"] * params["workers"]))
-    crowd = _crowd(params, params["workers"] + sampled, seed)
-    arrival = params["arrival"]
-    if arrival == "random":
-        order = random_permutation(len(crowd), seed)
-    elif arrival == "iid":
-        order = iid(len(crowd), len(crowd), seed)
-    else:
-        order = adversarial(crowd, arrival, seed=seed)
-    return Instance(crowd.subset(order), sampled, params["tasks"], seed)
-
-
-def _crowd(params: Params, size: int, seed: np.random.SeedSequence) -> Crowd:
-    same = {"seed": seed, "capacity": params["capacity"], "task_types": params["types"]}
-    makers = {
-        "spread": lambda: population.uniform_range(size, low=0.5, high=1.0, **same),
-        "specialists": lambda: population.specialists(size, skilled=0.9, other=0.5, **same),
-        "hammers": lambda: population.spammer_hammer(size, hammer=0.9, spammer=0.5, **same),
-        "equal": lambda: population.uniform(size, skill=0.9, **same),
-    }
-    return makers[params["crowd"]]()
 
 
 _Run = tuple[IntArray, IntArray, FloatArray, int, Guarantee, float | None]
@@ -221,21 +191,6 @@ def _adaptive(
         failed = (*promise.failed, "run without the ε′ correction")
         promise = Guarantee(promise.name, promise.labels, promise.ratio, promise.error, failed)
     return result.task, result.worker, result.skill, result.labels_gold, promise, formula
-
-
-def _bound_reached(instance: Instance, reached: FloatArray) -> float | None:
-    """Certified bound on the labels that gather `reached` (n,), averaged within each type."""
-    types = len(instance.crowd.task_types)
-    counts = np.bincount(instance.kinds, minlength=types)
-    total = np.bincount(instance.kinds, reached, minlength=types)
-    mean = np.divide(total, counts, out=np.zeros(types), where=counts > 0)
-    workers = instance.main
-    # A hair less, as sums are rounded: what the labels gather must not be beyond reach.
-    typed = TypedProblem(
-        workers.quality, workers.capacity, mean * COVERED, counts,
-        np.ones(len(workers), dtype=np.int64),
-    )  # fmt: skip
-    return solve(typed, "typed").certificate.lower_bound
 
 
 def analyse(table: pd.DataFrame) -> Analysis:
