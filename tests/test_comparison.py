@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from models import requirement
-from workbench.compare import COLUMNS, METHODS, POLICIES, compare, recorded, simulated, summarise
+from crowd_models import requirement
+from workbench.base.errors import InputError
+from workbench.comparison import COLUMNS, METHODS, POLICIES, compare, recorded, simulated, summarise
 from workbench.crowd.population import Crowd, specialists
-from workbench.errors import InputError
 
 
 def instance(**changes):
@@ -42,9 +42,25 @@ def test_prices_enter_cost_objective_and_bound():
     plain, dear = rows(given), rows(doubled)
     assert dear["offline IP"].objective == 2 * plain["offline IP"].objective
     assert dear["offline IP"].lower_bound == pytest.approx(2 * plain["offline IP"].lower_bound)
-    adaptive = dear["adaptive"]
-    assert adaptive.objective == 2 * adaptive.labels_task
-    assert adaptive.cost == adaptive.objective + adaptive.labels_gold
+    for method in METHODS[4:]:
+        row = dear[method]
+        assert row.objective == 2 * row.labels_task
+        assert row.cost_gold == 2 * row.labels_gold
+        assert row.cost == row.objective + row.cost_gold
+        # Twice the price is the same choice.
+        assert row.labels_task == plain[method].labels_task
+        assert row.cost == 2 * plain[method].cost
+
+
+def test_a_gold_label_costs_what_its_worker_charges_for_its_type():
+    given = instance()
+    price = np.random.default_rng(1).integers(1, 9, (2, 52)) / 10
+    dear = rows(type(given)(**{**vars(given), "price": price}))
+    assert dear["adaptive"].cost_gold == pytest.approx(15 * price.sum())
+    assert dear["re-solve"].cost_gold == pytest.approx(15 * price.sum())
+    # Dual descent sees no preliminary worker.
+    assert dear["dual descent"].cost_gold == pytest.approx(15 * price[:, given.main].sum())
+    assert dear["random + majority"].cost_gold == dear["offline IP"].cost_gold == 0
 
 
 def test_time_limit_still_gives_a_bound():
@@ -101,6 +117,20 @@ def test_unknown_truth_is_not_scored():
 def test_crowd_of_preliminary_workers_only():
     with pytest.raises(InputError, match="leave at least one"):
         instance(preliminary=52)
+
+
+def test_the_epsilon_named_where_no_task_can_be_covered_reaches_half_of_them():
+    options = {"tasks": 12, "preliminary": 4, "gold": 3, "seed": np.random.SeedSequence(1)}
+    for seed in range(20):
+        skill = np.random.default_rng(seed).uniform(0.4, 0.8, (12, 8))
+        crowd = Crowd(skill, 12, np.arange(8), np.arange(12).astype(str))
+        with pytest.raises(InputError, match="no task can be covered") as refused:
+            simulated(crowd, epsilon=1e-9, **options)
+        named = float(str(refused.value).split("--epsilon ")[1].split()[0])
+        assert len(simulated(crowd, epsilon=named, **options).tasks) >= 6
+    coins = Crowd(np.full((1, 8), 0.5), 12, np.arange(8), np.array(["all"]))
+    with pytest.raises(InputError, match="bring more labels"):
+        simulated(coins, epsilon=0.1, **options)
 
 
 def test_summarise():

@@ -10,63 +10,104 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from tests.pictures import (
+    assert_marks_are_whole,
+    assert_nothing_overlaps,
+    assert_whole_numbers,
+    ticks,
+)
 from workbench import plots
-from workbench.assign.anatomy import guarantee_by_gold, sample_spread
+from workbench.assignment.anatomy import guarantee_by_gold, sample_spread
+from workbench.base.errors import InputError
+from workbench.comparison import METHODS
 from workbench.crowd.population import uniform_range
 from workbench.crowd.simulate import task_types
-from workbench.errors import InputError
-from workbench.select.hire import hire
+from workbench.selection.hire import hire
 from workbench.studies.study import Chart
 
 
 def table(**changes):
     rows = pd.DataFrame(
         {
-            "method": ["offline IP", "relaxation", "adaptive"],
-            "labels_gold": [0.0, np.nan, 500.0],
-            "labels_task": [900.0, np.nan, 950.0],
-            "objective": [900.0, 880.0, 950.0],
-            "lower_bound": [900.0, 880.0, 900.0],
-            "error_exact": [0.01, np.nan, 0.02],
-            "error_measured": [0.02, np.nan, 0.03],
-            "error_se": [0.01, np.nan, np.nan],
+            "method": ["offline IP", "relaxation", "adaptive", "dual descent"],
+            "labels_gold": [0.0, np.nan, 500.0, 0.0],
+            "labels_task": [900.0, np.nan, 950.0, 0.0],
+            "cost": [900.0, np.nan, 1450.0, 0.0],
+            "objective": [900.0, 880.0, 950.0, 0.0],
+            "lower_bound": [900.0, 880.0, 900.0, 900.0],
+            "error_exact": [0.01, np.nan, 0.02, 0.5],
+            "error_measured": [0.01, np.nan, 0.03, 1.0],
+            "error_se": [0.01, np.nan, np.nan, 0.02],
         }
     )
     return rows.assign(**changes)
 
 
-def test_comparison_draws_every_measured_method():
-    figure = plots.comparison(table(), tasks=100, epsilon=0.05, title="t")
-    axes = figure.axes[0]
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "offline IP (true skills)" in labels
-    assert "adaptive" in labels
-    assert not any("relaxation" in label for label in labels)
-    assert "proven lower bound on labels" in labels
-    assert axes.get_xlabel()
-    assert axes.get_ylabel()
-    points = [line.get_xydata()[0].tolist() for line in axes.lines if len(line.get_xdata()) == 1]
-    assert [9.0, 0.02] in points
-    assert [14.5, 0.03] in points
-    assert plots.as_png(figure).startswith(b"\x89PNG")
+def marks(axes, label):
+    return next(line for line in axes.lines if line.get_label() == label).get_xydata().tolist()
 
 
-def test_a_long_title_stays_within_the_picture():
-    title = "labels.csv with a rather long name " * 4
-    figure = plots.comparison(table(), tasks=100, epsilon=0.05, title=title)
-    plots.as_png(figure)
-    assert figure.get_suptitle().replace("\n", " ") == title.strip()
-    box = figure.get_tightbbox()
-    assert box.x0 >= 0
-    assert box.x1 <= figure.get_figwidth()
+def names(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
-def test_bound_is_not_drawn_over_labels_when_prices_differ():
-    figure = plots.comparison(
-        table(objective=[1800.0, 880.0, 950.0]), tasks=100, epsilon=0.05, title="t"
-    )
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "proven lower bound on labels" not in labels
+def comparison(given, **options):
+    return plots.comparison(given, **{"tasks": 100, "epsilon": 0.05, "title": "t", **options})
+
+
+class TestComparison:
+    def test_methods_have_the_tables_names_and_order(self):
+        figure = comparison(table())
+        left, right = figure.axes
+        assert ticks(left.yaxis) == ["offline IP", "adaptive", "dual descent"]
+        assert left.get_ylim()[0] > left.get_ylim()[1]  # the first on top
+        assert marks(left, "all labels bought") == [[9, 0], [14.5, 1], [0, 2]]
+        assert marks(left, "without gold tasks") == [[9, 0], [9.5, 1], [0, 2]]
+        assert marks(right, "predicted by true skills") == [[0.01, 0], [0.02, 1], [0.5, 2]]
+        assert marks(left, "proven lower bound, without gold tasks")[0][0] == 9
+        assert left.get_xlabel() == "labels bought, per task"
+        assert right.get_xlabel() == "share of wrong labels"
+
+    def test_every_method_of_the_house_by_its_own_name(self):
+        rows = pd.concat([table()[:1]] * len(METHODS), ignore_index=True).assign(method=METHODS)
+        figure = comparison(rows)
+        assert ticks(figure.axes[0].yaxis) == list(METHODS)
+        assert_nothing_overlaps(figure)
+
+    def test_recorded_crowds_have_no_true_skills(self):
+        figure = comparison(table(), recorded=True)
+        assert "predicted by skills measured on gold" in names(figure.axes[1])
+        assert not any("true" in name for axes in figure.axes for name in names(axes))
+
+    def test_bars_are_two_standard_errors_and_shares_stay_shares(self):
+        (bars,) = comparison(table()).axes[1].collections
+        first, unknown, last = bars.get_segments()
+        assert first[:, 0] == pytest.approx([0.0, 0.03])  # not below 0
+        assert not len(unknown)
+        assert last[:, 0] == pytest.approx([0.96, 1.0])  # not above 1
+
+    def test_marks_at_nothing_and_at_one_are_whole(self):
+        assert_marks_are_whole(*comparison(table()).axes)
+
+    def test_prices_are_drawn_as_prices_with_their_bound(self):
+        rows = table(objective=[1800.0, 1700, 1900, 0], cost=[1800.0, np.nan, 2900, 0],
+                     lower_bound=[1790.0, 1700, 1790, 1790])  # fmt: skip
+        left, _ = comparison(rows, priced=True).axes
+        assert "price" in left.get_xlabel()
+        assert "labels bought" not in left.get_xlabel()
+        assert marks(left, "all labels bought")[1] == [29, 1]
+        assert marks(left, "without gold tasks")[1] == [19, 1]
+        assert marks(left, "proven lower bound, without gold tasks")[0][0] == 17.9
+
+    def test_nothing_known(self):
+        nothing = table(cost=np.nan, lower_bound=np.nan, objective=np.nan)
+        assert plots.as_png(comparison(nothing)).startswith(b"\x89PNG")
+
+    def test_nothing_overlaps_and_all_is_within_the_picture(self):
+        title = "labels.csv with a rather long name, $1 " * 4
+        figure = comparison(table(), title=title, recorded=True)
+        assert figure.get_suptitle().replace("\n", " ") == title.strip().replace("$", r"\$")
+        assert_nothing_overlaps(figure)
 
 
 def test_sample_spread():
@@ -80,6 +121,7 @@ def test_sample_spread():
     assert (spread["weight"] > 0).all()
     figure = plots.sample_spread(spread)
     assert len(figure.axes) == 3
+    assert_nothing_overlaps(figure)
     assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
 
 
@@ -195,6 +237,15 @@ class TestChart:
         assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0.5", "0.7"]
         assert figure.axes[1].get_title(loc="left") == "where = 2"
 
+    def test_marks_near_0_are_whole(self):
+        data = drawn().data.assign(x=[0.01, 10, 1, 1, 100], y=[0.002, 0.5, 0.3, 0.2, 1.0])
+        figure = plots.chart(drawn(data=data, low=None, high=None, panel=None))
+        assert_marks_are_whole(*figure.axes)
+
+    def test_whole_numbers_have_whole_ticks(self):
+        data = drawn().data.assign(x=[1, 2, 1, 2, 3])
+        assert_whole_numbers(plots.chart(drawn(data=data)).axes[0].xaxis)
+
     def test_without_series_there_is_no_legend(self):
         figure = plots.chart(drawn(series=None, panel=None))
         assert figure.legends == []
@@ -283,7 +334,7 @@ def hired(budget=8, counts=COUNTS, classes=2, **options):
 
 
 def legend(figure):
-    return [text.get_text() for text in figure.legends[0].get_texts()]
+    return [name for axes in figure.axes for name in names(axes)]
 
 
 @pytest.mark.parametrize("rule", ["selected", "top-skill", "random"])
@@ -292,7 +343,7 @@ def test_hiring(rule):
     errors = found.error_curve()
     figure = plots.hiring(found, errors, title="answers.csv, $1 and $2")
     assert plots.as_png(figure).startswith(b"\x89PNG")
-    above, below = figure.axes
+    _, above, below = figure.axes
     drawn = {line.get_label(): line for line in above.lines}
     np.testing.assert_array_equal(drawn["F̂"].get_ydata(), found.curve)
     np.testing.assert_array_equal(drawn["F̂"].get_xdata(), np.arange(1, 9))
@@ -313,6 +364,71 @@ def test_hiring(rule):
     assert "guessing: 0.5" in legend(figure)
     assert not any("upper bound on it" in label for label in legend(figure))
     assert figure.get_suptitle() == r"answers.csv, \$1 and \$2"
+    assert_marks_are_whole(*figure.axes)
+    assert_whole_numbers(below.xaxis)
+
+
+def test_hiring_shows_how_uncertain_skills_and_scores_are():
+    found = hired()
+    workers, above, _ = plots.hiring(found, found.error_curve(), title="t").axes
+    rows = found.table[:8]
+    (bars,) = (one for one in workers.collections if hasattr(one, "get_segments"))
+    spans = np.array([segment[:, 1] for segment in bars.get_segments()])
+    np.testing.assert_allclose(spans, rows[["low", "high"]])
+    (band,) = above.collections
+    corners = band.get_paths()[0].vertices
+    low, high = found.interval_curve()[found.size - 1]
+    assert (low, high) == pytest.approx(found.interval)
+    at = corners[corners[:, 0] == found.size, 1]
+    assert (at.min(), at.max()) == pytest.approx((low, high))
+
+
+def test_intervals_end_where_an_answer_alone_has_none():
+    counts = {"a": (9, 10), "b": (8, 10), "c": (6, 10), "once": (1, 1)}
+    found = hired(4, counts, prior=(1.0, 1.0))
+    few = (found.table["answered"] < 2).to_numpy()
+    known = np.isfinite(found.interval_curve()).all(axis=1)
+    assert known.tolist() == (~np.logical_or.accumulate(few)).tolist()
+    assert 0 < known.sum() < 4
+
+
+def test_marks_grow_with_control_answers_and_are_filled_where_chosen():
+    counts = {"few": (2, 2), "many": (29, 30), "some": (6, 10), "poor": (5, 10)}
+    found = hired(4, counts)
+    workers, *_ = plots.hiring(found, found.error_curve(), title="t").axes
+    (cloud,) = (one for one in workers.collections if len(one.get_offsets()) == 4)
+    sizes = dict(zip(found.table["worker"], cloud.get_sizes(), strict=True))
+    assert sizes["many"] > 2 * sizes["some"] > 2 * sizes["few"]
+    filled = (cloud.get_facecolor()[:, :3] < 1).any(axis=1)
+    assert filled.tolist() == found.table["chosen"].tolist()
+    assert not filled.all()
+    assert {"control answers: 2", "control answers: 30", "not chosen"} <= set(names(workers))
+
+
+def test_marks_of_many_workers_are_whole_and_smaller():
+    counts = {f"w{j:03}": (18, 20) for j in range(150)}
+    found = hired(150, counts)
+    assert found.best == 150
+    workers, above, _ = plots.hiring(found, found.error_curve(), title="t").axes
+    assert_marks_are_whole(workers, above)
+    (cloud,) = (one for one in workers.collections if len(one.get_offsets()) == 150)
+    assert cloud.get_sizes().max() < 30
+
+
+def test_hiring_for_money_shows_prices_and_what_may_be_spent():
+    price = pd.Series({worker: 0.25 + 0.125 * at for at, worker in enumerate(COUNTS)})
+    found = hired(8, costs=price, money=1.5)
+    assert 0 < found.size < 8
+    figure = plots.hiring(found, found.error_curve(), title="t", money=1.5)
+    paid = figure.axes[3]
+    together = next(line for line in paid.lines if line.get_label().startswith("labels of a task"))
+    assert together.get_ydata()[-1] == found.money.spent <= 1.5
+    heights = [bar.get_height() for bars in paid.containers for bar in bars]
+    assert heights == found.table["cost"][:8].tolist()
+    assert "money for a task: 1.5" in names(paid)
+    assert "price" in paid.get_ylabel()
+    assert_nothing_overlaps(figure)
+    assert_marks_are_whole(*figure.axes)
 
 
 def test_hiring_draws_bounds_where_nothing_else_is_known():
@@ -322,7 +438,7 @@ def test_hiring_draws_bounds_where_nothing_else_is_known():
     errors = found.error_curve()
     assert {error.method for error in errors} >= {"bounded", "sampled"}
     figure = plots.hiring(found, errors, title="t")
-    below = figure.axes[1]
+    below = figure.axes[2]
     told, bounds = (
         next(line for line in below.lines if line.get_label().startswith(start)).get_ydata()
         for start in ("predicted error", "upper bound on it")
@@ -353,8 +469,7 @@ def test_hiring_of_few(case):
     budget, counts, options = FEW[case]
     found = hired(budget, counts, **options)
     figure = plots.hiring(found, found.error_curve(), title="t")
-    assert plots.as_png(figure).startswith(b"\x89PNG")
+    assert_nothing_overlaps(figure)
+    assert_marks_are_whole(*figure.axes)
     low, high = figure.axes[1].get_xlim()
     assert low <= 0 < found.size < high
-    box = figure.get_tightbbox()
-    assert 0 <= box.x0 < box.x1 <= figure.get_figwidth()

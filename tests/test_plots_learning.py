@@ -4,6 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.pictures import (
+    assert_marks_are_whole,
+    assert_nothing_overlaps,
+    assert_whole_numbers,
+    ticks,
+)
 from workbench.plots import as_png, learning
 
 
@@ -76,7 +82,7 @@ def test_simulated():
     figure = learning(steps, workers, title="five labelers")
     above, paid, size, learnt = figure.axes
     assert [axes.get_xlabel() for axes in figure.axes[:3]] == ["tasks so far"] * 3
-    assert all(axes.get_ylabel() for axes in figure.axes)
+    assert all(axes.get_ylabel() for axes in figure.axes[:3])
     assert legends(figure)[1] == ["together", "exploring", "exploiting"]
     assert line(above, "LS_OL (mean ± 95 %)").get_ydata() == pytest.approx(steps["accuracy"])
     assert line(above, "full crowd, majority").get_ydata() == pytest.approx(0.85)
@@ -86,10 +92,14 @@ def test_simulated():
     band = paid.collections[0].get_paths()[0].vertices[:, 1]
     assert band.max() == pytest.approx(steps["regret"].max() + 0.196)
     assert line(size, "best set by the estimates").get_ydata() == pytest.approx(3.0)
-    assert learnt.get_xlabel() == "skill (share of right labels)"
-    assert {text.get_text() for text in learnt.texts} == {"a", "b, c"}
-    assert learnt.get_xlim() == learnt.get_ylim()
-    assert learnt.get_xlim()[0] < 0.6
+    assert learnt.get_xlabel() == "share of right labels"
+    assert ticks(learnt.yaxis) == ["a", "b", "c"]
+    assert line(learnt, "skill").get_xydata().tolist() == [[0.7, 0], [0.9, 1], [0.9, 2]]
+    bars = next(one for one in learnt.collections if hasattr(one, "get_segments"))
+    spans = [segment[:, 0].tolist() for segment in bars.get_segments()]
+    assert spans[0] == pytest.approx([0.6, 0.8])
+    assert "estimate p̂ (mean, 90 % of the runs)" in legends(figure)[3]
+    assert_nothing_overlaps(figure)
     assert "five labelers" in figure.get_suptitle()
     assert as_png(figure).startswith(b"\x89PNG")
 
@@ -97,6 +107,7 @@ def test_simulated():
 def test_one_run_has_no_bands():
     figure = learning(*simulated(standard_errors=False), title="one run")
     assert [len(axes.collections) for axes in figure.axes[:3]] == [0, 0, 0]
+    assert "LS_OL" in legends(figure)[0]
 
 
 def test_recorded_with_gold():
@@ -109,8 +120,54 @@ def test_recorded_with_gold():
     assert points.get_xdata().tolist() == [1, 2, 3, 4, 5]
     assert set(points.get_ydata()) == {20}
     # Twenty names would hide the points.
-    assert not figure.axes[3].texts
-    as_png(figure)
+    assert figure.axes[3].get_ylabel() == "estimate p̂"
+    assert figure.axes[3].get_xlim() == figure.axes[3].get_ylim()
+    assert_marks_are_whole(*figure.axes[2:])
+    assert_nothing_overlaps(figure)
+
+
+@pytest.mark.parametrize("labelers", [5, 20])
+def test_a_labeler_with_more_testers_has_a_larger_mark(labelers):
+    steps, workers = recorded()
+    workers = workers[:labelers].assign(testers=[1, 30, *range(2, labelers)])
+    figure = learning(steps, workers, title="crowd")
+    learnt = figure.axes[3]
+    cloud = next(one for one in learnt.collections if len(one.get_offsets()) == labelers)
+    sizes = cloud.get_sizes()
+    assert sizes[1] > 5 * sizes[0]
+    assert np.argsort(sizes, kind="stable").tolist() == np.argsort(workers["testers"]).tolist()
+    assert {"testers: 1", "testers: 30"} <= set(legends(figure)[3])
+    assert_marks_are_whole(learnt)
+    assert_nothing_overlaps(figure)
+
+
+@pytest.mark.parametrize("asked", [1, 2, 3, 5])
+def test_tasks_labels_and_labelers_are_counted_in_whole_numbers(asked):
+    steps, workers = recorded()
+    small = steps[:3].assign(asked=asked, labels=[0, 1, 2], labels_crowd=[1, 2, 3])
+    _, paid, size, _ = learning(small, workers, title="crowd").axes
+    for axis in (size.yaxis, size.xaxis, paid.yaxis, paid.xaxis):
+        assert_whole_numbers(axis)
+    steps, workers = simulated()
+    size = learning(steps.assign(asked=0.5 * asked, size=0.4), workers, title="t").axes[2]
+    assert_whole_numbers(size.yaxis)
+
+
+def test_nobody_asked_is_seen():
+    steps, workers = recorded()
+    assert_marks_are_whole(learning(steps.assign(asked=0), workers, title="t").axes[2])
+
+
+def test_long_names_of_few_labelers_leave_room():
+    steps, workers = recorded()
+    workers = workers[:12].assign(
+        worker=[f"annotator-{i:03}-with-a-rather-long-name@example.org" for i in range(12)]
+    )
+    figure = learning(steps, workers, title="crowd")
+    told = ticks(figure.axes[3].yaxis)
+    assert len(set(told)) == 12
+    assert max(map(len, told)) <= 20
+    assert_nothing_overlaps(figure)
 
 
 def test_recorded_without_gold_shows_the_consensus():

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import chromium
-from workbench.errors import InputError
-from workbench.report import numbers, provenance, repeat, report
+from workbench.base.errors import InputError
+from workbench.pages import numbers, provenance, repeat, report
 from workbench.studies.plan import plan
 from workbench.studies.request import request
 from workbench.studies.store import Plan, Store
@@ -81,7 +81,7 @@ def fill(path, source, size="smoke", *, repetitions=1, trials=None, sweep=None, 
     """Keep a study's first trials, as a run that was cut short would."""
     study = source.load()
     sweep = study.check_sweep(study.sizes[size].sweep if sweep is None else sweep)
-    asked = Plan(source, study.name, study.version, size, sweep, repetitions, seed)
+    asked = Plan.of(source, study, size=size, sweep=sweep, repetitions=repetitions, seed=seed)
     listed = list(plan(study, sweep, repetitions, seed))
     with Store.open(path, write=True) as store:
         store.remember(asked)
@@ -91,7 +91,8 @@ def fill(path, source, size="smoke", *, repetitions=1, trials=None, sweep=None, 
 
 def page(path, names=None):
     with Store.open(path) as store:
-        return report(store, names)
+        code = [one.source for one in store.plans() if Path(one.source.name).is_file()]
+        return report(store, names, code)
 
 
 def text(given):
@@ -264,8 +265,8 @@ def test_code_that_is_gone_leaves_the_counts(store, tmp_path):
     Source.load.__globals__["_load"].cache_clear()
     seen = text(page(store))
     assert "The study's code could not be had." in seen
-    assert "odd.py: no such file; put the study back where it was" in seen
-    assert "5 trials ended; how many were planned is unknown, 1 failed." in seen
+    assert "odd.py is code of your own, which is run only if you name it" in seen
+    assert "5 trials, all that were planned, 1 failed." in seen
     assert "workbench study run odd.py --size small --repetitions 1 --seed 0" in seen
 
 
@@ -290,7 +291,10 @@ def test_records_without_a_plan(store):
     assert "no plan: it is not known what was asked for" in seen
     assert "Findings At worst" in seen, "the catalog has the analysis"
     seen = text(page(store, ["toy"]))
-    assert "The study's code could not be had. no study 'toy'" in seen
+    assert (
+        "The study's code could not be had. this version of the workbench has no study 'toy'"
+        in seen
+    )
     assert "1 trial ended; how many were planned is unknown" in seen
 
 
@@ -358,13 +362,17 @@ SWEEPS = [
 ]
 
 
+@pytest.mark.parametrize("known", [True, False], ids=["code", "no code"])
 @pytest.mark.parametrize(("size", "sweep"), SWEEPS)
-def test_the_command_asks_for_the_same_trials(tmp_path, monkeypatch, size, sweep):
+def test_the_command_asks_for_the_same_trials(tmp_path, monkeypatch, size, sweep, known):
     source = module(tmp_path)
     study = source.load()
     sweep = study.check_sweep(study.sizes[size].sweep if sweep is None else sweep)
     asked = Plan(source, "odd", 1, size, sweep, 3, 11)
-    command = repeat.run_command(asked, study, Path("my trials.sqlite"))
+    command = repeat.run_command(asked, study if known else None, Path("my trials.sqlite"))
+    if not known and size == "file":
+        assert command == ""
+        return
     words = shlex.split(command)
     assert words[:4] == ["workbench", "study", "run", "odd.py"]
     assert words[-2:] == ["--store", "my trials.sqlite"]

@@ -6,9 +6,9 @@ import subprocess
 import numpy as np
 import pytest
 
+from workbench.base.errors import InputError
 from workbench.bench import growth
 from workbench.bench.growth import Fit, Line, Point, Shape, fits, grow, picture, read_points
-from workbench.errors import InputError
 
 SIZES = (10, 100, 1000, 10_000)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.claims.made_up import Tables, algorithm, run_serially
-from workbench.aggregate import error_rate
-from workbench.assign import primal
+from workbench.aggregation import error_rate
+from workbench.assignment import primal
 from workbench.claims import Ruling, judge, register
 from workbench.studies.catalog import (
     estimated_skills,

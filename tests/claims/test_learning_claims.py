@@ -10,7 +10,7 @@ import pytest
 
 from tests.claims.made_up import Tables, framed, run_serially
 from workbench.claims import Ruling, judge, learning
-from workbench.learn import agreement, guarantees, vetting
+from workbench.learning import agreement, guarantees, vetting
 from workbench.studies.catalog import MODULES, _learning, learn_average, learn_regret, learn_theory
 from workbench.studies.catalog._learning import grid, shape
 

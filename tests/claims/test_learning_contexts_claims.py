@@ -6,7 +6,7 @@ import pytest
 
 from tests.claims.made_up import Tables, run_serially
 from workbench.claims import Ruling, judge, learning_contexts
-from workbench.learn.schedule import practical
+from workbench.learning.schedule import practical
 from workbench.studies.catalog import learn_contexts
 
 HOLDS, CAVEAT, NOT = Ruling.HOLDS, Ruling.CAVEAT, Ruling.NOT_REPRODUCED

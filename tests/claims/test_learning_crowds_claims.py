@@ -12,7 +12,7 @@ import pytest
 from tests.claims.made_up import Tables, framed, run_serially
 from workbench.claims import Ruling, judge, learning_crowds
 from workbench.claims.learning_crowds import BLOCKS, CLAIMS, CROWDS, STUDY, rounds_needed
-from workbench.learn.vetting import Vetting
+from workbench.learning.vetting import Vetting
 from workbench.studies.catalog import learn_crowds
 from workbench.studies.catalog.learn_crowds import disagreement
 
@@ -177,8 +177,8 @@ class TestBroken:
         """Five labelers of very different skills in place of the recorded crowds."""
 
         def crowd(name, size, order, *, seed):
-            from workbench.crowd._streams import stream
-            from workbench.learn.recorded import Recorded
+            from workbench.base.seeds import stream
+            from workbench.learning.recorded import Recorded
 
             rng = stream(seed, "made up")
             truth = rng.integers(2, size=110)

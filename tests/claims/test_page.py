@@ -9,9 +9,9 @@ import pytest
 import workbench
 from tests.claims.made_up import Tables
 from workbench import claims
+from workbench.base.errors import InputError
 from workbench.claims import Claim, Finding, Ruling, judge, markdown, register, studies_needed
 from workbench.claims import adaptive as paper
-from workbench.errors import InputError
 from workbench.studies.catalog import MODULES
 from workbench.studies.executors import Limits
 from workbench.studies.executors.serial import Serial

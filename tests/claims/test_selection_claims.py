@@ -10,7 +10,7 @@ import pytest
 
 from tests.claims.made_up import Tables, framed, run_serially
 from workbench.claims import Ruling, judge, selection
-from workbench.select import guarantees, rules, scores
+from workbench.selection import guarantees, rules, scores
 from workbench.studies.catalog import (
     _selection,
     selection_bound,

@@ -34,6 +34,17 @@ def refused(run):
 
 
 @pytest.fixture
+def figures(monkeypatch):
+    """Pictures as they were before they became files."""
+    from workbench import plots
+
+    drawn = []
+    png = plots.as_png
+    monkeypatch.setattr(plots, "as_png", lambda figure: drawn.append(figure) or png(figure))
+    return drawn
+
+
+@pytest.fixture
 def no_solver(monkeypatch):
     """Make it a failure to reach the solver."""
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.aggregate.dawid_skene import dawid_skene
-from workbench.aggregate.votes import (
+from workbench.aggregation.dawid_skene import dawid_skene
+from workbench.aggregation.votes import (
     expected_accuracy,
     linear_weights,
     log_odds_weights,

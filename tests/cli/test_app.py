@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -15,11 +16,12 @@ import numpy as np
 import pytest
 
 import workbench
-from models import AssignmentProblem
-from models.files import write_problem
+from crowd_models import AssignmentProblem
+from crowd_models.files import write_problem
+from workbench.base.errors import InputError
+from workbench.base.text import strict_json, table
 from workbench.cli.app import COMMANDS
-from workbench.cli.output import folder, strict_json, table, working, write_file
-from workbench.errors import InputError
+from workbench.cli.output import folder, working, write_file, write_files
 
 HEAVY = ("numpy", "pandas", "pyomo", "matplotlib", "highspy", "rich", "pooch", "yaml")
 ENVIRONMENT = {
@@ -166,8 +168,95 @@ def test_a_full_disk_is_one_line(arguments, problem):
     with Path("/dev/full").open("w") as full:
         child = process(RUN, *named, stdout=full)
         _, err = child.communicate(timeout=60)
-    assert child.returncode == 2
+    assert child.returncode == 1
     assert err == "error: standard output cannot be written (No space left on device)\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_files_are_written_before_a_full_standard_output(problem, tmp_path):
+    with Path("/dev/full").open("w") as full:
+        child = process(RUN, "solve", problem, "--out", tmp_path / "out.json", stdout=full)
+        child.communicate(timeout=60)
+    assert child.returncode == 1
+    assert json.loads((tmp_path / "out.json").read_text())["termination"] == "optimal"
+
+
+CLOSED = """
+import os, sys
+for number in map(int, sys.argv[1].split(",")):
+    os.close(number)
+os.execv(sys.executable, [sys.executable, "-c", sys.argv[2], *sys.argv[3:]])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="descriptors")
+@pytest.mark.parametrize("closed", ["2", "1", "0", "0,1,2"])
+def test_a_closed_stream_changes_nothing(closed, problem, tmp_path):
+    for file, code in ((problem, 0), (tmp_path / "missing.json", 2)):
+        out = tmp_path / f"{code}.json"
+        child = process(CLOSED, closed, RUN, "solve", file, "--time-limit", 20, "--out", out)
+        told, _ = child.communicate(timeout=60)
+        assert child.returncode == code
+        assert out.exists() == (code == 0)
+        if code == 0:
+            assert json.loads(out.read_text())["termination"] == "optimal"
+            assert ("optimal" in told) == ("1" not in closed)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_standard_error_changes_nothing(problem, tmp_path):
+    with Path("/dev/full").open("w") as full:
+        for file, code in ((problem, 0), (tmp_path / "missing.json", 2)):
+            child = process(RUN, "solve", file, stderr=full)
+            told, _ = child.communicate(timeout=60)
+            assert child.returncode == code
+            assert ("optimal" in told) == (code == 0)
+
+
+SWALLOWING = """
+import os, signal
+import workbench.solving as solving
+solve = solving.solve
+def swallowing(*arguments, **options):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        while True: pass
+    except BaseException:
+        pass
+    return solve(*arguments, **options)
+solving.solve = swallowing
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_that_a_library_swallows_is_heard(problem):
+    child = process(SWALLOWING + RUN, "solve", problem)
+    _, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (130, "error: interrupted\n")
+
+
+LATE = """
+import atexit, os, signal, sys, time
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.2)
+atexit.register(press)
+from workbench.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_after_the_end_changes_nothing(problem):
+    child = process(LATE, "solve", problem)
+    _, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (0, "")
+
+
+def test_a_call_from_python_leaves_ctrl_c_as_it_was(run, problem):
+    before = signal.getsignal(signal.SIGINT)
+    assert run("solve", problem).exit_code == 0
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_other_system_errors_keep_their_traceback(run, problem, monkeypatch):
@@ -224,6 +313,33 @@ def test_what_fails_leaves_what_was_there(tmp_path, monkeypatch):
         write_file(path, "two")
     assert path.read_text() == "one"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_files_that_belong_together_are_written_together(tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("one")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_files({tmp_path / "a": "two", tmp_path / "none" / "b": "two"})
+    assert (tmp_path / "a").read_text() == "one"
+    assert list(tmp_path.iterdir()) == [tmp_path / "a"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("call", [1, 2, 3])
+def test_ctrl_c_between_two_files_waits_for_both(tmp_path, monkeypatch, call):
+    made = tempfile.mkstemp
+    times = []
+
+    def press(*arguments, **options):
+        times.append(1)
+        if len(times) == call:
+            os.kill(os.getpid(), signal.SIGINT)
+        return made(*arguments, **options)
+
+    monkeypatch.setattr(tempfile, "mkstemp", press)
+    files = {tmp_path / name: name for name in "abc"}
+    with pytest.raises(KeyboardInterrupt):
+        write_files(files)
+    assert {path: path.read_text() for path in tmp_path.iterdir()} == files
 
 
 def test_strict_json():

@@ -81,6 +81,21 @@ def test_from_labels_and_gold(run, files):
     assert set(pd.read_csv("plan.csv")["task"]) == {"x", "y"}
 
 
+@pytest.mark.parametrize("classes", [1, 3, 5])
+def test_other_than_two_classes_is_refused(classes, refused, files):
+    """A skill of 0.8 is worth (2 · 0.8 − 1)² only where a wrong label can be but one."""
+    rows = [(f"g{i}", f"w{j}", f"c{i % classes}") for i in range(10) for j in range(8)]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
+    gold = pd.DataFrame({"task": [f"g{i}" for i in range(10)], "gold": "c0"})
+    gold.to_csv("gold.csv", index=False)
+    line = refused(
+        "assign", "--labels", "labels.csv", "--gold", "gold.csv", "--tasks", "only.csv",
+        "--capacity", 2, "--epsilon", 0.4, "--out", "plan.csv",
+    )  # fmt: skip
+    assert f"name {classes} classes" in line
+    assert not (files / "plan.csv").exists()
+
+
 def test_infeasible_names_tasks_and_epsilon(run, files):
     result = run(*BASE, "--capacity", 1, "--epsilon", 0.01, "--out", "plan.csv")
     assert result.exit_code == 1
@@ -96,6 +111,19 @@ def test_infeasible_alone_names_by_name(run, files):
     assert result.exit_code == 1
     message = json.loads(result.stdout)["message"]
     assert "007" in message
+
+
+def test_a_solver_that_fails_is_not_called_slow(run, files, monkeypatch):
+    """More time is no help where the solver gave up."""
+    from workbench.assignment import plan
+    from workbench.solving import Solution, Termination
+
+    said = Solution("ip", "arrays", Termination.NUMERICS, note="prices lie too far apart")
+    monkeypatch.setattr(plan, "solve", lambda *_, **__: said)
+    result = run(*BASE, "--capacity", 3, "--epsilon", 0.25, "--out", "plan.csv")
+    assert result.exit_code == 1
+    assert result.stdout == "no plan found: prices lie too far apart\n"
+    assert not (files / "plan.csv").exists()
 
 
 BAD = {

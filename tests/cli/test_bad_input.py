@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from tests.models.bad_files import BAD
@@ -119,3 +122,37 @@ def test_an_unexpected_exception_keeps_its_traceback(run, problem, monkeypatch):
     result = run("solve", problem)
     assert isinstance(result.exception, ValueError)
     assert "error:" not in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+@pytest.mark.parametrize("arguments", [
+    ("solve", "P", "--out", "loop.json"),
+    ("solve", "P", "--out", "ring.json"),
+    ("solve", "P", "--out", "x" * 300 + ".json"),
+    ("solve", "P", "--out", "P/out.json"),
+    ("solve", "P", "--plot", "loop.png"),
+    ("export", "P", "--out", "loop.json"),
+    ("compare", "--out", "loop.json"),
+    ("learn", "--simulate", "3", "--out", "loop.json"),
+    ("data", "fetch", "bluebird", "--out", "loop.json"),
+])  # fmt: skip
+def test_a_path_that_leads_nowhere_is_refused_at_once(
+    arguments, refused, no_solver, problem, monkeypatch
+):
+    monkeypatch.chdir(problem.parent)
+    for name, to in (("loop.json", "loop.json"), ("loop.png", "loop.png"),
+                     ("ring.json", "back.json"), ("back.json", "ring.json")):  # fmt: skip
+        Path(name).symlink_to(to)
+    named = [argument.replace("P", problem.name, 1) for argument in arguments]
+    line = refused(*named)
+    assert "cannot be written" in line
+    assert named[-1][:50] in line
+    assert Path("loop.json").is_symlink()
+
+
+def test_a_link_to_a_file_that_is_not_there_yet(run, problem, monkeypatch):
+    monkeypatch.chdir(problem.parent)
+    Path("link.json").symlink_to("new.json")
+    assert run("solve", problem, "--out", "link.json").exit_code == 0
+    assert Path("link.json").is_symlink()
+    assert Path("new.json").is_file()

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.compare import METHODS
+from workbench.comparison import METHODS
 
 SMALL = ("--tasks", 40, "--workers", 40, "--capacity", 40, "--epsilon", 0.2, "--gold-tasks", 10)
 FIELDS = [
@@ -115,6 +115,18 @@ class TestSimulated:
 
 
 class TestRecorded:
+    def test_the_picture_knows_that_true_skills_are_unknown(self, run, recorded, figures, tmp_path):
+        data = (*recorded, "--capacity", 20, "--epsilon", 0.2, "--time-limit", 1)
+        assert run("compare", *data, "--out", tmp_path / "r").exit_code == 0
+        assert run("compare", *SMALL, "--out", tmp_path / "s").exit_code == 0
+        told = [figure.axes[1].get_legend().get_texts() for figure in figures]
+        measured, true = ({text.get_text() for text in texts} for texts in told)
+        assert "predicted by skills measured on gold" in measured
+        assert "predicted by true skills" in true
+        named = [text.get_text() for text in figures[1].axes[0].get_yticklabels()]
+        assert set(named) <= set(pd.read_csv(tmp_path / "s" / "compare.csv")["method"])
+        assert "offline IP" in named
+
     def test_only_recorded_pairs(self, run, recorded):
         rows, payload = rows_of(run("compare", *recorded, "--epsilon", 0.2, "--json"))
         assert payload["left_out"] == ["q29"]
@@ -122,7 +134,7 @@ class TestRecorded:
         assert rows["offline IP"]["tasks_covered"] == payload["tasks"] == 29 - 9
         assert rows["offline IP"]["error_measured"] < 0.3
 
-    def test_options(self, run, recorded, tmp_path):
+    def test_options(self, run, recorded, figures, tmp_path):
         workers = [f"ann{j}" for j in range(24)]
         pd.DataFrame({"worker": workers, "capacity": 15}).to_csv(tmp_path / "m.csv", index=False)
         pd.DataFrame({"worker": workers, "cost": [1, 3] * 12}).to_csv(
@@ -134,10 +146,32 @@ class TestRecorded:
             run(
                 "compare", *recorded, "--capacity", tmp_path / "m.csv", "--costs",
                 tmp_path / "c.csv", "--task-types", tmp_path / "t.csv", "--epsilon", 0.4, "--json",
+                "--out", tmp_path / "r",
             )
         )  # fmt: skip
+        assert "price" in figures[0].axes[0].get_xlabel()
         exact = rows["offline IP"]
         assert exact["labels_task"] < exact["objective"] < 3 * exact["labels_task"]
+
+    def test_gold_labels_cost_what_their_workers_charge(self, run, recorded, tmp_path):
+        workers = [f"ann{j}" for j in range(24)]
+        pd.DataFrame({"worker": workers, "cost": 0.1}).to_csv(tmp_path / "c.csv", index=False)
+        command = ("compare", *recorded, "--epsilon", 0.4)
+        rows, _ = rows_of(run(*command, "--costs", tmp_path / "c.csv", "--json"))
+        plain, _ = rows_of(run(*command, "--json"))
+        for method in METHODS[3:]:
+            row = rows[method]
+            assert row["objective"] == pytest.approx(row["labels_task"] / 10)
+            assert row["cost_gold"] == pytest.approx(row["labels_gold"] / 10)
+            assert row["cost"] == pytest.approx(row["objective"] + row["cost_gold"])
+            assert plain[method]["cost_gold"] == plain[method]["labels_gold"] == row["labels_gold"]
+        assert rows["adaptive"]["cost_gold"] > 0
+        assert "gold cost" in run(*command, "--costs", tmp_path / "c.csv").stdout
+        assert "gold cost" not in run(*command).stdout
+        pd.DataFrame({"worker": workers, "cost": 1e-5}).to_csv(tmp_path / "c.csv", index=False)
+        page = run(*command, "--costs", tmp_path / "c.csv").stdout
+        shown = next(line.split() for line in page.splitlines() if line.startswith("offline IP"))
+        assert float(shown[6]) == pytest.approx(float(shown[3]) * 1e-5, rel=1e-3)
 
     @pytest.mark.skipif(not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA is unset")
     @pytest.mark.parametrize(("name", "left_out"), [("bluebird", False), ("rte", True)])
@@ -177,7 +211,7 @@ BAD = {
     "crowd": (("--crowd", "nice"), "'nice' is not one of"),
     "infeasible": (("--infeasible", "maybe"), "'maybe' is not one of"),
     "out": (("--out", "L"), "is a file, give a folder"),
-    "classes": (("--labels", "FIVE", "--gold", "G5"), "have 3 classes"),
+    "classes": (("--labels", "FIVE", "--gold", "G5"), "name 3 classes"),
     "gold unknown": (("--labels", "L", "--gold", "G5"), "G5"),
 }  # fmt: skip
 

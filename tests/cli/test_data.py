@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from workbench.base.errors import InputError
 from workbench.crowd.datasets import DATASETS
-from workbench.errors import InputError
 
 
 @pytest.fixture
@@ -70,9 +70,22 @@ def test_fetch_takes_what_the_folder_has(run, folder, monkeypatch):
         raise AssertionError("downloaded what was there")
 
     monkeypatch.setattr("workbench.crowd.datasets.fetch", downloaded)
+    monkeypatch.setattr("workbench.crowd.datasets.load", lambda name: None)
     told = json.loads(run("data", "fetch", "rte", "rte", "--json").stdout)
     assert set(told) == {"rte"}
     assert set(told["rte"]) == {"labels.csv", "gold.csv"}
+
+
+def test_fetch_refuses_what_is_not_as_published(refused, tmp_path, monkeypatch):
+    """The right number of tasks, workers and labels, all of them made up."""
+    (tmp_path / "bluebird").mkdir()
+    votes = [f"{task},{worker},{task % 2}" for task in range(108) for worker in range(39)]
+    gold = [f"{task},1" for task in range(108)]
+    for name, rows in (("labels", ["task,worker,label", *votes]), ("gold", ["task,gold", *gold])):
+        (tmp_path / "bluebird" / f"{name}.csv").write_text("\n".join(rows) + "\n")
+    monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
+    for command in (("data", "fetch", "bluebird"), ("compare", "--data", "bluebird")):
+        assert "not those published as bluebird" in refused(*command)
 
 
 def test_fetch_downloads_the_rest(run, cache, monkeypatch):

@@ -5,7 +5,7 @@ import json
 import highspy
 import pytest
 
-from models.files import read_problem
+from crowd_models.files import read_problem
 from workbench.cli.problems import FORMULATIONS
 from workbench.solving import solve
 

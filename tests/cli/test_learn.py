@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from workbench.crowd.tables import read_gold, read_labels
-from workbench.learn.draws import Draws
-from workbench.learn.engine import simulate
-from workbench.learn.recorded import recorded, replay
-from workbench.learn.schedule import decreasing, practical
-from workbench.learn.vetting import Vetting
+from workbench.learning.draws import Draws
+from workbench.learning.engine import simulate
+from workbench.learning.recorded import recorded, replay
+from workbench.learning.schedule import decreasing, practical
+from workbench.learning.vetting import Vetting
 
 KEYS = [
     "best_set", "estimates", "labels_bought", "explored", "exploited", "accuracy", "regret",
@@ -124,8 +124,8 @@ def test_constants_that_are_too_large(run, refused, monkeypatch):
         raise OverflowError
 
     # As for 600 labelers, which take a while.
-    monkeypatch.setattr("workbench.learn.guarantees.theorem_3", large)
-    monkeypatch.setattr("workbench.learn.schedule.theoretical", large)
+    monkeypatch.setattr("workbench.learning.guarantees.theorem_3", large)
+    monkeypatch.setattr("workbench.learning.schedule.theoretical", large)
     arguments = ("learn", "--simulate", 4, "--horizon", 12, "--runs", 2)
     told = answer(run(*arguments, "--json"))
     assert told["bounds"]["why"] == "for 4 labelers its constants are too large for a computer"

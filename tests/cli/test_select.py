@@ -12,8 +12,8 @@ import pytest
 
 from workbench.cli.select import RULES
 from workbench.crowd.tables import read_gold, read_labels, read_workers
-from workbench.select import hire as hiring
-from workbench.select.hire import hire
+from workbench.selection import hire as hiring
+from workbench.selection.hire import hire
 
 KEYS = [
     "chosen", "size", "score", "interval", "error_bound", "error_predicted", "workers",
@@ -85,6 +85,7 @@ def test_json_is_the_library_s_answer(run, files):
     chosen = [row["worker"] for row in told["workers"] if row["chosen"]]
     assert chosen == told["chosen"]
     assert told["excluded"] == [
+        {"worker": "w09", "why": "below chance with probability 0.751"},
         {"worker": "w28", "why": "one control answer"},
         {"worker": "w29", "why": "no control answer"},
     ]
@@ -228,6 +229,15 @@ def test_unproven_is_exit_code_1_and_written(run, files, monkeypatch):
     assert Path("chosen.csv").exists()
 
 
+def test_plot_for_money_shows_how_much_there_is(run, files, figures):
+    run(*BASE, 6, "--costs", "costs.csv", "--money", 7.5, "--plot", "p.png")
+    (figure,) = figures
+    assert any(
+        line.get_label() == "money for a task: 7.5" and set(line.get_ydata()) == {7.5}
+        for line in figure.axes[3].lines
+    )
+
+
 def test_plot(run, files):
     Path("p.png").write_bytes(b"old")
     result = run(*BASE, 6, "--plot", "p.png", "--json")
@@ -339,3 +349,22 @@ def test_recorded_crowds(run, tmp_path, name, workers, classes):
     assert told["interval"][0] < told["score"] < told["interval"][1]
     assert 0 <= told["error_predicted"] < told["error_bound"] <= 1
     assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_below_chance_is_refused_unless_asked_for(run, files):
+    """A liar is as informative as an honest worker, and is hired only when asked for."""
+    rows = [(f"q{i}", "liar", "a" if i % 2 else "b") for i in range(8)]
+    rows += [(f"q{i}", "new", "b" if i % 2 else "a") for i in range(3)]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
+    gold = pd.DataFrame({"task": [f"q{i}" for i in range(8)], "gold": ["a", "b"] * 4})
+    gold.to_csv("gold.csv", index=False)
+    told = answer(run(*BASE, 2, "--json"))
+    assert told["chosen"] == ["new"]
+    assert told["excluded"] == [{"worker": "liar", "why": "below chance with probability 0.998"}]
+    assert answer(run(*BASE, 2, "--json", "--allow-below-chance"))["chosen"] == ["liar", "new"]
+    pd.DataFrame(rows[:8], columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
+    nobody = run(*BASE, 2, "--out", "chosen.csv")
+    assert nobody.exit_code == 1
+    assert "nobody to hire: every worker who can be scored is more likely" in nobody.stdout
+    assert not Path("chosen.csv").exists()
+    assert answer(run(*BASE, 2, "--json"), 1)["chosen"] == []

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from models.files import read_problem
+from crowd_models.files import read_problem
 from workbench import solving
 from workbench.cli.problems import FORMULATIONS, ROUTES
 from workbench.solving import Certificate, Solution, Termination
@@ -185,7 +185,7 @@ def test_options_reach_the_solver(run, problem, monkeypatch):
     assert callable(seen.pop("progress"))
     assert seen == {
         "formulation": "dual", "route": "pyomo", "method": "auto", "time_limit": 5.0,
-        "gap": 0.1, "threads": 2, "seed": 7, "exact": True,
+        "gap": 0.1, "threads": 2, "seed": 7, "exact": True, "keep_on_interrupt": True,
     }  # fmt: skip
 
 

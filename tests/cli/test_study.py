@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import py_compile
 import re
 import sqlite3
 import subprocess
@@ -15,6 +17,8 @@ import pandas as pd
 import pexpect
 import psutil
 import pytest
+
+from workbench.studies import records, trial
 
 TOYS = Path(__file__).parents[1] / "studies" / "toys.py"
 WORKBENCH = [sys.executable, "-m", "workbench.cli"]
@@ -140,6 +144,10 @@ def test_list_and_show(study):
         (("run", TOYS, "--shard", "a"), "--shard a: write I/N"),
         (("run", TOYS, "--set", "y=1"), "--set y=1: toy has no parameter 'y'"),
         (("run", TOYS, "--processes", 2, "--scheduler", "tcp://x:1"), "--processes is for this"),
+        (("run", TOYS, "--scheduler", "tcp://x:1"), "tcp://x:1: without TLS whoever answers there"),
+        (("run", TOYS, "--scheduler", "tls://x:1", "--tls-ca", TOYS), "give all three"),
+        (("run", TOYS, "--insecure"), "--insecure are for --scheduler"),
+        (("run", TOYS, "--tls-key", "no.pem"), "'no.pem' does not exist"),
         (("run", TOYS, "--processes", 0), "0 is not in the range 1<=x<=1024"),
         (("status", "--store", "missing.sqlite"), "missing.sqlite"),
         (("export", "toy", "--out", "t.xls"), "--out t.xls: give a path that ends in .csv or"),
@@ -185,9 +193,11 @@ def test_studies_of_ones_own_run_from_anywhere(tmp_path):
     ended = outside(tmp_path, "run", "own.py", "--processes", 2)
     assert ended.returncode == 0, ended.stderr
     assert "own-study: 6 of 6 trials" in ended.stdout
-    assert outside(tmp_path, "verify").returncode == 0
-    assert outside(tmp_path, "report").returncode == 0
-    assert "mean 0." in (tmp_path / "report.html").read_text()
+    assert "run again: 6," in outside(tmp_path, "verify", "--study", "own.py").stdout
+    assert outside(tmp_path, "report", "--study", "own.py").returncode == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "mean 0." in page
+    assert "workbench study verify --study own.py" in page
 
     (tmp_path / "few.toml").write_text(
         'study = "adaptive-figure-1"\nsize = "smoke"\nrepetitions = 1\n'
@@ -198,6 +208,103 @@ def test_studies_of_ones_own_run_from_anywhere(tmp_path):
     refused = outside(tmp_path, "run", "bad.toml")
     assert refused.returncode == 2
     assert "bad.toml, line 3, workers: " in refused.stderr
+
+
+# A store may come from anywhere: what it names is not run
+
+MARK = "from pathlib import Path\nPath(__file__).with_name('was run').touch()\n"
+
+
+@pytest.fixture
+def marked(tmp_path, run, monkeypatch):
+    """A folder with a store, and a study that leaves a mark when it is run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(MARK + OWN)
+    assert run("study", "run", "own.py", "--processes", 1, "--json").exit_code == 0
+    mark = tmp_path / "was run"
+    mark.unlink()
+    trial._load.cache_clear()
+    return mark
+
+
+@pytest.mark.parametrize("stored", ["as it is", "relative", "as a study"])
+def test_code_that_only_a_store_names_is_not_run(marked, run, tmp_path, stored):
+    store = tmp_path / "studies.sqlite"
+    if stored != "as it is":  # as somebody else may have written it
+        with sqlite3.connect(store) as db:
+            (text,) = db.execute("SELECT json FROM plans").fetchone()
+            db.execute("DELETE FROM plans")
+            if stored == "relative":
+                text = json.dumps({**json.loads(text), "source": {"name": "own.py", "digest": "0"}})
+                name = hashlib.sha256(text.encode()).hexdigest()
+                db.execute("INSERT INTO plans VALUES (?, ?)", (name, text))
+            else:
+                for id_, *row, _ in db.execute("SELECT * FROM attempts").fetchall():
+                    row[1] = "own.py"
+                    seal = records.checksum(row)
+                    values = ("own.py", seal, id_)
+                    db.execute("UPDATE attempts SET study = ?, checksum = ? WHERE id = ?", values)
+        db.close()
+    for arguments in (
+        ("status",), ("verify",), ("verify", "--quarantine"), ("report",),
+        ("export", "own-study", "--out", "t.csv"), ("merge", store, "--store", "other.sqlite"),
+    ):  # fmt: skip
+        told = run("study", *arguments)
+        assert told.exit_code in {0, 1, 2}
+        assert told.exception is None or isinstance(told.exception, SystemExit)
+        assert not marked.exists(), arguments
+    damaged = store.read_bytes()
+    store.write_bytes(b"\0" * 100 + damaged[100:])
+    run("study", "verify", "--quarantine")
+    assert list(tmp_path.glob("*.damaged-*"))
+    assert not marked.exists()
+
+
+def test_status_knows_what_was_planned_without_the_code(marked, run):
+    marked.with_name("own.py").unlink()
+    (row,) = json.loads(run("study", "status", "--json").stdout)
+    assert (row["planned"], row["ended"], row["note"]) == (6, 6, "")
+    assert "6 ok" in run("study", "status").stdout
+
+
+def test_ones_own_trials_are_run_again_where_their_file_is_named(marked, run, refused):
+    told = run("study", "verify")
+    assert told.exit_code == 0
+    assert "own.py is code of your own, which is run only if you name it" in told.stdout
+    assert "run again: 0," in told.stdout
+    assert "run again: 6, of which 6" in run("study", "verify", "--study", "own.py").stdout
+    assert marked.exists()
+    own = marked.with_name("own.py")
+    own.write_text(own.read_text() + "# changed")
+    for verb in ("verify", "report"):
+        line = refused("study", verb, "--study", "own.py")
+        assert "own.py: is not the file that made trials in studies.sqlite" in line
+        assert "--study x.toml: give the .py file" in refused("study", verb, "--study", "x.toml")
+        assert "none.py: no such file" in refused("study", verb, "--study", "none.py")
+
+
+def test_what_a_trial_prints_or_leaves_running_is_kept_out_of_verify(tmp_path):
+    body = "    print(1, flush=True)\n    threading.Thread(target=time.sleep, args=(900,)).start()"
+    (tmp_path / "own.py").write_text(
+        "import threading, time\n" + OWN.replace("streams):\n", f"streams):\n{body}\n")
+    )
+    assert outside(tmp_path, "run", "own.py", "--processes", 2).returncode == 0
+    checked = outside(tmp_path, "verify", "--study", "own.py", "--json")
+    assert checked.returncode == 0, checked.stderr
+    found = json.loads(checked.stdout)
+    assert (found["repeated"], found["same"], found["sound"]) == (6, 6, True)
+
+
+def test_compiled_code_beside_a_study_is_not_taken_for_it(marked):
+    own = marked.with_name("own.py")
+    text = own.read_text()
+    other = text.replace("own-study", "not-study")
+    own.write_text(other)
+    os.utime(own, (1, 1))
+    py_compile.compile(str(own), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP)
+    own.write_text(text)
+    os.utime(own, (1, 1))
+    assert trial.Source.of(str(own)).load().name == "own-study"
 
 
 # Ctrl-C in a terminal

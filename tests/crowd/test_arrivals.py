@@ -6,10 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from workbench.base.errors import InputError
 from workbench.crowd import population
 from workbench.crowd.arrivals import adversarial, iid, random_permutation
 from workbench.crowd.population import Crowd
-from workbench.errors import InputError
 
 
 def crowd_of(*skill):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
+from workbench.base.errors import InputError
 from workbench.crowd._reading import is_missing
 from workbench.crowd.converters import (
     from_headerless,
@@ -18,7 +19,6 @@ from workbench.crowd.converters import (
     from_wide,
 )
 from workbench.crowd.tables import read_labels
-from workbench.errors import InputError
 
 
 def message(call, *arguments, **keywords) -> str:

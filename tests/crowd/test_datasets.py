@@ -10,14 +10,15 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pandas as pd
 import pooch
 import pytest
 from pandas.testing import assert_frame_equal, assert_series_equal
 
+from workbench.base.errors import InputError
 from workbench.crowd.converters import from_headerless
-from workbench.crowd.datasets import DATASETS, Dataset, LabelSet, RemoteFile, fetch, load
+from workbench.crowd.datasets import DATASETS, Dataset, LabelSet, RemoteFile, digest, fetch, load
 from workbench.crowd.tables import read_gold, read_labels
-from workbench.errors import InputError
 
 CONTENT = b"w1,t1,0,1\nw2,t1,1,1\nw1,t2,1,0\n"
 
@@ -133,6 +134,11 @@ def read_toy(paths: dict[str, Path]) -> LabelSet:
     return from_headerless(paths["toy.csv"], name="toy")
 
 
+def read_toy_table() -> LabelSet:
+    rows = [line.split(",") for line in CONTENT.decode().split()]
+    return from_headerless(pd.DataFrame(rows), name="toy")
+
+
 @pytest.fixture
 def cache(tmp_path, monkeypatch) -> Path:
     folder = tmp_path / "cache"
@@ -159,6 +165,7 @@ def toy(server, cache, monkeypatch):
             classes=2,
             note="",
             normalise=read_toy,
+            content=digest(read_toy_table()),
         )
         monkeypatch.setitem(DATASETS, "toy", dataset)
         server.asked.clear()
@@ -265,10 +272,20 @@ def test_normalised_files(folder):
     assert (crowd.name, len(crowd.labels), crowd.gold["t2"]) == ("toy", 3, "0")
 
 
-def test_normalised_files_of_something_else(folder):
-    (folder / "labels.csv").write_text("task,worker,label\nt1,w1,0\n")
-    (folder / "gold.csv").write_text("task,gold\nt1,1\n")
-    assert "1 tasks, 1 workers and 1 labels, but toy has 2, 2 and 3" in message(load, "toy")
+def test_normalised_files_in_another_order(folder):
+    (folder / "labels.csv").write_text("worker,label,task\nw1,1,t2\nw2,1,t1\nw1,0,t1\n")
+    (folder / "gold.csv").write_text("task,gold\nt2,0\nt1,1\n")
+    assert len(load("toy").labels) == 3
+
+
+@pytest.mark.parametrize("file", ["labels.csv", "gold.csv"])
+def test_normalised_files_of_something_else(folder, file):
+    (folder / "labels.csv").write_text("task,worker,label\nt1,w1,0\nt1,w2,1\nt2,w1,1\n")
+    (folder / "gold.csv").write_text("task,gold\nt1,1\nt2,0\n")
+    text = (folder / file).read_text()
+    (folder / file).write_text(text.replace("t1,w2,1", "t1,w2,0").replace("t2,0", "t2,1"))
+    text = message(load, "toy")
+    assert f"{folder}: labels.csv and gold.csv are not those published as toy" in text
 
 
 def test_an_incomplete_folder(folder):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from workbench.base.errors import InputError
 from workbench.crowd.graphs import random_pairs, regular_graph
-from workbench.errors import InputError
 
 
 def degrees(task, worker, n, m):

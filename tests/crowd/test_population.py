@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench.base.errors import InputError
 from workbench.crowd import arrivals, population
 from workbench.crowd.population import Crowd
-from workbench.errors import InputError
 
 MAKERS = [
     population.uniform,

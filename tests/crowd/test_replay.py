@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench.base.errors import InputError
 from workbench.crowd import population, simulate
 from workbench.crowd.replay import RecordedLabels, split_gold
 from workbench.crowd.simulate import SimulatedLabels
 from workbench.crowd.sources import LabelSource, collect
-from workbench.errors import InputError
 
 LABELS = pd.DataFrame(
     [
@@ -144,16 +144,16 @@ def relabelled(*labels):
     [
         (
             lambda: RecordedLabels(relabelled(*"abcabca"), pd.Series({"a": "a"})),
-            r"have 3 classes \('a', 'b', 'c'\); the assignment model of Ho et al. is for two",
+            r"name 3 classes \('a', 'b', 'c'\): this takes two",
         ),
         (
             lambda: RecordedLabels(relabelled(*"aabbaab"), pd.Series({"a": "a", "b": "c"})),
             "3 classes",
         ),
-        (lambda: RecordedLabels(relabelled(*"aaaaaaa"), pd.Series({"a": "a"})), "have 1 classes"),
+        (lambda: RecordedLabels(relabelled(*"aaaaaaa"), pd.Series({"a": "a"})), "name 1 classes"),
         (
             lambda: RecordedLabels(relabelled("a", 1, "a", 1, 1, 1, 1), pd.Series({"a": "a"})),
-            "mix kinds of class",
+            "classes of mixed kinds",
         ),
         (lambda: RecordedLabels(LABELS, pd.Series({"a": 1})), "none in common"),
         (lambda: RecordedLabels(LABELS, pd.Series({"q": "yes"})), "gold: task 'q' has no label"),

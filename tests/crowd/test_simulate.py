@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench.base.errors import InputError
 from workbench.crowd import population, simulate
 from workbench.crowd.simulate import (
     SimulatedLabels,
@@ -14,7 +15,6 @@ from workbench.crowd.simulate import (
     simulate_labels,
 )
 from workbench.crowd.sources import LabelSource, collect
-from workbench.errors import InputError
 
 
 def every_pair(n, m):

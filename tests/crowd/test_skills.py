@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from workbench.base.errors import InputError
 from workbench.crowd.skills import (
     estimate_skills,
     gold_tasks_needed,
@@ -17,7 +18,6 @@ from workbench.crowd.skills import (
     quality_radius,
     skills_from_gold,
 )
-from workbench.errors import InputError
 
 probability = st.floats(0, 1)
 
@@ -153,8 +153,15 @@ def test_skills_from_gold_by_type():
     radius = hoeffding_radius(1, 0.5)
     assert table.loc[("ann", "cats"), "low"] == pytest.approx(1 - radius)
     assert table.loc[("ann", "cats"), "high"] == 1
-    assert known.wide().loc["bob"].to_dict() == {"cats": 0.5, "dogs": 0.5}
-    assert list(known.wide().index) == ["ann", "bob", "cyd"]
+    with pytest.raises(InputError, match=r"name 3 classes \('x', 'y', 'z'\): this takes two"):
+        known.wide()  # qualities (2p − 1)² are those of two classes
+
+
+def test_skills_by_worker_and_type():
+    two = LABELS.replace("y", "z")
+    wide = skills_from_gold(two, GOLD, pd.Series({"a": "dogs", "b": "dogs", "c": "cats"})).wide()
+    assert wide.loc["bob"].to_dict() == {"cats": 0.5, "dogs": 0.5}
+    assert list(wide.index) == ["ann", "bob", "cyd"]
 
 
 def test_skills_from_gold_of_one_type_with_prior():

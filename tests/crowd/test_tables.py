@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_series_equal
 
+from workbench.base.errors import InputError
 from workbench.crowd import _reading
 from workbench.crowd.tables import (
     read_capacities,
@@ -21,7 +22,6 @@ from workbench.crowd.tables import (
     read_task_types,
     read_workers,
 )
-from workbench.errors import InputError
 
 LABELS = pd.DataFrame({"task": ["t1", "t1"], "worker": ["a", "b"], "label": ["0", "1"]})
 

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from models import AssignmentProblem, ProblemError, requirement
-from models.files import FIELDS, read_problem, write_problem
+from crowd_models import AssignmentProblem, requirement
+from crowd_models.files import FIELDS, read_problem, write_problem
 from tests.models.bad_files import BAD, GOOD, TYPED, archive
+from workbench.base.errors import InputError
 
 
 def written(tmp_path, name, content):
@@ -36,7 +37,7 @@ def same(one: AssignmentProblem, other: AssignmentProblem) -> None:
 def test_a_bad_file_gets_one_line_with_its_name_and_the_mend(case, tmp_path):
     name, content, fragment = BAD[case]
     path = written(tmp_path, name, content)
-    with pytest.raises(ProblemError) as caught:
+    with pytest.raises(InputError) as caught:
         read_problem(path)
     message = str(caught.value)
     assert fragment in message
@@ -151,9 +152,9 @@ def test_object_types_are_written_as_text(tmp_path):
 
 def test_writing_to_a_place_that_is_none(tmp_path):
     problem = read_problem_of(GOOD)
-    with pytest.raises(ProblemError, match="ends in"):
+    with pytest.raises(InputError, match="ends in"):
         write_problem(problem, tmp_path / "p.txt")
-    with pytest.raises(ProblemError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot be written"):
         write_problem(problem, tmp_path / "none" / "p.json")
 
 
@@ -165,18 +166,18 @@ def test_files_that_cannot_be_read(tmp_path):
         "nul\0.json": "cannot be read",
         "x" * 300 + ".json": "cannot be read",
     }.items():
-        with pytest.raises(ProblemError, match=fragment):
+        with pytest.raises(InputError, match=fragment):
             read_problem(tmp_path / name)
 
 
 def test_a_strange_path_stays_on_one_line(tmp_path):
-    with pytest.raises(ProblemError) as caught:
+    with pytest.raises(InputError) as caught:
         read_problem(tmp_path / "two\nlines.json")
     assert "\n" not in str(caught.value)
 
 
 def test_no_pandas_for_a_file():
-    code = "import sys, models.files; print('pandas' in sys.modules, 'pyomo' in sys.modules)"
+    code = "import sys, crowd_models.files; print('pandas' in sys.modules, 'pyomo' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, env=environment, check=True
@@ -185,6 +186,6 @@ def test_no_pandas_for_a_file():
 
 
 def test_the_docstring_names_every_field():
-    import models.files
+    import crowd_models.files
 
-    assert all(field in (models.files.__doc__ or "") for field in FIELDS)
+    assert all(field in (crowd_models.files.__doc__ or "") for field in FIELDS)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import TypedProblem
+from crowd_models import TypedProblem
 from workbench.solving import Termination, certify, solve
 
 

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyomo.contrib.solver.common.factory import SolverFactory
 
-from models import AssignmentProblem, ProblemError, TypedProblem
-from models.dantzig_wolfe import pattern_master, pricing
-from models.patterns import Pattern, deal, limits
+from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.dantzig_wolfe import pattern_master, pricing
+from crowd_models.patterns import Pattern, deal, limits
+from workbench.base.errors import InputError
 
 
 def optimum(model, objective):
@@ -50,7 +51,7 @@ def made(seed, *, costs=False, masked=False):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_with_all_patterns_the_master_is_the_integer_program(seed):
-    from models.assignment import offline_ip
+    from crowd_models.assignment import offline_ip
     from workbench.solving import solve
 
     problem = made(seed, costs=seed % 2 == 0, masked=seed % 3 == 0)
@@ -119,7 +120,7 @@ def test_a_pattern_that_is_none(copies, words):
     problem = TypedProblem(
         [[0.5, 0.5, 0.2]], 1, 0.5, [4], [2, 1, 1], available=[[True, False, True]]
     )
-    with pytest.raises(ProblemError, match=words):
+    with pytest.raises(InputError, match=words):
         Pattern.of(problem, 0, copies)
 
 

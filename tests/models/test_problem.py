@@ -7,7 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from models import AssignmentProblem, ProblemError, TypedProblem, requirement
+from crowd_models import AssignmentProblem, TypedProblem, requirement
+from workbench.base.errors import InputError
 
 GOOD = {"quality": [[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], "capacity": 2, "requirement": 1.0}
 TYPED = {**GOOD, "tasks": [3, 4], "workers": [1, 2, 3]}
@@ -63,7 +64,7 @@ WRONG = [
 
 
 def refused(message, build):
-    with pytest.raises(ProblemError, match=re.escape(message)) as error:
+    with pytest.raises(InputError, match=re.escape(message)) as error:
         build()
     assert "\n" not in str(error.value)
     assert isinstance(error.value, ValueError)

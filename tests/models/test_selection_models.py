@@ -5,8 +5,6 @@ import itertools
 import math
 import pickle
 import re
-import subprocess
-import sys
 
 import highspy
 import numpy as np
@@ -15,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import ProblemError, SelectionProblem
-from models.selection import all_sizes, fixed_size
+from crowd_models import SelectionProblem
+from crowd_models.selection import all_sizes, fixed_size
+from workbench.base.errors import InputError
 from workbench.solving.highs import RunOptions
 from workbench.solving.pyomo_route import run_model
 
@@ -199,13 +198,13 @@ def test_written_and_read_by_another_program(problem, extension, tmp_path):
 
 def test_sizes_that_do_not_exist():
     for size in (0, 4, -1):
-        with pytest.raises(ProblemError, match=rf"^size is {size}: give .* from 1 to 3$"):
+        with pytest.raises(InputError, match=rf"^size is {size}: give .* from 1 to 3$"):
             fixed_size(PRICED, size)
     dear = SelectionProblem([1.0, 2.0], 2, [3.0, 4.0], 2.5)
     for build in (all_sizes, lambda problem: fixed_size(problem, 1)):
-        with pytest.raises(ProblemError, match="the cheapest costs 3: give that much or more"):
+        with pytest.raises(InputError, match="the cheapest costs 3: give that much or more"):
             build(dear)
-        with pytest.raises(ProblemError, match="no worker may be hired: every gain is −∞"):
+        with pytest.raises(InputError, match="no worker may be hired: every gain is −∞"):
             build(SelectionProblem([-INF, -INF], 2))
 
 
@@ -241,7 +240,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("change", "message"), WRONG)
 def test_what_no_model_can_be_built_from(change, message):
-    with pytest.raises(ProblemError, match=re.escape(message)) as error:
+    with pytest.raises(InputError, match=re.escape(message)) as error:
         SelectionProblem(**WITH_PRICES | change)
     assert "\n" not in str(error.value)
 
@@ -285,15 +284,3 @@ def test_nobody():
         "the money, 1.5, buys no label: the cheapest costs 2: give that much or more"
     )
     assert dear.largest == 0
-
-
-def test_models_without_workbench_or_solver():
-    code = (
-        f"import sys; sys.path[:0] = {sys.path!r}\n"
-        "import models\n"
-        "print('pyomo' in sys.modules)\n"
-        "import models.selection\n"
-        "print('workbench' in sys.modules, 'highspy' in sys.modules)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "False", "False"]

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
-from models import AssignmentProblem
+from crowd_models import AssignmentProblem
 
 
 @st.composite

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, random_problem, small_problems
 
-from models import AssignmentProblem, TypedProblem
-from workbench.errors import InputError
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.base.errors import InputError
 from workbench.solving import certify, farkas, lagrangian, solve
 from workbench.solving.certify import rounded_up, rounding_error
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import AssignmentProblem, requirement
-from models.patterns import Pattern, limits
-from workbench.errors import InputError
+from crowd_models import AssignmentProblem, requirement
+from crowd_models.patterns import Pattern, limits
+from workbench.base.errors import InputError
 from workbench.solving import Moment, Solution, Termination, door, solve
 from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.column_generation import (

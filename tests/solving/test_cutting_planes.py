@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from models import TypedProblem
+from crowd_models import TypedProblem
 from workbench.solving import Termination, certify, lagrangian
 from workbench.solving import cutting_planes as room
 from workbench.solving.array_route import run_arrays

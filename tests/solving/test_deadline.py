@@ -1,9 +1,8 @@
-"""A time limit holds, Ctrl-C gives the best so far, and no child stays behind."""
+"""A time limit holds, Ctrl-C is no result unless asked for, and no child stays behind."""
 
 import io
 import os
 import pickle
-import queue
 import select
 import subprocess
 import sys
@@ -15,8 +14,8 @@ import numpy as np
 import psutil
 import pytest
 
-from models import AssignmentProblem, requirement
-from workbench.solving import Termination, certify, deadline, door, solve
+from crowd_models import AssignmentProblem, SelectionProblem, requirement
+from workbench.solving import Termination, certify, deadline, door, selection, solve
 from workbench.solving.deadline import GRACE, Outcome, call_within, serve
 from workbench.solving.solution import Answer
 
@@ -138,18 +137,13 @@ def test_a_child_that_never_starts(children, monkeypatch, tmp_path):
     assert "exit code 1" in outcome.note
 
 
-def test_ctrl_c_gives_the_last_report(children, monkeypatch):
-    class Interrupted(queue.Queue):
-        def get(self, *args, **keywords):
-            if self.seen:
-                raise KeyboardInterrupt
-            self.seen = True
-            return super().get(*args, **keywords)
+def test_ctrl_c_ends_the_child_and_stays_an_interrupt(children):
+    def press(_):
+        raise KeyboardInterrupt
 
-        seen = False
-
-    monkeypatch.setattr(deadline.queue, "SimpleQueue", Interrupted)
-    assert call_within(30, reports_and_waits) == Outcome("something", Termination.INTERRUPTED)
+    with pytest.raises(KeyboardInterrupt):
+        call_within(30, reports_and_waits, on_report=press)
+    assert len(children) == 1
 
 
 ASKER = """
@@ -176,6 +170,19 @@ def test_the_child_of_an_asker_that_is_killed_ends(tmp_path):
         asker.kill()
     _, alive = psutil.wait_procs([child], timeout=10)
     assert not alive
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+def test_a_child_whose_asker_left_before_it_asked_is_silent():
+    read, write = os.pipe()
+    os.close(read)
+    child = subprocess.run(
+        [sys.executable, "-c", "from workbench.solving import deadline; "
+         "deadline._end_with_listener = lambda _: None; deadline.main()"],
+        stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.PIPE, check=False,
+    )  # fmt: skip
+    os.close(write)
+    assert (child.returncode, child.stderr) == (1, b"")
 
 
 def test_serving_a_job():
@@ -225,15 +232,25 @@ def test_an_easy_program_is_done_within_its_limit(children, route, formulation):
     assert limited.assignment.tolist() == free.assignment.tolist()
 
 
+def ended(seconds, job, *arguments, on_report=None):
+    reports = []
+    job(*arguments, lambda told: (reports.append(told), on_report(told)))
+    return Outcome(reports[-1], Termination.TIME_LIMIT)
+
+
+def interrupted(*arguments, **keywords):
+    ended(*arguments, **keywords)
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("ending", [Termination.INTERRUPTED, Termination.TIME_LIMIT])
 def test_a_solve_that_is_ended_gives_its_best(monkeypatch, ending):
-    def ended(seconds, job, *arguments, on_report=None):
-        reports = []
-        job(*arguments, reports.append)
-        return Outcome(reports[-1], ending)
-
-    monkeypatch.setattr(door, "call_within", ended)
-    solution = solve(EASY, "ip", time_limit=10)
+    stand_in = interrupted if ending is Termination.INTERRUPTED else ended
+    monkeypatch.setattr(door, "call_within", stand_in)
+    solution = solve(EASY, "ip", time_limit=10, keep_on_interrupt=True)
+    if ending is Termination.INTERRUPTED:
+        with pytest.raises(KeyboardInterrupt):
+            solve(EASY, "ip", time_limit=10)
     assert solution.termination is ending
     assert solution.objective >= solve(EASY, "ip").objective
     assert solution.bound is not None
@@ -241,11 +258,31 @@ def test_a_solve_that_is_ended_gives_its_best(monkeypatch, ending):
     assert solution.seconds > 0
 
 
+@pytest.mark.parametrize("limit", [10, None])
+def test_an_interrupt_is_no_result_unless_asked_for(monkeypatch, limit):
+    monkeypatch.setattr(door, "call_within" if limit else "run_arrays", interrupted_at_once)
+    for formulation in door.FORMULATIONS:
+        for kept in (False, True):  # there is nothing yet to keep
+            with pytest.raises(KeyboardInterrupt):
+                solve(EASY, formulation, time_limit=limit, keep_on_interrupt=kept)
+
+
+@pytest.mark.parametrize("limit", [10, None])
+def test_an_interrupted_selection_is_no_result(monkeypatch, limit):
+    monkeypatch.setattr(selection, "call_within" if limit else "run_model", interrupted_at_once)
+    problem = SelectionProblem([0.5, 0.4], 1, [1.0, 1.0], 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        selection.solve_selection(problem, time_limit=limit)
+
+
+def interrupted_at_once(*_, **__):
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("formulation", ["ip", "relaxation", "dual", "typed"])
 @pytest.mark.parametrize(
     "outcome",
     [
-        Outcome(None, Termination.INTERRUPTED),
         Outcome(None, Termination.TIME_LIMIT),
         Outcome(None, Termination.NUMERICS, "the solver process failed: exit code -9"),
     ],

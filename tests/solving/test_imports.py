@@ -9,7 +9,7 @@ import pytest
 @pytest.mark.parametrize(
     ("imported", "absent"),
     [
-        ("models", ["workbench", "pyomo", "highspy", "pandas", "matplotlib", "scipy"]),
+        ("crowd_models", ["pyomo", "highspy", "pandas", "matplotlib", "scipy", "workbench.crowd"]),
         (
             "workbench.solving, workbench.solving.canaries",
             ["pyomo", "highspy", "pandas", "matplotlib", "scipy"],
@@ -29,11 +29,12 @@ def test_imports(imported, absent):
     assert run.stdout.split() == []
 
 
-def test_models_without_workbench_or_solver():
+def test_models_know_the_ground_floor_alone_and_no_solver():
     code = (
         f"import sys; sys.path[:0] = {sys.path!r}\n"
-        "import models.assignment, models.typed\n"
-        "print('workbench' in sys.modules, 'highspy' in sys.modules)"
+        "import crowd_models.assignment, crowd_models.typed, crowd_models.selection\n"
+        "print(*sorted(n for n in sys.modules if n.startswith('workbench') or n == 'highspy'))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "False"]
+    ground = {"workbench", "workbench.base", "workbench.base.arrays", "workbench.base.errors"}
+    assert set(run.stdout.split()) <= ground

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, random_problem, small_problems
 
-from models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, requirement
 from workbench.solving import FORMULATIONS, ROUTES, Termination, farkas, solve
 from workbench.solving.feasibility import explain, share_met
 from workbench.solving.highs import RunOptions

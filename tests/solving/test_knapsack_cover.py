@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import TypedProblem
+from crowd_models import TypedProblem
 from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.knapsack_cover import _greedy, cheapest_patterns
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, small_problems
 
-from models import AssignmentProblem
+from crowd_models import AssignmentProblem
 from workbench.solving.search.local_search import (
     Draft,
     exchange,

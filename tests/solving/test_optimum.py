@@ -8,7 +8,7 @@ from instances import by_enumeration, random_problem, small_problems
 from scipy.optimize import linprog
 from scipy.sparse import csc_array, csr_array, vstack
 
-from models import AssignmentProblem
+from crowd_models import AssignmentProblem
 from workbench.solving import ROUTES, Termination, certify, lagrangian, solve
 from workbench.solving.arrays import primal_arrays
 

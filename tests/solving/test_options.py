@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from instances import random_problem
 
-from models import AssignmentProblem
-from workbench.errors import InputError
+from crowd_models import AssignmentProblem
+from workbench.base.errors import InputError
 from workbench.solving import FORMULATIONS, ROUTES, Termination, highs, solve, versions
 from workbench.solving.arrays import LinearModel
 from workbench.solving.highs import RunOptions, run

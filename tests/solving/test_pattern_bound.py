@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, small_problems
 
-from models import AssignmentProblem, TypedProblem
-from models.patterns import limits
-from workbench.errors import InputError
+from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.patterns import limits
+from workbench.base.errors import InputError
 from workbench.solving import CountProof, PatternProof, certify, solve
 from workbench.solving.patterns.bound import bound_steps, pattern_bound, refined
 

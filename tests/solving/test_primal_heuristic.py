@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, random_problem, small_problems
 
-from models import AssignmentProblem
+from crowd_models import AssignmentProblem
 from workbench.solving import certify, solve
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.search.count_bound import (

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyomo.common.collections import ComponentMap
 
-from models import SelectionProblem
-from models.selection import all_sizes
-from workbench.errors import InputError
-from workbench.select.rules import algorithm_1
-from workbench.select.scores import scores, set_score
+from crowd_models import SelectionProblem
+from crowd_models.selection import all_sizes
+from workbench.base.errors import InputError
+from workbench.selection.rules import algorithm_1
+from workbench.selection.scores import scores, set_score
 from workbench.solving import selection, versions
 from workbench.solving.highs import RunOptions
 from workbench.solving.pyomo_route import ModelRun, run_model

@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from instances import random_problem, small_problems
 
-from models import AssignmentProblem, ProblemError, TypedProblem
-from workbench.errors import InputError
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.base.errors import InputError
 from workbench.solving import Termination, certify, lagrangian, solve
 from workbench.solving.arrays import primal_arrays
 from workbench.solving.highs import RunOptions, run
@@ -93,7 +93,7 @@ def test_stated_by_class():
     assert solution.objective == pytest.approx(2400)
     assert solution.assignment.shape == (1, 2)
     assert solution.as_dict()["assignment"] is None
-    with pytest.raises(ProblemError, match="no pairs to lift to"):
+    with pytest.raises(InputError, match="no pairs to lift to"):
         typed.lift(np.zeros((1, 2)))
     with pytest.raises(InputError, match="only the formulation 'typed'"):
         solve(typed, "ip")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, requirement
 from workbench.crowd.population import uniform
 from workbench.solving import solve
 from workbench.studies.catalog import _adaptive, _arriving, competitive_ratio, exact_heuristic
@@ -408,7 +408,7 @@ def _streams(name, params) -> Streams:
 def test_a_relaxation_that_is_not_solved_is_not_called_infeasible(monkeypatch):
     from dataclasses import replace
 
-    from models import AssignmentProblem
+    from crowd_models import AssignmentProblem
     from workbench.studies.catalog import _adaptive
     from workbench.studies.study import TrialEnded
 

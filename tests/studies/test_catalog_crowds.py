@@ -12,7 +12,7 @@ import pytest
 from workbench.crowd.datasets import LabelSet
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.crowd.votes import Votes
-from workbench.select.scores import informativeness, set_score
+from workbench.selection.scores import informativeness, set_score
 from workbench.studies.catalog import _recorded, selection_crowds
 from workbench.studies.catalog._recorded import (
     EM,
@@ -439,6 +439,8 @@ class TestData:
         gold = pd.DataFrame({"task": dense_votes(labels, 2).tasks, "gold": truth})
         gold.to_csv(folder / "gold.csv", index=False)
         monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
+        published = _recorded.datasets.DATASETS["bluebird"].content
+        monkeypatch.setattr(_recorded.datasets, "digest", lambda _: published)
         records = {
             method: one(data="bluebird", method=method, budget=39)
             for method in ("WMV top K", "MV top K", "MV random K", "WMV-lin selected")

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.errors import InputError
-from workbench.learn.vetting import Removal, disagreement_rate
+from workbench.base.errors import InputError
+from workbench.learning.vetting import Removal, disagreement_rate
 from workbench.studies.catalog import (
     _learning,
     learn_average,

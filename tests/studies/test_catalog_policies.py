@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from models import requirement
-from workbench.assign.policies import KINDS
+from crowd_models import requirement
+from workbench.assignment.policies import KINDS
 from workbench.solving import solve
 from workbench.studies.catalog import _arriving, assignment_policies, bad_instances
 from workbench.studies.catalog.assignment_policies import best_policies

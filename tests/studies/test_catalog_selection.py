@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from workbench.aggregate.error_rate import vote_error
-from workbench.aggregate.plurality import plurality_error
-from workbench.select.guarantees import error_bound
-from workbench.select.rules import algorithm_1
-from workbench.select.scores import informativeness, scores, set_score
+from workbench.aggregation.error_rate import vote_error
+from workbench.aggregation.plurality import plurality_error
+from workbench.selection.guarantees import error_bound
+from workbench.selection.rules import algorithm_1
+from workbench.selection.scores import informativeness, scores, set_score
 from workbench.studies.catalog import (
     _selection,
     selection_bound,

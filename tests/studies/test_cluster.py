@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -15,9 +17,9 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.executors import Limits, cluster
-from workbench.studies.executors.cluster import Cluster
+from workbench.studies.executors.cluster import Cluster, Tls
 from workbench.studies.executors.serial import Serial
 from workbench.studies.plan import plan
 from workbench.studies.run import run
@@ -28,11 +30,34 @@ TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
 SWEEP = ({"x": [0, 1, 2], "method": ["a", "b"]}, {"act": ["nan", "raise", "infeasible"]})
 
 
+def certificate(folder):
+    """A certificate that is its own authority."""
+    ca, key = folder / "cert.pem", folder / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-nodes", "-days", "2", "-subj", "/CN=studies", "-keyout", str(key), "-out", str(ca)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return Tls(ca, ca, key)
+
+
 @pytest.fixture(scope="module")
-def two():
-    pytest.importorskip("distributed")
-    with Cluster.local(2) as found:
-        yield found
+def tls(tmp_path_factory):
+    return certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="module")
+def two(tls):
+    """A cluster on this machine: two workers of one thread each."""
+    distributed = pytest.importorskip("distributed")
+    files = {"tls_ca_file": str(tls.ca)}
+    for role in ("client", "scheduler", "worker"):
+        files |= {f"tls_{role}_cert": str(tls.cert), f"tls_{role}_key": str(tls.key)}
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", protocol="tls",
+        security=distributed.Security(require_encryption=True, **files),
+    ) as found:  # fmt: skip
+        yield Cluster(found.scheduler_address, tls)
     # Nothing of ours outlives the cluster.
     until = time.monotonic() + 5
     while ours() and time.monotonic() < until:
@@ -144,15 +169,41 @@ def test_no_scheduler_gets_one_line(monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(cluster, "CONNECT", 0.3)
     with pytest.raises(InputError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9: "):
-        ended(Cluster("tcp://127.0.0.1:9"), ({"x": [1]},))
+        ended(Cluster("tcp://127.0.0.1:9", insecure=True), ({"x": [1]},))
     with pytest.raises(InputError, match="no Dask scheduler at nonsense://x: "):
-        ended(Cluster("nonsense://x"), ({"x": [1]},))
+        ended(Cluster("nonsense://x", insecure=True), ({"x": [1]},))
+
+
+def test_who_cannot_prove_to_be_of_the_cluster_is_not_trusted(two, tls, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT", 2)
+    foreign = certificate(tmp_path)
+    with pytest.raises(InputError, match=r"no Dask scheduler at tls://\S+: .*CERTIFICATE_VERIFY"):
+        ended(Cluster(two.address, foreign), ({"x": [1]},))
+    with pytest.raises(InputError, match="no Dask scheduler at tls://"):
+        ended(Cluster(two.address, replace(tls, ca=foreign.ca)), ({"x": [1]},))
+    with pytest.raises(InputError, match="no Dask scheduler at tcp://"):
+        ended(Cluster(two.address.replace("tls", "tcp"), insecure=True), ({"x": [1]},))
+
+
+def test_a_connection_without_tls_has_to_be_asked_for(tls, tmp_path):
+    with pytest.raises(InputError, match=r"^tcp://10.0.0.1:8786: without TLS whoever answers ther"):
+        Cluster("tcp://10.0.0.1:8786")
+    with pytest.raises(InputError, match="without TLS"):
+        Cluster("tls://10.0.0.1:8786", insecure=True)
+    for address in ("tcp://10.0.0.1:8786", "10.0.0.1:8786"):
+        with pytest.raises(InputError, match="with TLS the address of a scheduler begins with tls"):
+            Cluster(address, tls)
+    pytest.importorskip("distributed")
+    (tmp_path / "text").write_text("no certificate")
+    for bad in (replace(tls, ca=tmp_path / "text"), replace(tls, key=tls.cert)):
+        with pytest.raises(InputError, match=r"^--tls-ca .* are no certificates and key .PEM.: "):
+            ended(Cluster("tls://127.0.0.1:9", bad), ({"x": [1]},))
 
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'crowd-workbench\[dask\]'"):
-        ended(Cluster("tcp://127.0.0.1:9"), ({"x": [1]},))
+        ended(Cluster("tcp://127.0.0.1:9", insecure=True), ({"x": [1]},))
 
 
 class KilledWorker(Exception):  # noqa: N818 (Dask's name)
@@ -170,6 +221,14 @@ def test_what_dask_itself_cannot_do_is_a_crash(error, message):
     (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
     outcome = cluster._outcome(SimpleNamespace(status="error", exception=lambda: error), trial)
     assert outcome == Outcome(trial, Status.CRASHED, message)
+
+
+@pytest.mark.parametrize("stray", [None, "the other trial's"])
+def test_a_stray_outcome_is_a_crash(stray):
+    (trial, other) = plan(TOYS.load(), ({"x": [1, 2]},), 1)
+    result = Outcome(other, Status.OK) if stray else stray
+    outcome = cluster._outcome(SimpleNamespace(status="finished", result=lambda: result), trial)
+    assert outcome == Outcome(trial, Status.CRASHED, "Dask: sent what is not its trial's outcome")
 
 
 def test_a_lost_scheduler_is_told():

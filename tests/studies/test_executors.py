@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,8 +18,8 @@ from threading import Event
 import psutil
 import pytest
 
-from tests.studies.processes import alive, assert_gone
-from workbench.errors import InputError
+from tests.studies.processes import assert_gone
+from workbench.base.errors import InputError
 from workbench.studies.executors import Limits, worker
 from workbench.studies.executors.local import Local
 from workbench.studies.executors.serial import Serial
@@ -125,8 +127,10 @@ def test_the_memory_limit_is_of_the_trial_and_gone_after_it():
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
     with data_limit(200):
         assert len(bytearray(100 * 2**20)) == 100 * 2**20
-    with data_limit(None):
-        assert resource.getrlimit(resource.RLIMIT_DATA) == before
+    for no_limit in (None, 1e14, 1e300):
+        with data_limit(no_limit):
+            assert len(bytearray(100 * 2**20)) == 100 * 2**20
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
 def test_what_cannot_even_be_put_together_is_out_of_memory(monkeypatch):
@@ -143,6 +147,31 @@ def test_an_exit_is_a_crash_that_says_so(tmp_path):
         Status.CRASHED,
         "the process ended with exit code 3",
     )
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signal masks")
+def test_the_first_worker_does_not_hear_ctrl_c_while_it_starts():
+    """What multiprocessing starts along with its first process gives the signal free."""
+    code = """
+import multiprocessing.popen_spawn_posix
+import signal
+from workbench.studies.executors.worker import _sigint_blocked
+
+launch = multiprocessing.popen_spawn_posix.util.spawnv_passfds
+blocked = []
+def launched(*arguments):
+    blocked.append(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))
+    return launch(*arguments)
+
+if __name__ == "__main__":
+    with _sigint_blocked():
+        multiprocessing.popen_spawn_posix.util.spawnv_passfds = launched
+        process = multiprocessing.get_context("spawn").Process(target=print)
+        process.start()
+    process.join()
+    assert blocked[-1], blocked
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_workers_compute_with_one_thread_and_deaf_to_ctrl_c(tmp_path, monkeypatch):
@@ -204,8 +233,108 @@ def test_workers_that_cannot_start_are_told(tmp_path):
     )  # fmt: skip
     assert ran.returncode == 1
     last = ran.stderr.strip().splitlines()[-1]
-    assert "worker processes end before they are ready (the last with exit code 1)" in last
+    assert "worker processes end before they are ready (the last ended with exit code 1)" in last
     assert "__main__" in last
+
+
+# A trial that forks, or gets at its worker's pipe
+
+AT_THE_PIPE = """import json, os, stat, time
+def pipe():
+    return next(fd for fd in range(3, 256) if exists(fd) and stat.S_ISSOCK(os.fstat(fd).st_mode))
+def exists(fd):
+    return os.path.exists(f"/proc/self/fd/{fd}")
+def say(data):
+    os.write(pipe(), data)
+"""
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks for the pipe in /proc")
+
+
+def soon(source, points, processes=1):
+    """Outcomes by x, where silence does not last."""
+    found, silent = {}, 0
+    trials = plan(source.load(), [{"x": list(range(points))}], 1)
+    with contextlib.closing(Local(processes).run(source, trials, NONE, Event())) as outcomes:
+        for one in outcomes:
+            silent = 0 if one else silent + 1
+            assert silent < 300
+            if one:
+                assert one.trial.params["x"] not in found
+                found[one.trial.params["x"]] = one
+    return found
+
+
+@pytest.mark.parametrize("late", ["parent", "child"])
+def test_the_child_that_a_trial_forks_does_not_answer_for_it(tmp_path, late):
+    pid = "pid" if late == "parent" else "not pid"
+    body = f"pid = os.fork(); time.sleep(0.2 if {pid} else 0); return {{'child': not pid}}"
+    found = soon(own_study(tmp_path, body, "import os, time"), 6, 2)
+    assert {x: (one.status, one.record) for x, one in found.items()} == {
+        x: (Status.OK, {"child": False}) for x in range(6)
+    }
+
+
+def test_the_child_of_a_trial_in_this_process_ends_with_it(tmp_path):
+    source = own_study(tmp_path, "return {'child': not os.fork()}", "import os")
+    code = (
+        "import sys; from workbench.studies.trial import Source, attempt\n"
+        "from workbench.studies.plan import plan\n"
+        "source = Source.of(sys.argv[1])\n"
+        "for trial in plan(source.load(), [{'x': [0, 1]}], 1):\n"
+        "    print(attempt(source, trial).record, flush=True)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, source.name], capture_output=True, text=True,
+                         check=True, env={**os.environ, "PYTHONPATH": str(Path.cwd())})  # fmt: skip
+    assert ran.stdout == "{'child': False}\n" * 2
+
+
+def test_a_trial_that_dies_before_its_child_is_named_at_once(tmp_path):
+    body = (
+        "if params['x'] == 1 and os.fork(): os.kill(os.getpid(), 9)\n"
+        "    if params['x'] == 1: time.sleep(600)\n"
+        "    return {}"
+    )
+    found = soon(own_study(tmp_path, body, "import os, time"), 3)
+    assert [found[x].status for x in range(3)] == [Status.OK, Status.CRASHED, Status.OK]
+    assert found[1].message == "the process ended with signal 9 (SIGKILL)"
+
+
+@linux
+def test_a_trial_that_closes_the_pipe_loses_its_worker(tmp_path):
+    body = "params['x'] == 1 and (os.close(pipe()), time.sleep(600)); return {}"
+    found = soon(own_study(tmp_path, body, AT_THE_PIPE), 3)
+    assert [found[x].status for x in range(3)] == [Status.OK, Status.CRASHED, Status.OK]
+
+
+@linux
+@pytest.mark.parametrize(
+    ("garbage", "told"),
+    [
+        ("b'garb'", "what is no outcome"),
+        (r"b'garbage\n'", "what is no outcome"),
+        (r"b'\xff\0\n\n'", "what is no outcome"),
+        (r"b'[' * 100_000 + b'\n'", "what is no outcome"),
+        (r"""b'["trial"]\n'""", "what is no outcome"),
+        (r"""b'{"refused": "stop all"}\n'""", "what is no outcome"),
+        (r"""b'{"trial": 3}\n'""", "the outcome of another trial"),
+        (r"""b'{"trial": "%s", "status": "ok"}\n' % (b'0' * 64)""", "the outcome of another trial"),
+    ],
+)
+def test_garbage_in_the_pipe_costs_the_worker_and_no_other_trial(tmp_path, garbage, told):
+    body = f"params['x'] == 1 and say({garbage}); return {{'y': 1}}"
+    found = soon(own_study(tmp_path, body, AT_THE_PIPE), 4, 2)
+    assert [found[x].status for x in (0, 2, 3)] == [Status.OK] * 3
+    assert (found[1].status, found[1].message) == (Status.CRASHED, f"the process sent {told}")
+
+
+@linux
+def test_a_stray_outcome_is_not_taken_for_that_of_the_next_trial(tmp_path):
+    body = (
+        "params['x'] == 1 and say(json.dumps({'trial': 'x', 'status': 'ok'}).encode()); "
+        "return {'y': params['x']}"
+    )
+    found = soon(own_study(tmp_path, body, AT_THE_PIPE), 4)
+    assert {x: one.record for x, one in found.items() if x != 1} == {x: {"y": x} for x in (0, 2, 3)}
 
 
 def test_stop_takes_no_more_and_yields_what_is_under_way():
@@ -305,8 +434,7 @@ def test_an_answer_counts_even_if_its_sender_died_since(tmp_path):
                        "import os, threading")  # fmt: skip
     held = Worker(source, Limits(deadline=0.5))
     held.give(next(plan(source.load(), [{}], 1)))
-    time.sleep(1.5)
-    assert not alive(held._process.pid)
+    assert_gone([held._process.pid], 30)
     assert held.look() is None  # it was ready once
     assert held.look().status is Status.OK
     assert held.trial is None
@@ -415,29 +543,37 @@ def test_a_pool_has_a_process():
 # What a worker does, seen from inside
 
 
-def test_a_worker_says_when_it_is_ready_then_answers(monkeypatch):
+@pytest.fixture
+def pipe(monkeypatch):
+    """Both ends of a worker's pipe, and a worker that stays in this process."""
     monkeypatch.setattr(worker, "_settle", lambda: None)
-    ours, theirs = multiprocessing.Pipe()
+    ours, theirs = socket.socketpair()
+    ours.settimeout(10)
+    with ours, theirs:
+        yield ours, theirs
+
+
+def test_a_worker_says_when_it_is_ready_then_answers(pipe):
+    ours, theirs = pipe
     thread = threading.Thread(target=serve, args=(theirs, TOYS, None))
     thread.start()
-    assert ours.recv() is None
-    ours.send(toys({"x": 5})[0])
-    assert ours.recv().record["x_squared"] == 25
-    ours.close()
+    (trial,) = toys({"x": 5})
+    with ours.makefile("rb") as said:
+        assert json.loads(said.readline()) == {"refused": ""}
+        ours.sendall(worker._line(vars(trial)))
+        answer = json.loads(said.readline())
+    assert (answer["trial"], answer["record"]["x_squared"]) == (trial.key, 25)
+    ours.shutdown(socket.SHUT_RDWR)
     thread.join(5)
     assert not thread.is_alive()
-    theirs.close()
 
 
-def test_a_worker_says_what_keeps_it_from_loading(monkeypatch, tmp_path):
-    monkeypatch.setattr(worker, "_settle", lambda: None)
+def test_a_worker_says_what_keeps_it_from_loading(pipe, tmp_path):
+    ours, theirs = pipe
     source = own_study(tmp_path, "return {}")
     Path(source.name).write_text("# other")
-    ours, theirs = multiprocessing.Pipe()
     serve(theirs, source, None)
-    assert "has changed" in ours.recv()
-    ours.close()
-    theirs.close()
+    assert "has changed" in json.loads(ours.recv(4096))["refused"]
 
 
 def test_a_daemonic_process_may_have_workers(monkeypatch):

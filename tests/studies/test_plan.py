@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.plan import canonical, override, plan, points_of
 from workbench.studies.study import Parameter, Size, TrialEnded
 from workbench.studies.trial import Source, Status, attempt
@@ -207,6 +207,13 @@ def test_a_trial_gives_the_same_record_again():
         ("return {'key': 1}", Status.ERROR, "InputError: the record has a field 'key'"),
         ("return {'y': [1]}", Status.ERROR, "InputError: the record's y is a list"),
         ("return {'y': float('inf')}", Status.ERROR, "InputError: the record's y is inf"),
+        ("return {'y': 10**5000}", Status.ERROR, "InputError: the record's y is beyond 2**1024"),
+        ("return {'y': b'1'}", Status.ERROR, "InputError: the record's y is a bytes"),
+        ("return {float('nan'): 1}", Status.ERROR, "InputError: the record has a field nan"),
+        ("return 3", Status.ERROR, "AttributeError"),
+        ("raise TrialEnded('limit', 'm', {'y': 10**5000})", Status.ERROR, "InputError: the record"),
+        ("raise TrialEnded('limit', 'm', {b'y': 1})", Status.ERROR, "InputError: the record"),
+        ("raise TrialEnded('cancelled', 'm')", Status.ERROR, "InputError: TrialEnded has status"),
         ("raise MemoryError", Status.MEMORY, "MemoryError"),
     ],
 )
@@ -228,7 +235,7 @@ def test_trial_ended_keeps_what_is_known():
 # Where a study's code is
 
 OWN = """
-from workbench.studies.study import Analysis, Parameter, Size, Study
+from workbench.studies.study import Analysis, Parameter, Size, Study, TrialEnded
 
 def trial(params, streams):
     return {}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies import trial
 from workbench.studies.catalog import MODULES
 from workbench.studies.request import request
@@ -93,6 +93,16 @@ def test_a_files_own_sweep(tmp_path):
         ('study = "toy"\n[[sweep]]\nx = 1\n[[sweep]]\nx = []', "line 5, x: x is []: give a list"),
         ('study = "toy"\n[[sweep]]\n"x" = nan', "line 3, x: x is nan: give a whole number"),
         ('study = "toy"\n[[sweep]]\nmethod = ["a", "__import__"]', "line 3, method: method[1] is"),
+        ('study = "toy"\nseed = ' + "9" * 5000, "line 2: a number has too many digits"),
+        ('study = "toy"\n[set]\nx = [1,\n' + "9" * 5000 + "]", "line 4: a number has too many"),
+        ('study = "toy"\nseed = ' + "9" * 400, "line 2, seed: is a whole number beyond 64 bits"),
+        ('study = "toy"\nmemory = 0x' + "f" * 5000, "line 2, memory: is a whole number beyond 64"),
+        ("study = 0x" + "f" * 5000, "line 1, study: is a whole number beyond 64 bits"),
+        ('study = "toy"\n[set]\nx = 0x' + "f" * 5000, "line 3, x: x is a whole number beyond 64"),
+        ('study = "toy"\n[set]\nseconds_asked = 1' + "0" * 400, "line 3, seconds_asked: seconds_"),
+        ('study = "toy"\nseed = ' + "[" * 3000, "is nested too deeply, write parameter = values"),
+        ('study = "toy"\n[set]\nx = ' + "{a=" * 3000, "is nested too deeply"),
+        ('study = "toy"\n[set]\nx.' + "a." * 3000 + "a = 1", "is nested too deeply"),
     ],
 )
 def test_malformed_files_get_line_and_key(tmp_path, text, line):
@@ -132,6 +142,15 @@ def test_bad_assignments_get_one_line(assignments, line):
     with pytest.raises(InputError) as caught:
         request(TOYS, assignments=assignments)
     assert str(caught.value).startswith(line)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
+@pytest.mark.parametrize("name", ["deadline", "memory"])
+def test_limits_are_finite(name, value):
+    with pytest.raises(InputError, match=f"{name} is {value:g}: give a number above 0"):
+        request(TOYS, **{name: value})
+    with pytest.raises(InputError, match="x is a whole number beyond 64 bits"):
+        request(TOYS, assignments=["x=" + "9" * 400])
 
 
 def test_an_unknown_size_gets_one_line():

@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies import run as module
 from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
@@ -157,6 +157,20 @@ def test_a_trial_that_always_kills_its_process_does_not_keep_the_others(tmp_path
         again = run(TOYS, store=store, sweep=sweep, repetitions=1, limits=Limits(),
                     executor=Local(1))  # fmt: skip
         assert again.counts == {"ok": 1}
+
+
+@pytest.mark.parametrize("executor", [Serial(), Local(2)])
+def test_a_value_that_cannot_be_kept_fails_its_trial_alone(tmp_path, executor):
+    own = tmp_path / "own.py"
+    text = Path(TOYS.name).read_text()
+    kept_not = "[10**5000, b'1', {1}, 1j][params['x'] - 1]"
+    own.write_text(text.replace('params["x"] ** 2', f"{kept_not} if params['x'] else 0"))
+    with Store.open(tmp_path / "s.sqlite", write=True) as store:
+        source = Source.of(str(own))
+        ended = run(source, store=store, sweep=({"x": list(range(5))},), repetitions=2,
+                    limits=Limits(), executor=executor)  # fmt: skip
+        assert (ended.counts, ended.left) == ({"ok": 2, "error": 8}, 0)
+        assert len(store.table("toy")) == 10
 
 
 def test_stop_keeps_what_is_under_way_and_leaves_the_rest():

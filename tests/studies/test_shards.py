@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.plan import Trial
 from workbench.studies.records import deterministic
 from workbench.studies.salvage import quarantine
@@ -126,7 +126,9 @@ def test_fields_that_may_differ_do_not_contradict(store, tmp_path):
         (HERE / "toys.py").read_text().replace("    trial=trial,", "    trial=trial,\n"
         '    volatile=("spent",),')
     )  # fmt: skip
-    plan = Plan(Source.of(str(file)), "toy", 1, "small", ({"x": [1]},), 1, 0)
+    source = Source.of(str(file))
+    sweep = ({"x": [1]},)
+    plan = Plan.of(source, source.load(), size="small", sweep=sweep, repetitions=1, seed=0)
     paths = []
     for i in (1, 2):
         with Shard.open(store, i, 2) as shard:
@@ -241,7 +243,7 @@ def test_a_newer_shard_is_refused(store, monkeypatch):
     monkeypatch.setattr(shards, "FORMAT", 2)
     path = write(store, 1, 1, [outcome(1)])
     monkeypatch.undo()
-    with pytest.raises(StoreError, match="has format 2 and this workbench knows 1"):
+    with pytest.raises(StoreError, match=r"by a newer version of the workbench \(format 2, "):
         Shard.read(path)
 
 

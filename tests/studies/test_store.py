@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies import environment
 from workbench.studies import store as store_module
 from workbench.studies.environment import Environment
@@ -259,11 +259,75 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(path):
         store.write([outcome(3)])
 
 
-def test_when_closed_it_is_one_plain_file(path):
+def test_it_is_one_plain_file_at_all_times(path):
+    copy = path.with_name("copy.sqlite")
+    with Store.open(path, write=True) as store:
+        for batch in range(20):
+            store.write([outcome(5 * batch + at, record={"t": "x" * 300}) for at in range(5)])
+            copy.write_bytes(path.read_bytes())
+            with Store.open(copy) as copied:
+                assert copied.table("toy").equals(store.table("toy"))
+        beside = {one.name for one in path.parent.iterdir()}
+        assert beside == {path.name, f"{path.name}.lock", copy.name}
+
+
+def test_a_copy_of_a_store_that_is_written_to_lacks_nothing_silently(path):
+    copy, copies = path.with_name("copy.sqlite"), 0
     filled(path)
-    beside = {one.name for one in path.parent.iterdir()}
-    assert beside == {path.name, f"{path.name}.lock"}
-    assert path.read_bytes()[18:20] == b"\1\1"  # rollback journal, not WAL
+    code = f"{WRITER}        import time; time.sleep(0.01)\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(path), str(HERE)],
+        stdout=subprocess.PIPE, text=True, cwd=HERE.parents[1],
+    ) as child:  # fmt: skip
+        assert child.stdout is not None
+        for _ in range(60):
+            acknowledged = int(child.stdout.readline())
+            copy.write_bytes(path.read_bytes())
+            with contextlib.suppress(DamagedStoreError), Store.open(copy) as copied:
+                assert copied.table("toy")["x"].tolist()[:acknowledged] == list(range(acknowledged))
+                copies += 1
+        child.kill()
+    assert copies > 10
+
+
+@pytest.mark.parametrize("name", ["a b?#%41é.sqlite", os.fsdecode(b"caf\xe9.sqlite")])
+def test_any_name_will_do(tmp_path, name):
+    path = tmp_path / name
+    table = filled(path)
+    with Store.open(path) as store:
+        assert store.table("toy").equals(table)
+    path.write_bytes(b"\0" * 100 + path.read_bytes()[100:])
+    quarantine(path)
+    with Store.open(path) as store:
+        assert len(store.table("toy")) == len(table)
+
+
+def test_a_reader_that_stops_half_way_keeps_nobody_from_writing(path, monkeypatch):
+    monkeypatch.setattr(store_module, "PIECE", 3)
+    monkeypatch.setattr(store_module, "PATIENCE", 0.1)
+    filled(path)
+    with Store.open(path, write=True) as store, Store.open(path) as reader:
+        rows, damages = reader.rows(), reader.damages()
+        first = next(rows)
+        assert not list(damages)
+        store.write([outcome(40)])
+        assert [row.trial.params["x"] for row in (first, *rows)] == list(range(41))
+
+
+def test_what_an_older_version_left_in_its_log_is_read(path):
+    filled(path)
+    code = (
+        "import os, sqlite3, sys; db = sqlite3.connect(sys.argv[1]);"
+        "db.execute('PRAGMA journal_mode = WAL'); db.execute('DELETE FROM attempts WHERE id = 40');"
+        "db.commit(); os._exit(9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == 9
+    assert path.with_name(f"{path.name}-wal").stat().st_size
+    with Store.open(path, write=True) as store:
+        assert len(store.table("toy")) == 39
+        store.write([outcome(39)])
+    assert path.read_bytes()[18:20] == b"\1\1"
+    assert not path.with_name(f"{path.name}-wal").exists()
 
 
 READER = textwrap.dedent("""
@@ -286,16 +350,12 @@ READER = textwrap.dedent("""
 """)
 
 
-@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
-def test_a_store_is_read_where_nothing_can_be_written(mode, path):
+def test_a_store_is_read_where_nothing_can_be_written(path):
     other = path
     filled(other)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trials.sqlite"
         filled(path)
-        db = sqlite3.connect(path)
-        db.execute(f"PRAGMA journal_mode = {mode}")
-        db.close()
         path.with_name(f"{path.name}.lock").unlink()
         Path(folder).chmod(0o555)
         ran = subprocess.run(
@@ -359,30 +419,38 @@ def test_a_database_of_another_program_and_a_newer_store(path):
         Store.open(path, write=True)
     path.unlink()
     filled(path)
+    for version, told in (
+        (2, "written by a newer version of the workbench .format 2, and this one knows 1.; use"),
+        (0, "has format 0, which no version of the workbench writes: .*--quarantine"),
+    ):
+        with sqlite3.connect(path) as db:
+            db.execute(f"PRAGMA user_version = {version}")
+        db.close()
+        with pytest.raises(StoreError, match=told):
+            Store.open(path)
+
+
+def test_a_newer_store_is_not_rebuilt_as_an_older_one(path):
+    filled(path)
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 2")
     db.close()
-    with pytest.raises(StoreError, match="has format 2 and this workbench knows 1"):
-        Store.open(path)
+    before = path.read_bytes()
+    for open_it in (Store.open, quarantine, verify):
+        with pytest.raises(StoreError, match="newer version") as told:
+            open_it(path)
+        assert "quarantine" not in str(told.value)
+    assert path.read_bytes() == before
+    assert not list(path.parent.glob("*.damaged-*"))
 
 
 def test_a_log_without_its_store_is_not_swallowed(path):
-    path.with_name(path.name + "-wal").write_bytes(b"trials")
-    with pytest.raises(StoreError, match=r"is gone but trials\.sqlite-wal is there"):
-        Store.open(path, write=True)
-
-
-def test_network_file_systems_get_a_rollback_journal(path, monkeypatch):
-    monkeypatch.setattr(store_module, "_file_system", lambda path: "nfs4")
-    with Store.open(path, write=True) as store:
-        assert store._db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-        store.write([outcome(1)])
-    monkeypatch.undo()
-    with Store.open(path, write=True) as store:
-        assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert store._db.execute("PRAGMA synchronous").fetchone() == (2,)
-        assert len(store.table("toy")) == 1
-    assert store_module._file_system(Path("/proc/self")) in {"proc", ""}
+    for ending in ("-journal", "-wal"):
+        log = path.with_name(path.name + ending)
+        log.write_bytes(b"trials")
+        with pytest.raises(StoreError, match=rf"is gone but trials\.sqlite{ending} is there"):
+            Store.open(path, write=True)
+        log.unlink()
 
 
 # What was acknowledged is there.
@@ -684,7 +752,7 @@ def test_what_is_lost_with_its_page_is_held_back(path):
     sweep = ({"x": list(range(30))},)
     trials = list(plan(study, sweep, 2))
     with Store.open(path, write=True) as store:
-        store.remember(Plan(source, "toy", study.version, "small", sweep, 2, 0))
+        store.remember(Plan.of(source, study, size="small", sweep=sweep, repetitions=2, seed=0))
         store.write([Outcome(one, Status.OK, "", {"y": 1.5}) for one in trials])
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) * 3 // 4])
@@ -714,59 +782,41 @@ def test_a_header_wiped_out_and_rows_on_many_pages_are_carved(path):
     assert rows[3].message == "ö"
 
 
-def killed(path, batches=1):
-    """A store whose writer died with its batches of five in the log; the log's path."""
+def killed(path):
+    """A store whose writer died in the middle of a commit."""
     code = WRITER.replace(
-        "print(batch + 5, flush=True)",
-        f"batch == {5 * (batches - 1)} and __import__('os')._exit(9)",
+        "    known = ", "    store._db.execute('PRAGMA cache_size = 1'); known = "
     )
+    code = code.replace(
+        "    store.write(",
+        "    if batch == 30: store._mark_redone = lambda keys: __import__('os')._exit(9)\n"
+        "        store.write(",
+    ).replace("range(5)", "range(5 if batch < 30 else 500)")
     ran = subprocess.run(
         [sys.executable, "-c", code, str(path), str(HERE)], cwd=HERE.parents[1], check=False
     )
     assert ran.returncode == 9
-    return path.with_name(path.name + "-wal")
+    journal = path.with_name(f"{path.name}-journal")
+    assert journal.stat().st_size
+    return journal
 
 
-def test_the_log_of_a_killed_writer_is_carved_too(path):
-    log = killed(path)
-    assert log.stat().st_size
-    path.write_bytes(b"\0" * 100 + path.read_bytes()[100:])
+@pytest.mark.parametrize("write", [False, True])
+def test_a_commit_that_was_cut_off_is_undone(path, write):
+    journal = killed(path)
+    with Store.open(path, write=write) as store:
+        assert store.table("toy")["x"].tolist() == list(range(30))
+    assert not journal.exists()
+    assert verify(path, sample=0).sound
+
+
+def test_a_commit_that_was_cut_off_and_lost_its_journal_loses_nothing_silently(path):
+    killed(path).unlink()
+    with contextlib.suppress(DamagedStoreError):
+        Store.open(path).close()
     quarantine(path)
     with Store.open(path) as store:
-        assert len(store.table("toy")) == 5
-    assert not log.exists()
-
-
-def test_a_bit_flipped_in_the_log_of_a_killed_writer_loses_nothing_silently(path):
-    log = killed(path, 6)
-    store, whole = path.read_bytes(), log.read_bytes()
-    last = len(whole) - 4096 - 24
-    draw = random.Random(4)
-    for place in [3, 20, 28, *(draw.randrange(32, last) for _ in range(40))]:
-        for one in path.parent.iterdir():
-            one.unlink()
-        damaged = bytearray(whole)
-        damaged[place] ^= 1 << draw.randrange(8)
-        path.write_bytes(store)
-        log.write_bytes(damaged)
-        for write in (False, True):
-            with pytest.raises(DamagedStoreError, match="its log is damaged"):
-                Store.open(path, write=write)
-        assert not verify(path).sound
-        assert log.read_bytes() == damaged
-        quarantine(path)
-        with Store.open(path) as mended:
-            table, aside = mended.table("toy"), mended.quarantined("toy")
-            assert {trial(x).key for x in range(30)} <= set(table["key"]) | set(aside)
-        assert not log.exists()
-
-
-def test_a_log_cut_off_is_what_a_kill_leaves(path):
-    log = killed(path, 6)
-    whole = log.read_bytes()
-    log.write_bytes(whole[:-100])
-    with Store.open(path) as store:
-        assert len(store.table("toy")) == 25
+        assert set(range(30)) <= set(store.table("toy")["x"])
 
 
 def test_mending_is_refused_while_somebody_writes(path):

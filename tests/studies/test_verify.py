@@ -1,18 +1,22 @@
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
+from workbench.studies import trial as trial_module
+from workbench.studies import verify as checks
 from workbench.studies.environment import Environment
+from workbench.studies.executors import Limits
+from workbench.studies.executors.serial import Serial
 from workbench.studies.plan import Trial, plan
 from workbench.studies.records import checksum, row_of
 from workbench.studies.salvage import quarantine
 from workbench.studies.shards import Shard
 from workbench.studies.store import Plan, Store
 from workbench.studies.trial import Outcome, Source, Status, attempt
-from workbench.studies.verify import verify
 
 TOYS = Path(__file__).parent / "toys.py"
 SWEEP = ({"x": [0, 1, 2], "method": ["a", "b"]}, {"act": ["raise", "infeasible", "nan"]})
@@ -29,9 +33,19 @@ def trials(source, repetitions=2):
     return list(plan(source.load(), SWEEP, repetitions))
 
 
-def planned(source, repetitions=2, **changed):
-    given = {"size": "small", "sweep": SWEEP, "repetitions": repetitions, "seed": 0, **changed}
-    return Plan(source, "toy", 1, **given)
+def planned(source, repetitions=2, sweep=SWEEP):
+    study = source.load()
+    return Plan.of(source, study, size="small", sweep=sweep, repetitions=repetitions, seed=0)
+
+
+@pytest.fixture
+def verify(source):
+    """Verify with the toy's file named, in this process."""
+
+    def call(store, **options):
+        return checks.verify(store, **{"named": [source], "executor": Serial(), **options})
+
+    return call
 
 
 @pytest.fixture
@@ -57,7 +71,7 @@ def change(path, statement, seal=True):
     db.close()
 
 
-def test_a_sound_store_is_sound(path):
+def test_a_sound_store_is_sound(path, verify):
     report = verify(path, sample=100)
     assert report.findings == ()
     assert report.sound
@@ -73,19 +87,21 @@ def test_a_sound_store_is_sound(path):
         assert verify(store, sample=3).repeated == 3
 
 
-def test_the_sample_is_drawn_by_its_seed(path, monkeypatch):
-    from workbench.studies.executors import serial
+def test_the_sample_is_drawn_by_its_seed(path, verify):
+    class Listing(Serial):
+        def run(self, source, trials, limits, stop):
+            listed = list(trials)
+            drawn.append([one.key for one in listed])
+            return super().run(source, listed, limits, stop)
 
     drawn = []
-    monkeypatch.setattr(
-        serial, "attempt", lambda source, trial: drawn.append(trial.key) or attempt(source, trial)
-    )
     for seed in (0, 0, 1):
-        verify(path, sample=5, seed=seed)
-    assert drawn[:5] == drawn[5:10] != drawn[10:]
+        verify(path, sample=5, seed=seed, executor=Listing())
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(drawn[0]) == 5
 
 
-def test_a_shard_is_verified_as_well(tmp_path, source):
+def test_a_shard_is_verified_as_well(tmp_path, source, verify):
     with Shard.open(tmp_path / "trials.sqlite", 1, 1) as shard:
         shard.remember(planned(source))
         shard.write([attempt(source, one) for one in trials(source)[:10]])
@@ -99,7 +115,7 @@ def test_a_shard_is_verified_as_well(tmp_path, source):
     assert "checksum" in report.text()
 
 
-def test_another_record_than_the_seeds_give_is_found(path):
+def test_another_record_than_the_seeds_give_is_found(path, verify):
     change(path, "UPDATE attempts SET record = replace(record, '0.', '0.1') WHERE id = 1")
     report = verify(path, sample=100)
     assert kinds(report) == {("error", "different")}
@@ -109,14 +125,20 @@ def test_another_record_than_the_seeds_give_is_found(path):
     assert "infeasible before, ok now" in verify(path, sample=100).text()
 
 
-def test_volatile_fields_may_differ(path, source, tmp_path):
-    file = Path(source.name)
-    file.write_text(file.read_text().replace("trial=trial,", 'trial=trial, volatile=("drawn",),'))
+def test_volatile_fields_may_differ(tmp_path):
+    file = tmp_path / "timed.py"
+    file.write_text(TOYS.read_text().replace("trial=trial,", 'trial=trial, volatile=("drawn",),'))
+    source, path = Source.of(str(file)), tmp_path / "timed.sqlite"
+    with Store.open(path, write=True) as store:
+        store.remember(planned(source))
+        store.write([attempt(source, one) for one in trials(source)])
     change(path, "UPDATE attempts SET record = replace(record, '\"drawn\":0.', '\"drawn\":0.1')")
-    report = verify(path, sample=100)
-    assert kinds(report) == {("warning", "source")}
-    assert "has changed since its last run" in report.text()
+    report = checks.verify(path, sample=100, named=[source], executor=Serial())
+    assert report.findings == ()
     assert report.same == 18
+    with Store.open(path, write=True) as store:
+        store.write([attempt(source, one) for one in trials(source)])
+    assert kinds(checks.verify(path)) == {("warning", "source"), ("note", "duplicate")}
 
 
 @pytest.mark.parametrize(
@@ -135,12 +157,13 @@ def test_volatile_fields_may_differ(path, source, tmp_path):
         ("DELETE FROM environments", ("warning", "environment")),
     ],
 )
-def test_what_does_not_belong_together_is_found(path, statement, found):
+def test_what_does_not_belong_together_is_found(path, statement, found, verify):
     change(path, statement)
-    assert found in kinds(verify(path, sample=0))
+    options = {"named": []} if "plans" in statement else {}  # nobody knows what made its trials
+    assert found in kinds(verify(path, sample=100, **options))
 
 
-def test_records_of_no_plan_are_found(path, source):
+def test_records_of_no_plan_are_found(path, source, verify):
     with Store.open(path, write=True) as store:
         one = Trial("toy", 1, source.load().complete({"x": 77}), 0, 0, trials(source)[0].instance)
         store.write([attempt(source, one)])
@@ -149,7 +172,7 @@ def test_records_of_no_plan_are_found(path, source):
     assert report.findings[0].keys == (one.key,)
 
 
-def test_a_trial_recorded_twice(path, source):
+def test_a_trial_recorded_twice(path, source, verify):
     first = trials(source)[0]
     with Store.open(path, write=True) as store:
         store.write([attempt(source, first)])
@@ -161,7 +184,7 @@ def test_a_trial_recorded_twice(path, source):
     assert "two different records" in report.text()
 
 
-def test_a_retried_failure_is_no_duplicate(tmp_path, source):
+def test_a_retried_failure_is_no_duplicate(tmp_path, source, verify):
     path = tmp_path / "again.sqlite"
     with Store.open(path, write=True) as store:
         store.remember(planned(source))
@@ -172,31 +195,47 @@ def test_a_retried_failure_is_no_duplicate(tmp_path, source):
     assert (report.attempts, report.records) == (36, 18)
 
 
-def test_code_that_is_gone_changed_or_newer_is_told(path, source, tmp_path):
-    file = Path(source.name)
-    whole = file.read_text()
-    file.write_text(whole.replace('name="toy",', 'name="toy", version=2,'))
-    report = verify(path)
+def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
+    report = verify(path, named=[])
     assert {one.kind for one in report.findings} == {"source"}
-    assert "is toy version 2 now" in report.text()
-    assert report.repeated == 0
-    file.write_text(whole + "\n# changed\n")
+    assert "toy: own.py is code of your own, which is run only if you name it" in report.text()
+    assert (report.repeated, report.sound) == (0, True)
     with Store.open(path, write=True) as store:
-        store.remember(planned(Source.of(str(file))))
-    assert "changed between its runs" in verify(path).text()
-    file.unlink()
+        store.remember(replace(planned(source), version=2))
     report = verify(path)
-    assert "cannot be run again" in report.text()
+    assert "toy version 2: " in report.text()
+    assert "is toy version 1 now, so that none of it" in report.text()
+    file = Path(source.name)
+    file.write_text(file.read_text() + "\n# changed\n")
+    changed = Source.of(str(file))
+    with pytest.raises(InputError, match=r"own\.py: is not the file that made trials in"):
+        verify(path, named=[changed])
+    with Store.open(path, write=True) as store:
+        store.remember(planned(changed))
+    assert "changed between its runs" in verify(path, named=[changed]).text()
+    file.unlink()
+    trial_module._load.cache_clear()
+    report = verify(path)
+    assert "own.py: no such file" in report.text()
     assert report.sound
 
 
-def test_a_plan_that_its_study_no_longer_allows_is_told(path, source):
+def test_what_an_older_version_kept_of_a_plan_is_filled_from_the_code(path, source, verify):
     with Store.open(path, write=True) as store:
-        store.remember(planned(source, sweep=({"x": [-5]},)))
-    assert "a plan of it is void" in verify(path).text()
+        store.remember(replace(planned(source), defaults=None, instance=(), volatile=()))
+    assert verify(path, sample=0).findings == ()
+    report = verify(path, named=[])
+    assert {one.kind for one in report.findings} == {"source"}
+    assert "what one plan of toy asks for is not known: toy: own.py is code" in report.text()
 
 
-def test_another_version_of_the_code_is_a_note(path, source):
+def test_a_plan_that_its_study_no_longer_allows_is_told(path, source, verify):
+    with Store.open(path, write=True) as store:
+        store.remember(Plan(source, "toy", 1, "small", ({"x": [-5]},), 1, 0))
+    assert "what one plan of toy asks for is not known: " in verify(path).text()
+
+
+def test_another_version_of_the_code_is_a_note(path, source, verify):
     here = Environment.here()
     old = Environment({**here.packages, "numpy": "1.0"}, here.python, "", "Plan 9", "far", 1)
     one = trials(source)[0]
@@ -209,7 +248,7 @@ def test_another_version_of_the_code_is_a_note(path, source):
     assert "Plan 9" not in note.message
 
 
-def test_damage_is_a_finding_and_quarantine_a_warning(path, source):
+def test_damage_is_a_finding_and_quarantine_a_warning(path, source, verify):
     change(path, "UPDATE attempts SET status = 'limit' WHERE id < 15", seal=False)
     report = verify(path)
     assert not report.sound
@@ -224,10 +263,31 @@ def test_damage_is_a_finding_and_quarantine_a_warning(path, source):
     assert verify(path, sample=100).findings == ()
 
 
-def test_a_file_that_cannot_be_read_is_a_finding(path):
+def test_a_file_that_cannot_be_read_is_a_finding(path, verify):
     path.write_bytes(path.read_bytes()[:9000])
     report = verify(path)
     assert not report.sound
     assert "malformed" in report.text()
     with pytest.raises(InputError, match="no such store"):
         verify(path.with_name("none.sqlite"))
+
+
+def test_the_sample_is_run_in_a_process_of_its_own(path, source):
+    report = checks.verify(path, sample=18, named=[source])
+    assert report.findings == ()
+    assert report.repeated == report.same == 18
+
+
+@pytest.mark.parametrize("end", [Status.CRASHED, Status.DEADLINE, Status.MEMORY])
+def test_an_end_that_depends_on_the_machine_contradicts_nothing(path, source, verify, end):
+    class Failing(Serial):
+        def run(self, source, trials, limits, stop):
+            assert limits == Limits(source.load().deadline, source.load().memory)
+            for one in trials:
+                yield None
+                yield Outcome(one, end, "too bad")
+
+    report = verify(path, sample=3, executor=Failing())
+    assert kinds(report) == {("warning", "different")}
+    assert f"came to no end when run again: {end} (too bad)" in report.text()
+    assert (report.repeated, report.same, report.sound) == (3, 0, True)

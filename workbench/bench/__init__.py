@@ -2,8 +2,7 @@
 
 Both sides run in turn, A B A B, and what counts is the ratio of each pair, because the machine
 is shared and its seconds are worth little. `rows` declares what is measured, `measure` how; the
-other modules hold a row or a few each, and `growth` what cost does as a problem grows. May import
-every room but the command line.
+other modules hold a row or a few each, and `growth` what cost does as a problem grows.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from workbench.base.errors import InputError
 from workbench.bench.measure import SMOKE, Result, Row, Size, measured
 from workbench.bench.rows import ROWS
-from workbench.errors import InputError
 
 __all__ = ["ROWS", "SMOKE", "Result", "Row", "Size", "bench", "chosen", "report", "report_about"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from models import AssignmentProblem
+    from crowd_models import AssignmentProblem
     from workbench.bench.measure import Size
 
 CAPACITY = 200
@@ -19,7 +19,7 @@ def typed_crowd(size: Size) -> AssignmentProblem:
     """The full problem of the targets: three task types, skills uniform on [½, 1], ε = 0.01."""
     import numpy as np
 
-    from models import AssignmentProblem, requirement
+    from crowd_models import AssignmentProblem, requirement
 
     skill = np.random.Generator(np.random.PCG64(size.seed)).uniform(0.5, 1.0, (3, size.workers))
     types = np.arange(size.tasks) * 3 // size.tasks

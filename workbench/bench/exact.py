@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, requirement
 from workbench.bench.crowds import CAPACITY, full
 from workbench.bench.measure import Sample, Size
 

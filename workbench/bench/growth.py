@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import InputError
 from workbench.bench.measure import peak
-from workbench.errors import InputError
 
 if TYPE_CHECKING:
-    from models import TypedProblem
+    from crowd_models import TypedProblem
 
 EPSILON = 0.01
 GAP = 1e-3
@@ -126,7 +126,7 @@ def by_class(shape: Shape) -> TypedProblem:
     """Equal tasks counted, every worker a class of her own; skills uniform on [½, 1]."""
     import numpy as np
 
-    from models import TypedProblem, requirement
+    from crowd_models import TypedProblem, requirement
 
     rng = np.random.Generator(np.random.PCG64(shape.seed))
     skill = rng.uniform(0.5, 1.0, (shape.types, shape.workers))
@@ -143,7 +143,7 @@ def over_pairs(shape: Shape) -> Any:
     """The same as an `AssignmentProblem` with its matrix of qualities, shape (n, m)."""
     import numpy as np
 
-    from models import AssignmentProblem, requirement
+    from crowd_models import AssignmentProblem, requirement
 
     kinds = np.arange(shape.tasks) * shape.types // shape.tasks
     return AssignmentProblem(

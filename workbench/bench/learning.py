@@ -10,9 +10,9 @@ import numpy as np
 from workbench.bench.crowds import full
 from workbench.bench.measure import Sample, Size, alternate
 from workbench.bench.plain_ls_ol import Settings, Step, plain_run
-from workbench.learn.draws import Draws
-from workbench.learn.engine import KINDS, Trace, simulate
-from workbench.learn.schedule import practical
+from workbench.learning.draws import Draws
+from workbench.learning.engine import Trace, simulate
+from workbench.learning.schedule import KINDS, practical
 
 SKILL = [0.763, 0.781, 0.625, 0.783, 0.727]
 G1, G2 = 2.0, 6.8

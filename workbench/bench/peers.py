@@ -24,7 +24,7 @@ from workbench.bench.exact import cost, gap_left, seconds_allowed, solved, whole
 from workbench.bench.measure import Sample, Size, UnmeasurableError, alternate, peak_memory
 
 if TYPE_CHECKING:
-    from models import AssignmentProblem
+    from crowd_models import AssignmentProblem
 
 PEERS = ("crowd-kit", "linopy", "ortools", "pyscipopt")
 """Distributions of the extra `peers`."""

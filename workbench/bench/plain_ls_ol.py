@@ -1,11 +1,9 @@
 """LS_OL once more, as a plain Python loop over tasks, labelers and testers.
 
-Written from the page and slow: it shares no code with `workbench.learn`, only its numbers. The
+Written from the page and slow: it shares no code with `workbench.learning`, only its numbers. The
 bench measures the engine against it, and tests hold engine and streaming object equal to it.
 
 Source: Liu, Liu (2015), Figure 1; 3.5.1, 3.5.3 and Section 4.
-
-May import nothing of the workbench.
 """
 
 from __future__ import annotations

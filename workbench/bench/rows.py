@@ -102,7 +102,7 @@ def prefixes(size: Size) -> Sample:
     """π of every prefix, both tails, beside one plain convolution pass over the same skills."""
     import numpy as np
 
-    from workbench.aggregate.majority_accuracy import prefix_accuracies
+    from workbench.aggregation.majority_accuracy import prefix_accuracies
 
     labelers = 2001 if full(size) else 51
     skill = np.random.Generator(np.random.PCG64(size.seed)).uniform(0.5, 1.0, labelers)
@@ -150,7 +150,7 @@ def selection(size: Size) -> Sample:
     """Algorithm 1 on ten million workers, beside sorting as many numbers once."""
     import numpy as np
 
-    from workbench.select.rules import algorithm_1
+    from workbench.selection.rules import algorithm_1
 
     workers = 10**7 if full(size) else 1000
     gain = np.random.Generator(np.random.PCG64(size.seed)).normal(size=workers)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from workbench.bench.measure import Sample, Size, peak_memory
 
 if TYPE_CHECKING:
-    from models import TypedProblem
-    from models.problem import IntArray
-    from workbench.assign.adaptive import AdaptiveSettings
+    from crowd_models import TypedProblem
+    from workbench.assignment.adaptive import AdaptiveSettings
+    from workbench.base.arrays import IntArray
     from workbench.solving import Solution
 
 TASKS, WORKERS, TYPES = 1_000_000, 100_000, 10
@@ -97,7 +97,7 @@ def scale_crowd(size: Size, seed: int) -> TypedProblem:
     """
     import numpy as np
 
-    from models import TypedProblem, requirement
+    from crowd_models import TypedProblem, requirement
 
     tasks, workers, epsilon = _dimensions(size)
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -121,7 +121,7 @@ def _solved(size: Size, seed: int) -> Solution:
 
 def _streamed(size: Size) -> int:
     """Algorithm 2 over the whole crowd, sampled weights included; how many labels it asks for."""
-    from workbench.assign.adaptive import adaptive_assignment
+    from workbench.assignment.adaptive import adaptive_assignment
 
     tasks, workers, _ = _dimensions(size)
     settings = _settings(size, workers)
@@ -137,7 +137,7 @@ def _stream_pace(size: Size, tasks: int, seed: int) -> tuple[float, float]:
     """Microseconds, and tasks taken, a worker, once the weights are known."""
     import numpy as np
 
-    from workbench.assign.adaptive import AdaptiveAssigner
+    from workbench.assignment.adaptive import AdaptiveAssigner
 
     calls = 20 if size.workers < 100 else 5000
     settings = _settings(size, 1000)
@@ -161,7 +161,7 @@ def _dimensions(size: Size) -> tuple[int, int, float]:
 
 
 def _settings(size: Size, workers: int) -> AdaptiveSettings:
-    from workbench.assign.adaptive import AdaptiveSettings
+    from workbench.assignment.adaptive import AdaptiveSettings
 
     return AdaptiveSettings(_dimensions(size)[2], workers, max(1, round(SHARE * workers)))
 
@@ -170,7 +170,7 @@ def _capacity(size: Size, workers: int) -> IntArray:
     """M of each worker: enough for `LOAD` times the labels that perfect workers would need."""
     import numpy as np
 
-    from models import requirement
+    from crowd_models import requirement
 
     tasks, crowd, epsilon = _dimensions(size)
     each = LOAD * tasks * float(requirement(epsilon)) / crowd

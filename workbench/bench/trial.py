@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models import AssignmentProblem, requirement
-from models.problem import FloatArray, IntArray
-from workbench.aggregate.votes import linear_weights, weighted_majority
-from workbench.assign.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assign.primal import perturb, primal_approximation
+from crowd_models import AssignmentProblem, requirement
+from workbench.aggregation.votes import linear_weights, weighted_majority
+from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
+from workbench.assignment.primal import perturb, primal_approximation
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.bench.measure import Size
 from workbench.crowd.population import Crowd, uniform_range
 from workbench.crowd.simulate import simulate_labels, task_types, truth

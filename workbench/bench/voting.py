@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def dawid_skene(size: Size) -> Sample:
     """Dawid, Skene: 10 iterations on 10,000 tasks × 30 labels, beside crowd-kit's."""
-    from workbench.aggregate.dawid_skene import dawid_skene
+    from workbench.aggregation.dawid_skene import dawid_skene
 
     votes = _votes(size)
 
@@ -29,7 +29,7 @@ def message_passing(size: Size) -> Sample:
     """Karger, Oh, Shah: 10 iterations on 10,000 tasks × 30 labels, beside crowd-kit's."""
     import numpy as np
 
-    from workbench.aggregate.message_passing import message_passing
+    from workbench.aggregation.message_passing import message_passing
 
     votes = _votes(size)
     first = np.random.RandomState(size.seed).normal(loc=1, scale=1, size=len(votes))

@@ -2,7 +2,7 @@
 
 Each paper is one module that defines `CLAIMS`; `register` finds them. `judge` takes a store of
 trials and decides every claim by the check it carries; `markdown` writes the page. No verdict and
-no figure is typed in. May import `workbench.studies` and what lies below it.
+no figure is typed in.
 """
 
 from workbench.claims.claim import Claim, Evidence, Finding, NotMeasured, Ruling, Verdict

@@ -3,8 +3,6 @@
 A trial that ended `infeasible` has answered: there was nothing to assign. Any other trial without
 a record is a failure; where they are more than one in twenty, what is left may be a selection,
 and there is no verdict.
-
-May import `workbench.errors`, `workbench.studies`, its neighbours and pandas.
 """
 
 from __future__ import annotations
@@ -16,8 +14,8 @@ from typing import Protocol
 
 import pandas as pd
 
+from workbench.base.errors import InputError
 from workbench.claims.claim import Claim, Evidence, NotMeasured, Ruling, Verdict
-from workbench.errors import InputError
 
 MOST_FAILED = 0.05
 """Share of failed trials above which no verdict is given."""

@@ -21,7 +21,7 @@ import pandas as pd
 
 from workbench.claims.claim import Claim, Finding, NotMeasured, Ruling, Tables
 from workbench.claims.reading import BEYOND, ended_well, enough
-from workbench.learn.intervals import Partition
+from workbench.learning.intervals import Partition
 from workbench.studies.catalog.learn_contexts import ZETA, marks, slopes, versus_one
 
 PAPER = "Liu, Liu 2015"

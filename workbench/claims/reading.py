@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from workbench.base.arrays import FloatArray
 from workbench.claims.claim import NotMeasured
-
-FloatArray = NDArray[np.float64]
 
 UNLIKELY = 0.001
 """A promise made with probability 1 − δ is broken when so many failures are less likely."""

@@ -1,7 +1,6 @@
 """The `workbench` command (floor 6): the verbs a person types.
 
 One module a command, each with a click command named `command`, imported when it is asked for.
-May import every room; at start-up it imports click alone.
 """
 
 from workbench.cli.app import main

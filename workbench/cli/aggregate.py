@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.errors import InputError
+from workbench.base.text import cell, table
 from workbench.cli.output import (
+    as_csv,
     check_output,
     emit,
     json_option,
     seed_option,
-    table,
     working,
     write_file,
 )
-from workbench.errors import InputError
+from workbench.cli.streams import show
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.aggregate.votes import Aggregate
-    from workbench.crowd.votes import FloatArray, IntArray, Votes
+    from workbench.aggregation.votes import Aggregate
+    from workbench.base.arrays import FloatArray, IntArray
+    from workbench.crowd.votes import Votes
 
 METHODS = ("majority", "weighted-linear", "weighted-log-odds", "dawid-skene", "one-coin")
 WEIGHTED = ("weighted-linear", "weighted-log-odds")
@@ -150,11 +153,11 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
         "seed": options["seed"],
     }
     if out is not None:
-        write_file(out, answers.to_csv(index=False))
+        write_file(out, as_csv(answers, out))
     if as_json:
         emit(payload)
     else:
-        click.echo(_page(payload, Path(options["labels"]).name, out))
+        show(_page(payload, Path(options["labels"]).name, out))
     return 0
 
 
@@ -208,7 +211,8 @@ def _idle(hired: pd.DataFrame, votes: Votes) -> list[str]:
 
 
 def _few(names: list[str]) -> str:
-    return ", ".join(names[:8]) + (f", … ({len(names)} in all)" if len(names) > 8 else "")
+    more = f", … ({len(names)} in all)" if len(names) > 8 else ""
+    return ", ".join(map(cell, names[:8])) + more
 
 
 def _class_count(classes: int | None, votes: Votes) -> int:
@@ -247,7 +251,7 @@ def _weights(
     """Weight of each worker, shape (m,); 0 for who answered no control task."""
     import numpy as np
 
-    from workbench.aggregate.votes import linear_weights, log_odds_weights
+    from workbench.aggregation.votes import linear_weights, log_odds_weights
 
     known = ~np.isnan(skill)
     weight = np.zeros(len(skill))
@@ -268,8 +272,8 @@ def _weights(
 
 
 def _aggregate(votes: Votes, weights: FloatArray | None, options: dict[str, Any]) -> Aggregate:
-    from workbench.aggregate.dawid_skene import dawid_skene
-    from workbench.aggregate.votes import majority, weighted_majority
+    from workbench.aggregation.dawid_skene import dawid_skene
+    from workbench.aggregation.votes import majority, weighted_majority
 
     seed = options["seed"]
     if weights is not None:
@@ -291,6 +295,8 @@ def _answers(
     """`task, label, score, confidence, tied, unlabelled`; no label where there is none to go by."""
     import numpy as np
 
+    from workbench.aggregation.votes import tally
+
     answers = found.table(votes)
     row = np.arange(len(votes.tasks))
     if "posterior" in found.info:
@@ -299,17 +305,17 @@ def _answers(
         confidence = np.full(len(row), np.nan)
     else:
         # Votes for each class; of log-odds also the exponents of its likelihood, one-coin.
-        sums = np.zeros((len(row), len(votes.classes)))
-        np.add.at(
-            sums, (votes.task, votes.label), 1.0 if weights is None else weights[votes.worker]
-        )
-        if weights is not None:
-            top = np.maximum(sums.max(axis=1, keepdims=True), 0.0)
-            unseen = (L - sums.shape[1]) * np.exp(-top[:, 0])
-            sums = np.exp(sums - top)
-            confidence = sums[row, found.label] / (sums.sum(axis=1) + unseen)
+        weight = np.ones(len(votes)) if weights is None else weights[votes.worker]
+        counted = tally(votes, weight)
+        lead = counted.of(found.label)
+        if weights is None:
+            confidence = lead / np.maximum(np.bincount(votes.task, minlength=len(row)), 1)
         else:
-            confidence = sums[row, found.label] / np.maximum(sums.sum(axis=1), 1.0)
+            top = np.maximum(counted.best, 0.0)
+            seen = np.exp(counted.total - top[counted.task])
+            unseen = L - np.bincount(counted.task, minlength=len(row))
+            likely = np.bincount(counted.task, seen, minlength=len(row)) + unseen * np.exp(-top)
+            confidence = np.exp(lead - top) / likely
     answers.insert(3, "confidence", np.where(found.unlabelled, np.nan, confidence))
     answers["label"] = answers["label"].astype(object).where(~answers["unlabelled"], None)
     return answers
@@ -326,7 +332,7 @@ def _accuracy(
     import numpy as np
     import pandas as pd
 
-    from workbench.aggregate.votes import TIE, expected_accuracy
+    from workbench.aggregation.votes import TIE, expected_accuracy
 
     judged = truth if gold is None else truth[~truth.index.isin(gold.index)]
     true: IntArray = np.full(len(votes.tasks), -1, dtype=np.int64)
@@ -382,7 +388,7 @@ def _notes(
 
 def _page(payload: dict[str, Any], name: str, out: Path | None) -> str:
     """Give it as a person reads it."""
-    named = ", ".join(map(str, payload["classes"][:8]))
+    named = ", ".join(cell(str(name)) for name in payload["classes"][:8])
     more = ", …" if len(payload["classes"]) > 8 else ""
     lines = [
         f"{name}: {payload['tasks']} tasks, {payload['votes']} labels by {payload['workers']} "

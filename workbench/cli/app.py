@@ -1,23 +1,25 @@
 """The group of commands: which there are, how their failures end.
 
-Exit codes: 0 done; 1 done without what was asked for (no solution, not proven, a failed check);
-2 bad input, told in one line; 130 interrupted. An exception that is none of these is a bug and
-keeps its traceback.
+Exit codes: 0 done; 1 done without what was asked for (no solution, not proven, a failed check, or
+standard output cannot be written, after the files, which come first); 2 bad input, told in one
+line; 130 interrupted. An exception that is none of these is a bug and keeps its traceback. That
+standard error is closed or full changes nothing.
 """
 
 from __future__ import annotations
 
-import errno
 import importlib
-import io
-import os
 import sys
-from typing import Any, NoReturn
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import click
 
 import workbench
-from workbench.errors import InputError
+from workbench.base.errors import InputError
+from workbench.cli.streams import ctrl_c, open_streams, printing, say, silence
 
 COMMANDS = {
     "compare": "Compare exact, adaptive and random assignment on one crowd.",
@@ -36,10 +38,11 @@ COMMANDS = {
 """Name and help line; the module `workbench.cli.<name>` has the rest."""
 
 
+INTERRUPTED = 130, "interrupted"
+
+
 class Interrupted(click.ClickException):
     """Ctrl-C, before click turns it into an empty line and an Abort."""
-
-    exit_code = 130
 
 
 class Commands(click.Group):
@@ -90,47 +93,60 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        *more: Any,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
         """Run from a command line: failures a user can mend become one line."""
-        run: Any = super().main
+        run = partial(super().main, args, *more, standalone_mode=False, **extra)
         if not standalone_mode:
-            return run(*args, standalone_mode=False, **extra)
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="replace")  # a terminal may know no ε
-        try:
-            code = run(*args, standalone_mode=False, **extra)
-        except click.exceptions.Abort:
-            _fail("interrupted", 130)
-        except Interrupted as error:
-            _fail(error.message, error.exit_code)
-        except click.ClickException as error:
-            _fail(error.format_message(), 2)
-        except ValueError as error:
-            if not _mendable(error):
-                raise
-            _fail(str(error), 2)
-        except OSError as error:
-            if error.errno != errno.ENOSPC:  # click sees to a closed pipe
-                raise
-            # What is left in the buffer would fail again, loudly, at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            _fail(f"standard output cannot be written ({error.strerror})", 2)
-        sys.exit(code if isinstance(code, int) else 0)
+            return run()
+        open_streams()
+        # Without arguments those of the process are meant: it has nothing else to do.
+        with ctrl_c(last=args is None) as presses, warnings.catch_warnings():
+            warnings.showwarning = _warned  # type: ignore[assignment]
+            code, message = _ended(run, presses)
+            if message:
+                say(f"error: {' '.join(message.split())}")
+            sys.exit(code)
 
 
-def _mendable(error: ValueError) -> bool:
+def _ended(run: Callable[[], Any], presses: list[int]) -> tuple[int, str]:
+    """Run to the end; the exit code, and what went wrong in words.
+
+    A press counts even where a library took the exception for its own.
+    """
+    try:
+        code = run()
+    except (click.exceptions.Abort, Interrupted, KeyboardInterrupt):
+        return INTERRUPTED
+    except Exception as error:
+        told = INTERRUPTED if presses else _told(error)
+        if told is None:
+            raise
+        return told
+    if presses and code != INTERRUPTED[0]:
+        return INTERRUPTED
+    return (code if isinstance(code, int) else 0), ""
+
+
+def _warned(message: Warning | str, *_: Any) -> None:
+    say(f"warning: {' '.join(str(message).split())}")
+
+
+def _told(error: Exception) -> tuple[int, str] | None:
+    """Exit code and line of what a user can mend; None for a bug."""
+    if isinstance(error, click.ClickException):
+        return 2, error.format_message()
     if isinstance(error, InputError):
-        return True
-    problem = sys.modules.get("models.problem")
-    return problem is not None and isinstance(error, problem.ProblemError)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    line = " ".join(message.split())
-    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
-    click.echo(f"error: {line}", err=True)
-    sys.exit(code)
+        return 2, str(error)
+    if isinstance(error, OSError) and printing(error):
+        silence(sys.stdout)
+        return 1, f"standard output cannot be written ({error.strerror})"
+    return None
 
 
 @click.group(

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.errors import InputError
 from workbench.cli.output import (
+    as_csv,
     check_output,
     emit,
     json_option,
@@ -15,7 +17,7 @@ from workbench.cli.output import (
     working,
     write_file,
 )
-from workbench.errors import InputError
+from workbench.cli.streams import show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
 @click.option(
     "--labels",
     metavar="CSV",
-    help="Instead of skills: labels the workers gave before, columns task, worker, label.",
+    help="Instead of skills: labels the workers gave before, columns task, worker, label; "
+    "of two classes.",
 )
 @click.option("--gold", metavar="CSV", help="True labels to judge them by: columns task, gold.")
 @click.option("--gold-types", metavar="CSV", help="Types of the gold tasks: task, task_type.")
@@ -71,7 +74,7 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
     Exit code 0 when the plan is proven the cheapest; 1 when it is not proven (it is written all
     the same) or there is none.
     """
-    from workbench.assign.plan import make_plan
+    from workbench.assignment.plan import make_plan
     from workbench.crowd import tables
 
     check_output(out, (".csv",))
@@ -102,7 +105,7 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
     solution = plan.solution
     written = out is not None and len(plan.table) > 0
     if out is not None and written:
-        write_file(out, plan.table.to_csv(index=False))
+        write_file(out, as_csv(plan.table, out))
     error_exact = None if plan.error_exact is None else float(plan.error_exact.mean())
     error_bound = None if plan.error_bound is None else float(plan.error_bound.max())
     if as_json:
@@ -120,10 +123,10 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
             }
         )
     elif plan.message is not None:
-        click.echo(plan.message)
+        show(plan.message)
     else:
         gap = "unknown" if solution.gap is None else f"{100 * solution.gap:.3g} %"
-        click.echo(
+        show(
             f"{len(tasks)} tasks, {len(plan.table)} labels by "
             f"{plan.table['worker'].nunique()} of {len(skills)} workers\n"
             f"  cost             {solution.objective:.10g}\n"
@@ -133,7 +136,7 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
             f"  error, exact     {error_exact:.4g} on average, if skills are as given"
         )
         if written:
-            click.echo(f"  written          {out}")
+            show(f"  written          {out}")
     return 0 if solution.solved else 1
 
 

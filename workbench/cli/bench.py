@@ -7,17 +7,10 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.output import (
-    check_output,
-    emit,
-    json_option,
-    seed_option,
-    strict_json,
-    table,
-    working,
-    write_file,
-)
-from workbench.errors import InputError
+from workbench.base.errors import InputError
+from workbench.base.text import strict_json, table
+from workbench.cli.output import check_output, emit, json_option, seed_option, working, write_file
+from workbench.cli.streams import show
 
 
 @click.command(epilog="Example: workbench bench --rows typed,start-up --out bench.json")
@@ -74,9 +67,9 @@ def command(
         emit(payload)
         return
     header = ("row", "ours", "beside", "ratio", "target", "reached", "note")
-    click.echo(table(header, [result.cells() for result in results]))
+    show(table(header, [result.cells() for result in results]))
     about = {**payload["machine"], **payload["versions"]}
-    click.echo("\n" + ", ".join(f"{name} {value}" for name, value in about.items()))
+    show("\n" + ", ".join(f"{name} {value}" for name, value in about.items()))
 
 
 def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
@@ -111,9 +104,7 @@ def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
         )
         for fit in fits(points)
     ]
-    click.echo(
-        table(("what", "along", "quantity", "exponent", "last two", "sizes", "points"), shown)
-    )
+    show(table(("what", "along", "quantity", "exponent", "last two", "sizes", "points"), shown))
     for point in points:
         if point.seconds is None:
-            click.echo(f"{point.what}, {point.along} {point.size}: {point.note}")
+            show(f"{point.what}, {point.along} {point.size}: {point.note}")

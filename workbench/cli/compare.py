@@ -10,23 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.errors import InputError
+from workbench.base.text import cell, strict_json, table
 from workbench.cli.output import (
+    check_folder,
     emit,
     folder,
     json_option,
     seed_option,
-    strict_json,
-    table,
     working,
-    write_file,
+    write_files,
 )
-from workbench.errors import InputError
+from workbench.cli.streams import show
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from workbench.compare import Instance
+    from workbench.comparison import Instance
 
 CROWDS = ("spammer-hammer", "uniform", "specialists", "beta")
 
@@ -117,8 +118,7 @@ def command(out: Path | None, as_json: bool, trials: int, seed: int, **options: 
     """
     import numpy as np
 
-    if out is not None and out.exists() and not out.is_dir():
-        raise InputError(f"--out {out}: is a file, give a folder")
+    check_folder(out)
     make, title = _instances(options)
     rows, instances = [], []
     for trial in range(trials):
@@ -129,7 +129,7 @@ def command(out: Path | None, as_json: bool, trials: int, seed: int, **options: 
 
     import pandas as pd
 
-    from workbench.compare import summarise
+    from workbench.comparison import summarise
     from workbench.solving import versions
 
     records = pd.DataFrame(rows)
@@ -153,7 +153,7 @@ def command(out: Path | None, as_json: bool, trials: int, seed: int, **options: 
     if as_json:
         emit(payload)
     else:
-        click.echo(_page(payload, summary, size, title, out))
+        show(_page(payload, summary, size, title, out))
     return 0
 
 
@@ -163,7 +163,7 @@ def _trial(
     """Run every method on one instance, saying which."""
     import numpy as np
 
-    from workbench.compare import METHODS, compare
+    from workbench.comparison import METHODS, compare
 
     steps = compare(
         instance,
@@ -197,7 +197,7 @@ def _instances(
 def _simulated(
     options: dict[str, Any],
 ) -> tuple[Callable[[np.random.SeedSequence], Instance], str]:
-    from workbench.compare import simulated
+    from workbench.comparison import simulated
     from workbench.crowd import population
 
     for name in ("task_types", "costs"):
@@ -237,7 +237,7 @@ def _simulated(
 def _recorded(
     options: dict[str, Any],
 ) -> tuple[Callable[[np.random.SeedSequence], Instance], str]:
-    from workbench.compare import recorded
+    from workbench.comparison import recorded
     from workbench.crowd import tables
 
     if options["data"] is not None:
@@ -283,10 +283,9 @@ def _whole(text: str) -> int | None:
 def _write(
     out: Path, payload: dict[str, Any], summary: pd.DataFrame, records: pd.DataFrame, title: str
 ) -> None:
-    """Write table, trials and picture; each file whole or not at all."""
+    """Write table, trials and picture."""
     from workbench.plots import as_png, comparison
 
-    folder(out)
     settings = payload["settings"]
     of = f", mean of {settings['trials']} trials" if settings["trials"] > 1 else ""
     figure = comparison(
@@ -294,11 +293,18 @@ def _write(
         tasks=payload["tasks"],
         epsilon=settings["epsilon"],
         title=f"{title}: {payload['tasks']} tasks, {payload['workers']} workers{of}",
+        priced=settings["costs"] is not None,
+        recorded=settings["data"] is not None or settings["labels"] is not None,
     )
-    write_file(out / "compare.csv", summary.to_csv(index=False))
-    write_file(out / "trials.csv", records.to_csv(index=False))
-    write_file(out / "compare.json", strict_json(payload) + "\n")
-    write_file(out / "compare.png", as_png(figure))
+    folder(out)
+    write_files(
+        {
+            out / "compare.csv": summary.to_csv(index=False),
+            out / "trials.csv": records.to_csv(index=False),
+            out / "compare.json": strict_json(payload) + "\n",
+            out / "compare.png": as_png(figure),
+        }
+    )
 
 
 def _page(
@@ -317,6 +323,7 @@ def _page(
         "labels_gold": "gold",
         "labels_task": "labels",
         "cost": "cost",
+        **({"cost_gold": "gold cost"} if settings["costs"] is not None else {}),
         "objective": "objective",
         "lower_bound": "bound",
         "ratio": "ratio",
@@ -331,20 +338,21 @@ def _page(
         tuple(_cell(name, row[name]) for name in columns) for row in summary.to_dict("records")
     ]
     notes = [
-        "gold, labels: bought on gold and on real tasks; objective: price of the latter; bound: "
-        "proven lower bound on it; covered: tasks that gather 2 ln(1/ε) of quality; error: "
-        "Lemma 1's bound, exact for the assignment, measured.",
+        "gold, labels: bought on gold and on real tasks; cost: price of both, a gold label at its "
+        "worker's price like any other; objective: price of those on real tasks; bound: proven "
+        "lower bound on it; covered: tasks that gather 2 ln(1/ε) of quality; error: Lemma 1's "
+        "bound, exact for the assignment, measured.",
         *payload["notes"],
     ]
     heuristics = summary[summary["ratio"] < 1 - 1e-9]
     if len(heuristics):
-        notes.append("a ratio below 1 buys fewer labels than covering every task takes.")
+        notes.append("a ratio below 1 pays less than covering every task takes.")
     if payload["left_out"]:
         names = payload["left_out"]
         more = f" and {len(names) - 10} more (--json names them)" if len(names) > 10 else ""
         notes.append(
             f"left out for every method, {len(names)} tasks that the workers cannot cover at this "
-            f"ε: {', '.join(names[:10])}{more}; a larger --epsilon covers more."
+            f"ε: {', '.join(map(cell, names[:10]))}{more}; a larger --epsilon covers more."
         )
     if out is not None:
         notes.append(f"written: {out}/compare.csv, trials.csv, compare.json, compare.png")
@@ -362,4 +370,7 @@ def _cell(name: str, value: Any) -> str:
         return f"{value:.4f}"
     if name == "seconds":
         return f"{value:.3g}"
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.1f}"
+    if float(value).is_integer():
+        return f"{value:.0f}"
+    money = name in ("cost", "cost_gold", "objective", "lower_bound")  # in whatever unit
+    return f"{value:.4g}" if money and value < 100 else f"{value:.1f}"

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.cli.output import emit, folder, idle_seed_option, json_option, table, write_file
-from workbench.errors import InputError
+from workbench.base.errors import InputError
+from workbench.base.text import table
+from workbench.cli.output import (
+    as_csv,
+    check_folder,
+    emit,
+    folder,
+    idle_seed_option,
+    json_option,
+    write_files,
+)
+from workbench.cli.streams import show
 
 if TYPE_CHECKING:
     from workbench.crowd.datasets import Dataset
@@ -28,7 +38,7 @@ def command() -> None:
 @idle_seed_option
 @json_option
 def list_(as_json: bool) -> None:
-    """List the recorded crowds, and whether each is present offline."""
+    """List the recorded crowds, and whether each is present offline (checked when it is read)."""
     from workbench.crowd.datasets import DATASETS
 
     rows = [_summary(dataset) for dataset in DATASETS.values()]
@@ -37,7 +47,7 @@ def list_(as_json: bool) -> None:
         return
     fields = ("name", "tasks", "workers", "labels", "classes", "present", "title")
     cells = [{**row, "present": "yes" if row["present"] else "no"} for row in rows]
-    click.echo(table(fields, [tuple(str(row[field]) for field in fields) for row in cells]))
+    show(table(fields, [tuple(str(row[field]) for field in fields) for row in cells]))
 
 
 @command.command(epilog="Example: workbench data info bluebird")
@@ -69,7 +79,7 @@ def info(name: str, as_json: bool) -> None:
         *(("file", f"{file.url} ({file.bytes:,} bytes)") for file in dataset.files),
     ]  # fmt: skip
     width = max(len(field) for field, _ in lines)
-    click.echo("\n".join(f"{field.ljust(width)}  {value}" for field, value in lines))
+    show("\n".join(f"{field.ljust(width)}  {value}" for field, value in lines))
 
 
 @command.command(epilog="Example: workbench data fetch bluebird rte")
@@ -86,12 +96,12 @@ def fetch(names: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     from workbench.crowd import datasets
 
     chosen = [_named(name) for name in dict.fromkeys(names)]
-    if out is not None and out.exists() and not out.is_dir():
-        raise InputError(f"--out {out}: is a file, give a folder")
+    check_folder(out)
     paths: dict[str, dict[str, str]] = {}
     for dataset in chosen:
         place = stored(dataset)
         if place is not None and os.environ.get(datasets.DATA_VARIABLE):
+            datasets.load(dataset.name)  # refuses what is not as published
             found = {path.name: path for path in sorted(place.iterdir()) if path.is_file()}
         else:
             found = datasets.fetch(dataset.name, progress=True)
@@ -103,7 +113,7 @@ def fetch(names: tuple[str, ...], out: Path | None, as_json: bool) -> None:
         return
     for name, files in paths.items():
         for path in files.values():
-            click.echo(f"{name}  {path}")
+            show(f"{name}  {path}")
 
 
 def _tables(name: str, out: Path) -> dict[str, Path]:
@@ -112,10 +122,10 @@ def _tables(name: str, out: Path) -> dict[str, Path]:
 
     known = load(name)
     folder(out)
-    files = {"labels.csv": out / "labels.csv", "gold.csv": out / "gold.csv"}
-    write_file(files["labels.csv"], known.labels.to_csv(index=False))
-    write_file(files["gold.csv"], known.gold.to_csv())
-    return files
+    frames = {"labels.csv": known.labels, "gold.csv": known.gold.reset_index()}
+    files = {out / name: as_csv(frame, out / name) for name, frame in frames.items()}
+    write_files(files)
+    return {path.name: path for path in files}
 
 
 def stored(dataset: Dataset) -> Path | None:

@@ -8,7 +8,9 @@ from dataclasses import asdict
 
 import click
 
-from workbench.cli.output import emit, idle_seed_option, json_option, table, working
+from workbench.base.text import table
+from workbench.cli.output import emit, idle_seed_option, json_option, working
+from workbench.cli.streams import show
 
 
 @click.command(epilog="Example: workbench doctor")
@@ -40,7 +42,7 @@ def command(as_json: bool) -> int:
             }
         )
         return 0 if passed else 1
-    click.echo("\n".join(f"{name:10}{value}" for name, value in {**versions(), **machine}.items()))
+    show("\n".join(f"{name:10}{value}" for name, value in {**versions(), **machine}.items()))
     rows = [
         (
             canary.name,
@@ -52,7 +54,7 @@ def command(as_json: bool) -> int:
         )
         for canary in canaries
     ]
-    click.echo("\n" + table(("canary", "expected", "got", "passed", "seconds", "note"), rows))
+    show("\n" + table(("canary", "expected", "got", "passed", "seconds", "note"), rows))
     failed = [canary.name for canary in canaries if not canary.passed]
-    click.echo(f"\nfailed: {', '.join(failed)}" if failed else "\nall passed")
+    show(f"\nfailed: {', '.join(failed)}" if failed else "\nall passed")
     return 0 if passed else 1

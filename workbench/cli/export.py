@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from workbench.base.errors import InputError
 from workbench.cli.output import (
     check_output,
     emit,
@@ -16,7 +17,7 @@ from workbench.cli.output import (
     write_file,
 )
 from workbench.cli.problems import problem_options, read
-from workbench.errors import InputError
+from workbench.cli.streams import show
 
 
 @click.command(epilog="Example: workbench export problem.json --format mps --out problem.mps")
@@ -64,4 +65,4 @@ def command(
         emit({"file": str(out), "format": kind, "formulation": formulation, **counts})
     else:
         size = ", ".join(f"{count} {name}" for name, count in counts.items())
-        click.echo(f"written  {out}: {size}")
+        show(f"written  {out}: {size}")

@@ -8,27 +8,29 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
+from workbench.base.errors import InputError
+from workbench.base.text import cell, strict_json, table
 from workbench.cli.output import (
+    as_csv,
+    check_folder,
     emit,
     folder,
     json_option,
     seed_option,
-    strict_json,
-    table,
     working,
-    write_file,
+    write_files,
 )
-from workbench.errors import InputError
+from workbench.cli.streams import show
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.crowd.votes import FloatArray
-    from workbench.learn.agreement import Structure
-    from workbench.learn.engine import Runs
-    from workbench.learn.recorded import Replayed
-    from workbench.learn.schedule import Schedule
-    from workbench.learn.vetting import Vetting
+    from workbench.base.arrays import FloatArray
+    from workbench.learning.agreement import Structure
+    from workbench.learning.engine import Runs
+    from workbench.learning.recorded import Replayed
+    from workbench.learning.schedule import Schedule
+    from workbench.learning.vetting import Vetting
 
 SIMULATED, RECORDED = "3,5", "5,0"
 """Schedules where none is given."""
@@ -121,8 +123,7 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
     tasks go to the set of labelers that is best by what was learnt. Simulated, regret is counted
     against the best set; recorded, labels are taken from a file as if tasks came in anew.
     """
-    if out is not None and out.exists() and not out.is_dir():
-        raise InputError(f"--out {out}: is a file, give a folder")
+    check_folder(out)
     if (options["simulate"] is None) == (options["labels"] is None):
         raise InputError("give --simulate, or --labels: one of them")
     simulated = options["simulate"] is not None
@@ -141,7 +142,7 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
         notes = [*result.notes]
         if out is not None:
             notes.append(f"written: {out}/steps.csv, workers.csv, learn.json, learn.png")
-        click.echo(
+        show(
             "\n".join(
                 [result.title, "", *result.lines, "", _workers(result.workers), "",
                  *(f"- {note}" for note in notes)]
@@ -162,7 +163,7 @@ class _Result(NamedTuple):
 
 
 def _vetting(options: dict[str, Any]) -> Vetting | None:
-    from workbench.learn.vetting import Vetting
+    from workbench.learning.vetting import Vetting
 
     error, variant = options["vetting_error"], options["vetting_variant"]
     if not options["vetting"]:
@@ -192,7 +193,7 @@ def _skills(options: dict[str, Any]) -> FloatArray:
     """Skills as given, or drawn evenly."""
     import numpy as np
 
-    from workbench.crowd._streams import stream
+    from workbench.base.seeds import stream
 
     text = options["simulate"].strip()
     if not (text.isascii() and text.isdigit()):
@@ -213,7 +214,7 @@ def _skills(options: dict[str, Any]) -> FloatArray:
 
 
 def _schedule(text: str, skill: FloatArray | None, weighted: bool) -> Schedule:
-    from workbench.learn import schedule
+    from workbench.learning import schedule
 
     kind, _, numbers = text.rpartition(":")
     if text == "theoretical":
@@ -264,10 +265,10 @@ def _prices(text: str | None, workers: int) -> list[float] | None:
 def _simulated(options: dict[str, Any], vetting: Vetting | None) -> _Result:
     import numpy as np
 
-    from workbench.aggregate.best_set import best_set
-    from workbench.learn.agreement import structure
-    from workbench.learn.draws import Draws
-    from workbench.learn.engine import simulate
+    from workbench.aggregation.best_set import best_set
+    from workbench.learning.agreement import structure
+    from workbench.learning.draws import Draws
+    from workbench.learning.engine import simulate
 
     skill = _skills(options)
     T = options["horizon"] or 2000
@@ -344,7 +345,7 @@ def _curves(runs: Runs, skill: FloatArray) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
 
-    from workbench.aggregate.majority_accuracy import majority_accuracy
+    from workbench.aggregation.majority_accuracy import majority_accuracy
 
     R, n = len(runs.labels), runs.tasks
     columns: dict[str, Any] = {"tasks": n}
@@ -373,7 +374,7 @@ def _learnt_accuracy(runs: Runs, skill: FloatArray, weighted: bool) -> float:
     """Mean accuracy, by the true skills, of the sets in force at the end."""
     import numpy as np
 
-    from workbench.learn.sets import Vote
+    from workbench.learning.sets import Vote
 
     vote, size = Vote(weighted), runs.chosen.sum(axis=1)
     values = [
@@ -410,7 +411,7 @@ def _bounds(
     skill: FloatArray, T: int, costs: list[float] | None, weighted: bool
 ) -> dict[str, Any] | None:
     """Theorem 3 (or 5), or why nothing can be said."""
-    from workbench.learn.guarantees import theorem_3, theorem_5
+    from workbench.learning.guarantees import theorem_3, theorem_5
 
     if T < 2:
         return None
@@ -514,7 +515,7 @@ def _simulated_notes(
 
 def _recorded(options: dict[str, Any], vetting: Vetting | None) -> _Result:
     from workbench.crowd import tables
-    from workbench.learn.recorded import recorded, replay
+    from workbench.learning.recorded import recorded, replay
 
     text, weighted = options["schedule"] or RECORDED, options["weighted"]
     schedule = _schedule(text, None, weighted)
@@ -649,10 +650,9 @@ def _recorded_notes(
         )
     if vetting is not None:
         gone = [f"{one['worker']} after step {one['step']}" for one in told["removed"]]
+        dropped = ", ".join(map(cell, gone[:SHOWN])) + (", …" if len(gone) > SHOWN else "")
         notes.append(
-            f"vetting ({vetting.variant}, below {vetting.error:g}) dropped "
-            + (", ".join(gone[:SHOWN]) + (", …" if len(gone) > SHOWN else "") if gone else "nobody")
-            + "."
+            f"vetting ({vetting.variant}, below {vetting.error:g}) dropped {dropped or 'nobody'}."
         )
     missing = told["counts"]["missing"] / max(told["counts"]["asked"], 1)
     if run.pool == "all" and missing > 0.2:
@@ -667,7 +667,7 @@ def _recorded_notes(
 
 
 def _named(workers: list[str]) -> str:
-    shown = ", ".join(workers[:SHOWN]) + (", …" if len(workers) > SHOWN else "")
+    shown = ", ".join(map(cell, workers[:SHOWN])) + (", …" if len(workers) > SHOWN else "")
     return f"{len(workers)} ({shown})" if workers else "nobody"
 
 
@@ -725,12 +725,16 @@ def _cell(name: str, value: Any) -> str:
 
 
 def _write(out: Path, result: _Result) -> None:
-    """Write tables, numbers and picture; each file whole or not at all."""
+    """Write tables, numbers and picture."""
     from workbench.plots import as_png, learning
 
-    folder(out)
     picture = as_png(learning(result.steps, result.workers, title=result.title))
-    write_file(out / "steps.csv", result.steps.to_csv(index=False))
-    write_file(out / "workers.csv", result.workers.to_csv(index=False))
-    write_file(out / "learn.json", strict_json(result.payload) + "\n")
-    write_file(out / "learn.png", picture)
+    folder(out)
+    write_files(
+        {
+            out / "steps.csv": as_csv(result.steps, out / "steps.csv"),
+            out / "workers.csv": as_csv(result.workers, out / "workers.csv"),
+            out / "learn.json": strict_json(result.payload) + "\n",
+            out / "learn.png": picture,
+        }
+    )

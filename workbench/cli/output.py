@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import math
+import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from workbench.errors import InputError
-from workbench.writing import write_whole
+from workbench.base.errors import InputError
+from workbench.base.text import cell, printable, strict_json
+from workbench.base.writing import write_together
+from workbench.cli.streams import say
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet takes for a formula."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -44,27 +50,11 @@ def idle_seed_option(command: Command) -> Command:
     )(command)
 
 
-def strict_json(payload: Any) -> str:
-    """Write a payload as strict JSON: what is not finite becomes null."""
-    return json.dumps(_plain(payload), allow_nan=False, ensure_ascii=False)
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
-    return value if isinstance(value, (int, str)) or value is None else str(value)
-
-
 def emit(payload: Any) -> None:
     """Print a payload as JSON on standard output."""
-    # Bytes, so that the terminal's encoding has no say in it.
-    click.echo(strict_json(payload).encode())
+    # Bytes, so that the terminal's encoding has no say in it; what a file name has beside UTF-8
+    # becomes a JSON escape.
+    click.echo(strict_json(payload).encode("utf-8", "backslashreplace"))
 
 
 def check_output(
@@ -81,10 +71,33 @@ def check_output(
         return
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(f"{option} {path}: give a path that ends in {' or '.join(suffixes)}")
-    if path.is_dir():
+    if _there(path, option) and path.is_dir():
         raise InputError(f"{option} {path}: is a folder, give a file")
     if not path.parent.is_dir():
         raise InputError(f"{option} {path}: there is no folder {path.parent}, create it")
+
+
+def check_folder(path: Path | None) -> None:
+    """Look at an output folder before the work starts; it need not be there.
+
+    Raises
+    ------
+    InputError
+        When it cannot be a folder.
+    """
+    if path is not None and _there(path, "--out") and not path.is_dir():
+        raise InputError(f"--out {path}: is a file, give a folder")
+
+
+def _there(path: Path, option: str) -> bool:
+    """Whether there is something at a path that an option gives."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:  # a link that leads to itself, a name too long, a file for a folder
+        raise InputError(f"{option} {path}: cannot be written ({error.strerror})") from None
+    return True
 
 
 def folder(path: Path) -> None:
@@ -101,22 +114,56 @@ def folder(path: Path) -> None:
         raise InputError(f"--out {path}: cannot be made ({error.strerror})") from None
 
 
-def write_file(path: Path, content: str | bytes, *, option: str = "--out") -> None:
-    """Write a file whole or not at all: under another name, then renamed.
+def as_csv(frame: pd.DataFrame, path: Path) -> str:
+    """Give the text of a .csv file; names that a spreadsheet would run are told of.
+
+    They are written as they came: whoever reads the file looks for the same ids, and a prefix or a
+    blank that disarms `=cmd|…` in one program is part of the id in every other.
+    """
+    for column in frame.select_dtypes(exclude=["number", "bool"]):
+        for name in frame[column].unique():
+            if isinstance(name, str) and name.startswith(FORMULA) and not _is_number(name):
+                say(
+                    f"warning: {path}: {column} {cell(name)} begins like a formula, which a "
+                    "spreadsheet would run: import the column as text"
+                )
+                return frame.to_csv(index=False)
+    return frame.to_csv(index=False)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; see `write_files`."""
+    write_files({path: content})
+
+
+def write_files(files: Mapping[Path, str | bytes]) -> None:
+    """Write files that belong together, all of them or none.
 
     Raises
     ------
     InputError
-        When it cannot be written; what stood there before stays.
+        When one cannot be written; what stood there before stays.
     """
-    data = content.encode() if isinstance(content, str) else content
+    whole: dict[Path, bytes] = {}
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device has no name to take over
-            path.write_bytes(data)
-            return
-        write_whole(path.resolve(), data)
+        for path, content in files.items():
+            data = content.encode() if isinstance(content, str) else content
+            if path.exists() and not path.is_file():
+                path.write_bytes(data)  # a pipe or a device has no name to take over
+            else:
+                whole[Path(os.path.realpath(path))] = data
+        write_together(whole)
     except OSError as error:
-        raise InputError(f"{option} {path}: cannot be written ({error.strerror})") from None
+        named = ", ".join(map(str, files))
+        raise InputError(f"{named}: cannot be written ({error.strerror})") from None
 
 
 EVERY = 10.0
@@ -132,9 +179,11 @@ def working(what: str, *, after: float = 0.0) -> Iterator[Callable[[str], None]]
     """
     if sys.stderr.isatty():
         from rich.console import Console
+        from rich.text import Text
 
-        with Console(stderr=True).status(what) as status:
-            yield lambda told: status.update(f"{what}: {told}")
+        # As text: a file may be named like markup, or to steer a terminal.
+        with Console(stderr=True).status(Text(printable(what))) as status:
+            yield lambda told: status.update(Text(printable(f"{what}: {told}")))
         return
     last = time.monotonic()
 
@@ -142,26 +191,16 @@ def working(what: str, *, after: float = 0.0) -> Iterator[Callable[[str], None]]
         nonlocal last
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            click.echo(f"{what}: {told}", err=True)
+            say(f"{what}: {told}")
 
     if not after:
-        click.echo(what, err=True)
+        say(what)
         yield line
         return
-    timer = threading.Timer(after, lambda: click.echo(what, err=True))
+    timer = threading.Timer(after, lambda: say(what))
     timer.daemon = True
     timer.start()
     try:
         yield line
     finally:
         timer.cancel()
-
-
-def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """Lay rows of text out in columns."""
-    lines = [header, *rows]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(header))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )

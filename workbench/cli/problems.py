@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from models import AssignmentProblem
+    from crowd_models import AssignmentProblem
 
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 ROUTES = ("arrays", "pyomo")
@@ -45,8 +45,8 @@ def problem_options(command: Command) -> Command:
 
 def read(file: str, epsilon: float | None) -> AssignmentProblem:
     """Read a problem; `epsilon` replaces its own."""
-    from models import requirement
-    from models.files import read_problem
+    from crowd_models import requirement
+    from crowd_models.files import read_problem
 
     problem = read_problem(file)
     if epsilon is None:

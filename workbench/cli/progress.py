@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-import click
+from workbench.cli.streams import say
 
 if TYPE_CHECKING:
     from workbench.studies.run import Progress
@@ -66,11 +66,11 @@ def _lines(study: str) -> Callable[[Progress], None]:
     def show(progress: Progress) -> None:
         nonlocal last
         if last < 0 and (told := skipped(progress)):
-            click.echo(f"{study}: {told}", err=True)
+            say(f"{study}: {told}")
         now = time.monotonic()
         if now - last >= EVERY or not progress.left:
             last = now
-            click.echo(f"{study}: {summary(progress)}", err=True)
+            say(f"{study}: {summary(progress)}")
 
     return show
 

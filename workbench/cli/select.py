@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from workbench.base.errors import InputError
+from workbench.base.text import cell, table
 from workbench.cli.output import (
+    as_csv,
     check_output,
     emit,
     json_option,
     seed_option,
-    table,
     working,
-    write_file,
+    write_files,
 )
-from workbench.errors import InputError
+from workbench.cli.streams import show
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.select.hire import Hiring
+    from workbench.selection.hire import Hiring
 
 RULES = (
     "selected", "plug-in", "top-skill", "top-informative", "threshold", "random", "accuracy",
@@ -75,6 +77,12 @@ STEPS = 12
     metavar="L",
     help="Number of classes, where there are some that nobody used. [default: those in the files]",
 )
+@click.option(
+    "--allow-below-chance",
+    is_flag=True,
+    help="Hire too who is more likely than not worse than guessing, as the paper does: such votes "
+    "count the other way round. [default: refused]",
+)
 @click.option("--costs", metavar="CSV", help="Price of a label: columns worker, cost.")
 @click.option("--money", type=float, help="With --costs: what the labels of a task may cost.")
 @click.option(
@@ -110,7 +118,7 @@ def command(out: Path | None, plot: Path | None, as_json: bool, **options: Any) 
     check_output(out, (".csv",))
     check_output(plot, (".png",), option="--plot")
     from workbench.crowd import tables
-    from workbench.select.hire import hire
+    from workbench.selection.hire import hire
 
     labels = read_labels(options)
     gold = tables.read_gold(options["gold"], labels)
@@ -128,24 +136,24 @@ def command(out: Path | None, plot: Path | None, as_json: bool, **options: Any) 
             time_limit=options["time_limit"],
             confidence=options["confidence"],
             seed=options["seed"],
+            allow_below_chance=options["allow_below_chance"],
         )
         title = (
             f"{Path(options['labels']).name}: {hired.size} of {len(hired.table)} workers, "
             f"{hired.control} control tasks, {hired.classes} classes"
         )
-        picture = None if plot is None or not hired.size else _drawn(hired, title, options["seed"])
-    written: list[Path] = []
+        picture = None if plot is None or not hired.size else _drawn(hired, title, options)
+    files: dict[Path, str | bytes] = {}
     if out is not None and hired.size:
         chosen = hired.table[hired.table["chosen"]].drop(columns="chosen")
-        write_file(out, chosen.to_csv(index=False))
-        written.append(out)
+        files[out] = as_csv(chosen, out)
     if plot is not None and picture is not None:
-        write_file(plot, picture, option="--plot")
-        written.append(plot)
+        files[plot] = picture
+    write_files(files)
     if as_json:
         emit({**_payload(hired), "seed": options["seed"]})
     else:
-        click.echo(_page(hired, title, options["seed"], written))
+        show(_page(hired, title, options["seed"], list(files)))
     return 0 if hired.size and hired.proven else 1
 
 
@@ -173,10 +181,11 @@ def _prices(path: str | None) -> pd.Series[Any] | None:
     return costs.iloc[:, 0]
 
 
-def _drawn(hired: Hiring, title: str, seed: int) -> bytes:
+def _drawn(hired: Hiring, title: str, options: dict[str, Any]) -> bytes:
     from workbench.plots import as_png, hiring
 
-    return as_png(hiring(hired, hired.error_curve(seed=seed), title=title))
+    errors = hired.error_curve(seed=options["seed"])
+    return as_png(hiring(hired, errors, title=title, money=options["money"]))
 
 
 def _payload(hired: Hiring) -> dict[str, Any]:
@@ -230,10 +239,10 @@ def _rows(hired: Hiring, workers: Any) -> Any:
 
 def _page(hired: Hiring, title: str, seed: int, written: list[Path]) -> str:
     """Give it as a person reads it."""
-    from workbench.select.hire import RULES as SAID
+    from workbench.selection.hire import RULES as SAID
 
     percent = f"{100 * hired.confidence:g} %"
-    named = ", ".join(map(str, hired.class_names[:8]))
+    named = ", ".join(cell(str(name)) for name in hired.class_names[:8])
     more = ", …" if len(hired.class_names) > 8 else ""
     lines = [
         title,

@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.cli.output import (
-    check_output,
-    emit,
-    json_option,
-    seed_option,
-    strict_json,
-    working,
-    write_file,
-)
+from workbench.base.errors import InputError
+from workbench.base.text import strict_json
+from workbench.cli.output import check_output, emit, json_option, seed_option, working, write_files
 from workbench.cli.problems import METHODS, ROUTES, described, problem_options, read
-from workbench.errors import InputError
+from workbench.cli.streams import show
 
 if TYPE_CHECKING:
     from workbench.solving import Moment, Solution
@@ -113,25 +107,29 @@ def command(
             seed=seed,
             exact=exact,
             progress=lambda moment: say(_so_far(moment)),
+            keep_on_interrupt=True,
         )
     n, m = problem.shape
     payload = {"tasks": n, "workers": m, **solution.as_dict()}
-    written = out is not None and _write(out, payload)
+    files: dict[Path, str | bytes] = {}
+    if out is not None and (content := _content(out, payload)):
+        files[out] = content
     if plot is not None and solution.history:
         from workbench import plots
 
         figure = plots.incumbents(
             {solution.method.partition(":")[0]: solution.history}, title=title
         )
-        write_file(plot, plots.as_png(figure), option="--plot")
+        files[plot] = plots.as_png(figure)
+    write_files(files)
     if as_json:
         emit(payload)
     else:
-        click.echo(_block(title, solution))
+        show(_block(title, solution))
         if out is not None:
-            click.echo(f"{'written' if written else 'not written: no assignment'}  {out}")
+            show(f"{'written' if out in files else 'not written: no assignment'}  {out}")
         if plot is not None:
-            click.echo(f"{'written' if solution.history else 'not written: no history'}  {plot}")
+            show(f"{'written' if plot in files else 'not written: no history'}  {plot}")
     if solution.termination == "interrupted":
         return 130
     return 0 if solution.solved else 1
@@ -146,15 +144,14 @@ def _so_far(moment: Moment) -> str:
     return told
 
 
-def _write(out: Path, payload: dict[str, Any]) -> bool:
+def _content(out: Path, payload: dict[str, Any]) -> str:
+    """What is written: the whole answer, or its pairs; empty without an assignment."""
     if out.suffix.lower() == ".json":
-        write_file(out, strict_json(payload) + "\n")
-        return True
+        return strict_json(payload) + "\n"
     pairs = payload["assignment"]
     if pairs is None:
-        return False
-    write_file(out, "".join(["task,worker\n", *(f"{task},{worker}\n" for task, worker in pairs)]))
-    return True
+        return ""
+    return "".join(["task,worker\n", *(f"{task},{worker}\n" for task, worker in pairs)])
 
 
 def _block(title: str, solution: Solution) -> str:

@@ -12,25 +12,28 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from workbench.base.errors import InputError
+from workbench.base.text import table
 from workbench.cli.output import (
     check_output,
     emit,
     idle_seed_option,
     json_option,
-    table,
     working,
     write_file,
 )
-from workbench.errors import InputError
+from workbench.cli.streams import say
 
 if TYPE_CHECKING:
     from workbench.studies.executors import Executor
     from workbench.studies.request import Request
     from workbench.studies.run import Progress
     from workbench.studies.store import Plan, Sink, Store
+    from workbench.studies.trial import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 DEFAULT_STORE = "studies.sqlite"
+PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def store_option(command: Command) -> Command:
@@ -64,6 +67,14 @@ def request_options(command: Command) -> Command:
     ):  # fmt: skip
         command = option(command)
     return command
+
+
+def code_option(command: Command) -> Command:
+    """Add `--study`: a store's own word for where code is, is not taken."""
+    return click.option(
+        "--study", "code", multiple=True, metavar="FILE",
+        help="Python file of a study of your own, as it made the trials. Repeatable.",
+    )(command)  # fmt: skip
 
 
 @click.group(epilog="Example: workbench study run adaptive-figure-1 --size paper --processes 4")
@@ -155,6 +166,10 @@ def show(name: str, as_json: bool, **options: Any) -> None:
 @store_option
 @click.option("--processes", type=click.IntRange(1, 1024), help="Workers here.  [default: cores]")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the Dask cluster at this address.")
+@click.option("--tls-ca", type=PEM, help="Certificate of the cluster's authority (PEM).")
+@click.option("--tls-cert", type=PEM, help="Your certificate for the cluster (PEM).")
+@click.option("--tls-key", type=PEM, help="Its private key (PEM).")
+@click.option("--insecure", is_flag=True, help="Trust whoever answers at --scheduler.")
 @click.option("--shard", metavar="I/N", help="Run one of N parts, into a file of its own.")
 @click.option("--deadline", type=click.FloatRange(0, min_open=True), help="Seconds for a trial.")
 @click.option("--memory", type=click.FloatRange(0, min_open=True), help="Megabytes for a trial.")
@@ -166,6 +181,10 @@ def run(
     store_path: Path,
     processes: int | None,
     scheduler: str | None,
+    tls_ca: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    insecure: bool,
     shard: str | None,
     deadline: float | None,
     memory: float | None,
@@ -184,7 +203,7 @@ def run(
 
     part = None if shard is None else _shard(shard)
     asked = _request(name, deadline=deadline, memory=memory, **options)
-    executor = _executor(processes, scheduler)
+    executor = _executor(processes, scheduler, (tls_ca, tls_cert, tls_key), insecure)
     again = shlex.join(["workbench", *sys.argv[1:]])
     with _sink(store_path, part) as (sink, path), interrupts() as stop:
         try:
@@ -205,7 +224,7 @@ def run(
                     on_progress=on_progress,
                 )
         except KeyboardInterrupt:
-            click.echo(f"stopped; what had ended is kept; to go on: {again}", err=True)
+            say(f"stopped; what had ended is kept; to go on: {again}")
             raise
         interrupted = stop.is_set()
     if as_json:
@@ -213,7 +232,7 @@ def run(
     else:
         _tell(ended, path, asked.study.name, shard=part is not None)
     if interrupted and ended.left:
-        click.echo(f"interrupted; to go on: {again}", err=True)
+        say(f"interrupted; to go on: {again}")
         return 130
     return 1 if ended.failed else 0
 
@@ -252,21 +271,28 @@ def status(store_path: Path, as_json: bool) -> None:
     show_default=True,
     help="Page to write (.html).",
 )
+@code_option
 @idle_seed_option
 @json_option
-def report(names: tuple[str, ...], store_path: Path, out: Path, as_json: bool) -> None:
-    """Write one page of all studies in a store, or of those named: tables, figures, provenance."""
-    from workbench.report import report as page
+def report(
+    names: tuple[str, ...], store_path: Path, out: Path, code: tuple[str, ...], as_json: bool
+) -> None:
+    """Write one page of all studies in a store, or of those named: tables, figures, provenance.
+
+    A study of your own gets its findings and figures only where --study names its file.
+    """
+    from workbench.pages import report as page
     from workbench.studies.store import Store
 
     check_output(out, (".html",))
+    named = _named(code)
     with Store.open(store_path) as store, working("writing the report", after=3.0):
         known = list(dict.fromkeys(planned.study for planned in store.plans()))
         for name in names:
             if name not in known:
                 listed = ", ".join(known) or "nothing yet"
                 raise InputError(f"{store_path} has no study {name!r}: it has {listed}")
-        write_file(out, page(store, list(names) or None))
+        write_file(out, page(store, list(names) or None, named))
     if as_json:
         emit({"report": str(out), "studies": list(names) or known})
     else:
@@ -283,20 +309,31 @@ def report(names: tuple[str, ...], store_path: Path, out: Path, as_json: bool) -
     help="Trials to run again from their seeds.",
 )
 @click.option("--quarantine", is_flag=True, help="Set damaged records aside, and say which.")
+@code_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the sample.")
 @json_option
-def verify(store_path: Path, sample: int, quarantine: bool, seed: int, as_json: bool) -> int:
+def verify(
+    store_path: Path,
+    sample: int,
+    quarantine: bool,
+    code: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+) -> int:
     """Check a store: the file, keys, missing trials, and a sample run again from its seeds.
 
-    Exit code 1 if anything is wrong.
+    Trials of a study of your own are run again only where --study names its file. Exit code 1 if
+    anything is wrong.
     """
     from workbench.studies import verify as checks
 
+    named = _named(code)
+
     if quarantine:
         for line in checks.quarantine(store_path):
-            click.echo(line, err=True)
+            say(line)
     with working("running a sample of trials again", after=3.0):
-        found = checks.verify(store_path, sample=sample, seed=seed)
+        found = checks.verify(store_path, sample=sample, seed=seed, named=named)
     if as_json:
         emit(found.payload())
     else:
@@ -351,24 +388,29 @@ def merge(paths: tuple[Path, ...], store_path: Path, as_json: bool) -> None:
 
 
 def _progress(store: Store, planned: Plan) -> dict[str, Any]:
-    """Count a plan's trials; how many there should be is unknown where the study is gone."""
+    """Count a plan's trials; how many there should be is not known of some older stores."""
     from collections import Counter
-
-    from workbench.studies.plan import plan
 
     row: dict[str, Any] = {"study": planned.study, "size": planned.size, "seed": planned.seed}
     ended = store.finished(planned.study, planned.version)
     try:
-        study = planned.load()
+        keys = {trial.key for trial in planned.trials()}
     except InputError as error:
         counts = Counter(str(one) for one in ended.values())
         return {**row, "planned": None, "ended": len(ended), "counts": counts, "note": str(error)}
-    keys = {t.key for t in plan(study, planned.sweep, planned.repetitions, planned.seed)}
     counts = Counter(str(status) for key, status in ended.items() if key in keys)
-    note = "" if study.version == planned.version else "the study has a newer version"
     return {
-        **row, "planned": len(keys), "ended": counts.total(), "counts": dict(counts), "note": note
+        **row, "planned": len(keys), "ended": counts.total(), "counts": dict(counts), "note": ""
     }  # fmt: skip
+
+
+def _named(code: tuple[str, ...]) -> list[Source]:
+    from workbench.studies.trial import Source
+
+    for name in code:
+        if not name.endswith(".py"):
+            raise InputError(f"--study {name}: give the .py file of a study of your own")
+    return [Source.of(name) for name in code]
 
 
 def _request(name: str, **options: Any) -> Request:
@@ -385,13 +427,25 @@ def _shard(text: str) -> tuple[int, int]:
     return int(index), int(count)
 
 
-def _executor(processes: int | None, scheduler: str | None) -> Executor:
+def _executor(
+    processes: int | None,
+    scheduler: str | None,
+    pem: tuple[Path | None, Path | None, Path | None],
+    insecure: bool,
+) -> Executor:
     if scheduler is not None:
         if processes is not None:
             raise InputError("--processes is for this machine: leave it out with --scheduler")
-        from workbench.studies.executors.cluster import Cluster
+        from workbench.studies.executors.cluster import Cluster, Tls
 
-        return Cluster(scheduler)
+        ca, cert, key = pem
+        if ca and cert and key:
+            return Cluster(scheduler, Tls(ca, cert, key))
+        if any(pem):
+            raise InputError("--tls-ca, --tls-cert and --tls-key: give all three")
+        return Cluster(scheduler, insecure=insecure)
+    if any(pem) or insecure:
+        raise InputError("--tls-ca, --tls-cert, --tls-key and --insecure are for --scheduler")
     from workbench.studies.executors.local import Local
 
     return Local(processes or _cores())

@@ -1,19 +1,20 @@
 """Checks of frames already in memory: label tables, gold, task types.
 
 For what a user's file may hold see `workbench.crowd.tables`, which returns frames that pass
-here. May import `workbench.errors`, NumPy, pandas and its neighbours in `workbench.crowd`.
+here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.crowd._checks import listing, show
-from workbench.crowd.votes import IntArray, Names
-from workbench.errors import InputError
+from workbench.base.arrays import IntArray, Names
+from workbench.base.checks import listing, show
+from workbench.base.errors import InputError
 
 COLUMNS = ["task", "worker", "label"]
 
@@ -57,6 +58,23 @@ def gold_labels(gold: pd.Series[Any], table: pd.DataFrame) -> pd.Series[Any]:
             f"{listing(list(used))}; code both alike"
         )
     return gold
+
+
+def two_classes(found: Iterable[Any], who: str = "labels and gold name") -> pd.Index[Any]:
+    """Return the two classes that were found, sorted; raise where there are more, or fewer."""
+    classes: list[Any] = list(set(found))
+    try:
+        classes.sort()
+    except TypeError:
+        kinds = f"{who} classes of mixed kinds ({listing(classes)}): code them alike"
+        raise InputError(kinds) from None
+    if len(classes) != 2:
+        raise InputError(
+            f"{who} {len(classes)} classes ({listing(classes)}): this takes two, give labels of "
+            "two classes"
+        )
+    index: pd.Index[Any] = pd.Index(classes)
+    return index
 
 
 def type_index(

@@ -18,7 +18,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from workbench.errors import InputError
+from workbench.base import checks
+from workbench.base.errors import InputError
 
 Source: TypeAlias = "str | Path | pd.DataFrame | pd.Series[Any]"
 Duplicates = Literal["error", "first", "last", "keep"]
@@ -47,15 +48,11 @@ def is_missing(cell: str) -> bool:
 
 def show(value: object) -> str:
     """Quote a user's text for a message: one line, never long."""
-    text = repr(str(value))
-    return text if len(text) <= 60 else f"{text[:50]}…{text[-1]}"
+    return checks.show(str(value))
 
 
 def listing(values: Sequence[object]) -> str:
-    shown = [show(value) for value in values[:8]]
-    if len(values) > 8:
-        shown.append(f"… ({len(values)} in all)")
-    return ", ".join(shown)
+    return checks.listing([str(value) for value in values])
 
 
 def as_text(value: object) -> str:

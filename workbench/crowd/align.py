@@ -1,7 +1,4 @@
-"""Tables of capacities and prices as arrays, in the order of given workers and task types.
-
-May import `workbench.errors`, NumPy, pandas and its neighbours in `workbench.crowd`.
-"""
+"""Tables of capacities and prices as arrays, and prices without their unit of money."""
 
 from __future__ import annotations
 
@@ -11,8 +8,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.crowd.votes import FloatArray, IntArray, Names
-from workbench.errors import InputError
+from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.errors import InputError
+
+
+def typical(prices: FloatArray) -> float:
+    """Geometric mean of the prices above 0: a unit to tell prices in; 1 where all is free."""
+    positive = prices[prices > 0]
+    return float(np.exp(np.log(positive).mean())) if len(positive) else 1.0
+
+
+def relative(prices: FloatArray, unit: float) -> FloatArray:
+    """Prices as multiples of a unit, to seven digits, so that no currency decides anything.
+
+    Multiplying prices and unit by the same number leaves the result as it was, to the last bit:
+    linear programs have ties that a rounding error would decide.
+    """
+    return (prices / unit).astype(np.float32).astype(np.float64)
 
 
 def capacities(workers: Names | Sequence[Any], capacity: pd.Series[Any] | int) -> IntArray:

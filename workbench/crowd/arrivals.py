@@ -3,8 +3,6 @@
 The guarantees of Ho, Jabbari, Vaughan (2013) are for the random permutation model (Section 3):
 skills and capacities may be adversarial, the order is random. The adversarial orders here
 break that premise on purpose.
-
-May import `workbench.errors`, NumPy and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
@@ -13,12 +11,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from workbench.crowd import _checks
-from workbench.crowd._streams import stream
+from workbench.base import checks
+from workbench.base.arrays import IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
 from workbench.crowd.population import Crowd
-from workbench.crowd.random import Seed
-from workbench.crowd.votes import IntArray
-from workbench.errors import InputError
 
 Adversary = Literal["worst_first", "best_first", "alternating"]
 
@@ -31,7 +28,7 @@ def random_permutation(m: int, seed: Seed) -> IntArray:
     InputError
         m is not a whole number ≥ 0.
     """
-    return stream(seed, "arrivals").permutation(_checks.count("m", m))
+    return stream(seed, "arrivals").permutation(checks.count("m", m))
 
 
 def iid(m: int, count: int, seed: Seed) -> IntArray:
@@ -45,7 +42,7 @@ def iid(m: int, count: int, seed: Seed) -> IntArray:
         m is not a whole number ≥ 1, or count not one ≥ 0.
     """
     return stream(seed, "arrivals").integers(
-        _checks.count("m", m, 1), size=_checks.count("count", count)
+        checks.count("m", m, 1), size=checks.count("count", count)
     )
 
 
@@ -68,7 +65,7 @@ def adversarial(crowd: Crowd, kind: Adversary, *, seed: Seed | None = None) -> I
         An unknown kind.
     """
     if kind not in get_args(Adversary):
-        raise InputError(f"kind is {kind!r}: choose from {_checks.listing(get_args(Adversary))}")
+        raise InputError(f"kind is {kind!r}: choose from {checks.listing(get_args(Adversary))}")
     total = crowd.quality.sum(axis=0)
     start = np.arange(len(crowd)) if seed is None else random_permutation(len(crowd), seed)
     # Sums of the same terms in another order differ in the last bits; they are ties.

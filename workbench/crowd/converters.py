@@ -2,8 +2,6 @@
 
 All ids and labels become text, as in `workbench.crowd.tables`; what is wrong is an
 `InputError` of one line.
-
-May import `workbench.errors` and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.base.errors import InputError
 from workbench.crowd._reading import (
     ALIASES,
     Duplicates,
@@ -33,7 +32,6 @@ from workbench.crowd._reading import (
     vote_table,
 )
 from workbench.crowd.tables import LabelSet
-from workbench.errors import InputError
 
 __all__ = ["from_headerless", "from_nested_json", "from_tab_separated", "from_wide"]
 

@@ -6,16 +6,15 @@ their publishers, once, into the user's cache; every upstream file is held to it
 
 In the folder each data set has a folder of its own, `<folder>/<name>/`, with either the
 upstream files or a normalised `labels.csv` (`task,worker,label`) and `gold.csv`
-(`task,gold`). Both give the same labels; only upstream files can also give a `time`.
-
-May import `workbench.errors` and its neighbours in `workbench.crowd`; the downloader and
-the YAML and R readers are imported when they are needed.
+(`task,gold`), which are held to a SHA-256 of what they say, in any order. Both give the
+same labels; only upstream files can also give a `time`.
 """
 
 from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -26,10 +25,10 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.base.errors import InputError
 from workbench.crowd._reading import Table, open_table, path_name, show
 from workbench.crowd.converters import from_headerless
 from workbench.crowd.tables import LabelSet, read_gold, read_labels
-from workbench.errors import InputError
 
 __all__ = ["DATASETS", "Dataset", "LabelSet", "RemoteFile", "fetch", "load"]
 
@@ -64,6 +63,8 @@ class Dataset:
         What a user should know before drawing conclusions.
     normalise
         Reads the downloaded files (path by filename) into a `LabelSet`.
+    content
+        `digest` of that.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Dataset:
     classes: int
     note: str
     normalise: Callable[[dict[str, Path]], LabelSet]
+    content: str
 
 
 def fetch(name: str, progress: bool = False) -> dict[str, Path]:
@@ -204,14 +206,20 @@ def _load_local(dataset: Dataset, data: Path) -> LabelSet:
             f"labels.csv and gold.csv, or unset {DATA_VARIABLE} to download"
         )
     labels = read_labels(folder / "labels.csv", duplicates="keep")
-    found = (labels["task"].nunique(), labels["worker"].nunique(), len(labels))
-    if found != (dataset.tasks, dataset.workers, dataset.labels):
+    known = LabelSet(dataset.name, labels, read_gold(folder / "gold.csv", labels))
+    if digest(known) != dataset.content:
         raise InputError(
-            f"{path_name(folder / 'labels.csv')}: {found[0]} tasks, {found[1]} workers and "
-            f"{found[2]} labels, but {dataset.name} has {dataset.tasks}, {dataset.workers} and "
-            f"{dataset.labels}; replace the file"
+            f"{path_name(folder)}: labels.csv and gold.csv are not those published as "
+            f"{dataset.name}; replace them, or give labels of your own by their files"
         )
-    return LabelSet(dataset.name, labels, read_gold(folder / "gold.csv", labels))
+    return known
+
+
+def digest(known: LabelSet) -> str:
+    """SHA-256 of the labels and the gold, whatever their order."""
+    votes = known.labels[["task", "worker", "label"]].itertuples(index=False, name=None)
+    content = json.dumps([sorted(votes), sorted(known.gold.items())])
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _bluebird(paths: dict[str, Path]) -> LabelSet:
@@ -335,6 +343,7 @@ DATASETS: dict[str, Dataset] = {
             classes=2,
             note="A complete matrix: every worker labelled every task.",
             normalise=_bluebird,
+            content="1883c83b320f713e8322d9ba0e1daea9a6b951b8be637a98201ed0fee6db2549",
         ),
         Dataset(
             name="rte",
@@ -360,6 +369,7 @@ DATASETS: dict[str, Dataset] = {
             classes=2,
             note="Workers label from 20 to 800 tasks each; worker ids are those of AMT.",
             normalise=_rte,
+            content="7c2a42d0314324dcb19f9a1a12ebe5eaae5ef25bd2f9644c63d8f9b637cb5648",
         ),
         Dataset(
             name="sp_amt",
@@ -380,6 +390,7 @@ DATASETS: dict[str, Dataset] = {
             classes=2,
             note="Read from upstream, the labels have a time in seconds.",
             normalise=partial(_active_crowd, "sp_amt", "SP_amt.csv"),
+            content="8fb7167711c87f2da1cf4f3d3ae5cf513c969ed2d9ac30d4d3edd4462e3ae063",
         ),
         Dataset(
             name="weather_amt",
@@ -405,6 +416,7 @@ DATASETS: dict[str, Dataset] = {
                 "labels have a time in seconds."
             ),
             normalise=partial(_active_crowd, "weather_amt", "CF_amt.csv"),
+            content="1c8c9d5fd345a5f4c5854a1d7d792d7ab97e676e79e3666056342df74ac08dc6",
         ),
         Dataset(
             name="sat12",
@@ -432,6 +444,7 @@ DATASETS: dict[str, Dataset] = {
                 "is the published key, whose item 32 (5) is suspected to be wrong (3)."
             ),
             normalise=_sat12,
+            content="3191586a503666235efb88089a963c568c025cfcd657da9595c64bac6fd12688",
         ),
     )
 }

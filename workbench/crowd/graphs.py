@@ -4,8 +4,6 @@ Random assignment is the baseline of every comparison. Karger, Oh, Shah (2011) g
 workers and each worker r tasks, at random: their message passing is analysed on such graphs and
 is fragile off them. Recorded labels leave no such freedom; there a random set of the recorded
 pairs is taken, spread over the tasks as evenly as can be.
-
-May import `workbench.errors`, NumPy and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
@@ -15,11 +13,10 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.crowd import _checks
-from workbench.crowd._streams import stream
-from workbench.crowd.random import Seed
-from workbench.crowd.votes import BoolArray, FloatArray, IntArray
-from workbench.errors import InputError
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
 
 EXTRA_ROUNDS = 10
 """Rounds of trades beyond the log₂ n in which any task can have met any other."""
@@ -62,7 +59,7 @@ def regular_graph(
         A size is not a whole number, ℓ exceeds the workers, or capacities hold too few tasks.
     """
     n, m, each = (
-        _checks.count(name, value)
+        checks.count(name, value)
         for name, value in (("tasks", tasks), ("workers", workers), ("per_task", per_task))
     )
     if each > m:
@@ -122,7 +119,7 @@ def random_pairs(
             f"available has type {mask.dtype} and shape {mask.shape}: give a matrix of "
             "booleans, tasks × workers"
         )
-    wanted = _checks.count("labels", labels)
+    wanted = checks.count("labels", labels)
     most = np.minimum(_capacities(capacity, mask.shape[1]), mask.sum(axis=0))
     if wanted > most.sum():
         within = "" if capacity is None else " within capacity"
@@ -141,8 +138,8 @@ def random_pairs(
 
 def _capacities(capacity: ArrayLike | None, m: int) -> IntArray:
     if capacity is None:
-        return np.full(m, _checks.MOST, dtype=np.int64)
-    given = _checks.wholes("capacity", capacity)
+        return np.full(m, checks.MOST, dtype=np.int64)
+    given = checks.wholes("capacity", capacity)
     if given.shape not in {(), (m,)}:
         raise InputError(
             f"capacity has shape {given.shape}: give one number, or one for each of {m} workers"

@@ -4,8 +4,6 @@ Source: Ho, Jabbari, Vaughan (2013), Section 3 (skill p, capacity M, task types)
 (the crowds of Figures 1 and 2). Every maker takes the number of workers, then `seed`,
 `capacity` (Section 6: 200 for each worker) and `task_types` by name, so that a study can
 exchange one for another.
-
-May import `workbench.errors`, NumPy, pandas and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
@@ -18,11 +16,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.crowd import _checks, skills
-from workbench.crowd._streams import stream
-from workbench.crowd.random import Seed
-from workbench.crowd.votes import FloatArray, IntArray, Names
-from workbench.errors import InputError
+from workbench.base import checks
+from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
+from workbench.crowd import skills
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +51,11 @@ class Crowd:
     task_types: Names
 
     def __post_init__(self) -> None:
-        workers = _checks.names("workers", self.workers)
-        types = _checks.names("task_types", self.task_types)
+        workers = checks.names("workers", self.workers)
+        types = checks.names("task_types", self.task_types)
         if not len(workers) or not len(types):
             raise InputError("a crowd needs at least one worker and one task type: name them")
-        skill = _checks.floats("skill", self.skill)
+        skill = checks.floats("skill", self.skill)
         if skill.shape != (len(types), len(workers)):
             raise InputError(
                 f"skill has shape {skill.shape}: give one row for each of {len(types)} task types "
@@ -66,8 +64,8 @@ class Crowd:
         if not ((skill >= 0) & (skill <= 1)).all():
             row, column = (int(k) for k in np.argwhere(~((skill >= 0) & (skill <= 1)))[0])
             raise InputError(
-                f"skill of worker {_checks.show(workers[column])} at task type "
-                f"{_checks.show(types[row])} is {skill[row, column]:g}: give a probability "
+                f"skill of worker {checks.show(workers[column])} at task type "
+                f"{checks.show(types[row])} is {skill[row, column]:g}: give a probability "
                 "from 0 to 1"
             )
         for name, value in (
@@ -76,7 +74,7 @@ class Crowd:
             ("workers", workers),
             ("task_types", types),
         ):
-            object.__setattr__(self, name, _checks.frozen(value))
+            object.__setattr__(self, name, checks.frozen(value))
 
     def __len__(self) -> int:
         """m, the number of workers."""
@@ -99,7 +97,7 @@ class Crowd:
         InputError
             An index is out of range, or there is none.
         """
-        at = _checks.indices("indices", indices, len(self))
+        at = checks.indices("indices", indices, len(self))
         workers = self.workers[at]
         if len(np.unique(at)) < len(at):
             arrival = pd.Series(at).groupby(at).cumcount()
@@ -130,7 +128,7 @@ def uniform(
     InputError
         A parameter out of range.
     """
-    _checks.number("skill", skill, 0, 1)
+    checks.number("skill", skill, 0, 1)
     m, types = _size(workers, task_types)
     return _make(np.full((types, m), skill), capacity)
 
@@ -151,8 +149,8 @@ def uniform_range(
     InputError
         A parameter out of range, or low above high.
     """
-    _checks.number("low", low, 0, 1)
-    _checks.number("high", high, low, 1)
+    checks.number("low", low, 0, 1)
+    checks.number("high", high, low, 1)
     shape = _size(workers, task_types)[::-1]
     return _make(stream(seed, "crowd").uniform(low, high, shape), capacity)
 
@@ -179,9 +177,9 @@ def spammer_hammer(
     InputError
         A parameter out of range.
     """
-    _checks.number("hammer", hammer, 0, 1)
-    _checks.number("spammer", spammer, 0, 1)
-    _checks.number("share", share, 0, 1)
+    checks.number("hammer", hammer, 0, 1)
+    checks.number("spammer", spammer, 0, 1)
+    checks.number("share", share, 0, 1)
     m, types = _size(workers, task_types)
     skill = np.where(np.arange(m) < math.floor(share * m + 0.5), hammer, spammer)
     return _make(np.tile(stream(seed, "crowd").permutation(skill), (types, 1)), capacity)
@@ -206,8 +204,8 @@ def specialists(
     InputError
         A parameter out of range.
     """
-    _checks.number("skilled", skilled, 0, 1)
-    _checks.number("other", other, 0, 1)
+    checks.number("skilled", skilled, 0, 1)
+    checks.number("other", other, 0, 1)
     m, types = _size(workers, task_types)
     kind = stream(seed, "crowd").permutation(np.arange(m) % types)
     return _make(np.where(np.arange(types)[:, None] == kind, skilled, other), capacity)
@@ -257,12 +255,12 @@ def from_table(skills: pd.DataFrame, capacity: ArrayLike | pd.Series[Any] = 200)
     if isinstance(capacity, pd.Series):
         unknown = ~skills.index.isin(capacity.index)
         if unknown.any():
-            name = _checks.show(skills.index[int(unknown.argmax())])
+            name = checks.show(skills.index[int(unknown.argmax())])
             raise InputError(f"capacity: worker {name} has none; give every worker one")
-        _checks.names("capacity's workers", capacity.index.to_numpy())
+        checks.names("capacity's workers", capacity.index.to_numpy())
         capacity = capacity.loc[skills.index].to_numpy()
     return Crowd(
-        _checks.floats("skill", skills.to_numpy().T),
+        checks.floats("skill", skills.to_numpy().T),
         np.asarray(capacity),
         skills.index.to_numpy(),
         skills.columns.to_numpy(),
@@ -270,29 +268,29 @@ def from_table(skills: pd.DataFrame, capacity: ArrayLike | pd.Series[Any] = 200)
 
 
 def _size(workers: int, task_types: int) -> tuple[int, int]:
-    return _checks.count("workers", workers, 1), _checks.count("task_types", task_types, 1)
+    return checks.count("workers", workers, 1), checks.count("task_types", task_types, 1)
 
 
 def _make(skill: FloatArray, capacity: ArrayLike) -> Crowd:
     types, m = skill.shape
     return Crowd(
-        skill, np.asarray(capacity), _checks.numbered("w", m), _checks.numbered("type", types)
+        skill, np.asarray(capacity), checks.numbered("w", m), checks.numbered("type", types)
     )
 
 
 def _capacities(value: ArrayLike, workers: Names) -> IntArray:
-    array = _checks.floats("capacity", value)
+    array = checks.floats("capacity", value)
     array = np.full(len(workers), array) if array.ndim == 0 else array
     if array.shape != (len(workers),):
         raise InputError(
             f"capacity has shape {array.shape}: give one number, or one for each of "
             f"{len(workers)} workers"
         )
-    good = (array >= 0) & (array <= _checks.MOST) & (array == np.floor(array))
+    good = (array >= 0) & (array <= checks.MOST) & (array == np.floor(array))
     if not good.all():
         at = int(np.argmin(good))
         raise InputError(
-            f"capacity of worker {_checks.show(workers[at])} is {array[at]:g}: give a whole "
+            f"capacity of worker {checks.show(workers[at])} is {array[at]:g}: give a whole "
             "number, 0 or more"
         )
     return array.astype(np.int64)

@@ -3,8 +3,6 @@
 Only pairs that were recorded can be asked for; some of the tasks with gold serve as control
 (gold standard) tasks, the others are assigned and scored. Two classes only: the quality
 (2p − 1)² of Ho, Jabbari, Vaughan (2013) is that of a two-class label.
-
-May import `workbench.errors`, NumPy, pandas and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
@@ -16,12 +14,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.crowd import _checks, _frames
-from workbench.crowd._streams import stream
-from workbench.crowd.random import Seed
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
+from workbench.crowd import _frames
 from workbench.crowd.sources import GoldAnswers
-from workbench.crowd.votes import BoolArray, IntArray, Names
-from workbench.errors import InputError
 
 
 class RecordedLabels:
@@ -75,13 +73,13 @@ class RecordedLabels:
         reserved = pd.Index(list(control))
         without = ~reserved.isin(gold.index)
         if without.any():
-            name = _checks.show(reserved[int(without.argmax())])
+            name = checks.show(reserved[int(without.argmax())])
             raise InputError(f"control: task {name} has no gold label; choose among those that do")
         tasks = every[~every.isin(reserved)]
         if tasks.empty:
             raise InputError("control: every task is a control task; leave some to assign")
         workers = pd.Index(table["worker"].unique())
-        classes = _classes(table, gold)
+        classes = _frames.two_classes([*table["label"].unique(), *gold.unique()])
         self.task_types, kind = _frames.type_index(task_types, every)
         self.tasks: Names = tasks.to_numpy()
         self.workers: Names = workers.to_numpy()
@@ -95,7 +93,7 @@ class RecordedLabels:
         kept = task >= 0
         self._label = np.full((len(tasks), len(workers)), -1, dtype=np.int8)
         self._label[task[kept], worker[kept]] = label[kept]
-        self.available: BoolArray | None = _checks.frozen(self._label >= 0)
+        self.available: BoolArray | None = checks.frozen(self._label >= 0)
 
         known = table.loc[~kept, "task"]
         at = (kind.loc[known].to_numpy(), worker[~kept])
@@ -114,13 +112,13 @@ class RecordedLabels:
         InputError
             An index is out of range, the two differ in length, or a pair was never recorded.
         """
-        task, worker = _checks.pairs(task_idx, worker_idx, *self._label.shape)
+        task, worker = checks.pairs(task_idx, worker_idx, *self._label.shape)
         label = self._label[task, worker].astype(np.int64)
         if (label < 0).any():
             at = int(label.argmin())
             raise InputError(
-                f"worker {_checks.show(self.workers[worker[at]])} never labelled task "
-                f"{_checks.show(self.tasks[task[at]])}: ask only for pairs marked in `available`"
+                f"worker {checks.show(self.workers[worker[at]])} never labelled task "
+                f"{checks.show(self.tasks[task[at]])}: ask only for pairs marked in `available`"
             )
         return label
 
@@ -137,8 +135,8 @@ class RecordedLabels:
         InputError
             An index is out of range, or s is not a whole number ≥ 0.
         """
-        worker = _checks.indices("worker_idx", worker_idx, len(self.workers))
-        asked = np.minimum(self.control_answered, _checks.count("s", s))
+        worker = checks.indices("worker_idx", worker_idx, len(self.workers))
+        asked = np.minimum(self.control_answered, checks.count("s", s))
         correct = stream(seed, "gold").hypergeometric(
             self.control_correct, self.control_answered - self.control_correct, asked
         )
@@ -176,9 +174,9 @@ def split_gold(
     _frames.by_task("gold", gold)
     n = len(gold)
     if isinstance(control, (int, np.integer)):
-        size = _checks.count("control", int(control))
+        size = checks.count("control", int(control))
     else:
-        size = int(_checks.inside("control", control) * n + 0.5)
+        size = int(checks.inside("control", control) * n + 0.5)
     if not 0 < size < n:
         raise InputError(
             f"control is {control}: {size} control tasks out of {n} with gold; leave at least "
@@ -198,20 +196,3 @@ def split_gold(
     else:
         chosen[rng.choice(n, size, replace=False)] = True
     return gold.index[chosen], gold.index[~chosen]
-
-
-def _classes(table: pd.DataFrame, gold: pd.Series[Any]) -> pd.Index[Any]:
-    found = {*table["label"].unique().tolist(), *gold.unique().tolist()}
-    try:
-        classes: list[Any] = sorted(found)
-    except TypeError:
-        raise InputError(
-            f"labels and gold mix kinds of class ({_checks.listing(list(found))}); code both alike"
-        ) from None
-    if len(classes) != 2:
-        raise InputError(
-            f"labels and gold have {len(classes)} classes ({_checks.listing(classes)}); the "
-            "assignment model of Ho et al. is for two classes"
-        )
-    index: pd.Index[Any] = pd.Index(classes)
-    return index

@@ -1,8 +1,6 @@
 """Simulated labels: right with the worker's skill, independent of all others.
 
 Source: Ho, Jabbari, Vaughan (2013), Section 3. Classes are 0 and 1 (the paper's −1 and 1).
-
-May import `workbench.errors`, NumPy and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
@@ -10,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.crowd import _checks
-from workbench.crowd._streams import stream
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
 from workbench.crowd.population import Crowd
-from workbench.crowd.random import Seed
 from workbench.crowd.sources import GoldAnswers
-from workbench.crowd.votes import BoolArray, IntArray, Names, Votes
-from workbench.errors import InputError
+from workbench.crowd.votes import Votes
 
 
 def truth(n: int, *, seed: Seed, share: float = 0.5) -> IntArray:
@@ -27,8 +25,8 @@ def truth(n: int, *, seed: Seed, share: float = 0.5) -> IntArray:
     InputError
         n is not a whole number ≥ 0, or share is outside [0, 1].
     """
-    _checks.count("n", n)
-    _checks.number("share", share, 0, 1)
+    checks.count("n", n)
+    checks.number("share", share, 0, 1)
     return (stream(seed, "truth").random(n) < share).astype(np.int64)
 
 
@@ -45,7 +43,7 @@ def task_types(n: int, T: int, seed: Seed | None = None) -> IntArray:
     InputError
         n is not a whole number ≥ 0, or T not one ≥ 1.
     """
-    types = np.arange(_checks.count("n", n)) * _checks.count("T", T, 1) // max(n, 1)
+    types = np.arange(checks.count("n", n)) * checks.count("T", T, 1) // max(n, 1)
     return types if seed is None else stream(seed, "task types").permutation(types)
 
 
@@ -85,13 +83,13 @@ def simulate_labels(
         Shapes that do not fit, or an index or class out of range.
     """
     kinds, true = _tasks(crowd, task_type, truth)
-    task, worker = _checks.pairs(task_idx, worker_idx, len(true), len(crowd))
+    task, worker = checks.pairs(task_idx, worker_idx, len(true), len(crowd))
     right = stream(seed, "votes").random(len(task)) < crowd.skill[kinds[task], worker]
     return Votes(
         task,
         worker,
         np.where(right, true[task], 1 - true[task]),
-        _checks.numbered("t", len(true)),
+        checks.numbered("t", len(true)),
         crowd.workers,
         np.arange(2),
     )
@@ -125,9 +123,9 @@ def one_coin_labels(
     InputError
         A skill outside [0, 1], a class out of range, or fewer than two classes.
     """
-    L = _checks.count("classes", classes, 2)
-    true = _checks.indices("truth", truth, L)[:, None]
-    w = _checks.floats("skill", skill)
+    L = checks.count("classes", classes, 2)
+    true = checks.indices("truth", truth, L)[:, None]
+    w = checks.floats("skill", skill)
     if w.ndim != 1 or not ((w >= 0) & (w <= 1)).all():
         raise InputError("skill is not a vector of probabilities: give one number from 0 to 1 each")
     draw = stream(seed, "one-coin labels").random((len(true), len(w)))
@@ -165,7 +163,7 @@ def dense_votes(labels: ArrayLike, classes: int) -> Votes:
             f"labels go from {matrix.min()} to {matrix.max()}: give −1 to {classes - 1}"
         )
     n, m = matrix.shape
-    names = (_checks.numbered("t", n), _checks.numbered("w", m), np.arange(classes))
+    names = (checks.numbered("t", n), checks.numbered("w", m), np.arange(classes))
     label = matrix.ravel().astype(np.int64)
     task, worker = np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
     if label.size and label.min() < 0:
@@ -209,7 +207,7 @@ class SimulatedLabels:
     def __init__(self, crowd: Crowd, task_type: ArrayLike, truth: ArrayLike, seed: Seed) -> None:
         self.task_type, self.truth = _tasks(crowd, task_type, truth)
         self.crowd = crowd
-        self.tasks: Names = _checks.numbered("t", len(self.truth))
+        self.tasks: Names = checks.numbered("t", len(self.truth))
         self.workers: Names = crowd.workers
         self.task_types: Names = crowd.task_types
         self.classes: Names = np.arange(2)
@@ -224,7 +222,7 @@ class SimulatedLabels:
         InputError
             An index is out of range, or the two differ in length.
         """
-        task, worker = _checks.pairs(task_idx, worker_idx, *self._draw.shape)
+        task, worker = checks.pairs(task_idx, worker_idx, *self._draw.shape)
         wrong = self._draw[task, worker] >= self.crowd.skill[self.task_type[task], worker]
         return self.truth[task] ^ wrong
 
@@ -240,14 +238,14 @@ class SimulatedLabels:
         InputError
             An index is out of range, or s is not a whole number ≥ 0.
         """
-        worker = _checks.indices("worker_idx", worker_idx, len(self.crowd))
-        correct = stream(seed, "gold").binomial(_checks.count("s", s), self.crowd.skill)[:, worker]
+        worker = checks.indices("worker_idx", worker_idx, len(self.crowd))
+        correct = stream(seed, "gold").binomial(checks.count("s", s), self.crowd.skill)[:, worker]
         return GoldAnswers(correct, np.full(correct.shape, s, dtype=np.int64))
 
 
 def _tasks(crowd: Crowd, task_type: ArrayLike, truth: ArrayLike) -> tuple[IntArray, IntArray]:
-    kinds = _checks.indices("task_type", task_type, len(crowd.task_types))
-    true = _checks.indices("truth", truth, 2)
+    kinds = checks.indices("task_type", task_type, len(crowd.task_types))
+    true = checks.indices("truth", truth, 2)
     if len(kinds) != len(true):
         raise InputError(
             f"task_type has {len(kinds)} entries and truth {len(true)}: give one of each for "

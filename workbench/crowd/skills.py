@@ -3,8 +3,6 @@
 Skill p is the probability of a right label; quality q = (2p − 1)² is what a two-class label
 is worth, 0 for a coin and 1 for an oracle (or a perfect liar). Source: Ho, Jabbari, Vaughan
 (2013), Section 3 (quality) and Section 5.2 (Lemmas 2 and 3).
-
-May import `workbench.errors`, NumPy, pandas and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
@@ -17,9 +15,10 @@ from typing import Any, overload
 import numpy as np
 import pandas as pd
 
-from workbench.crowd import _checks, _frames
-from workbench.crowd.votes import FloatArray, IntArray, Names
-from workbench.errors import InputError
+from workbench.base import checks
+from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.crowd import _frames
 
 
 @overload
@@ -62,8 +61,8 @@ def hoeffding_radius(answers: int | IntArray | Sequence[int], delta: float) -> f
     InputError
         `answers` holds something else than whole numbers ≥ 0, or δ is outside (0, 1).
     """
-    _checks.inside("delta", delta)
-    s = _checks.wholes("answers", answers)
+    checks.inside("delta", delta)
+    s = checks.wholes("answers", answers)
     with np.errstate(divide="ignore"):
         radius: FloatArray = np.sqrt(math.log(2.0 / delta) / (2.0 * s))
     return float(radius) if radius.ndim == 0 else radius
@@ -77,8 +76,8 @@ def gold_tasks_needed(t: float, delta: float) -> int:
     InputError
         t or δ is outside (0, 1).
     """
-    _checks.inside("t", t)
-    _checks.inside("delta", delta)
+    checks.inside("t", t)
+    checks.inside("delta", delta)
     return math.ceil(math.log(2.0 / delta) / (2.0 * t * t))
 
 
@@ -92,7 +91,7 @@ def quality_radius(t: float) -> float:
     InputError
         t is negative or NaN.
     """
-    return 4.0 * _checks.number("t", t, 0.0, math.inf)
+    return 4.0 * checks.number("t", t, 0.0, math.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +140,8 @@ def estimate_skills(
         Shapes differ, a count is not a whole number ≥ 0, more answers are right than were
         given, or a prior that is not two numbers above 0.
     """
-    right = np.atleast_2d(_checks.wholes("correct", correct))
-    given = np.atleast_2d(_checks.wholes("answered", answered))
+    right = np.atleast_2d(checks.wholes("correct", correct))
+    given = np.atleast_2d(checks.wholes("answered", answered))
     if right.shape != given.shape:
         raise InputError(
             f"correct has shape {right.shape} and answered {given.shape}: give both by task type "
@@ -175,11 +174,14 @@ class GoldSkills:
         The numbers, shape (T, m).
     workers, task_types
         Names, shapes (m,) and (T,).
+    classes
+        Every class that the labels and the gold name.
     """
 
     estimates: SkillEstimates
     workers: Names
     task_types: Names
+    classes: tuple[Any, ...]
 
     def table(self, *, delta: float = 0.05) -> pd.DataFrame:
         """Write one row for each worker and task type.
@@ -206,7 +208,14 @@ class GoldSkills:
         )
 
     def wide(self) -> pd.DataFrame:
-        """Write the skills as workers × task types, the form `population.from_table` takes."""
+        """Write the skills as workers × task types, for `make_plan` and `population.from_table`.
+
+        Raises
+        ------
+        InputError
+            Other than two classes: what takes such a table reads a skill p as quality (2p − 1)².
+        """
+        _frames.two_classes(self.classes)
         return pd.DataFrame(
             self.estimates.skill.T,
             index=pd.Index(self.workers, name="worker"),
@@ -259,4 +268,9 @@ def skills_from_gold(
     correct = np.zeros(shape, dtype=np.int64)
     np.add.at(answered, (at_type, at_worker), 1)
     np.add.at(correct, (at_type, at_worker), right)
-    return GoldSkills(estimate_skills(correct, answered, prior=prior), workers.to_numpy(), types)
+    return GoldSkills(
+        estimate_skills(correct, answered, prior=prior),
+        workers.to_numpy(),
+        types,
+        (*table["label"].unique(), *answers.unique()),
+    )

@@ -4,8 +4,6 @@ A method that assigns tasks sees a `LabelSource` and nothing else, so that the s
 on a simulated crowd (`simulate.SimulatedLabels`) and on a data set (`replay.RecordedLabels`).
 A source answers the same pair with the same label whoever asks, in whatever order: methods
 compared on one source are compared on the same crowd, answer by answer.
-
-May import `workbench.errors`, NumPy and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
@@ -14,9 +12,10 @@ from typing import NamedTuple, Protocol
 
 from numpy.typing import ArrayLike
 
-from workbench.crowd import _checks
-from workbench.crowd.random import Seed
-from workbench.crowd.votes import BoolArray, IntArray, Names, Votes
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, IntArray, Names
+from workbench.base.seeds import Seed
+from workbench.crowd.votes import Votes
 
 
 class GoldAnswers(NamedTuple):
@@ -79,7 +78,7 @@ def collect(source: LabelSource, task_idx: ArrayLike, worker_idx: ArrayLike) -> 
     InputError
         An index is out of range, or a pair has no label.
     """
-    task, worker = _checks.pairs(task_idx, worker_idx, len(source.tasks), len(source.workers))
+    task, worker = checks.pairs(task_idx, worker_idx, len(source.tasks), len(source.workers))
     return Votes(
         task, worker, source.labels(task, worker), source.tasks, source.workers, source.classes
     )

@@ -7,8 +7,6 @@ keep their leading zeros. A cell that is empty or reads NaN, NA, <NA> or null is
 
 Anything wrong is an `InputError` of one line: file, line (1-based, the header is line 1;
 for a frame its index), field, and the mend.
-
-May import `workbench.errors` and its neighbours in `workbench.crowd`.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.base.errors import InputError
 from workbench.crowd._reading import (
     Duplicates,
     Source,
@@ -31,7 +30,6 @@ from workbench.crowd._reading import (
     show,
     vote_table,
 )
-from workbench.errors import InputError
 
 __all__ = [
     "Duplicates",

@@ -8,16 +8,12 @@ array operations. `Votes.of` and `Votes.table` go from one to the other.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-Names = NDArray[Any]
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,12 @@
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `select`, `learn`,
-`study`, `solving`, and `growth` for the bench. May import what it draws, and no room above.
+`study`, `solving`, and `growth` for the bench.
 """
 
 from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT
 from workbench.plots.assign import sample_spread
-from workbench.plots.compare import STYLE, comparison
+from workbench.plots.compare import comparison
 from workbench.plots.growth import cost_growth
 from workbench.plots.learn import learning
 from workbench.plots.render import as_png, as_svg
@@ -20,7 +20,6 @@ __all__ = [
     "DASHES",
     "FAINTEST",
     "MARKERS",
-    "STYLE",
     "TEXT",
     "as_png",
     "as_svg",

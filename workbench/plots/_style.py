@@ -1,14 +1,17 @@
-"""What all pictures share: colours, type, ticks of logarithmic axes.
-
-May import nothing of the workbench.
-"""
+"""What all pictures share: colours, type, room for marks, sizes of marks, ticks, names."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.lines import Line2D
 
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F",
@@ -39,3 +42,54 @@ def log_ticks(axis: Axis, panels: int) -> None:
 def plain(text: str) -> str:
     """Text as it is: two dollar signs are no formula."""
     return text.replace("$", r"\$")
+
+
+def from_zero(axes: Axes) -> None:
+    """Let linear axes hold 0 and all that is drawn, with room for whole marks at the ends."""
+    axes.update_datalim([(0.0, 0.0)])
+    axes.margins(0.05)
+
+
+def whole_ticks(axis: Axis) -> None:
+    """Tick whole numbers alone."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
+
+
+def key_above(axes: Axes, columns: int = 1, **given: Any) -> None:
+    """Set the legend above a panel, where it crosses no mark."""
+    axes.legend(
+        fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2,
+        ncols=columns, columnspacing=1.2, **given,
+    )  # fmt: skip
+
+
+def areas(evidence: ArrayLike, most: float = 90.0) -> NDArray[np.float64]:
+    """Area of a mark in square points, growing with the answers that it rests on."""
+    counts = np.asarray(evidence, dtype=float)
+    grown: NDArray[np.float64] = (
+        most / 11 * (1.0 + 10.0 * counts / max(float(counts.max(initial=0.0)), 1.0))
+    )
+    return grown
+
+
+def area_key(evidence: ArrayLike, what: str, colour: str, most: float = 90.0) -> list[Line2D]:
+    """Legend entries for the least and the most evidence."""
+    from matplotlib.lines import Line2D
+
+    counts = np.asarray(evidence)
+    sizes = dict(zip(counts.tolist(), areas(counts, most).tolist(), strict=True))
+    return [
+        Line2D([], [], color=colour, marker="o", mec="white", mew=0.5, ls="none",
+               ms=math.sqrt(sizes[count]), label=f"{what}: {count}")
+        for count in sorted({min(sizes), max(sizes)} if sizes else ())
+    ]  # fmt: skip
+
+
+def short(name: object, most: int = 20) -> str:
+    """A name for a tick: a long one loses its middle."""
+    text = str(name)
+    if len(text) > most:
+        text = f"{text[: most - 6]}…{text[-5:]}"
+    return plain(text)

@@ -1,92 +1,97 @@
-"""Exact beside heuristics: error against labels (of `workbench.compare`).
-
-May import `workbench.plots._style`.
-"""
+"""Exact beside heuristics: what labels cost and how wrong they are (of `workbench.comparison`)."""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
+
+from workbench.plots._style import COLOURS, TEXT, from_zero, key_above, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-STYLE = {
-    "offline IP": ("#000000", "*", "offline IP (true skills)"),
-    "primal approximation": ("#E69F00", "P", "primal approximation (optimal dual)"),
-    "adaptive": ("#0072B2", "o", "adaptive"),
-    "random + message passing": ("#009E73", "s", "random + message passing"),
-    "random + majority": ("#D55E00", "^", "random + majority"),
-    "random + weighted majority": ("#CC79A7", "D", "random + weighted majority"),
-    "coverage-aware": ("#56B4E9", "v", "adaptive, covered tasks closed"),
-    "re-solve": ("#B8A800", "X", "re-solved LP"),
-    "dual descent": ("#999999", "h", "dual descent"),
-}
-"""Colour, marker and name of each method, in the order of the legend."""
 
-
-def comparison(table: pd.DataFrame, *, tasks: int, epsilon: float, title: str) -> Figure:
-    """Error against labels a task, one point a method, with the proven bounds marked.
+def comparison(
+    table: pd.DataFrame,
+    *,
+    tasks: int,
+    epsilon: float,
+    title: str,
+    priced: bool = False,
+    recorded: bool = False,
+) -> Figure:
+    """Cost of the labels (left) and share of wrong ones (right), a line for each method.
 
     Parameters
     ----------
     table
-        As `compare.summarise` returns it. Whiskers are ± 2 standard errors.
+        As `compare.summarise` returns it. Methods keep their names and their order; those that
+        bought no labels (relaxation, dual, an integer program without a plan) are left out. Bars
+        are ± 2 standard errors, within 0 and 1.
     tasks
-        n: labels are drawn by task.
+        n: costs are drawn by task.
     epsilon
-        ε, drawn as a horizontal line.
+        ε, drawn as a line.
+    priced
+        Whether labels have prices; otherwise cost is the number of labels, and is called so.
+    recorded
+        Whether predictions take skills measured on gold, in place of true ones.
     """
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
-    axes = figure.add_subplot()
-    rows = {row["method"]: row for row in table.to_dict("records")}
-    for method, (colour, marker, label) in STYLE.items():
-        row = rows.get(method)
-        if row is None or pd.isna(row["error_measured"]):
-            continue
-        real, gold = row["labels_task"] / tasks, row["labels_gold"] / tasks
-        spread: float = 0.0 if pd.isna(row["error_se"]) else 2 * row["error_se"]
-        size = 13 if marker == "*" else 8
-        if gold > 0:
-            axes.plot([real, real + gold], [row["error_measured"]] * 2, color=colour, lw=1, ls=":")
-            axes.plot(
-                real, row["error_measured"], marker=marker, ms=size - 2, color="white",
-                markeredgecolor=colour, ls="none",
+    rows = table.dropna(subset=["cost"])
+    place = np.arange(len(rows))
+    paid, error, spread = (
+        rows[name].to_numpy(dtype=float) for name in ("cost", "error_measured", "error_se")
+    )
+    without = rows["objective"].to_numpy(dtype=float) / tasks
+    with mpl.rc_context(TEXT):
+        figure = Figure(figsize=(9.2, 1.7 + 0.3 * len(rows)), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        if (rows["labels_gold"] > 0).any():
+            left.hlines(place, without, paid / tasks, color=COLOURS[0], lw=1, ls=":")
+            left.plot(
+                without, place, color=COLOURS[0], marker="o", ms=7, mfc="white", ls="none",
+                label="without gold tasks",
             )  # fmt: skip
-        axes.errorbar(
-            real + gold, row["error_measured"], yerr=spread, color=colour, marker=marker,
-            ms=size, capsize=3, lw=1.2, ls="none", label=label, zorder=3,
+        left.plot(
+            paid / tasks, place, color=COLOURS[0], marker="o", ms=7, ls="none",
+            label="all labels bought",
         )  # fmt: skip
-        if not pd.isna(row["error_exact"]):
-            axes.plot(real + gold, row["error_exact"], marker="_", ms=16, mew=1.6, color=colour)
-    bounds = table["lower_bound"].dropna()
-    if len(bounds) and _unit_prices(table):
-        axes.axvline(
-            bounds.max() / tasks, color="0.35", lw=1.2, ls="--",
-            label="proven lower bound on labels",
+        bound = table["lower_bound"].max()
+        if not pd.isna(bound):
+            left.axvline(
+                bound / tasks, color="0.35", lw=1.2, ls="--", zorder=1,
+                label="proven lower bound, without gold tasks",
+            )  # fmt: skip
+        left.set_xlabel(
+            "price of labels per task (unit of the prices)" if priced else "labels bought, per task"
+        )
+        right.errorbar(
+            error, place, xerr=np.minimum(2 * spread, [error, 1 - error]), color=COLOURS[0],
+            marker="s", ms=5, capsize=3, lw=1.2, ls="none", label="measured (± 2 standard errors)",
         )  # fmt: skip
-    axes.axhline(epsilon, color="0.6", lw=1, ls="-.", label=f"requested error ε = {epsilon:g}")
-    axes.plot([], [], marker="_", ms=12, mew=1.6, color="0.3", ls="none", label="predicted error")
-    if (table["labels_gold"] > 0).any():
-        axes.plot(
-            [], [], marker="o", ms=6, color="white", markeredgecolor="0.3", ls=":",
-            label="without gold labels",
+        skills = "skills measured on gold" if recorded else "true skills"
+        right.plot(
+            rows["error_exact"], place, color=COLOURS[1], marker="|", ms=13, mew=2, ls="none",
+            label=f"predicted by {skills}",
         )  # fmt: skip
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=-0.03 * axes.get_ylim()[1])  # room for a marker at no error
-    axes.set_xlabel("labels bought per task")
-    axes.set_ylabel("wrong labels (share ± 2 std. errors)")
-    figure.suptitle(textwrap.fill(title, 75), fontsize=11)
-    axes.grid(color="0.9", lw=0.6)
-    axes.set_axisbelow(True)
-    figure.legend(loc="outside lower center", ncols=2, fontsize=8.5, frameon=False)
+        right.axvline(
+            epsilon, color="0.35", lw=1.2, ls="-.", zorder=1, label=f"requested ε = {epsilon:g}"
+        )
+        right.set_xlabel("share of wrong labels")
+        left.set_yticks(place, [plain(name) for name in rows["method"]])
+        for axes in (left, right):
+            from_zero(axes)
+            axes.locator_params(axis="x", nbins=6)
+            axes.set_ylim(len(rows) - 0.4, -0.6)
+            axes.grid(color="0.91", lw=0.6)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+            key_above(axes)
+        figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
     return figure
-
-
-def _unit_prices(table: pd.DataFrame) -> bool:
-    known = table.dropna(subset=["objective", "labels_task"])
-    return bool((known["objective"] == known["labels_task"]).all())

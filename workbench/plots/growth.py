@@ -1,7 +1,4 @@
-"""How time and memory grow with a problem (of `workbench.bench`).
-
-May import `workbench.plots._style`.
-"""
+"""How time and memory grow with a problem (of `workbench.bench`)."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from workbench.plots._style import COLOURS, MARKERS, TEXT, log_ticks, plain
+from workbench.plots._style import COLOURS, MARKERS, TEXT, key_above, log_ticks, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +86,4 @@ def _finish(axes: Axes) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     if axes.get_legend_handles_labels()[0]:
-        # Above the panel, where it crosses no point.
-        axes.legend(
-            fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2
-        )
+        key_above(axes)

@@ -1,7 +1,4 @@
-"""Learning whom to trust: accuracy, regret, sets and estimates (of `workbench.learn`).
-
-May import `workbench.plots._style`.
-"""
+"""Learning whom to trust: accuracy, regret, sets and estimates (of `workbench.learning`)."""
 
 from __future__ import annotations
 
@@ -11,7 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from workbench.plots._style import COLOURS, TEXT, plain
+from workbench.plots._style import (
+    COLOURS,
+    TEXT,
+    area_key,
+    areas,
+    from_zero,
+    key_above,
+    plain,
+    short,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +33,7 @@ def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figur
 
     Four panels: running accuracy (or agreement with the full crowd where no truth is known),
     regret by its two parts (or labels bought, where there is none), how many labelers were asked,
-    and estimates against skills (or against agreement with the majority).
+    and estimates beside skills (or beside agreement with the majority).
 
     Parameters
     ----------
@@ -38,13 +45,13 @@ def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figur
         ± 1.96 of them. With `kind`, tasks are single ones and their kinds are told apart.
     workers
         One row a labeler: `worker`, `estimate`, and `skill` or `consensus`; perhaps `estimate_low`,
-        `estimate_high`.
+        `estimate_high`, and `testers`, by whose number marks grow.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(9.2, 7.4), layout="constrained")
+        figure = Figure(figsize=(10.0, 8.0), layout="constrained")
         (above, paid), (size, learnt) = figure.subplots(2, 2)
         _accuracies(above, steps)
         if "exploration_regret" in steps:
@@ -55,12 +62,13 @@ def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figur
         _estimates(learnt, workers)
         for axes in (above, paid, size):
             axes.set_xlabel("tasks so far")
-            axes.set_xlim(0, 1.02 * steps["tasks"].max())
+            whole_ticks(axes.xaxis)
         for axes in (above, paid, size, learnt):
             axes.grid(color="0.91", lw=0.6)
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
-            axes.legend(fontsize=8, frameon=False)
+        for axes in (above, paid, size):
+            key_above(axes, 2)
         figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
     return figure
 
@@ -82,7 +90,8 @@ def _accuracies(axes: Axes, steps: pd.DataFrame) -> None:
         _banded(axes, steps, "agreement", COLOURS[0], "LS_OL")
         axes.set_ylabel("agreement with the full crowd, so far")
     else:
-        mean = " (mean ± 95 %)" if "accuracy_se" in steps else ""
+        several = "accuracy_se" in steps and steps["accuracy_se"].notna().any()
+        mean = " (mean ± 95 %)" if several else ""
         axes.plot(steps["tasks"], steps["best_accuracy"], color=COLOURS[2], lw=4, alpha=0.45,
                   label="best set in hindsight")  # fmt: skip
         _banded(axes, steps, "crowd_accuracy", COLOURS[1], "full crowd, majority", "--")
@@ -92,6 +101,7 @@ def _accuracies(axes: Axes, steps: pd.DataFrame) -> None:
     # The first few tasks jump about: they need not be seen.
     late = np.concatenate([line[len(steps) // 20 :] for line in lines])
     low = float(np.nanmin(late)) if np.isfinite(late).any() else 0.0
+    from_zero(axes)
     axes.set_ylim(max(-0.02, min(0.5, low - 0.03)), 1.02)
 
 
@@ -99,15 +109,16 @@ def _regrets(axes: Axes, steps: pd.DataFrame) -> None:
     _banded(axes, steps, "regret", COLOURS[6], "together")
     _banded(axes, steps, "exploration_regret", COLOURS[4], "exploring", "--")
     _banded(axes, steps, "exploitation_regret", COLOURS[3], "exploiting", ":")
-    axes.set_ylabel("regret: right labels fewer than the best set's")
-    axes.set_ylim(bottom=min(0.0, float(steps["exploitation_regret"].min())))
+    axes.set_ylabel("regret, in right labels")
+    from_zero(axes)
 
 
 def _labels_bought(axes: Axes, steps: pd.DataFrame) -> None:
     _banded(axes, steps, "labels_crowd", COLOURS[1], "full crowd", "--")
     _banded(axes, steps, "labels", COLOURS[0], "LS_OL")
     axes.set_ylabel("labels bought, so far")
-    axes.set_ylim(bottom=0)
+    whole_ticks(axes.yaxis)
+    from_zero(axes)
 
 
 def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
@@ -125,39 +136,53 @@ def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
         axes.set_ylabel("labelers asked")
     else:
         axes.step(steps["tasks"], steps["asked"], where="pre", color=COLOURS[4], lw=1.3, ls="--",
-                  label="asked at a step, exploring or not")  # fmt: skip
+                  label="asked at a step")  # fmt: skip
         _banded(axes, steps, "size", COLOURS[0], "best set by the estimates")
         axes.set_ylabel("labelers (mean over the runs)")
-    axes.set_ylim(0, 1.15 * max(1.0, float(steps["asked"].max())))
+    whole_ticks(axes.yaxis)
+    from_zero(axes)
 
 
 def _estimates(axes: Axes, workers: pd.DataFrame) -> None:
+    """Few labelers by name, a line each; of many, estimates against skills."""
     known = "skill" in workers and workers["skill"].notna().any()
-    against = "skill" if known else "consensus"
-    x, y = (workers[name].to_numpy(dtype=float) for name in (against, "estimate"))
-    axes.plot([0, 1], [0, 1], color="0.45", lw=1, ls=(0, (5, 2)), label=f"estimate = {against}")
+    against, meant = (
+        ("skill", "share of right labels")
+        if known
+        else ("consensus", "share of labels in agreement with the full crowd")
+    )
+    workers = workers.sort_values("estimate", kind="stable")
+    truth, estimate = (workers[name].to_numpy(dtype=float) for name in (against, "estimate"))
     spread = None
     if "estimate_low" in workers:
         ends = [workers[name].to_numpy(dtype=float) for name in ("estimate_low", "estimate_high")]
-        spread = np.maximum([y - ends[0], ends[1] - y], 0.0)
+        spread = np.maximum([estimate - ends[0], ends[1] - estimate], 0.0)
+    few = len(workers) <= NAMED
+    x, y = (estimate, np.arange(len(workers))) if few else (truth, estimate)
     axes.errorbar(
-        x, y, yerr=spread, color=COLOURS[0], marker="o", ms=5, mec="white", mew=0.5, ls="none",
-        elinewidth=0.9, capsize=2, zorder=3,
-        label="labeler" + ("" if spread is None else " (mean, 90 % of the runs)"),
+        x, y, xerr=spread if few else None, yerr=None if few else spread, color=COLOURS[0],
+        ls="none", elinewidth=0.9, capsize=2,
     )  # fmt: skip
-    if len(workers) <= NAMED:
-        top = y if spread is None else y + spread[1]
-        # Above the bars, which would cross the names; equal skills share a place.
-        for at, equal in workers.assign(x=x, top=top).dropna(subset=["x", "top"]).groupby("x"):
-            names = plain(", ".join(map(str, equal["worker"])))
-            axes.annotate(names, (at, equal["top"].max()), (0, 5), fontsize=8, ha="center",
-                          textcoords="offset points", color="0.2")  # fmt: skip
-    reach = np.concatenate([x, y, *([] if spread is None else [y - spread[0], y + spread[1]])])
-    reach = reach[np.isfinite(reach)]
-    low, high = (float(reach.min()), float(reach.max())) if len(reach) else (0.0, 1.0)
-    room = 0.07 * max(high - low, 0.1)
-    axes.set_xlim(low - room, high + room)
-    axes.set_ylim(low - room, high + room)
-    axes.set_xlabel({"skill": "skill (share of right labels)"}.get(
-        against, "agreement with the full crowd (share of her labels)"))  # fmt: skip
-    axes.set_ylabel("estimate p̂")
+    tested = "testers" in workers
+    axes.scatter(
+        x, y, s=areas(workers["testers"]) if tested else 30.0, color=COLOURS[0], edgecolors="white",
+        lw=0.5, alpha=0.7, zorder=3,
+        label="estimate p̂" + ("" if spread is None else " (mean, 90 % of the runs)"),
+    )  # fmt: skip
+    if few:
+        axes.plot(truth, y, color=COLOURS[1], marker="|", ms=13, mew=2, ls="none", label=against)
+        axes.set_yticks(y, [short(name) for name in workers["worker"]])
+        axes.set_ylim(-0.6, len(workers) - 0.4)
+        axes.set_xlabel(meant)
+    else:
+        reach = np.concatenate([x, y, *([] if spread is None else [y - spread[0], y + spread[1]])])
+        reach = reach[np.isfinite(reach)]
+        low, high = (float(reach.min()), float(reach.max())) if len(reach) else (0.0, 1.0)
+        room = 0.07 * max(high - low, 0.1)
+        axes.plot([0, 1], [0, 1], color="0.45", lw=1, ls=(0, (5, 2)), label=f"estimate = {against}")
+        axes.set_xlim(low - room, high + room)
+        axes.set_ylim(low - room, high + room)
+        axes.set_xlabel(f"{against}: {meant}")
+        axes.set_ylabel("estimate p̂")
+    key = area_key(workers["testers"], "testers", COLOURS[0]) if tested else []
+    key_above(axes, 2, handles=[*axes.get_legend_handles_labels()[0], *key])

@@ -1,7 +1,4 @@
-"""A figure as a file: PNG for print, SVG to stand in a page.
-
-May import nothing of the workbench.
-"""
+"""A figure as a file: PNG for print, SVG to stand in a page."""
 
 from __future__ import annotations
 

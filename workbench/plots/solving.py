@@ -1,7 +1,4 @@
-"""A solve as it went: best cost, proven bound and gap over time (of `workbench.solving`).
-
-May import `workbench.solving` (its types) and `workbench.plots._style`.
-"""
+"""A solve as it went: best cost, proven bound and gap over time (of `workbench.solving`)."""
 
 from __future__ import annotations
 
@@ -51,9 +48,11 @@ def incumbents(histories: Mapping[str, Sequence[Moment]], *, title: str) -> Figu
         for at, (name, history) in enumerate(histories.items()):
             colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
             seconds, cost, bound = _columns(history)
+            # Where curves coincide, the earlier ones show on both sides.
+            width = 1.5 + 1.6 * (len(histories) - 1 - at) / len(histories)
             for values, dash in ((cost, "-"), (bound, (0, (3, 2)))):
                 above.step(
-                    seconds, values, where="post", color=colour, ls=dash, lw=1.5, marker=marker,
+                    seconds, values, where="post", color=colour, ls=dash, lw=width, marker=marker,
                     ms=4, mec="white", mew=0.4,
                 )  # fmt: skip
             gaps.append((seconds, _gap(cost, bound), colour, marker))

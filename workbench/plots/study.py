@@ -1,7 +1,4 @@
-"""Charts of studies, for print: one drawing for every `workbench.studies.study.Chart`.
-
-May import `workbench.studies` and `workbench.plots._style`.
-"""
+"""Charts of studies, for print: one drawing for every `workbench.studies.study.Chart`."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from workbench.errors import InputError
-from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT, log_ticks, plain
+from workbench.base.errors import InputError
+from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT, log_ticks, plain, whole_ticks
 from workbench.studies.study import Chart
 
 if TYPE_CHECKING:
@@ -180,15 +177,19 @@ def _scale(axes: Axes, chart: Chart, places: dict[Any, int] | None) -> None:
         if sum(len(str(name)) for name in places) > 36:
             for panel in axes.figure.axes:
                 panel.tick_params(axis="x", rotation=25)
-    for name, log, limits in (
-        (chart.x, chart.log_x or places is not None, axes.set_xlim),
-        (chart.y, chart.log_y, axes.set_ylim),
+    for name, log, limits, axis in (
+        (chart.x, chart.log_x or places is not None, axes.set_xlim, axes.xaxis),
+        (chart.y, chart.log_y, axes.set_ylim, axes.yaxis),
     ):
-        if not log:
-            values = chart.data[name].to_numpy(dtype=float)
-            values = values[np.isfinite(values)]
-            if len(values) and 0 <= values.min() < 0.3 * values.max():
-                limits(0 if values.min() > 0 else -0.03 * values.max())  # whole marks at 0
+        if log:
+            continue
+        if pd.api.types.is_integer_dtype(chart.data[name]):
+            whole_ticks(axis)
+        values = chart.data[name].to_numpy(dtype=float)
+        values = values[np.isfinite(values)]
+        if len(values) and 0 <= values.min() < 0.3 * values.max():
+            near = values.min() < 0.03 * values.max()
+            limits(-0.03 * values.max() if near else 0)  # whole marks at 0
 
 
 def _legend(figure: Figure, chart: Chart, style: dict[Any, dict[str, Any]]) -> None:

@@ -1,9 +1,8 @@
 """The only door to HiGHS (floor 2): routes, results, certificates.
 
-`solve` takes a problem from `models` and gives a `Solution`: why the solver stopped, apart from
-what is proven. Two routes lead to the solver, the readable Pyomo model and plain arrays built
+`solve` takes a problem from `crowd_models` and gives a `Solution`: why the solver stopped, apart
+from what is proven. Two routes lead to the solver, the readable Pyomo model and plain arrays built
 from the same problem; whatever they answer is checked by `certify`, which trusts neither.
-May import `models` and `workbench.errors`; nothing else in the workbench imports `highspy`.
 """
 
 from workbench.solving.certify import certify, farkas, lagrangian

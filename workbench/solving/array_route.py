@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from models import AssignmentProblem, TypedProblem
-from models.problem import FloatArray
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.base.arrays import FloatArray
 from workbench.solving.arrays import dual_arrays, primal_arrays
 from workbench.solving.highs import Incumbent, RunOptions, run
 from workbench.solving.solution import Answer

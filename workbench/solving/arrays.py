@@ -1,4 +1,4 @@
-"""The array route: the same programs as `models`, as arrays straight into HiGHS.
+"""The array route: the same programs as `crowd_models`, as arrays straight into HiGHS.
 
 Column and row order are those of the Pyomo models: pairs task by task; capacity rows, then
 cover rows. Tests hold the two matrices equal.
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models import AssignmentProblem, TypedProblem
-from models.problem import BoolArray, FloatArray, IntArray
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

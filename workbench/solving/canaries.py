@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, requirement
 from workbench.solving.arrays import LinearModel
 from workbench.solving.door import FORMULATIONS, ROUTES, solve, versions
 from workbench.solving.highs import RunOptions, run

@@ -19,10 +19,10 @@ from typing import Literal, overload
 
 import numpy as np
 
-from models import AssignmentProblem, TypedProblem
-from models.patterns import SLACK
-from models.problem import FloatArray, IntArray
-from workbench.errors import InputError
+from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.patterns import SLACK
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
 from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.search.count_bound import count_lagrangian
 from workbench.solving.solution import Certificate, Check, CountProof, PatternProof, Proof

@@ -14,7 +14,6 @@ for. That small program maximises D over the box exactly (the box-step method of
 and Blankenship, 1975): the sides of the box are columns that buy cover at the upper weight and
 sell it at the lower one. Where none is bought or sold, the answers together are an optimum of the
 whole program and x is its dual, vertex for vertex as the simplex method would give them.
-May import `models` and its neighbours in this room.
 """
 
 from __future__ import annotations
@@ -24,8 +23,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models import TypedProblem
-from models.problem import BoolArray, FloatArray, IntArray, MergedProblem
+from crowd_models import TypedProblem
+from crowd_models.problem import MergedProblem
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.array_route import run_arrays
 from workbench.solving.arrays import LinearModel
 from workbench.solving.highs import Run, RunOptions, run

@@ -46,8 +46,8 @@ def call_within(
     """Run `job(*arguments, report)` in a child; back within the limit plus `GRACE`.
 
     `job` is a function of a module, and what it gives to `report` is kept: on reaching the
-    limit, on Ctrl-C and when the child dies, the latest report comes back with the reason.
-    `on_report` is told each, in this process.
+    limit and when the child dies, the latest report comes back with the reason. `on_report` is
+    told each, in this process. Ctrl-C ends the child, and stays a KeyboardInterrupt.
     """
     deadline = time.perf_counter() + min(seconds, LONGEST) + GRACE
     messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
@@ -79,8 +79,6 @@ def call_within(
                 return Outcome(latest, Termination.NUMERICS, f"the solver process failed: {note}")
     except queue.Empty:
         return Outcome(latest, Termination.TIME_LIMIT)
-    except KeyboardInterrupt:
-        return Outcome(latest, Termination.INTERRUPTED)
     finally:
         child.kill()
         child.wait()
@@ -110,7 +108,10 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.Thread(target=_end_with_listener, args=(out.fileno(),), daemon=True).start()
-    serve(sys.stdin.buffer, out)
+    try:
+        serve(sys.stdin.buffer, out)
+    except BrokenPipeError:  # who asked has gone: there is nobody to complain to
+        os._exit(1)
 
 
 def _end_with_listener(pipe: int) -> None:

@@ -9,9 +9,9 @@ from functools import cache
 
 import numpy as np
 
-from models import AssignmentProblem, TypedProblem
-from models.problem import FloatArray
-from workbench.errors import InputError
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.base.arrays import FloatArray
+from workbench.base.errors import InputError
 from workbench.solving.array_route import run_arrays
 from workbench.solving.certify import (
     OPTIMALITY,
@@ -74,6 +74,7 @@ def solve(
     seed: int = 0,
     exact: bool = False,
     progress: Callable[[Moment], None] | None = None,
+    keep_on_interrupt: bool = False,
 ) -> Solution:
     """Solve an assignment problem and check the answer against its data.
 
@@ -106,6 +107,8 @@ def solve(
         Evaluate the certified bound in rational arithmetic.
     progress
         Is told cost and bound of the integer program whenever they improve.
+    keep_on_interrupt
+        Ctrl-C gives the best so far back, if there is any, as `interrupted`.
 
     Returns
     -------
@@ -117,6 +120,8 @@ def solve(
     ------
     InputError
         For an unknown formulation, route or method, or a limit that is not a positive number.
+    KeyboardInterrupt
+        On Ctrl-C, unless `keep_on_interrupt` has something to keep.
     """
     _check(problem, formulation, route, method)
     method, why = _method(problem, formulation, route, method)
@@ -124,7 +129,9 @@ def solve(
     started = time.perf_counter()
     scaled, unit = _in_units(problem)
     tried, ending, note = _attempt_within(
-        scaled, formulation, route, method, options, _teller(progress, unit)
+        *(scaled, formulation, route, method, options),
+        _teller(progress, unit),
+        keep_on_interrupt=keep_on_interrupt,
     )
     blank = Solution(
         formulation,
@@ -258,34 +265,10 @@ def _attempt_within(
     method: str,
     options: RunOptions,
     tell: Callable[[Attempt], None],
+    *,
+    keep_on_interrupt: bool,
 ) -> tuple[Attempt, Termination | None, str]:
     """Attempt, here or in a process that can be ended; how it was ended, if it was, and why."""
-    if options.time_limit is None:
-        return _attempt_here(problem, formulation, route, method, options, tell)
-    outcome = call_within(
-        options.time_limit,
-        attempt,
-        problem,
-        formulation,
-        route,
-        method,
-        options,
-        time.time() + options.time_limit,
-        on_report=tell,
-    )
-    latest = outcome.latest or Attempt(Answer(Termination.TIME_LIMIT))
-    return latest, outcome.ending, outcome.note
-
-
-def _attempt_here(
-    problem: AssignmentProblem | TypedProblem,
-    formulation: str,
-    route: str,
-    method: str,
-    options: RunOptions,
-    tell: Callable[[Attempt], None],
-) -> tuple[Attempt, Termination | None, str]:
-    """Attempt in this process; Ctrl-C ends it with the best so far, if there is any."""
     latest: Attempt | None = None
 
     def keep(tried: Attempt) -> None:
@@ -293,12 +276,18 @@ def _attempt_here(
         latest = tried
         tell(tried)
 
+    job = (problem, formulation, route, method, options)
     try:
-        return attempt(problem, formulation, route, method, options, None, keep), None, ""
+        if options.time_limit is None:
+            return attempt(*job, None, keep), None, ""
+        until = time.time() + options.time_limit
+        outcome = call_within(options.time_limit, attempt, *job, until, on_report=keep)
     except KeyboardInterrupt:
-        if latest is None:
+        if latest is None or not keep_on_interrupt:
             raise
         return latest, Termination.INTERRUPTED, ""
+    latest = outcome.latest or Attempt(Answer(Termination.TIME_LIMIT))
+    return latest, outcome.ending, outcome.note
 
 
 def attempt(

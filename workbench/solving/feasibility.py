@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from models import AssignmentProblem, TypedProblem
-from models.problem import FloatArray, IntArray
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.array_route import run_arrays
 from workbench.solving.arrays import scale_arrays
 from workbench.solving.certify import farkas, lagrangian

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from models.problem import FloatArray
-from workbench.errors import InputError
+from workbench.base.arrays import FloatArray
+from workbench.base.errors import InputError
 from workbench.solving.arrays import LinearModel
 from workbench.solving.solution import Termination
 

@@ -1,4 +1,4 @@
-"""The Pyomo route: the readable models of `models`, solved by HiGHS through Pyomo."""
+"""The Pyomo route: the readable models of `crowd_models`, solved by HiGHS through Pyomo."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from models import AssignmentProblem, TypedProblem
-from models.problem import FloatArray
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.base.arrays import FloatArray
 from workbench.solving.highs import RunOptions, claim_threads, settings
 from workbench.solving.solution import Answer, Termination
 
 
 def build(problem: AssignmentProblem | TypedProblem, formulation: str) -> Any:
     """Build the Pyomo model of a formulation: `ip`, `relaxation`, `dual` or `typed`."""
-    from models import assignment, typed
+    from crowd_models import assignment, typed
 
     if formulation == "typed":
         return typed.typed_relaxation(

@@ -1,6 +1,6 @@
 """`solve_selection`: the best set of at most K workers by integer programming, and what is proven.
 
-Two formulations of `models.selection` lead to the solver. `slices` takes one size at a time,
+Two formulations of `crowd_models.selection` lead to the solver. `slices` takes one size at a time,
 best bound first, and stops when no size left can beat the best set found; `sizes` leaves the
 choice to one model. Whatever they answer is checked by `selection_bound`, which trusts neither.
 """
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from models import SelectionProblem
-from models.problem import FloatArray, IntArray
-from workbench.errors import InputError
+from crowd_models import SelectionProblem
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
 from workbench.solving.certify import OPTIMALITY
 from workbench.solving.deadline import call_within
 from workbench.solving.door import versions
@@ -260,7 +260,7 @@ def _slice_by_slice(
 
 def _one_size(problem: SelectionProblem, size: int, options: RunOptions) -> Found:
     """Solve the program of one size."""
-    from models.selection import fixed_size
+    from crowd_models.selection import fixed_size
 
     model = fixed_size(problem, size)
     ran = run_model(model, options, integer=True)
@@ -282,7 +282,7 @@ def _one_size(problem: SelectionProblem, size: int, options: RunOptions) -> Foun
 
 def _whole(problem: SelectionProblem, blank: Found, left: Callable[[], RunOptions]) -> Found:
     """Solve the program over all sizes."""
-    from models.selection import all_sizes
+    from crowd_models.selection import all_sizes
 
     model = all_sizes(problem)
     ran = run_model(model, left(), integer=True)

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from models import SelectionProblem
-from models.problem import FloatArray, IntArray
+from crowd_models import SelectionProblem
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.certify import WHOLE_FEASIBILITY
 from workbench.solving.solution import Certificate, Check
 

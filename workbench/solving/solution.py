@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from workbench.base.arrays import FloatArray
 
 
 class Termination(StrEnum):

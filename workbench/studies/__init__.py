@@ -3,6 +3,4 @@
 `study` is the declaration, `plan` turns it into trials with keys and random streams, `trial`
 runs one, `executors` run many, `store` keeps them, `run` puts the three together, `summary` has
 the statistics, and `catalog` the studies that come with the workbench.
-
-May import everything below floor 4. Nothing here draws: analyses return charts as data.
 """

@@ -1,8 +1,6 @@
 """What a trial ran on: versions, commit, machine. Kept beside every record.
 
 Nothing heavy is imported: versions are read from the installed packages' metadata.
-
-May import nothing of the workbench.
 """
 
 from __future__ import annotations

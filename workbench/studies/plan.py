@@ -4,8 +4,6 @@ A trial's key is the SHA-256 of the canonical JSON of study, schema version, see
 repetition. Its streams are `SeedSequence`s whose `spawn_key` is made of the same data, so they
 depend on nothing else: not on the order of trials, nor on how many processes run them. The
 instance's stream leaves out the paired parameters, so that methods compared meet the same crowd.
-
-May import `workbench.errors`, NumPy and its neighbour `study`.
 """
 
 from __future__ import annotations
@@ -15,12 +13,12 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.study import Block, Scalar, Study
 
 MOST_POINTS = 1_000_000
@@ -106,30 +104,51 @@ def plan(study: Study, sweep: Sequence[Block], repetitions: int, seed: int = 0) 
     InputError
         For a bad sweep, one too large, no repetition, or a negative seed.
     """
+    first = Trial(study.name, study.version, study.complete({}), 0, seed, instance_of(study))
+    return listed(first, study.check_sweep(sweep), repetitions)
+
+
+def listed(first: Trial, sweep: Sequence[Block], repetitions: int) -> Iterator[Trial]:
+    """List the trials of a checked sweep, all like the `first` but for what the sweep changes.
+
+    Raises
+    ------
+    InputError
+        For a sweep too large, no repetition, or a negative seed.
+    """
     if repetitions < 1:
         raise InputError(f"repetitions is {repetitions}: give 1 or more")
-    if seed < 0:
-        raise InputError(f"seed is {seed}: give 0 or more")
-    instance = tuple(name for name, one in study.parameters.items() if not one.paired)
-    points = points_of(study, sweep)
+    if first.seed < 0:
+        raise InputError(f"seed is {first.seed}: give 0 or more")
+    points = _points(first.study, sweep, first.params)
     for repetition in range(repetitions):
         for params in points:
-            yield Trial(study.name, study.version, params, repetition, seed, instance)
+            yield replace(first, params=params, repetition=repetition)
+
+
+def instance_of(study: Study) -> tuple[str, ...]:
+    """Name the parameters that make the instance."""
+    return tuple(name for name, one in study.parameters.items() if not one.paired)
 
 
 def points_of(study: Study, sweep: Sequence[Block]) -> list[dict[str, Scalar]]:
     """List the points of a sweep without repeats, each with all parameters."""
+    return _points(study.name, study.check_sweep(sweep), study.complete({}))
+
+
+def _points(
+    study: str, sweep: Sequence[Block], defaults: Mapping[str, Scalar]
+) -> list[dict[str, Scalar]]:
     points: dict[bytes, dict[str, Scalar]] = {}
-    blocks = study.check_sweep(sweep)
-    size = sum(math.prod(len(values) for values in block.values()) for block in blocks)
+    size = sum(math.prod(len(values) for values in block.values()) for block in sweep)
     if size > MOST_POINTS:
         raise InputError(
-            f"{study.name}: the sweep has {size:,} points: give at most {MOST_POINTS:,}, "
+            f"{study}: the sweep has {size:,} points: give at most {MOST_POINTS:,}, "
             "and use repetitions for more trials"
         )
-    for block in blocks:
+    for block in sweep:
         for values in itertools.product(*block.values()):
-            params = study.complete(dict(zip(block, values, strict=True)))
+            params = {**defaults, **dict(zip(block, values, strict=True))}
             points.setdefault(canonical(params), params)
     return list(points.values())
 

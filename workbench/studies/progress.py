@@ -1,7 +1,4 @@
-"""A progress bar for notebooks; the command line has its own.
-
-May import its neighbours; tqdm comes with the extra `notebooks`.
-"""
+"""A progress bar for notebooks; the command line has its own."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """One attempt as a row, sealed by a checksum; and many rows as one data frame.
 
 The same row goes into a store and into a shard's file. Parameters and record are JSON text.
-
-May import NumPy, pandas and its neighbours `trial` and `environment`.
 """
 
 from __future__ import annotations

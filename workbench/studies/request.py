@@ -11,8 +11,6 @@ command line can name one.
     [[sweep]]              # instead of the study's own; several blocks are run one after another
     workers = [100, 200]   # lists are crossed
     gamma = 0.3
-
-May import `workbench.errors` and its neighbours.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.executors import Limits
 from workbench.studies.plan import override, points_of
 from workbench.studies.study import SIZES, Block, Scalar, Study
@@ -161,11 +159,19 @@ def read(path: Path) -> _Given:
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise InputError(f"{path}, line {line}: is not UTF-8 text") from None
+    lines = text.splitlines()
     try:
-        values = tomllib.loads(text)
+        return _Reader(path, lines).given(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise _syntax(path, text.splitlines(), str(error)) from None
-    return _Reader(path, text.splitlines()).given(values)
+        raise _syntax(path, lines, str(error)) from None
+    except RecursionError:
+        raise InputError(f"{path}: is nested too deeply, write parameter = values") from None
+    except InputError:
+        raise
+    except ValueError:  # Python reads and writes no more than some thousand digits
+        long = re.compile(r"(^|[=\[,])\s*[+-]?\d\w{999}")
+        at = next((f", line {k}" for k, one in enumerate(lines, start=1) if long.search(one)), "")
+        raise InputError(f"{path}{at}: a number has too many digits, give a smaller one") from None
 
 
 def _syntax(path: Path, lines: Sequence[str], message: str) -> InputError:
@@ -187,9 +193,11 @@ class _Reader:
 
     def given(self, values: dict[str, Any]) -> _Given:
         known = ("study", "size", "repetitions", "seed", "deadline", "memory")
-        for key in values:
+        for key, value in values.items():
             if key not in (*known, "set", "sweep"):
                 raise self.error(key, f"unknown key, there are {', '.join(known)}, set and sweep")
+            if isinstance(value, int) and value.bit_length() > 63:
+                raise self.error(key, "is a whole number beyond 64 bits, give a smaller one")
         study = self.study(values)
         self.whole(values, "repetitions", 1)
         self.whole(values, "seed", 0)

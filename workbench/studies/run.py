@@ -3,8 +3,6 @@
 Outcomes are kept in batches, a fraction of a second late, or `LONGEST` where the disk is slow. A
 trial whose process died is tried again, up to `ATTEMPTS` times in all; each attempt is kept. What
 an earlier run has finished is skipped, so to go on after any interruption is to run again.
-
-May import its neighbours.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.plan import Trial, plan
 from workbench.studies.shards import in_shard
 from workbench.studies.store import Plan, Sink
@@ -147,7 +145,9 @@ def run(
     found = Counter(known.says(trial) for trial in plan(study, sweep, repetitions, seed))
     planned = found.total() - found["elsewhere"]
     before = Progress(planned, found["finished"], found["quarantined"])
-    store.remember(Plan(source, study.name, study.version, size, tuple(sweep), repetitions, seed))
+    store.remember(
+        Plan.of(source, study, size=size, sweep=sweep, repetitions=repetitions, seed=seed)
+    )
     if on_progress is not None:
         on_progress(before)
     listed = plan(study, sweep, repetitions, seed)

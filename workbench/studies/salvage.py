@@ -3,8 +3,6 @@
 Damaged rows of a sound file are moved into its table `quarantine`. A file that SQLite cannot
 read is renamed, and each row whose checksum holds is carved out of its pages into a new store.
 Either way the trials concerned are remembered and not run again unasked.
-
-May import `workbench.errors` and its neighbours `store`, `shards` and `plan`.
 """
 
 from __future__ import annotations
@@ -19,14 +17,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from workbench.errors import InputError
-from workbench.studies import log, shards
+from workbench.base.errors import InputError
+from workbench.studies import shards
 from workbench.studies.environment import Environment
-from workbench.studies.plan import plan as trials_of
 from workbench.studies.records import Row, checksum
 from workbench.studies.store import (
     PAGE,
     Damage,
+    NewerStoreError,
     Plan,
     Quarantined,
     Store,
@@ -54,11 +52,11 @@ def quarantine(path: Path | str) -> list[str]:
     if path.suffix == shards.SUFFIX:
         return _rewrite_shard(path)
     locked(path).release()  # refused now, or else when half of it is done
-    if log.damaged(path):
-        return _rebuild(path)
     try:
         with Store.open(path, check=False) as store:  # for reading: a file past help is kept as is
             damages = list(store.damages())
+    except NewerStoreError:
+        raise
     except StoreError:
         return _rebuild(path)
     if not damages:
@@ -232,10 +230,7 @@ def _lost(store: Store, plans: Sequence[Plan]) -> tuple[list[Quarantined], list[
     entries, notes = {}, []
     for plan in plans:
         try:
-            study = plan.load()
-            if study.version != plan.version:
-                raise InputError(f"{plan.study} has version {study.version} now")
-            planned = {t.key for t in trials_of(study, plan.sweep, plan.repetitions, plan.seed)}
+            planned = {trial.key for trial in plan.trials()}
         except InputError as error:
             notes.append(f"which trials of {plan.study} are lost cannot be told ({error})")
             continue
@@ -246,24 +241,15 @@ def _lost(store: Store, plans: Sequence[Plan]) -> tuple[list[Quarantined], list[
 
 
 def _cells(path: Path) -> Iterator[Cell]:
-    """Carve the rows of all tables out of a file's pages, and out of its log's.
+    """Carve the rows of all tables out of a file's pages.
 
     Trusts nothing but the layout of a page (SQLite's file format, sections 1.6 and 2.1): neither
     the header, nor the tree that joins pages, nor the schema.
     """
     data = path.read_bytes()
     pages = {at // PAGE + 1: data[at : at + PAGE] for at in range(0, len(data), PAGE)}
-    logged: dict[int, bytes] = {}
-    every = list(pages.values())
-    beside = path.with_name(path.name + "-wal")
-    if beside.exists():
-        frames = beside.read_bytes()[log.HEADER :]
-        for at in range(0, len(frames) - PAGE, PAGE + log.FRAME):
-            (number,) = struct.unpack_from(">I", frames, at)
-            logged[number] = frames[at + log.FRAME : at + log.FRAME + PAGE]
-            every.append(logged[number])
-    for page in every:
-        yield from _leaf(page, {**pages, **logged} if logged else pages)
+    for page in pages.values():
+        yield from _leaf(page, pages)
 
 
 def _leaf(page: bytes, pages: dict[int, bytes]) -> Iterator[Cell]:

@@ -4,8 +4,6 @@ For job arrays without a coordinator: `--shard 2/8` runs the trials whose key fa
 and appends to a file of its own, which is safe on network file systems. A line is
 `[kind, values, checksum]`. What a kill leaves of the last line is dropped; a damaged line further
 up is refused until it has been put in quarantine, as in a store.
-
-May import `workbench.errors` and its neighbours `store` and `records`.
 """
 
 from __future__ import annotations
@@ -19,12 +17,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.environment import Environment
 from workbench.studies.records import REPEATABLE, Row, checksum, row_of
 from workbench.studies.store import (
     Damage,
     DamagedStoreError,
+    NewerStoreError,
     Plan,
     Quarantined,
     Store,
@@ -235,10 +234,7 @@ class Shard:
             elif kind == "attempt":
                 self._take(Row(*values))
             elif values[2] != FORMAT:
-                raise StoreError(
-                    f"{self.path}: has format {values[2]} and this workbench knows {FORMAT}; "
-                    "install a newer one"
-                )
+                raise NewerStoreError(self.path, values[2])
         if self._end == 0:
             raise StoreError(
                 f"{self.path}: has no whole line and a shard always has; it was cut off, or is "
@@ -446,9 +442,9 @@ def _identity(row: Row) -> bytes:
 
 
 def _volatile(plans: Iterable[Plan]) -> dict[str, tuple[str, ...]]:
-    """Fields that may differ, by study; none for a study that is not here."""
+    """Fields that may differ, by study; none where that is not known."""
     fields: dict[str, tuple[str, ...]] = {}
     for plan in plans:
         with contextlib.suppress(InputError):
-            fields[plan.study] = plan.load().volatile
+            fields[plan.study] = plan.filled().volatile
     return fields

@@ -5,13 +5,10 @@ row carries a checksum, since SQLite does not notice a bit that flips inside one
 is checked whenever it is opened. A damaged one is refused until `salvage.quarantine` has moved
 the damaged rows aside, where they stay and where their trials are not run again unasked.
 
-While it is written the file is in WAL mode, with `synchronous=FULL`: what `write` has returned
-for survives a kill of the process and a power cut. (NORMAL would spare a sync a commit and lose
-the last commits in a power cut; commits are batches, so the sync costs little.) WAL does not
-work on network file systems: there the journal is a rollback journal. When closed, the store is
-one plain file, that can be copied and read in a folder where nothing can be written.
-
-May import `workbench.errors`, pandas and its neighbours below `run`.
+What `write` has returned for is in the file, and survives a kill of the process and a power cut
+(`synchronous=EXTRA`). The journal is a rollback journal, since commits are batches and speed is not
+what matters: so the store is one plain file at all times, which can be copied while it is written
+to, and read in a folder where nothing can be written.
 """
 
 from __future__ import annotations
@@ -32,13 +29,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, cast
 from urllib.parse import quote
 
-from workbench.errors import InputError
-from workbench.studies import log
+from workbench.base.errors import InputError
+from workbench.base.writing import write_whole
 from workbench.studies.environment import Environment
+from workbench.studies.plan import Trial, instance_of, listed
 from workbench.studies.records import Row, checksum, deterministic, frame, latest, row_of
-from workbench.studies.study import Block, Study
+from workbench.studies.study import Block, Scalar, Study
 from workbench.studies.trial import Outcome, Source, Status
-from workbench.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +51,8 @@ PAGE = 4096
 """Bytes a page; what salvages a file whose header is gone relies on it."""
 PATIENCE = 60.0
 """Seconds to wait for another program that reads the file."""
+PIECE = 5000
+"""Rows read at a time: nobody can write meanwhile."""
 
 _COLUMNS = ", ".join(Row._fields)
 _SCHEMA = {
@@ -111,6 +110,16 @@ class DamagedStoreError(StoreError):
         self.damages = tuple(damages)
 
 
+class NewerStoreError(StoreError):
+    """The file is of a newer version of the workbench; nothing here may touch it."""
+
+    def __init__(self, path: Path, version: object) -> None:
+        super().__init__(
+            f"{path}: was written by a newer version of the workbench (format {version}, and this "
+            f"one knows {FORMAT}); use that version"
+        )
+
+
 @dataclass(frozen=True)
 class Plan:
     """What a run was asked for: enough to tell which trials are missing.
@@ -125,6 +134,10 @@ class Plan:
         Name of the size the sweep was taken from.
     sweep, repetitions, seed
         As given to `plan.plan`.
+    defaults, instance, volatile
+        The study's parameters with their defaults, those that make the instance, and the record
+        fields that may differ: with these the plan's trials are listed without the study's code.
+        `defaults` is None in stores of older versions, which did not keep them.
     """
 
     source: Source
@@ -134,6 +147,32 @@ class Plan:
     sweep: tuple[Block, ...]
     repetitions: int
     seed: int
+    defaults: Mapping[str, Scalar] | None = None
+    instance: tuple[str, ...] = ()
+    volatile: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        study: Study,
+        *,
+        size: str,
+        sweep: Sequence[Block],
+        repetitions: int,
+        seed: int,
+    ) -> Plan:
+        """Write down what a run of a study is asked for.
+
+        Raises
+        ------
+        InputError
+            For a bad sweep.
+        """
+        return cls(
+            source, study.name, study.version, size, study.check_sweep(sweep), repetitions, seed,
+            study.complete({}), instance_of(study), study.volatile,
+        )  # fmt: skip
 
     @property
     def json(self) -> str:
@@ -142,22 +181,81 @@ class Plan:
         plain = {**asdict(self), "sweep": sweep}
         return json.dumps(plain, separators=(",", ":"), allow_nan=False)
 
-    def load(self) -> Study:
-        """Import its study as it is now.
+    def code(self, named: Iterable[Source] = ()) -> Source:
+        """Point to its study's code: in the catalog, or in a file that the user has `named`.
+
+        A store may come from anywhere, so the path in it is never followed: a file is run only
+        where it was named, and is the one that the trials were made with.
 
         Raises
         ------
         InputError
-            When it is not there any more.
+            When its file is not named.
         """
-        return Source.of(self.source.name).load()
+        if not self.source.digest:
+            return self.source
+        for one in named:
+            if one.digest == self.source.digest:
+                return one
+        file = Path(self.source.name).name
+        raise InputError(
+            f"{self.study}: {file} is code of your own, which is run only if you name it, "
+            f"unchanged since: --study {file}"
+        )
+
+    def filled(self, named: Iterable[Source] = ()) -> Plan:
+        """Return the plan with `defaults`, `instance` and `volatile`.
+
+        Raises
+        ------
+        InputError
+            Where an older version has kept the plan and its study's code is not to be had.
+        """
+        if self.defaults is not None:
+            return self
+        study = self.code(named).load()
+        if study.version != self.version:
+            raise InputError(f"{self.study} has version {study.version} now, not {self.version}")
+        return Plan.of(
+            self.source, study, size=self.size, sweep=self.sweep, repetitions=self.repetitions,
+            seed=self.seed,
+        )  # fmt: skip
+
+    def trials(self, named: Iterable[Source] = ()) -> Iterator[Trial]:
+        """List its trials.
+
+        Raises
+        ------
+        InputError
+            As `filled`, and for a sweep too large to list.
+        """
+        whole = self.filled(named)
+        first = Trial(self.study, self.version, whole.defaults or {}, 0, self.seed, whole.instance)
+        return listed(first, whole.sweep, self.repetitions)
 
     @classmethod
     def read(cls, text: str) -> Plan:
         """Read what `json` wrote."""
         values = json.loads(text)
-        values |= {"source": Source(**values["source"]), "sweep": tuple(values["sweep"])}
-        return cls(**values)
+        lists = {name: tuple(values.get(name, ())) for name in ("sweep", "instance", "volatile")}
+        return cls(**{**values, **lists, "source": Source(**values["source"])})
+
+
+def check_named(named: Iterable[Source], plans: Iterable[Plan], path: Path) -> None:
+    """Refuse a file of the user's that no trial in a store was made with.
+
+    Raises
+    ------
+    InputError
+        With its name.
+    """
+    digests = {plan.source.digest for plan in plans}
+    for one in named:
+        if one.digest not in digests:
+            raise InputError(
+                f"--study {one.name}: is not the file that made trials in {path}, its SHA-256 is "
+                "another; name it as it was then, or leave it out"
+            )
 
 
 class Sink(Protocol):
@@ -229,9 +327,6 @@ class Store:
             if write and not path.exists():
                 _create(path)
             _look(path)
-            # Before SQLite sees it: it would drop what follows the damage.
-            if check and (write or _idle(path)) and log.damaged(path):
-                raise DamagedStoreError(path, [Damage("file", 0, (), "its log is damaged")])
             with told(path):
                 db = _connect(path, write=write)
             store = cls(path, db, lock)
@@ -241,7 +336,8 @@ class Store:
             store._read_small_tables()
             if write:  # not earlier: it changes the file, which may be another program's
                 with told(path):
-                    _prepare(path, db)
+                    db.execute("PRAGMA journal_mode = DELETE").fetchall()
+                    db.execute("PRAGMA synchronous = EXTRA")
         except BaseException:
             if db is not None:
                 db.close()
@@ -258,12 +354,6 @@ class Store:
 
     def close(self) -> None:
         """Close the file, and release the writers' lock."""
-        if self._lock is not None:
-            # Left in WAL mode if somebody reads it now, or nothing more can be written: both are
-            # as safe, only not one file.
-            with contextlib.suppress(sqlite3.Error):
-                self._db.execute("PRAGMA busy_timeout = 200")
-                self._db.execute("PRAGMA journal_mode = DELETE")
         self._db.close()
         if self._lock is not None:
             self._lock.release()
@@ -409,12 +499,10 @@ class Store:
     def rows(self, study: str | None = None, version: int | None = None) -> Iterator[Row]:
         """Read attempts as rows, in the order in which they were kept."""
         given = {"study": study, "version": version}
-        where = [f"{name} = ?" for name, value in given.items() if value is not None]
-        values = [value for value in given.values() if value is not None]
-        clause = f"WHERE {' AND '.join(where)} " if where else ""
-        return map(
-            Row._make, self._select(f"SELECT {_COLUMNS} FROM attempts {clause}ORDER BY id", values)
-        )
+        wanted = {name: value for name, value in given.items() if value is not None}
+        with told(self.path):
+            for _, *values in self._walk("attempts", _COLUMNS, wanted):
+                yield Row._make(values)
 
     @property
     def environments(self) -> Mapping[str, Environment]:
@@ -458,10 +546,7 @@ class Store:
                 if name != hashlib.sha256(str(text).encode()).hexdigest():
                     yield Damage(table, id_, (), "its contents do not match their checksum")
         for table, columns in (("attempts", Row._fields), ("quarantine", Quarantined._fields)):
-            listed = ", ".join(columns)
-            for id_, *values, seal in self._db.execute(
-                f"SELECT id, {listed}, checksum FROM {table}"
-            ):
+            for id_, *values, seal in self._walk(table, f"{', '.join(columns)}, checksum"):
                 if seal != checksum(values):
                     reason = "its contents do not match their checksum"
                     yield Damage(table, id_, (str(values[0]),), reason)
@@ -490,9 +575,23 @@ class Store:
                     self._db.execute("ROLLBACK")
                 raise
 
-    def _select(self, query: str, values: Sequence[object] = ()) -> Iterator[Any]:
+    def _select(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         with told(self.path):
-            yield from self._db.execute(query, values)
+            return self._db.execute(query, values).fetchall()
+
+    def _walk(
+        self, table: str, columns: str, wanted: Mapping[str, object] | None = None
+    ) -> Iterator[Any]:
+        """Read a table's rows in order, `id` first; between two pieces others may write."""
+        wanted = wanted or {}
+        where = " AND ".join(["id > ?", *(f"{name} = ?" for name in wanted)])
+        query = f"SELECT id, {columns} FROM {table} WHERE {where} ORDER BY id LIMIT {PIECE}"
+        last = -(2**63)
+        while piece := self._db.execute(query, (last, *wanted.values())).fetchall():
+            yield from piece
+            if piece[-1][0] <= last:
+                raise sqlite3.DatabaseError(f"rows of {table} are out of order")
+            last = piece[-1][0]
 
     def _aside(self) -> set[str]:
         return {entry.key for entry in self.quarantine() if not entry.redone}
@@ -520,10 +619,12 @@ class Store:
                 f"{self.path}: is a database of another program (or its header is damaged), "
                 f"name another file; to look for trials in it: {mend(self.path)}"
             )
+        if version > FORMAT:
+            raise NewerStoreError(self.path, version)
         if version != FORMAT:
             raise StoreError(
-                f"{self.path}: has format {version} and this workbench knows {FORMAT}; install a "
-                f"newer one (or, if the header is damaged: {mend(self.path)})"
+                f"{self.path}: has format {version}, which no version of the workbench writes: its "
+                f"header is damaged; to go on with its trials: {mend(self.path)}"
             )
 
     def _refuse_damage(self) -> None:
@@ -573,23 +674,15 @@ def locked(path: Path) -> FileLock:
     return lock
 
 
-def _idle(path: Path) -> bool:
-    """Whether nobody writes to a store, as far as can be told."""
-    try:
-        locked(path).release()
-    except StoreError:
-        return False
-    return True
-
-
 def _create(path: Path) -> None:
     """Make an empty store under another name, then rename it: an empty file is never a store."""
-    wal = path.with_name(path.name + "-wal")
-    if wal.exists():
-        raise StoreError(
-            f"{path}: is gone but {wal.name} is there, with trials of it; put the store back "
-            f"beside it, or delete {wal.name}"
-        )
+    for ending in ("-journal", "-wal"):
+        journal = path.with_name(path.name + ending)
+        if journal.exists():
+            raise StoreError(
+                f"{path}: is gone but {journal.name} is there, which belongs to it; put the store "
+                f"back beside it, or delete {journal.name}"
+            )
     new = path.with_name(f"{path.name}.new")
     with told(path):
         try:
@@ -636,55 +729,19 @@ def mend(path: Path) -> str:
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
     # Readers may need to write, too: what a killed writer left in the journal.
-    address = f"file:{quote(str(path.resolve()))}"
-    db = _connection(f"{address}?mode=rw")
+    address = f"file:{quote(os.fsencode(path.resolve()))}?mode=rw"
+    db = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
+    # A flipped bit can make text that is not UTF-8: read it all the same, its checksum tells.
+    db.text_factory = cast(Any, functools.partial(str, encoding="utf-8", errors="backslashreplace"))
     try:
         if not write:
             db.execute("PRAGMA query_only = ON")
         db.execute("PRAGMA cell_size_check = ON")
         db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-    except sqlite3.Error as error:
-        db.close()
-        wal = path.with_name(path.name + "-wal")
-        unwritable = (_code(error) & 0xFF) in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
-        if write or not unwritable or (wal.exists() and wal.stat().st_size):
-            raise
-        db = _connection(f"{address}?mode=ro&immutable=1")
     except BaseException:
         db.close()
         raise
     return db
-
-
-def _prepare(path: Path, db: sqlite3.Connection) -> None:
-    network = _file_system(path) in NETWORK
-    db.execute(f"PRAGMA journal_mode = {'DELETE' if network else 'WAL'}").fetchall()
-    db.execute("PRAGMA synchronous = FULL")
-
-
-def _connection(address: str) -> sqlite3.Connection:
-    db = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
-    # A flipped bit can make text that is not UTF-8: read it all the same, its checksum tells.
-    db.text_factory = cast(Any, functools.partial(str, encoding="utf-8", errors="backslashreplace"))
-    return db
-
-
-NETWORK = frozenset({
-    "9p", "afs", "beegfs", "ceph", "cifs", "fuse.sshfs", "gfs2", "glusterfs", "gpfs", "lustre",
-    "nfs", "nfs4", "ncpfs", "ocfs2", "orangefs", "smb3", "smbfs", "virtiofs",
-})  # fmt: skip
-"""File systems on which other machines may have the file open, so that WAL is not to be had."""
-
-
-def _file_system(path: Path) -> str:
-    """Type of the file system a path is on; empty where the system does not tell."""
-    real = path.resolve()
-    kinds = {}
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/mounts").read_text(errors="replace").splitlines():
-            _, point, kind, *_ = line.split(" ")
-            kinds[Path(point.encode().decode("unicode_escape"))] = kind
-    return next((kinds[one] for one in (real, *real.parents) if one in kinds), "")
 
 
 def _code(error: sqlite3.Error) -> int:

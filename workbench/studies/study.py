@@ -1,7 +1,4 @@
-"""What a study is: parameters and their sweep, a trial, and an analysis.
-
-May import `workbench.errors` and pandas.
-"""
+"""What a study is: parameters and their sweep, a trial, and an analysis."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 
 if TYPE_CHECKING:
     # Every worker process imports this module, and few need data frames.
@@ -74,6 +71,8 @@ class Parameter:
         """
         if value is None and self.optional:
             return None
+        if isinstance(value, int) and value.bit_length() > 63:
+            raise InputError(f"{name} is a whole number beyond 64 bits: give a smaller one")
         if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if type(value) is not self.kind:
@@ -310,6 +309,8 @@ class TrialEnded(Exception):  # noqa: N818 (an answer, not an error)
         message: str,
         record: Record | None = None,
     ) -> None:
+        if status not in {"infeasible", "limit", "numerics"}:
+            raise InputError(f"TrialEnded has status {status!r}: infeasible, limit or numerics")
         super().__init__(message)
         self.status = status
         self.record = dict(record or {})

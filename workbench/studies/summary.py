@@ -2,8 +2,6 @@
 
 Nothing is dropped in silence. A row without a value is a failed trial: it is counted beside the
 mean of the others. Intervals are two-sided and hold for one mean at a time.
-
-May import `workbench.errors`, NumPy, pandas and SciPy.
 """
 
 from __future__ import annotations
@@ -18,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from workbench.errors import InputError
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-IntArray: TypeAlias = npt.NDArray[np.int64]
 Method: TypeAlias = Literal["t", "bootstrap", "wilson"]
 
 RESAMPLES = 9999

@@ -1,14 +1,10 @@
-"""Running one trial, wherever it is: find the study, draw its streams, measure, report.
-
-May import its neighbours `study` and `plan`, and the catalog.
-"""
+"""Running one trial, wherever it is: find the study, draw its streams, measure, report."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import importlib
-import importlib.util
 import math
 import os
 import platform
@@ -19,13 +15,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.catalog import MODULES
 from workbench.studies.plan import Trial
 from workbench.studies.study import RESERVED, Scalar, Study, TrialEnded
+
+MOST_BITS = 1024
+"""Larger whole numbers are beyond every float, and beyond some thousand digits beyond JSON."""
 
 
 class Status(StrEnum):
@@ -99,16 +99,16 @@ def _load(source: Source) -> Study:
     path = Path(source.name)
     if not path.is_file():
         raise InputError(f"{path}: no such file; put the study back where it was")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != source.digest:
+    code = path.read_bytes()
+    if hashlib.sha256(code).hexdigest() != source.digest:
         raise InputError(f"{path}: the file has changed since the run began; start it again")
     name = f"user_study_{source.digest[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        # What was hashed, and not what the file, or compiled code beside it, says by now.
+        exec(compile(code, str(path), "exec"), module.__dict__)
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{last.filename}, line {last.lineno}" if last.filename == str(path) else str(path)
@@ -150,19 +150,30 @@ class Outcome:
 
 def attempt(source: Source, trial: Trial) -> Outcome:
     """Run one trial in this process. Whatever it raises becomes a status, except interrupts."""
-    started = time.perf_counter()
-    status, message, record = Status.OK, "", {}
+    started, process = time.perf_counter(), os.getpid()
     try:
-        record = _flat(source.load().trial(dict(trial.params), trial.streams), trial)
-    except TrialEnded as ended:
-        status, message, record = Status(ended.status), str(ended), _flat(ended.record, trial)
-    except MemoryError as error:
-        status, message = Status.MEMORY, _line(error) or "out of memory"
-    except Exception as error:
-        status, message = Status.ERROR, _located(error)
+        status, message, record = _end(source, trial)
+    finally:
+        if os.getpid() != process:
+            os._exit(0)  # the trial has forked, and this is its child: its parent answers
     return Outcome(
         trial, status, message, record, time.perf_counter() - started, peak_mb(), worker_name()
     )
+
+
+def _end(source: Source, trial: Trial) -> tuple[Status, str, dict[str, Scalar]]:
+    """Run a trial: how it ended, one line, and what it measured."""
+    try:
+        status, message = Status.OK, ""
+        try:
+            record = source.load().trial(dict(trial.params), trial.streams)
+        except TrialEnded as ended:
+            status, message, record = Status(ended.status), str(ended), ended.record
+        return status, message, _flat(record, trial)
+    except MemoryError as error:
+        return Status.MEMORY, _line(error) or "out of memory", {}
+    except Exception as error:
+        return Status.ERROR, _located(error), {}
 
 
 def worker_name() -> str:
@@ -187,9 +198,11 @@ def peak_mb() -> float | None:
 
 
 def _flat(record: Mapping[str, object], trial: Trial) -> dict[str, Scalar]:
-    """Check that a record is flat; NumPy scalars become Python's, NaN becomes None."""
+    """Check that a record can be kept; NumPy scalars become Python's, NaN becomes None."""
     flat: dict[str, Scalar] = {}
     for name, given in record.items():
+        if not isinstance(name, str):
+            raise InputError(f"the record has a field {name!r}: name fields by texts")
         value = given.item() if isinstance(given, np.generic) else given
         if name in RESERVED or name in trial.params:
             raise InputError(f"the record has a field {name!r}: that is a column already")
@@ -199,6 +212,8 @@ def _flat(record: Mapping[str, object], trial: Trial) -> dict[str, Scalar]:
             value = None
         if value is not None and not isinstance(value, (bool, int, float, str)):
             raise InputError(f"the record's {name} is a {type(value).__name__}: give a scalar")
+        if isinstance(value, int) and value.bit_length() > MOST_BITS:
+            raise InputError(f"the record's {name} is beyond 2**{MOST_BITS}: give a smaller number")
         flat[name] = value
     return flat
 

@@ -1,7 +1,4 @@
-"""Whether a store can be believed: its file, its keys, its trials, and a sample run again.
-
-May import `workbench.errors`, NumPy and its neighbours.
-"""
+"""Whether a store can be believed: its file, its keys, its trials, and a sample run again."""
 
 from __future__ import annotations
 
@@ -16,18 +13,17 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.studies import log, shards
+from workbench.base.errors import InputError
+from workbench.studies import shards
 from workbench.studies.environment import Environment
-from workbench.studies.executors import Limits
-from workbench.studies.executors.serial import Serial
-from workbench.studies.plan import plan as trials_of
+from workbench.studies.executors import Executor, Limits
+from workbench.studies.executors.local import Local
 from workbench.studies.records import REPEATABLE, Row
 from workbench.studies.salvage import quarantine
 from workbench.studies.shards import Shard
-from workbench.studies.store import Damage, DamagedStoreError, Plan, Store, mend
+from workbench.studies.store import DamagedStoreError, Plan, Store, check_named, mend
 from workbench.studies.study import Study
-from workbench.studies.trial import Source, Status
+from workbench.studies.trial import Outcome, Source, Status
 
 __all__ = ["Finding", "Severity", "VerifyReport", "quarantine", "verify"]
 
@@ -110,7 +106,14 @@ class VerifyReport:
         return "\n".join(lines)
 
 
-def verify(store: Path | str | Store | Shard, *, sample: int = 20, seed: int = 0) -> VerifyReport:
+def verify(
+    store: Path | str | Store | Shard,
+    *,
+    sample: int = 20,
+    seed: int = 0,
+    named: Sequence[Source] = (),
+    executor: Executor | None = None,
+) -> VerifyReport:
     """Check a store, or a shard's file.
 
     Parameters
@@ -118,29 +121,34 @@ def verify(store: Path | str | Store | Shard, *, sample: int = 20, seed: int = 0
     store
         The file, or what has it open.
     sample
-        How many of the trials to run again, in this process and without limits. Drawn from those
-        whose end comes again: `ok`, `infeasible`, `numerics`, `error`.
+        How many of the trials to run again, within their study's limits. Drawn from those whose
+        end comes again: `ok`, `infeasible`, `numerics`, `error`.
     seed
         Of the draw.
+    named
+        Files of studies of one's own whose trials may be run again; a store's own word for where
+        they are is not taken.
+    executor
+        Who runs the sample; a worker process where None.
 
     Raises
     ------
     InputError
-        When there is no such file, or it is of another kind. Damage is a finding.
+        When there is no such file, or it is of another kind, or a file that is named is not what
+        made trials in it. Damage is a finding.
     """
+    executor = executor or Local(1)
     if isinstance(store, (Store, Shard)):
-        return _Check(store, sample, seed).report()
+        return _Check(store, sample, seed, named, executor).report()
     path = Path(store)
     try:
-        if path.suffix != shards.SUFFIX and log.damaged(path):
-            raise DamagedStoreError(path, [Damage("file", 0, (), "its log is damaged")])
         one = Shard.read(path) if path.suffix == shards.SUFFIX else Store.open(path, check=False)
     except DamagedStoreError as damaged:
         reasons = [f"{one.table} {one.id or ''}: {one.reason}" for one in damaged.damages]
         findings = [Finding("error", "damage", " ".join(reason.split())) for reason in reasons]
         return VerifyReport(path, 0, 0, 0, 0, (*findings, _remedy(path)))
     with one:
-        return _Check(one, sample, seed).report()
+        return _Check(one, sample, seed, named, executor).report()
 
 
 def _remedy(path: Path) -> Finding:
@@ -152,9 +160,13 @@ class _Check:
     store: Store | Shard
     sample: int
     seed: int
+    named: Sequence[Source]
+    executor: Executor
     attempts: int = 0
     finals: dict[str, Row] = field(default_factory=dict)
+    unfit: set[str] = field(default_factory=set)
     studies: dict[tuple[str, int], tuple[Source, Study]] = field(default_factory=dict)
+    volatile: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
     repeated: int = 0
     same: int = 0
 
@@ -185,31 +197,31 @@ class _Check:
 
     def _sources(self, plans: Sequence[Plan]) -> Iterator[Finding]:
         """Find each study's code, and say where it has changed."""
-        latest = {(plan.study, plan.version): plan.source for plan in plans}
+        check_named(self.named, plans, self.store.path)
+        latest = {(plan.study, plan.version): plan for plan in plans}
         for plan in plans:
-            if latest[plan.study, plan.version] != plan.source:
+            last = latest[plan.study, plan.version].source
+            if last.digest != plan.source.digest:
                 yield Finding(
                     "warning", "source",
                     f"{plan.study}: {plan.source.name} changed between its runs, and its version "
                     "did not: trials of both are kept as one study",
                 )  # fmt: skip
-        for (name, version), source in latest.items():
+        for (name, version), plan in latest.items():
+            self.volatile[name, version] = plan.volatile
             try:
-                now = Source.of(source.name)
-                study = now.load()
+                source = plan.code(self.named)
+                study = source.load()
             except InputError as error:
-                yield Finding("warning", "source", f"{name}: cannot be run again: {error}")
+                yield Finding("warning", "source", f"not run again: {error}")
                 continue
-            if now.digest != source.digest:
-                yield Finding(
-                    "warning", "source", f"{name}: {source.name} has changed since its last run"
-                )
             if (study.name, study.version) == (name, version):
-                self.studies[name, version] = now, study
+                self.studies[name, version] = source, study
+                self.volatile[name, version] = study.volatile
             else:
                 yield Finding(
                     "warning", "source",
-                    f"{name} version {version}: {source.name} is {study.name} version "
+                    f"{name} version {version}: {plan.source.name} is {study.name} version "
                     f"{study.version} now, so that none of it can be run again",
                 )  # fmt: skip
 
@@ -218,7 +230,9 @@ class _Check:
         aside = {entry.key for entry in self.store.quarantine() if not entry.redone}
         for row in self.store.rows():
             self.attempts += 1
-            yield from self._row(row)
+            for finding in self._row(row):
+                self.unfit.add(row.key)
+                yield finding
             if not row.final or row.key in aside:
                 continue
             before = self.finals.get(row.key)
@@ -266,17 +280,17 @@ class _Check:
     def _planned(self, plans: Sequence[Plan]) -> Iterator[Finding]:
         aside = {entry.key for entry in self.store.quarantine() if not entry.redone}
         planned: dict[tuple[str, int], set[str]] = {}
+        unknown = set()
         for plan in plans:
             of_study = plan.study, plan.version
-            if of_study not in self.studies:
-                continue
-            study = self.studies[of_study][1]
             try:
-                made = trials_of(study, plan.sweep, plan.repetitions, plan.seed)
-                keys = dict.fromkeys(trial.key for trial in made)
+                keys = dict.fromkeys(trial.key for trial in plan.trials(self.named))
             except InputError as error:
-                yield Finding("warning", "source", f"{plan.study}: a plan of it is void: {error}")
-                del self.studies[of_study]
+                unknown.add(of_study)
+                yield Finding(
+                    "warning", "source", f"what one plan of {plan.study} asks for is not known: "
+                    f"{error}",
+                )  # fmt: skip
                 continue
             planned.setdefault(of_study, set()).update(keys)
             missing = tuple(key for key in keys if key not in self.finals and key not in aside)
@@ -290,7 +304,7 @@ class _Check:
         outside: dict[tuple[str, int], list[str]] = {}
         for key, row in self.finals.items():
             of_study = row.study, row.version
-            known = of_study in planned and of_study in self.studies
+            known = of_study in planned and of_study not in unknown
             if known and key not in planned[of_study]:
                 outside.setdefault(of_study, []).append(key)
         for (study_name, version), found in outside.items():
@@ -333,22 +347,40 @@ class _Check:
         """Run a sample again from its seeds."""
         repeatable = [
             row for row in self.finals.values()
-            if row.status in REPEATABLE and (row.study, row.version) in self.studies
+            if row.status in REPEATABLE
+            and (row.study, row.version) in self.studies
+            and row.key not in self.unfit
         ]  # fmt: skip
         draw = np.random.default_rng(self.seed)
         size = min(self.sample, len(repeatable))
+        chosen: dict[Source, dict[str, Row]] = {}
         for place in sorted(draw.choice(len(repeatable), size=size, replace=False)):
             row = repeatable[int(place)]
             source, _ = self.studies[row.study, row.version]
-            (outcome,) = Serial().run(source, [row.trial], Limits(), Event())
-            self.repeated += 1
-            again = row._replace(
-                status=str(outcome.status), record=_record_text(dict(outcome.record))
-            )
-            volatile = self._volatile(row)
-            if again.measured(volatile) == row.measured(volatile):
-                self.same += 1
-                continue
+            chosen.setdefault(source, {})[row.key] = row
+        for source, rows in chosen.items():
+            study = source.load()
+            limits = Limits(study.deadline, study.memory)
+            trials = (row.trial for row in rows.values())
+            with contextlib.closing(self.executor.run(source, trials, limits, Event())) as ended:
+                for outcome in filter(None, ended):
+                    yield from self._compare(rows[outcome.trial.key], outcome)
+
+    def _compare(self, row: Row, outcome: Outcome) -> Iterator[Finding]:
+        """Hold a record against what came of its trial when it was run again."""
+        self.repeated += 1
+        volatile = self._volatile(row)
+        again = row._replace(status=str(outcome.status), record=json.dumps(dict(outcome.record)))
+        if again.measured(volatile) == row.measured(volatile):
+            self.same += 1
+        elif outcome.status not in REPEATABLE:
+            yield Finding(
+                "warning", "different",
+                f"{_name(row)}: came to no end when run again: {outcome.status} "
+                f"({outcome.message})",
+                (row.key,),
+            )  # fmt: skip
+        else:
             yield Finding(
                 "error", "different",
                 f"{_name(row)}: gives another record when run again: "
@@ -357,12 +389,7 @@ class _Check:
             )  # fmt: skip
 
     def _volatile(self, row: Row) -> tuple[str, ...]:
-        found = self.studies.get((row.study, row.version))
-        return found[1].volatile if found else ()
-
-
-def _record_text(record: Mapping[str, object]) -> str:
-    return json.dumps(record)
+        return self.volatile.get((row.study, row.version), ())
 
 
 def _name(row: Row) -> str:

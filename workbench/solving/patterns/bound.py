@@ -5,12 +5,10 @@ For worker prices u ≥ 0, right or wrong,
     L(u) = Σ_τ n_τ P_τ(u) − Σ_k m_k M_k u_k
 
 bounds the integer program from below, where P_τ(u) is the least Σ_k (c_τk + u_k) a_k over all
-patterns a of task class τ (`models.patterns`). P_τ is bounded in turn by a dynamic programme
+patterns a of task class τ (`crowd_models.patterns`). P_τ is bounded in turn by a dynamic programme
 that rounds every quality up and every price down, in integers, so that nothing is lost to
 rounding: what it gives holds for the problem's floats taken at their exact values, and for
 covers that miss their requirement by the share that counts as met.
-
-May import models, NumPy.
 """
 
 from __future__ import annotations
@@ -20,9 +18,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from models import TypedProblem
-from models.patterns import SLACK, limits
-from models.problem import BoolArray, FloatArray, IntArray
+from crowd_models import TypedProblem
+from crowd_models.patterns import SLACK, limits
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 STEPS = 1_000_000
 """Steps of a requirement; for many task classes fewer, as their number is."""

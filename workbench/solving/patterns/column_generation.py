@@ -8,8 +8,7 @@ follow each pattern, rounded down; the master of the tasks and the capacity that
 solved anew, patterns generated for it, and so on. A plan is then improved by taking some tasks
 out and planning them again.
 
-Source of the program: Ho, Jabbari, Vaughan (2013), Section 4.2, (1)–(3). May import models,
-`master`, `knapsack_cover`.
+Source of the program: Ho, Jabbari, Vaughan (2013), Section 4.2, (1)–(3).
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models import TypedProblem
-from models.patterns import Pattern, limits
-from models.problem import FloatArray, IntArray
+from crowd_models import TypedProblem
+from crowd_models.patterns import Pattern, limits
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.knapsack_cover import cheapest_patterns
 from workbench.solving.patterns.master import Master, Mix

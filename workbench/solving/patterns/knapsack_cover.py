@@ -5,16 +5,14 @@ off by a step or so either way; states a little below and above the requirement 
 back, and only patterns that meet it by their true qualities are given. So every pattern is
 feasible, and the best is close to the cheapest. What bounds the cheapest from below is
 `bound`, which shares no code with this.
-
-May import models, NumPy.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from models.patterns import SLACK
-from models.problem import BoolArray, FloatArray, IntArray
+from crowd_models.patterns import SLACK
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 MOST_CELLS = 300_000_000
 """Of the table, a byte each: with many workers steps are fewer."""

@@ -1,7 +1,7 @@
 """The master of column generation: how many tasks follow each pattern known so far.
 
 The linear program is kept in one solver object that starts from its last basis when columns are
-added; `whole` solves the same over whole numbers. May import models, `highs`.
+added; `whole` solves the same over whole numbers.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from models.patterns import Pattern
-from models.problem import FloatArray, IntArray
+from crowd_models.patterns import Pattern
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.highs import RunOptions, claim_threads, settings
 
 FEASIBILITY = 1e-9

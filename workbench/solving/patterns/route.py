@@ -1,8 +1,7 @@
 """The pattern route: column generation from the relaxation to a plan with its proof.
 
 Patterns and prices are refined until the bound over patterns stands; plans come from dives and
-are improved; whatever is found is reported at once, so that a stop loses nothing. May import
-models and its neighbours in solving.
+are improved; whatever is found is reported at once, so that a stop loses nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models import AssignmentProblem
-from models.patterns import deal
-from models.problem import FloatArray
+from crowd_models import AssignmentProblem
+from crowd_models.patterns import deal
+from workbench.base.arrays import FloatArray
 from workbench.solving.certify import OPTIMALITY
 from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.bound import bound_steps, pattern_bound, refined

@@ -8,16 +8,16 @@ relaxation's bound is
 
 valid for every v, w, u ≥ 0 (weak duality; with w = 0 it is the dual of Ho, Jabbari, Vaughan
 2013, Section 4.3). A pair that would lift this bound beyond a known cost is decided
-(reduced-cost fixing). May import `models` and NumPy.
+(reduced-cost fixing).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from models import AssignmentProblem
-from models.patterns import SLACK
-from models.problem import BoolArray, FloatArray, IntArray
+from crowd_models import AssignmentProblem
+from crowd_models.patterns import SLACK
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 MARGIN = 1e-9
 """Relative error allowed for in the float evaluation of a bound."""

@@ -1,7 +1,6 @@
 """The relaxation with count rows, and the integer program over some of the pairs.
 
-See `count_bound` for the rows and the bound they give. May import `models` and, of
-`workbench.solving`, arrays, runs and `count_bound`.
+See `count_bound` for the rows and the bound they give.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models import AssignmentProblem
-from models.problem import BoolArray, FloatArray, IntArray
+from crowd_models import AssignmentProblem
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.arrays import LinearModel
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.search.count_bound import (

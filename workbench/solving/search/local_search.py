@@ -1,8 +1,7 @@
 """Whole assignments mended and made cheaper label by label, for tasks and workers all different.
 
 Every move keeps the capacities; once all tasks are covered, every move keeps them covered.
-Source of the problem: Ho, Jabbari, Vaughan (2013), (1)–(3). May import `models` and, of
-`workbench.solving`, what knows no solver.
+Source of the problem: Ho, Jabbari, Vaughan (2013), (1)–(3).
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from models import AssignmentProblem
-from models.problem import BoolArray, FloatArray, IntArray
+from crowd_models import AssignmentProblem
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.search.count_bound import least_labels, usable_pairs
 
 COVER_TOLERANCE = 1e-10

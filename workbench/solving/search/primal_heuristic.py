@@ -2,8 +2,7 @@
 
 Several starts (Primal Approximation: Ho, Jabbari, Vaughan 2013, Section 4.3 and Theorem 1; the
 relaxation rounded), each mended, pruned and searched; then ruin and recreate: some tasks at a
-time are solved anew as small integer programs over the pairs of small reduced cost. May import
-`models` and, of `workbench.solving`, what is below the door.
+time are solved anew as small integer programs over the pairs of small reduced cost.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from models import AssignmentProblem
-from models.problem import BoolArray, FloatArray
+from crowd_models import AssignmentProblem
+from workbench.base.arrays import BoolArray, FloatArray
 from workbench.solving.feasibility import rounded
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.search.count_bound import (

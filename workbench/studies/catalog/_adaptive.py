@@ -1,7 +1,4 @@
-"""What trials of the catalog share: a crowd as it arrives, what it is asked, how it errs.
-
-May import everything below the studies.
-"""
+"""What trials of the catalog share: a crowd as it arrives, what it is asked, how it errs."""
 
 from __future__ import annotations
 
@@ -11,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from models import AssignmentProblem, requirement
-from models.problem import FloatArray, IntArray
-from workbench.aggregate.message_passing import message_passing
-from workbench.aggregate.votes import Aggregate, linear_weights, majority, weighted_majority
-from workbench.assign.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
+from crowd_models import AssignmentProblem, requirement
+from workbench.aggregation.message_passing import message_passing
+from workbench.aggregation.votes import Aggregate, linear_weights, majority, weighted_majority
+from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.population import Crowd
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
 from workbench.crowd.sources import collect
-from workbench.errors import InputError
 from workbench.solving import Solution, Termination, solve
 from workbench.studies.plan import Streams
 from workbench.studies.study import Params, Record, TrialEnded

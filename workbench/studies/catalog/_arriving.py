@@ -1,14 +1,11 @@
-"""Crowds that arrive, as the studies of competitive ratios draw them, and what their labels reach.
-
-May import everything below the studies.
-"""
+"""Crowds that arrive, as the studies of competitive ratios draw them, and their labels' reach."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from models import TypedProblem
-from models.problem import FloatArray
+from crowd_models import TypedProblem
+from workbench.base.arrays import FloatArray
 from workbench.crowd import population
 from workbench.crowd.arrivals import adversarial, iid, random_permutation
 from workbench.crowd.population import Crowd

@@ -1,7 +1,4 @@
-"""Error against labels: what the analyses of Figures 1 and 2 share, and sentences about trials.
-
-May import the studies' summary, NumPy and pandas.
-"""
+"""Error against labels: what the analyses of Figures 1 and 2 share, and sentences about trials."""
 
 from __future__ import annotations
 

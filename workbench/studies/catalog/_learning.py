@@ -6,8 +6,6 @@ run had learnt: the labels of exploiting steps are not drawn, so that only the l
 
 Where the paper is silent (it calls G1 and G2 "sufficiently large"): G1 = 3, and G2 is the printed
 1/(a_min − ½)² by the crowd's own a_min, the accuracy of its full vote, unless a number is given.
-
-May import everything below the studies.
 """
 
 from __future__ import annotations
@@ -19,17 +17,17 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from models.problem import FloatArray
-from workbench.aggregate.best_set import best_set, crowd_constants
-from workbench.aggregate.majority_accuracy import majority_accuracy
-from workbench.aggregate.weighted_accuracy import log_odds_accuracy
-from workbench.crowd._streams import stream
-from workbench.errors import InputError
-from workbench.learn.draws import Draws
-from workbench.learn.engine import Runs, simulate
-from workbench.learn.guarantees import repeats_factor
-from workbench.learn.schedule import Schedule
-from workbench.learn.vetting import Removal, Vetting
+from workbench.aggregation.best_set import best_set, crowd_constants
+from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.aggregation.weighted_accuracy import log_odds_accuracy
+from workbench.base.arrays import FloatArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import stream
+from workbench.learning.draws import Draws
+from workbench.learning.engine import Runs, simulate
+from workbench.learning.guarantees import repeats_factor
+from workbench.learning.schedule import Schedule
+from workbench.learning.vetting import Removal, Vetting
 from workbench.studies.plan import Streams
 from workbench.studies.study import Parameter, Params, Record, Scalar
 from workbench.studies.summary import means

@@ -15,8 +15,6 @@ by `in_hindsight`. Workers with fewer than two control answers are not in the po
 no variance.
 
 Source: Li, Liu (2015), Section 4.
-
-May import everything below the studies.
 """
 
 from __future__ import annotations
@@ -28,24 +26,23 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from models.problem import FloatArray, IntArray
-from workbench.aggregate.dawid_skene import dawid_skene
-from workbench.aggregate.votes import (
+from workbench.aggregation.dawid_skene import dawid_skene
+from workbench.aggregation.votes import (
     TIE,
     Aggregate,
     expected_accuracy,
     linear_weights,
     log_odds_weights,
 )
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.seeds import Seed, stream
 from workbench.crowd import datasets
-from workbench.crowd._streams import stream
 from workbench.crowd.population import beta
-from workbench.crowd.random import Seed
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.crowd.votes import BoolArray, Votes
-from workbench.select.per_task import select_per_task
-from workbench.select.rules import select, top
-from workbench.select.scores import Scores, informativeness, scores
+from workbench.crowd.votes import Votes
+from workbench.selection.per_task import select_per_task
+from workbench.selection.rules import select, top
+from workbench.selection.scores import Scores, informativeness, scores
 from workbench.studies.study import TrialEnded
 
 SHARED = ("simulated", "bluebird", "sat12")

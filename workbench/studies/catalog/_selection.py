@@ -7,8 +7,6 @@ met by every rule, budget and number of control questions (of which the first n 
 `accuracy` is the share of items labelled right, fair ties counted as the chance of a right draw;
 `accuracy_exact` its expectation over the labels, from the true skills: the same quantity without
 the items' noise. By the first the paper measured; the second tells rules apart sooner.
-
-May import everything below the studies.
 """
 
 from __future__ import annotations
@@ -20,15 +18,14 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from models.problem import FloatArray, IntArray
-from workbench.aggregate.error_rate import vote_error, vote_errors
-from workbench.aggregate.votes import expected_accuracy, linear_weights
-from workbench.crowd._streams import stream
-from workbench.crowd.random import Seed
+from workbench.aggregation.error_rate import vote_error, vote_errors
+from workbench.aggregation.votes import expected_accuracy, linear_weights
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.seeds import Seed, stream
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.select.accuracy import by_accuracy
-from workbench.select.rules import Selection, select, top
-from workbench.select.scores import Scores, informativeness, scores, set_score
+from workbench.selection.accuracy import by_accuracy
+from workbench.selection.rules import Selection, select, top
+from workbench.selection.scores import Scores, informativeness, scores, set_score
 from workbench.studies.catalog._curves import measured, plus_minus
 from workbench.studies.study import Chart, Parameter, Record
 from workbench.studies.summary import means, paired_differences

@@ -1,10 +1,10 @@
 """Online assignment policies side by side: labels bought, tasks covered, who is best where.
 
-Each trial draws a crowd, orders it, lets one policy of `workbench.assign.policies` assign tasks,
-and measures against the certified bound of the offline relaxation with true skills. The skills a
-policy is told are the true ones (then all that is lost is lost to not knowing who comes) or those
-estimated from s gold tasks a type, as the paper's algorithm has them; hindsight always has the
-true ones. All policies meet the same workers, orders and gold answers.
+Each trial draws a crowd, orders it, lets one policy of `workbench.assignment.policies` assign
+tasks, and measures against the certified bound of the offline relaxation with true skills. The
+skills a policy is told are the true ones (then all that is lost is lost to not knowing who comes)
+or those estimated from s gold tasks a type, as the paper's algorithm has them; hindsight always has
+the true ones. All policies meet the same workers, orders and gold answers.
 
 The figures are those of the study `competitive-ratio`, and one more:
 
@@ -32,17 +32,16 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from models import requirement
-from models.problem import FloatArray, IntArray
-from workbench.aggregate.votes import linear_weights, weighted_majority
-from workbench.assign.guarantees import (
+from crowd_models import requirement
+from workbench.aggregation.votes import linear_weights, weighted_majority
+from workbench.assignment.guarantees import (
     Guarantee,
     mean_qualities,
     theorem_1,
     theorem_2,
     theorem_5,
 )
-from workbench.assign.policies import (
+from workbench.assignment.policies import (
     KINDS,
     CoverageAware,
     Hindsight,
@@ -52,6 +51,7 @@ from workbench.assign.policies import (
     Worker,
     play,
 )
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.skills import estimate_skills
 from workbench.crowd.sources import collect
 from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
@@ -532,5 +532,6 @@ STUDY = Study(
     },
     trial=trial,
     analyse=analyse,
+    version=2,
     deadline=300.0,
 )  # fmt: skip

@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem, requirement
-from models.problem import FloatArray, IntArray
-from workbench.assign.policies import COVERED, KINDS, Setting, Worker, play
+from crowd_models import AssignmentProblem, requirement
+from workbench.assignment.policies import COVERED, KINDS, Setting, Worker, play
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
-from workbench.errors import InputError
 from workbench.solving import Termination, solve
 from workbench.studies.catalog._curves import ended, measured
 from workbench.studies.plan import Streams
@@ -366,5 +366,6 @@ STUDY = Study(
     },
     trial=trial,
     analyse=analyse,
+    version=2,
     deadline=900.0,
 )  # fmt: skip

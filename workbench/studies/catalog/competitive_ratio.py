@@ -30,20 +30,20 @@ import math
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem, requirement
-from models.problem import FloatArray, IntArray
-from workbench.aggregate.votes import linear_weights, weighted_majority
-from workbench.assign.adaptive import AdaptiveAssigner, AdaptiveSettings
-from workbench.assign.guarantees import (
+from crowd_models import AssignmentProblem, requirement
+from workbench.aggregation.votes import linear_weights, weighted_majority
+from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
+from workbench.assignment.guarantees import (
     Guarantee,
     mean_qualities,
     theorem_1,
     theorem_2,
     theorem_5,
 )
-from workbench.assign.primal import perturb, primal_approximation
-from workbench.assign.weights import offline_weights
-from workbench.crowd.random import generator
+from workbench.assignment.primal import perturb, primal_approximation
+from workbench.assignment.weights import offline_weights
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.seeds import generator
 from workbench.crowd.sources import collect
 from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
 from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn

@@ -21,9 +21,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from models import requirement
-from workbench.assign.correction import corrected_epsilon
-from workbench.assign.guarantees import mean_qualities
+from crowd_models import requirement
+from workbench.assignment.correction import corrected_epsilon
+from workbench.assignment.guarantees import mean_qualities
 from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.population import spammer_hammer, uniform_range
 from workbench.studies.catalog._adaptive import COVERED, Instance, relaxation

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem, requirement
-from models.problem import FloatArray
-from workbench.aggregate.error_rate import vote_errors
-from workbench.assign.correction import corrected_epsilon
-from workbench.assign.guarantees import mean_qualities, theorem_3, theorem_4
+from crowd_models import AssignmentProblem, requirement
+from workbench.aggregation.error_rate import vote_errors
+from workbench.assignment.correction import corrected_epsilon
+from workbench.assignment.guarantees import mean_qualities, theorem_3, theorem_4
+from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
 from workbench.studies.catalog._adaptive import relaxation

@@ -29,9 +29,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, requirement
+from workbench.base.seeds import generator
 from workbench.crowd.population import Crowd, from_table, uniform_range
-from workbench.crowd.random import generator
 from workbench.crowd.simulate import task_types
 from workbench.solving import Solution, solve
 from workbench.studies.catalog._adaptive import relaxation

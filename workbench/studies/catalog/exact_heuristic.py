@@ -30,15 +30,15 @@ import time
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem
-from models.problem import BoolArray, FloatArray
-from workbench.assign.adaptive import AdaptiveAssigner, AdaptiveSettings
-from workbench.assign.primal import primal_approximation
-from workbench.assign.weights import offline_weights
+from crowd_models import AssignmentProblem
+from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
+from workbench.assignment.primal import primal_approximation
+from workbench.assignment.weights import offline_weights
+from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.errors import InputError
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import estimate_skills, quality
-from workbench.errors import InputError
 from workbench.solving import Solution, Termination, solve
 from workbench.solving.feasibility import rounded
 from workbench.studies.catalog._adaptive import COVERED, relaxation

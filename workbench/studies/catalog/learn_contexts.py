@@ -4,7 +4,7 @@ Few contexts: the skills of each are drawn from [0.5, 1] on their own. One learn
 that takes all contexts for one. A continuum: skills that change smoothly with w in [0, 1], learnt
 on intervals that are cut finer and finer, beside one LS_OL for all with the same schedule.
 
-The paper omits all details and has no experiment; `workbench.learn.contexts` and `intervals` say
+The paper omits all details and has no experiment; `workbench.learning.contexts` and `intervals` say
 what they add. So that anything is exploited within ten thousand tasks, G1 and G2 are small here;
 two values of G1 show what hangs on them. No horizon enters a learner, so that the curve of one run
 is that of every T.
@@ -20,13 +20,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from models.problem import FloatArray
-from workbench.crowd._streams import stream
-from workbench.learn.context_trial import Skills, SkillTable, play_contexts, smooth_skills
-from workbench.learn.contexts import ContextPolicy, ContextualLsOl, IgnoringContext
-from workbench.learn.intervals import RefiningLsOl
-from workbench.learn.ls_ol import LsOl
-from workbench.learn.schedule import contextual, practical
+from workbench.base.arrays import FloatArray
+from workbench.base.seeds import stream
+from workbench.learning.context_trial import Skills, SkillTable, play_contexts, smooth_skills
+from workbench.learning.contexts import ContextPolicy, ContextualLsOl, IgnoringContext
+from workbench.learning.intervals import RefiningLsOl
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.schedule import contextual, practical
 from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._learning import grid, long, over_time
 from workbench.studies.plan import Streams

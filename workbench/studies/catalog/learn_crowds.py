@@ -31,16 +31,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from models.problem import FloatArray, IntArray
-from workbench.aggregate.best_set import best_set
-from workbench.aggregate.majority_accuracy import majority_accuracy
+from workbench.aggregation.best_set import best_set
+from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.seeds import Seed, stream
 from workbench.crowd import datasets
-from workbench.crowd._streams import stream
-from workbench.crowd.random import Seed
-from workbench.crowd.votes import Names
-from workbench.learn.recorded import Recorded, Replayed, recorded, replay
-from workbench.learn.schedule import practical
-from workbench.learn.vetting import Vetting
+from workbench.learning.recorded import Recorded, Replayed, recorded, replay
+from workbench.learning.schedule import practical
+from workbench.learning.vetting import Vetting
 from workbench.studies.catalog._curves import ended, measured, plus_minus
 from workbench.studies.plan import Streams
 from workbench.studies.study import (

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from workbench.learn.schedule import practical
+from workbench.learning.schedule import practical
 from workbench.studies.catalog._curves import ended
 from workbench.studies.catalog._learning import (
     SHAPES,

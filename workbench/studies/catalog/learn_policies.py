@@ -2,7 +2,7 @@
 
 The comparators are no part of the paper, which compares with the full crowd alone: explore then
 commit, ε-greedy, upper confidence bounds and Thompson sampling on agreement, a refitted Dawid–Skene
-model, the full crowd with weights, and the optimum with known skills. `workbench.learn.policies`
+model, the full crowd with weights, and the optimum with known skills. `workbench.learning.policies`
 says what each learns from.
 
 Source: beyond Liu, Liu (2015), Section 6.1.
@@ -15,13 +15,13 @@ import math
 import numpy as np
 import pandas as pd
 
-from models.problem import FloatArray
-from workbench.crowd._streams import stream
-from workbench.learn.draws import Draws
-from workbench.learn.ls_ol import LsOl
-from workbench.learn.policies import Policy, comparators
-from workbench.learn.schedule import practical
-from workbench.learn.trial import play
+from workbench.base.arrays import FloatArray
+from workbench.base.seeds import stream
+from workbench.learning.draws import Draws
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.policies import Policy, comparators
+from workbench.learning.schedule import practical
+from workbench.learning.trial import play
 from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._learning import CROWDS, draw_crowd, grid, long
 from workbench.studies.plan import Streams

@@ -24,21 +24,21 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from models.problem import BoolArray, FloatArray
-from workbench.aggregate.best_set import best_set, crowd_constants, majority_subsets
-from workbench.aggregate.majority_accuracy import majority_accuracy, prefix_accuracies_many
-from workbench.aggregate.weighted_accuracy import (
+from workbench.aggregation.best_set import best_set, crowd_constants, majority_subsets
+from workbench.aggregation.majority_accuracy import majority_accuracy, prefix_accuracies_many
+from workbench.aggregation.weighted_accuracy import (
     log_odds,
     smallest_weight_gap,
     weighted_accuracies_many,
 )
-from workbench.crowd._streams import stream
-from workbench.learn import guarantees
-from workbench.learn.agreement import structure
-from workbench.learn.engine import KINDS as STEPS
-from workbench.learn.engine import simulate
-from workbench.learn.schedule import practical, theoretical
-from workbench.learn.vetting import FACTOR, disagreement_rate
+from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.seeds import stream
+from workbench.learning import guarantees
+from workbench.learning.agreement import structure
+from workbench.learning.engine import simulate
+from workbench.learning.schedule import KINDS as STEPS
+from workbench.learning.schedule import practical, theoretical
+from workbench.learning.vetting import FACTOR, disagreement_rate
 from workbench.studies.catalog._curves import ended
 from workbench.studies.catalog._learning import FIXED
 from workbench.studies.plan import Streams

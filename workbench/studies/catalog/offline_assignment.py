@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem
-from workbench.assign.guarantees import theorem_1
-from workbench.assign.primal import primal_approximation
-from workbench.assign.weights import offline_weights
+from crowd_models import AssignmentProblem
+from workbench.assignment.guarantees import theorem_1
+from workbench.assignment.primal import primal_approximation
+from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
 from workbench.studies.plan import Streams
 from workbench.studies.study import (

@@ -11,16 +11,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem, requirement
-from models.problem import FloatArray, IntArray
-from workbench.aggregate.error_rate import lemma_1_bounds
-from workbench.assign.guarantees import theorem_2
-from workbench.assign.primal import perturb, primal_approximation
-from workbench.assign.weights import SampledWeights, sampled_weights
+from crowd_models import AssignmentProblem, requirement
+from workbench.aggregation.error_rate import lemma_1_bounds
+from workbench.assignment.guarantees import theorem_2
+from workbench.assignment.primal import perturb, primal_approximation
+from workbench.assignment.weights import SampledWeights, sampled_weights
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
 from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
-from workbench.errors import InputError
 from workbench.studies.catalog._adaptive import relaxation
 from workbench.studies.plan import Streams
 from workbench.studies.study import (

@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from models.problem import FloatArray
-from workbench.select.scores import informativeness, set_score
+from workbench.base.arrays import FloatArray
+from workbench.selection.scores import informativeness, set_score
 from workbench.studies.catalog._curves import ended, measured
 from workbench.studies.plan import Streams
 from workbench.studies.study import (

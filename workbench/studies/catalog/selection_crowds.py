@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.base.arrays import BoolArray
 from workbench.crowd.datasets import DATASETS
-from workbench.crowd.votes import BoolArray
 from workbench.studies.catalog._curves import ended, measured, plus_minus
 from workbench.studies.catalog._recorded import (
     EM,

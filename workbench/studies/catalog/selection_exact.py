@@ -23,15 +23,15 @@ import time
 import numpy as np
 import pandas as pd
 
-from models import SelectionProblem
-from models.problem import FloatArray, IntArray
-from workbench.aggregate.error_rate import vote_error
-from workbench.crowd._streams import stream
+from crowd_models import SelectionProblem
+from workbench.aggregation.error_rate import vote_error
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.seeds import stream
 from workbench.crowd.population import beta
-from workbench.select.accuracy import by_accuracy, exhaustive_by_accuracy, predicted_error
-from workbench.select.money import within_money
-from workbench.select.rules import algorithm_1, select
-from workbench.select.scores import Scores, scores
+from workbench.selection.accuracy import by_accuracy, exhaustive_by_accuracy, predicted_error
+from workbench.selection.money import within_money
+from workbench.selection.rules import algorithm_1, select
+from workbench.selection.scores import Scores, scores
 from workbench.solving.selection import solve_selection
 from workbench.studies.catalog._curves import ended, measured, plus_minus
 from workbench.studies.plan import Streams

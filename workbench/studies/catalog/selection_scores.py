@@ -20,11 +20,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from models.problem import BoolArray, FloatArray, IntArray
-from workbench.crowd._streams import stream
-from workbench.select.guarantees import error_bound, interval
-from workbench.select.rules import algorithm_1
-from workbench.select.scores import informativeness, scores, set_score
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.seeds import stream
+from workbench.selection.guarantees import error_bound, interval
+from workbench.selection.rules import algorithm_1
+from workbench.selection.scores import informativeness, scores, set_score
 from workbench.studies.catalog._curves import ended, measured, plus_minus
 from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study

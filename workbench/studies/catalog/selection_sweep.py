@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from models.problem import FloatArray
-from workbench.crowd._streams import stream
+from workbench.base.arrays import FloatArray
+from workbench.base.seeds import stream
 from workbench.studies.catalog._curves import ended, listed
 from workbench.studies.catalog._selection import (
     TITLES,

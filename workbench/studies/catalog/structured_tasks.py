@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem, requirement
-from models.problem import FloatArray
-from workbench.aggregate.error_rate import vote_errors
-from workbench.assign.primal import perturb, primal_approximation
-from workbench.assign.weights import sampled_weights
+from crowd_models import AssignmentProblem, requirement
+from workbench.aggregation.error_rate import vote_errors
+from workbench.assignment.primal import perturb, primal_approximation
+from workbench.assignment.weights import sampled_weights
+from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.studies.catalog._adaptive import relaxation
 from workbench.studies.plan import Streams

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from models import AssignmentProblem, requirement
-from workbench.assign.correction import corrected_epsilon
-from workbench.assign.primal import primal_approximation
-from workbench.assign.weights import offline_weights
+from crowd_models import AssignmentProblem, requirement
+from workbench.assignment.correction import corrected_epsilon
+from workbench.assignment.primal import primal_approximation
+from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
 from workbench.studies.plan import Streams
 from workbench.studies.study import (

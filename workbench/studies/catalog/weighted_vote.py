@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from models import requirement
-from models.problem import FloatArray
-from workbench.aggregate.error_rate import lemma_1_bound, vote_error
+from crowd_models import requirement
+from workbench.aggregation.error_rate import lemma_1_bound, vote_error
+from workbench.base.arrays import FloatArray
 from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 

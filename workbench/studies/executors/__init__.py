@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Protocol
 
+from workbench.base.errors import InputError
 from workbench.studies.plan import Trial
 from workbench.studies.trial import Outcome, Source
 
@@ -27,6 +28,11 @@ class Limits:
 
     deadline: float | None = None
     memory: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and not 0 < value < float("inf"):
+                raise InputError(f"{name} is {value:g}: give a number above 0")
 
 
 class Executor(Protocol):

@@ -3,10 +3,12 @@
 Dask has no deadline for a task and no memory limit for one. So each Dask worker runs trials in
 worker processes of ours, one for each of its threads, and what holds on one machine holds there:
 deadline, memory limit, and a death that concerns one trial. What Dask adds is the network: it
-sends a trial elsewhere when a machine is lost. `docs/studies-on-clusters.md` has the set-up for
-Slurm, PBS and Kubernetes.
+sends a trial elsewhere when a machine is lost.
 
-May import its neighbours and what runs a trial.
+What comes through Dask's connections is unpickled, so whoever is at the other end can run code
+here. With TLS that is who has a certificate of the cluster's authority; without, it is anybody who
+answers, and that has to be asked for. `docs/studies-on-clusters.md` has the set-up for Slurm, PBS
+and Kubernetes.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ import threading
 import time
 import uuid
 from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 import workbench
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.executors import PULSE, Limits
 from workbench.studies.executors.worker import Worker
 from workbench.studies.plan import Trial
@@ -35,27 +39,52 @@ IDLE = 60.0
 """Seconds after which a worker process that a lost coordinator left behind is ended."""
 
 
+@dataclass(frozen=True)
+class Tls:
+    """Files (PEM) by which this process and a cluster prove to each other who they are.
+
+    Attributes
+    ----------
+    ca
+        Certificate of the authority that signed all others of the cluster.
+    cert, key
+        A certificate of this process's own, and its private key.
+    """
+
+    ca: Path
+    cert: Path
+    key: Path
+
+
 class Cluster:
     """Runs trials on the Dask cluster of a scheduler.
 
     Parameters
     ----------
     address
-        Of the scheduler, for example `tcp://10.0.0.1:8786`.
+        Of the scheduler, for example `tls://10.0.0.1:8786`.
+    tls
+        How to prove who is who.
+    insecure
+        Whether to do without, and trust whoever answers at the address or listens on the way.
+
+    Raises
+    ------
+    InputError
+        Where it is neither `tls` nor `insecure`, or the address does not say so.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, tls: Tls | None = None, *, insecure: bool = False) -> None:
+        if tls is None and (not insecure or address.startswith("tls://")):
+            raise InputError(
+                f"{address}: without TLS whoever answers there can run code as you, here and on "
+                "the workers; give --tls-ca, --tls-cert and --tls-key, or --insecure if you trust "
+                "everybody on that network"
+            )
+        if tls is not None and not address.startswith("tls://"):
+            raise InputError(f"{address}: with TLS the address of a scheduler begins with tls://")
         self.address = address
-
-    @classmethod
-    @contextlib.contextmanager
-    def local(cls, processes: int) -> Iterator[Cluster]:
-        """Yield a cluster on this machine, of one thread a process: for tests."""
-        distributed = _distributed()
-        with distributed.LocalCluster(
-            n_workers=processes, threads_per_worker=1, dashboard_address=None
-        ) as cluster:
-            yield cls(cluster.scheduler_address)
+        self.tls = tls
 
     def run(
         self, source: Source, trials: Iterable[Trial], limits: Limits, stop: Event
@@ -69,10 +98,14 @@ class Cluster:
             the workbench or of the study's file.
         """
         distributed = _distributed()
+        security = None if self.tls is None else _security(distributed, self.tls)
         try:
-            client = distributed.Client(self.address, timeout=CONNECT, set_as_default=False)
+            client = distributed.Client(
+                self.address, timeout=CONNECT, set_as_default=False, security=security
+            )
         except (OSError, ValueError) as error:
-            raise InputError(f"no Dask scheduler at {self.address}: {_first(error)}") from None
+            why = _first(error.__cause__ or error)
+            raise InputError(f"no Dask scheduler at {self.address}: {why}") from None
         run = uuid.uuid4().hex
         try:
             yield from _run(client, run, source, iter(trials), limits, stop)
@@ -141,8 +174,9 @@ def _fed(
 def _outcome(future: Any, trial: Trial) -> Outcome:
     if future.status == "finished":
         result = future.result()
-        assert isinstance(result, Outcome)
-        return result
+        if isinstance(result, Outcome) and result.trial.key == trial.key:
+            return result
+        return Outcome(trial, Status.CRASHED, "Dask: sent what is not its trial's outcome")
     if future.status == "cancelled":
         raise InputError("the Dask scheduler is lost; run again to go on where this ended")
     error = future.exception()
@@ -152,6 +186,21 @@ def _outcome(future: Any, trial: Trial) -> Outcome:
         # Our trials die without their Dask worker, so it was somebody else who ended it.
         return Outcome(trial, Status.CRASHED, "its Dask workers were killed, one after another")
     return Outcome(trial, Status.CRASHED, f"Dask: {_first(error)}")
+
+
+def _security(distributed: Any, tls: Tls) -> Any:
+    security = distributed.Security(
+        require_encryption=True,
+        tls_ca_file=str(tls.ca),
+        tls_client_cert=str(tls.cert),
+        tls_client_key=str(tls.key),
+    )
+    try:
+        security.get_connection_args("client")
+    except OSError as error:  # that of the ssl module is one
+        named = f"--tls-ca {tls.ca}, --tls-cert {tls.cert}, --tls-key {tls.key}"
+        raise InputError(f"{named}: are no certificates and key (PEM): {_first(error)}") from None
+    return security
 
 
 def _first(error: BaseException) -> str:

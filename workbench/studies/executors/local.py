@@ -3,8 +3,6 @@
 The pool names the trial that died: each worker has one trial and a pipe of its own. A trial over
 its deadline is ended with its process, and another process takes its place. Whatever happens to
 the coordinator (an end, Ctrl-C, `kill -9`), no worker stays behind.
-
-May import its neighbours and what runs a trial.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from collections.abc import Generator, Iterable, Iterator
 from multiprocessing.connection import wait
 from threading import Event
 
-from workbench.errors import InputError
+from workbench.base.errors import InputError
 from workbench.studies.executors import PULSE, Limits
 from workbench.studies.executors.worker import Worker
 from workbench.studies.plan import Trial

@@ -3,8 +3,6 @@
 Linear algebra has one thread, as in workers: with more, sums are added up in another order, and
 records differ in their last digit. There are no limits: what runs in this process cannot be
 ended without it. A trial that kills its process kills the run.
-
-May import its neighbours and what runs a trial.
 """
 
 from __future__ import annotations

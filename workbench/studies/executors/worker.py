@@ -1,34 +1,37 @@
 """A worker: one process that runs one trial after another, and the hand that holds it.
 
 Each worker has a pipe of its own, so the death of one, at whatever moment, concerns its own trial
-and nobody else's. It is a fresh interpreter (spawned, never forked: a fork after a threaded solve
-can deadlock), with one thread for its linear algebra, deaf to Ctrl-C, in a process group of its
-own that is ended as a whole. When the process that started it is gone, it ends itself.
+and nobody else's. Lines of JSON go through it; a line that is not the outcome of the trial asked
+for costs the worker, and nothing more. A worker is a fresh interpreter (spawned, never forked: a
+fork after a threaded solve can deadlock), with one thread for its linear algebra, deaf to Ctrl-C,
+in a process group of its own that is ended as a whole. When the process that started it is gone,
+it ends itself.
 
 The memory limit holds on Linux: while a trial runs, the process may take that much data beyond
 what it had before (`RLIMIT_DATA`). Other systems do not offer the like, and there is no limit.
-
-May import its neighbours and what runs a trial.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import platform
 import signal
+import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from multiprocessing.connection import Connection, wait
+from multiprocessing import resource_tracker
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import InputError
-from workbench.studies.executors import Limits
+from workbench.base.errors import InputError
+from workbench.studies.executors import PULSE, Limits
 from workbench.studies.plan import Trial
 from workbench.studies.trial import Outcome, Source, Status, attempt
 
@@ -40,6 +43,8 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
 )
 """What NumPy's libraries read when they are loaded."""
+MOST = 2**26
+"""Bytes of a line from a worker; more is no outcome."""
 STARTS = 5
 """So often in a row a worker may die before it is ready."""
 _starting = threading.Lock()
@@ -70,7 +75,8 @@ class Worker:
         self.limits = limits
         self.trial: Trial | None = None
         self._process: Any = None
-        self._pipe: Connection[Any, Any] | None = None
+        self._pipe: socket.socket | None = None
+        self._heard = b""
         self._ready = False
         self._struck = False
         self._deaths = 0
@@ -106,17 +112,18 @@ class Worker:
         InputError
             When the worker cannot load the study, or cannot even start.
         """
-        assert self._pipe is not None
         # First whether it lives, then what it said last, then the clock: an answer counts even if
-        # its sender died of it, or if nobody looked before the deadline.
-        dead = bool(wait([self._process.sentinel], 0))
-        try:
-            if self._pipe.poll():
-                return self._hear(self._pipe.recv())
-        except (EOFError, OSError):
-            dead = True
+        # its sender died of it, or if nobody looked before the deadline. What the trial has forked
+        # may outlive the process and keep sentinel and pipe open.
+        dead = self._process.exitcode is not None or bool(wait([self._process.sentinel], 0))
+        dead = not self._read() or dead
+        line, whole, rest = self._heard.partition(b"\n")
+        if whole:
+            self._heard = rest
+            return self._hear(line)
         if dead:
-            return self._died()
+            self._process.join(GRACE)
+            return self._lost(f"ended with {_exit(self._process.exitcode)}")
         if self.patience <= 0:
             assert self.limits.deadline is not None
             message = f"over the deadline of {self.limits.deadline:g} s"
@@ -127,8 +134,7 @@ class Worker:
         """Run a trial and wait for its outcome."""
         self.give(trial)
         while (outcome := self.look()) is None:
-            patience = self.patience
-            wait(self.waits, None if patience == float("inf") else max(patience, 0.0))
+            wait(self.waits, min(PULSE, max(self.patience, 0.0)))
         return outcome
 
     def dismiss(self) -> None:
@@ -163,7 +169,8 @@ class Worker:
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
+        self._pipe, theirs = socket.socketpair()
+        self._heard = b""
         self._process = context.Process(
             target=serve, args=(theirs, self.source, self.limits.memory), name="study worker"
         )
@@ -175,7 +182,7 @@ class Worker:
             # It was killed before it had even read what to do.
             self._process = None
             self._pipe.close()
-            self._again(_exit(None))
+            self._again(f"ended with {_exit(None)}")
         finally:
             theirs.close()
 
@@ -184,30 +191,53 @@ class Worker:
         self._since = time.monotonic()
         # If it is gone already, the next look finds out.
         with contextlib.suppress(OSError):
-            self._pipe.send(self.trial)
+            self._pipe.sendall(_line(vars(self.trial)))
 
-    def _hear(self, said: Outcome | str | None) -> Outcome | None:
-        if isinstance(said, str):
-            self.kill()
-            raise InputError(said)
-        if said is None:
-            self._ready, self._deaths = True, 0
-            self._since = time.monotonic()
-            return None
+    def _read(self) -> bool:
+        """Take what has come through the pipe; whether there may be more."""
+        assert self._pipe is not None
+        try:
+            while b"\n" not in self._heard and wait([self._pipe], 0):
+                data = self._pipe.recv(MEGABYTE)
+                self._heard += data
+                if not data or len(self._heard) > MOST:
+                    return False
+        except OSError:
+            return False
+        return True
+
+    def _hear(self, line: bytes) -> Outcome | None:
         assert self.trial is not None
+        outcome, refused = None, ""
+        try:
+            said = json.loads(line)
+            if not self._ready:
+                refused = str(said["refused"])
+            elif said["trial"] == self.trial.key:
+                known = {"trial": self.trial, "status": Status(said["status"])}
+                outcome = Outcome(**{**said, **known})
+            else:
+                return self._lost("sent the outcome of another trial")
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return self._lost("sent what is no outcome")
+        if refused:
+            self.kill()
+            raise InputError(refused)
+        if outcome is None:
+            self._ready, self._deaths, self._since = True, 0, time.monotonic()
+            return None
         self.trial = None
-        if said.status is Status.MEMORY:
+        if outcome.status is Status.MEMORY:
             # What a library left half done in there is nobody's guess.
             self.kill()
-        return said
+        return outcome
 
-    def _died(self) -> Outcome | None:
-        self._process.join()
-        code = self._process.exitcode
+    def _lost(self, how: str) -> Outcome | None:
+        """Give up the process; whether that is its trial's end depends on who is to blame."""
         if self._ready or self._struck:
-            return self._ended(Status.CRASHED, f"the process ended with {_exit(code)}")
+            return self._ended(Status.CRASHED, f"the process {how}")
         self.kill()
-        self._again(_exit(code))
+        self._again(how)
         self._send()
         return None
 
@@ -216,7 +246,7 @@ class Worker:
         self._deaths += 1
         if self._deaths >= STARTS:
             raise InputError(
-                f"worker processes end before they are ready (the last with {how}): a script "
+                f"worker processes end before they are ready (the last {how}): a script "
                 'that runs studies needs `if __name__ == "__main__":` around what it does'
             )
         self._start()
@@ -262,6 +292,8 @@ def _sigint_blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    # Started by the first process, it would unblock what is blocked here.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -289,18 +321,25 @@ def _children_allowed() -> Iterator[None]:
 # In the worker
 
 
-def serve(pipe: Connection[Any, Any], source: Source, memory: float | None) -> None:
+def serve(pipe: socket.socket, source: Source, memory: float | None) -> None:
     """Load the study, say so, then answer each trial with its outcome, until the pipe closes."""
     _settle()
+    refused = ""
     try:
         source.load()
     except InputError as error:
-        pipe.send(str(error))
-        return
-    pipe.send(None)
-    with contextlib.suppress(EOFError, OSError):
-        while True:
-            pipe.send(limited(source, pipe.recv(), memory))
+        refused = str(error)
+    with contextlib.suppress(OSError), pipe.makefile("rb") as asked:
+        pipe.sendall(_line({"refused": refused}))
+        for line in asked if not refused else ():
+            values = json.loads(line)
+            trial = Trial(**{**values, "instance": tuple(values["instance"])})
+            outcome = limited(source, trial, memory)
+            pipe.sendall(_line({**vars(outcome), "trial": trial.key}))
+
+
+def _line(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(values, allow_nan=False).encode() + b"\n"
 
 
 def limited(source: Source, trial: Trial, memory: float | None) -> Outcome:
@@ -327,7 +366,8 @@ def data_limit(memory: float | None) -> Iterator[None]:
 
     before = resource.getrlimit(resource.RLIMIT_DATA)
     wanted = _data() + int(memory * MEGABYTE)
-    ceilings = [wanted, *(limit for limit in before if limit != resource.RLIM_INFINITY)]
+    # More than the system can express is more than any machine has.
+    ceilings = [wanted, sys.maxsize, *(n for n in before if n != resource.RLIM_INFINITY)]
     resource.setrlimit(resource.RLIMIT_DATA, (min(ceilings), before[1]))
     try:
         yield

@@ -1,0 +1,290 @@
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.aggregation.dawid_skene import dawid_skene
+from workbench.aggregation.votes import majority
+from workbench.base.errors import InputError
+from workbench.crowd.simulate import dense_votes, one_coin_labels
+from workbench.crowd.votes import Votes
+
+
+def reference(votes, iterations, *, one_coin=False, uniform=False, smoothing=0.0):
+    """EM vote by vote, straight from the page: posterior, and the log-likelihood it had."""
+    n, m, L = len(votes.tasks), len(votes.workers), len(votes.classes)
+    rows = list(zip(votes.task, votes.worker, votes.label, strict=True))
+    post = np.zeros((n, L))
+    for i, _, label in rows:
+        post[i, label] += 1
+    seen = post.sum(axis=1) > 0
+    post[seen] /= post[seen].sum(axis=1, keepdims=True)
+    post[~seen] = 1 / L
+    fit = []
+    for _ in range(iterations):
+        prior = np.full(L, 1 / L) if uniform or not seen.any() else post[seen].mean(axis=0)
+        matrix = np.full((m, L, L), 0.0 if one_coin else smoothing)
+        density = 0.0
+        for i, j, label in rows:
+            matrix[j, :, label] += post[i]
+        for j in {j for _, j, _ in rows}:
+            if one_coin:
+                right = np.trace(matrix[j]) + smoothing
+                wrong = sum(matrix[j][t, u] for t in range(L) for u in range(L) if t != u)
+                wrong += smoothing
+                matrix[j] = wrong / (right + wrong) / (L - 1)
+                np.fill_diagonal(matrix[j], right / (right + wrong))
+                if smoothing:
+                    density += smoothing * np.log(right * wrong / (right + wrong) ** 2)
+            else:
+                for t in range(L):
+                    total = matrix[j, t].sum()
+                    matrix[j, t] = matrix[j, t] / total if total else 1 / L
+                if smoothing:
+                    density += smoothing * np.log(matrix[j]).sum()
+        log = np.tile(np.log(np.maximum(prior, 1e-300)), (n, 1))
+        for i, j, label in rows:
+            log[i] += np.log(np.maximum(matrix[j, :, label], 1e-300))
+        peak = log.max(axis=1, keepdims=True)
+        post = np.exp(log - peak)
+        fit.append((np.log(post.sum(axis=1)) + peak[:, 0])[seen].sum() + density)
+        post /= post.sum(axis=1, keepdims=True)
+    return post, fit
+
+
+@st.composite
+def crowds(draw):
+    seed = draw(st.integers(0, 10**6))
+    rng = np.random.default_rng(seed)
+    n, m, L = rng.integers(1, 12), rng.integers(1, 6), rng.integers(2, 5)
+    labels = rng.integers(-1, L, (n, m))
+    return dense_votes(labels, int(L))
+
+
+@settings(max_examples=60, deadline=None)
+@given(crowds(), st.booleans(), st.booleans(), st.sampled_from([0.0, 0.5]))
+def test_the_page_written_out(votes, one_coin, uniform, smoothing):
+    found = dawid_skene(
+        votes,
+        confusion="one-coin" if one_coin else "full",
+        class_prior="uniform" if uniform else "estimated",
+        smoothing=smoothing,
+        iterations=3,
+        tolerance=0.0,
+        seed=0,
+    )
+    posterior, fit = reference(
+        votes, found.info["iterations"], one_coin=one_coin, uniform=uniform, smoothing=smoothing
+    )
+    np.testing.assert_allclose(found.info["posterior"], posterior, atol=1e-9)
+    np.testing.assert_allclose(found.info["log_likelihood"], fit, atol=1e-9)
+
+
+@settings(max_examples=80, deadline=None)
+@given(crowds(), st.sampled_from(["full", "one-coin"]), st.sampled_from(["estimated", "uniform"]),
+       st.sampled_from([0.0, 0.01, 1.0]))  # fmt: skip
+def test_the_likelihood_never_falls(votes, confusion, prior, smoothing):
+    found = dawid_skene(
+        votes, confusion=confusion, class_prior=prior, smoothing=smoothing, tolerance=0.0, seed=0
+    )
+    history = np.array(found.info["log_likelihood"])
+    assert (np.diff(history) >= -1e-9 * np.maximum(np.abs(history[1:]), 1)).all()
+    assert np.isfinite(found.info["posterior"]).all()
+    assert (found.unlabelled == (np.bincount(votes.task, minlength=len(votes.tasks)) == 0)).all()
+
+
+def test_skills_are_found():
+    rng = np.random.default_rng(0)
+    skill, truth = np.array([0.95, 0.9, 0.7, 0.6, 0.5, 0.4]), rng.integers(3, size=3000)
+    votes = dense_votes(one_coin_labels(skill, truth, 3, seed=1), 3)
+    one = dawid_skene(votes, confusion="one-coin", seed=0)
+    full = dawid_skene(votes, seed=0)
+    np.testing.assert_allclose(one.info["skill"], skill, atol=0.04)
+    np.testing.assert_allclose(full.info["skill"], skill, atol=0.05)
+    by_count = (majority(votes, seed=0).label == truth).mean()
+    for found in (one, full):
+        assert found.info["converged"]
+        assert (found.label == truth).mean() > by_count + 0.02
+    np.testing.assert_allclose(full.info["confusion"].sum(axis=2), 1.0)
+    assert full.score == pytest.approx(np.ptp(np.sort(full.info["posterior"])[:, 1:], axis=1))
+
+
+def test_confusions_and_class_shares_are_found():
+    """Errors that differ by class, and a rare class: what one coin cannot say."""
+    rng = np.random.default_rng(7)
+    share, n = np.array([0.6, 0.3, 0.1]), 4000
+    matrix = np.array([[[0.8, 0.15, 0.05], [0.05, 0.7, 0.25], [0.3, 0.1, 0.6]]] * 8)
+    matrix[:2] = np.eye(3) * 0.4 + 0.2
+    truth = rng.choice(3, n, p=share)
+    upto = matrix.cumsum(axis=2)[:, truth].transpose(1, 0, 2)
+    labels = (rng.random((n, 8, 1)) > upto).sum(axis=2)
+    found = dawid_skene(dense_votes(labels, 3), seed=0)
+    np.testing.assert_allclose(found.info["class_prior"], share, atol=0.03)
+    np.testing.assert_allclose(found.info["confusion"], matrix, atol=0.07)
+
+
+@pytest.mark.parametrize("confusion", ["full", "one-coin"])
+def test_hundreds_of_votes_a_task_do_not_underflow(confusion):
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=20)
+    votes = dense_votes(one_coin_labels(np.full(3000, 0.7), truth, 2, seed=1), 2)
+    found = dawid_skene(votes, confusion=confusion, seed=0)
+    assert (found.label == truth).all()
+    assert np.isfinite(found.info["log_likelihood"]).all()
+
+
+@pytest.mark.parametrize("confusion", ["full", "one-coin"])
+def test_smoothing_draws_skills_to_the_middle(confusion):
+    votes = dense_votes(np.array([[0, 0, 0], [1, 1, 1], [0, 0, 1]]), 2)
+    skills = [
+        dawid_skene(votes, confusion=confusion, smoothing=s, seed=0).info["skill"]
+        for s in (0.0, 1.0, 100.0)
+    ]
+    away = [np.abs(skill - 0.5).max() for skill in skills]
+    assert away[0] > away[1] > away[2]
+    assert away[2] < 0.02
+
+
+def test_a_class_nobody_names():
+    rng = np.random.default_rng(2)
+    labels = one_coin_labels([0.9, 0.8, 0.7], rng.integers(2, size=200), 2, seed=1)
+    two, three = (dawid_skene(dense_votes(labels, L), seed=0) for L in (2, 3))
+    np.testing.assert_allclose(
+        three.info["posterior"], np.column_stack([two.info["posterior"], np.zeros(200)]), atol=1e-9
+    )
+
+
+def test_classes_and_workers_are_only_names():
+    rng = np.random.default_rng(5)
+    labels = rng.integers(0, 3, (40, 6))
+    votes = dense_votes(labels, 3)
+    turn = np.array([2, 0, 1])
+    one = dawid_skene(votes, seed=0).info["posterior"]
+    other = dawid_skene(dense_votes(turn[labels][:, ::-1], 3), seed=0).info["posterior"]
+    np.testing.assert_allclose(other[:, turn], one, atol=1e-9)
+
+
+def test_ties_and_tasks_without_votes_are_drawn_fairly():
+    votes = dense_votes(np.array([[0, 1]] * 400 + [[-1, -1]] * 400), 2)
+    found = dawid_skene(votes, confusion="one-coin", seed=2)
+    assert found.tied[:400].all()
+    assert found.unlabelled[400:].all()
+    assert not found.tied[400:].any()
+    for half in (found.label[:400], found.label[400:]):
+        assert abs(half.mean() - 0.5) < 4 * 0.5 / 20
+    assert (found.label == dawid_skene(votes, confusion="one-coin", seed=2).label).all()
+
+
+def test_ties_are_seen_through_rounding():
+    """Two halves of a crowd with the same history, and tasks where they contradict each other."""
+    rng = np.random.default_rng(6)
+    truth = rng.integers(2, size=150)
+    one, two = (one_coin_labels(rng.uniform(0.3, 0.9, 5), truth, 2, seed=seed) for seed in (1, 2))
+    one[:20], two[:20] = 0, 1
+    labels = np.block([[one, two], [two, one]])
+    found = dawid_skene(dense_votes(labels, 2), confusion="one-coin", class_prior="uniform", seed=0)
+    opposed = np.tile((one != two).all(axis=1), 2)
+    assert 40 <= opposed.sum() < 60
+    assert np.array_equal(found.tied, opposed)
+    assert np.abs(found.info["posterior"][opposed, 0] - 0.5).max() < 1e-9
+
+
+def test_tasks_without_votes_do_not_follow_the_class_prior():
+    votes = dense_votes(np.array([[0, 0]] * 90 + [[1, 1]] * 10 + [[-1, -1]] * 400), 2)
+    found = dawid_skene(votes, seed=1)
+    np.testing.assert_allclose(found.info["posterior"][100:], [[0.9, 0.1]] * 400)
+    assert abs(found.label[100:].mean() - 0.5) < 4 * 0.5 / 20
+    assert (found.score[100:] == 0).all()
+
+
+def test_the_order_of_votes_does_not_matter():
+    rng = np.random.default_rng(9)
+    votes = dense_votes(rng.integers(-1, 3, (50, 6)), 3)
+    turn = rng.permutation(len(votes))
+    other = Votes(votes.task[turn], votes.worker[turn], votes.label[turn],
+                  votes.tasks, votes.workers, votes.classes)  # fmt: skip
+    np.testing.assert_allclose(
+        dawid_skene(other, seed=0).info["posterior"],
+        dawid_skene(votes, seed=0).info["posterior"],
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("confusion", ["full", "one-coin"])
+def test_unanimous_and_empty(confusion):
+    same = dense_votes(np.zeros((5, 3), dtype=int), 2)
+    assert (dawid_skene(same, confusion=confusion, seed=0).label == 0).all()
+    none = dense_votes(np.full((4, 2), -1), 3)
+    found = dawid_skene(none, confusion=confusion, seed=0)
+    assert found.unlabelled.all()
+    assert np.isnan(found.info["skill"]).all()
+
+
+def test_iterations_are_counted():
+    rng = np.random.default_rng(1)
+    votes = dense_votes(rng.integers(0, 2, (30, 5)), 2)
+    short = dawid_skene(votes, iterations=2, tolerance=0.0, seed=0)
+    assert short.info["iterations"] == len(short.info["log_likelihood"]) == 2
+    assert not short.info["converged"]
+    for tolerance in (1e-2, 1e-5):
+        long = dawid_skene(votes, iterations=10_000, tolerance=tolerance, seed=0)
+        assert long.info["converged"]
+        growth = np.diff(long.info["log_likelihood"]) / 30
+        assert growth[-1] <= tolerance
+        assert (growth[:-1] > tolerance).all()
+
+
+def test_the_variant_is_named():
+    votes = dense_votes(np.array([[0, 1, 1]]), 2)
+    told = dawid_skene(votes, confusion="one-coin", class_prior="uniform", smoothing=1, seed=0)
+    assert told.info["variant"] == (
+        "Dawid–Skene, one coin a worker, uniform class prior, smoothing 1, from vote shares"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"confusion": "two-coin"}, "confusion is 'two-coin'"),
+        ({"class_prior": "flat"}, "class_prior"),
+        ({"smoothing": -1}, "smoothing"),
+        ({"iterations": 0}, "iterations"),
+        ({"tolerance": -1}, "tolerance"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(InputError, match=message):
+        dawid_skene(dense_votes(np.array([[0, 1]]), 2), seed=0, **options)
+
+
+@pytest.mark.skipif("WORKBENCH_DATA" not in os.environ, reason="WORKBENCH_DATA is not set")
+def test_variants_on_bluebird():
+    """The same data, the same method by name: 0.58 to 0.90, majority between."""
+    from workbench.crowd.datasets import load
+
+    data = load("bluebird")
+    votes = Votes.of(data.labels)
+    gold = data.gold.reindex(votes.tasks).to_numpy()
+
+    def share(**options):
+        found = dawid_skene(votes, seed=0, **options)
+        return (votes.classes[found.label] == gold).mean()
+
+    most = (votes.classes[majority(votes, seed=0).label] == gold).mean()
+    assert most == pytest.approx(0.759, abs=5e-4)
+    assert share(confusion="one-coin") == pytest.approx(0.583, abs=5e-4)
+    assert share(confusion="one-coin", class_prior="uniform") == pytest.approx(0.722, abs=5e-4)
+    assert share() == pytest.approx(0.898, abs=5e-4)
+    # A plateau: it passes one more task a hundred iterations later.
+    assert share(class_prior="uniform") == pytest.approx(0.889, abs=5e-4)
+    longer = share(class_prior="uniform", iterations=1000, tolerance=0)
+    assert longer == pytest.approx(0.898, abs=5e-4)
+
+
+@pytest.mark.parametrize("confusion", ["full", "one-coin"])
+def test_more_classes_than_memory_get_one_line(confusion):
+    many = Votes(*np.zeros((3, 2), dtype=np.int64), *map(np.arange, (2, 2, 200_000)))
+    with pytest.raises(InputError, match=r"200000 classes, 2 workers and 2 tasks: .* 640 GB"):
+        dawid_skene(many, confusion=confusion, seed=0)

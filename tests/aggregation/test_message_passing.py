@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.aggregation.message_passing import message_passing
+from workbench.aggregation.votes import majority
+from workbench.base.errors import InputError
+from workbench.crowd.graphs import regular_graph
+from workbench.crowd.votes import Votes
+
+
+def votes(task, worker, label, n=None, m=None, L=2):
+    arrays = [np.asarray(a, dtype=np.int64) for a in (task, worker, label)]
+    sizes = [int(a.max(initial=-1)) + 1 for a in arrays]
+    n, m = sizes[0] if n is None else n, sizes[1] if m is None else m
+    return Votes(*arrays, np.arange(n), np.arange(m), np.arange(L))
+
+
+def spammers_and_hammers(seed, n=500, m=50, each=5, hammers=0.3):
+    """Karger, Oh, Shah: a worker is always right with chance q, else a coin."""
+    rng = np.random.default_rng(seed)
+    task, worker = regular_graph(n, m, each, seed=rng)
+    skill = np.where(rng.random(m) < hammers, 1.0, 0.5)
+    truth = rng.integers(0, 2, n)
+    right = rng.random(len(task)) < skill[worker]
+    return votes(task, worker, np.where(right, truth[task], 1 - truth[task]), n, m), truth, skill
+
+
+def by_the_page(given_votes, initial, iterations):
+    """Return the decision values by double loops over the formulas, never rescaled."""
+    edges = list(zip(given_votes.task.tolist(), given_votes.worker.tolist(), strict=True))
+    A = dict(zip(edges, given_votes.signs(), strict=True))
+    y = dict(zip(edges, initial, strict=True))
+    for _ in range(iterations):
+        x = {(i, j): sum(A[e] * y[e] for e in edges if e[0] == i and e[1] != j) for i, j in edges}
+        y = {(i, j): sum(A[e] * x[e] for e in edges if e[1] == j and e[0] != i) for i, j in edges}
+    return np.array(
+        [sum(A[e] * y[e] for e in edges if e[0] == i) for i in range(len(given_votes.tasks))]
+    )
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 5])
+def test_decision_values_are_the_papers_up_to_scale(iterations):
+    rng = np.random.default_rng(0)
+    task, worker = regular_graph(12, 9, 3, seed=1)
+    given_votes = votes(task, worker, rng.integers(0, 2, len(task)))
+    initial = rng.normal(1, 1, len(task))
+    outcome = message_passing(given_votes, iterations=iterations, seed=0, initial=initial)
+    expected = by_the_page(given_votes, initial, iterations)
+    ratio = outcome.score / expected
+    assert outcome.info["parts"] == 1
+    assert ratio == pytest.approx(np.full(12, ratio[0]))
+    assert ratio[0] > 0
+    assert np.array_equal(outcome.label, expected > 0)
+
+
+def test_beats_majority_on_regular_spammer_hammer_graphs():
+    errors = []
+    for seed in range(10):
+        given_votes, truth, skill = spammers_and_hammers(seed)
+        outcome = message_passing(given_votes, iterations=10, seed=seed)
+        plain = majority(given_votes, seed=seed)
+        errors.append([(outcome.label != truth).mean(), (plain.label != truth).mean()])
+        reliability = outcome.info["reliability"]
+        assert reliability[skill == 1].min() > reliability[skill < 1].max()
+    passed, plain = np.mean(errors, axis=0)
+    assert passed < 0.5 * plain
+    assert 0.1 < plain < 0.25
+
+
+def test_info_tells_iterations_residual_and_regularity():
+    given_votes, _, _ = spammers_and_hammers(0)
+    info = message_passing(given_votes, iterations=3, seed=0).info
+    assert info["iterations"] == 3
+    assert info["task_degree"] == (5, 5)
+    assert info["worker_degree"] == (50, 50)
+    assert info["regular"]
+    assert info["parts"] == 1
+    assert info["reliability"].shape == (50,)
+    assert np.abs(info["reliability"]).max() <= 1
+    ragged = message_passing(votes([0, 0, 1], [0, 1, 0], [1, 1, 0], n=4, m=3), seed=0).info
+    assert ragged["task_degree"] == (0, 2)
+    assert ragged["worker_degree"] == (0, 2)
+    assert not ragged["regular"]
+    assert ragged["parts"] == 1
+    assert np.isnan(ragged["reliability"][2])
+
+
+def test_tolerance_stops_early():
+    given_votes, _, _ = spammers_and_hammers(1, hammers=0.8)
+    info = message_passing(given_votes, iterations=1000, seed=0, tolerance=1e-9).info
+    assert info["iterations"] < 1000
+    assert info["residual"] <= 1e-9
+    once = message_passing(given_votes, iterations=1000, seed=0, tolerance=1e9).info
+    assert once["iterations"] == 1
+
+
+def test_messages_do_not_overflow():
+    given_votes, truth, _ = spammers_and_hammers(2)
+    with np.errstate(all="raise"):
+        outcome = message_passing(given_votes, iterations=2000, seed=0)
+    assert np.isfinite(outcome.score).all()
+    assert (outcome.label != truth).mean() < 0.1
+
+
+def test_a_slow_part_of_the_graph_is_not_drowned_by_a_fast_one():
+    """Messages grow by 4 in a ring of two labels a node, by 49² in the dense part."""
+    dense = np.divmod(np.arange(2500), 50)
+    ring = np.arange(10)
+    task = np.concatenate([dense[0], 50 + ring, 50 + ring])
+    worker = np.concatenate([dense[1], 50 + ring, 50 + (ring + 1) % 10])
+    truth = np.random.default_rng(0).integers(0, 2, 60)
+    given_votes = votes(task, worker, truth[task])
+    outcome = message_passing(given_votes, iterations=500, seed=0, initial=np.ones(len(task)))
+    assert outcome.info["parts"] == 2
+    assert not outcome.tied.any()
+    assert np.array_equal(outcome.label, truth)
+    assert np.abs(outcome.score[50:]).min() > 0.1
+
+
+def test_long_chains_are_one_part():
+    n = 300
+    order = np.random.default_rng(1).permutation(n)
+    task = np.concatenate([order, order[1:]])
+    worker = np.concatenate([np.arange(n), np.arange(n - 1)])
+    info = message_passing(votes(task, worker, np.zeros(2 * n - 1)), iterations=1, seed=0).info
+    assert info["parts"] == 1
+
+
+# Ties, unanimity, nothing
+
+
+def test_exact_ties_are_fair_and_marked():
+    """Two workers who always contradict each other: every message is an exact zero in the end."""
+    n = 4000
+    task = np.repeat(np.arange(n), 2)
+    worker = np.tile([0, 1], n)
+    label = (np.repeat(np.random.default_rng(0).integers(0, 2, n), 2) + worker) % 2
+    outcome = message_passing(votes(task, worker, label), seed=0, initial=np.ones(2 * n))
+    assert outcome.tied.all()
+    assert not outcome.unlabelled.any()
+    assert abs(outcome.label.mean() - 0.5) < 4 * 0.5 / np.sqrt(n)
+
+
+def test_workers_with_one_label_carry_no_message():
+    outcome = message_passing(votes([0, 0, 0], [0, 1, 2], [1, 1, 1]), seed=0)
+    assert outcome.tied.all()
+    assert outcome.score.tolist() == [0]
+    assert outcome.info["reliability"].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_unanimous_votes_are_followed(label):
+    task, worker = regular_graph(30, 12, 4, seed=0)
+    outcome = message_passing(
+        votes(task, worker, np.full(len(task), label)), iterations=50, seed=0, initial=np.ones(120)
+    )
+    assert (outcome.label == label).all()
+    assert not outcome.tied.any()
+    assert outcome.info["reliability"] == pytest.approx(np.ones(12))
+
+
+def test_a_single_class_is_chosen_whatever_the_messages():
+    task, worker = regular_graph(30, 12, 4, seed=0)
+    alone = votes(task, worker, np.zeros(120), L=1)
+    outcome = message_passing(alone, seed=0, initial=-np.ones(120))
+    assert (outcome.label == 0).all()
+    assert not outcome.tied.any()
+
+
+def test_no_votes_at_all():
+    outcome = message_passing(votes([], [], [], n=2000, m=3), seed=0)
+    assert outcome.unlabelled.all()
+    assert not outcome.tied.any()
+    assert outcome.score.dtype == np.float64
+    assert 0.4 < outcome.label.mean() < 0.6
+    assert np.isnan(outcome.info["reliability"]).all()
+    nothing = message_passing(votes([], [], [], L=0), seed=0)
+    assert len(nothing.label) == 0
+    assert nothing.info["task_degree"] == (0, 0)
+
+
+# Symmetries
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32), st.floats(1e-3, 1e3))
+def test_names_order_flips_and_scale(seed, scale):
+    rng = np.random.default_rng(seed)
+    task, worker = regular_graph(20, 10, 4, seed=rng)
+    label, initial = rng.integers(0, 2, 80), rng.normal(1, 1, 80)
+    plain = message_passing(votes(task, worker, label), seed=0, initial=initial)
+    clear = np.abs(plain.score) > 1e-6 * np.abs(plain.score).max()
+
+    scaled = message_passing(votes(task, worker, label), seed=0, initial=scale * initial)
+    assert np.array_equal(plain.label[clear], scaled.label[clear])
+
+    flipped = message_passing(votes(task, worker, 1 - label), seed=0, initial=initial)
+    assert np.array_equal(plain.score, -flipped.score)
+    assert np.array_equal(plain.label[clear], 1 - flipped.label[clear])
+
+    order, tasks, workers = rng.permutation(80), rng.permutation(20), rng.permutation(10)
+    renamed = message_passing(
+        votes(tasks[task[order]], workers[worker[order]], label[order]),
+        seed=0,
+        initial=initial[order],
+    )
+    assert np.array_equal(plain.label[clear], renamed.label[tasks][clear])
+    assert plain.info["reliability"] == pytest.approx(
+        renamed.info["reliability"][workers], abs=1e-6
+    )
+
+
+def test_same_seed_same_messages():
+    given_votes, _, _ = spammers_and_hammers(3)
+    first, again, other = (message_passing(given_votes, seed=s, iterations=1) for s in (1, 1, 2))
+    assert np.array_equal(first.score, again.score)
+    assert not np.array_equal(first.score, other.score)
+
+
+@pytest.mark.parametrize(
+    ("classes", "keywords", "line"),
+    [
+        (3, {}, "message passing takes two classes and the votes have 3: use weighted_majority"),
+        (0, {}, "votes name no classes"),
+        (2, {"iterations": 0}, "iterations is 0: give a whole number of 1 or more"),
+        (2, {"tolerance": -1.0}, "tolerance is -1.0: give a number of 0 or more"),
+        (2, {"initial": [1.0]}, "initial has shape (1,): give 2 finite messages, one per vote"),
+        (2, {"initial": [1.0, np.nan]}, "initial has shape (2,): give 2 finite messages"),
+    ],
+)
+def test_bad_input_gets_one_line(classes, keywords, line):
+    with pytest.raises(InputError) as caught:
+        message_passing(votes([0, 1], [0, 0], [0, 0], L=classes), **({"seed": 0} | keywords))
+    assert str(caught.value).startswith(line)

@@ -1,0 +1,186 @@
+"""The Main Algorithm over a crowd: what it may never do, and what it should achieve."""
+
+import numpy as np
+import pytest
+
+from crowd_models import AssignmentProblem, requirement
+from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings, adaptive_assignment
+from workbench.base.errors import InputError
+from workbench.crowd.population import spammer_hammer, specialists
+from workbench.solving import solve
+
+SETTINGS = AdaptiveSettings(0.1, workers=60, preliminary=30)
+
+
+def gold(crowd, s, seed):
+    answered = np.full(crowd.skill.shape, s)
+    return np.random.default_rng(seed).binomial(answered, crowd.skill), answered
+
+
+def run(crowd, types, settings=SETTINGS, s=40, seed=1, **options):
+    correct, answered = gold(crowd, s, seed)
+    capacity = options.pop("capacity", crowd.capacity)
+    return adaptive_assignment(correct, answered, capacity, types, settings, seed=seed, **options)
+
+
+class TestWhatItMayNeverDo:
+    @pytest.mark.parametrize("seed", range(5))
+    def test_capacity_and_phases(self, seed):
+        rng = np.random.default_rng(seed)
+        crowd = spammer_hammer(90, seed=seed, hammer=0.9)
+        capacity = rng.integers(0, 60, 90)
+        result = run(crowd, np.zeros(80, int), seed=seed, capacity=capacity)
+        taken = np.bincount(result.worker, minlength=90)
+        assert (taken <= capacity).all()
+        assert taken[:30].sum() == 0
+        pairs = set(zip(result.task.tolist(), result.worker.tolist(), strict=True))
+        assert len(pairs) == result.labels_task
+
+    def test_mask(self):
+        crowd = spammer_hammer(90, seed=1, hammer=0.9)
+        mask = np.random.default_rng(2).random((40, 90)) < 0.5
+        result = run(crowd, np.zeros(40, int), available=mask)
+        assert result.labels_task > 0
+        assert mask[result.task, result.worker].all()
+
+    def test_full_mask_is_no_mask(self):
+        """Being told that everything is available changes nothing but the random draws."""
+        crowd = specialists(90, seed=1, task_types=2, skilled=0.95)
+        types = np.arange(50) % 2
+        with_mask = run(crowd, types, available=np.ones((50, 90), bool))
+        without = run(crowd, types)
+        assert with_mask.task_weights == pytest.approx(without.task_weights, rel=1e-3)
+        assert with_mask.sampled.solution.objective == pytest.approx(
+            without.sampled.solution.objective, rel=1e-4
+        )
+
+    def test_prices(self):
+        """A worker who charges three times as much for the same work is not asked."""
+        crowd = spammer_hammer(90, seed=1, hammer=0.9, share=1.0)
+        price = np.ones((1, 90))
+        price[:, ::2] = 3.0
+        result = run(crowd, np.zeros(40, int), cost=price, s=2000)
+        assert np.bincount(result.worker % 2, minlength=2)[0] < 0.1 * result.labels_task
+
+
+class TestWhatItAchieves:
+    def test_near_the_optimum_with_good_estimates(self):
+        """With very good estimates, over 20 crowds: near the hindsight optimum, and covered."""
+        types = np.arange(100) % 2
+        settings = AdaptiveSettings(0.01, workers=300, preliminary=90)
+        ratios, shares = [], []
+        for seed in range(20):
+            crowd = specialists(390, seed=seed, task_types=2, skilled=0.65)
+            result = run(crowd, types, settings, s=20_000, seed=seed)
+            main = crowd.quality[:, 90:][types]
+            optimum = solve(AssignmentProblem(main, 200, requirement(0.01)), "typed")
+            ratios.append(result.labels_task / optimum.objective)
+            chosen = np.zeros((100, 300))
+            chosen[result.task, result.worker - 90] = 1
+            shares.append((main * chosen).sum(axis=1).mean() / float(requirement(0.01)))
+        assert np.mean(ratios) == pytest.approx(1.0, abs=0.1)
+        assert np.mean(shares) == pytest.approx(1.0, abs=0.1)
+        assert max(ratios) < 1.4
+
+    def test_spammers_are_left_alone(self):
+        crowd = spammer_hammer(90, seed=5, hammer=0.9)
+        result = run(crowd, np.zeros(50, int), s=200)
+        assert (crowd.skill[0, result.worker] == 0.9).mean() > 0.99
+
+    def test_same_seed_same_result(self):
+        crowd = specialists(90, seed=1, task_types=3)
+        first, second = (run(crowd, np.arange(60) % 3, seed=9) for _ in range(2))
+        assert first.task.tolist() == second.task.tolist()
+        assert first.worker.tolist() == second.worker.tolist()
+        assert run(crowd, np.arange(60) % 3, seed=10).worker.tolist() != first.worker.tolist()
+
+    def test_correction_asks_for_less(self):
+        crowd = spammer_hammer(90, seed=1, hammer=0.9)
+        corrected = AdaptiveSettings(
+            0.1, workers=60, preliminary=30, radius=0.05, mean_quality_least=0.6
+        )
+        plain, fewer = (
+            [run(crowd, np.zeros(50, int), used, seed=seed).labels_task for seed in range(15)]
+            for used in (SETTINGS, corrected)
+        )
+        assert corrected.requirement == pytest.approx(float(requirement(0.1)) * (1 - 0.2 / 0.6))
+        assert np.mean(fewer) < 0.85 * np.mean(plain)
+        assert corrected.correction.holds
+
+    def test_correction_that_cannot_be(self):
+        settings = AdaptiveSettings(
+            0.1, workers=60, preliminary=30, radius=0.5, mean_quality_least=0.1
+        )
+        assert not settings.correction.holds
+        assert settings.requirement == pytest.approx(float(requirement(0.1)))
+
+
+class TestInfeasibleSample:
+    def crowd(self):
+        return specialists(90, seed=1, task_types=2, skilled=0.9)
+
+    def run(self, rule):
+        capacity = np.full(90, 4)
+        settings = AdaptiveSettings(0.01, workers=60, preliminary=30, on_infeasible=rule)
+        return run(self.crowd(), np.arange(100) % 2, settings, capacity=capacity, s=200)
+
+    def test_error(self):
+        with pytest.raises(InputError, match="cannot cover"):
+            self.run("error")
+
+    def test_drop(self):
+        result = self.run("drop")
+        dropped = int(result.sampled.dropped.sum())
+        assert 0 < dropped < 100
+        assert (result.task_weights == 0).sum() == dropped
+        assert (result.task_weights[result.task] > 0).all()
+
+    def test_relax(self):
+        result = self.run("relax")
+        assert (result.sampled.reached < 1).any()
+        assert (result.sampled.reached > 0).all()
+
+    def test_drop_by_task_where_availability_differs(self):
+        mask = np.ones((20, 90), bool)
+        mask[7, :] = False
+        settings = AdaptiveSettings(0.3, workers=60, preliminary=30, on_infeasible="drop")
+        result = run(self.crowd(), np.arange(20) % 2, settings, available=mask, s=200)
+        assert np.flatnonzero(result.sampled.dropped).tolist() == [7]
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("change", "word"),
+        [
+            ({"workers": 0}, "workers"),
+            ({"preliminary": 0}, "preliminary"),
+            ({"radius": 0.1}, "both"),
+            ({"mean_quality_least": 0.1}, "both"),
+            ({"on_infeasible": "ignore"}, "error, drop or relax"),
+            ({"least_quality": 0.0}, "least quality"),
+            ({"least_quality": 2.0}, "least quality"),
+        ],
+    )
+    def test_settings(self, change, word):
+        with pytest.raises(InputError, match=word):
+            AdaptiveSettings(**{"epsilon": 0.1, "workers": 3, "preliminary": 2, **change})
+
+    @pytest.mark.parametrize("epsilon", [0.0, 1.0, float("nan")])
+    def test_epsilon(self, epsilon):
+        with pytest.raises(ValueError, match="epsilon"):
+            AdaptiveSettings(epsilon, 3, 2)
+
+    def test_crowd_of_another_size(self):
+        with pytest.raises(InputError, match="60 more make 90"):
+            run(spammer_hammer(80, seed=1), np.zeros(5, int))
+
+    def test_phases_in_order(self):
+        assigner = AdaptiveAssigner(
+            np.zeros(3, int), AdaptiveSettings(0.5, workers=1, preliminary=1), seed=1
+        )
+        with pytest.raises(InputError, match="0 of 1"):
+            assigner.assign(np.array([0.9]), 3)
+        assigner.sample(np.array([0.99]), 3)
+        with pytest.raises(InputError, match="complete"):
+            assigner.sample(np.array([0.9]), 3)
+        assert len(assigner.assign(np.array([0.99]), 3)) <= 3

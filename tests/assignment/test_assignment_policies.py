@@ -1,0 +1,393 @@
+"""Online assignment policies: what each may do and may not, and slow loops beside fast ones."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowd_models import TypedProblem, requirement
+from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
+from workbench.assignment.policies import (
+    COVERED,
+    KINDS,
+    LEAST_QUALITY,
+    CoverageAware,
+    DualDescent,
+    Greedy,
+    Hindsight,
+    Paper,
+    ReSolve,
+    Setting,
+    Worker,
+    play,
+    run_policy,
+)
+from workbench.assignment.primal import perturb, primal_approximation
+from workbench.assignment.weights import offline_weights
+from workbench.base.errors import InputError
+from workbench.crowd.skills import quality
+from workbench.solving import solve
+
+CLOSING = ("coverage-aware", "re-solve", "dual descent", "greedy")
+
+
+def crowd(seed, *, n=30, m=25, sample=10, types=2, capacity=12, masked=False, priced=False):
+    """A setting and its workers, with true skills known."""
+    rng = np.random.default_rng(seed)
+    everyone = tuple(
+        Worker(
+            rng.uniform(0.5, 1, types),
+            int(rng.integers(0, capacity + 1)),
+            rng.integers(1, 4, types).astype(float) if priced else None,
+            rng.random(n) < 0.7 if masked else None,
+        )
+        for _ in range(sample + m)
+    )
+    kind = np.arange(n) % types
+    workers = everyone[sample:]
+    return Setting(kind, 0.3, m, everyone[:sample], workers), workers
+
+
+def gathered(setting, workers, run):
+    seen = np.stack([quality(one.skill) for one in workers], axis=1)
+    return np.bincount(
+        run.task, seen[setting.task_class[run.task], run.worker], minlength=len(setting.task_class)
+    )
+
+
+class TestEveryPolicy:
+    @pytest.mark.parametrize("name", KINDS)
+    @pytest.mark.parametrize(("masked", "priced"), [(False, False), (True, False), (False, True)])
+    def test_keeps_to_capacity_and_availability_and_repeats_itself(self, name, masked, priced):
+        bought = 0
+        for seed in range(4):
+            setting, workers = crowd(seed, masked=masked, priced=priced)
+            try:
+                run, _ = play(name, setting, workers, seed=7)
+            except InputError:
+                assert name == "hindsight"  # nobody can cover these tasks
+                continue
+            again, _ = play(name, setting, workers, seed=7)
+            assert np.array_equal(run.task, again.task)
+            assert np.array_equal(run.worker, again.worker)
+            counts = np.bincount(run.worker, minlength=len(workers))
+            assert (counts <= [one.capacity for one in workers]).all()
+            assert len(set(zip(run.task, run.worker, strict=True))) == len(run.task)
+            if masked:
+                assert all(
+                    workers[j].available[i] for i, j in zip(run.task, run.worker, strict=True)
+                )
+            bought += len(run.task)
+        assert bought > 0
+
+    @pytest.mark.parametrize("name", CLOSING)
+    @settings(max_examples=15, deadline=None)
+    @given(seed=st.integers(0, 10_000))
+    def test_a_covered_task_takes_no_more_labels(self, name, seed):
+        setting, workers = crowd(seed)
+        run, _ = play(name, setting, workers, seed=seed)
+        had = np.zeros(len(setting.task_class))
+        for i, j in zip(run.task, run.worker, strict=True):
+            assert had[i] < setting.need * COVERED
+            had[i] += quality(workers[j].skill)[setting.task_class[i]]
+
+    def test_a_policy_that_cheats_is_found_out(self):
+        _, workers = crowd(1, masked=True)
+
+        class Cheat:
+            def __init__(self, tasks):
+                self.tasks = np.asarray(tasks)
+
+            def assign(self, worker):
+                return self.tasks
+
+        with pytest.raises(RuntimeError, match="was given"):
+            run_policy(Cheat(range(13)), workers)
+        with pytest.raises(RuntimeError, match="was given"):
+            run_policy(Cheat([1, 1]), [workers[0]._replace(capacity=5)])
+        closed = int(np.flatnonzero(~workers[0].available)[0])
+        with pytest.raises(RuntimeError, match="closed to her"):
+            run_policy(Cheat([closed]), [workers[0]._replace(capacity=5)])
+
+    def test_unknown_names_and_missing_knowledge(self):
+        setting, workers = crowd(1)
+        with pytest.raises(InputError, match="no policy is called 'best'"):
+            play("best", setting, workers, seed=0)
+        blind = Setting(setting.task_class, 0.3, len(workers))
+        with pytest.raises(InputError, match="preliminary"):
+            play("paper", blind, workers, seed=0)
+        with pytest.raises(InputError, match="give `future`"):
+            play("hindsight", blind, workers, seed=0)
+        for name in ("re-solve", "dual descent", "greedy"):
+            assert len(play(name, blind, workers, seed=0)[0].task) > 0
+
+
+class TestPaper:
+    def test_is_the_main_algorithm(self):
+        setting, workers = crowd(3)
+        everyone = (*setting.sample, *workers)
+        skill = np.stack([one.skill for one in everyone], axis=1)
+        # 1000 gold tasks of which a share p was right give the skill p to three digits.
+        correct = np.round(skill * 1000).astype(int)
+        told = [one._replace(skill=correct[:, j] / 1000) for j, one in enumerate(everyone)]
+        first = len(setting.sample)
+        result = adaptive_assignment(
+            correct, np.full(skill.shape, 1000), np.array([one.capacity for one in everyone]),
+            setting.task_class, AdaptiveSettings(0.3, len(workers), first), seed=5,
+        )  # fmt: skip
+        run, _ = play(
+            "paper", Setting(setting.task_class, 0.3, len(workers), tuple(told[:first])),
+            told[first:], seed=5,
+        )  # fmt: skip
+        assert np.array_equal(run.task, result.task)
+        assert np.array_equal(run.worker + first, result.worker)
+
+
+class TestCoverageAware:
+    @settings(max_examples=25, deadline=None)
+    @given(seed=st.integers(0, 10_000))
+    def test_no_worker_gets_more_than_from_the_paper_with_the_same_weights(self, seed):
+        setting, workers = crowd(seed)
+        plain, aware = Paper(setting, seed=seed), CoverageAware(setting, seed=seed)
+        assert np.array_equal(plain.assigner.task_weights, aware.task_weights)
+        for worker in workers:
+            # A value within rounding of 0 may be on either side of it for the two perturbations.
+            assert len(aware.assign(worker)) <= len(plain.assign(worker))
+
+    @settings(max_examples=25, deadline=None)
+    @given(seed=st.integers(0, 10_000))
+    def test_equals_a_plain_loop(self, seed):
+        setting, workers = crowd(seed, masked=seed % 2 == 1, priced=seed % 3 == 1)
+        fast, slow = CoverageAware(setting, seed=seed), CoverageAware(setting, seed=seed)
+        for worker in workers:
+            assert np.array_equal(fast.assign(worker), plainly(slow, worker))
+        assert np.allclose(fast.gathered, slow.gathered)
+
+
+def plainly(policy, worker):
+    """Tasks one after another, the best value first, then the neediest, then by the same draw."""
+    setting, weights = policy.setting, policy.assigner.state().weights
+    seen, price = policy.perceived(worker), policy.assigner.relative(worker.cost, 2)
+    candidates = []
+    for i, kind in enumerate(setting.task_class):
+        if policy.gathered[i] >= setting.need * COVERED or weights[i] < 0:
+            continue
+        if worker.available is not None and not worker.available[i]:
+            continue
+        value = seen[kind] * weights[i] - price[kind]
+        if value >= -1e-9 * price[kind]:
+            candidates.append((i, value))
+    if len(candidates) > worker.capacity:
+        order = policy.rng.permutation(np.array([i for i, _ in candidates]))
+        place = {int(i): at for at, i in enumerate(order)}
+        candidates.sort(key=lambda one: (-one[1], policy.gathered[one[0]], place[one[0]]))
+        candidates = candidates[: worker.capacity]
+    chosen = sorted(i for i, _ in candidates)
+    for i in chosen:
+        policy.gathered[i] += seen[setting.task_class[i]]
+    return np.array(chosen, dtype=np.int64)
+
+
+class TestReSolve:
+    def test_first_prices_are_the_sampled_lps(self):
+        setting, workers = crowd(4, capacity=20, sample=30)
+        policy = ReSolve(setting, seed=1)
+        policy.assign(workers[0])
+        seen = [*setting.sample, workers[0]]
+        rows = np.stack([quality(one.skill) for one in seen], axis=1)
+        counts = np.bincount(setting.task_class)
+        typed = TypedProblem(
+            rows, np.array([one.capacity for one in seen]),
+            np.full(2, setting.need * len(seen) / len(workers)), counts,
+            np.ones(len(seen), dtype=np.int64),
+        )  # fmt: skip
+        assert np.allclose(policy.prices, solve(typed, "typed").task_weights, rtol=1e-3)
+
+    def test_solves_more_often_toward_the_end(self):
+        setting, workers = crowd(4, m=200, n=400, capacity=3)
+        policy, dues = ReSolve(setting, seed=1), []
+        for worker in workers:
+            policy.assign(worker)
+            dues.append(policy.due)
+        gaps = np.diff(np.unique(dues))
+        assert dues[0] == 10
+        assert gaps[-1] == 1
+        assert (np.diff(gaps) <= 0).all()
+
+    def test_the_last_worker_is_taken_whoever_she_is(self):
+        kind = np.zeros(4, dtype=np.int64)
+        setting = Setting(kind, 0.3, 1, tuple(Worker(np.array([1.0]), 4) for _ in range(3)))
+        run, _ = play("re-solve", setting, [Worker(np.array([0.6]), 4)], seed=1)
+        assert len(run.task) == 4
+
+    def test_of_equal_workers_none_is_turned_away_while_tasks_are_open(self):
+        """Perturbing makes equal workers differ by a hair, and room for all tasks may be tight."""
+        for seed in range(10):
+            workers = [Worker(np.array([0.9]), 60)] * 40
+            setting = Setting(np.zeros(200, dtype=np.int64), 0.05, 40, tuple(workers[:12]))
+            run, policy = play("re-solve", setting, workers, seed=seed)
+            assert not policy.open.any()
+            assert np.bincount(run.worker).tolist() == [60] * 33 + [20]
+
+    @settings(max_examples=25, deadline=None)
+    @given(seed=st.integers(0, 10_000))
+    def test_equal_workers_cover_all_tasks_that_they_have_room_for(self, seed):
+        rng = np.random.default_rng(seed)
+        n, capacity, skill = int(rng.integers(5, 40)), int(rng.integers(1, 5)), rng.uniform(0.7, 1)
+        setting = Setting(np.zeros(n, dtype=np.int64), rng.uniform(0.1, 0.9), 1)
+        each = math.ceil(setting.need / quality(skill))
+        m = math.ceil(n * each / capacity)  # no worker to spare
+        workers = [Worker(np.array([skill]), capacity)] * m
+        setting = Setting(setting.task_class, setting.epsilon, m, tuple(workers[: m // 4]))
+        run, policy = play("re-solve", setting, workers, seed=seed)
+        assert not policy.open.any()
+        assert len(run.task) == n * each
+
+    def test_a_solver_that_fails_leaves_prices_as_they_were(self, monkeypatch):
+        setting, workers = crowd(4, m=60, capacity=20, priced=True)
+        policy, calls = ReSolve(setting, seed=1), []
+
+        def failing(*args):
+            calls.append(len(calls))
+            found = solve(*args)
+            return found if len(calls) == 3 else replace(found, task_weights=None)
+
+        monkeypatch.setattr("workbench.assignment.policies.solve", failing)
+        prices = []
+        for worker in workers:
+            policy.assign(worker)
+            prices.append((len(calls), policy.prices.tolist()))
+        assert dict(prices)[1] == dict(prices)[2] == [1 / LEAST_QUALITY] * 2
+        assert dict(prices)[3] == prices[-1][1] != dict(prices)[2]
+        assert policy.gathered.any()
+
+    def test_a_type_without_tasks(self):
+        """Workers have skills and prices for a type of which no task is left."""
+        setting, workers = crowd(4, types=3, priced=True)
+        kind = np.minimum(setting.task_class, 1)
+        run, _ = play("re-solve", Setting(kind, 0.3, 25, setting.sample), workers, seed=1)
+        assert len(run.task) > 0
+
+    def test_many_seen_are_drawn_from(self):
+        setting, workers = crowd(4, sample=250)
+        run, _ = play("re-solve", setting, workers, seed=1)
+        assert len(run.task) > 0
+
+
+class TestDualDescent:
+    def test_one_step_by_hand(self):
+        kind = np.zeros(2, dtype=np.int64)
+        setting = Setting(kind, 0.3, 4)
+        policy = DualDescent(setting, seed=1, start=2.0)
+        assert len(policy.assign(Worker(np.array([0.6]), 2))) == 0  # 0.04 · 2 is below 1
+        assert policy.prices[0] == pytest.approx(2.0 + 0.5 * 1.0)
+        assert len(policy.assign(Worker(np.array([1.0]), 1))) == 1  # half of the tasks, quality 1
+        rate = setting.need / 4
+        assert policy.prices[0] == pytest.approx(2.5 + 0.5 * (setting.need / 3 - 0.5) / rate, 1e-4)
+
+    def test_prices_stay_within_bounds(self):
+        kind = np.zeros(2, dtype=np.int64)
+        policy = DualDescent(Setting(kind, 0.3, 400), seed=1, step=5.0)
+        for _ in range(400):
+            policy.assign(Worker(np.array([0.5]), 2))
+        assert policy.prices[0] == 1 / LEAST_QUALITY
+
+    def test_prices_come_to_the_offline_dual_on_a_long_stream(self):
+        """With a constant pace, as published: the mean of late prices, 4000 workers, 3 seeds.
+
+        The requirement grows with the crowd, as the theory has it: C/m = 0.08. Steps of 1/√m leave
+        the last price noisy; its mean over the second half is near the dual.
+        """
+        m, n, epsilon = 4000, 60, math.exp(-160)
+        need = float(requirement(epsilon))
+        kind = np.arange(n) % 2
+        for seed in range(3):
+            rng = np.random.default_rng(seed)
+            skill = rng.uniform(0.5, 1, (2, m))
+            typed = TypedProblem(
+                quality(skill), np.full(m, 20), np.full(2, need), np.full(2, n // 2),
+                np.ones(m, dtype=np.int64),
+            )  # fmt: skip
+            offline = solve(typed, "typed").task_weights
+            policy = DualDescent(Setting(kind, epsilon, m), seed=seed, pace="constant", start=9.0)
+            prices = []
+            for j in range(m):
+                policy.assign(Worker(skill[:, j], 20))
+                prices.append(policy.prices.copy())
+            late = np.mean(prices[m // 2 :], axis=0)
+            assert np.allclose(late, offline, rtol=0.05), (seed, late, offline)
+
+    def test_constant_pace_goes_on_labelling_covered_tasks(self):
+        setting, workers = crowd(5, m=60, capacity=20)
+        policy = DualDescent(setting, seed=1, pace="constant", start=50.0, step=0.0)
+        run = run_policy(policy, workers)
+        counts = np.bincount(run.task, minlength=len(setting.task_class))
+        closing = DualDescent(setting, seed=1, start=50.0, step=0.0)
+        assert counts.sum() > len(run_policy(closing, workers).task)
+
+
+class TestGreedy:
+    def test_covers_everything_it_can_and_skips_what_says_nothing(self):
+        kind = np.zeros(3, dtype=np.int64)
+        setting = Setting(kind, 0.3, 20)
+        workers = [Worker(np.array([p]), 3) for p in [0.5, 0.52, *[0.9] * 18]]
+        run, policy = play("greedy", setting, workers, seed=1)
+        each = math.ceil(setting.need / 0.64)
+        assert np.bincount(run.task).tolist() == [each] * 3
+        assert set(run.worker) == set(range(2, 2 + each))
+        assert not policy.open.any()
+
+    def test_takes_the_type_of_best_quality_for_the_price(self):
+        kind = np.array([0, 0, 1, 1])
+        worker = Worker(np.array([0.9, 0.8]), 2)
+        assert Greedy(Setting(kind, 0.3, 9), seed=1).assign(worker).tolist() == [0, 1]
+        dear = worker._replace(cost=np.array([3.0, 1.0]))
+        assert Greedy(Setting(kind, 0.3, 9), seed=1).assign(dear).tolist() == [2, 3]
+
+
+class TestHindsight:
+    @pytest.mark.parametrize("masked", [False, True])
+    def test_is_the_primal_approximation_with_offline_weights(self, masked):
+        setting, workers = crowd(6, m=60, capacity=20, masked=masked)
+        run, policy = play("hindsight", setting, workers, seed=3)
+        rng = np.random.default_rng(3)
+        skill = np.stack([one.skill for one in workers], axis=1)
+        seen = perturb(quality(skill), seed=rng)[setting.task_class]
+        assert np.array_equal(seen, policy.problem.quality)
+        weights, _, _ = offline_weights(policy.problem)
+        chosen = primal_approximation(
+            seen, weights, policy.problem.capacity, available=policy.problem.available, seed=rng
+        )
+        found = np.zeros_like(chosen)
+        found[run.task, run.worker] = True
+        assert np.array_equal(found, chosen)
+
+    def test_goes_by_true_skills_whatever_is_told(self):
+        setting, workers = crowd(6, m=60, capacity=20)
+        told = [one._replace(skill=np.full(2, 0.5)) for one in workers]
+        true, _ = play("hindsight", setting, workers, seed=3)
+        same, _ = play("hindsight", setting, told, seed=3)
+        assert np.array_equal(true.task, same.task)
+
+    def test_no_more_than_tasks_above_the_optimum(self):
+        for seed in range(5):
+            setting, workers = crowd(seed, m=60, capacity=20)
+            run, policy = play("hindsight", setting, workers, seed=seed)
+            least = solve(policy.problem, "typed").certificate.lower_bound
+            assert len(run.task) <= least + min(len(setting.task_class), len(workers)) + 1e-6
+
+
+def test_every_run_that_covers_costs_at_least_the_certified_bound():
+    reached = 0
+    for seed in range(6):
+        setting, workers = crowd(seed, m=60, capacity=20)
+        bound = solve(Hindsight(setting, seed=0).problem, "typed").certificate.lower_bound
+        for name in KINDS:
+            run, _ = play(name, setting, workers, seed=seed)
+            if (gathered(setting, workers, run) >= setting.need * COVERED).all():
+                reached += 1
+                assert len(run.task) >= bound * (1 - 1e-4)  # perturbed by 1e-5
+    assert reached > 10

@@ -1,0 +1,222 @@
+"""Algorithm 1, Theorem 1 and the toy example of Section 5.2."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowd_models import AssignmentProblem, requirement
+from workbench.assignment.correction import corrected_epsilon
+from workbench.assignment.guarantees import cut_in_a_tie, theorem_1
+from workbench.assignment.primal import (
+    best_of_groups,
+    best_tasks,
+    perturb,
+    primal_approximation,
+    task_values,
+)
+from workbench.assignment.weights import offline_weights
+from workbench.solving import Termination, solve
+
+
+def heuristic(problem, seed):
+    """Algorithm 1 with the optimal dual of the perturbed relaxation, and what it knew."""
+    rng = np.random.default_rng(seed)
+    weights, quality, _ = offline_weights(problem, seed=rng)
+    chosen = primal_approximation(
+        quality,
+        weights,
+        problem.capacity,
+        cost=problem.cost,
+        available=problem.available,
+        seed=rng,
+    )
+    return chosen, theorem_1(problem, weights, quality)
+
+
+def random_problem(rng, *, tight):
+    n, m = rng.integers(2, 11), rng.integers(3, 13)
+    quality = rng.uniform(0.05, 1, (n, m))
+    capacity = rng.integers(1, n + 1, m) if tight else np.full(m, n)
+    need = rng.uniform(0.1, 0.55) * quality.sum(axis=1).min()
+    mask = rng.random((n, m)) < 0.9 if rng.random() < 0.3 else None
+    return AssignmentProblem(quality, capacity, np.full(n, need), available=mask)
+
+
+def covered(problem, chosen):
+    return (problem.quality * chosen).sum(axis=1) >= problem.requirement * (1 - 1e-9)
+
+
+class TestTheorem1:
+    def test_holds_wherever_its_assumption_does(self):
+        """200 instances with the assumption: all feasible, all within min(m, n) of the optimum."""
+        rng = np.random.default_rng(20130616)
+        held = without = broken = 0
+        while held < 200:
+            problem = random_problem(rng, tight=rng.random() < 0.7)
+            optimum = solve(problem, "ip")
+            if optimum.termination is not Termination.OPTIMAL:
+                continue
+            chosen, promise = heuristic(problem, rng)
+            assert (chosen.sum(axis=0) <= problem.capacity).all()
+            if not promise.holds:
+                without += 1
+                broken += not covered(problem, chosen).all()
+                continue
+            held += 1
+            assert covered(problem, chosen).all()
+            assert chosen.sum() - optimum.objective <= promise.labels
+            assert promise.labels == min(problem.shape)
+        # The assumption is not a formality: without it the claim mostly fails.
+        assert without > 50
+        assert broken > without / 2
+
+    def test_assumption_cannot_be_had_by_perturbing(self):
+        """A full worker split between two tasks ties them, whatever the qualities."""
+        rng = np.random.default_rng(3)
+        for _ in range(20):
+            quality = perturb(np.tile([1.0, 0.3, 0.5], (2, 1)), seed=rng, scale=0.1)
+            problem = AssignmentProblem(quality, [1, 2, 2], np.full(2, 0.72))
+            assert solve(problem, "ip").objective == 3
+            chosen, promise = heuristic(problem, rng)
+            relaxed = solve(problem, "relaxation")
+            split = (relaxed.assignment > 1e-6) & (relaxed.assignment < 1 - 1e-6)
+            if split[:, 0].sum() == 2:
+                assert not promise.holds
+                assert not covered(problem, chosen).all()
+
+    def test_pairs_worth_nothing_are_taken_whole(self):
+        """Equal tasks, perturbed by class: the marginal worker takes all, not the share she had."""
+        n, rng = 40, np.random.default_rng(5)
+        beyond = 0
+        for _ in range(30):
+            types = rng.uniform(0.1, 1, (1, 6))
+            problem = AssignmentProblem(np.tile(types, (n, 1)), n, np.full(n, 0.55 * types.sum()))
+            relaxed = solve(problem, "typed")
+            chosen = primal_approximation(
+                problem.quality, relaxed.task_weights, problem.capacity, seed=rng
+            )
+            promise = theorem_1(problem, relaxed.task_weights)
+            assert covered(problem, chosen).all()
+            if chosen.sum() - relaxed.bound > min(problem.shape) + 1e-6:
+                beyond += 1
+                assert not promise.holds
+                assert "worth exactly nothing" in promise.failed[0]
+        assert beyond > 5
+
+    def test_cut_in_a_tie(self):
+        assert cut_in_a_tie(np.array([2.0, 1.0, 1.0]), 2)
+        assert not cut_in_a_tie(np.array([2.0, 1.0, 1.0]), 1)
+        assert not cut_in_a_tie(np.array([2.0, 1.0, 1.0]), 3)
+        assert not cut_in_a_tie(np.array([2.0, -1.0, -1.0]), 2)  # nobody wants what is cut
+        assert not cut_in_a_tie(np.array([2.0, 2.0]), 0)
+
+    def test_costs_are_outside_the_theorem(self):
+        cost = np.full((2, 4), 2.0)
+        equal = AssignmentProblem(np.full((2, 4), 0.5), 2, np.full(2, 0.9), cost=cost)
+        promise = theorem_1(equal, solve(equal, "typed").task_weights)
+        assert "equal prices" not in promise.failed
+        cost[0, 0] = 3.0
+        dear = AssignmentProblem(equal.quality, 2, np.full(2, 0.9), cost=cost)
+        assert "equal prices" in theorem_1(dear, solve(dear, "typed").task_weights).failed
+
+
+class TestToyExample:
+    """Section 5.2: three perfect workers, the rest nearly useless, ε = 0.224."""
+
+    EPSILON = 0.224
+    TASKS, WORKERS = 4, 300
+
+    def quality(self, best):
+        return np.tile(np.r_[np.full(3, best), np.full(self.WORKERS - 3, 1e-4)], (self.TASKS, 1))
+
+    def labels(self, best, epsilon):
+        problem = AssignmentProblem(self.quality(best), self.TASKS, requirement(epsilon))
+        return solve(problem, "typed")
+
+    def test_optimum_asks_the_three(self):
+        problem = AssignmentProblem(self.quality(1.0), self.TASKS, requirement(self.EPSILON))
+        assert requirement(self.EPSILON) == pytest.approx(3, abs=0.01)
+        solution = solve(problem, "ip")
+        assert solution.objective == 3 * self.TASKS
+        assert (solution.assignment[:, :3] == 1).all()
+        chosen, _ = heuristic(problem, 1)
+        assert (chosen[:, :3]).all()
+        assert chosen.sum() == 3 * self.TASKS
+
+    def test_underestimating_ruins_it(self):
+        """One percent below the truth, and each task goes to over two hundred workers."""
+        assert self.labels(0.99, self.EPSILON).objective > 200 * self.TASKS
+
+    def test_correction_mends_it(self):
+        radius = (1 - np.sqrt(0.99)) / 2  # |p̂ − p| for q̂ = 0.99, q = 1
+        correction = corrected_epsilon(self.EPSILON, radius=radius, mean_quality_least=1.0)
+        assert correction.holds
+        repaired = self.labels(0.99, correction.epsilon_corrected)
+        assert repaired.objective <= self.labels(1.0, self.EPSILON).objective + 1e-9
+
+
+class TestChoice:
+    def test_all_when_there_is_room(self):
+        assert best_tasks(np.array([1.0, -1.0, 0.0, 2.0]), 3, seed=1).tolist() == [0, 2, 3]
+
+    def test_best_when_there_is_not(self):
+        assert best_tasks(np.array([1.0, -1.0, 0.5, 2.0]), 2, seed=1).tolist() == [3, 0]
+
+    def test_marginal_value_counts_as_zero(self):
+        """A value of 0 in theory may be −1e-12 in floats: the task is asked for."""
+        assert best_tasks(np.array([-1e-12, -1e-6]), 5, seed=1).tolist() == [0]
+
+    def test_ties_are_fair(self):
+        rng = np.random.default_rng(5)
+        counts = np.bincount(
+            np.concatenate([best_tasks(np.ones(5), 2, seed=rng) for _ in range(5000)]), minlength=5
+        )
+        assert np.abs(counts - 2000).max() < 4 * np.sqrt(5000 * 0.4 * 0.6)
+
+    @given(data=st.data())
+    @settings(max_examples=100, deadline=None)
+    def test_groups_choose_like_tasks(self, data):
+        """Same values taken, same number, whether tasks are listed or grouped."""
+        kinds = data.draw(st.integers(1, 4))
+        kind = np.array(data.draw(st.lists(st.integers(0, kinds - 1), min_size=1, max_size=12)))
+        values = np.array(data.draw(st.lists(st.integers(-2, 3), min_size=kinds, max_size=kinds)))
+        values = values.astype(float)
+        capacity = data.draw(st.integers(0, 14))
+        groups = [np.flatnonzero(kind == k) for k in range(kinds)]
+        grouped = best_of_groups(values, groups, capacity, seed=1)
+        listed = best_tasks(values[kind], capacity, seed=2)
+        assert len(set(grouped.tolist())) == len(grouped) == len(listed)
+        assert sorted(values[kind[grouped]]) == sorted(values[kind[listed]])
+
+    def test_equal_groups_are_fair(self):
+        rng = np.random.default_rng(6)
+        groups = [np.array([0, 1]), np.array([2, 3])]
+        taken = np.concatenate(
+            [best_of_groups(np.ones(2), groups, 1, seed=rng) for _ in range(4000)]
+        )
+        counts = np.bincount(taken, minlength=4)
+        assert np.abs(counts - 1000).max() < 4 * np.sqrt(4000 * 0.25 * 0.75)
+
+    def test_cost_and_mask(self):
+        quality = np.full((3, 1), 0.5)
+        chosen = primal_approximation(
+            quality,
+            np.full(3, 4.0),
+            np.array([3]),
+            cost=np.array([[1.0], [2.5], [1.0]]),
+            available=np.array([[True], [True], [False]]),
+            seed=1,
+        )
+        assert chosen[:, 0].tolist() == [True, False, False]
+
+    def test_values(self):
+        assert task_values(np.array([0.5, 0.25]), np.array([2.0, 2.0])).tolist() == [0.0, -0.5]
+
+    def test_perturbation_only_lowers(self):
+        quality = np.linspace(0, 1, 50)
+        noisy = perturb(quality, seed=1)
+        assert noisy[0] == 0
+        assert (noisy <= quality).all()
+        assert np.abs(noisy - quality).max() <= 1e-5
+        assert len(np.unique(perturb(np.full(50, 0.5), seed=1))) == 50

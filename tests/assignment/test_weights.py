@@ -1,0 +1,172 @@
+"""The sampled LP, what is done when it has no solution, and typed against full perturbation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from crowd_models import AssignmentProblem, requirement
+from workbench.assignment.primal import perturb, primal_approximation
+from workbench.assignment.weights import offline_weights, sampled_weights
+from workbench.base.errors import InputError
+from workbench.solving import solve
+
+ONE = np.ones(1, dtype=np.int64)
+
+
+class TestSampled:
+    def test_whole_crowd_as_sample_gives_the_offline_weights(self):
+        """γ = 1 and the same workers: the sampled LP is the relaxation itself."""
+        rng = np.random.default_rng(1)
+        quality = rng.uniform(0.1, 1, (5, 12))
+        problem = AssignmentProblem(quality, 3, np.full(5, 1.4))
+        weights, _, solution = offline_weights(problem)
+        sample = sampled_weights(
+            quality, np.full(12, 3), np.full(5, 1.4), np.ones(5, int), gamma=1.0
+        )
+        assert sample.weights == pytest.approx(weights)
+        assert sample.solution.objective == pytest.approx(solution.objective)
+        used = sample.solution.assignment > 1e-9
+        assert sample.least_quality_used == quality[used].min()
+
+    def test_halving_crowd_and_requirement_changes_nothing(self):
+        """Two equal workers of whom one is sampled: γ = ½ gives the same weights."""
+        rng = np.random.default_rng(2)
+        half = rng.uniform(0.1, 1, (4, 8))
+        need = np.full(4, 1.5)
+        full = sampled_weights(
+            np.hstack([half, half]), np.full(16, 3), need, np.ones(4, int), gamma=1.0
+        )
+        sample = sampled_weights(half, np.full(8, 3), need, np.ones(4, int), gamma=0.5)
+        assert sample.solution.objective == pytest.approx(full.solution.objective / 2)
+
+    def test_counts_stand_for_tasks(self):
+        rng = np.random.default_rng(3)
+        quality = rng.uniform(0.1, 1, (2, 9))
+        counts = np.array([4, 7])
+        need = np.array([1.2, 0.7])
+        typed = sampled_weights(quality, np.full(9, 6), need, counts, gamma=0.8)
+        rows = np.repeat([0, 1], counts)
+        listed = sampled_weights(
+            quality[rows], np.full(9, 6), need[rows], np.ones(11, int), gamma=0.8
+        )
+        assert typed.solution.objective == pytest.approx(listed.solution.objective)
+
+    def test_error_says_what_to_do(self):
+        with pytest.raises(InputError, match="on_infeasible='drop'"):
+            sampled_weights(np.full((1, 2), 0.1), np.full(2, 1), np.ones(1), ONE, gamma=1.0)
+
+    def test_relax_caps_the_weights(self):
+        """Tasks out of reach weigh as much as a label of the least quality is worth."""
+        quality = np.array([[0.9, 0.9, 0.9], [0.1, 0.1, 0.1]])
+        sample = sampled_weights(
+            quality, np.full(3, 9), np.full(2, 1.5), np.array([2, 3]), gamma=1.0,
+            on_infeasible="relax", least_quality=0.05,
+        )  # fmt: skip
+        assert sample.reached == pytest.approx([1.0, 0.2])
+        assert sample.weights[1] == pytest.approx(1 / 0.05)
+        assert sample.weights[0] == pytest.approx(1 / 0.9)
+        assert sample.solution.certificate.status == "proven"
+
+    def test_drop_discards_the_fewest(self):
+        """One worker of quality 1 with room for 3 tasks: 2 of 5 must go."""
+        sample = sampled_weights(
+            np.ones((1, 1)), np.array([3]), np.ones(1), np.array([5]), gamma=1.0,
+            on_infeasible="drop",
+        )  # fmt: skip
+        assert sample.dropped.tolist() == [2]
+        assert sample.weights[0] > 0
+
+    def test_drop_discards_whole_classes_out_of_reach(self):
+        quality = np.array([[0.9, 0.9], [0.1, 0.1]])
+        sample = sampled_weights(
+            quality, np.full(2, 9), np.full(2, 1.5), np.array([2, 3]), gamma=1.0,
+            on_infeasible="drop",
+        )  # fmt: skip
+        assert sample.dropped.tolist() == [0, 3]
+        assert sample.weights[1] == 0
+
+    def test_offline_infeasible_names_tasks(self):
+        problem = AssignmentProblem([[0.9, 0.9], [0.1, 0.1]], 2, [1.0, 1.0])
+        with pytest.raises(InputError, match="task 1"):
+            offline_weights(problem, seed=1)
+
+
+def draw(seed: int, kind: str, shape: tuple[int, int, int], capacity: int) -> tuple[float, ...]:
+    """One draw: skills estimated from 20 answers (so they tie), weights from a sample, then all.
+
+    `kind` says where the noise goes: once a (type, worker), or once a (task, worker).
+    """
+    n, m, extra = shape
+    crowd = np.random.default_rng([seed, 7])
+    quality = (crowd.binomial(20, crowd.uniform(0.6, 0.95, (2, m + extra))) / 10 - 1) ** 2
+    types = np.arange(n) % 2
+    need = float(requirement(0.1))
+    rng = np.random.default_rng([seed, 1 if kind == "typed" else 2])
+    rows = np.arange(2) if kind == "typed" else types
+    counts = np.bincount(types) if kind == "typed" else np.ones(n, dtype=np.int64)
+    sample = sampled_weights(
+        perturb(quality[:, :extra][rows], seed=rng),
+        np.full(extra, capacity),
+        np.full(len(rows), need),
+        counts,
+        gamma=extra / m,
+        on_infeasible="relax",
+    )
+    weights = sample.weights[types] if kind == "typed" else sample.weights
+    later = quality[:, extra:]
+    noisy = perturb(later, seed=rng)[types] if kind == "typed" else perturb(later[types], seed=rng)
+    chosen = primal_approximation(noisy, weights, np.full(m, capacity), seed=rng)
+    gathered = (later[types] * chosen).sum(axis=1)
+    return float(chosen.sum()), float(gathered.mean()), float((gathered >= need).mean())
+
+
+@pytest.mark.parametrize("capacity", [80, 25], ids=["room to spare", "capacity binds"])
+def test_typed_and_full_perturbation_agree(capacity):
+    """Algorithm 1 through the typed LP and through the fully perturbed LP, 200 shared draws.
+
+    Test: two-sample Kolmogorov–Smirnov on the labels bought and on the mean cover of a task
+    (p > 0.01), and the paired mean difference within 4 standard errors for both and for the
+    share of tasks covered. The share itself is not compared in distribution: among equal tasks
+    the typed version covers all or none by the same workers, the full one task by task.
+    """
+    draws = {
+        kind: np.array([draw(seed, kind, (80, 60, 30), capacity) for seed in range(200)])
+        for kind in ("typed", "full")
+    }
+    for column in (0, 1):
+        test = stats.ks_2samp(draws["typed"][:, column], draws["full"][:, column])
+        assert test.pvalue > 0.01
+    difference = draws["typed"] - draws["full"]
+    error = difference.std(axis=0, ddof=1) / np.sqrt(200)
+    assert (np.abs(difference.mean(axis=0)) <= 4 * error).all()
+
+
+def test_the_marginal_class_is_split_not_taken_whole():
+    """Without perturbation equal workers are all in or all out, and cover is wildly off."""
+    rng = np.random.default_rng(4)
+    quality = np.full((1, 90), 0.16)
+    need, gamma = 5.0, 0.3
+    labels = {}
+    for scale in (0.0, 1e-5):
+        noisy = perturb(quality, seed=rng, scale=scale)
+        sample = sampled_weights(
+            noisy[:, :27], np.full(27, 50), np.full(1, need), np.array([20]), gamma=gamma
+        )
+        later = perturb(np.full((1, 90), 0.16), seed=rng, scale=scale)
+        chosen = primal_approximation(
+            np.tile(later, (20, 1)), np.full(20, sample.weights[0]), np.full(90, 50), seed=rng
+        )
+        labels[scale] = chosen.sum() / 20
+    assert labels[0.0] == 90  # everyone ties with the margin
+    assert labels[1e-5] == pytest.approx(need / 0.16, rel=0.35)
+
+
+def test_solve_is_the_only_source_of_weights():
+    """The weights are duals of a certified solution."""
+    problem = AssignmentProblem(np.random.default_rng(5).uniform(0.2, 1, (6, 9)), 4, np.full(6, 1))
+    weights, quality, solution = offline_weights(problem, seed=6)
+    assert solution.certificate.status == "proven"
+    assert (quality <= problem.quality).all()
+    again = solve(AssignmentProblem(quality, 4, np.full(6, 1)), "relaxation")
+    assert again.objective == pytest.approx(solution.objective)
+    assert weights.shape == (6,)

@@ -1,0 +1,665 @@
+"""Saved services: the same future, and no file that breaks the one who reads it."""
+
+from __future__ import annotations
+
+import json
+import operator
+from functools import reduce
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from workbench.assignment.session import AssignmentSession
+from workbench.base.errors import InputError
+from workbench.base.state import identifier
+from workbench.learning.contexts import ContextualLsOl
+from workbench.learning.intervals import Partition, RefiningLsOl
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.schedule import practical
+from workbench.learning.vetting import Vetting
+
+IDS = [7, "7", "seven", -7, 0, "", 'Ω \n"', 2**63 - 1, "-7", 1, "1"]
+TASKS = pd.Series(["a", 2] * 6, index=pd.Index([*IDS, "last"], dtype=object))
+GOLD = pd.DataFrame(
+    {"label": [1, 0] * 4, "task_type": ["a"] * 4 + [2] * 4},
+    index=pd.Index(["g", 10, "10", "h", 11, "11", 12, "k"], dtype=object),
+)
+WORKERS = [7, "7", "w", 3, "3", 0, "0", -1]
+
+
+# ---- services, and how they are played ----
+
+
+class Session:
+    """Some workers come, answer, and go without a word; one saves at any time."""
+
+    kind = AssignmentSession
+
+    def make(self, seed=0):
+        return AssignmentSession(
+            TASKS, GOLD, workers=4, preliminary=3, epsilon=0.4, gold_per_type=3, seed=seed
+        )
+
+    def steps(self, seed):
+        rng = np.random.default_rng(seed)
+        kind = dict(zip(GOLD.index, GOLD["label"], strict=True))
+
+        def arrive(name, j):
+            return lambda s: s.arrive(
+                name,
+                capacity=j,
+                cost=None if j % 2 else {"a": 0.5, 2: 1.5},
+                available=None if j % 3 else IDS[j:],
+            )
+
+        def answer(name):
+            def act(s):
+                told = s._visits.get(name)
+                if told is None or told.kind == "nothing":
+                    return None
+                asked = s._asked(told)
+                right = np.random.default_rng([seed, len(asked.tasks)]).random(20) < 0.9
+                truth = [kind.get(task, 1) for task in asked.tasks]
+                return s.observe(
+                    name,
+                    {
+                        task: true if good else 1 - true
+                        for task, true, good in zip(asked.tasks, truth, right, strict=False)
+                    },
+                )
+
+            return act
+
+        acts = []
+        for j, name in enumerate(WORKERS):
+            acts += [arrive(name, j), *([answer(name)] * int(rng.integers(3)))]
+        return [*acts, lambda s: s.result(seed=1).to_dict("records"), lambda s: s.sampling]
+
+    def use(self, service):
+        for j, name in enumerate(["new", 99]):
+            asked = service.arrive(name, capacity=3, cost={service.types[0]: float(j)})
+            while asked.kind != "nothing":
+                labels = dict.fromkeys(asked.tasks, service.classes[0])
+                asked = service.observe(name, labels)
+        for visit in list(service._visits.values()):
+            if visit.kind != "nothing":
+                service.observe(visit.worker, {})
+        service.labels()
+        return service.result(seed=0)
+
+
+def names(service):
+    learners = getattr(service, "learners", None)
+    return next(iter(learners.values())).names if learners else getattr(service, "names", ())
+
+
+class Learner:
+    """Tasks come; workers too, and late labels."""
+
+    def ask(self, service, task, t):
+        return service.ask(task)
+
+    def context(self, t):
+        return ()
+
+    def steps(self, seed):
+        acts = []
+        tasks = [*IDS, *range(100, 125)]
+        for t, task in enumerate(tasks):
+            acts.append(lambda s, task=task, t=t: self.ask(s, task, t).workers.tolist())
+            acts.append(lambda s, t=t: self.tell(s, seed, t))
+            if t == 8 and hasattr(self.kind, "join"):
+                acts += [
+                    lambda s: s.leave(1),
+                    lambda s: s.join("late comer"),
+                    lambda s: s.late(IDS[0], {0: 1, 2: 0}),
+                ]
+        return acts
+
+    def tell(self, service, seed, t):
+        pending = getattr(service, "_pending", None)
+        if hasattr(service, "learners"):
+            pending = service.learners[service._asked]._pending
+        rng = np.random.default_rng([seed, t])
+        return service.tell(
+            {int(i): int(rng.random() < 0.8) for i in pending.workers if i != t % 5}
+        )
+
+    def use(self, service):
+        for t in range(30):
+            waiting = getattr(service, "_pending", None) is not None
+            if getattr(service, "_asked", None) is None and not waiting:
+                self.ask(service, f"new {t}", t)
+            self.tell(service, 0, t)
+        if hasattr(service, "leave"):
+            service.join("somebody new")
+            service.leave("somebody new")
+        return service.estimates
+
+
+class Plain(Learner):
+    kind = LsOl
+
+    def make(self, seed=0):
+        return LsOl(
+            4, practical(2, 1), weighted=True, tolerance=0.1, delay=2,
+            vetting=Vetting(0.9, least=2), seed=seed,
+        )  # fmt: skip
+
+
+class Contextual(Learner):
+    kind = ContextualLsOl
+
+    def make(self, seed=0):
+        return ContextualLsOl(4, practical(1, 1), ["1", 1], vetting=Vetting(0.5), seed=seed)
+
+    def ask(self, service, task, t):
+        return service.ask(task, service.contexts[t % len(service.contexts)])
+
+
+class Refining(Learner):
+    kind = RefiningLsOl
+
+    def make(self, seed=0):
+        return RefiningLsOl(4, practical(1, 1), Partition(0.6, "equal"), seed=seed)
+
+    def ask(self, service, task, t):
+        return service.ask(task, (t * 0.37) % 1.0)
+
+
+SERVICES = [Session(), Plain(), Contextual(), Refining()]
+each = pytest.mark.parametrize("service", SERVICES, ids=lambda one: one.kind.__name__)
+
+
+def plain(answer):
+    """An answer that == compares."""
+    asked = getattr(answer, "workers", None)
+    return answer if asked is None else (answer.task, asked.tolist(), answer.kind)
+
+
+def told(act, service):
+    """What an act gives, a refusal too."""
+    try:
+        return plain(act(service))
+    except InputError as refused:
+        return str(refused)
+
+
+# ---- the same future ----
+
+
+@each
+@pytest.mark.parametrize("seed", range(3))
+def test_saved_at_every_step_the_future_is_the_same(service, seed, tmp_path):
+    file = tmp_path / "saved.json"
+    through, broken = service.make(seed), service.make(seed)
+    for act in service.steps(seed):
+        broken.save(file)
+        broken = service.kind.load(file)
+        assert broken.state() == through.state()
+        assert told(act, broken) == told(act, through)
+    assert broken.state() == through.state()
+
+
+@each
+def test_names_are_kept_as_they_were(service, tmp_path):
+    made = service.make()
+    for act in service.steps(0):
+        told(act, made)
+    made.save(tmp_path / "saved.json")
+    state = made.state()
+    again = service.kind.load(tmp_path / "saved.json").state()
+    assert repr(again) == repr(state)  # where 1 == True and 1 == 1.0
+    parts = getattr(state, "learners", (state,))
+    tasks = [one for part in parts for one in part.tasks]
+    kept = {(type(one), one) for one in (t[0] if isinstance(t, tuple) else t for t in tasks)}
+    assert {(type(one), one) for one in IDS} <= kept
+
+
+def test_a_worker_of_a_number_is_known_again(tmp_path):
+    session = Session().make()
+    asked = session.arrive(7, capacity=2)
+    other = session.arrive("7", capacity=3)
+    assert (asked.worker, other.worker) == (7, "7")
+    session.save(tmp_path / "s.json")
+    loaded = AssignmentSession.load(tmp_path / "s.json")
+    assert loaded.observe(np.int64(7), dict.fromkeys(asked.tasks, 1)).worker == 7
+    assert loaded.observe("7", dict.fromkeys(other.tasks, 0)).worker == "7"
+
+
+# ---- files that somebody edited ----
+
+FILES = {}
+
+
+def saved(service, stage):
+    """A file, saved after some steps."""
+    if (service, stage) not in FILES:
+        made, acts = service.make(), service.steps(1)
+        for act in acts[: len(acts) * stage // 4]:
+            told(act, made)
+        FILES[service, stage] = made.state(), made
+    return FILES[service, stage][1]
+
+
+def nodes(value, path=()):
+    """Every place in a JSON value."""
+    yield path
+    if isinstance(value, (dict, list)):
+        for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from nodes(child, (*path, key))
+
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.sampled_from(
+        [
+            0,
+            1,
+            -1,
+            2,
+            7,
+            2**31,
+            2**53,
+            2**63,
+            2**64,
+            2**127,
+            -(2**64),
+            0.5,
+            1.0,
+            -0.0,
+            1e308,
+            1e-320,
+        ]
+    ),
+    st.integers(-20, 20),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(
+        ["", "7", "gold", "task", "nothing", "retest", "exploit", "new tester", "drop"]
+    ),
+    st.text(max_size=3),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=5,
+)
+
+
+def mutate(data, value):
+    """Change one place of a JSON value."""
+    places = [path for path in nodes(value) if path]
+    path = data.draw(st.sampled_from(places))
+    parent = reduce(operator.getitem, path[:-1], value)
+    key = path[-1]
+    how = data.draw(st.sampled_from(["delete", "replace", "shift", "double", "rename", "other"]))
+    if how == "delete":
+        del parent[key]
+    elif how == "shift" and isinstance(parent[key], (int, float)):
+        parent[key] += data.draw(st.sampled_from([-1, 1, 0.5, -0.25]))
+    elif how == "double" and isinstance(parent, list):
+        parent.insert(key, parent[key])
+    elif how == "rename" and isinstance(parent, dict):
+        parent[str(key) + "x"] = parent.pop(key)
+    elif how == "other":
+        there = data.draw(st.sampled_from(places))
+        try:
+            parent[key] = json.loads(json.dumps(reduce(operator.getitem, there, value)))
+        except (KeyError, IndexError, TypeError):
+            parent[key] = None
+    else:
+        parent[key] = data.draw(VALUES)
+    return path
+
+
+def refusal(call):
+    """What a call gives, and the line with which it is refused."""
+    try:
+        return call(), ""
+    except InputError as refused:
+        return None, str(refused)
+
+
+@each
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_an_edited_file_is_refused_or_works(service, data, tmp_path):
+    file = tmp_path / "saved.json"
+    saved(service, data.draw(st.integers(0, 4))).save(file)
+    value = json.loads(file.read_text())
+    for _ in range(data.draw(st.integers(1, 2))):
+        mutate(data, value)
+    file.write_text(json.dumps(value))
+    loaded, line = refusal(lambda: service.kind.load(file))
+    if loaded is None:
+        assert line.startswith(str(file))
+        assert "\n" not in line
+        assert len(line) < 700
+        return
+    assert "\n" not in refusal(lambda: service.use(loaded))[1]
+    loaded.save(file)
+    assert service.kind.load(file).state() == loaded.state()
+
+
+@each
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (b"", "not a saved"),
+        (b"[1]", "not a saved"),
+        (b"null", "not a saved"),
+        (b"\xff\xfe", "not a saved"),
+        (b'{"version": 1}', "schema is None"),
+        (b'{"schema": 2, "service": "x"}', "schema is 2 and not 1"),
+        (b'{"schema": true}', "schema is True"),
+        (b'{"schema": 1, "service": "x"}', "service is 'x'"),
+        (b"[" * 3000 + b"]" * 3000, "not a saved"),
+        (b'{"state": ' + b"[" * 300_000 + b"]" * 300_000 + b"}", "nested too deep"),
+        (b'{"schema": 1' + b"1" * 5000 + b"}", "not a saved"),
+        (b'{"schema": "' + b"1" * 100_000 + b'"}', "schema is '111"),
+    ],
+)
+def test_files_that_hold_something_else(service, text, word, tmp_path):
+    (tmp_path / "x.json").write_bytes(text)
+    with pytest.raises(InputError, match=word) as refused:
+        service.kind.load(tmp_path / "x.json")
+    assert str(refused.value).startswith(str(tmp_path / "x.json"))
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 600
+
+
+@each
+@pytest.mark.parametrize("depth", [3000, 300_000])
+def test_deep_files(service, depth, tmp_path):
+    file = tmp_path / "saved.json"
+    saved(service, 2).save(file)
+    value = json.loads(file.read_text())
+    for path in list(nodes(value))[1::7]:
+        parent = reduce(operator.getitem, path[:-1], value)
+        kept, parent[path[-1]] = parent[path[-1]], "DEEP"
+        text = json.dumps(value).replace('"DEEP"', "[" * depth + "]" * depth)
+        parent[path[-1]] = kept
+        file.write_text(text)
+        with pytest.raises(InputError):
+            service.kind.load(file)
+
+
+@each
+def test_files_that_cannot_be_read(service, tmp_path):
+    with pytest.raises(InputError, match=r"none\.json: no such file; save"):
+        service.kind.load(tmp_path / "none.json")
+    with pytest.raises(InputError, match="cannot be read"):
+        service.kind.load(tmp_path)
+    with pytest.raises(InputError, match="cannot be read"):
+        service.kind.load("a\0b")
+
+
+def test_the_wrong_service_is_named(tmp_path):
+    Plain().make().save(tmp_path / "x.json")
+    with pytest.raises(InputError, match="service is 'ls-ol' and not 'contextual-ls-ol'"):
+        ContextualLsOl.load(tmp_path / "x.json")
+
+
+def put(*path, to):
+    """An edit: set the value at a path, a function of the old one or a new one."""
+
+    def edit(state):
+        parent = reduce(operator.getitem, path[:-1], state)
+        parent[path[-1]] = to(parent[path[-1]]) if callable(to) else to
+
+    return edit
+
+
+def cut(*path):
+    return put(*path[:-1], to=lambda old: {k: v for k, v in old.items() if k != path[-1]})
+
+
+def twice(at):
+    return lambda old: [*old, old[at]]
+
+
+COMMON = [
+    (put("schedule", "tests", to=-1), "schedule: tests is -1"),
+    (put("schedule", "tests", to="1"), r"schedule\.tests: Expected float, got str"),
+    (cut("schedule", "log_power"), r"schedule\.log_power: missing field"),
+    (put("schedule", "log", to=1), r"schedule\.log: unknown field"),
+    (put("vote", "truncate", to=0.7), "vote: truncate is 0.7"),
+    (put("random", "bit_generator", to="MT19937"), r"random\.bit_generator: Invalid enum value"),
+    (put("random", "state", "state", to=2**128), r"random\.state: state is no number of 128 bits"),
+    (put("random", "state", "inc", to=lambda old: old - 1), "inc is no odd number"),
+    (put("random", "uinteger", to=2**32), r"random\.uinteger: Expected int <= 4294967295"),
+    (put("tasks", to=twice(0)), "tasks names one twice"),
+    (put("tasks", 0, to=7.5), r"tasks\[0\]: Expected int"),
+    (put("tasks", 0, to=True), r"tasks\[0\]: Expected int"),
+    (put("tasks", 0, to=2**63), r"tasks\[0\]: Expected int"),
+    (put("tasks", to=lambda old: [*old, "new"]), "kinds do not add up to"),
+    (cut("counts", "asked"), "counts is not of asked, received"),
+    (put("counts", "askd", to=1), "counts is not of asked, received"),
+    (put("counts", "asked", to=lambda old: old + 1), "asked is not received and missing"),
+    (cut("kinds", "retest"), "kinds is not of"),
+    (put("kinds", to=lambda old: {**old, "exploit": sum(old.values()), "retest": 0,
+                                  "new tester": 0}), "more rounds than kinds"),
+    (put("testers", to=lambda old: old[::-1]), "testers are no places of tasks"),
+    (put("testers", -1, "task", to=99), "testers are no places of tasks"),
+    (put("testers", 0, "first", to=lambda old: old[1:]), r"\[0\]\.first has not [45] labels"),
+    (put("testers", 0, "first", 0, to=2), r"testers\[0\]\.first\[0\]: Invalid enum value"),
+    (put("testers", 0, "rounds", to=0), "rounds is 0"),
+    (put("testers", 0, "ones", to=99), "ones is 99 of"),
+    (put("testers", 0, to=lambda old: {**old, "rounds": 1, "ones": 1, "label": 0}), "most rounds"),
+    (put("pending", "kind", to="retest"), "pending.tester is -1: no tester"),
+    (put("pending", "tester", to=0), "pending.tester is 0: no tester"),
+    (put("pending", "workers", to=twice(0)), "asked is not received"),
+    (
+        put("pending", "workers", to=lambda old: [old[1], *old[1:]]),
+        "pending.workers are no . or fewer different",
+    ),
+    (put("pending", "workers", 0, to=5), "pending.workers are no . or fewer different"),
+    (put("pending", "coins", 0, to=1.0), r"pending\.coins\[0\]: Expected float < 1.0"),
+    (put("pending", "coins", to=[0.5]), r"pending\.coins: Expected array of length 5"),
+]  # fmt: skip
+LS_OL = [
+    *COMMON,
+    (put("workers", to=[]), "there are no workers"),
+    (put("workers", 1, "name", to="0"), "workers have a name twice"),
+    (put("workers", 1, "differed", to=99), "differed in 99 of"),
+    (put("workers", 1, "rounds", to=99), "workers have more rounds than kinds"),
+    (put("workers", 1, "order", to=1.5), r"workers\[1\]\.order: Expected float < 1.0"),
+    (put("testers", 0, "ready", to=99), r"testers\[0\]\.ready is after step"),
+    (put("removed", 0, "worker", to=9), "removed: worker 9 is none of"),
+    (put("removed", 0, "worker", to=-1), "removed: worker -1 is none of"),
+    (put("removed", to=twice(0)), "removed names a worker twice"),
+    (put("vetting", "variant", to="x"), r"vetting\.variant: Invalid enum value 'x'"),
+    (put("delay", to=-1), "delay: Expected int >= 0"),
+]
+
+
+def back(state):
+    state["workers"][state["removed"][0]["worker"]]["present"] = True
+
+
+LS_OL.append((back, r"removed: worker \d is present"))
+REFINING = [
+    *COMMON,
+    (put("order", to=[]), "there are no workers"),
+    (put("partition", "zeta", to=2), "partition: zeta is 2"),
+    (put("testers", 0, "context", to=1.5), r"testers\[0\]\.context: Expected float <= 1.0"),
+    (put("pending", "context", to=-0.5), r"pending\.context: Expected float >= 0.0"),
+]
+CONTEXTUAL = [
+    (put("contexts", to=[]), "contexts is empty"),
+    (put("contexts", to=["1", "1"]), "contexts names one twice"),
+    (put("contexts", to=["1"]), "learners are not one a context"),
+    (put("learners", 0, "workers", 0, "name", to="x"), "learners differ in workers or settings"),
+    (put("learners", 0, "schedule", "tests", to=9), "learners differ in workers or settings"),
+    (lambda s: s["learners"][0].update(tasks=s["learners"][1]["tasks"]), "have a task twice|kinds"),
+    (put("learners", 1, "testers", 0, "ones", to=99), r"learners\[1\]\.testers\[0\]: ones is 99"),
+]
+
+
+def both_wait(state):
+    for k, one in enumerate(state["learners"]):
+        if one["pending"] is None:
+            one["tasks"].append("waiting")
+            one["pending"] = state["learners"][1 - k]["pending"]
+            one["counts"]["asked"] += len(one["pending"]["workers"])
+            return
+
+
+CONTEXTUAL.append((both_wait, "learners have two tasks that wait"))
+SESSION = [
+    (put("tasks", to=twice(0)), "tasks has task 7 twice"),
+    (put("tasks", to=[]), "tasks is empty"),
+    (put("tasks", 0, 0, to="g"), "task 'g' is also a gold task"),
+    (put("gold", to=lambda old: old[:4]), "task type 2 has 0 gold tasks"),
+    (put("gold", 0, 1, to="x"), "gold has 3 classes"),
+    (put("gold_per_type", to=5), "give at least 5"),
+    (put("gold_per_type", to=0), "gold_per_type is 0"),
+    (cut("settings", "least_quality"), r"settings\.least_quality: missing field"),
+    (put("settings", "leest", to=1), r"settings\.leest: unknown field"),
+    (put("settings", "epsilon", to=2), "settings: epsilon is 2"),
+    (put("settings", "preliminary", to=2), "assigner.sample is of more workers"),
+    (put("assigner", "sample", to=twice(0)), "assigner.sample is of more workers"),
+    (put("assigner", "sample", to=lambda old: old[:1]), "visits are not those of assigner.sample"),
+    (put("assigner", "sample", 0, "cost", to=[1.0]), r"sample\[0\] has not a quality and"),
+    (put("assigner", "sample", 0, "quality", 0, to=2), r"quality\[0\]: Expected float <= 1.0"),
+    (put("assigner", "sample", 0, "available", to=[12]), r"sample\[0\]\.available is beyond 12"),
+    (put("assigner", "weights", to=[]), "assigner.sample is of more workers|weights are not those"),
+    (put("visits", to=twice(0)), "worker 7 is there twice"),
+    (put("visits", 0, "capacity", to="3"), r"visits\[0\]\.capacity: Expected int, got str"),
+    (put("visits", 0, "cost", to=[]), r"visits\[0\]\.cost is not of 2 types"),
+    (put("visits", 0, "cost", to=[1.0, -1.0]), r"visits\[0\]\.cost\[1\]: Expected float >= 0"),
+    (put("visits", 0, "cost", to=[1.0, 1e-300]), r"visits\[0\]\.cost has a price below 1e-15"),
+    (put("visits", 0, "skill", to=[0.5]), r"visits\[0\]\.skill is not of 2 types"),
+    (put("visits", 0, "skill", to=None), "kind 'nothing': skill is amiss"),
+    (put("visits", 0, "asked", to=[1]), "kind 'nothing', and asked is not empty"),
+    (put("visits", 2, "asked", 0, to=99), r"visits\[2\]\.asked are not different tasks"),
+    (put("visits", 2, "asked", to=twice(0)), r"visits\[2\]\.asked are not different tasks"),
+    (put("visits", 2, "answers", to=[[0, 1]]), "answers are there, and asked for"),
+    (put("visits", 2, "available", to=[12]), r"visits\[2\]\.available are not different tasks"),
+    (put("visits", 0, to=lambda old: {**old, "capacity": 9, "kind": "task", "asked": [0]}),
+     "before the sample is complete"),
+    (put("visits", 0, "answers", to=[[0, 1]]), "more tasks than her capacity 0"),
+    (put("visits", 0, to=lambda old: {**old, "capacity": 9, "answers": [[0, 1], [0, 1]]}),
+     "answers are not different tasks"),
+    (put("visits", 0, to=lambda old: {**old, "capacity": 9, "answers": [[0, 2]]}),
+     r"answers\[0\]\[1\]: Invalid enum value 2"),
+]  # fmt: skip
+
+
+def waiting(service):
+    """A learner or session in the midst of things, so that every field holds something."""
+    made = service.make(1)
+    if isinstance(service, Session):
+        for j, name in enumerate(WORKERS[:3]):
+            asked = made.arrive(name, capacity=j, available=IDS)
+            if j < 2:
+                made.observe(name, dict.fromkeys(asked.tasks, 1))
+        return made
+    for act in service.steps(1):
+        told(act, made)
+    for t in range(500):
+        ask = service.ask(made, f"more {t}", t)
+        if ask.kind != "retest" and len(ask.workers) > 1:
+            return made
+        service.tell(made, 1, t)
+    raise AssertionError("never asks two about a new task")
+
+
+@pytest.mark.parametrize(
+    ("service", "edit", "word"),
+    [
+        pytest.param(service, *case, id=f"{service.kind.__name__}-{case[1]}")
+        for service, cases in zip(SERVICES, [SESSION, LS_OL, CONTEXTUAL, REFINING], strict=True)
+        for case in cases
+    ],
+)
+def test_what_does_not_agree_is_named(service, edit, word, tmp_path):
+    file = tmp_path / "x.json"
+    waiting(service).save(file)
+    value = json.loads(file.read_text())
+    service.kind.load(file)
+    edit(value["state"])
+    file.write_text(json.dumps(value))
+    with pytest.raises(InputError, match=word) as refused:
+        service.kind.load(file)
+    assert str(refused.value).startswith(f"{file}: not a saved {value['service']}, ")
+    assert str(refused.value).endswith("take a whole copy, or start anew")
+    assert "\n" not in str(refused.value)
+
+
+def test_weights_are_those_of_the_tasks(tmp_path):
+    made, file = saved(SERVICES[0], 4), tmp_path / "x.json"
+    made.save(file)
+    for edit, word in (
+        (put("assigner", "weights", to=lambda old: old[1:]), "weights are not those of 12 tasks"),
+        (put("assigner", "weights", to=[]), "weights are not those of 12 tasks"),
+        (put("assigner", "weights", 0, to=-5), r"weights\[0\]: Expected float >= "),
+        (put("settings", "preliminary", to=9), "visits have fewer judged"),
+        (put("assigner", "weights", to=None), "has tasks before the sample is complete"),
+    ):
+        value = json.loads(file.read_text())
+        edit(value["state"])
+        (tmp_path / "y.json").write_text(json.dumps(value))
+        with pytest.raises(InputError, match=word):
+            AssignmentSession.load(tmp_path / "y.json")
+
+
+def test_gold_of_a_type_that_no_task_has_is_not_asked_for(tmp_path):
+    gold = pd.concat([GOLD, pd.DataFrame({"label": [1], "task_type": ["other"]}, ["odd"])])
+    made = AssignmentSession(TASKS, gold, workers=2, preliminary=1, epsilon=0.5, seed=0)
+    assert "odd" not in made.arrive("w", capacity=1).tasks
+    made.save(tmp_path / "x.json")
+    value = json.loads((tmp_path / "x.json").read_text())
+    value["state"]["visits"][0]["asked"].append(8)
+    (tmp_path / "x.json").write_text(json.dumps(value))
+    with pytest.raises(InputError, match=r"asked has gold of a type that no task has"):
+        AssignmentSession.load(tmp_path / "x.json")
+
+
+# ---- saving ----
+
+
+@each
+def test_a_failed_save_leaves_the_old_file(service, tmp_path, monkeypatch):
+    target = tmp_path / "s.json"
+    service.make().save(target)
+    before = target.read_bytes()
+    monkeypatch.setattr("os.fsync", lambda handle: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        service.make().save(target)
+    assert target.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["s.json"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rng: Session().make(rng),
+        lambda rng: Plain().make(rng),
+        lambda rng: Refining().make(rng),
+    ],
+)
+def test_a_generator_that_cannot_be_saved_is_refused_at_the_start(make):
+    with pytest.raises(InputError, match="PCG64"):
+        make(np.random.Generator(np.random.MT19937(1)))
+
+
+@pytest.mark.parametrize("value", [7, "7", "", np.int64(3), np.str_("a"), -(2**63), "é\n"])
+def test_identifiers(value):
+    assert identifier("task", value) == value
+    assert type(identifier("task", value)) in (int, str)
+
+
+@pytest.mark.parametrize(
+    "value", [True, 7.0, None, float("nan"), 2**63, "\ud800", b"x", (1,), np.True_]
+)
+def test_no_identifiers(value):
+    with pytest.raises(InputError, match="task is") as refused:
+        identifier("task", value)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,273 @@
+"""Ctrl-C at random moments of every command: 130, nobody left behind, nothing half-written.
+
+A dozen by default; WORKBENCH_INTERRUPTS is how many, WORKBENCH_INTERRUPTS_SEED which ones.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+
+from crowd_models import AssignmentProblem
+from crowd_models.files import write_problem
+from workbench.crowd.datasets import DATA_VARIABLE
+from workbench.studies.executors.serial import Serial
+from workbench.studies.records import deterministic
+from workbench.studies.request import request
+from workbench.studies.run import run
+from workbench.studies.store import Store
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
+
+MANY = int(os.environ.get("WORKBENCH_INTERRUPTS", "12"))
+SEED = int(os.environ.get("WORKBENCH_INTERRUPTS_SEED", "4"))
+MARK = "WORKBENCH_INTERRUPTED_RUN"
+"""In the environment of a command: whoever has it was started by it."""
+
+GIVEN = "--labels labels.csv --gold gold.csv"
+SMALL = "--tasks 40 --workers 40 --capacity 40 --epsilon 0.2 --gold-tasks 10"
+COMMANDS = {
+    "compare": f"compare {SMALL} --trials 2 --out out",
+    "compare recorded": f"compare {GIVEN} --epsilon 0.5 --out out --json",
+    "assign": f"assign {GIVEN} --tasks tasks.csv --capacity 60 --epsilon 0.3 --out out/a.csv",
+    "select": f"select {GIVEN} --budget 5 --plot out/s.png --out out/s.csv",
+    "select with prices": f"select {GIVEN} --budget 5 --costs costs.csv --money 4 --out out/s.csv",
+    "aggregate": "aggregate --labels labels.csv --method dawid-skene --out out/a.csv --json",
+    "learn": "learn --simulate 9 --horizon 500 --runs 20 --out out",
+    "learn recorded": f"learn {GIVEN} --out out --json",
+    "data": "data fetch bluebird --out out",
+    "solve": "solve hard.npz --method highs --time-limit 3 --out out/s.json --plot out/s.png",
+    "solve in full": "solve easy.npz --formulation dual --exact --out out/s.json --json",
+    "export": "export easy.npz --format mps --out out/e.mps",
+    "doctor": "doctor --json",
+    "study run": "study run gold-estimates --size smoke --processes 2 --store out/s.sqlite",
+    "study report": "study report --store done.sqlite --out out/r.html",
+    "study export": "study export gold-estimates --store done.sqlite --out out/e.csv",
+    "study verify": "study verify --store done.sqlite --sample 5",
+    "claims": "claims --store done.sqlite --out out/c.md",
+    "bench": "bench --rows typed,start-up --smoke --repeats 1 --out out/b.json",
+}
+CLOCKED = ("solve", "bench")
+"""Commands whose numbers depend on the clock."""
+VOLATILE = {"seconds", "history", "versions", "machine", "samples_ours", "samples_beside", "note"}
+"""Fields of an answer that differ between two runs of a command."""
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory):
+    """A folder with what the commands read."""
+    folder = tmp_path_factory.mktemp("given")
+    rng = np.random.default_rng(5)
+    skill, true = rng.uniform(0.6, 0.95, 24), rng.integers(0, 2, 60)
+    right = rng.random((60, 24)) < skill
+    rows = [
+        (f"q{i}", f"ann{j}", "yn"[true[i] if right[i, j] else 1 - true[i]])
+        for i in range(60)
+        for j in range(24)
+    ]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv(
+        folder / "labels.csv", index=False
+    )
+    gold = {"task": [f"q{i}" for i in range(40)], "gold": ["yn"[one] for one in true[:40]]}
+    pd.DataFrame(gold).to_csv(folder / "gold.csv", index=False)
+    pd.DataFrame({"task": [f"new{i}" for i in range(20)]}).to_csv(folder / "tasks.csv", index=False)
+    costs = {"worker": [f"ann{j}" for j in range(24)], "cost": rng.uniform(0.5, 2, 24)}
+    pd.DataFrame(costs).to_csv(folder / "costs.csv", index=False)
+    for name, shape, need in (("hard", (80, 60), 2.0), ("easy", (12, 8), 0.5)):
+        quality = rng.uniform(0.01, 0.3, shape)
+        problem = AssignmentProblem(quality, shape[0] // 2, np.full(shape[0], need))
+        write_problem(problem, folder / f"{name}.npz")
+    asked = request("gold-estimates", size="smoke")
+    with Store.open(folder / "done.sqlite", write=True) as store:
+        run(asked.source, store=store, sweep=asked.sweep, repetitions=asked.repetitions,
+            seed=asked.seed, executor=Serial(), limits=asked.limits)  # fmt: skip
+    return folder
+
+
+@dataclass
+class Ran:
+    """What became of one run."""
+
+    code: int
+    out: str
+    err: str
+    files: dict[str, object]
+    seconds: float
+
+
+class Runner:
+    """Runs commands, each in a folder of its own."""
+
+    def __init__(self, given: Path, root: Path) -> None:
+        self.given, self.root = given, root
+        self.whole: dict[str, Ran] = {}
+        self.lock = threading.Lock()
+
+    def run(self, name: str, where: str, press: float | None = None) -> Ran:
+        """Run a command, from the start to its end or until Ctrl-C after some seconds."""
+        folder = self.root / where
+        shutil.copytree(self.given, folder)
+        (folder / "out").mkdir()
+        (folder / "tmp").mkdir()
+        ran = call(COMMANDS[name], folder, press)
+        assert not list((folder / "tmp").iterdir()), f"{name} leaves temporary files"
+        if "study run" in name and (folder / "out" / "s.sqlite").exists():
+            # A store is to go on with: what it holds is compared when it is complete.
+            for again in (
+                COMMANDS[name],
+                "study export gold-estimates --store out/s.sqlite --out t.csv",
+            ):
+                assert call(again, folder).code == 0
+            ran.files = {"trials": stable(folder / "t.csv")}
+        return ran
+
+    def finished(self, name: str) -> Ran:
+        """How a command ends that is left alone."""
+        with self.lock:
+            if name not in self.whole:
+                self.whole[name] = self.run(name, f"whole {name}")
+            return self.whole[name]
+
+
+def call(command: str, folder: Path, press: float | None = None) -> Ran:
+    """Run a command line in a folder; Ctrl-C reaches all that a terminal would send it to."""
+    mark = str(folder)
+    environment = {
+        **os.environ, MARK: mark, "PYTHONPATH": str(Path.cwd()), "TMPDIR": str(folder / "tmp"),
+        "MPLCONFIGDIR": str(folder), "OMP_NUM_THREADS": "1",
+    }  # fmt: skip
+    started = time.monotonic()
+    child = subprocess.Popen(
+        [sys.executable, "-c", "from workbench.cli import main; main()", *command.split()],
+        cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    if press is not None:
+        time.sleep(press)
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGINT)
+    out, err = child.communicate(timeout=120)
+    seconds = time.monotonic() - started
+    until = time.monotonic() + 20
+    while (left := started_by(mark)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not left, f"{command}: left behind {left}"
+    files = {
+        str(path.relative_to(folder / "out")): stable(path)
+        for path in sorted((folder / "out").rglob("*"))
+        if path.is_file()
+    }
+    return Ran(child.returncode, out, err, files, seconds)
+
+
+def started_by(mark: str) -> list[str]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(process.cmdline()))
+        except psutil.Error:
+            continue
+    return found
+
+
+def stable(path: Path) -> object:
+    """What two runs of a command agree on."""
+    data = path.read_bytes()
+    if path.suffix == ".json":
+        return without(json.loads(data))
+    if path.suffix == ".csv":
+        table = pd.read_csv(io.BytesIO(data))
+        if "environment" in table:  # trials of a study
+            return deterministic(table).to_csv()
+        return table.drop(columns=[one for one in table if one in VOLATILE]).to_csv()
+    if path.suffix in (".png", ".html"):
+        ending = b"IEND\xaeB`\x82" if path.suffix == ".png" else b"</html>"
+        assert data.rstrip().endswith(ending), f"{path} is cut off"
+        return path.suffix
+    return data
+
+
+def without(payload: object) -> object:
+    """The same less what is volatile."""
+    if isinstance(payload, dict):
+        return {key: without(one) for key, one in payload.items() if key not in VOLATILE}
+    return [without(one) for one in payload] if isinstance(payload, list) else payload
+
+
+def verdict(name: str, ran: Ran, whole: Ran | None) -> str:
+    """How a run ended; fails for what may not be. `whole` is the run that was left alone."""
+    last = ran.err.strip().splitlines()[-1:]
+    # Python itself ends with 1 where it is interrupted before it is ready.
+    if ran.code == -signal.SIGINT or (ran.code == 1 and "Fatal Python error: init_" in ran.err):
+        assert not ran.out
+        assert not ran.files
+        assert not re.search(r"cli/app.py., line \d+, in main", ran.err)
+        return "before main"
+    if ran.code == 130:
+        if "termination  " in ran.out:
+            assert name == "solve"
+            assert ran.files["s.json"]["termination"] == "interrupted"
+            assert all(check["passed"] for check in ran.files["s.json"]["certificate"]["checks"])
+            return "130 with the best plan"
+        assert last[0].startswith(("error: interrupted", "interrupted; to go on")), ran.err
+        if not ran.files and not ran.out:
+            return "130"
+    # It had done some of its work, or all: that is to be what it always is.
+    assert whole is not None, "ask again with the whole run"
+    assert ran.code in (130, whole.code), ran
+    if name in CLOCKED:
+        assert set(ran.files) == set(whole.files)
+    else:
+        assert ran.files == whole.files
+        if "--json" in COMMANDS[name] and ran.out:
+            assert without(json.loads(ran.out)) == without(json.loads(whole.out))
+    return "130 when done" if ran.code == 130 else "finished before"
+
+
+def test_ctrl_c_at_random_moments(given, tmp_path):
+    runner = Runner(given, tmp_path)
+    chance = random.Random(SEED)
+    names = [name for name in COMMANDS if name != "data" or DATA_VARIABLE in os.environ]
+    drawn = [names * (MANY // len(names)), chance.sample(names, MANY % len(names))]
+    jobs = [
+        (name, f"run {k}", chance.random() if len(names) < MANY else chance.uniform(0.2, 1.8))
+        for k, name in enumerate(one for part in drawn for one in part)
+    ]
+
+    def interrupted(job: tuple[str, str, float]) -> str:
+        name, where, moment = job
+        # Of the dozen, a moment is in seconds; of many, a share of the time the command takes.
+        if len(names) < MANY:
+            moment *= 1.1 * runner.finished(name).seconds
+        ran = runner.run(name, where, moment)
+        silent = ran.code in (130, -signal.SIGINT) and not ran.files and not ran.out
+        try:
+            ended = verdict(name, ran, None if silent else runner.finished(name))
+        except AssertionError as wrong:
+            ended = f"WRONG {wrong}"
+        print(f"{name}, {moment:.2f} s: {ended}")
+        return ended
+
+    with ThreadPoolExecutor(2) as pool:
+        tally = list(pool.map(interrupted, jobs))
+    print({ended: tally.count(ended) for ended in dict.fromkeys(tally)})
+    assert len(tally) == MANY
+    assert not [ended for ended in tally if ended.startswith("WRONG")]

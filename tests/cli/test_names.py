@@ -1,0 +1,164 @@
+"""Names that mean harm: to a terminal, to a spreadsheet, or by their length."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.base import checks
+from workbench.base.errors import InputError
+from workbench.base.text import LONGEST_LINE, WIDEST_CELL, printable, strict_json, table
+from workbench.cli.output import as_csv, working
+from workbench.cli.streams import say
+from workbench.crowd.tables import read_labels
+
+ESCAPES = "\x1b[31mred\x1b]0;title\x07"
+HARM = [
+    "=cmd|' /C calc'!A0", ESCAPES, "@SUM(1)", "+1+1", "-2+3", "\u202eevil", "c1 \x9b2J",
+    "two\nlines", "Zoë", "名前", "w" * 100_000,
+]  # fmt: skip
+
+
+@pytest.fixture
+def crowd(tmp_path, monkeypatch):
+    """Labels by workers of such names, and the answers."""
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 2, 40)
+    classes = ("yes", "\x1b[2Jno")
+    right = rng.random((40, len(HARM))) < 0.8
+    votes = [
+        (f"=t{i}", name, classes[true[i] if right[i, j] else 1 - true[i]])
+        for i in range(40)
+        for j, name in enumerate(HARM)
+    ]
+    gold = [(f"=t{i}", classes[true[i]]) for i in range(30)]
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(votes, columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
+    pd.DataFrame(gold, columns=["task", "gold"]).to_csv("gold.csv", index=False)
+    pd.DataFrame({"task": ["=n1", "\x1bn2"]}).to_csv("tasks.csv", index=False)
+    return "--labels", "labels.csv", "--gold", "gold.csv"
+
+
+COMMANDS = [
+    ("select", "--budget", 9),
+    ("aggregate", "--method", "weighted-linear"),
+    ("aggregate", "--method", "dawid-skene"),
+    ("learn",),
+    ("compare", "--epsilon", 0.5, "--time-limit", 2),
+    ("assign", "--tasks", "tasks.csv", "--capacity", 5, "--epsilon", 0.5),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: "-".join(map(str, one[:3])))
+def test_no_name_steers_or_floods_a_terminal(command, crowd, run):
+    result = run(command[0], *crowd, *command[1:])
+    assert result.exit_code in (0, 1), result.output
+    assert all(c.isprintable() or c == "\n" for c in result.output)
+    assert max(map(len, result.output.split("\n"))) < 3 * WIDEST_CELL + 200
+    assert "\nlines" not in result.output
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: "-".join(map(str, one[:3])))
+def test_json_has_the_names_as_they_are_and_steers_no_terminal(command, crowd, run):
+    result = run(command[0], *crowd, *command[1:], "--json")
+    assert result.exit_code in (0, 1), result.output
+    assert result.stdout.rstrip("\n").isprintable()
+    told = json.loads(result.stdout)
+    if command[0] == "select":
+        assert {row["worker"] for row in told["workers"]} == set(HARM)
+
+
+def test_strict_json_escapes_what_is_beyond_16_bits():
+    odd = "\x9b \u202e \U000e0041 \ud800"
+    assert strict_json([odd]).isprintable()
+    assert json.loads(strict_json([odd])) == [odd]
+
+
+def test_files_have_the_names_as_they_came(crowd, run):
+    """What one command writes the next one reads; no id is changed to please a spreadsheet."""
+    hired = run("select", *crowd, "--budget", 9, "--out", "chosen.csv")
+    assert hired.stderr.count("\n") == 1
+    assert "warning: chosen.csv: worker" in hired.stderr
+    assert "begins like a formula" in hired.stderr
+    with open("chosen.csv", newline="") as file:  # noqa: PTH123
+        chosen = [row["worker"] for row in csv.DictReader(file)]
+    assert chosen
+    assert set(chosen) <= set(HARM)
+    weighted = ("aggregate", "--labels", "labels.csv", "--workers", "chosen.csv")
+    again = run(*weighted, "--method", "weighted-linear", "--out", "answers.csv", "--json")
+    assert set(json.loads(again.stdout)["weights"]) == set(chosen)
+    assert "warning: answers.csv: task =t0 begins like a formula" in again.stderr
+    assert list(pd.read_csv("answers.csv")["task"]) == [f"=t{i}" for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("names", "warned"),
+    [
+        (["ann", "7", "0012"], False),
+        (["-5", "+4912345", "-1e5", "=", "a=b"], True),
+        (["-5", "+4912345", "-1e5", "a=b", "a-b", "x@y.org"], False),
+        (["@ann"], True),
+        (["\tann"], True),
+    ],
+)
+def test_who_is_warned_of(names, warned, capsys, tmp_path):
+    frame = pd.DataFrame({"worker": names, "skill": 0.5, "chosen": True})
+    assert as_csv(frame, tmp_path / "x.csv") == frame.to_csv(index=False)
+    assert ("begins like a formula" in capsys.readouterr().err) == warned
+
+
+def test_a_line_is_never_long_nor_steers(capsys):
+    say(f"error: {ESCAPES} {'x' * 10**6} and the mend")
+    told = capsys.readouterr().err
+    assert len(told) < LONGEST_LINE + 10
+    assert told.startswith("error: \\x1b[31mred")
+    assert told.endswith("x and the mend\n")
+    assert printable("ε ≤ 0.05\n– “ok”") == "ε ≤ 0.05\n– “ok”"
+
+
+def test_a_cell_is_one_line_and_not_wide():
+    lines = table(("a", "b"), [("x" * 10**6, "1"), ("two\nlines", "2")]).split("\n")
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= WIDEST_CELL + 6
+
+
+@pytest.mark.parametrize("value", ["x" * 200_000, "a b " * 50_000, ESCAPES])
+def test_a_value_in_a_message_is_short(value, run, tmp_path):
+    labels = pd.DataFrame([("t", "w", value), ("t", "w", "b")], columns=["task", "worker", "label"])
+    assert len(checks.show(value)) <= 60
+    assert checks.show(7) == "7"
+    with pytest.raises(InputError) as caught:
+        read_labels(labels.assign(worker=value))
+    assert len(str(caught.value)) < 300
+    assert "\x1b" not in str(caught.value)
+    problem = tmp_path / "problem.json"
+    fields = {"skill": {value: [0.9]}, "task_types": [value[:-1]], "capacity": 1, "epsilon": 0.5}
+    problem.write_text(json.dumps(fields))
+    told = run("solve", problem).stderr
+    assert len(told) < LONGEST_LINE + 10
+
+
+def test_a_file_named_like_markup(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with working("reading [/bold] [red] \x1b[31m") as tell:
+        tell("[/nothing] of it")
+
+
+def test_a_warning_is_one_line(run, crowd, monkeypatch):
+    from workbench.crowd import tables
+
+    def warn(*_, **__):
+        warnings.warn(f"{ESCAPES}\nis odd", stacklevel=1)
+        raise InputError("enough")
+
+    monkeypatch.setattr(tables, "read_labels", warn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        told = run("select", *crowd, "--budget", 2).stderr
+    assert told == "warning: \\x1b[31mred\\x1b]0;title\\x07 is odd\nerror: enough\n"

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.base.errors import InputError
+from workbench.learning import agreement
+from workbench.learning.agreement import structure
+
+
+def crowd(p, n, seed, filled=1.0):
+    """Labels of labelers who err independently, and the truth."""
+    rng = np.random.default_rng(seed)
+    p = np.asarray(p)
+    truth = rng.integers(0, 2, n)
+    labels = np.where(rng.random((n, len(p))) < p, truth[:, None], 1 - truth[:, None])
+    return np.where(rng.random(labels.shape) < filled, labels, -1), truth
+
+
+GOOD = [0.76, 0.78, 0.62, 0.78, 0.73]
+CAMPS = [0.85, 0.8, 0.75, 0.8, 0.2, 0.25, 0.7]
+
+
+@pytest.mark.parametrize(("p", "filled"), [(GOOD, 1.0), (CAMPS, 0.6)])
+def test_the_interval_covers_the_mean_skill(p, filled):
+    # 95 % intends to hold about 95 times; 100 seeds give 88 or more with probability above 0.999.
+    found = [structure(crowd(p, 300, seed, filled)[0], seed=seed) for seed in range(100)]
+    off = abs(np.mean(p) - 0.5)
+    assert sum(one.low <= off <= one.high for one in found) >= 88
+    assert np.mean([one.distance for one in found]) == pytest.approx(off, abs=0.008)
+    assert all(one.low <= one.distance <= one.high for one in found)
+    assert all(one.low > 0.02 for one in found)
+
+
+def test_lean_is_twice_the_skill_less_one():
+    labels, truth = crowd(CAMPS, 20_000, 1)
+    found = structure(labels, truth, seed=1)
+    assert found.lean == pytest.approx(2 * np.array(CAMPS) - 1, abs=0.03)
+    assert found.camps == (5, 2)
+    assert found.sign == 1
+    assert found.groups == 1
+    assert "2 of 7 lean against the others" in found.sentence
+    assert "on the right side" in found.sentence
+    assert found.trusted is True
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**20), st.floats(0.3, 1.0))
+def test_flipping_every_label_changes_nothing(seed, filled):
+    labels, truth = crowd(CAMPS, 60, seed, filled)
+    flipped = np.where(labels < 0, -1, 1 - labels)
+    one, other = structure(labels, seed=2), structure(flipped, seed=2)
+    assert np.array_equal(one.lean, other.lean, equal_nan=True)
+    assert (one.distance, one.low, one.high) == (other.distance, other.low, other.high)
+    assert (one.camps, one.sentence) == (other.camps, other.sentence)
+    # With the truths known it does.
+    assert structure(labels, truth, seed=2).sign == -structure(flipped, truth, seed=2).sign
+
+
+def test_without_truth_the_side_is_not_claimed():
+    low, high = (structure(crowd(p, 400, 3)[0], seed=3) for p in (GOOD, 1 - np.array(GOOD)))
+    for found in (low, high):
+        assert found.sign == 0
+        assert found.trusted is None
+        assert "on which side of ½, agreement cannot tell" in found.sentence
+
+
+def test_gold_tells_that_the_crowd_is_wrong():
+    labels, truth = crowd(1 - np.array(GOOD), 400, 4)
+    few = np.where(np.arange(400) < 40, truth, -1)
+    found = structure(labels, few, seed=4)
+    assert found.sign == -1
+    assert found.trusted is False
+    assert "The known truths contradict the majority" in found.sentence
+    assert "do not use its labels" in found.sentence
+    assert structure(labels, np.full(400, -1), seed=4).sign == 0
+    # Three truths are too few for two standard errors.
+    three = np.where(np.arange(400) < 3, truth, -1)
+    assert structure(labels, three, seed=4).sign == 0
+
+
+@pytest.mark.parametrize("p", [[0.5] * 8, [0.8, 0.8, 0.8, 0.2, 0.2, 0.2]])
+def test_a_mean_of_half_is_not_trusted(p):
+    found = [structure(crowd(p, 300, seed)[0], seed=seed) for seed in range(12)]
+    doubtful = [one for one in found if one.low <= 0.02]
+    assert len(doubtful) >= 10
+    for one in doubtful:
+        assert "does not show a majority to trust" in one.sentence
+        assert one.trusted is None
+
+
+def test_even_camps_are_both_seen():
+    found = structure(crowd([0.9, 0.9, 0.9, 0.1, 0.1, 0.1], 500, 5)[0], seed=5)
+    assert found.camps == (3, 3)
+    assert found.low == 0.0
+    assert "3 of 6 lean against the others" in found.sentence
+
+
+@pytest.mark.parametrize("M", [0, 1, 2])
+def test_fewer_than_three_labelers_tell_nothing(M):
+    found = structure(crowd([0.8] * M, 50, 6)[0], seed=6)
+    assert np.isnan(found.lean).all()
+    assert np.isnan([found.distance, found.low, found.high]).all()
+    assert found.groups == 0
+    assert found.trusted is None
+    assert found.sentence == ("Too few labels are shared to say anything of the crowd's agreement.")
+
+
+def test_a_few_tasks_tell_nothing():
+    labels, _ = crowd(GOOD, 10, 1)
+    alone = np.where(np.arange(5) < 1, labels, -1)
+    assert structure(np.vstack([labels[:9], alone]), seed=1).groups == 0
+    assert structure(labels, seed=1).groups == 1
+
+
+def test_no_tasks():
+    assert structure(np.empty((0, 4)), seed=1).groups == 0
+
+
+def test_a_chain_of_labelers_tells_nothing():
+    # 0–1 and 1–2 share tasks, 0–2 do not: |r_1| could be anything.
+    labels, _ = crowd([0.9, 0.8, 0.7], 200, 7)
+    labels[:100, 2] = -1
+    labels[100:, 0] = -1
+    assert structure(labels, seed=7).groups == 0
+    labels[:30, 2] = labels[:30, 1]
+    assert structure(labels, seed=7).groups == 1
+
+
+def test_groups_that_share_no_task_are_turned_each_on_its_own():
+    one, _ = crowd([0.9, 0.8, 0.85, 0.7], 2000, 8)
+    other, _ = crowd([0.2, 0.1, 0.15], 2000, 9)
+    labels = np.full((4000, 9), -1)
+    labels[:2000, :4] = one
+    labels[2000:, 4:7] = other
+    labels[:5, 7] = 1  # joined to the first group by five tasks
+    found = structure(labels, seed=8)
+    assert found.groups == 2
+    assert found.lean[:4] == pytest.approx([0.8, 0.6, 0.7, 0.4], abs=0.07)
+    assert found.lean[4:7] == pytest.approx([0.6, 0.8, 0.7], abs=0.07)
+    assert np.isnan(found.lean[8])
+    assert found.distance == pytest.approx(np.nanmean(found.lean) / 2)
+    assert "if each of 2 groups that share no task is mostly right" in found.sentence
+
+
+def test_sparse_tables_are_counted_alike(monkeypatch):
+    labels, _ = crowd(np.linspace(0.55, 0.95, 12), 300, 10, filled=0.15)
+    sparse = structure(labels, seed=10)
+    monkeypatch.setattr(agreement, "SPARSE", 0.0)
+    dense = structure(labels, seed=10)
+    assert sparse.lean == pytest.approx(dense.lean, abs=1e-9, nan_ok=True)
+    assert sparse.low == pytest.approx(dense.low, abs=1e-9)
+    assert sparse.high == pytest.approx(dense.high, abs=1e-9)
+
+
+def test_pairs_by_counting():
+    labels, _ = crowd([0.7] * 4, 20, 11, filled=0.6)
+    side = np.where(labels < 0, 0, 2 * labels - 1)
+    times = np.random.default_rng(1).integers(0, 3, 20)
+    pairs = agreement._pairs(side.astype(np.float32), times)
+    for i in range(4):
+        for j in range(4):
+            both = (labels[:, i] >= 0) & (labels[:, j] >= 0) & (i != j)
+            assert pairs.shared[i, j] == times[both].sum()
+            same = labels[:, i] == labels[:, j]
+            assert pairs.agreed[i, j] == times[both & same].sum() - times[both & ~same].sum()
+
+
+def test_seeds():
+    labels, _ = crowd(GOOD, 100, 12)
+    assert structure(labels, seed=1).low == structure(labels, seed=1).low
+    assert structure(labels, seed=1).low != structure(labels, seed=2).low
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [[0, 2]], [[0.5, 1]], [[np.nan, 1]], [[-2, 0]]])
+def test_labels_that_are_none(labels):
+    with pytest.raises(InputError, match="not a matrix of −1, 0 and 1"):
+        structure(labels, seed=1)
+
+
+def test_truth_that_does_not_fit():
+    with pytest.raises(InputError, match=r"truth has shape \(2,\): give one entry for each task"):
+        structure(crowd(GOOD, 30, 1)[0], [0, 1], seed=1)

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workbench.aggregation.best_set import best_set
+from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.base.errors import InputError
+from workbench.learning.context_trial import SkillTable, play_contexts
+from workbench.learning.contexts import ContextualLsOl, IgnoringContext, context_seeds
+from workbench.learning.draws import Draws
+from workbench.learning.ls_ol import Answer, LsOl
+from workbench.learning.policies import Oracle
+from workbench.learning.schedule import practical
+from workbench.learning.vetting import Vetting
+
+SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
+SCHEDULE = practical(3.0, 2.0)
+
+
+def labels_of(rng: np.random.Generator, skill: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    labels = np.full(len(skill), -1)
+    labels[asked] = (rng.random(len(skill)) < skill)[asked]
+    return labels
+
+
+def go_on(learner: ContextualLsOl, start: int, tasks: int) -> list[Answer]:
+    answers = []
+    for t in range(start, start + tasks):
+        rng = np.random.default_rng(t)
+        ask = learner.ask(t, ["image", "audio"][int(rng.random() < 0.3)])
+        answers.append(learner.tell(labels_of(rng, SKILL, ask.workers)))
+    return answers
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_each_context_is_a_learner_of_its_own(weighted: bool) -> None:
+    contexts: list[str | int] = ["a", "b", 3]
+    draws = Draws(SKILL, 3, seed=2)
+    together = ContextualLsOl(5, SCHEDULE, contexts, weighted=weighted, seed=7)
+    seeds = context_seeds(7, 3)
+    alone = [LsOl(5, SCHEDULE, weighted=weighted, seed=seed) for seed in seeds]
+    streams = [draws.stream(run) for run in range(3)]
+    # Equal skills everywhere: what happens in one context does not touch another.
+    for t in range(200):
+        for k in [0, 1, 2] if t % 2 else [2, 0, 1]:
+            if k == 1 and t % 3:
+                continue
+            step = alone[k].step
+            one = alone[k].ask(3 * t + k)
+            both = together.ask(3 * t + k, contexts[k])
+            assert both.workers.tolist() == one.workers.tolist()
+            assert (both.task, both.kind) == (one.task, one.kind)
+            told = streams[k].answers(int(one.task) // 3, one.workers, t)
+            assert together.tell(told) == alone[k].tell(told)
+            assert alone[k].step == step + 1
+    for k, context in enumerate(contexts):
+        assert together.estimates_at(context).tolist() == alone[k].estimates.tolist()
+        assert together.best_at(context).tolist() == alone[k].best.tolist()
+        assert together.estimates.loc[context].tolist() == alone[k].estimates.tolist()
+    assert together.step == sum(one.step for one in alone)
+    assert together.counts["asked"] == sum(one.counts["asked"] for one in alone)
+
+
+def test_the_first_contexts_do_not_depend_on_the_later_ones() -> None:
+    two, three = context_seeds(5, 2), context_seeds(5, 3)
+    assert [s.spawn_key for s in two] == [s.spawn_key for s in three[:2]]
+    assert len({s.spawn_key for s in three}) == 3
+
+
+def test_regret_in_contexts_alike_is_that_many_times_one() -> None:
+    # 4 contexts of equal skills over 4T tasks explore four times as much as one over T.
+    one = play_contexts(
+        ContextualLsOl(5, SCHEDULE, ["x"], seed=1), SkillTable({"x": SKILL}), 500, seed=3
+    )
+    table = SkillTable(dict.fromkeys("abcd", SKILL))
+    four = play_contexts(ContextualLsOl(5, SCHEDULE, list("abcd"), seed=1), table, 2000, seed=3)
+    assert one.explored[-1] == SCHEDULE.exploration_steps(500)
+    tasks = np.unique(four.contexts, return_counts=True)[1].tolist()
+    assert four.explored[-1] == sum(SCHEDULE.exploration_steps(n) for n in tasks)
+
+
+def test_different_best_sets_are_learned() -> None:
+    skill = {
+        "image": np.array([0.85, 0.85, 0.85, 0.55, 0.55, 0.55]),
+        "audio": np.array([0.55, 0.55, 0.55, 0.85, 0.85, 0.85]),
+    }
+    table = SkillTable(skill)
+    schedule = practical(12.0, 1.0)
+    contextual = ContextualLsOl(6, schedule, list(skill), seed=1)
+    knowing = play_contexts(contextual, table, 3000, seed=3)
+    blind = IgnoringContext(LsOl(6, schedule, seed=1))
+    ignorant = play_contexts(blind, table, 3000, seed=3)
+    for context, p in skill.items():
+        assert set(contextual.best_at(context).tolist()) == set(best_set(p).workers.tolist())
+        assert np.abs(contextual.estimates_at(context) - p).max() < 0.2
+    # Regret of an exploiting step, late in the stream.
+    loss = []
+    for played in (knowing, ignorant):
+        exploited = played.tasks - played.explored
+        lost = played.exploitation_regret[-1] - played.exploitation_regret[99]
+        loss.append(lost / (exploited[-1] - exploited[99]))
+    assert loss[0] < 0.2 * loss[1]
+    assert (blind.best_at("audio") == blind.best_at("image")).all()
+    assert (blind.estimates_at("audio") == blind.policy.estimates).all()
+
+
+def test_the_regret_is_against_each_contexts_best_set() -> None:
+    skill = {"a": np.array([0.9, 0.8, 0.7]), "b": np.array([0.6, 0.95, 0.5])}
+    oracle = IgnoringContext(Oracle(skill["a"], seed=0))
+    played = play_contexts(oracle, SkillTable(skill), 400, seed=9)
+    chosen = best_set(skill["a"]).workers
+    loss = best_set(skill["b"]).accuracy - majority_accuracy(skill["b"][chosen])
+    assert loss > 0
+    in_b = np.array(played.contexts) == "b"
+    assert 100 < in_b.sum() < 300
+    assert played.regrets == pytest.approx(np.where(in_b, loss, 0.0))
+
+
+@pytest.mark.parametrize("stop", [0, 1, 5, 60, 61])
+@pytest.mark.parametrize("waiting", [False, True])
+def test_save_and_resume_changes_nothing(tmp_path: Path, stop: int, waiting: bool) -> None:
+    names = list("abcde")
+    learner = ContextualLsOl(
+        names, SCHEDULE, ["image", "audio"], vetting=Vetting(0.3), delay=4, seed=5
+    )
+    go_on(learner, 0, stop)
+    if waiting:
+        ask = learner.ask("waiting", "audio")
+    learner.save(tmp_path / "learner.json")
+    twin = ContextualLsOl.load(tmp_path / "learner.json")
+    if waiting:
+        labels = labels_of(np.random.default_rng(1), SKILL, ask.workers)
+        assert learner.tell(labels) == twin.tell(labels)
+    assert go_on(learner, 1000, 150) == go_on(twin, 1000, 150)
+    assert learner.state() == twin.state()
+
+
+def test_late_labels_find_their_context() -> None:
+    learner = ContextualLsOl(["a", "b", "c"], SCHEDULE, ["x", "y"], seed=5)
+    learner.ask("t", "y")
+    learner.tell([1, 1, -1])
+    learner.late("t", [-1, -1, 1])
+    assert learner.counts["late_used"] == 1
+    assert learner.estimates_at("y").tolist() == [1.0, 1.0, 1.0]
+    assert learner.estimates_at("x").tolist() == [0.5, 0.5, 0.5]
+    with pytest.raises(InputError, match="never arrived"):
+        learner.late("u", [-1, -1, 1])
+
+
+def test_leaving_and_joining_is_for_all_contexts() -> None:
+    learner = ContextualLsOl(["a", "b", "c"], SCHEDULE, ["x", "y"], seed=5)
+    learner.leave("b")
+    for context in "xy":
+        assert learner.ask(f"first {context}", context).workers.tolist() == [0, 2]
+        learner.tell([1, -1, 1])
+    with pytest.raises(InputError, match="not here"):
+        learner.leave(1)
+    with pytest.raises(InputError, match="unknown"):
+        learner.leave("z")
+    assert learner.join("b") == 1
+    assert learner.join("d") == 3
+    assert learner.estimates.columns.tolist() == ["a", "b", "c", "d"]
+    with pytest.raises(InputError, match="already"):
+        learner.join("d")
+    assert learner.ask("next", "x").workers.tolist() == [0, 1, 2, 3]
+
+
+def test_who_is_dropped_in_one_context_stays_in_the_other() -> None:
+    names = list("abcdef")
+    learner = ContextualLsOl(names, practical(5.0, 5.0), ["x", "y"], vetting=Vetting(0.3), seed=5)
+    for t in range(60):
+        ask = learner.ask(t, "x")
+        learner.tell({int(i): int(i != 3) for i in ask.workers})
+    dropped = {one.worker for one in learner.learners["x"].removed}
+    assert 3 in dropped
+    assert 3 in learner.ask("y", "y").workers
+    learner.tell({})
+    learner.leave("d")
+    assert 3 not in learner.ask("again", "y").workers
+    learner.tell({})
+    assert learner.join("d") == 3
+    assert not learner.learners["x"].present[3]
+    assert learner.learners["y"].present[3]
+
+
+def test_misuse_is_named() -> None:
+    with pytest.raises(InputError, match="one name or more"):
+        ContextualLsOl(3, SCHEDULE, [], seed=0)
+    with pytest.raises(InputError, match="one twice"):
+        ContextualLsOl(3, SCHEDULE, ["a", "a"], seed=0)
+    with pytest.raises(InputError, match="context"):
+        ContextualLsOl(3, SCHEDULE, [0.5], seed=0)  # type: ignore[list-item]
+    learner = ContextualLsOl(3, SCHEDULE, ["a", "b"], seed=0)
+    with pytest.raises(InputError, match="ask first"):
+        learner.tell([1, 1, 1])
+    with pytest.raises(InputError, match="context 'c' is unknown"):
+        learner.ask("t", "c")
+    learner.ask("t", "a")
+    with pytest.raises(InputError, match="waits"):
+        learner.ask("u", "b")
+    with pytest.raises(InputError, match="give 0 or 1"):
+        learner.tell({0: 5})
+    learner.tell([1, 1, 1])
+    with pytest.raises(InputError, match="has been here"):
+        learner.ask("t", "b")
+    with pytest.raises(InputError, match="empty"):
+        SkillTable({})
+    with pytest.raises(InputError, match="as many labelers"):
+        SkillTable({"a": [0.5], "b": [0.5, 0.6]})
+
+
+def test_a_late_task_of_no_name_is_refused() -> None:
+    learner = ContextualLsOl(3, SCHEDULE, ["x"], seed=0)
+    learner.ask(1, "x")
+    learner.tell([1, 1, 1])
+    for task in ([1], {}, 1.0, True, None):
+        with pytest.raises(InputError, match="task is"):
+            learner.late(task, {0: 1})  # type: ignore[arg-type]

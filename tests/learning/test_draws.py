@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+
+from workbench.base.errors import InputError
+from workbench.learning.draws import COINS, Draws
+
+
+def sequential(draws, run, part, steps, width, skipped=0):
+    """The first numbers of a stream, one after the other."""
+    rng = np.random.Generator(draws._bits(run, part))
+    rng.random(skipped)
+    return rng.random((steps, width))
+
+
+@pytest.mark.parametrize("steps", [[0], [5], [0, 1, 2, 3], [3, 9, 10, 4000, 4001, 9999], [2, 400]])
+def test_any_step_is_reached_without_those_before(steps):
+    draws = Draws([0.6, 0.7, 0.9], 4, seed=3)
+    steps = np.array(steps)
+    all_of_it = sequential(draws, 2, 0, 10_000, 7)
+    np.testing.assert_array_equal(draws.world(2, steps), all_of_it[steps])
+    runs = np.array([1, 2])
+    np.testing.assert_array_equal(draws.worlds(runs, steps)[1], all_of_it[steps])
+    order, coins = draws.coins_at(runs, steps)
+    np.testing.assert_array_equal(coins[1], sequential(draws, 2, 1, 10_000, COINS, 3)[steps])
+    np.testing.assert_array_equal(order[1], sequential(draws, 2, 1, 1, 3)[0])
+
+
+def test_a_policy_gets_the_same_coins():
+    draws = Draws([0.6, 0.7], 2, seed=3)
+    rng = draws.coins(1)
+    order, coins = draws.coins_at(np.array([1]), np.arange(3))
+    np.testing.assert_array_equal(rng.random(2), order[0])
+    np.testing.assert_array_equal(rng.random((3, COINS)), coins[0])
+
+
+def test_runs_seeds_and_streams_differ():
+    draws = Draws([0.5], 3, seed=1)
+    other = Draws([0.5], 3, seed=2)
+    first = {draws.world(run, np.array([0]))[0, 0] for run in range(3)}
+    first |= {other.world(run, np.array([0]))[0, 0] for run in range(3)}
+    first |= {draws.coins_at(np.array([run]), np.array([0]))[0][0, 0] for run in range(3)}
+    assert len(first) == 9
+
+
+def test_a_run_does_not_depend_on_how_many_there_are():
+    few, many = Draws([0.5, 0.9], 2, seed=1), Draws([0.5, 0.9], 9, seed=1)
+    steps = np.arange(5)
+    np.testing.assert_array_equal(few.world(1, steps), many.world(1, steps))
+
+
+def test_stream_tells_truth_labels_and_retests():
+    skill = [0.0, 1.0, 0.7]
+    draws = Draws(skill, 1, seed=5)
+    stream = draws.stream(0)
+    rows = draws.world(0, np.arange(2000))
+    truth = (rows[:, 0] < 0.5).astype(int)
+    for t in (0, 7, 300, 1999, 4):
+        assert stream.truth(t) == truth[t]
+        labels = stream.labels(t)
+        assert labels[0] == 1 - truth[t]
+        assert labels[1] == truth[t]
+        assert (labels[2] == truth[t]) == (rows[t, 3] < 0.7)
+    again = stream.labels(4, 900)
+    assert again[:2].tolist() == [1 - truth[4], truth[4]]
+    assert (again[2] == truth[4]) == (rows[900, 6] < 0.7)
+    assert stream.answers(7, [2], 7).tolist() == [-1, -1, stream.labels(7)[2]]
+
+
+def test_identical_labels_stay():
+    stream = Draws([0.6] * 8, 1, seed=5, relabel="identical").stream(0)
+    assert (stream.labels(3, 70) == stream.labels(3)).all()
+    copies = Draws([0.6] * 8, 1, seed=5).stream(0)
+    assert any((copies.labels(t, 70) != copies.labels(t)).any() for t in range(5))
+
+
+def test_labels_are_right_with_the_skill():
+    skill = np.array([0.1, 0.5, 0.83])
+    rows = Draws(skill, 1, seed=9).world(0, np.arange(40_000))
+    four_sigma = 4 * np.sqrt(skill * (1 - skill) / 40_000)
+    for columns in (rows[:, 1:4], rows[:, 4:]):
+        assert (np.abs((columns < skill).mean(axis=0) - skill) < four_sigma).all()
+    assert abs((rows[:, 0] < 0.5).mean() - 0.5) < 0.01
+    # Truth and labels, first labels and later ones are not related.
+    related = np.corrcoef(rows.T) - np.eye(7)
+    assert np.abs(related).max() < 5 / np.sqrt(40_000)
+
+
+def test_seeds():
+    sequence = np.random.SeedSequence(4, spawn_key=(7,))
+    first = Draws([0.5], seed=sequence).world(0, np.array([0]))
+    assert (first == Draws([0.5], seed=sequence).world(0, np.array([0]))).all()
+    drawn = [Draws([0.5], seed=np.random.default_rng(3)).world(0, np.array([0])) for _ in "ab"]
+    assert (drawn[0] == drawn[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (((0.5,), 0), "runs"),
+        (([[0.5], [0.6]], 3), "2 rows for 3 runs"),
+        (([], 1), "shape"),
+        (([1.2], 1), r"outside \[0, 1\]"),
+        (([np.nan], 1), "NaN"),
+    ],
+)
+def test_wrong_crowds_are_told(arguments, word):
+    with pytest.raises(InputError, match=word):
+        Draws(*arguments, seed=0)
+
+
+def test_other_mistakes_are_told():
+    with pytest.raises(InputError, match="relabel"):
+        Draws([0.5], seed=0, relabel="same")
+    with pytest.raises(InputError, match="seed"):
+        Draws([0.5], seed=-1)
+    with pytest.raises(InputError, match="run is 1"):
+        Draws([0.5], seed=0).stream(1)

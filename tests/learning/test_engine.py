@@ -1,0 +1,260 @@
+import numpy as np
+import pytest
+
+from tests.learning.configurations import configurations
+from workbench.aggregation.best_set import best_set
+from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.aggregation.weighted_accuracy import log_odds_accuracy
+from workbench.base.errors import InputError
+from workbench.learning import engine
+from workbench.learning.draws import Draws
+from workbench.learning.engine import KINDS, simulate
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.schedule import practical, theoretical
+from workbench.learning.vetting import Vetting
+
+CASES = list(configurations(50, seed=23, horizon=220))
+TABLE_1 = [0.763, 0.781, 0.625, 0.783, 0.727]
+
+
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+def test_same_as_the_streaming_object(case):
+    draws = case.draws()
+    every = range(1, case.horizon + 1)
+    runs = simulate(
+        draws, case.schedule, case.horizon, trace=True, checkpoints=every, **case.options
+    )
+    for run, trace in enumerate(runs.traces):
+        learner, stream = case.learner(run), draws.stream(run)
+        for t in range(case.horizon):
+            ask = learner.ask(t)
+            assert ask.kind == KINDS[trace.kind[t]]
+            assert ask.task == (trace.tester[t] if ask.kind == "retest" else t)
+            assert sorted(ask.workers) == np.flatnonzero(trace.asked[t]).tolist()
+            answer = learner.tell(stream.answers(ask.task, ask.workers, t))
+            assert answer.label == trace.label[t]
+            assert stream.truth(t) == trace.truth[t]
+            assert learner.estimates.tolist() == trace.estimates[t].tolist()
+            assert len(learner.best) == runs.size[run, t]
+        assert tuple(learner.removed) == runs.removed[run]
+        assert learner.estimates.tolist() == runs.estimates[run].tolist()
+        assert sorted(learner.best) == np.flatnonzero(runs.chosen[run]).tolist()
+        assert learner.counts["asked"] == runs.labels[run, -1]
+        assert learner.kinds["new tester"] == runs.new_testers[run, -1]
+        assert learner.kinds["retest"] == runs.retests[run, -1]
+
+
+@pytest.mark.parametrize("case", CASES[:24], ids=range(24))
+def test_the_books_are_those_of_the_steps(case):
+    """Regret and cost, added up step by step from their definitions."""
+    M = case.skill.shape[1]
+    price = np.linspace(0.5, 2, M)
+    tasks = np.unique(np.linspace(1, case.horizon, 7).astype(int))
+    runs = simulate(
+        case.draws(), case.schedule, case.horizon, costs=price, trace=True, realised=True,
+        checkpoints=tasks, **case.options,
+    )  # fmt: skip
+    weighted = case.options["weighted"]
+
+    def accuracy(p, kind, who, p_hat):
+        if kind == "retest":
+            return 0.5
+        if kind == "new tester" or not weighted:
+            return majority_accuracy(p[who])
+        return log_odds_accuracy(
+            p[who],
+            p_hat[who],
+            tolerance=case.options["tolerance"],
+            truncate=case.options["truncate"],
+        )[0]
+
+    for run, trace in enumerate(runs.traces):
+        p = case.skill[run]
+        best = best_set(p, weighted=weighted)
+        known = {}
+        rows = []
+        for t in range(case.horizon):
+            kind, who = KINDS[trace.kind[t]], np.flatnonzero(trace.asked[t])
+            key = (kind, *who, *trace.estimates[t])
+            if key not in known:
+                known[key] = accuracy(p, kind, who, trace.estimates[t])
+            lost, paid = best.accuracy - known[key], price[who].sum()
+            extra = paid - (0 if kind == "retest" else price[best.workers].sum())
+            explores = kind != "exploit"
+            rows.append(
+                [lost * explores, lost * ~np.bool_(explores), paid, extra * explores,
+                 extra * ~np.bool_(explores), len(who), trace.label[t] == trace.truth[t]]
+            )  # fmt: skip
+        sums = np.cumsum(np.array(rows, dtype=float), axis=0)[tasks - 1].T
+        found = (
+            runs.exploration_regret, runs.exploitation_regret, runs.spent,
+            runs.exploration_extra_cost, runs.exploitation_extra_cost, runs.labels, runs.realised,
+        )  # fmt: skip
+        for expected, got in zip(sums, found, strict=True):
+            np.testing.assert_allclose(got[run], expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            runs.reward[run], best.accuracy * tasks - sums[0] - sums[1], atol=1e-9
+        )
+        # Printed: Σ C(S_t) − n C(S*).
+        np.testing.assert_allclose(
+            runs.printed_cost_regret[run],
+            sums[2] - tasks * price[best.workers].sum(),
+            atol=1e-9,
+        )
+        assert (runs.explored[run] <= tasks).all()
+
+
+def test_taking_runs_in_turn_changes_nothing(monkeypatch):
+    skill = np.random.default_rng(1).uniform(0.3, 1, (7, 4))
+    options = {"seed": 3, "delay": 4, "vetting": Vetting(0.3, 2), "trace": True, "realised": True}
+    together = simulate(skill, practical(2, 3), 300, **options)
+    monkeypatch.setattr(engine, "CELLS", 1500)
+    in_turn = simulate(skill, practical(2, 3), 300, **options)
+    for name, value in vars(together).items():
+        if name == "traces":
+            assert len(value) == len(in_turn.traces) == 7
+        elif name == "removed":
+            assert value == in_turn.removed
+            assert any(value)
+        else:
+            np.testing.assert_array_equal(value, getattr(in_turn, name))
+
+
+def test_a_run_does_not_depend_on_the_others():
+    few = simulate(TABLE_1, practical(2, 3), 500, runs=2, seed=4)
+    many = simulate(TABLE_1, practical(2, 3), 500, runs=6, seed=4)
+    np.testing.assert_array_equal(few.regret, many.regret[:2])
+
+
+def test_checkpoints_only_look():
+    every = simulate(TABLE_1, practical(2, 3), 200, runs=3, seed=4, checkpoints=range(1, 201))
+    some = simulate(TABLE_1, practical(2, 3), 200, runs=3, seed=4, checkpoints=[1, 60, 200])
+    for name in ("exploration_regret", "exploitation_regret", "spent", "labels", "size"):
+        np.testing.assert_array_equal(getattr(every, name)[:, [0, 59, 199]], getattr(some, name))
+    assert every.size[0, 0] >= 1
+    shorter = simulate(TABLE_1, practical(2, 3), 60, runs=3, seed=4, checkpoints=[60])
+    np.testing.assert_allclose(shorter.regret[:, 0], some.regret[:, 1], rtol=1e-12)
+
+
+def test_realised_reward_is_the_expected_one():
+    options = {"runs": 40, "seed": 6, "realised": True, "checkpoints": [3000]}
+    for weighted in (False, True):
+        runs = simulate([0.9, 0.8, 0.75, 0.6], practical(2, 3), 3000, weighted=weighted, **options)
+        difference = runs.realised[:, 0] - runs.reward[:, 0]
+        assert abs(difference.mean()) < 4 * np.sqrt(3000) * 0.5 / np.sqrt(40)
+
+
+def test_it_learns():
+    """Regret per task falls; S* of unequal labelers is found in nearly all runs."""
+    skill = [0.95, 0.65, 0.6, 0.55, 0.55]
+    runs = simulate(skill, practical(10, 5), 20_000, runs=40, seed=2, checkpoints=[1000, 20_000])
+    rate = runs.regret.mean(axis=0) / runs.tasks
+    assert rate[1] < 0.5 * rate[0]
+    assert runs.chosen[:, 0].mean() > 0.9
+    assert (runs.size[:, -1] == 1).mean() > 0.8
+
+
+def test_a_crowd_that_errs_teaches_the_reverse():
+    """p̄ < ½: the estimates are those of the opposite crowd."""
+    skill = np.array([0.05, 0.2, 0.3, 0.4, 0.45])
+    runs = simulate(skill, practical(20, 5), 5000, runs=30, seed=2)
+    np.testing.assert_allclose(runs.estimates.mean(axis=0), 1 - skill, atol=0.1)
+
+
+def test_estimates_converge_on_the_skills():
+    runs = simulate(TABLE_1, practical(100, 4), 30_000, runs=20, seed=2)
+    np.testing.assert_allclose(runs.estimates.mean(axis=0), TABLE_1, atol=0.02)
+
+
+def test_identical_labels_keep_the_majority_wrong():
+    """Recorded labels of a tester do not get better by asking again (odd crowds never turn)."""
+    skill, schedule = [0.7, 0.7, 0.6], practical(40, 6)
+    copies = simulate(skill, schedule, 4000, runs=30, seed=2).estimates.mean(axis=0)
+    same = simulate(skill, schedule, 4000, runs=30, seed=2, relabel="identical")
+    # Agreement with a majority that includes oneself, computed over the eight outcomes.
+    p = np.array(skill)
+    outcomes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    chance = np.prod(np.where(outcomes, p, 1 - p), axis=1)
+    majority = outcomes.sum(axis=1) >= 2
+    agreement = [chance[outcomes[:, i] == majority].sum() for i in range(3)]
+    np.testing.assert_allclose(same.estimates.mean(axis=0), agreement, atol=0.02)
+    np.testing.assert_allclose(copies, p, atol=0.03)
+
+
+def test_vetting_finds_the_liar():
+    skill = [0.9, 0.8, 0.8, 0.75, 0.1]
+    runs = simulate(skill, practical(3, 5), 2000, runs=60, seed=3, vetting=Vetting())
+    first = [one[0].worker for one in runs.removed]
+    assert first.count(4) == 60
+    assert all(len(one) <= 2 for one in runs.removed)
+    assert not runs.chosen[:, 4].any()
+    plain = simulate(skill, practical(3, 5), 2000, runs=60, seed=3)
+    assert runs.labels[:, -1].mean() < plain.labels[:, -1].mean()
+
+
+def test_theoretical_schedule_explores_all_the_time():
+    runs = simulate(TABLE_1, theoretical(TABLE_1), 3000, runs=3, seed=1)
+    assert (runs.explored[:, -1] == 2999).all()  # all but t = 1, where log t = 0
+
+
+def test_long_horizons():
+    runs = simulate(TABLE_1, practical(2, 5), 10**6, runs=5, seed=1)
+    assert (runs.explored[:, -1] == practical(2, 5).exploration_steps(10**6)).all()
+    delayed = simulate(TABLE_1, practical(2, 5), 10**6, runs=5, seed=1, delay=100)
+    # As many rounds, but for those that still wait at the end.
+    assert (np.abs(delayed.explored[:, -1] - runs.explored[:, -1]) <= 2).all()
+
+
+def test_delay_of_one_step_is_none():
+    one = simulate(TABLE_1, practical(2, 3), 400, runs=3, seed=1, delay=1)
+    none = simulate(TABLE_1, practical(2, 3), 400, runs=3, seed=1)
+    np.testing.assert_array_equal(one.regret, none.regret)
+
+
+def test_same_seed_same_result():
+    for seed in (5, np.random.SeedSequence(5)):
+        first, second = (
+            simulate(TABLE_1, practical(2, 3), 300, runs=2, seed=seed).regret for _ in "ab"
+        )
+        np.testing.assert_array_equal(first, second)
+    draws = Draws(TABLE_1, 2, seed=5)
+    np.testing.assert_array_equal(simulate(draws, practical(2, 3), 300).regret, first)
+
+
+def test_draws_serve_other_learners_too():
+    """Another policy on the same stream sees the same truths and labels."""
+    draws = Draws(TABLE_1, 1, seed=5)
+    trace = simulate(draws, practical(2, 3), 100, trace=True).traces[0]
+    assert [draws.stream(0).truth(t) for t in range(100)] == trace.truth.tolist()
+    learner = LsOl(5, practical(0, 0), seed=draws.coins(0))
+    assert learner.ask(0).kind == "new tester"
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"horizon": 0}, "horizon"),
+        ({"runs": 0}, "runs"),
+        ({"seed": None}, "seed"),
+        ({"delay": -1}, "delay"),
+        ({"costs": [1, 2]}, "costs"),
+        ({"costs": [1, 2, 3, 4, -1]}, "costs"),
+        ({"costs": [1, 2, 3, 4, np.nan]}, "costs"),
+        ({"checkpoints": [0, 5]}, "checkpoints"),
+        ({"checkpoints": [5, 101]}, "checkpoints"),
+        ({"checkpoints": []}, "checkpoints"),
+        ({"relabel": "twice"}, "relabel"),
+        ({"horizon": 10**6, "realised": True}, "horizon"),
+        ({"tolerance": 0.5}, "tolerance"),
+        ({"skill": [0.5, 1.5]}, "skill"),
+        ({"skill": [0.6] * 30, "weighted": True}, "26"),
+        ({"skill": Draws([0.5], 2, seed=1)}, "draws"),
+    ],
+)
+def test_wrong_input_is_told(options, word):
+    given = {
+        "skill": TABLE_1, "schedule": practical(1, 1), "horizon": 100, "runs": 1, "seed": 1
+    } | options  # fmt: skip
+    with pytest.raises(InputError, match=word) as told:
+        simulate(**given)
+    assert "\n" not in str(told.value)

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.base.errors import InputError
+from workbench.learning.context_trial import play_contexts
+from workbench.learning.draws import Draws
+from workbench.learning.intervals import Partition, RefiningLsOl
+from workbench.learning.ls_ol import Answer, LsOl
+from workbench.learning.schedule import Schedule, contextual, practical
+
+SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
+SCHEDULE = contextual(0.3, 0.2, 0.2)
+
+
+def go_on(learner: RefiningLsOl, start: int, tasks: int) -> list[Answer]:
+    answers = []
+    for t in range(start, start + tasks):
+        rng = np.random.default_rng(t)
+        ask = learner.ask(t, float(rng.random()))
+        labels = np.full(5, -1)
+        labels[ask.workers] = (rng.random(5) < SKILL)[ask.workers]
+        answers.append(learner.tell(labels))
+    return answers
+
+
+@given(st.floats(0, 1), st.integers(0, 10**6))
+def test_cells_are_as_many_as_t_to_the_zeta(zeta: float, t: int) -> None:
+    exact = max(t, 1) ** zeta
+    equal = Partition(zeta, "equal").cells(t)
+    assert exact * (1 - 1e-9) <= equal <= exact * (1 + 1e-9) + 1
+    halving = Partition(zeta).cells(t)
+    assert halving & (halving - 1) == 0
+    assert exact * (1 - 1e-9) <= halving < 2 * exact * (1 + 1e-9)
+    assert Partition(zeta).cells(t + 1) >= halving
+    assert Partition(zeta, "equal").cells(t + 1) >= equal
+
+
+def test_cells_at_exact_powers() -> None:
+    assert [Partition(0.5).cells(t) for t in (0, 1, 2, 4, 5, 16, 17, 64, 65)] == [
+        1, 1, 2, 2, 4, 4, 8, 8, 16,
+    ]  # fmt: skip
+    third = Partition(1 / 3, "equal")
+    assert [third.cells(n**3) for n in range(1, 40)] == list(range(1, 40))
+    assert [third.cells(n**3 + 1) for n in range(1, 40)] == list(range(2, 41))
+
+
+@pytest.mark.parametrize(
+    "schedule", [practical(2.0, 3.0), contextual(0.3, 0.2, 0.2), Schedule(0.5, 0.25, 0.0, 0.5)]
+)
+@pytest.mark.parametrize("options", [{}, {"weighted": True, "tolerance": 0.3}])
+def test_one_interval_is_ls_ol(schedule: Schedule, options: dict[str, float]) -> None:
+    draws = Draws(SKILL, 1, seed=6)
+    plain = LsOl(5, schedule, seed=draws.coins(0), **options)  # type: ignore[arg-type]
+    refining = RefiningLsOl(5, schedule, 0.0, seed=draws.coins(0), **options)  # type: ignore[arg-type]
+    stream = draws.stream(0)
+    rng = np.random.default_rng(1)
+    for t in range(400):
+        one, other = plain.ask(t), refining.ask(t, float(rng.random()))
+        assert (one.task, one.kind) == (other.task, other.kind)
+        assert one.workers.tolist() == other.workers.tolist()
+        labels = stream.answers(int(one.task), one.workers, t)
+        # Some labels are missing, now and then all of them.
+        labels[rng.random(5) < (1.0 if rng.random() < 0.05 else 0.1)] = -1
+        assert plain.tell(labels) == refining.tell(labels)
+        assert plain.estimates.tolist() == refining.estimates_at(0.3).tolist()
+        assert plain.best.tolist() == refining.best_at(1.0).tolist()
+    ours, theirs = refining.testers(), plain.testers()
+    for name in ("task", "rounds", "ones", "label"):
+        assert ours[name].tolist() == theirs[name].tolist()
+    assert refining.kinds == plain.kinds
+    assert refining.counts == {name: plain.counts[name] for name in refining.counts}
+
+
+@pytest.mark.parametrize("rule", ["halving", "equal"])
+def test_refinement_keeps_testers_and_sorts_them(rule: str) -> None:
+    learner = RefiningLsOl(5, SCHEDULE, Partition(0.4, rule), seed=3)  # type: ignore[arg-type]
+    said: dict[object, np.ndarray] = {}
+    rng = np.random.default_rng(0)
+    grown = set()
+    for t in range(400):
+        before = learner.testers()
+        ask = learner.ask(t, float(rng.random()))
+        after = learner.testers()
+        # Asking may refine; it changes nothing but cells.
+        kept = ["task", "context", "rounds", "ones", "label"]
+        assert before[kept].equals(after[kept])
+        v = learner.cells
+        grown.add(v)
+        assert v == learner.partition.cells(t)
+        labels = np.full(5, -1)
+        labels[ask.workers] = (rng.random(5) < SKILL)[ask.workers]
+        if ask.kind == "new tester":
+            said[ask.task] = labels.copy()
+        learner.tell(labels)
+        table = learner.testers()
+        assert len(table) >= len(before)
+        assert (table["cell"] == np.minimum((table["context"] * v).astype(int), v - 1)).all()
+        if t % 40:
+            continue
+        # Estimates of every interval, afresh from the testers inside.
+        for cell in range(v):
+            inside = table[table["cell"] == cell]
+            expected = np.full(5, 0.5)
+            if len(inside):
+                agreed = [
+                    said[task] == y for task, y in zip(inside.task, inside.label, strict=True)
+                ]
+                expected = np.mean(agreed, axis=0)
+            middle = (cell + 0.5) / v
+            assert learner.estimates_at(middle) == pytest.approx(expected)
+    assert len(grown) > 3
+    assert len(learner.estimates) == learner.cells
+
+
+def test_the_arriving_interval_decides() -> None:
+    # D1 = D2 = 0 as long as log is nothing: one tester an interval, one round.
+    learner = RefiningLsOl(3, Schedule(0.0, 0.0), Partition(1.0), seed=0)
+    kinds = []
+    for t in range(64):
+        ask = learner.ask(t, 0.01 if t < 32 else 0.99)
+        kinds.append(ask.kind)
+        learner.tell({int(i): 1 for i in ask.workers})
+    # At most D1 = 0 testers: an empty interval explores once. The first tester stays in its own.
+    assert kinds[0] == "new tester"
+    assert kinds[1:32] == ["exploit"] * 31
+    assert kinds[32] == "new tester"
+    assert kinds[33:] == ["exploit"] * 31
+
+
+def test_a_tester_is_retested_from_its_interval_only() -> None:
+    learner = RefiningLsOl(5, practical(1.0, 1.0), Partition(0.3), seed=0)
+    rng = np.random.default_rng(0)
+    retests = 0
+    for t in range(500):
+        w = float(rng.random())
+        ask = learner.ask(t, w)
+        if ask.kind == "retest":
+            retests += 1
+            row = learner.testers().set_index("task").loc[ask.task]
+            assert row["cell"] == min(int(w * learner.cells), learner.cells - 1)
+            assert row["rounds"] <= learner.schedule.d2(t)
+        answer = learner.tell({int(i): 1 for i in ask.workers})
+        assert (answer.revised is not None) == (ask.kind == "retest")
+    assert retests > 20
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+@settings(max_examples=12, deadline=None)
+@given(stop=st.integers(0, 80))
+def test_save_and_resume_changes_nothing(waiting: bool, stop: int) -> None:
+    learner = RefiningLsOl(5, SCHEDULE, Partition(0.5, "equal"), seed=3)
+    go_on(learner, 0, stop)
+    if waiting:
+        ask = learner.ask("waiting", 0.8)
+    twin = RefiningLsOl.restore(learner.state())
+    assert learner.state() == twin.state()
+    assert learner.cells == twin.cells
+    if waiting:
+        labels = {int(i): 1 for i in ask.workers}
+        assert learner.tell(labels) == twin.tell(labels)
+    assert go_on(learner, 1000, 60) == go_on(twin, 1000, 60)
+    assert learner.state() == twin.state()
+
+
+def test_intervals_learn_what_one_set_cannot() -> None:
+    # Labelers good in one half and coins in the other.
+    class Halves:
+        def draw(self, uniform: np.ndarray) -> list[float]:
+            return uniform.tolist()  # type: ignore[no-any-return]
+
+        def at(self, contexts: list[float]) -> np.ndarray:
+            low = np.asarray(contexts)[:, None] < 0.5
+            good = np.arange(6) < 3
+            return np.where(low == good, 0.95, 0.55)
+
+    skills = Halves()
+    learner = RefiningLsOl(6, practical(3.0, 0.5), Partition(0.1), seed=1)
+    played = play_contexts(learner, skills, 2500, seed=4)
+    assert learner.cells == 4
+    for w in (0.1, 0.3):
+        # Perhaps one alone, if she has never differed.
+        assert set(learner.best_at(w).tolist()) <= {0, 1, 2}
+        assert set(learner.best_at(1 - w).tolist()) <= {3, 4, 5}
+        apart = learner.estimates_at(w) - learner.estimates_at(1 - w)
+        assert (apart * [1, 1, 1, -1, -1, -1] > 0.15).all()
+    # No set serves both halves: three of one lose more than 0.2 on average.
+    one_for_all = 0.5 * (majority_accuracy([0.95] * 3) - majority_accuracy([0.55] * 3))
+    late = played.regrets[-500:]
+    assert np.median(late) < 0.25 * one_for_all
+
+
+def test_misuse_is_named() -> None:
+    with pytest.raises(InputError, match="zeta"):
+        Partition(1.5)
+    with pytest.raises(InputError, match="rule"):
+        Partition(0.5, "odd")  # type: ignore[arg-type]
+    learner = RefiningLsOl(3, SCHEDULE, 0.3, seed=0)
+    for wrong in (-0.1, 1.1, math.nan):
+        with pytest.raises(InputError, match="context"):
+            learner.ask("t", wrong)
+    with pytest.raises(InputError, match="ask first"):
+        learner.tell([1, 1, 1])
+    learner.ask("t", 1.0)
+    with pytest.raises(InputError, match="waits"):
+        learner.ask("u", 0.5)
+    with pytest.raises(InputError, match="give 0 or 1"):
+        learner.tell({0: 3})
+    learner.tell([1, 1, 1])
+    with pytest.raises(InputError, match="has been here"):
+        learner.ask("t", 0.5)

@@ -1,0 +1,582 @@
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.learning.configurations import configurations
+from workbench.base.errors import InputError
+from workbench.bench.plain_ls_ol import plain_run
+from workbench.learning.draws import Draws
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.schedule import Schedule, practical
+from workbench.learning.vetting import Removal, Vetting
+
+CASES = list(configurations(25, seed=11, horizon=160))
+FEW = Schedule(2, 1, 0, 0)
+"""D1 = 2 and D2 = 1 at every step but the first: three testers, two rounds each, no more."""
+
+
+def label_all(learner, task, label=1):
+    ask = learner.ask(task)
+    return ask, learner.tell(dict.fromkeys(ask.workers.tolist(), label))
+
+
+def settled(M=3, **options):
+    """A learner whose three testers have had their rounds, and the tasks it has seen: 6."""
+    learner = LsOl(M, FEW, seed=1, **options)
+    for t in range(6):
+        label_all(learner, t)
+    assert learner.kinds == {"new tester": 3, "retest": 3, "exploit": 0}
+    return learner
+
+
+# ---- the algorithm ----
+
+
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+def test_same_as_the_plain_loop(case):
+    draws = case.draws()
+    steps = np.arange(case.horizon)
+    for run in range(2):
+        learner, stream = case.learner(run), draws.stream(run)
+        order, coins = draws.coins_at(np.array([run]), steps)
+        told = plain_run(
+            case.skill[run].tolist(),
+            draws.world(run, steps).tolist(),
+            coins[0].tolist(),
+            order[0].tolist(),
+            case.plain(),
+        )
+        for t, step in enumerate(told):
+            ask = learner.ask(t)
+            answer = learner.tell(stream.answers(ask.task, ask.workers, t))
+            assert (ask.kind, set(ask.workers.tolist())) == (step.kind, set(step.asked))
+            assert ask.task == (step.tester if step.kind == "retest" else t)
+            assert (answer.task, answer.label, answer.kind) == (t, step.label, step.kind)
+            assert learner.estimates.tolist() == list(step.estimates)
+
+
+def test_a_run_by_hand():
+    """M = 3, FEW. Rounds of k: labels; y; p̂ after it.
+
+    t = 0: 1 1 0 → 1, p̂ = 1, 1, 0. t = 1: |E| = 1 ≤ 2, but N_0 = 1 ≤ 1: again, 0 0 0 → tie of
+    y*. And so on.
+    """
+    learner = LsOl(["a", "b", "c"], FEW, seed=4)
+    assert learner.estimates.tolist() == [0.5] * 3
+    ask = learner.ask("first")
+    assert (ask.task, ask.kind, ask.workers.tolist()) == ("first", "new tester", [0, 1, 2])
+    answer = learner.tell([1, 1, 0])
+    assert (answer.label, answer.kind, answer.revised) == (1, "new tester", None)
+    assert learner.estimates.tolist() == [1, 1, 0]
+    ask = learner.ask("second")
+    assert (ask.task, ask.kind) == ("first", "retest")
+    answer = learner.tell([0, 0, 0])
+    star = int(learner.testers()["label"][0])
+    assert answer.revised == ("first", star)
+    assert answer.confidence == 0.5
+    assert learner.estimates.tolist() == ([1, 1, 0] if star else [0, 0, 1])
+    # First labels count, not those of the round.
+    assert learner.testers().to_dict("list") == {
+        "task": ["first"], "step": [0], "rounds": [2], "ones": [1], "label": [star]
+    }  # fmt: skip
+    ask = learner.ask("third")
+    assert (ask.task, ask.kind) == ("third", "new tester")
+    learner.tell([0, 1, 0])
+    assert learner.estimates.tolist() == ([1, 0.5, 0.5] if star else [0.5, 0, 1])
+    best = 0 if star else 2
+    assert learner.best.tolist()[0] == best
+
+
+def test_exploits_with_the_best_set():
+    learner = LsOl(3, FEW, seed=1)
+    said = {0: [1, 1, 0], 1: [1, 0, 1], 2: [1, 1, 1]}  # p̂ = 1, 2/3, 2/3
+    for t in range(6):
+        ask = learner.ask(t)
+        learner.tell([1, 1, 1] if ask.kind == "retest" else said[len(learner.testers())])
+    assert learner.estimates.tolist() == [1, 2 / 3, 2 / 3]
+    ask = learner.ask(6)
+    assert (ask.kind, ask.task, ask.workers.tolist()) == ("exploit", 6, [0])
+    answer = learner.tell({0: 0})
+    assert (answer.label, answer.confidence, answer.revised) == (0, 1.0, None)
+
+
+def test_first_step_is_the_initialisation_whatever_the_schedule():
+    learner = LsOl(4, practical(0, 0), seed=1)
+    assert label_all(learner, 0)[0].kind == "new tester"
+    for t in range(1, 30):
+        ask, _ = label_all(learner, t)
+        assert ask.kind == "exploit"
+
+
+def test_ties_of_rounds_are_fair():
+    drawn = {"task": [], "star": [], "random": []}
+    for seed in range(400):
+        learner = LsOl(2, FEW, seed=seed)
+        learner.ask(0)
+        drawn["task"].append(learner.tell([0, 1]).label)
+        learner.ask(1)
+        answer = learner.tell([1 - drawn["task"][-1]] * 2)
+        drawn["star"].append(answer.revised[1])
+        drawn["random"].append(answer.label)
+    for one in drawn.values():
+        assert abs(np.mean(one) - 0.5) < 4 * 0.5 / 20
+    related = np.corrcoef([drawn["task"], drawn["star"], drawn["random"]]) - np.eye(3)
+    assert np.abs(related).max() < 0.2
+
+
+def test_equal_labelers_are_ranked_fairly():
+    first = [settled(5, **{}).best[0]]
+    for seed in range(300):
+        learner = LsOl(5, practical(0, 0), seed=seed)
+        label_all(learner, 0)
+        first.append(learner.best[0])
+    counts = np.bincount(first, minlength=5)
+    assert counts.min() > 30
+
+
+def test_retested_testers_are_picked_fairly():
+    """When log t passes 3 all testers want a fourth round, and any may be the first."""
+    places = []
+    for seed in range(150):
+        learner = LsOl(1, practical(2, 1), seed=seed)
+        for t in range(21):
+            label_all(learner, t)
+        table = learner.testers()
+        assert table["rounds"].tolist() == [3] * 6
+        ask = learner.ask(21)
+        assert ask.kind == "retest"
+        places.append(table["task"].tolist().index(ask.task))
+    counts = np.bincount(places, minlength=6)
+    assert np.abs(counts - 25).max() < 4 * np.sqrt(150 * 5 / 36)
+
+
+def test_delay_lets_testers_rest():
+    learner = LsOl(3, FEW, delay=15, seed=3)
+    last, waits, exploited_between = {}, [], 0
+    for t in range(200):
+        ask, _ = label_all(learner, t)
+        if ask.kind == "retest":
+            waits.append(t - last[ask.task])
+        elif ask.kind == "exploit":
+            exploited_between += len(learner.testers()) < 3
+        if ask.kind != "exploit":
+            last[ask.task] = t
+    assert exploited_between
+    assert min(waits) >= 1
+    many = []
+    for seed in range(200):
+        learner = LsOl(1, FEW, delay=4, seed=seed)
+        label_all(learner, 0)
+        t = 1
+        while label_all(learner, t)[0].kind != "retest":
+            t += 1
+        many.append(t)
+    assert set(many) == {1, 2, 3, 4}
+    assert np.bincount(many)[1:].min() > 25
+
+
+def test_weighted_confidence_is_the_posterior():
+    learner = LsOl(3, FEW, weighted=True, truncate=0.1, seed=2)
+    for t in range(6):
+        ask = learner.ask(t)
+        learner.tell([1, 1, 0] if ask.kind == "new tester" else [1, 1, 1])
+    ask = learner.ask(6)
+    labels = {int(i): 1 for i in ask.workers}
+    p = np.clip(learner.estimates[ask.workers], 0.1, 0.9)
+    for_one, for_none = np.prod(p), np.prod(1 - p)
+    answer = learner.tell(labels)
+    assert answer.confidence == pytest.approx(max(for_one, for_none) / (for_one + for_none))
+
+
+def test_confidence_holds_on_average():
+    """With many testers the stated probability is the share of right labels."""
+    stated, right = [], []
+    for run in range(4):
+        draws = Draws([0.6, 0.7, 0.8, 0.85, 0.9], 4, seed=5)
+        learner, stream = LsOl(5, practical(30, 0.5), seed=draws.coins(run)), draws.stream(run)
+        for t in range(2500):
+            ask = learner.ask(t)
+            answer = learner.tell(stream.answers(ask.task, ask.workers, t))
+            if t > 1500 and answer.kind == "exploit":
+                stated.append(answer.confidence)
+                right.append(answer.label == stream.truth(t))
+    assert len(right) > 2000
+    assert abs(np.mean(stated) - np.mean(right)) < 0.03
+
+
+def test_vetting_drops_and_reports():
+    # Labeler 4 always differs: 20 rounds give exp(−½ · 20) for her.
+    learner = LsOl(5, practical(3, 3), vetting=Vetting(0.1), seed=1)
+    t = 0
+    while not learner.removed:
+        ask = learner.ask(t)
+        learner.tell({int(i): int(i != 4) for i in ask.workers})
+        t += 1
+    # exp(−N/2) < 0.1 from N = 5 on.
+    assert learner.disagreement["rounds"].max() == 5
+    assert learner.removed == [Removal(4, pytest.approx(np.exp(-2.5)), learner.step - 1)]
+    assert learner.disagreement["differed"].tolist() == [0, 0, 0, 0, 5]
+    while learner.kinds["new tester"] < 4:
+        ask = learner.ask(t)
+        assert 4 not in ask.workers
+        learner.tell({int(i): 1 for i in ask.workers})
+        t += 1
+    with pytest.raises(InputError, match="vetting"):
+        learner.join("4")
+
+
+# ---- labelers and labels that do not come ----
+
+
+def test_missing_labels_do_not_vote():
+    learner = LsOl(4, FEW, seed=1)
+    learner.ask("a")
+    assert learner.tell({0: 1, 2: 1, 3: 0}).label == 1
+    assert learner.estimates.tolist() == [1, 0.5, 1, 0]
+    learner.ask("b")
+    learner.tell([1, 1, 1, -1])  # a retest: her first label on "a"
+    assert learner.estimates.tolist() == [1, 1, 1, 0]
+    assert learner.counts == {
+        "asked": 8, "received": 6, "missing": 2,
+        "late_used": 0, "late_ignored": 0, "unlabelled": 0,
+    }  # fmt: skip
+
+
+def test_a_task_that_nobody_labels():
+    learner = LsOl(2, FEW, seed=1)
+    learner.ask("a")
+    answer = learner.tell({})
+    assert (answer.kind, answer.confidence) == ("new tester", 0.5)
+    assert learner.counts["unlabelled"] == 1
+    assert not len(learner.testers())
+    label_all(learner, "b")
+    assert learner.testers()["task"].tolist() == ["b"]
+    ask = learner.ask("c")
+    assert (ask.kind, ask.task) == ("retest", "b")
+    answer = learner.tell([-1, -1])
+    assert answer.revised == ("b", 1)
+    assert learner.testers()["rounds"].tolist() == [1]  # the round has not taken place
+    assert learner.counts["unlabelled"] == 1  # "c" was to be drawn in any case
+    learner = settled()
+    learner.ask("z")
+    labels = {settled_label(seed) for seed in range(20)}
+    assert labels == {0, 1}
+    assert learner.tell({}).confidence == 0.5
+    assert learner.counts["unlabelled"] == 1
+
+
+def settled_label(seed):
+    learner = LsOl(3, practical(0, 0), seed=seed)
+    label_all(learner, 0)
+    learner.ask(1)
+    return learner.tell({}).label
+
+
+def test_late_labels():
+    learner = LsOl(3, FEW, seed=1)
+    learner.ask("a")
+    with pytest.raises(InputError, match="waits"):
+        learner.late("a", {0: 1})
+    learner.tell({0: 1, 1: 1})
+    learner.late("a", {2: 0, 1: 0})
+    assert learner.estimates.tolist() == [1, 1, 0]  # of 2 the first, of 1 a second: ignored
+    assert (learner.counts["late_used"], learner.counts["late_ignored"]) == (1, 1)
+    assert learner.testers()["rounds"].tolist() == [1]
+    done = settled()
+    label_all(done, 6)
+    done.late(6, [1, 1, -1])
+    assert (done.counts["late_used"], done.counts["late_ignored"]) == (0, 2)
+    with pytest.raises(InputError, match="never arrived"):
+        done.late("elsewhere", {0: 1})
+
+
+def test_leaving_and_coming_back():
+    learner = settled(4)
+    learner.leave(3)
+    assert learner.present.tolist() == [True, True, True, False]
+    with pytest.raises(InputError, match="twice"):
+        learner.leave(3)
+    for t in range(6, 40):
+        assert 3 not in label_all(learner, t)[0].workers
+    assert learner.join("3") == 3
+    ask, _ = label_all(learner, 40)
+    assert ask.kind == "exploit"  # her labels are known: nothing to catch up with
+
+
+def test_the_best_leaves():
+    learner = settled(4)
+    (best,) = learner.best
+    learner.leave(int(best))
+    assert best not in learner.best
+    learner.join(learner.names[best])
+    assert learner.best.tolist() == [best]
+
+
+def test_leaving_between_ask_and_tell():
+    learner = LsOl(3, FEW, seed=1)
+    learner.ask(0)
+    learner.leave(1)
+    assert learner.tell([1, 1, 0]).label == 1
+    assert label_all(learner, 1)[0].workers.tolist() == [0, 2]
+
+
+def test_everybody_gone():
+    learner = settled(2)
+    learner.leave("0")
+    learner.leave("1")
+    ask = learner.ask("x")
+    assert (ask.kind, len(ask.workers), learner.best.tolist()) == ("exploit", 0, [])
+    assert learner.tell({}).confidence == 0.5
+    assert learner.counts["unlabelled"] == 1
+    learner.join("1")
+    assert label_all(learner, "y")[0].workers.tolist() == [1]
+
+
+def test_joining_is_caught_up_on_every_tester_once():
+    learner = settled(3)
+    assert learner.join("new") == 3
+    assert learner.estimates.tolist() == [1, 1, 1, 0.5]
+    asked = []
+    for t in range(6, 9):
+        ask, _ = label_all(learner, t)
+        assert ask.kind == "retest"
+        assert ask.workers.tolist() == [0, 1, 2, 3]
+        asked.append(ask.task)
+    assert sorted(asked) == sorted(learner.testers()["task"])
+    assert learner.estimates.tolist() == [1] * 4
+    assert label_all(learner, 9)[0].kind == "exploit"
+    # One who joins and never answers is asked once for each tester, not for ever.
+    learner.join("silent")
+    for t in range(10, 13):
+        ask = learner.ask(t)
+        assert ask.kind == "retest"
+        learner.tell({0: 1, 1: 1, 2: 1, 3: 1})
+    assert label_all(learner, 13)[0].kind == "exploit"
+    assert learner.estimates.tolist() == [1, 1, 1, 1, 0.5]
+
+
+def test_joining_and_leaving_again_owes_nothing():
+    learner = settled(3)
+    learner.join("new")
+    learner.leave("new")
+    assert label_all(learner, 6)[0].kind == "exploit"
+
+
+# ---- saving ----
+
+
+def play(learner, stream, t):
+    ask = learner.ask(t)
+    answer = learner.tell(stream.answers(ask.task, ask.workers, t))
+    return ask.task, ask.kind, ask.workers.tolist(), answer, learner.estimates.tolist()
+
+
+@pytest.mark.parametrize("case", CASES[:8], ids=range(8))
+def test_a_break_at_any_step_changes_nothing(case, tmp_path):
+    stream, horizon = case.draws().stream(0), min(case.horizon, 60)
+    through, broken = case.learner(0), case.learner(0)
+    file = tmp_path / "learner.json"
+    for t in range(horizon):
+        broken.save(file)
+        broken = LsOl.load(file)
+        expected = play(through, stream, t)
+        ask = broken.ask(t)
+        broken.save(file)  # in the midst of a step
+        broken = LsOl.load(file)
+        answer = broken.tell(stream.answers(ask.task, ask.workers, t))
+        found = ask.task, ask.kind, ask.workers.tolist(), answer, broken.estimates.tolist()
+        assert found == expected
+    assert broken.state() == through.state()
+
+
+def test_a_break_keeps_who_came_and_went(tmp_path):
+    def act(learner, t):
+        if t == 7:
+            learner.join("late comer")
+        if t == 9:
+            learner.leave(0)
+            learner.late(0, {0: 1})
+        if t == 15:
+            learner.join("0")
+        ask = learner.ask(f"task {t}" if t else 0)
+        return ask.kind, ask.task, learner.tell({int(i): t % 2 for i in ask.workers[:2]})
+
+    through = LsOl(4, practical(2, 2), delay=3, vetting=Vetting(0.2), seed=8)
+    broken = LsOl.restore(through.state())
+    for t in range(40):
+        assert act(through, t) == act(broken, t)
+        broken = LsOl.restore(broken.state())
+    assert broken.state() == through.state()
+    assert broken.testers().equals(through.testers())
+
+
+def test_a_failed_save_leaves_the_old_one(tmp_path):
+    learner = settled()
+    learner.save(tmp_path / "one.json")
+    before = (tmp_path / "one.json").read_bytes()
+    with pytest.raises(OSError, match="missing"):
+        learner.save(tmp_path / "missing" / "one.json")
+    assert (tmp_path / "one.json").read_bytes() == before
+
+
+# ---- mistakes ----
+
+
+def test_order_of_calls():
+    learner = LsOl(2, FEW, seed=1)
+    with pytest.raises(InputError, match="ask first"):
+        learner.tell([1, 1])
+    learner.ask("a")
+    with pytest.raises(InputError, match="tell them first"):
+        learner.ask("b")
+    learner.tell([1, 1])
+    with pytest.raises(InputError, match="ask first"):
+        learner.tell([1, 1])
+    with pytest.raises(InputError, match="name of its own"):
+        learner.ask("a")
+
+
+def test_a_wrong_tell_changes_nothing():
+    learner = settled(3)
+    ask = learner.ask("x")
+    outside = next(i for i in range(3) if i not in ask.workers)
+    before = learner.state()
+    for labels, word in (
+        ({0: 2}, "0 or 1"),
+        ({0: "1"}, "0 or 1"),
+        ({0: float("nan")}, "0 or 1"),
+        ({7: 1}, "unknown"),
+        ({-1: 1}, "unknown"),
+        ({outside: 1}, "not asked"),
+        ([1, 1], "shape"),
+        ([1, 1, 5], "0 or 1"),
+        ({0: [1]}, "0 or 1"),
+        ({0: None}, "0 or 1"),
+        ({None: 1}, "unknown"),
+        ({1.0: 1}, "unknown"),
+        ({ask.workers[0]: 1, str(ask.workers[0]): 0}, "twice"),
+        (pd.Series([1, 0], ask.workers[[0, 0]]), "twice"),
+        (10**400, "not an array"),
+        ("abc", "not an array"),
+    ):
+        with pytest.raises(InputError, match=word) as told:
+            learner.tell(labels)
+        assert "\n" not in str(told.value)
+    assert learner.state() == before
+    learner.tell({int(i): 1 for i in ask.workers})
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda: LsOl(0, FEW, seed=1), "workers"),
+        (lambda: LsOl([], FEW, seed=1), "workers"),
+        (lambda: LsOl("abc", FEW, seed=1), "workers"),
+        (lambda: LsOl(["a", "a"], FEW, seed=1), "twice"),
+        (lambda: LsOl(["a", 7], FEW, seed=1), r"workers\[1\] is 7: give names"),
+        (lambda: LsOl(["a", "\ud800"], FEW, seed=1), "no Unicode"),
+        (lambda: LsOl(2, FEW, seed=1).join("\ud800"), "no Unicode"),
+        (lambda: LsOl(2, FEW, delay=1, tolerance="1", seed=1), "tolerance is '1'"),
+        (lambda: LsOl(2, FEW, seed=1).late([], {0: 1}), "task is"),
+        (lambda: LsOl(2, FEW, delay=-1, seed=1), "delay"),
+        (lambda: LsOl(2, FEW, tolerance=0.1, seed=1), "tolerance"),
+        (lambda: LsOl(2, FEW, weighted=True, truncate=0.0, seed=1), "truncate"),
+        (lambda: LsOl(2, FEW, seed=np.random.Generator(np.random.MT19937(1))), "PCG64"),
+        (lambda: LsOl(2, FEW, seed=1).ask(1.5), "task"),
+        (lambda: LsOl(2, FEW, seed=1).ask(True), "task"),
+        (lambda: LsOl(2, FEW, seed=1).leave("nobody"), "unknown"),
+        (lambda: LsOl(2, FEW, seed=1).join("0"), "already"),
+        (lambda: LsOl(2, FEW, seed=1).join(0), "name"),
+    ],
+)
+def test_other_mistakes_are_told(make, word):
+    with pytest.raises(InputError, match=word) as told:
+        make()
+    assert "\n" not in str(told.value)
+
+
+def test_names_are_usable_everywhere():
+    learner = LsOl(["ann", "bo"], FEW, seed=1)
+    learner.ask(np.int64(3))
+    learner.tell({"ann": np.int8(1), np.int64(1): 1.0})
+    assert learner.counts["received"] == 2
+    learner.leave("bo")
+    assert LsOl.restore(learner.state()).state() == learner.state()
+
+
+def test_a_series_is_read_by_its_index():
+    """Labels by worker in whatever order; where there is none, −1 or nothing."""
+    for labels in (
+        pd.Series([0, 1, -1], index=[2, 0, 1]),
+        pd.Series([0, 1], index=["c", "a"]),
+        {2: 0, 0: 1, 1: -1},
+        [1, -1, 0],
+    ):
+        learner = LsOl(["a", "b", "c"], FEW, seed=1)
+        learner.ask("task")
+        learner.tell(labels)
+        assert learner.state().testers[0].first == (1, -1, 0)
+
+
+def test_results_do_not_share_memory():
+    learner = settled(3)
+    learner.best[:] = 99
+    learner.present[:] = False
+    learner.estimates[:] = 9
+    assert learner.best.max() < 3
+    assert learner.present.all()
+    assert learner.estimates.max() <= 1
+
+
+def test_pure_functions_of_all_first_labels():
+    """p̂ by its definition, for every pattern of first labels on one tester."""
+    for labels in product((0, 1), repeat=3):
+        learner = LsOl(3, practical(0, 0), seed=1)
+        learner.ask(0)
+        label = learner.tell(list(labels)).label
+        assert label == int(sum(labels) >= 2)
+        assert learner.estimates.tolist() == [float(one == label) for one in labels]
+
+
+class TestAvailable:
+    def test_all_available_is_the_same(self):
+        one, two = (LsOl(5, practical(2.0, 2.0), seed=3) for _ in range(2))
+        rng = np.random.default_rng(1)
+        for task in range(60):
+            ask, other = one.ask(task), two.ask(task, available=range(5))
+            assert ask.kind == other.kind
+            assert ask.workers.tolist() == other.workers.tolist()
+            labels = {int(i): int(rng.integers(2)) for i in ask.workers}
+            assert one.tell(labels).label == two.tell(labels).label
+        assert one.state() == two.state()
+
+    def test_the_best_of_those_at_hand(self):
+        learner = LsOl(4, practical(8.0, 0.0), seed=0)
+        skill = np.array([0.95, 0.9, 0.85, 0.55])
+        rng = np.random.default_rng(2)
+        for task in range(400):
+            at_hand = np.flatnonzero(rng.random(4) < 0.5)
+            ask = learner.ask(task, available=at_hand)
+            assert set(ask.workers) <= set(at_hand.tolist())
+            if ask.kind == "new tester":
+                assert ask.workers.tolist() == at_hand.tolist()
+            learner.tell({int(i): int(rng.random() < skill[i]) for i in ask.workers})
+        ask = learner.ask("last", available=[2, 3])
+        assert ask.kind == "exploit"
+        assert ask.workers.tolist() == [2]
+
+    def test_nobody_at_hand(self):
+        learner = LsOl(3, practical(1.0, 1.0), seed=0)
+        ask = learner.ask("a", available=[])
+        assert not len(ask.workers)
+        assert learner.tell({}).confidence == 0.5
+        assert learner.counts["unlabelled"] == 1
+        assert not len(learner.testers())
+
+    def test_who_is_not_there(self):
+        learner = LsOl(3, practical(1.0, 1.0), seed=0)
+        with pytest.raises(InputError, match="available"):
+            learner.ask("a", available=[3])
+        assert learner.ask("a").task == "a"

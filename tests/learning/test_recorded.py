@@ -1,0 +1,466 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.aggregation.best_set import best_set
+from workbench.base.errors import InputError
+from workbench.crowd.tables import read_gold, read_labels
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.recorded import recorded, replay
+from workbench.learning.schedule import practical
+from workbench.learning.vetting import Vetting
+
+
+def table(rows, columns=("task", "worker", "label")):
+    return pd.DataFrame(rows, columns=list(columns))
+
+
+def crowd(p, n, seed, filled=1.0):
+    """A label table and its gold: task t0, t1, …, worker w0, w1, …"""
+    rng = np.random.default_rng(seed)
+    p = np.asarray(p)
+    truth = rng.integers(0, 2, n)
+    labels = np.where(rng.random((n, len(p))) < p, truth[:, None], 1 - truth[:, None])
+    there = rng.random(labels.shape) < filled
+    rows = [
+        (f"t{k}", f"w{i}", labels[k, i]) for k in range(n) for i in range(len(p)) if there[k, i]
+    ]
+    gold = pd.Series(truth, index=[f"t{k}" for k in range(n)])
+    return table(rows), gold
+
+
+GOOD = [0.9, 0.8, 0.7, 0.75, 0.6]
+
+
+# ---- the stream ----
+
+
+def test_a_table_becomes_a_stream():
+    data = recorded(
+        table([("b", "y", "no"), ("a", "x", "yes"), ("b", "x", "yes")]),
+        pd.Series({"a": "no", "c": "yes"}),
+    )
+    assert data.tasks.tolist() == ["b", "a", "c"]
+    assert data.workers.tolist() == ["y", "x"]
+    assert data.classes.tolist() == ["no", "yes"]
+    assert data.labels.tolist() == [[0, 1], [-1, 1], [-1, -1]]
+    assert data.truth.tolist() == [-1, 0, 1]
+    assert data.time is None
+
+
+def test_order_of_time():
+    rows = [("a", "x", 1, 5.0), ("b", "x", 0, 2.0), ("c", "y", 1, 9.0), ("c", "x", 0, 1.0)]
+    labels = table(rows, ("task", "worker", "label", "time"))
+    assert recorded(labels).tasks.tolist() == ["a", "b", "c"]
+    data = recorded(labels, order="time")
+    assert data.tasks.tolist() == ["c", "b", "a"]
+    x, y = data.workers.tolist().index("x"), data.workers.tolist().index("y")
+    assert data.labels[:, x].tolist() == [0, 0, 1]
+    assert data.labels[:, y].tolist() == [1, -1, -1]
+    assert data.time[:, x].tolist() == [1.0, 2.0, 5.0]
+    assert np.isnan(data.time[1:, y]).all()
+
+
+def test_dates_are_ordered_as_dates():
+    rows = [
+        ("a", "x", 1, "2026-01-31T12:00:00+02:00"), ("b", "x", 0, "2026-01-31T11:30:00+00:00"),
+        ("c", "x", 0, "2026-01-31"),
+    ]  # fmt: skip
+    data = recorded(table(rows, ("task", "worker", "label", "time")), order="time")
+    assert data.tasks.tolist() == ["c", "a", "b"]
+    assert np.diff(data.time[:, 0]).tolist() == [10 * 3600, 1.5 * 3600]
+
+
+def test_equal_times_keep_the_order_of_the_file():
+    rows = [(f"t{k}", "x", k % 2, 1) for k in (3, 1, 2, 0)]
+    data = recorded(table(rows, ("task", "worker", "label", "time")), order="time")
+    assert data.tasks.tolist() == ["t3", "t1", "t2", "t0"]
+
+
+def test_duplicates():
+    rows = [("a", "x", 1, 7.0), ("b", "x", 0, 2.0), ("a", "x", 0, 1.0), ("c", "x", 1, 9.0)]
+    labels = table(rows, ("task", "worker", "label", "time"))
+    with pytest.raises(InputError, match=r"worker 'x'.*task 'a'|task 'a'.*worker 'x'"):
+        recorded(labels)
+    said = {}
+    for order in ("file", "time"):
+        for which in ("first", "last"):
+            data = recorded(labels, order=order, duplicates=which)
+            said[order, which] = int(data.labels[data.tasks.tolist().index("a"), 0])
+    assert said == {
+        ("file", "first"): 1, ("file", "last"): 0, ("time", "first"): 0, ("time", "last"): 1,
+    }  # fmt: skip
+    # The label that does not count is as if it had never been given.
+    assert recorded(labels, order="time", duplicates="first").tasks.tolist() == ["a", "b", "c"]
+    assert recorded(labels, order="time", duplicates="last").tasks.tolist() == ["b", "a", "c"]
+
+
+def test_names_that_are_numbers():
+    rows = [(k, i, (k + i) % 2) for k in (10, 9, 1) for i in (2, 10)]
+    data = recorded(table(rows), pd.Series({10: 0, 9: 1}))
+    assert data.tasks.tolist() == ["10", "9", "1"]
+    assert data.workers.tolist() == ["2", "10"]
+    assert data.truth.tolist() == [0, 1, -1]
+    run = replay(data, practical(5, 0), seed=1)
+    assert run.learner.names == ("2", "10")
+    assert run.steps["task"].tolist() == ["10", "9", "1"]
+    assert run.workers["worker"].tolist() == ["2", "10"]
+    assert run.steps["label"].isin(["0", "1"]).all()
+
+
+@pytest.mark.parametrize(
+    ("labels", "gold", "said"),
+    [
+        ([0, 1, 2], None, "labels name 3 classes ('0', '1', '2'): this takes two"),
+        ([0, 1, 1], {"t0": 2}, "labels and gold name 3 classes"),
+        (["Yes", "No", "no"], None, "3 classes ('No', 'Yes', 'no')"),
+        ([1, 1, 1], None, "labels name 1 classes ('1')"),
+        (list("abcdefg"), None, "7 classes ('a', 'b', 'c', 'd', 'e', 'f', 'g')"),
+    ],
+)
+def test_other_than_two_classes(labels, gold, said):
+    rows = [(f"t{k}", "x", label) for k, label in enumerate(labels)]
+    with pytest.raises(InputError) as wrong:
+        recorded(table(rows), None if gold is None else pd.Series(gold))
+    assert said in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+def test_gold_may_name_the_second_class():
+    data = recorded(table([("a", "x", 1), ("b", "x", 1)]), pd.Series({"a": 0}))
+    assert data.classes.tolist() == ["0", "1"]
+    assert data.labels.tolist() == [[1], [1]]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"order": "size"}, "order is 'size': give 'file' or 'time'"),
+        ({"order": "time"}, "labels have no column time"),
+        ({"duplicates": "keep"}, "duplicates is 'keep': give 'error', 'first' or 'last'"),
+    ],
+)
+def test_bad_arrangements(given, said):
+    with pytest.raises(InputError) as wrong:
+        recorded(table([("a", "x", 0), ("b", "x", 1)]), **given)
+    assert said in str(wrong.value)
+
+
+@pytest.mark.parametrize("time", ["soon", "31.01.2026", "inf"])
+def test_times_that_are_none(time):
+    rows = [("a", "x", 0, "2026-01-31"), ("b", "x", 1, time)]
+    with pytest.raises(InputError, match=f"time '{time}': give numbers, or dates as"):
+        recorded(table(rows, ("task", "worker", "label", "time")))
+
+
+# ---- the run ----
+
+
+def test_a_replay_is_the_learner_fed_by_hand():
+    data = recorded(*crowd(GOOD, 120, 1))
+    schedule = practical(4, 0.8)
+    run = replay(data, schedule, pool="all", seed=3)
+    learner = LsOl(list(data.workers), schedule, seed=3)
+    for row, task in zip(run.steps.to_dict("records"), data.tasks, strict=True):
+        ask = learner.ask(task)
+        at = int(str(ask.task)[1:])
+        answer = learner.tell({int(i): int(data.labels[at, i]) for i in ask.workers})
+        assert row["task"] == task
+        assert row["kind"] == answer.kind
+        assert row["label"] == str(answer.label)
+        assert row["confidence"] == answer.confidence
+        assert row["asked"] == row["received"] == len(ask.workers)
+        assert row["right"] == (answer.label == data.truth[int(task[1:])])
+    assert set(run.steps["kind"]) == {"new tester", "retest", "exploit"}
+    assert run.learner.state() == learner.state()
+    assert run.workers["estimate"].tolist() == learner.estimates.tolist()
+    assert run.workers["worker"][run.workers["in_best_set"]].tolist() == [
+        f"w{i}" for i in sorted(learner.best)
+    ]
+    assert run.labels_bought == run.counts["asked"] == run.steps["asked"].sum()
+
+
+def test_scores_by_hand():
+    rows = [
+        ("a", "x", 1), ("a", "y", 1), ("a", "z", 0),  # majority 1, right
+        ("b", "x", 0), ("b", "y", 1),  # tie
+        ("c", "x", 1),  # no gold
+        ("d", "x", 1), ("d", "y", 0), ("d", "z", 0),  # majority 0, wrong
+    ]  # fmt: skip
+    gold = pd.Series({"a": 1, "b": 0, "d": 1, "e": 0})
+    run = replay(recorded(table(rows), gold), practical(100, 0), seed=1, pool="all")
+    assert run.steps["kind"].tolist()[2:4] == ["new tester"] * 2
+    assert run.steps["crowd_right"].tolist()[:2] == [1.0, 0.5]
+    assert np.isnan(run.steps["crowd_right"][2])
+    assert run.steps["crowd_right"].tolist()[3:] == [0.0, 0.5]
+    assert run.crowd_accuracy == 2.0 / 4
+    assert run.steps["crowd_accuracy"].tolist() == [1.0, 0.75, 0.75, 0.5, 0.5]
+    by_name = run.workers.set_index("worker")
+    assert by_name["skill"].to_dict() == {"x": 1.0, "y": 1 / 3, "z": 0.0}
+    # Of y's three labels that of b meets a tie and does not count.
+    assert by_name["consensus"].to_dict() == {"x": 2 / 3, "y": 1.0, "z": 0.5}
+    assert by_name["labelled"].to_dict() == {"x": 4, "y": 3, "z": 2}
+    # Best by skill is x alone; nobody labelled e.
+    assert run.steps["best_right"].tolist()[:2] == [1.0, 1.0]
+    assert run.best_accuracy == 3.5 / 4
+    assert run.steps["on_record"].tolist() == [3, 2, 1, 3, 0]
+    right = run.steps["right"]
+    assert run.accuracy == right.mean()
+    assert np.isnan(right[2])
+    assert run.steps["as_crowd"][[0, 1, 4]].isin([1.0, 0.5]).all()
+
+
+def test_best_by_skill_is_the_best_set_of_each_task():
+    data = recorded(*crowd(GOOD, 60, 2, filled=0.6))
+    run = replay(data, practical(5, 0), seed=1, pool="all")
+    skill = run.workers["skill"].to_numpy()
+    chosen = best_set(skill).workers
+    sides = np.where(data.labels < 0, 0, 2 * data.labels - 1)
+    ahead = np.sign(sides[:, chosen].sum(axis=1)) * (2 * data.truth - 1)
+    assert run.steps["best_right"].tolist() == (0.5 + 0.5 * ahead).tolist()
+
+
+def test_the_running_means():
+    run = replay(recorded(*crowd(GOOD, 50, 3)), practical(5, 0), seed=1)
+    for score, mean in (("right", "accuracy"), ("as_crowd", "agreement")):
+        assert run.steps[mean].iloc[-1] == pytest.approx(run.steps[score].mean())
+        assert run.steps[mean][9] == pytest.approx(run.steps[score][:10].mean())
+
+
+def test_without_gold():
+    labels, gold = crowd(GOOD, 40, 4)
+    bare, scored = recorded(labels), recorded(labels, gold)
+    run, with_gold = (replay(data, practical(5, 0), seed=1) for data in (bare, scored))
+    assert run.accuracy is run.crowd_accuracy is run.best_accuracy is None
+    assert run.workers["skill"].isna().all()
+    assert run.structure.sign == 0
+    # Gold is for scoring alone.
+    assert run.steps["label"].tolist() == with_gold.steps["label"].tolist()
+    assert run.learner.state() == with_gold.learner.state()
+    assert with_gold.accuracy is not None
+
+
+def test_labels_missing_for_those_chosen():
+    labels, gold = crowd(GOOD, 100, 5, filled=0.5)
+    data = recorded(labels, gold)
+    run = replay(data, practical(5, 0), seed=2, pool="all")
+    assert run.counts["missing"] > 50
+    assert run.counts["asked"] == run.counts["received"] + run.counts["missing"]
+    assert run.counts["received"] == run.steps["received"].sum() == run.labels_bought
+    assert (run.steps["received"] <= run.steps["on_record"]).all()
+    without = run.steps[run.steps["received"] == 0]
+    assert run.counts["unlabelled"] == len(without) > 0
+    assert (without["confidence"] == 0.5).all()
+
+
+def test_the_pool_on_record_has_no_missing_labels():
+    data = recorded(*crowd(GOOD, 100, 5, filled=0.5))
+    run = replay(data, practical(5, 0), seed=2)
+    assert run.pool == "recorded"
+    assert run.counts["missing"] == 0
+    labelled = (data.labels >= 0).any(axis=1)
+    assert run.counts["unlabelled"] == (~labelled).sum()
+    exploring = run.steps["kind"] == "new tester"
+    assert (run.steps["asked"] == run.steps["on_record"])[exploring].all()
+
+
+def test_a_task_that_nobody_labelled():
+    labels, gold = crowd(GOOD, 30, 6)
+    labels = labels[labels["task"] != "t7"]
+    data = recorded(labels, gold)
+    assert data.tasks[-1] == "t7"
+    run = replay(data, practical(5, 0), seed=1)
+    last = run.steps.iloc[-1]
+    assert (last["received"], last["confidence"], last["crowd_right"]) == (0, 0.5, 0.5)
+    assert last["as_crowd"] == 0.5
+    assert last["right"] in (0.0, 1.0)
+    assert run.counts["unlabelled"] == 1
+    drawn = {replay(data, practical(5, 0), seed=seed).steps["label"].iloc[-1] for seed in range(12)}
+    assert drawn == {"0", "1"}
+
+
+def test_workers_who_leave():
+    labels, gold = crowd(GOOD, 80, 7)
+    step = labels["task"].str[1:].astype(int)
+    gone = ((labels["worker"] == "w0") & (step > 20)) | ((labels["worker"] == "w1") & (step > 79))
+    data = recorded(labels[~gone], gold)
+    run = replay(data, practical(8, 0), seed=1, pool="all")
+    by_name = run.workers.set_index("worker")
+    assert by_name["left_after"].to_dict()["w0"] == 20
+    assert by_name["left_after"].drop("w0").isna().all()
+    assert run.counts["left"] == 1
+    assert run.counts["missing"] == 0
+    assert not by_name["in_best_set"]["w0"]
+    exploring = run.steps["kind"] == "new tester"
+    assert (run.steps["asked"][exploring & (run.steps.index <= 20)] == 5).all()
+    assert (run.steps["asked"][exploring & (run.steps.index > 20)] == 4).all()
+    # At a shorter horizon she is still there.
+    short = replay(data, practical(8, 0), horizon=21, seed=1, pool="all")
+    assert short.counts["left"] == 0
+    assert short.learner.present.all()
+
+
+def late_table():
+    """Worker z is right, and 10 late with every task; others are in time."""
+    labels, gold = crowd([0.9, 0.9, 0.9, 0.8, 1.0], 60, 8)
+    step = labels["task"].str[1:].astype(int)
+    slow = labels["worker"] == "w4"
+    return labels.assign(time=step + np.where(slow, 10.5, 0.0)), gold
+
+
+def test_late_labels():
+    data = recorded(*late_table())
+    waiting = replay(data, practical(8, 0), seed=1, pool="all")
+    assert waiting.counts["late_used"] == waiting.counts["late_ignored"] == 0
+    run = replay(data, practical(8, 0), seed=1, patience=2.0, pool="all")
+    testers = run.steps["kind"] == "new tester"
+    # As w4 never has the first word, her labels come late whenever she is asked.
+    assert run.counts["late_used"] == testers.sum()
+    asked = run.steps["asked"].sum()
+    held = run.counts["late_used"] + run.counts["late_ignored"]
+    assert run.counts["missing"] == held
+    assert run.labels_bought == asked
+    assert run.steps["received"].sum() == asked - held
+    assert run.steps["received"][testers].eq(4).all()
+    # In the end she is judged by all testers, as if she had been in time.
+    first = replay(data, practical(8, 0), horizon=10, seed=1, patience=2.0, pool="all")
+    assert first.workers["testers"][4] == (first.steps["kind"] == "new tester").sum()
+    by_hand = LsOl(list(data.workers), practical(8, 0), seed=1)
+    asks = {}
+    for at in range(60):
+        if at >= 11 and 4 in asks[at - 11].workers:  # what came half a step ago
+            by_hand.late(f"t{at - 11}", {4: int(data.labels[at - 11, 4])})
+        asks[at] = ask = by_hand.ask(f"t{at}")
+        told = by_hand.tell({int(i): int(data.labels[at, i]) for i in ask.workers if i != 4})
+        assert run.steps["confidence"][at] == told.confidence
+        assert run.steps["asked"][at] == len(ask.workers)
+    # The run also tells what comes after the last task.
+    for come in range(49, 60):
+        if 4 in asks[come].workers:
+            by_hand.late(f"t{come}", {4: int(data.labels[come, 4])})
+    assert run.learner.state() == by_hand.state()
+
+
+def test_late_labels_are_told_when_they_come(monkeypatch):
+    told, late = {}, LsOl.late
+
+    def noted(learner, task, labels):
+        told[int(task[1:])] = learner.step
+        late(learner, task, labels)
+
+    monkeypatch.setattr(LsOl, "late", noted)
+    replay(recorded(*late_table()), practical(8, 0), seed=1, patience=2.0, pool="all")
+    assert len(told) > 20
+    assert told == {come: min(come + 11, 60) for come in told}
+
+
+def test_a_label_is_late_once():
+    run = replay(recorded(*late_table()), practical(8, 0.5), seed=1, patience=2.0, pool="all")
+    again = run.steps["kind"] == "retest"
+    assert again.any()
+    missing = (run.steps["asked"] - run.steps["received"])[~again].sum()
+    assert run.counts["late_used"] + run.counts["late_ignored"] == missing
+    # At a retest w4 answers once her first label has come.
+    assert set(run.steps["received"][again]) == {4, 5}
+
+
+def test_patience_is_counted_from_the_task_s_first_label():
+    data = recorded(*late_table())
+    enough = replay(data, practical(8, 0), seed=1, patience=10.5, pool="all")
+    assert enough.counts["missing"] == 0
+    # Waiting without end is no patience at all.
+    free = replay(data, practical(8, 0), seed=1, pool="all")
+    assert enough.learner.state() == free.learner.state()
+
+
+def test_patience_needs_times():
+    data = recorded(*crowd(GOOD, 20, 1))
+    with pytest.raises(InputError, match="patience needs the times of labels"):
+        replay(data, practical(5, 0), patience=1.0, seed=1)
+    with pytest.raises(InputError, match="patience is -1"):
+        replay(recorded(*late_table()), practical(5, 0), patience=-1.0, seed=1)
+
+
+def test_retests_teach_nothing():
+    data = recorded(*crowd(GOOD, 150, 9))
+    run = replay(data, practical(3, 2), seed=1, pool="all")
+    testers = run.learner.testers()
+    assert testers["rounds"].max() > 3
+    # All rounds of a tester say the same (an odd crowd, no ties).
+    assert testers["ones"].isin([0]).where(testers["label"] == 0, True).all()
+    assert (testers["ones"] == testers["rounds"])[testers["label"] == 1].all()
+    retests = run.steps[run.steps["kind"] == "retest"]
+    assert (retests["confidence"] == 0.5).all()
+    once = replay(data, practical(3, 0), seed=1, pool="all")
+    assert (once.steps["kind"] != "retest").all()
+
+
+def test_vetting():
+    data = recorded(*crowd([0.9, 0.9, 0.9, 0.9, 0.85, 0.1], 200, 10))
+    run = replay(data, practical(20, 0), vetting=Vetting(0.1), seed=1)
+    assert [one.worker for one in run.learner.removed][:1] == [5]
+    step = run.learner.removed[0].step
+    assert run.workers["removed_at"][5] == step
+    assert run.workers["removed_at"].notna().sum() == len(run.learner.removed)
+    assert not run.workers["in_best_set"][5]
+    exploring = run.steps[run.steps["kind"] == "new tester"]
+    assert (exploring["asked"][exploring.index <= step] == 6).all()
+    assert (exploring["asked"][exploring.index > step] <= 5).all()
+
+
+def test_horizon_and_other_options():
+    data = recorded(*crowd(GOOD, 50, 11))
+    run = replay(data, practical(5, 0), horizon=20, weighted=True, seed=1)
+    assert len(run.steps) == 20
+    assert run.learner.vote.weighted
+    assert run.learner.step == 20
+    whole = replay(data, practical(5, 0), weighted=True, seed=1)
+    assert whole.steps["label"][:20].tolist() == run.steps["label"].tolist()
+    for wrong in (0, 51, 2.5):
+        with pytest.raises(InputError, match="horizon is"):
+            replay(data, practical(5, 0), horizon=wrong, seed=1)
+    with pytest.raises(InputError, match="pool is 'some': give 'recorded' or 'all'"):
+        replay(data, practical(5, 0), pool="some", seed=1)
+
+
+def test_same_seed_same_run():
+    data = recorded(*crowd([0.6] * 4, 60, 12))
+    one, same, other = (replay(data, practical(5, 0), seed=seed) for seed in (1, 1, 2))
+    assert one.steps.equals(same.steps)
+    assert not one.steps.equals(other.steps)
+
+
+def test_one_labeler():
+    run = replay(recorded(*crowd([0.8], 20, 13)), practical(5, 0), seed=1)
+    assert run.accuracy == run.crowd_accuracy == run.best_accuracy
+    assert "Too few labels are shared" in run.structure.sentence
+
+
+@pytest.mark.skipif(not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA is unset")
+@pytest.mark.parametrize(("name", "tasks", "workers"), [("bluebird", 108, 39), ("rte", 800, 164)])
+def test_recorded_crowds(name, tasks, workers):
+    folder = Path(os.environ["WORKBENCH_DATA"]) / name
+    labels = read_labels(folder / "labels.csv", duplicates="first")
+    gold = read_gold(folder / "gold.csv", labels)
+    data = recorded(labels, gold)
+    assert data.labels.shape == (tasks, workers)
+    run = replay(data, practical(5, 0), seed=0)
+    majority = labels.assign(label=labels["label"].astype(int)).groupby("task")["label"].mean()
+    tie, says = majority == 0.5, (majority > 0.5).astype(int)
+    right = np.where(tie, 0.5, says == gold.astype(int)[majority.index])
+    assert run.crowd_accuracy == pytest.approx(right.mean())
+    assert run.labels_bought < len(labels)
+    assert run.structure.sign == 1
+    assert run.structure.low > 0.1
+    exact = labels.assign(right=labels["label"] == gold[labels["task"]].to_numpy())
+    assert dict(zip(run.workers["worker"], run.workers["skill"], strict=True)) == pytest.approx(
+        exact.groupby("worker")["right"].mean().to_dict()
+    )
+    if name == "bluebird":
+        assert run.counts["missing"] == 0
+        assert run.accuracy > 0.7

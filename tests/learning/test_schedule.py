@@ -1,0 +1,153 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.aggregation.best_set import crowd_constants
+from workbench.base.errors import InputError
+from workbench.learning.schedule import (
+    Crossings,
+    Schedule,
+    contextual,
+    decreasing,
+    practical,
+    theoretical,
+    weighted_theoretical,
+)
+
+TABLE_1 = [0.763, 0.781, 0.625, 0.783, 0.727]
+
+
+def played(schedule, horizon, seed):
+    """Kinds of steps by playing them out, testers picked at random."""
+    rng = np.random.default_rng(seed)
+    rounds, kinds = [], []
+    for t in range(horizon):
+        short = [k for k, done in enumerate(rounds) if done <= schedule.d2(t)]
+        if short:
+            rounds[rng.choice(short)] += 1
+            kinds.append("retest")
+        elif len(rounds) <= schedule.d1(t):
+            rounds.append(1)
+            kinds.append("new tester")
+        else:
+            kinds.append("exploit")
+    return kinds, len(rounds)
+
+
+def test_d1_and_d2_follow_the_formulas():
+    s = Schedule(3.0, 5.0, log_power=1.5, time_power=0.25)
+    for t in (1, 2, 17, 1000):
+        growth = math.log(t) ** 1.5 * t**0.25
+        assert s.d1(t) == pytest.approx(3 * growth, rel=1e-14)
+        assert s.d2(t) == pytest.approx(5 * growth, rel=1e-14)
+    assert s.d1(0) == s.d2(0) == 0
+    assert Schedule(3, 5, 0, 0.2).d1(1) == 3
+    assert practical(2, 3) == Schedule(2, 3, 1, 0)
+    assert decreasing(2, 3, 0.5) == Schedule(2, 3, 2, 0)
+    assert contextual(2, 3, 0.4) == Schedule(2, 3, 1, 0.4)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    tests=st.floats(0, 6),
+    repeats=st.floats(0, 9),
+    a=st.sampled_from([0.0, 1.0, 1.6]),
+    z=st.sampled_from([0.0, 0.2, 0.5]),
+    horizon=st.integers(1, 400),
+    seed=st.integers(0, 9),
+)
+def test_phases_are_what_happens_step_by_step(tests, repeats, a, z, horizon, seed):
+    schedule = Schedule(tests, repeats, a, z)
+    kinds, testers = played(schedule, horizon, seed)
+    phases = list(schedule.phases(horizon))
+    assert [one.kind for one in phases for _ in range(one.steps)] == kinds
+    assert [one.start for one in phases] == np.cumsum([0, *(one.steps for one in phases)]).tolist()[
+        :-1
+    ]
+    assert phases[-1].testers == testers
+    assert schedule.exploration_steps(horizon) == len(kinds) - kinds.count("exploit")
+
+
+def test_required_rounds_are_one_more_than_d2():
+    schedule = practical(2, 5)
+    for phase in schedule.phases(5000):
+        last = phase.start + phase.steps - 1
+        assert phase.required == math.floor(schedule.d2(last)) + 1
+
+
+def test_exploration_grows_as_the_product():
+    schedule = practical(3, 5)
+    for horizon in (10**4, 10**6):
+        product = schedule.d1(horizon) * schedule.d2(horizon)
+        assert product <= schedule.exploration_steps(horizon) <= 1.1 * product
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(0.01, 50), st.sampled_from([0.0, 0.3]), st.integers(1, 3000))
+def test_crossings_are_the_first_steps(scale, z, horizon):
+    level = Schedule(scale, 0, 1, z).d1
+    crossings = Crossings(level, horizon)
+    for n in range(1, 6):
+        first = next((t for t in range(horizon) if level(t) >= n), horizon)
+        assert crossings.first(n) == first
+    assert crossings.first(0) == 0
+
+
+def test_theoretical_constants_by_hand():
+    # c = 5 · (10 + 5 + 1) = 80 for five labelers.
+    known = crowd_constants(TABLE_1)
+    s = theoretical(TABLE_1, epsilon=0.001, alpha=0.005)
+    assert s.tests == pytest.approx(1 / ((1 / 80 - 0.005) ** 2 * 0.001**2), rel=1e-12)
+    assert s.repeats == pytest.approx(1 / (known.a_min - 0.5) ** 2, rel=1e-12)
+    assert s == theoretical(known, epsilon=0.001, alpha=0.005)
+    free = theoretical(TABLE_1)
+    limit = min(known.gap_min, known.skill_gap_min) / 2
+    assert free.tests == pytest.approx(1 / ((0.5 / 80) ** 2 * (0.99 * limit) ** 2), rel=1e-12)
+    assert free.tests > 1e7
+    assert free.exploration_steps(10**6) == 10**6 - 1
+
+
+def test_weighted_constants_by_hand():
+    p, eps = [0.6, 0.7, 0.9], 0.01
+    # Lemma 8 needs 1/(1 − p) − like constants for estimates within ε/4.
+    slope = 1.01 / (0.1 - eps / 4)
+    c = max(max(4 * slope * m, n) for m, n in ((1, 1), (2, 2), (3, 12)))
+    s = weighted_theoretical(p, epsilon=eps, alpha=0.2 / c)
+    assert s.tests == pytest.approx(1 / ((0.8 / c) ** 2 * eps**2), rel=1e-12)
+    assert weighted_theoretical(p).tests > theoretical(p, epsilon=0.05).tests
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda: Schedule(-1, 2), "tests"),
+        (lambda: Schedule(1, math.nan), "repeats"),
+        (lambda: Schedule(1, math.inf), "infinite"),
+        (lambda: Schedule(1, 2, -1), "log_power"),
+        (lambda: Schedule("1", 2), "tests is '1'"),
+        (lambda: Schedule(1, True), "repeats is True"),
+        (lambda: Schedule(1, 2, 1e300), "beyond any number"),
+        (lambda: Schedule(1, 2, 1, 1e3), "beyond any number"),
+        (lambda: Schedule(1e308, 2), "beyond any number"),
+        (lambda: decreasing(1, 2, 0), "eta"),
+        (lambda: contextual(1, 2, 1), "z is"),
+        (lambda: theoretical([0.7, 0.7, 0.7]), "epsilon"),
+        (lambda: theoretical([0.5, 0.5, 0.5], epsilon=0.1), "a_min"),
+        (lambda: theoretical(TABLE_1, epsilon=2), "epsilon"),
+        (lambda: theoretical(TABLE_1, alpha=0.5), "alpha"),
+        (lambda: weighted_theoretical([0.5, 1.0]), "0 or 1"),
+        (lambda: list(practical(1, 1).phases(0)), "horizon"),
+    ],
+)
+def test_wrong_parameters_are_told(make, word):
+    with pytest.raises(InputError, match=word) as told:
+        make()
+    assert "\n" not in str(told.value)
+
+
+def test_a_billion_rounds():
+    """A tester that wants so many is retested to the end, and that is known soon."""
+    assert practical(1.0, 1e9).exploration_steps(2000) == 1999

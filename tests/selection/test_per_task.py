@@ -1,0 +1,114 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from workbench.base.errors import InputError
+from workbench.crowd.simulate import dense_votes
+from workbench.crowd.votes import Votes
+from workbench.selection.per_task import select_per_task
+from workbench.selection.rules import algorithm_1, top
+from workbench.selection.scores import scores
+
+
+def sparse(seed, n=40, m=12, share=0.5):
+    """Votes in any order, some tasks without; values with ties, half of them of scores."""
+    rng = np.random.default_rng(seed)
+    share = share * rng.choice([0.2, 1.0, 2.0], (n, 1))
+    labels = np.where(rng.random((n, m)) < share, rng.integers(0, 2, (n, m)), -1)
+    votes, turn = dense_votes(labels, 2), rng.permutation((labels >= 0).sum())
+    votes = replace(
+        votes, task=votes.task[turn], worker=votes.worker[turn], label=votes.label[turn]
+    )
+    if seed % 2:
+        return votes, rng.choice([-np.inf, -0.3, 0.0, 0.2, 0.2, 0.5, 1.0], m)
+    answered = rng.integers(0, 9, m)
+    return votes, scores(rng.binomial(answered, rng.random(m)), answered, 3).gain
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("stop", [True, False])
+@pytest.mark.parametrize("budget", [1, 3, 100])
+def test_each_task_on_its_own(seed, stop, budget):
+    votes, value = sparse(seed)
+    marked = select_per_task(votes, value, budget, stop=stop, seed=0, ties="first")
+    for task in range(len(votes.tasks)):
+        pool = np.sort(votes.worker[votes.task == task])
+        rule = algorithm_1 if stop else top
+        chosen = rule(value[pool], budget, seed=0, ties="first").chosen
+        assert set(votes.worker[(votes.task == task) & marked]) == set(pool[chosen])
+    drawn = select_per_task(votes, value, budget, stop=stop, seed=0)
+    pools = [np.sort(value[votes.worker[(votes.task == t) & marked]]) for t in range(40)]
+    fair = [np.sort(value[votes.worker[(votes.task == t) & drawn]]) for t in range(40)]
+    assert all((one == two).all() for one, two in zip(pools, fair, strict=True))
+
+
+def test_rounding_hires_nobody():
+    """As for `algorithm_1`: one worker of 3z, or she and three of z, is the same."""
+    z = np.repeat(np.arange(1, 200) / 90, 4)
+    value = np.where(np.arange(len(z)) % 4 == 2, 3 * z, z)
+    at = np.arange(len(z))
+    votes = Votes(at // 4, at, 0 * at, np.arange(len(z) // 4), at, np.arange(2))
+    marked = select_per_task(votes, value, 4, stop=True, seed=0)
+    assert np.flatnonzero(marked).tolist() == at[2::4].tolist()
+
+
+def test_one_crowded_task_among_many():
+    """Time and memory are of the order of the votes, not of tasks times the longest."""
+    n, crowd = 20_000, 20_000
+    task = np.r_[np.zeros(crowd, dtype=int), np.arange(1, n)]
+    worker = np.r_[np.arange(crowd), np.arange(1, n)]
+    value = np.random.default_rng(0).normal(size=crowd)
+    votes = Votes(task, worker, 0 * task, np.arange(n), np.arange(crowd), np.arange(2))
+    marked = select_per_task(votes, value, n, stop=True, seed=0)
+    chosen = algorithm_1(value, n, seed=0).chosen
+    assert (np.flatnonzero(marked[:crowd]) == np.sort(chosen)).all()
+    assert marked[crowd:].all()
+
+
+def test_rounding_does_not_pass_from_task_to_task():
+    votes = dense_votes(np.zeros((2, 3), dtype=int), 2).of_workers(np.ones(3, dtype=bool))
+    votes = replace(votes, worker=np.array([0, 1, 2, 3, 4, 5]), workers=np.arange(6))
+    value = [1e9, 1e9, -1e9, 1e-9, 1e-9, -1e-9]
+    marked = select_per_task(votes, value, 3, stop=True, seed=0)
+    assert marked.tolist() == [True, True, False, True, True, False]
+
+
+def test_a_full_table_is_one_choice():
+    rng = np.random.default_rng(1)
+    votes, value = dense_votes(rng.integers(0, 2, (30, 9)), 2), rng.normal(size=9)
+    marked = select_per_task(votes, value, 6, stop=True, seed=0)
+    chosen = algorithm_1(value, 6, seed=0).chosen
+    assert (marked == np.isin(votes.worker, chosen)).all()
+
+
+def test_ties_are_drawn_fairly():
+    votes = dense_votes(np.zeros((3000, 4), dtype=int), 2)
+    marked = select_per_task(votes, np.ones(4), 1, stop=False, seed=3)
+    count = np.bincount(votes.worker[marked], minlength=4)
+    assert count.sum() == 3000
+    assert ((count - 750) ** 2 / 750).sum() < 21.1  # χ² of 3 degrees, one in 10,000
+    assert (marked == select_per_task(votes, np.ones(4), 1, stop=False, seed=3)).all()
+
+
+def test_nobody_qualifies():
+    votes, _ = sparse(0)
+    none = replace(votes, task=votes.task[:0], worker=votes.worker[:0], label=votes.label[:0])
+    for stop in (True, False):
+        assert not select_per_task(votes, np.full(12, -np.inf), 3, stop=stop, seed=0).any()
+        assert not len(select_per_task(none, np.zeros(12), 3, stop=stop, seed=0))
+
+
+@pytest.mark.parametrize(
+    ("value", "budget", "ties", "message"),
+    [
+        (np.zeros(3), 1, "fair", "3 numbers: give 12"),
+        (np.zeros((12, 1)), 1, "fair", "shape"),
+        (np.full(12, np.nan), 1, "fair", "value\\[0\\] is nan"),
+        (np.zeros(12), 0, "fair", "budget"),
+        (np.zeros(12), 1, "last", "ties"),
+    ],
+)
+def test_bad_input(value, budget, ties, message):
+    with pytest.raises(InputError, match=message):
+        select_per_task(sparse(0)[0], value, budget, stop=False, seed=0, ties=ties)

@@ -1,0 +1,279 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.base.errors import InputError
+from workbench.selection.rules import RULES, algorithm_1, select, top
+from workbench.selection.scores import scores, set_score
+
+
+def random_gain(rng):
+    """Gains with ties, of skills 0 and 1 among them, and negative ones."""
+    m, L = int(rng.integers(1, 15)), int(rng.integers(2, 7))
+    n = np.full(m, rng.integers(2, 8)) if rng.random() < 0.5 else rng.integers(2, 12, m)
+    skill = rng.choice([0.0, 1 / L, 0.5, 0.8, 1.0], m)
+    known = scores(rng.binomial(n, skill), n, L)
+    return known.gain if rng.random() < 0.7 else known.plug_in - rng.choice([0, 0.5, 3.0])
+
+
+def best_of_all(gain, budget):
+    """Highest F̂ of any set of each size: an exhaustive search, all subsets at once."""
+    m = len(gain)
+    sets = (np.arange(1, 2**m)[:, None] >> np.arange(m)) & 1
+    size = sets.sum(axis=1)
+    score = (sets @ gain) / np.sqrt(size)
+    return np.array([score[size == k].max() for k in range(1, min(budget, m) + 1)])
+
+
+def test_theorem_4_against_every_subset():
+    """500 random inputs: as good as any set, and the smallest of those; and Pareto optimal."""
+    rng = np.random.default_rng(7)
+    for _ in range(500):
+        gain = random_gain(rng)
+        budget = int(rng.integers(1, len(gain) + 3))
+        found = algorithm_1(gain, budget, seed=0)
+        by_size = best_of_all(gain, budget)
+        assert found.score == pytest.approx(by_size.max(), abs=1e-9)
+        assert set_score(gain[found.chosen]) == pytest.approx(found.score, abs=1e-9)
+        np.testing.assert_allclose(found.curve, by_size, atol=1e-9)
+        smaller = by_size[: len(found.chosen) - 1]
+        assert (smaller < found.score - 1e-12).all()
+        assert len(set(found.chosen.tolist())) == len(found.chosen) <= budget
+
+
+def test_by_hand():
+    gain = np.array([0.1, 1.0, 0.9, -0.2])
+    found = algorithm_1(gain, 4, seed=0)
+    assert found.chosen.tolist() == [1, 2]
+    np.testing.assert_allclose(found.curve, [1, 1.9 / 2**0.5, 2 / 3**0.5, 0.9])
+    assert algorithm_1(gain, 1, seed=0).chosen.tolist() == [1]
+    assert not len(found.tied)
+    assert not found.note
+
+
+def test_the_smallest_of_equal_maximisers():
+    """Four equal workers: 1, 2/√2 … grow; (1, x) with x = √2 − 1 is exactly as good as 1."""
+    x = np.sqrt(2) - 1
+    assert algorithm_1([x, 1.0], 2, seed=0).chosen.tolist() == [1]
+    assert len(algorithm_1(np.ones(4), 4, seed=0).chosen) == 4
+
+
+def test_rounding_hires_nobody():
+    """F of (3z, z, z, z) is 3z for one worker and for all four, whatever the last bit says."""
+    for z in np.arange(1, 200) / 90:
+        found = algorithm_1([z, z, 3 * z, z], 4, seed=0)
+        assert found.chosen.tolist() == [2]
+
+
+def test_all_negative_is_said():
+    found = algorithm_1([-1.0, -0.5, -2.0], 3, seed=0)
+    assert found.chosen.tolist() == [1]
+    assert "no worker is shown to be better than guessing" in found.note
+    nobody = algorithm_1([-np.inf, -np.inf], 2, seed=0)
+    assert not len(nobody.chosen)
+    assert nobody.score is None
+    assert "no worker can be scored" in nobody.note
+    assert top([-np.inf], 2, seed=0).note == "no worker qualifies"
+    assert not len(algorithm_1([], 2, seed=0).chosen)
+    assert not len(top([], 2, seed=0).chosen)
+    zeros = algorithm_1([0.0, -1.0, 0.0], 3, seed=0)
+    assert zeros.score == 0
+    assert len(zeros.chosen) == 1
+    assert zeros.note
+    assert sorted(zeros.tied) == [0, 2]
+
+
+GAINS = st.lists(
+    st.sampled_from([-np.inf, -1.0, 0.0, 0.3, 0.3, 0.7, 1.0]) | st.floats(-2, 2),
+    min_size=1,
+    max_size=12,
+).map(np.array)
+
+
+@given(GAINS, st.integers(1, 14), st.integers(0, 1000))
+def test_order_does_not_matter(gain, budget, seed):
+    found = algorithm_1(gain, budget, seed=0)
+    turn = np.random.default_rng(seed).permutation(len(gain))
+    other = algorithm_1(gain[turn], budget, seed=1)
+    assert (gain[turn][other.chosen] == gain[found.chosen]).all()
+    assert (other.curve == found.curve).all()
+    assert set(turn[other.tied]) == set(found.tied)
+    if not len(found.tied):
+        assert set(turn[other.chosen]) == set(found.chosen)
+
+
+@given(GAINS, st.integers(1, 14), st.sampled_from([1e-200, 1e-14, 3.7, 4.0, 1e14, 1e200]))
+def test_scale_does_not_matter(gain, budget, scale):
+    gain = np.where(np.abs(gain) < 1e-90, 0.0, gain)  # nothing may vanish
+    found, other = (algorithm_1(g, budget, seed=0) for g in (gain, scale * gain))
+    np.testing.assert_array_equal(other.chosen, found.chosen)
+    np.testing.assert_allclose(other.curve, scale * found.curve)
+
+
+@given(GAINS, st.integers(1, 14))
+def test_only_the_budget_cuts_among_equals(gain, budget):
+    found = algorithm_1(gain, budget, seed=0)
+    if len(found.tied):
+        assert len(found.chosen) == (budget if found.score > 0 else 1)
+        assert set(found.tied) & set(found.chosen)
+        assert set(found.tied) - set(found.chosen)
+
+
+def test_bad_workers_far_down_do_not_blur_the_best():
+    assert algorithm_1([-1e9, 1e-7, 1e-7], 3, seed=0).chosen.tolist() == [1, 2]
+
+
+def as_printed(gain, budget):
+    """Algorithm 1 line by line, but for equals in the order of indices."""
+    ranked = sorted(np.flatnonzero(gain > -np.inf), key=lambda j: (-gain[j], j))[:budget]
+    total, curve = 0.0, []
+    for k, j in enumerate(ranked, start=1):
+        total += gain[j]
+        curve.append(total / k**0.5)
+    least = max(curve) - 1e-12 * abs(max(curve))
+    k = next(k for k, F in enumerate(curve, start=1) if least <= F)
+    return ranked[:k], curve
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 100, 400, 10**6])
+@pytest.mark.parametrize("seed", range(4))
+def test_larger_crowds_line_by_line(seed, budget):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(300, 600))
+    n = rng.integers(0, 20, m) if seed % 2 else np.full(m, 10)
+    known = scores(rng.binomial(n, rng.beta(2.3, 2, m)), n, 2 + seed)
+    chosen, curve = as_printed(known.gain, budget)
+    found = algorithm_1(known.gain, budget, seed=0, ties="first")
+    assert found.chosen.tolist() == chosen
+    np.testing.assert_allclose(found.curve, curve, rtol=1e-12)
+    drawn = algorithm_1(known.gain, budget, seed=0)
+    assert (known.gain[drawn.chosen] == known.gain[chosen]).all()
+    first = top(known.gain, budget, seed=0, ties="first")
+    assert first.chosen[: len(chosen)].tolist() == chosen
+    assert len(first.chosen) == min(budget, known.eligible.sum())
+
+
+@pytest.mark.parametrize("rule", [top, algorithm_1])
+def test_ties_are_drawn_fairly(rule):
+    gain = np.array([1.0, 0.9, 0.9, 0.9, 0.9])
+    drawn = [rule(gain, 3, seed=seed) for seed in range(3000)]
+    assert all(set(one.tied) == {1, 2, 3, 4} and one.chosen[0] == 0 for one in drawn)
+    pairs = dict.fromkeys(itertools.combinations(range(1, 5), 2), 0)
+    for one in drawn:
+        pairs[tuple(sorted(one.chosen[1:].tolist()))] += 1
+    count = np.array(list(pairs.values()))
+    assert ((count - 500) ** 2 / 500).sum() < 25.7  # χ² of 5 degrees, one in 10,000
+    assert top(gain, 3, seed=1, ties="first").chosen.tolist() == [0, 1, 2]
+    assert not len(top(gain, 1, seed=1).tied)
+    assert not len(top(gain, 5, seed=1).tied)
+
+
+def test_rules_on_one_crowd():
+    known = scores([9, 1, 7, 6, 5, 0], [10, 10, 10, 10, 10, 1], 2)
+
+    def chosen(rule, budget=3, **options):
+        return select(known, budget, rule, seed=0, **options).chosen.tolist()
+
+    assert chosen("top-skill") == [0, 2, 3]
+    assert set(chosen("top-informative", 2)) == {0, 1}
+    assert chosen("threshold") == [0, 2, 3]
+    assert chosen("threshold", 5) == [0, 2, 3]
+    assert chosen("threshold", threshold=0.65) == [0, 2]
+    assert set(chosen("selected", 5)) <= set(chosen("plug-in", 5))
+    assert set(chosen("random", 10)) == {0, 1, 2, 3, 4}
+    assert chosen("random") == chosen("random")
+    assert select(known, 3, "threshold", threshold=0.95, seed=0).note == "no worker qualifies"
+    seen = {tuple(sorted(select(known, 2, "random", seed=s).chosen)) for s in range(200)}
+    assert len(seen) == 10
+
+
+def test_few_answers_are_held_against_a_worker_by_g_alone():
+    known = scores([4, 75], [5, 100], 2)
+    for rule, best in (("selected", 1), ("plug-in", 0), ("top-informative", 0), ("top-skill", 0)):
+        assert select(known, 1, rule, seed=0).chosen.tolist() == [best]
+
+
+def test_the_plug_in_never_stops_sooner():
+    """Two classes, equal n: both rank alike, and the correction only lowers what is added."""
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        m, n = int(rng.integers(2, 40)), int(rng.integers(2, 20))
+        known = scores(rng.binomial(n, rng.random(m)), np.full(m, n), 2)
+        one, other = (select(known, m, rule, seed=0) for rule in ("selected", "plug-in"))
+        assert len(one.chosen) <= len(other.chosen)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: algorithm_1([np.nan], 1, seed=0), "gain\\[0\\] is nan"),
+        (lambda: algorithm_1([np.inf], 1, seed=0), "gain\\[0\\] is inf"),
+        (lambda: algorithm_1([[1.0]], 1, seed=0), "shape"),
+        (lambda: algorithm_1([1.0], 0, seed=0), "budget"),
+        (lambda: algorithm_1([1.0], 1, seed=0, ties="last"), "ties"),
+        (lambda: algorithm_1([], 1, seed=0, ties="last"), "ties"),
+        (lambda: algorithm_1([1.0, -1e301], 1, seed=0), "gain\\[1\\] is -1e\\+301: give"),
+        (lambda: algorithm_1([1.0], 1, seed=None), "seed"),
+        (lambda: top([1.0, np.nan], 1, seed=0), "value\\[1\\] is nan"),
+        (lambda: top([1.0], True, seed=0), "budget"),
+        (lambda: select(scores([1], [2]), 1, "best", seed=0), "rule 'best' is unknown"),
+        (lambda: select(scores([1], [2]), 1, "random", seed=0, threshold=0.5), "threshold"),
+        (lambda: select(scores([1], [2]), 1, "threshold", seed=0, threshold=2), "threshold"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_every_rule_is_explained():
+    known = scores([3, 4], [5, 5])
+    for rule in RULES:
+        assert select(known, 1, rule, seed=0).rule == rule
+
+
+# ---- evidence ----
+
+PAIRS = st.lists(
+    st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0, -np.inf]), st.integers(0, 3)),
+    min_size=1,
+    max_size=9,
+)
+
+
+@given(PAIRS, st.integers(1, 10), st.integers(0, 5), st.sampled_from([algorithm_1, top]))
+def test_of_equals_who_has_shown_more_comes_first(pairs, budget, seed, rule):
+    """As listed by hand: by value, then by evidence; who is equal in both is drawn among."""
+    value, evidence = np.array(pairs).T
+    found = rule(value, budget, seed=seed, evidence=evidence)
+    plain = rule(value, budget, seed=seed)
+    assert len(found.chosen) == len(plain.chosen)
+    assert found.curve.tolist() == plain.curve.tolist()
+    place = [(x + 0.0, e) for x, e in pairs]
+    chosen = [place[j] for j in found.chosen]
+    ranked = sorted((one for one in place if one[0] > -np.inf), reverse=True)
+    assert chosen == ranked[: len(chosen)]
+    out = [place[j] for j in range(len(place)) if j not in found.chosen]
+    straddling = chosen and chosen[-1] in out
+    assert {place[j] for j in found.tied} == ({chosen[-1]} if straddling else set())
+    assert len(found.tied) == (place.count(chosen[-1]) if straddling else 0)
+
+
+def test_the_lot_among_equals_in_all_is_fair():
+    value, evidence = np.ones(5), np.array([3, 9, 3, 3, 1])
+    drawn = [top(value, 2, seed=seed, evidence=evidence).chosen.tolist() for seed in range(300)]
+    assert all(one[0] == 1 for one in drawn)
+    counts = np.bincount([one[1] for one in drawn], minlength=5)
+    assert counts[[1, 4]].tolist() == [0, 0]
+    assert counts[[0, 2, 3]].min() > 70
+    first = top(value, 2, seed=0, ties="first", evidence=evidence)
+    assert first.chosen.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("evidence", [[1], [1, 2, 3], [1, -1], [1, 0.5], [1, np.nan], ["a", "b"]])
+def test_evidence_is_checked(evidence):
+    with pytest.raises(InputError, match="evidence"):
+        algorithm_1([1.0, 2.0], 1, seed=0, evidence=evidence)

@@ -1,0 +1,176 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.base.errors import InputError
+from workbench.selection.scores import below_chance, informativeness, scores, set_score
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 5])
+@pytest.mark.parametrize("n", range(2, 13))
+def test_lemma_2_over_all_answers(n, classes):
+    """G is unbiased for (Lw − 1)², and the plug-in is too high by L² w(1 − w)/n, exactly."""
+    c = np.arange(n + 1)
+    known = scores(c, np.full(n + 1, n), classes)
+    for w in np.linspace(0, 1, 21):
+        chance = np.array([math.comb(n, k) * w**k * (1 - w) ** (n - k) for k in range(n + 1)])
+        worth = (classes * w - 1) ** 2
+        assert chance @ known.gain == pytest.approx(worth, abs=1e-12)
+        assert chance @ known.plug_in == pytest.approx(
+            worth + classes**2 * w * (1 - w) / n, abs=1e-12
+        )
+        assert chance @ known.variance == pytest.approx(w * (1 - w) / n, abs=1e-12)
+        assert chance @ known.skill == pytest.approx(w, abs=1e-12)
+
+
+@given(st.integers(2, 60), st.integers(2, 8), st.data())
+def test_the_second_form(n, classes, data):
+    """(25) and (26) of the supplement are one function; in whole numbers, to the last bit."""
+    c = data.draw(st.integers(0, n))
+    gain = float(scores([c], [n], classes).gain[0])
+    w, L = Fraction(c, n), Fraction(classes)
+    first = (L * w - 1) ** 2 - L**2 * w * (1 - w) / (n - 1)
+    lead, spread = L * w - 1 - (L - 2) / (2 * n), (L - 2) ** 2 / (4 * n**2) + (L - 1) / n
+    assert first == Fraction(n, n - 1) * (lead**2 - spread)
+    assert gain == float(first)
+
+
+@given(st.integers(2, 40), st.data())
+def test_liars_are_worth_as_much(n, data):
+    c = data.draw(st.integers(0, n))
+    known = scores([c, n - c], [n, n], 2)
+    assert known.gain[0] == known.gain[1]
+    assert known.plug_in[0] == known.plug_in[1]
+
+
+def exact_gain(c, n, L):
+    w = Fraction(c, n)
+    return (L * w - 1) ** 2 - L**2 * w * (1 - w) / (n - 1)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 7])
+def test_equal_worth_is_equal_to_the_last_bit(classes):
+    """Also between workers of different n; and floats rank workers as fractions do."""
+    pairs = [(c, n) for n in range(2, 61) for c in range(n + 1)]
+    known = scores(*zip(*pairs, strict=True), classes)
+    gains = [exact_gain(c, n, classes) for c, n in pairs]
+    plug_ins = [(classes * Fraction(c, n) - 1) ** 2 for c, n in pairs]
+    for found, exact in ((known.gain, gains), (known.plug_in, plug_ins)):
+        assert len(set(exact)) < len(exact)
+        assert found.tolist() == [float(x) for x in exact]
+
+
+@pytest.mark.parametrize("classes", [2, 3, 10, 10**5])
+@pytest.mark.parametrize("n", [10**6 + 1, 3 * 10**9, 2**53])
+def test_no_number_of_answers_overflows(n, classes):
+    c = np.array([0, 1, n // classes, n // 2 + 1, n - 1, n])
+    known = scores(c, np.full(6, n), classes)
+    for k in range(6):
+        w = Fraction(int(c[k]), n)
+        # Next to guessing (Lw − 1)² is small, and Lw is known to a few units in its last place.
+        near = 1e-15 * classes
+        assert known.gain[k] == pytest.approx(
+            float(exact_gain(int(c[k]), n, classes)), rel=1e-14, abs=near
+        )
+        assert known.plug_in[k] == pytest.approx(
+            float((classes * w - 1) ** 2), rel=1e-14, abs=near**2
+        )
+        assert known.variance[k] == pytest.approx(float(w * (1 - w) / (n - 1)), rel=1e-14)
+
+
+def test_nobody():
+    known = scores([], [])
+    assert len(known) == 0
+    assert known.eligible.dtype == bool
+
+
+def test_a_prior_does_not_touch_who_was_tested():
+    """And whom it scores ties with the tested where their worth is the same."""
+    known = scores([0, 2, 1, 4], [0, 3, 1, 5], 2, prior=(2, 1))
+    assert known.plug_in[0] == known.plug_in[1] == 1 / 9
+    assert known.gain[2] == known.plug_in[2] == 0.25
+    assert known.gain[3] == scores([4], [5], 2).gain[0]
+
+
+def test_the_gain_that_a_prior_foretells():
+    """(Lŵ − 1)² is the posterior mean of (Lŵ − 1)(Lw − 1), by integration over the posterior."""
+    w = (np.arange(200_000) + 0.5) / 200_000
+    for c, n, a, b, L in [(0, 0, 2.3, 2.0, 2), (1, 1, 1.0, 1.0, 3), (0, 1, 0.7, 2.0, 4)]:
+        density = w ** (c + a - 1) * (1 - w) ** (n - c + b - 1)
+        mean = (density @ (L * w - 1)) / density.sum()
+        known = scores([c], [n], L, prior=(a, b))
+        assert known.gain[0] == pytest.approx((L * known.skill[0] - 1) * mean, rel=1e-3)
+
+
+def test_who_cannot_be_scored():
+    known = scores([0, 1, 1, 2], [0, 1, 2, 2], 3)
+    assert known.eligible.tolist() == [False, False, True, True]
+    assert np.isneginf(known.gain[:2]).all()
+    assert np.isnan(known.skill[:2]).all()
+    held = scores([0, 1, 1, 2], [0, 1, 2, 2], 3, prior=(2, 1))
+    assert held.eligible.all()
+    np.testing.assert_allclose(held.skill, [2 / 3, 3 / 4, 1 / 2, 1.0])
+    np.testing.assert_allclose(held.gain[:2], [1.0, 1.5625])
+    np.testing.assert_array_equal(held.gain[2:], known.gain[2:])
+    assert np.isnan(held.variance[:2]).all()
+
+
+def test_scores_of_sets():
+    assert set_score([]) == 0
+    assert set_score([3.0]) == 3
+    assert set_score([1.0, 2.0, 3.0, 4.0]) == 5
+    np.testing.assert_allclose(informativeness([0, 0.25, 1], 4), [1, 0, 9])
+    with pytest.raises(InputError, match="skill"):
+        informativeness([1.1])
+
+
+@pytest.mark.parametrize(
+    ("correct", "answered", "classes", "prior", "message"),
+    [
+        ([3], [2], 2, None, "correct\\[0\\] is 3 of 2"),
+        ([-1], [2], 2, None, "whole number"),
+        ([0.5], [2], 2, None, "whole number"),
+        ([1, 2], [2], 2, None, "shape"),
+        ([1], [2], 1, None, "classes"),
+        ([1], [2], 2, (0, 1), "prior"),
+        ([1], [2], 2, (1, math.inf), "prior"),
+        ([1], [2], 2, (1, math.nan), "prior"),
+        ([1], [2], 2, (1,), "prior"),
+        ([1], [2], 2, ("a", 1), "prior"),
+        ([1], [2], 2, 3.0, "prior is 3.0"),
+        ([1], [2], 2, (1e300, 1e300), "prior"),
+    ],
+)
+def test_bad_input(correct, answered, classes, prior, message):
+    with pytest.raises(InputError, match=message):
+        scores(correct, answered, classes, prior=prior)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_the_chance_of_being_below_guessing(classes):
+    """P(Beta(c + 1, n − c + 1) < 1/L) in whole numbers, for all answers to at most 12 questions."""
+    for n in range(13):
+        known = scores(np.arange(n + 1), np.full(n + 1, n), classes, prior=(1, 1))
+        guess = Fraction(1, classes)
+        for right, chance in enumerate(below_chance(known)):
+            exact = sum(
+                math.comb(n + 1, k) * guess**k * (1 - guess) ** (n + 1 - k)
+                for k in range(right + 1, n + 2)
+            )
+            assert chance == pytest.approx(float(exact), abs=1e-13)
+            if classes == 2:
+                assert (exact > Fraction(1, 2)) == (2 * right < n)
+    assert below_chance(scores([1], [2], 2), (1.0, 9.0))[0] > 0.9
+
+
+def test_who_is_left_out_keeps_her_estimate():
+    known = scores([3, 1, 0], [3, 3, 1], 2)
+    rest = known.without(np.array([True, False, False]))
+    assert rest.eligible.tolist() == [False, True, False]
+    assert rest.gain.tolist() == [-np.inf, known.gain[1], -np.inf]
+    assert rest.plug_in.tolist() == [-np.inf, known.plug_in[1], -np.inf]
+    assert rest.skill[0] == 1.0

@@ -1,0 +1,1 @@
+"""Votes to labels, and how often a vote is wrong (floor 2)."""

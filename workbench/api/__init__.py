@@ -1,0 +1,9 @@
+"""The front door's functions and results: frames in, results out.
+
+`import workbench as wb` forwards to these names. Each function reads what it is given at the door,
+calls one room, and wraps what comes back as a `Result`.
+"""
+
+from workbench.base.errors import InputError
+
+__all__ = ["InputError"]

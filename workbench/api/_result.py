@@ -1,0 +1,77 @@
+"""What every result of the front door can do: frame, dictionary, text, picture, equality."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.base.text import plain, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+SCHEMA = 1
+"""Version of what `to_dict` gives; keys may be added without a new one."""
+UNCOMPARED = frozenset({"seconds", "history", "versions"})
+"""Keys that differ between two runs that found the same."""
+SHOWN = 20
+"""Rows of a table that are shown."""
+
+
+class Result:
+    """Base of the frozen dataclasses that front-door functions give back."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the table that answers the question, with the user's own ids."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Give the text that the command prints."""
+        raise NotImplementedError
+
+    def plot(self) -> Figure:
+        """Draw the result."""
+        raise NotImplementedError
+
+    def _payload(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything that is known in plain types, as the command's `--json` prints it."""
+        known: dict[str, Any] = plain(self._payload())
+        return {"schema": SCHEMA, **known}
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return bool(_comparable(self.to_dict()) == _comparable(other.to_dict()))
+
+    def __repr__(self) -> str:
+        first = next((line for line in self.summary().splitlines() if line.strip()), "")
+        return f"{type(self).__name__}: {first}"
+
+    def _repr_html_(self) -> str:
+        frame = self.to_frame()
+        more = f"<p>… {len(frame) - SHOWN} more rows</p>" if len(frame) > SHOWN else ""
+        text = html.escape(repr(self))
+        return f"<p>{text}</p>{frame.head(SHOWN).to_html(index=False)}{more}"
+
+
+def _comparable(value: Any) -> Any:
+    """The same without what differs between runs, at any depth."""
+    if isinstance(value, dict):
+        return {k: _comparable(v) for k, v in value.items() if k not in UNCOMPARED}
+    if isinstance(value, list):
+        return [_comparable(entry) for entry in value]
+    return value
+
+
+def frame_text(frame: pd.DataFrame) -> str:
+    """Lay a frame out as text, the first rows of it."""
+    head = frame.head(SHOWN)
+    rows = [tuple(map(str, row)) for row in head.itertuples(index=False)]
+    return table(tuple(map(str, frame.columns)), rows)

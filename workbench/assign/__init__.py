@@ -1,8 +1,0 @@
-"""Who does which task (floor 3): Ho, Jabbari, Vaughan, ICML 2013.
-
-`primal` is the Primal Approximation Algorithm (Algorithm 1), `weights` the task weights it needs
-(offline dual, sampled LP), `correction` the ε′ of Section 5.2, `adaptive` the Main Algorithm
-(Algorithm 2) worker by worker, `session` the same as a service that streams and can be saved,
-`guarantees` Theorems 1 to 5 as functions. May import `workbench.solving`,
-`workbench.aggregate`, `workbench.crowd` and `models`.
-"""

@@ -1,0 +1,66 @@
+"""The ε′ correction: a requirement that estimated skills cannot make unreachable.
+
+Source: Ho, Jabbari, Vaughan (2013), Section 5.2, Theorem 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base.errors import InputError
+
+
+@dataclass(frozen=True)
+class Correction:
+    """ε′ in place of ε, and whether the paper's condition for it holds.
+
+    `epsilon_corrected` is ε^(1 − 4t/q̄*_min) where t < q̄*_min/4, and ε itself where the
+    condition fails: then no correction of this form exists, and `failed` says so.
+    """
+
+    epsilon: float
+    epsilon_corrected: float
+    radius: float
+    mean_quality_least: float
+    failed: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether t < q̄*_min/4."""
+        return self.failed is None
+
+
+def corrected_epsilon(epsilon: float, *, radius: float, mean_quality_least: float) -> Correction:
+    """ε′ = ε^(1 − 4t/q̄*_min) (Section 5.2).
+
+    Parameters
+    ----------
+    epsilon
+        ε in (0, 1).
+    radius
+        t: how far the estimated skills may be off, |p̂ − p| ≤ t.
+    mean_quality_least
+        q̄*_min: a value no larger than any q̄*_i, the mean quality of the labels that task i
+        gets in the relaxation's optimum (`mean_qualities`).
+
+    Raises
+    ------
+    InputError
+        For ε outside (0, 1), t below 0, or q̄*_min outside (0, 1].
+    """
+    if not 0 < epsilon < 1:
+        raise InputError(f"epsilon is {epsilon:g}: the error must lie strictly between 0 and 1")
+    if not radius >= 0:
+        raise InputError(f"radius t is {radius:g}: give 0 or more")
+    if not 0 < mean_quality_least <= 1:
+        raise InputError(
+            f"least mean quality is {mean_quality_least:g}: give a number above 0, at most 1"
+        )
+    share = 4.0 * radius / mean_quality_least
+    if share >= 1:
+        failed = (
+            f"t = {radius:.3g} is not below q̄*_min/4 = {mean_quality_least / 4:.3g} (Theorem 3): "
+            "ask more gold tasks, or run without correction"
+        )
+        return Correction(epsilon, epsilon, radius, mean_quality_least, failed)
+    return Correction(epsilon, epsilon ** (1.0 - share), radius, mean_quality_least, None)

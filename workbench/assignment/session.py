@@ -1,0 +1,486 @@
+"""The Main Algorithm as a service: workers arrive, are asked, answer, and may be many at once.
+
+    session = AssignmentSession(tasks, gold, workers=100, preliminary=30, epsilon=0.1, seed=1)
+    asked = session.arrive("worker 1", capacity=50)         # gold tasks
+    asked = session.observe("worker 1", answers)            # then real tasks, or none
+    session.save("session.json")                            # go on tomorrow
+
+The first γm workers to finish their gold tasks are the preliminary ones; whoever finishes later
+gets real tasks. So nobody waits for anybody, and a worker who leaves holds nothing up. Tasks,
+workers, types and classes keep their names as they are given, texts or whole numbers.
+Source: Ho, Jabbari, Vaughan (2013), Algorithm 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from msgspec.structs import replace
+
+from crowd_models.problem import LARGEST_PRICE
+from workbench.aggregation.votes import weighted_majority
+from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings, AssignerState, Price
+from workbench.base import checks, state
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed
+from workbench.base.state import Count, Id, RandomState, Share, State, check, identifier
+from workbench.crowd.skills import estimate_skills
+from workbench.crowd.votes import Votes
+
+LEAST_PRICE = 1.0 / LARGEST_PRICE
+"""No lower price, so that the ratio of two prices stays a number."""
+Kind: TypeAlias = Literal["gold", "task", "nothing"]
+Label: TypeAlias = Id | bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to ask a worker now: `gold` tasks to be judged by, real `task`s, or `nothing`."""
+
+    worker: Id
+    kind: Kind
+    tasks: tuple[Id, ...]
+
+
+class Visit(State, frozen=True):
+    """A worker's stay: what she is asked, her skill once she is judged, her labels on tasks.
+
+    Tasks stand by their place among the tasks, or the gold tasks; a label by that of its class.
+    """
+
+    worker: Id
+    capacity: Count
+    kind: Kind
+    asked: tuple[Count, ...]
+    cost: tuple[Price, ...] | None
+    available: tuple[Count, ...] | None
+    skill: tuple[Share, ...] | None = None
+    answers: tuple[tuple[Count, Literal[0, 1]], ...] = ()
+
+    def __post_init__(self) -> None:
+        check((self.kind == "gold") == (self.skill is None), f"kind {self.kind!r}: skill is amiss")
+        check(self.kind != "nothing" or not self.asked, "kind 'nothing', and asked is not empty")
+        check(self.kind == "nothing" or not self.answers, "answers are there, and asked for")
+
+
+class SessionState(State, frozen=True):
+    """All that `AssignmentSession` needs to go on: (task, type) and (gold task, label, type)."""
+
+    service: ClassVar[str] = "assignment-session"
+    version: ClassVar[int] = 1
+
+    tasks: tuple[tuple[Id, Id], ...]
+    gold: tuple[tuple[Id, Label, Id], ...]
+    gold_per_type: Count | None
+    settings: AdaptiveSettings
+    assigner: AssignerState
+    visits: tuple[Visit, ...]
+
+
+class AssignmentSession:
+    """Algorithm 2 over a stream of named workers and tasks.
+
+    Parameters
+    ----------
+    tasks
+        Type of each task to be labelled, a Series by task; a single type is fine.
+    gold
+        Gold tasks: a frame with index task and columns `label` and `task_type`.
+    workers, preliminary
+        m and γm.
+    epsilon
+        ε, the error each task may have.
+    gold_per_type
+        s, gold tasks asked of each worker for each type; all of a type's gold when None.
+    seed
+        Draws gold tasks, perturbs estimates, breaks ties.
+    settings
+        Further settings of `AdaptiveSettings` by name.
+
+    Raises
+    ------
+    InputError
+        No task, a name twice or that is neither text nor whole number, a type without gold, fewer
+        gold tasks than asked for, not two classes, a setting out of range.
+    """
+
+    def __init__(
+        self,
+        tasks: pd.Series[Any],
+        gold: pd.DataFrame,
+        *,
+        workers: int,
+        preliminary: int,
+        epsilon: float,
+        gold_per_type: int | None = None,
+        seed: Seed,
+        **settings: Any,
+    ) -> None:
+        missing = {"label", "task_type"} - set(gold.columns)
+        if missing:
+            raise InputError(f"gold has no column {min(missing)!r}: give label and task_type")
+        self._place = _places("tasks", tasks.index)
+        self._gold_place = _places("gold", gold.index)
+        if not self._place:
+            raise InputError("tasks is empty: give the type of each task")
+        both = [task for task in self._place if task in self._gold_place]
+        if both:
+            raise InputError(f"task {both[0]!r} is also a gold task: leave it out of one")
+        kinds = [
+            identifier(f"tasks[{at!r}]", kind) for at, kind in zip(self._place, tasks, strict=True)
+        ]
+        self._gold = [
+            (at, _label(at, label), identifier(f"task_type of gold task {at!r}", kind))
+            for at, label, kind in zip(
+                self._gold_place, gold["label"], gold["task_type"], strict=True
+            )
+        ]
+        self.tasks, self.types = list(self._place), _sorted(kinds)
+        self.classes = _sorted(label for _, label, _ in self._gold)
+        if len(self.classes) != 2:
+            raise InputError(
+                f"gold has {len(self.classes)} classes ({checks.listing(self.classes, 5)}): "
+                "the adaptive assignment needs two"
+            )
+        self.gold_per_type = None
+        if gold_per_type is not None:
+            self.gold_per_type = checks.count("gold_per_type", gold_per_type, 1)
+        self._class = {label: code for code, label in enumerate(self.classes)}
+        code = {kind: code for code, kind in enumerate(self.types)}
+        self._gold_truth = np.array([self._class[label] for _, label, _ in self._gold])
+        self._gold_class = np.array([code.get(kind, -1) for *_, kind in self._gold])
+        self._pools = [np.flatnonzero(self._gold_class == k).tolist() for k in code.values()]
+        scarce = min(self._pools, key=len)
+        if len(scarce) < (gold_per_type or 1):
+            raise InputError(
+                f"task type {self.types[self._pools.index(scarce)]!r} has {len(scarce)} gold "
+                f"tasks: give at least {gold_per_type or 1}"
+            )
+        self.settings = AdaptiveSettings(epsilon, workers, preliminary, **settings)
+        task_class = np.array([code[kind] for kind in kinds])
+        self._assigner = AdaptiveAssigner(task_class, self.settings, seed=seed)
+        RandomState.of(self._assigner.rng)
+        self._visits: dict[Id, Visit] = {}
+
+    def arrive(
+        self,
+        worker: Id,
+        capacity: int,
+        *,
+        cost: Mapping[Any, float] | pd.Series[Any] | None = None,
+        available: Iterable[Id] | None = None,
+    ) -> Asked:
+        """A worker arrives and announces her capacity; she is asked gold tasks first.
+
+        Parameters
+        ----------
+        capacity
+            M: the most real tasks she will do.
+        cost
+            Price of her label by task type; 1 where not given.
+        available
+            Tasks she may be given; None for all.
+
+        Raises
+        ------
+        InputError
+            For a worker who has been here, a capacity that is no whole number, a price that is no
+            number of 0 or more, or a type or task that is not of this session.
+        """
+        worker = identifier("worker", worker)
+        if worker in self._visits:
+            raise InputError(f"worker {worker!r} has been here: a worker arrives once")
+        if not _is_number(capacity, 2**53) or int(capacity) != capacity:
+            raise InputError(
+                f"capacity of worker {worker!r} is {checks.show(capacity)}: a whole number, 0 up"
+            )
+        prices = None if cost is None else self._prices(worker, cost)
+        places = None if available is None else self._places(available)
+        asked: list[int] = []
+        for pool in self._pools:
+            if self.gold_per_type is None or self.gold_per_type >= len(pool):
+                asked += pool
+            else:
+                chosen = self._assigner.rng.choice(len(pool), self.gold_per_type, replace=False)
+                asked += [pool[k] for k in chosen]
+        visit = Visit(worker, int(capacity), "gold", tuple(asked), prices, places)
+        self._visits[worker] = visit
+        return self._asked(visit)
+
+    def _prices(self, worker: Id, cost: Mapping[Any, float] | pd.Series[Any]) -> tuple[float, ...]:
+        if not isinstance(cost, (Mapping, pd.Series)):
+            raise InputError(f"cost of worker {worker!r} is no mapping: give a price by task type")
+        prices = dict.fromkeys(self.types, 1.0)
+        for kind, price in cost.items():
+            if _get(prices, kind) is None:
+                raise InputError(
+                    f"cost of worker {worker!r} names the type {checks.show(kind)}: the types "
+                    f"are {checks.listing(self.types)}"
+                )
+            if not _is_number(price, LARGEST_PRICE) or 0 < price < LEAST_PRICE:
+                raise InputError(
+                    f"cost of worker {worker!r} for type {kind!r} is {checks.show(price)}: give "
+                    f"0, or a price from {LEAST_PRICE:g} to {LARGEST_PRICE:g}"
+                )
+            prices[kind] = float(price)
+        return tuple(prices.values())
+
+    def _places(self, available: Iterable[Id]) -> tuple[int, ...]:
+        if isinstance(available, str) or not np.iterable(available):
+            raise InputError(f"available is {checks.show(available)}: give a list of tasks")
+        places = set()
+        for task in available:
+            place = _get(self._place, task)
+            if place is None:
+                raise InputError(
+                    f"available task {checks.show(task)} is not a task of this session"
+                )
+            places.add(place)
+        return tuple(sorted(places))
+
+    def observe(self, worker: Id, labels: Mapping[Any, Any] | pd.Series[Any]) -> Asked:
+        """Take a worker's labels for what she was asked; ask her what comes next.
+
+        Tasks she left out are simply unanswered. After gold tasks a preliminary worker is asked
+        nothing more, any other gets her real tasks; after those, nothing more.
+
+        Raises
+        ------
+        InputError
+            For a worker who is not here or has given her labels, a task she was not asked, or an
+            unknown class. Whatever is raised, also by the solver when the sample is complete, the
+            session is as it was, and the same can be tried again.
+        """
+        worker = identifier("worker", worker)
+        visit = self._visits.get(worker)
+        if visit is None:
+            raise InputError(f"worker {worker!r} was asked nothing: call arrive first")
+        if visit.kind == "nothing":
+            raise InputError(f"worker {worker!r} has given her labels: nothing more is asked")
+        if not isinstance(labels, (Mapping, pd.Series)):
+            raise InputError(f"labels of worker {worker!r} are no mapping: give a label by task")
+        names = self._gold_place if visit.kind == "gold" else self._place
+        asked, given = set(visit.asked), dict[int, int]()
+        for task, label in labels.items():
+            place, code = _get(names, task), _get(self._class, label)
+            if place is None or place not in asked:
+                raise InputError(f"worker {worker!r} was not asked task {checks.show(task)}")
+            if place in given:
+                raise InputError(f"worker {worker!r} labels task {checks.show(task)} twice")
+            if code is None:
+                raise InputError(
+                    f"label {checks.show(label)} of task {checks.show(task)} is neither "
+                    f"{self.classes[0]!r} nor {self.classes[1]!r}"
+                )
+            given[place] = code
+        if visit.kind == "task":
+            visit = replace(visit, kind="nothing", asked=(), answers=tuple(given.items()))
+        else:
+            skill = self._judge(given)
+            chosen = self._next(visit, skill)
+            visit = replace(
+                visit,
+                kind="task" if len(chosen) else "nothing",
+                asked=tuple(chosen.tolist()),
+                skill=tuple(skill.tolist()),
+            )
+        self._visits[worker] = visit
+        return self._asked(visit)
+
+    def _asked(self, visit: Visit) -> Asked:
+        if visit.kind == "gold":
+            return Asked(visit.worker, "gold", tuple(self._gold[at][0] for at in visit.asked))
+        return Asked(visit.worker, visit.kind, tuple(self.tasks[at] for at in visit.asked))
+
+    def _next(self, visit: Visit, skill: FloatArray) -> IntArray:
+        """Sample a preliminary worker; choose the real tasks of any other."""
+        mask: BoolArray | None = None
+        if visit.available is not None:
+            mask = np.zeros(len(self.tasks), dtype=bool)
+            mask[list(visit.available)] = True
+        cost = None if visit.cost is None else np.array(visit.cost)
+        if self._assigner.sampling:
+            self._assigner.sample(skill, visit.capacity, cost=cost, available=mask)
+            return np.empty(0, dtype=np.int64)
+        return self._assigner.assign(skill, visit.capacity, cost=cost, available=mask)
+
+    def _judge(self, given: dict[int, int]) -> FloatArray:
+        """Share of right gold answers by type; ½ where there are none."""
+        at = np.array(list(given), dtype=np.int64)
+        right = self._gold_truth[at] == list(given.values())
+        kind, types = self._gold_class[at], len(self.types)
+        correct = np.bincount(kind[right], minlength=types)
+        answered = np.bincount(kind, minlength=types)
+        return estimate_skills(correct[:, None], answered[:, None]).skill[:, 0]
+
+    @property
+    def sampling(self) -> bool:
+        """Whether workers are still being sampled."""
+        return self._assigner.sampling
+
+    def labels(self) -> pd.DataFrame:
+        """Labels on real tasks so far, a long table `task, worker, label`."""
+        return self._votes().table()
+
+    def _votes(self) -> Votes:
+        rows = [
+            (task, at, label)
+            for at, visit in enumerate(self._visits.values())
+            for task, label in visit.answers
+        ]
+        columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+        return Votes(*columns, *map(_names, (self.tasks, self._visits, self.classes)))
+
+    def result(self, *, seed: Seed) -> pd.DataFrame:
+        """Label of every task by weighted vote with 2p̂ − 1 (Section 4.1).
+
+        Returns
+        -------
+        DataFrame
+            `task, label, score, tied, votes, covered`: the vote's margin, whether it was a tie
+            (then the label is a fair draw), the number of labels, and the quality they gather.
+        """
+        votes = self._votes()
+        skill = np.array(
+            [visit.skill or [0.5] * len(self.types) for visit in self._visits.values()]
+        ).reshape(len(self._visits), len(self.types))
+        kind = self._assigner.task_class[votes.task]
+        weights = 2.0 * skill[votes.worker, kind] - 1.0
+        outcome = weighted_majority(votes, weights, seed=seed)
+        count = np.bincount(votes.task, minlength=len(self.tasks))
+        covered = np.bincount(votes.task, weights**2, minlength=len(self.tasks))
+        return outcome.table(votes).assign(votes=count, covered=covered)
+
+    def state(self) -> SessionState:
+        """Everything needed to go on later."""
+        kinds = (self.types[code] for code in self._assigner.task_class.tolist())
+        return SessionState(
+            tasks=tuple(zip(self.tasks, kinds, strict=True)),
+            gold=tuple(self._gold),
+            gold_per_type=self.gold_per_type,
+            settings=self.settings,
+            assigner=self._assigner.state(),
+            visits=tuple(self._visits.values()),
+        )
+
+    @classmethod
+    def restore(cls, saved: SessionState) -> AssignmentSession:
+        """Take up a `state`; what follows is the same, to the last bit, as without the break.
+
+        Raises
+        ------
+        InputError
+            Its parts do not agree.
+        """
+        tasks, kinds = zip(*saved.tasks, strict=True) if saved.tasks else ((), ())
+        gold = pd.DataFrame(
+            [row[1:] for row in saved.gold],
+            pd.Index([row[0] for row in saved.gold], dtype=object),
+            ["label", "task_type"],
+            dtype=object,
+        )
+        session = cls(
+            pd.Series(kinds, pd.Index(tasks, dtype=object), dtype=object),
+            gold,
+            gold_per_type=saved.gold_per_type,
+            seed=0,
+            **vars(saved.settings),
+        )
+        session._assigner.restore(saved.assigner)
+        for k, visit in enumerate(saved.visits):
+            session._check(visit, f"visits[{k}]")
+            session._visits[visit.worker] = visit
+        judged = sum(visit.skill is not None for visit in saved.visits)
+        if session.sampling:
+            check(judged == len(saved.assigner.sample), "visits are not those of assigner.sample")
+        else:
+            enough = judged >= saved.settings.preliminary
+            check(enough, "visits have fewer judged than preliminary workers")
+        return session
+
+    def _check(self, visit: Visit, at: str) -> None:
+        """Check that a saved visit is one to this session."""
+        n, T = len(self.tasks), len(self.types)
+        check(visit.worker not in self._visits, f"{at}.worker {visit.worker!r} is there twice")
+        for name in ("cost", "skill"):
+            numbers = getattr(visit, name)
+            check(numbers is None or len(numbers) == T, f"{at}.{name} is not of {T} types")
+        low = [price for price in visit.cost or () if 0 < price < LEAST_PRICE]
+        check(not low, f"{at}.cost has a price below {LEAST_PRICE:g}")
+        asked, answered = visit.asked, [task for task, _ in visit.answers]
+        limit = len(self._gold) if visit.kind == "gold" else n
+        for name, places, most in (
+            ("asked", asked, limit),
+            ("available", visit.available or (), n),
+            ("answers", answered, n),
+        ):
+            known = max(places, default=-1) < most and len(set(places)) == len(places)
+            check(known, f"{at}.{name} are not different tasks of this session")
+        if visit.kind == "gold":
+            typed = all(self._gold_class[place] >= 0 for place in asked)
+            check(typed, f"{at}.asked has gold of a type that no task has")
+        else:
+            room = max(len(asked), len(answered)) <= visit.capacity
+            check(room, f"{at} has more tasks than her capacity {visit.capacity}")
+            early = self.sampling and (asked or answered)
+            check(not early, f"{at} has tasks before the sample is complete")
+
+    def save(self, path: str | Path) -> None:
+        """Write the session to a JSON file, whole or not at all."""
+        state.save(path, self.state())
+
+    @classmethod
+    def load(cls, path: str | Path) -> AssignmentSession:
+        """Read a saved session; it goes on exactly where it was.
+
+        Raises
+        ------
+        InputError
+            There is no such file, or it does not hold a session.
+        """
+        return state.load(path, SessionState, cls.restore)
+
+
+def _places(name: str, ids: Iterable[Any]) -> dict[Id, int]:
+    """Place of each name, none of them twice."""
+    places: dict[Id, int] = {}
+    for place, value in enumerate(ids):
+        task = identifier(f"{name}: task {place}", value)
+        if task in places:
+            raise InputError(f"{name} has task {task!r} twice: keep one")
+        places[task] = place
+    return places
+
+
+def _label(task: Id, value: Any) -> Label:
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    return identifier(f"label of gold task {task!r}", value)
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
+    """Each once, in order; texts after numbers."""
+    return sorted(set(values), key=lambda value: (isinstance(value, str), value))
+
+
+def _get(known: dict[Any, Any], key: Any) -> Any:
+    """Look up what a user gave, which may be anything."""
+    try:
+        return known.get(key)
+    except TypeError:
+        return None
+
+
+def _is_number(value: Any, most: float) -> bool:
+    return checks.is_number(value) and 0 <= value <= most
+
+
+def _names(values: Iterable[Any]) -> Names:
+    names: Names = pd.Index(list(values)).to_numpy()
+    return names

@@ -1,0 +1,211 @@
+"""Saved services: one file format, checked against a declared schema when it is read.
+
+    {"schema": 1, "service": "ls-ol", "version": 1, "state": {...}}
+
+A service declares its state as a `State`: types and ranges field by field, and in
+`__post_init__` what fields must have in common. `save` writes a file whole; `load` gives the
+service back or says in one line what is wrong with the file, and where. Names stand in the file
+as values, never as keys: in JSON every key is text, and 7 would come back as "7".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from workbench.base.errors import InputError
+from workbench.base.writing import write_whole
+
+SCHEMA = 1
+"""Of the frame around the state; each service counts the versions of its own."""
+MEND = "the file was changed or damaged; take a whole copy, or start anew"
+
+Id: TypeAlias = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+"""Name of a task, a worker or a type: 7 and "7" are two."""
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Coin: TypeAlias = Annotated[float, Meta(ge=0, lt=1)]
+Service = TypeVar("Service")
+
+
+class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """State of a service, or a part of it.
+
+    What is saved by itself sets `service` and `version`.
+    """
+
+    service: ClassVar[str]
+    version: ClassVar[int]
+
+
+S = TypeVar("S", bound=State)
+
+
+class _Words(State, frozen=True):
+    """The two numbers of 128 bits that PCG64 is made of."""
+
+    state: int
+    inc: int
+
+    def __post_init__(self) -> None:
+        check(0 <= self.state < 2**128, "state is no number of 128 bits")
+        check(0 <= self.inc < 2**128 and self.inc % 2 == 1, "inc is no odd number of 128 bits")
+
+
+class RandomState(State, frozen=True):
+    """State of a PCG64 generator, to the last bit."""
+
+    bit_generator: Literal["PCG64"]
+    state: _Words
+    has_uint32: Literal[0, 1]
+    uinteger: Annotated[int, Meta(ge=0, lt=2**32)]
+
+    @classmethod
+    def of(cls, rng: np.random.Generator) -> RandomState:
+        """Look at a generator.
+
+        Raises
+        ------
+        InputError
+            It is not a PCG64, and so could not be saved.
+        """
+        if not isinstance(rng.bit_generator, np.random.PCG64):
+            raise InputError("seed is a generator other than PCG64: give a PCG64, or an integer")
+        return msgspec.convert(rng.bit_generator.state, cls)
+
+    def generator(self) -> np.random.Generator:
+        """Make a generator that draws what the other would have drawn."""
+        bits = np.random.PCG64(0)
+        bits.state = msgspec.to_builtins(self)
+        return np.random.Generator(bits)
+
+
+def identifier(what: str, value: Any) -> Id:
+    """Check a name: a text or a whole number, given back as it is.
+
+    Raises
+    ------
+    InputError
+        Anything else, a number beyond 64 bits, or text that no file can hold.
+    """
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{what} is {value!a:.80}: no Unicode text, mend the name") from None
+        return str(value)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        if -(2**63) <= value < 2**63:
+            return int(value)
+        raise InputError(f"{what} is a number beyond 64 bits: give its digits as text")
+    shown = f"{value!r:.80}".replace("\n", " ")
+    raise InputError(f"{what} is {shown}: give a text or a whole number")
+
+
+def check(holds: object, wrong: str) -> None:
+    """Raise `InputError` unless something holds."""
+    if not holds:
+        raise InputError(wrong)
+
+
+def save(path: str | Path, state: State) -> None:
+    """Write a state to a file, whole or not at all.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written; what stood there before stays.
+    """
+    # Not by msgspec, which writes NaN as null and no numbers of 128 bits.
+    frame = {
+        "schema": SCHEMA,
+        "service": state.service,
+        "version": state.version,
+        "state": msgspec.to_builtins(state),
+    }
+    text = json.dumps(frame, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    write_whole(Path(path), text.encode())
+
+
+def load(path: str | Path, kind: type[S], take_up: Callable[[S], Service]) -> Service:
+    """Read a state that `save` wrote, and let `take_up` make a service of it.
+
+    Raises
+    ------
+    InputError
+        No such file; not one of this service and version; or it does not hold what was saved.
+        One line that names the file and the field.
+    """
+    state = _read(path, kind)
+    try:
+        return take_up(state)
+    except InputError as wrong:
+        raise _damaged(path, kind, str(wrong)) from None
+
+
+def _damaged(path: str | Path, kind: type[State], wrong: str) -> InputError:
+    return InputError(f"{path}: not a saved {kind.service}, {wrong:.300}: {MEND}")
+
+
+class _Frame(msgspec.Struct):
+    schema: Any = None
+    service: Any = None
+    version: Any = None
+    state: msgspec.Raw = msgspec.Raw(b"null")
+
+
+def _read(path: str | Path, kind: type[S]) -> S:
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; save a {kind.service} there first") from None
+    except (OSError, ValueError) as wrong:
+        raise InputError(f"{path!r:.300}: cannot be read, {wrong!s:.300}") from None
+    try:
+        frame = msgspec.json.decode(data, type=_Frame)
+        for name, known in (
+            ("schema", SCHEMA), ("service", kind.service), ("version", kind.version),
+        ):  # fmt: skip
+            given = getattr(frame, name)
+            if type(given) is not type(known) or given != known:
+                raise InputError(
+                    f"{path}: not a {kind.service} of this workbench, {name} is {given!r:.80} and "
+                    f"not {known!r}: go on with the workbench that saved it, or start anew"
+                )
+        state = msgspec.json.decode(frame.state, type=kind)
+        # Types with defaults pass over fields that are missing or unknown.
+        strange = _unlike(msgspec.json.decode(frame.state), state)
+    except InputError:
+        raise
+    except RecursionError:
+        strange = "nested too deep"
+    except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
+        strange = " ".join(str(wrong).replace("`", "").split())
+        if " - at $" in strange:
+            said, _, place = strange.rpartition(" - at $")
+            strange = f"state{place}: {said}"
+    if strange:
+        raise _damaged(path, kind, strange)
+    return state
+
+
+def _unlike(given: Any, taken: Any, at: str = "state") -> str:
+    """Name the first place where a file has other fields than what was read from it."""
+    if isinstance(given, dict):
+        names = getattr(taken, "__struct_fields__", getattr(taken, "__dataclass_fields__", taken))
+        if given.keys() != set(names):
+            key = min(given.keys() ^ set(names))
+            return f"{at}.{key}: {'unknown' if key in given else 'missing'} field"
+        get = dict.get if isinstance(taken, dict) else getattr
+        parts = [(f"{at}.{key}", given[key], get(taken, key)) for key in given]
+    elif isinstance(given, list) and given and isinstance(given[0], (dict, list)):
+        parts = [(f"{at}[{k}]", *pair) for k, pair in enumerate(zip(given, taken, strict=True))]
+    else:
+        return ""
+    return next(filter(None, (_unlike(one, other, place) for place, one, other in parts)), "")

@@ -1,0 +1,64 @@
+"""Text that people and programs read: lines for a terminal, tables, strict JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+LONGEST_LINE = 2000
+"""Characters of a line for a person: start and end are kept of a longer one."""
+WIDEST_CELL = 100
+
+
+def printable(text: str) -> str:
+    """Spell out control characters, and cut lines that are too long.
+
+    No worker's name may steer a terminal, or flood it; JSON and files have it as it is.
+    """
+    spelled = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    return "\n".join(_cut(line, LONGEST_LINE) for line in spelled.split("\n"))
+
+
+def cell(text: str) -> str:
+    """Write a cell of a table: on one line, and of some width at most."""
+    return _cut(printable(text).replace("\n", "\\n"), WIDEST_CELL)
+
+
+def _cut(line: str, most: int) -> str:
+    return line if len(line) <= most else f"{line[: most * 2 // 3]} … {line[-most // 3 + 3 :]}"
+
+
+def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """Lay rows of text out in columns."""
+    lines = [tuple(map(cell, line)) for line in (header, *rows)]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(header))]
+    return "\n".join(
+        "  ".join(one.ljust(width) for one, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def plain(value: Any) -> Any:
+    """Give a value in the types that JSON has; what is not finite becomes None."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    return value if isinstance(value, (int, str)) or value is None else str(value)
+
+
+def strict_json(payload: Any) -> str:
+    """Write a payload as strict JSON: what is not finite becomes null.
+
+    Every character that a terminal may take for a command is escaped.
+    """
+    text = json.dumps(plain(payload), allow_nan=False, ensure_ascii=False)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)

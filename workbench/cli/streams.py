@@ -1,0 +1,77 @@
+"""The command and its terminal: what is printed, standard streams that fail, Ctrl-C.
+
+Imports click and what is light, for every command starts here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from workbench.base.text import printable
+
+
+def show(text: str) -> None:
+    """Print for a person on standard output."""
+    click.echo(printable(text))
+
+
+def say(line: str) -> None:
+    """Tell a person on standard error; that it cannot be written changes nothing."""
+    try:
+        click.echo(printable(line), err=True)
+    except OSError:
+        silence(sys.stderr)
+
+
+def silence(stream: Any) -> None:
+    """Let a stream lead nowhere: what is left in its buffer would fail again, loudly, at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def open_streams() -> None:
+    """Have standard streams that can be written to: a closed one leads nowhere."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:
+            opened = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+            os.set_inheritable(opened, opened == number)
+            setattr(sys, name, os.fdopen(opened, "w" if number else "r", encoding="utf-8"))
+        elif number and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may know no ε
+
+
+def printing(error: OSError) -> bool:
+    """Whether it was raised where text was printed; click sees to a closed pipe."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and at.tb_frame.f_code is click.echo.__code__
+
+
+@contextlib.contextmanager
+def ctrl_c(*, last: bool) -> Iterator[list[int]]:
+    """Count presses of Ctrl-C; if this is the last thing a process does, ignore later ones."""
+    presses: list[int] = []
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield presses  # whoever calls, or started, this process has other plans
+        return
+
+    def press(number: int, _: Any) -> None:
+        presses.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield presses
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN if last else signal.default_int_handler)

@@ -1,0 +1,162 @@
+"""What learners save, and what must agree in it for a learner to go on."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+from msgspec import Meta
+
+from workbench.base.state import Coin, Count, Id, RandomState, State, check
+from workbench.learning.schedule import KINDS, Kind, Schedule
+from workbench.learning.sets import Vote
+from workbench.learning.vetting import Removal, Vetting
+
+
+class Coins(NamedTuple):
+    """Uniform numbers of one step; what is not needed is drawn all the same."""
+
+    pick: Coin
+    label: Coin
+    round: Coin
+    agreement: Coin
+    delay: Coin
+
+
+class Pending(State, frozen=True):
+    """A step that waits for its labels; the tester is −1 where none is assigned again."""
+
+    kind: Kind
+    tester: Annotated[int, Meta(ge=-1)]
+    workers: tuple[Count, ...]
+    coins: Coins
+
+
+class Tester(State, frozen=True):
+    """A tester: its place among the tasks, its rounds, how many said 1, y*, first labels."""
+
+    task: Count
+    rounds: Count
+    ones: Count
+    label: Literal[0, 1]
+    first: tuple[Literal[-1, 0, 1], ...]
+
+    def __post_init__(self) -> None:
+        check(self.rounds > 0, "rounds is 0, a tester has had one")
+        check(self.ones <= self.rounds, f"ones is {self.ones} of {self.rounds} rounds")
+        ahead = 2 * self.ones - self.rounds
+        check(not ahead or self.label == (ahead > 0), "label is not that of most rounds")
+
+
+class Stream(State, frozen=True):
+    """What learners of a stream of tasks have in common; `tasks` in order of arrival."""
+
+    schedule: Schedule
+    vote: Vote
+    random: RandomState
+    tasks: tuple[Id, ...]
+    counts: dict[str, Annotated[int, Meta(ge=0)]]
+    kinds: dict[Kind, Count]
+    testers: tuple[Tester, ...]
+    pending: Pending | None
+
+    counted: ClassVar[tuple[str, ...]] = ("asked", "received", "missing", "unlabelled")
+
+    @property
+    def size(self) -> int:
+        """M."""
+        raise NotImplementedError
+
+    @property
+    def steps(self) -> int:
+        """How many tasks have their label."""
+        return len(self.tasks) - (self.pending is not None)
+
+    def __post_init__(self) -> None:
+        M, now, counts, kinds = self.size, self.pending, self.counts, self.kinds
+        check(M, "there are no workers")
+        check(len(set(self.tasks)) == len(self.tasks), "tasks names one twice")
+        check(counts.keys() == set(self.counted), f"counts is not of {', '.join(self.counted)}")
+        waiting = 0 if now is None else len(now.workers)
+        check(
+            counts["asked"] == counts["received"] + counts["missing"] + waiting,
+            "counts: asked is not received and missing together",
+        )
+        check(kinds.keys() == set(KINDS), f"kinds is not of {', '.join(KINDS)}")
+        check(sum(kinds.values()) == self.steps, f"kinds do not add up to {self.steps} steps")
+        rounds = sum(one.rounds for one in self.testers)
+        check(
+            len(self.testers) <= kinds["new tester"] and rounds <= self.steps - kinds["exploit"],
+            "testers have more rounds than kinds has steps that explore",
+        )
+        places = [-1, *(one.task for one in self.testers), self.steps]
+        check(
+            all(one < other for one, other in pairwise(places)),
+            "testers are no places of tasks in order of arrival",
+        )
+        for k, one in enumerate(self.testers):
+            check(len(one.first) == M, f"testers[{k}].first has not {M} labels, one a worker")
+        if now is not None:
+            testers = range(len(self.testers)) if now.kind == "retest" else (-1,)
+            check(now.tester in testers, f"pending.tester is {now.tester}: no tester to retest")
+            check(
+                len(set(now.workers)) == len(now.workers) and max(now.workers, default=0) < M,
+                f"pending.workers are no {M} or fewer different workers",
+            )
+
+
+class SavedWorker(State, frozen=True):
+    """A worker of `LsOl`: rank among equals, whether she is asked, rounds she differed in."""
+
+    name: str
+    order: Coin
+    present: bool
+    differed: Count
+    rounds: Count
+
+    def __post_init__(self) -> None:
+        check(self.differed <= self.rounds, f"differed in {self.differed} of {self.rounds} rounds")
+
+
+class SavedTester(Tester, frozen=True):
+    """A tester of `LsOl`: also when it may be assigned again, and whether somebody is owed it."""
+
+    ready: Annotated[int, Meta(ge=0)]
+    owed: bool
+
+
+class LsOlState(Stream, frozen=True):
+    """All that `LsOl` needs to go on."""
+
+    service: ClassVar[str] = "ls-ol"
+    version: ClassVar[int] = 1
+    counted: ClassVar[tuple[str, ...]] = (*Stream.counted, "late_used", "late_ignored")
+
+    workers: tuple[SavedWorker, ...]
+    testers: tuple[SavedTester, ...]
+    delay: Count
+    vetting: Vetting | None
+    removed: tuple[Removal, ...]
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return len(self.workers)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = [one.name for one in self.workers]
+        check(len(set(names)) == len(names), "workers have a name twice")
+        rounds = max(one.rounds for one in self.workers)
+        check(
+            rounds <= self.steps - self.kinds["exploit"],
+            "workers have more rounds than kinds has steps that explore",
+        )
+        for k, one in enumerate(self.testers):
+            latest = self.steps + self.delay
+            check(one.ready <= latest, f"testers[{k}].ready is after step {latest}")
+        gone = {one.worker for one in self.removed}
+        check(len(gone) == len(self.removed), "removed names a worker twice")
+        for i in gone:
+            check(0 <= i < len(names), f"removed: worker {i} is none of {len(names)}")
+            check(not self.workers[i].present, f"removed: worker {i} is present")

@@ -1,0 +1,264 @@
+"""What agreement alone tells of a crowd: how far its mean skill is from ½, and which camps it has.
+
+Labelers i and j who err independently agree with probability ½ + ½ r_i r_j, r = 2p − 1. The
+agreement of all pairs so determines every |r_i|, and which r have the same sign, but turning all
+signs changes nothing: a crowd that is right with p and one that is wrong with p look alike. LS_OL
+assumes p̄ > ½ (Section 2.3); what data without truth can show is whether p̄ is ½, so that the
+majority cannot be trusted, and whether the crowd falls into camps that contradict each other. Some
+tasks of known truth settle the sign.
+
+Source: Liu, Liu (2015), Section 2.3, for the assumption; the moments are those of any one-coin
+crowd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
+
+ITERATIONS = 200
+"""Steps of the fit at most."""
+RESAMPLES = 100
+"""Draws of the tasks for the interval; each fit starts from that of all tasks."""
+CLOSE = 1e-4
+"""A fit ends when no r moves by this any more."""
+LEAST = 10
+"""Tasks with two labels or more below which nothing is said: resampled, so few are all alike."""
+SPARSE = 0.2
+"""Share of filled cells up to which a table is taken as sparse."""
+CAMP = 0.1
+"""A labeler belongs to a camp when |r| is above this: p outside [0.45, 0.55]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A crowd, as far as agreement shows it.
+
+    Attributes
+    ----------
+    lean
+        r_i of each labeler up to one common sign, shape (M,), turned so that their sum is 0 or
+        more; NaN for who shares no task with others, or where fewer than 10 tasks are shared.
+    distance, low, high
+        |p̄ − ½|, and its 95 % interval over resampled tasks.
+    camps
+        Labelers who lean with the majority camp, and against it, by more than 0.1.
+    sign
+        1 or −1 where tasks of known truth say that the majority camp is right or wrong; 0 where
+        there are none, or too few to tell.
+    groups
+        How many groups of labelers no shared task connects; each is turned on its own.
+    """
+
+    lean: FloatArray
+    distance: float
+    low: float
+    high: float
+    camps: tuple[int, int]
+    sign: int
+    groups: int = 1
+
+    @property
+    def trusted(self) -> bool | None:
+        """Whether p̄ > ½: None where the data cannot tell."""
+        if self.low <= 0.02 or not np.isfinite(self.distance):
+            return None if self.sign >= 0 else False
+        return None if self.sign == 0 else self.sign > 0
+
+    @property
+    def sentence(self) -> str:
+        """What is to be said before the majority is believed."""
+        if not np.isfinite(self.distance):
+            return "Too few labels are shared to say anything of the crowd's agreement."
+        size = f"mean skill is {self.distance:.3f} from ½ ({self.low:.3f} to {self.high:.3f})"
+        if self.groups > 1:
+            size += f" if each of {self.groups} groups that share no task is mostly right"
+        apart = (
+            f"; {self.camps[1]} of {sum(self.camps)} lean against the others"
+            if self.camps[1]
+            else ""
+        )
+        if self.sign < 0:
+            return (
+                f"The known truths contradict the majority: {size}, on the wrong side{apart}. "
+                "LS_OL assumes a mean skill above ½ and learns the reverse: do not use its labels."
+            )
+        if self.low <= 0.02:
+            return (
+                f"The crowd's agreement does not show a majority to trust: {size}{apart}. LS_OL "
+                "assumes a mean skill above ½."
+            )
+        if self.sign > 0:
+            return f"The known truths agree with the majority: {size}, on the right side{apart}."
+        return (
+            f"By agreement {size}{apart}; on which side of ½, agreement cannot tell: LS_OL assumes "
+            "above."
+        )
+
+
+def structure(labels: ArrayLike, truth: ArrayLike | None = None, *, seed: Seed) -> Structure:
+    """Read a crowd's structure from who agrees with whom.
+
+    Parameters
+    ----------
+    labels
+        Shape (n, M): 0, 1, or −1 for none.
+    truth
+        Shape (n,): 0, 1, or −1 where unknown; None for nowhere.
+    seed
+        Of the resampled tasks.
+
+    Raises
+    ------
+    InputError
+        Labels other than −1, 0 and 1, or a truth that does not fit.
+    """
+    given = np.asarray(labels)
+    if given.ndim != 2 or not np.isin(given, (-1, 0, 1)).all():
+        raise InputError("labels are not a matrix of −1, 0 and 1, tasks × labelers: give one")
+    side = np.where(given < 0, 0, 2 * given.astype(np.int64) - 1)
+    votes = _stored(side)
+    pairs = _pairs(votes)
+    enough = np.count_nonzero((side != 0).sum(axis=1) > 1) >= LEAST
+    groups = _groups(pairs.shared > 0) if enough else []
+    lean = _turned(_fit(pairs, _start(pairs, groups)), groups)
+    distance = _mean(lean) / 2
+    rng = stream(seed, "agreement")
+    drawn: list[float] = []
+    while groups and len(drawn) < RESAMPLES:
+        again = np.bincount(rng.integers(len(side), size=len(side)), minlength=len(side))
+        drawn.append(_mean(_fit(_pairs(votes, again), lean)) / 2)
+    low, high = np.maximum(np.quantile(drawn, [0.025, 0.975]), 0.0) if drawn else (np.nan, np.nan)
+    known = lean[np.isfinite(lean)]
+    return Structure(
+        lean,
+        distance,
+        float(low),
+        float(high),
+        (int((known > CAMP).sum()), int((known < -CAMP).sum())),
+        0 if truth is None else _sign(side, lean, np.asarray(truth)),
+        len(groups),
+    )
+
+
+class _Pairs(NamedTuple):
+    """Of each pair of labelers, shape (M, M): shared tasks, and agreements less disagreements."""
+
+    shared: FloatArray
+    agreed: FloatArray
+
+
+def _stored(side: IntArray) -> Any:
+    """Keep votes in the form in which pairs are counted fast: a sparse table has few."""
+    votes = side.astype(np.float32)
+    if np.count_nonzero(side) > SPARSE * side.size:
+        return votes
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix(votes)
+
+
+def _pairs(votes: Any, times: IntArray | None = None) -> _Pairs:
+    """Count pairs, each task once or a number of times.
+
+    Whole numbers below 2²⁴ are exact.
+    """
+    if times is not None:
+        kept = np.flatnonzero(times)
+        times, votes = times[kept], votes[kept]
+    turned = votes.T
+    if times is not None:
+        weight = times.astype(np.float32)
+        turned = turned.multiply(weight).tocsr() if hasattr(votes, "tocsr") else turned * weight
+    shared, agreed = abs(turned) @ abs(votes), turned @ votes
+    if hasattr(votes, "tocsr"):
+        shared, agreed = shared.toarray(), agreed.toarray()
+    shared, agreed = shared.astype(np.float64), agreed.astype(np.float64)
+    np.fill_diagonal(shared, 0.0)
+    np.fill_diagonal(agreed, 0.0)
+    return _Pairs(shared, agreed)
+
+
+def _groups(linked: BoolArray) -> list[IntArray]:
+    """Labelers whom shared tasks connect, where they tell more than a product.
+
+    Where no ring of an odd number of labelers share tasks one with the next (two labelers, or
+    a chain of them), the agreements fix r_i r_j alone: one side's r may be doubled, the other's
+    halved. Such groups are left out.
+    """
+    colour = np.full(len(linked), -1)
+    groups = []
+    for first in range(len(linked)):
+        if colour[first] >= 0:
+            continue
+        colour[first], members, odd = 0, [first], False
+        for i in members:
+            near = np.flatnonzero(linked[i])
+            odd |= bool((colour[near] == colour[i]).any())
+            new = near[colour[near] < 0]
+            colour[new] = 1 - colour[i]
+            members += new.tolist()
+        if odd:
+            groups.append(np.array(members))
+    return groups
+
+
+def _start(pairs: _Pairs, groups: list[IntArray]) -> FloatArray:
+    """The main direction of each group's mean agreements; NaN outside of groups."""
+    start: FloatArray = np.full(len(pairs.shared), np.nan)
+    for group in groups:
+        shared, agreed = (matrix[np.ix_(group, group)] for matrix in pairs)
+        mean = np.divide(agreed, shared, out=np.zeros_like(agreed), where=shared > 0)
+        values, vectors = np.linalg.eigh(mean)
+        start[group] = vectors[:, -1] * np.sqrt(max(float(values[-1]), 0.0))
+    return start
+
+
+def _fit(pairs: _Pairs, start: FloatArray) -> FloatArray:
+    """Least squares of C_ij = r_i r_j over pairs, by their number of shared tasks."""
+    known = np.isfinite(start) & pairs.shared.any(axis=1)
+    lean = np.where(known, start, 0.0)
+    for _ in range(ITERATIONS):
+        weight = pairs.shared @ lean**2
+        new = np.divide(pairs.agreed @ lean, weight, out=np.zeros_like(lean), where=weight > 0)
+        new = np.where(known, np.clip(0.5 * (new + lean), -1.0, 1.0), 0.0)
+        moved = np.abs(new - lean).max(initial=0.0)
+        lean = new
+        if moved < CLOSE:
+            break
+    return np.where(known, lean, np.nan)
+
+
+def _turned(lean: FloatArray, groups: list[IntArray]) -> FloatArray:
+    """Turn each group to a sum of 0 or more."""
+    turned = lean.copy()
+    for group in groups:
+        if lean[group].sum() < 0:
+            turned[group] = -lean[group]
+    return turned
+
+
+def _mean(lean: FloatArray) -> float:
+    known = lean[np.isfinite(lean)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _sign(side: IntArray, lean: FloatArray, truth: IntArray) -> int:
+    """Whether the majority camp is right on tasks of known truth, by two standard errors."""
+    if truth.shape != (len(side),):
+        raise InputError(f"truth has shape {truth.shape}: give one entry for each task")
+    known = np.flatnonzero(truth >= 0)
+    camp = np.sign(side[known] @ np.nan_to_num(lean))
+    told = camp * (2 * truth[known] - 1)
+    told = told[told != 0]
+    if not len(told):
+        return 0
+    total = int(told.sum())
+    return int(np.sign(total)) if abs(total) > 2 * np.sqrt(len(told)) else 0

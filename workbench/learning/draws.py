@@ -1,0 +1,276 @@
+"""The tasks and labels of a simulated crowd, the same for whoever labels them.
+
+Every run has two streams of random numbers. That of the world has 2M + 1 for each step: the
+truth of the arriving task, the labels all M labelers would give it, and the labels they would
+give a tester assigned again at that step. That of the coins is the policy's own. A policy that
+asks fewer labelers sees the same labels from those, so policies are compared on the same streams;
+and as any step can be reached without drawing those before, long runs draw only what they use.
+
+A task is named by the step at which it arrives.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed
+
+COINS = 5
+"""Coins of LS_OL at each step: which tester, the label of the arriving task, the tie of a
+tester's round, the tie of its rounds together, and the delay."""
+BLOCK = 256
+"""Steps drawn together where they follow each other."""
+WORD = zlib.crc32(b"learning draws")
+"""Sets these streams apart from others that grow from the same seed."""
+NEAR = 1000
+"""Gaps of fewer numbers than this are drawn too: that is quicker than passing over them."""
+
+Relabel = Literal["copies", "identical"]
+"""What a labeler says to a tester assigned again: an independent label, as for an independent
+copy of the task, or what she said before, as in recorded data."""
+
+
+class Draws:
+    """Truths, labels and coins of R runs.
+
+    Parameters
+    ----------
+    skill
+        p, shape (M,), the same crowd in every run, or (R, M).
+    runs
+        R; may be left out where `skill` has a row a run.
+    seed
+        Of everything. A `Generator` gives one number, from which all follows.
+    relabel
+        "copies" (independent labels each time) or "identical".
+
+    Raises
+    ------
+    InputError
+        Skills that are not probabilities, no labeler, rows that are not R.
+
+    Notes
+    -----
+    Run r has the streams `SeedSequence(entropy, spawn_key=(…, WORD, r, 0))` (world) and
+    `(…, WORD, r, 1)` (coins). Step t of the world begins at position t(2M + 1). The coins begin
+    with M for the order of equal labelers; those of step t begin at M + 5t.
+    """
+
+    def __init__(
+        self,
+        skill: ArrayLike,
+        runs: int | None = None,
+        *,
+        seed: Seed,
+        relabel: Relabel = "copies",
+    ) -> None:
+        p = checks.floats("skill", skill)
+        if p.ndim not in {1, 2} or not p.shape[-1]:
+            raise InputError(f"skill has shape {p.shape}: give a vector, or a row for each run")
+        if not ((p >= 0) & (p <= 1)).all():
+            raise InputError("skill is outside [0, 1] or NaN: give probabilities")
+        if runs is None:
+            runs = len(p) if p.ndim == 2 else 1
+        self.runs = checks.count("runs", runs, 1)
+        if p.ndim == 2 and len(p) != self.runs:
+            raise InputError(f"skill has {len(p)} rows for {runs} runs: give one for each")
+        if relabel not in {"copies", "identical"}:
+            raise InputError(f"relabel is {relabel!r}: give 'copies' or 'identical'")
+        self.skill: FloatArray = np.array(np.broadcast_to(p, (self.runs, p.shape[-1])))
+        self.relabel = relabel
+        self._seed = _sequence(seed)
+
+    @property
+    def workers(self) -> int:
+        """M."""
+        return int(self.skill.shape[1])
+
+    def stream(self, run: int) -> Stream:
+        """Return the tasks of a run, one after the other."""
+        return Stream(self, self._run(run))
+
+    def coins(self, run: int) -> np.random.Generator:
+        """Return a policy's own random numbers in a run: give it as its seed."""
+        return np.random.Generator(self._bits(run, 1))
+
+    def world(self, run: int, steps: IntArray) -> FloatArray:
+        """Draw what a run has in store at given steps.
+
+        Parameters
+        ----------
+        run
+            0, …, R − 1.
+        steps
+            Shape (n,), ascending.
+
+        Returns
+        -------
+        Shape (n, 2M + 1): truth, labels of the arriving task, labels of a tester.
+        """
+        world: FloatArray = self.worlds(np.array([run]), steps)[0]
+        return world
+
+    def worlds(self, runs: IntArray, steps: IntArray) -> FloatArray:
+        """`world` of several runs at the same steps, shape (R, n, 2M + 1)."""
+        width = 2 * self.workers + 1
+        out = np.empty((len(runs), len(steps), width))
+        clumps = _clumps(steps, NEAR // width)
+        for row, run in enumerate(runs.tolist()):
+            _fill(out[row], np.random.Generator(self._bits(run, 0)), clumps)
+        return out
+
+    def coins_at(self, runs: IntArray, steps: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Draw what LS_OL tosses in several runs.
+
+        Returns
+        -------
+        order, coins
+            The order of equal labelers, shape (R, M), and the coins of given steps, shape
+            (R, n, 5).
+        """
+        order = np.empty((len(runs), self.workers))
+        out = np.empty((len(runs), len(steps), COINS))
+        clumps = _clumps(steps, NEAR // COINS)
+        for row, run in enumerate(runs.tolist()):
+            rng = np.random.Generator(self._bits(run, 1))
+            rng.random(out=order[row])
+            _fill(out[row], rng, clumps)
+        return order, out
+
+    def _bits(self, run: int, part: int) -> np.random.PCG64:
+        key = (*self._seed.spawn_key, WORD, self._run(run), part)
+        return np.random.PCG64(np.random.SeedSequence(self._seed.entropy, spawn_key=key))
+
+    def _run(self, run: int) -> int:
+        if not 0 <= run < self.runs:
+            raise InputError(f"run is {run}: give one from 0 to {self.runs - 1}")
+        return int(run)
+
+
+class Stream:
+    """The tasks of one run.
+
+    Tasks are named 0, 1, 2, … by the step at which they arrive.
+    """
+
+    def __init__(self, draws: Draws, run: int) -> None:
+        self._draws = draws
+        self._run = run
+        self._skill = draws.skill[run]
+        self._start = 0
+        self._block = draws.world(run, np.arange(0))
+        self._old: dict[int, FloatArray] = {}
+
+    def truth(self, task: int) -> int:
+        """Return the true class of a task, 0 or 1."""
+        return int(self._row(task)[0] < 0.5)
+
+    def labels(self, task: int, step: int | None = None) -> IntArray:
+        """Return what all M labelers say to a task when asked at a step, shape (M,).
+
+        Parameters
+        ----------
+        task
+            The step at which it arrived.
+        step
+            When they are asked: the task's own step by default, a later one for a tester.
+        """
+        step = task if step is None else step
+        M = len(self._skill)
+        if step == task or self._draws.relabel == "identical":
+            said = self._row(task)[1 : M + 1]
+        else:
+            said = self._row(step)[M + 1 :]
+        return _labels(said < self._skill, self.truth(task))
+
+    def answers(self, task: int, workers: Iterable[int], step: int) -> IntArray:
+        """Return the labels of those who are asked, −1 for all others, shape (M,)."""
+        labels = np.full(len(self._skill), -1, dtype=np.int64)
+        asked = np.asarray(list(workers), dtype=np.int64)
+        labels[asked] = self.labels(task, step)[asked]
+        return labels
+
+    def _row(self, step: int) -> FloatArray:
+        """Numbers of a step; the stream is read in blocks, an old task is looked up."""
+        if step >= self._start + len(self._block):
+            self._start = step
+            self._block = self._draws.world(self._run, np.arange(step, step + BLOCK))
+        if step >= self._start:
+            row: FloatArray = self._block[step - self._start]
+            return row
+        if step not in self._old:
+            self._old[step] = self._draws.world(self._run, np.array([step]))[0]
+        return self._old[step]
+
+
+def _labels(right: BoolArray, truth: int) -> IntArray:
+    labels: IntArray = np.where(right, truth, 1 - truth).astype(np.int64)
+    return labels
+
+
+class _Clump(NamedTuple):
+    """Steps without a wide gap between them, drawn in one go.
+
+    Attributes
+    ----------
+    skipped
+        Steps passed over before.
+    drawn
+        Steps drawn.
+    rows
+        Where they go.
+    kept
+        Those that go there, counted from the first drawn; None for all.
+    """
+
+    skipped: int
+    drawn: int
+    rows: slice
+    kept: IntArray | None
+
+
+def _clumps(steps: IntArray, near: int) -> list[_Clump]:
+    if not len(steps):
+        return []
+    cuts = np.flatnonzero(steps[1:] - steps[:-1] > near) + 1
+    clumps, position = [], 0
+    for first, last in pairwise([0, *cuts.tolist(), len(steps)]):
+        start, end = int(steps[first]), int(steps[last - 1]) + 1
+        kept = None if end - start == last - first else steps[first:last] - start
+        clumps.append(_Clump(start - position, end - start, slice(first, last), kept))
+        position = end
+    return clumps
+
+
+def _fill(out: FloatArray, rng: np.random.Generator, clumps: list[_Clump]) -> None:
+    """Draw the numbers of some steps, shape (n, width); the generator stands at step 0."""
+    width = out.shape[1]
+    for skipped, drawn, rows, kept in clumps:
+        if skipped:
+            rng.bit_generator.advance(skipped * width)  # type: ignore[attr-defined]
+        if kept is None:
+            rng.random(out=out[rows])
+        else:
+            # Any mode but the default writes straight to `out`.
+            np.take(rng.random((drawn, width)), kept, axis=0, out=out[rows], mode="clip")
+
+
+def _sequence(seed: Seed) -> np.random.SeedSequence:
+    if isinstance(seed, np.random.Generator):
+        return np.random.SeedSequence(seed.integers(2**63, size=2).tolist())
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
+        return np.random.SeedSequence(int(seed))
+    raise InputError(
+        f"seed is {seed!r}: give an integer of 0 or more, a SeedSequence or a Generator"
+    )

@@ -1,0 +1,452 @@
+"""LS_OL on recorded labels: tasks come in the order of the file or of time, as if new.
+
+A labeler who is asked gives the label on record, or none where there is none: missing labels are
+counted and do not vote. A tester labelled again would get the same labels, which teach nothing, so
+that the schedule for recorded labels asks each tester once (G2 = 0).
+
+Source: Liu, Liu (2015), Section 6.2: a crowd's labels taken one task after the other, vetting,
+average error over time, disagreement counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from workbench.aggregation.best_set import best_set
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed
+from workbench.crowd import _frames
+from workbench.crowd.tables import Duplicates, read_gold, read_labels
+from workbench.learning.agreement import Structure, structure
+from workbench.learning.ls_ol import Ask, LsOl
+from workbench.learning.schedule import Schedule
+from workbench.learning.vetting import Vetting
+
+Order = Literal["file", "time"]
+Pool = Literal["recorded", "all"]
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """Recorded labels as a stream of tasks.
+
+    Attributes
+    ----------
+    labels
+        Shape (n, M): class index 0 or 1, −1 where there is no label; tasks in order of arrival.
+    truth
+        Shape (n,): class index, −1 where unknown.
+    tasks, workers, classes
+        Names (text), shapes (n,), (M,) and (2,).
+    time
+        When each label was given, shape (n, M): a number, or seconds since 1970; NaN where there
+        is no label. None where times are not known.
+    """
+
+    labels: IntArray
+    truth: IntArray
+    tasks: Names
+    workers: Names
+    classes: Names
+    time: FloatArray | None = None
+
+
+def recorded(
+    labels: pd.DataFrame,
+    gold: pd.Series[Any] | None = None,
+    *,
+    order: Order = "file",
+    duplicates: Duplicates = "error",
+) -> Recorded:
+    """Arrange a label table as a stream.
+
+    Parameters
+    ----------
+    labels
+        Long table `task, worker, label`, one row a label, and perhaps `time`, a number or a date.
+    gold
+        True label by task, for scoring alone; tasks that nobody labelled arrive last.
+    order
+        "file": tasks in order of first appearance. "time": by their first label.
+    duplicates
+        Where a worker labels a task twice: "error", or keep the "first" or "last" by the order
+        taken, as if the others had never been given.
+
+    Raises
+    ------
+    InputError
+        Other than two classes, a (task, worker) pair twice, or no time to order by.
+    """
+    if order not in ("file", "time"):
+        raise InputError(f"order is {order!r}: give 'file' or 'time'")
+    if duplicates not in ("error", "first", "last"):
+        raise InputError(f"duplicates is {duplicates!r}: give 'error', 'first' or 'last'")
+    table = read_labels(labels, duplicates="error" if duplicates == "error" else "keep")
+    if "time" in table:
+        table["time"] = _times(table["time"])
+    if order == "time":
+        if "time" not in table:
+            raise InputError("labels have no column time: add one, or take the order of the file")
+        table = table.sort_values("time", kind="stable")
+    if duplicates != "error":
+        table = table.drop_duplicates(["task", "worker"], keep=duplicates)
+    known = None if gold is None else read_gold(gold)
+    found = set(table["label"]) if known is None else {*table["label"], *known}
+    who = "labels name" if known is None else "labels and gold name"
+    classes = _frames.two_classes(found, who).to_numpy(object)
+    tasks = pd.Index(table["task"].unique())
+    if known is not None:
+        tasks = tasks.append(known.index.difference(tasks, sort=False))
+    workers = pd.Index(table["worker"].unique())
+    at = tasks.get_indexer(table["task"]), workers.get_indexer(table["worker"])
+    matrix = np.full((len(tasks), len(workers)), -1, dtype=np.int64)
+    matrix[at] = np.searchsorted(classes, table["label"].to_numpy(dtype=object))
+    time = None
+    if "time" in table:
+        time = np.full(matrix.shape, np.nan)
+        time[at] = table["time"]
+    truth = np.full(len(tasks), -1, dtype=np.int64)
+    if known is not None:
+        place = tasks.get_indexer(known.index)
+        truth[place] = np.searchsorted(classes, known.to_numpy(dtype=object))
+    return Recorded(matrix, truth, _names(tasks), _names(workers), classes, time)
+
+
+def _times(given: pd.Series[Any]) -> FloatArray:
+    """Times as numbers; dates as seconds since 1970."""
+    time: FloatArray
+    if pd.api.types.is_numeric_dtype(given):
+        time = np.asarray(given, dtype=np.float64)
+    else:
+        dates = pd.to_datetime(given, format="ISO8601", utc=True, errors="coerce")
+        wrong = given[dates.isna()]
+        if len(wrong):
+            raise InputError(
+                f"labels have time {wrong.iloc[0]!r}: give numbers, or dates as 2026-01-31T12:00"
+            )
+        time = np.asarray((dates - pd.Timestamp(0, tz="UTC")).dt.total_seconds(), dtype=np.float64)
+    if not np.isfinite(time).all():
+        raise InputError("labels have a time that is missing or infinite: give each row one")
+    return time
+
+
+def _names(index: pd.Index[Any]) -> Names:
+    names: Names = index.to_numpy(dtype=object)
+    return names
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """What LS_OL did with recorded labels.
+
+    Attributes
+    ----------
+    steps
+        One row a task in order of arrival: `task, kind, label, confidence, asked, received,
+        on_record, right, crowd_right, best_right, as_crowd`, and the running means `accuracy`,
+        `crowd_accuracy`, `best_accuracy` (over tasks with gold) and `agreement` (over all).
+        `on_record` is how many labels the task has; `right` is 1 or 0, missing without gold.
+        `crowd_right` is what the majority of all its labels makes of the task (½ for a tie or no
+        label), `best_right` the majority of the best set by skill, and `as_crowd` whether the
+        label is that of the crowd's majority (½ for a tie or no label).
+    workers
+        One row a labeler: `worker, estimate, testers, differed, rounds, in_best_set, removed_at,
+        left_after, labelled, skill, consensus`. `left_after` is the last step with a label of
+        hers, missing where that is the last of the run; `skill` her share of right labels among
+        those with gold, `consensus` of labels that are the crowd's majority, missing where there
+        is none. The best set by skill knows the gold that it is judged by.
+    counts
+        As `LsOl.counts`, and `left`, how many labelers had gone before the end.
+    structure
+        What agreement says of the crowd.
+    pool
+        Among whom was chosen.
+    learner
+        The learner in its last state.
+    """
+
+    steps: pd.DataFrame
+    workers: pd.DataFrame
+    counts: dict[str, int]
+    structure: Structure
+    pool: Pool
+    learner: LsOl
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of right labels among tasks with gold; None without gold."""
+        return _mean(self.steps["right"])
+
+    @property
+    def crowd_accuracy(self) -> float | None:
+        """The same of the majority of all recorded labels."""
+        return _mean(self.steps["crowd_right"])
+
+    @property
+    def best_accuracy(self) -> float | None:
+        """The same of the majority of the best set by skill, known afterwards."""
+        return _mean(self.steps["best_right"])
+
+    @property
+    def labels_bought(self) -> int:
+        """Labels that came, late ones too."""
+        return sum(self.counts[name] for name in ("received", "late_used", "late_ignored"))
+
+
+def replay(
+    data: Recorded,
+    schedule: Schedule,
+    *,
+    horizon: int | None = None,
+    weighted: bool = False,
+    tolerance: float = 0.0,
+    delay: int = 0,
+    vetting: Vetting | None = None,
+    pool: Pool = "recorded",
+    patience: float | None = None,
+    seed: Seed,
+) -> Replayed:
+    """Run LS_OL over recorded labels.
+
+    Parameters
+    ----------
+    data
+        The stream.
+    schedule
+        When to explore; with G2 > 0 testers are "labelled" again with the same labels.
+    horizon
+        How many tasks; None for all.
+    weighted, tolerance, delay, vetting, seed
+        As for `LsOl`.
+    pool
+        Among whom to choose: "recorded", those who have a label of the task on record, or "all"
+        who have not left; then most of those asked in a sparse table have nothing to say. A
+        tester assigned again goes to everybody in either case.
+    patience
+        How long a task's labels are waited for, in units of `data.time`, counted from the task's
+        first label. Those that come later are late: they are told once a task arrives after them.
+        None waits for all.
+
+    Raises
+    ------
+    InputError
+        A horizon below 1 or above the number of tasks; patience without times.
+
+    Notes
+    -----
+    A labeler has left once her last label on record is given. With `pool="all"` she is not asked
+    from the next step on, and is in no best set; else she is as all who have no label on record.
+    Tasks that nobody labelled get a drawn label.
+    """
+    n = len(data.tasks) if horizon is None else checks.count("horizon", horizon, 1)
+    if n > len(data.tasks):
+        raise InputError(f"horizon is {n}: there are {len(data.tasks)} tasks, give 1 to that many")
+    pool = _pool(pool)
+    late = _Late(data, n, patience)
+    learner = LsOl(
+        [str(name) for name in data.workers],
+        schedule,
+        weighted=weighted,
+        tolerance=tolerance,
+        delay=delay,
+        vetting=vetting,
+        seed=seed,
+    )
+    last = _last_steps(data.labels)
+    place = {task: at for at, task in enumerate(data.tasks.tolist())}
+    rows = []
+    for at, task in enumerate(data.tasks[:n].tolist()):
+        if pool == "all":
+            for gone in np.flatnonzero((last == at - 1) & learner.present):
+                learner.leave(int(gone))
+        late.tell(learner, at)
+        ask = _ask(learner, task, data.labels[at] >= 0, pool)
+        given = {
+            int(i): int(data.labels[place[ask.task], i])
+            for i in ask.workers
+            if data.labels[place[ask.task], i] >= 0
+        }
+        given = late.hold(ask, place[ask.task], at, given)
+        answer = learner.tell(given)
+        rows.append((task, answer.kind, answer.label, answer.confidence, len(ask.workers),
+                     len(given), int((data.labels[at] >= 0).sum())))  # fmt: skip
+    late.tell(learner, None)
+    names = ["task", "kind", "label", "confidence", "asked", "received", "on_record"]
+    steps = pd.DataFrame(rows, columns=names)
+    seen, truth = data.labels[:n], data.truth[:n]
+    workers = _workers(learner, data, n)
+    _score(steps, seen, truth, workers["skill"].to_numpy(dtype=float), pool)
+    steps["label"] = data.classes[steps["label"].to_numpy()]
+    return Replayed(
+        steps,
+        workers,
+        {**learner.counts, "left": int(workers["left_after"].notna().sum())},
+        structure(seen, truth, seed=seed),
+        pool,
+        learner,
+    )
+
+
+def _pool(given: Pool) -> Pool:
+    if given not in ("recorded", "all"):
+        raise InputError(f"pool is {given!r}: give 'recorded' or 'all'")
+    return given
+
+
+def _ask(learner: LsOl, task: str, there: BoolArray, pool: Pool) -> Ask:
+    return learner.ask(task, available=np.flatnonzero(there) if pool == "recorded" else None)
+
+
+class _Late:
+    """Labels that come when their task's label has been given."""
+
+    def __init__(self, data: Recorded, n: int, patience: float | None) -> None:
+        self._time: FloatArray | None = None
+        self._held: list[tuple[float, str, int, int]] = []
+        if patience is None:
+            return
+        if data.time is None:
+            raise InputError("patience needs the times of labels: give a table with a column time")
+        self._patience = checks.number("patience", patience, 0.0, np.inf)
+        self._time = data.time
+        self._arrival = _arrivals(data.time[:n])
+
+    def hold(self, ask: Ask, task: int, step: int, given: dict[int, int]) -> dict[int, int]:
+        """Return the labels that are in time, and hold the others back.
+
+        At a retest they are given again, which takes no time, if they have come at all.
+        """
+        if self._time is None:
+            return given
+        end = self._arrival[step] + self._patience
+        late = {i for i in given if self._time[task, i] > end}
+        if ask.kind != "retest":
+            self._held += [(float(self._time[task, i]), str(ask.task), i, given[i]) for i in late]
+        return {i: label for i, label in given.items() if i not in late}
+
+    def tell(self, learner: LsOl, step: int | None) -> None:
+        """Tell what has come before the task of a step arrives; in the end (None) all."""
+        if not self._held:
+            return
+        now = np.inf if step is None else self._arrival[step]
+        self._held.sort()
+        while self._held and self._held[0][0] <= now:
+            _, task, worker, label = self._held.pop(0)
+            learner.late(task, {worker: label})
+
+
+def _arrivals(time: FloatArray) -> FloatArray:
+    """When tasks arrive: with their first label, and none before the one ahead of it."""
+    first = np.fmin.reduce(time, axis=1)
+    arrivals: FloatArray = np.fmax.accumulate(np.where(np.isnan(first), -np.inf, first))
+    return arrivals
+
+
+def _last_steps(labels: IntArray) -> IntArray:
+    """The last task that each labeler labelled, shape (M,)."""
+    given = labels >= 0
+    last: IntArray = len(labels) - 1 - given[::-1].argmax(axis=0)
+    return last
+
+
+def _ahead(labels: IntArray) -> IntArray:
+    """Which class has more labels, as −1, 0 (a tie or none) or 1, shape (n,)."""
+    ahead: IntArray = np.sign(np.where(labels < 0, 0, 2 * labels - 1).sum(axis=1))
+    return ahead
+
+
+def _score(
+    steps: pd.DataFrame, labels: IntArray, truth: IntArray, skill: FloatArray, pool: Pool
+) -> None:
+    """Add what is right, by gold and by the crowd's majority."""
+    known = truth >= 0
+    said = steps["label"].to_numpy()
+    crowd = _ahead(labels)
+    best = _ahead(np.where(_best_by_skill(labels, skill, pool), labels, -1))
+    aim = 2 * truth - 1
+    scores = {
+        "right": np.where(known, said == truth, np.nan),
+        "crowd_right": np.where(known, 0.5 + 0.5 * crowd * aim, np.nan),
+        "best_right": np.where(known, 0.5 + 0.5 * best * aim, np.nan),
+        "as_crowd": 0.5 + 0.5 * crowd * (2 * said - 1),
+    }
+    means = ("accuracy", "crowd_accuracy", "best_accuracy", "agreement")
+    for name, score in scores.items():
+        steps[name] = score
+    for mean, score in zip(means, scores.values(), strict=True):
+        steps[mean] = _running(score)
+
+
+def _best_by_skill(labels: IntArray, skill: FloatArray, pool: Pool) -> BoolArray:
+    """Whom to ask by skill, shape (n, M): of each task's labelers, or of all."""
+    chosen = np.zeros(labels.shape, dtype=bool)
+    measured = np.isfinite(skill)
+    if pool == "all":
+        if measured.any():
+            able = np.flatnonzero(measured)
+            chosen[:, able[best_set(skill[able]).workers]] = True
+        return chosen
+    sets: dict[bytes, IntArray] = {}
+    for row, there in enumerate((labels >= 0) & measured):
+        if not there.any():
+            continue
+        key = there.tobytes()
+        if key not in sets:
+            able = np.flatnonzero(there)
+            sets[key] = able[best_set(skill[able]).workers]
+        chosen[row, sets[key]] = True
+    return chosen
+
+
+def _running(right: FloatArray) -> FloatArray:
+    known = np.isfinite(right)
+    count = np.cumsum(known)
+    total = np.cumsum(np.where(known, right, 0.0))
+    mean: FloatArray = np.full(len(right), np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean
+
+
+def _workers(learner: LsOl, data: Recorded, n: int) -> pd.DataFrame:
+    said, truth, M = data.labels[:n], data.truth[:n, None], len(data.workers)
+    given = said >= 0
+    crowd = _ahead(said)[:, None]
+    gone = {one.worker: one.step for one in learner.removed}
+    last = _last_steps(data.labels)
+    testers = set(learner.testers()["task"])
+    judging = np.array([task in testers for task in data.tasks[:n].tolist()], dtype=bool)
+    best = set(learner.best.tolist())
+    table = learner.disagreement
+    return pd.DataFrame(
+        {
+            "worker": data.workers,
+            "estimate": learner.estimates,
+            "testers": given[judging].sum(axis=0),
+            "differed": table["differed"].to_numpy(),
+            "rounds": table["rounds"].to_numpy(),
+            "in_best_set": [i in best for i in range(M)],
+            "removed_at": pd.array([gone.get(i) for i in range(M)], dtype="Int64"),
+            "left_after": pd.array([i if i < n - 1 else None for i in last], dtype="Int64"),
+            "labelled": given.sum(axis=0),
+            "skill": _share(said == truth, given & (truth >= 0)),
+            "consensus": _share(2 * said - 1 == crowd, given & (crowd != 0)),
+        }
+    )
+
+
+def _share(right: BoolArray, of: BoolArray) -> FloatArray:
+    """Share of right ones in each column, NaN where there are none to count."""
+    count = of.sum(axis=0)
+    share: FloatArray = np.full(len(count), np.nan)
+    np.divide((right & of).sum(axis=0), count, out=share, where=count > 0)
+    return share
+
+
+def _mean(column: pd.Series[float]) -> float | None:
+    return None if column.isna().all() else float(column.mean())

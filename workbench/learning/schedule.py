@@ -1,0 +1,327 @@
+"""When LS_OL explores: how many testers it wants by step t, and how many rounds of each.
+
+At step t the algorithm explores while the number of testers is at most D1(t), or while some
+tester has been labelled at most D2(t) times by the whole crowd. Both grow like log t; variants
+give the logarithm or the time itself a power.
+
+Source: Liu, Liu (2015), Section 3.1 (D1, D2), 3.5.2 (decreasing ε), 4.2 (weighted vote), 5
+(contexts), 6.1 (G1, G2).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.aggregation.best_set import CrowdConstants, crowd_constants, majority_subsets
+from workbench.aggregation.weighted_accuracy import smallest_weight_gap
+from workbench.base import checks
+from workbench.base.errors import InputError
+from workbench.learning.guarantees import (
+    repeats_factor,
+    slope_constant,
+    testers_factor,
+)
+
+FAR = 1000
+"""Numbers further ahead are looked up without those between."""
+
+LATEST = 2**53
+"""Steps beyond this are not told apart."""
+
+Kind = Literal["new tester", "retest", "exploit"]
+"""What a step does: make the arriving task a tester, label a tester again, or use what is known."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+class Phase(NamedTuple):
+    """Steps in a row that do the same.
+
+    Attributes
+    ----------
+    start, steps
+        The first step, and how many they are.
+    kind
+        What they do.
+    testers
+        |E| once they are done.
+    required
+        Rounds that no tester falls short of once all is retested: ⌊D2⌋ + 1.
+    """
+
+    start: int
+    steps: int
+    kind: Kind
+    testers: int
+    required: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """D1(t) = tests · log^a(t) · t^z and D2(t) = repeats · log^a(t) · t^z.
+
+    Attributes
+    ----------
+    tests, repeats
+        G1 and G2, both 0 or more; the printed factors of log t for `theoretical`.
+    log_power, time_power
+        a ≥ 0 and z ≥ 0; printed: 1 and 0.
+
+    Raises
+    ------
+    InputError
+        A parameter that is negative or not finite.
+
+    Notes
+    -----
+    Source: Liu, Liu (2015), Section 3.1.
+    """
+
+    tests: float
+    repeats: float
+    log_power: float = 1.0
+    time_power: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("tests", "repeats", "log_power", "time_power"):
+            value = checks.number(name, getattr(self, name), 0.0, math.inf)
+            if value == math.inf:
+                raise InputError(f"{name} is infinite: give a finite number")
+            object.__setattr__(self, name, value)
+        try:
+            far = max(self.d1(LATEST), self.d2(LATEST))
+        except OverflowError:
+            far = math.inf
+        if far == math.inf:
+            raise InputError("the schedule grows beyond any number: give smaller powers or factors")
+
+    def d1(self, t: int) -> float:
+        """D1(t): more testers than this are enough at step t. D1(0) is 0."""
+        return self.tests * self._growth(t)
+
+    def d2(self, t: int) -> float:
+        """D2(t): more rounds than this are enough for a tester at step t. D2(0) is 0."""
+        return self.repeats * self._growth(t)
+
+    def _growth(self, t: int) -> float:
+        if t < 1:
+            return 0.0
+        return float(math.log(t) ** self.log_power * float(t) ** self.time_power)
+
+    def phases(self, horizon: int) -> Iterator[Phase]:
+        """What the steps 0, …, T − 1 do when testers are always at hand (no delay).
+
+        Which tester is retested is a matter of chance; when there is one to retest is not: a
+        retest makes up for one missing round, whichever it is.
+
+        Parameters
+        ----------
+        horizon
+            T, the number of tasks.
+        """
+        T = checks.count("horizon", horizon, 1)
+        testers, rounds = Crossings(self.d1, T), Crossings(self.d2, T)
+        yield Phase(0, 1, "new tester", 1, 1)
+        have, done, required, t = 1, 1, 1, 1
+        while t < T:
+            required = max(required, math.floor(self.d2(t)) + 1)
+            short = have * required - done
+            rise = rounds.first(required)
+            if short:
+                steps = min(short, rise - t, T - t)
+                done += steps
+                yield Phase(t, steps, "retest", have, required)
+            elif testers.first(have) <= t:
+                steps, have, done = 1, have + 1, done + 1
+                yield Phase(t, steps, "new tester", have, required)
+            else:
+                steps = min(testers.first(have), rise, T) - t
+                yield Phase(t, steps, "exploit", have, required)
+            t += steps
+
+    def exploration_steps(self, horizon: int) -> int:
+        """How many of the first T steps explore (no delay); about D1(T) · D2(T).
+
+        Parameters
+        ----------
+        horizon
+            T, the number of tasks.
+        """
+        return sum(phase.steps for phase in self.phases(horizon) if phase.kind != "exploit")
+
+
+class Crossings:
+    """First steps at which a growing D(t) reaches 1, 2, 3 and so on.
+
+    Parameters
+    ----------
+    level
+        D, nowhere decreasing.
+    horizon
+        T: steps from T on do not matter.
+    """
+
+    def __init__(self, level: Callable[[int], float], horizon: int) -> None:
+        self._level = level
+        self._horizon = horizon
+        self._steps = [0]
+
+    def first(self, n: int) -> int:
+        """First step t with n ≤ D(t); T when there is none before."""
+        if n > len(self._steps) + FAR:
+            return self._search(n, self._steps[-1])
+        while len(self._steps) <= n:
+            self._steps.append(self._search(len(self._steps), self._steps[-1]))
+        return self._steps[n]
+
+    def _search(self, n: int, start: int) -> int:
+        """First step from `start` on that reaches n: doubling strides, then bisection."""
+        if start >= self._horizon or self._level(start) >= n:
+            return start
+        low, stride = start, 1
+        while self._level(min(low + stride, self._horizon - 1)) < n:
+            low += stride
+            stride *= 2
+            if low >= self._horizon - 1:
+                return self._horizon
+        ahead = range(low, min(low + stride, self._horizon - 1) + 1)
+        return low + bisect_left(ahead, float(n), key=self._level)
+
+
+def practical(tests: float, repeats: float) -> Schedule:
+    """D1 = G1 log t, D2 = G2 log t.
+
+    Parameters
+    ----------
+    tests, repeats
+        G1 and G2; G2 = 1/(a_min − ½)² is the printed one, G1 of 1 to 5 keeps exploration in
+        proportion.
+
+    Notes
+    -----
+    Source: Liu, Liu (2015), Section 6.1, which calls its constants G1 and G2 "sufficiently
+    large" and gives no numbers.
+    """
+    return Schedule(tests, repeats)
+
+
+def theoretical(
+    crowd: ArrayLike | CrowdConstants, *, epsilon: float | None = None, alpha: float | None = None
+) -> Schedule:
+    """The printed constants: G1 = 1/((1/c − α)² ε²) and G2 = 1/(a_min − ½)².
+
+    Here c = max over odd m of m · n(S^m). For five labelers G1 is of the order 10⁷ or more: as
+    `exploration_steps` shows, such a schedule explores all the time that anyone will run it.
+
+    Parameters
+    ----------
+    crowd
+        The skills p, shape (M,), or the constants of the crowd.
+    epsilon
+        ε < min(Δ_min, δ_min)/2; None takes 0.99 of that.
+    alpha
+        α < 1/c; None takes half of that.
+
+    Raises
+    ------
+    InputError
+        A parameter out of range, or no ε given for a crowd with equal labelers or sets.
+
+    Notes
+    -----
+    Source: Liu, Liu (2015), Section 3.1.
+    """
+    known = crowd if isinstance(crowd, CrowdConstants) else crowd_constants(crowd)
+    eps = _epsilon(min(known.gap_min, known.skill_gap_min) / 2, epsilon)
+    return _printed(known.largest_count, eps, alpha, known.a_min)
+
+
+def weighted_theoretical(
+    skill: ArrayLike, *, epsilon: float | None = None, alpha: float | None = None
+) -> Schedule:
+    """The printed constants for the weighted vote: c = max over m of max(4 C m, m · n(S^m)).
+
+    Parameters
+    ----------
+    skill
+        p, shape (M,), strictly between 0 and 1.
+    epsilon
+        ε < δ^W_min/2; None takes 0.99 of that.
+    alpha
+        α < 1/c; None takes half of that.
+
+    Raises
+    ------
+    InputError
+        A skill of 0 or 1, more than 20 labelers, or a parameter out of range.
+
+    Notes
+    -----
+    Source: Liu, Liu (2015), Section 4.2.
+    """
+    eps = _epsilon(smallest_weight_gap(skill) / 2, epsilon)
+    slope = slope_constant(skill, eps)
+    crowd = range(1, np.size(skill) + 1)
+    count = max(max(4.0 * slope * m, float(m * majority_subsets(m))) for m in crowd)
+    return _printed(count, eps, alpha, crowd_constants(skill).a_min)
+
+
+def decreasing(tests: float, repeats: float, eta: float) -> Schedule:
+    """ε_t = 1/log^η t in place of a known ε: log^(1+2η) t in D1 and D2.
+
+    Parameters
+    ----------
+    tests, repeats
+        G1 and G2.
+    eta
+        η > 0.
+
+    Notes
+    -----
+    Source: Liu, Liu (2015), Section 3.5.2.
+    """
+    if not eta > 0:
+        raise InputError(f"eta is {eta}: give a number above 0")
+    return Schedule(tests, repeats, log_power=1.0 + 2.0 * eta)
+
+
+def contextual(tests: float, repeats: float, z: float) -> Schedule:
+    """D1 and D2 that grow as t^z log t, for contexts from a continuum.
+
+    Parameters
+    ----------
+    tests, repeats
+        G1 and G2.
+    z
+        Strictly between 0 and 1.
+
+    Notes
+    -----
+    Source: Liu, Liu (2015), Section 5.
+    """
+    return Schedule(tests, repeats, time_power=checks.inside("z", z))
+
+
+def _printed(count: float, epsilon: float, alpha: float | None, a_min: float) -> Schedule:
+    if alpha is None:
+        alpha = 0.5 / count
+    elif not 0 < alpha < 1.0 / count:
+        raise InputError(f"alpha is {alpha:g}: give a number between 0 and {1.0 / count:.3g}")
+    repeats = repeats_factor(a_min)
+    if math.isinf(repeats):
+        raise InputError("a_min is ½: a crowd that tosses coins cannot be learnt, give another")
+    return Schedule(testers_factor(count, epsilon, alpha), repeats)
+
+
+def _epsilon(limit: float, value: float | None) -> float:
+    if value is not None:
+        return checks.inside("epsilon", value)
+    if not 0 < limit < math.inf:
+        raise InputError("the crowd sets no limit above 0 for epsilon: give one")
+    return 0.99 * limit

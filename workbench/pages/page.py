@@ -1,0 +1,390 @@
+"""The page: gathers what a store knows of each study, and fills the template."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import pandas as pd
+
+from workbench.base.errors import InputError
+from workbench.pages import numbers, provenance, repeat
+from workbench.studies.store import Plan, Store, check_named
+from workbench.studies.study import Analysis, Block, Chart, Scalar, Study
+from workbench.studies.trial import Source
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_ROWS = 500
+"""A longer table is cut; `export` gives all of it."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as text.
+
+    Attributes
+    ----------
+    id, caption
+        Its anchor, and what it is.
+    columns
+        Name of each column, and whether it is of numbers.
+    rows
+        Cells.
+    left_out
+        Rows that are not shown.
+    """
+
+    id: str
+    caption: str
+    columns: list[tuple[str, bool]]
+    rows: list[tuple[str, ...]]
+    left_out: int
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawn chart, its width on a screen in pixels, and its numbers."""
+
+    caption: str
+    svg: Markup
+    width: int
+    data: Table
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Something of the report that could not be made, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One plan: what was asked for, how far it has come, and the command that repeats it.
+
+    `planned` is None where an older version kept the plan, and the study's code is not to be had.
+    """
+
+    size: str
+    repetitions: int
+    seed: int
+    blocks: tuple[str, ...]
+    planned: int | None
+    ended: int
+    command: str
+    file: str
+    file_name: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """All about one study."""
+
+    name: str
+    version: int
+    title: str = ""
+    source: str = ""
+    code: str = ""
+    planned: int | None = None
+    ended: int = 0
+    extra: int = 0
+    other_versions: tuple[int, ...] = ()
+    quarantined: int = 0
+    asked: tuple[Asked, ...] = ()
+    parameters: tuple[tuple[str, str, str], ...] = ()
+    findings: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+    failures: tuple[provenance.Failure, ...] = ()
+    effort: list[tuple[str, str]] = field(default_factory=list)
+    environment: list[tuple[str, str]] = field(default_factory=list)
+    checkout: str = ""
+    packages: str = ""
+    again: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> int:
+        """Trials that ended otherwise than `ok`."""
+        return sum(one.count for one in self.failures)
+
+    @property
+    def progress(self) -> str:
+        """How far it has come, in one sentence."""
+        if self.planned is None:
+            said = f"{numbers.count(self.ended, 'trial')} ended; how many were planned is unknown"
+        elif self.ended < self.planned:
+            said = f"{self.ended:,} of {numbers.count(self.planned, 'trial')} so far"
+        else:
+            said = f"{numbers.count(self.ended, 'trial')}, all that were planned"
+        failed = f"{self.failed:,} failed" if self.failed else "none failed"
+        return f"{said}, {failed}." if self.ended else f"{said}."
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether trials are missing."""
+        return self.planned is not None and self.ended < self.planned
+
+
+def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[Source] = ()) -> str:
+    """Write one self-contained HTML page of the studies in a store.
+
+    An analysis or a figure that fails becomes a note of what went wrong, in its place; the rest
+    of the page is made all the same.
+
+    Parameters
+    ----------
+    store
+        Open store.
+    studies
+        Names, in the order wanted; all where None.
+    code
+        Files of studies of one's own: no other is run, whatever the store says.
+
+    Returns
+    -------
+    str
+        The page. The same store gives the same page.
+
+    Raises
+    ------
+    InputError
+        For a study that the store does not know, or code that made no trials in it.
+    """
+    check_named(code, store.plans(), store.path)
+    known = store.studies()
+    names = list(known) if studies is None else list(dict.fromkeys(studies))
+    for name in names:
+        if name not in known:
+            listed = ", ".join(known) or "none yet"
+            raise InputError(f"{store.path}: has no study {name!r}, its studies: {listed}")
+    sections = [_section(store, name, known[name], code) for name in names]
+    return _fill(store.path, sections)
+
+
+def _fill(path: Path, sections: Sequence[Section]) -> str:
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = files("workbench.pages").joinpath("template.html").read_text(encoding="utf-8")
+    page = environment.from_string(template).render(
+        store=path.name,
+        sections=sections,
+        count=numbers.count,
+        percent=lambda share: f"{100 * share:.1f} %" if share >= 0.001 else "under 0.1 %",
+    )
+    # What cannot be written as UTF-8 (half a surrogate pair in a message) is escaped.
+    return page.encode("utf-8", "backslashreplace").decode()
+
+
+def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]) -> Section:
+    plans = [one for one in store.plans() if one.study == name]
+    troubles: list[Trouble] = []
+    study = _try("The study's code", troubles, _load, name, plans, code)
+    version = study.version if study and study.version in versions else max(versions)
+    if study and study.version != version:
+        why = f"the code is of version {study.version}, the records of version {version}"
+        troubles.append(Trouble("The study's code", why))
+        study = None
+    plans = [one for one in plans if one.version == version]
+    table = store.table(name, version)
+    ended = set(table["key"])
+    asked, planned = _asked(plans, study, ended, store.path, code)
+    params = _parameters(table, plans)
+    analysis = Analysis()
+    if study is not None and len(table):
+        analysis = _try("The analysis", troubles, _analyse, study, table) or Analysis()
+    tables = [
+        _try(f"Table “{caption}”", troubles, _table, f"{name}-table-{at}", caption, given)
+        for at, (caption, given) in enumerate(analysis.tables.items(), start=1)
+    ]
+    figures = [
+        _try(f"Figure “{one.name}”", troubles, _figure, f"{name}-figure-{at}", one)
+        for at, one in enumerate(analysis.charts, start=1)
+    ]
+    checkout, packages = _install(table)
+    own = repeat.study_option(plans)
+    return Section(
+        name,
+        version,
+        title=study.title if study else "",
+        source=study.source if study else "",
+        code=_code(plans),
+        planned=None if planned is None else len(planned),
+        ended=len(ended if planned is None else planned & ended),
+        extra=0 if planned is None else len(ended - planned),
+        other_versions=tuple(sorted(versions - {version})),
+        quarantined=len(store.quarantined(name)),
+        asked=asked,
+        parameters=_fixed(study, plans),
+        findings=tuple(str(one) for one in analysis.findings),
+        tables=tuple(one for one in tables if one is not None),
+        figures=tuple(one for one in figures if one is not None),
+        troubles=tuple(troubles),
+        failures=tuple(provenance.failures(table, params)),
+        effort=provenance.effort(table) if len(table) else [],
+        environment=provenance.environment(table),
+        checkout=checkout,
+        packages=packages,
+        again=tuple(
+            " ".join(["workbench study", *words, *repeat.store_option(store.path), *own])
+            for words in (["verify"], ["report", name])
+        ),
+    )
+
+
+def _try(
+    what: str, troubles: list[Trouble], make: Callable[P, T], *args: P.args, **keywords: P.kwargs
+) -> T | None:
+    """Make something; whatever goes wrong is told on the page and stops nothing else."""
+    try:
+        return make(*args, **keywords)
+    except InputError as error:
+        troubles.append(Trouble(what, str(error)))
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(last.filename).name}, line {last.lineno}"
+        troubles.append(Trouble(what, f"{type(error).__name__}: {error} ({where})"))
+    return None
+
+
+def _load(name: str, plans: Sequence[Plan], code: Sequence[Source]) -> Study:
+    """Load the code of the latest plan, or of the catalog where there is no plan."""
+    return (plans[-1].code(code) if plans else Source(name)).load()
+
+
+def _analyse(study: Study, table: pd.DataFrame) -> Analysis:
+    analysis = study.analyse(table)
+    if not isinstance(analysis, Analysis):
+        raise InputError(f"it returned {type(analysis).__name__}: return an Analysis")
+    return analysis
+
+
+def _asked(
+    plans: Sequence[Plan],
+    study: Study | None,
+    ended: set[str],
+    path: Path,
+    code: Sequence[Source],
+) -> tuple[tuple[Asked, ...], set[str] | None]:
+    """Tell how far each plan has come, and which trials all of them plan."""
+    asked: list[Asked] = []
+    whole: set[str] | None = set() if plans else None
+    for one in plans:
+        keys: set[str] | None = None
+        with contextlib.suppress(InputError):
+            keys = {trial.key for trial in one.trials(code)}
+        whole = None if whole is None or keys is None else whole | keys
+        command = repeat.run_command(one, study, path)
+        file = "" if command else repeat.study_file(one)
+        if file:
+            command = repeat.file_command(one, path)
+        asked.append(
+            Asked(
+                one.size, one.repetitions, one.seed, tuple(_block(block) for block in one.sweep),
+                None if keys is None else len(keys), len(ended & keys) if keys else 0,
+                command, file, repeat.file_name(one),
+            )
+        )  # fmt: skip
+    return tuple(asked), whole
+
+
+def _block(block: Block) -> str:
+    return "; ".join(f"{name} = {', '.join(map(_value, listed))}" for name, listed in block.items())
+
+
+def _value(value: Scalar) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _parameters(table: pd.DataFrame, plans: Sequence[Plan]) -> list[str]:
+    """Parameters that were swept, as far as the table has them."""
+    swept = dict.fromkeys(name for one in plans for block in one.sweep for name in block)
+    return [name for name in swept if name in table]
+
+
+def _fixed(study: Study | None, plans: Sequence[Plan]) -> tuple[tuple[str, str, str], ...]:
+    """All parameters: name, value where no plan swept it, meaning."""
+    if study is None:
+        return ()
+    swept = {name for one in plans for block in one.sweep for name in block}
+    return tuple(
+        (name, "swept" if name in swept else _value(one.default), one.help)
+        for name, one in study.parameters.items()
+    )
+
+
+def _code(plans: Sequence[Plan]) -> str:
+    """Name the user's own file; empty for a study of the catalog."""
+    if not plans or not plans[-1].source.digest:
+        return ""
+    source = plans[-1].source
+    return f"{Path(source.name).name}, SHA-256 {source.digest[:16]}"
+
+
+def _install(table: pd.DataFrame) -> tuple[str, str]:
+    """Commands that bring back commit and packages, where all trials had the same."""
+
+    def only(name: str) -> str:
+        values = set(table[name]) if name in table else set()
+        return str(values.pop()) if len(values) == 1 else ""
+
+    commit = only("environment.commit").removesuffix("-dirty")
+    names = ("numpy", "pandas", "pyomo", "highspy")
+    pins = [f"{name}=={only(f'environment.{name}')}" for name in names]
+    packages = " ".join(pin for pin in pins if not pin.endswith("=="))
+    return f"git checkout {commit}" if commit else "", packages
+
+
+def _table(id_: str, caption: str, given: pd.DataFrame) -> Table:
+    if not isinstance(given, pd.DataFrame):
+        raise InputError(f"its type is {type(given).__name__}: give a DataFrame")
+    if not isinstance(given.index, pd.RangeIndex):
+        given = given.reset_index()
+    shown = given.head(MOST_ROWS)
+    cells, columns = [], []
+    for at, name in enumerate(shown.columns):
+        texts, numeric = numbers.column(shown.iloc[:, at])
+        cells.append(texts)
+        columns.append((str(name).replace("_", " "), numeric))
+    rows = list(zip(*cells, strict=True))
+    return Table(id_, str(caption), columns, rows, len(given) - len(shown))
+
+
+def _figure(id_: str, chart: Chart) -> Figure:
+    from markupsafe import Markup
+
+    from workbench.plots import as_svg
+    from workbench.plots import chart as draw
+
+    svg = as_svg(draw(chart))
+    points = re.search(r'<svg[^>]*\bwidth="([\d.]+)pt"', svg)
+    width = round(float(points[1]) / 72 * 96) if points else 640
+    drawn = (
+        chart.panel, chart.series, chart.x, chart.x_low, chart.x_high,
+        chart.y, chart.low, chart.high,
+    )  # fmt: skip
+    used = list(dict.fromkeys(name for name in drawn if name is not None))
+    data = _table(
+        id_, f"Numbers of the figure “{chart.name}”", chart.data[used].reset_index(drop=True)
+    )
+    # Drawn by our own plots, which escape the text in it.
+    return Figure(chart.caption, Markup(svg), width, data)

@@ -1,0 +1,269 @@
+"""Whom to hire when workers have prices: at most K workers, within an amount of money.
+
+Prices make the problem hard where it was a matter of sorting: for a given size it is a knapsack.
+`within_money` solves it by integer programming, with a fast heuristic beside it; neither stands
+without a bound that is checked against the data. The money is for one task: every hired worker
+labels every task, each label at the worker's price, so that a project of n tasks costs n times
+as much.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crowd_models import SelectionProblem
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.seeds import Seed, stream
+from workbench.solving.selection import SelectionSolution, relative_gap, solve_selection
+from workbench.solving.selection_bound import (
+    SelectionCertificate,
+    SizeBounds,
+    certify_selection,
+    selection_score,
+    size_bounds,
+)
+from workbench.solving.solution import Termination
+
+NOBODY: IntArray = np.zeros(0, dtype=np.int64)
+NOBODY.flags.writeable = False
+
+
+@dataclass(frozen=True, eq=False)
+class MoneySelection:
+    """Workers chosen within the money, by heuristic and exactly, and what is proven of both.
+
+    Attributes
+    ----------
+    chosen
+        Indices of the chosen workers, highest gain first: the best set that is known. Empty when
+        nobody can be hired.
+    score
+        Σ G / √|S| of `chosen`; None when nobody can be hired.
+    spent
+        Their prices together: what a task costs that all of them label.
+    heuristic, heuristic_score
+        The heuristic's set and its score, which is never above `score`.
+    bound
+        No set of at most K workers within the money has a higher score: the certificate's bound,
+        or the solver's where it was asked and is lower.
+    certificate
+        What was checked of `chosen` without trusting the solver, and the bound proven by weak
+        duality, `certificate.upper_bound`.
+    termination
+        Why the solver stopped; None when it was not asked.
+    tied
+        Workers of whom some are chosen and some are not, at equal gain and price (and evidence,
+        where it counts): they were drawn among. Empty when there are none.
+    note
+        What has to be said about the choice; empty when nothing.
+    """
+
+    chosen: IntArray
+    score: float | None
+    spent: float
+    heuristic: IntArray
+    heuristic_score: float | None
+    bound: float | None
+    certificate: SelectionCertificate
+    termination: Termination | None
+    tied: IntArray
+    note: str = ""
+
+    @property
+    def gap(self) -> float | None:
+        """(bound − score) / |score|: 0 when `chosen` is best; None where it has no meaning."""
+        return relative_gap(self.score, self.bound, proven=self.certificate.status == "proven")
+
+    @property
+    def heuristic_gap(self) -> float | None:
+        """The same of the heuristic's set: at most how far, relative, it is from the best."""
+        if self.heuristic_score == self.score:
+            return self.gap
+        return relative_gap(self.heuristic_score, self.bound)
+
+
+def within_money(
+    gain: ArrayLike,
+    costs: ArrayLike,
+    budget: int,
+    money: float,
+    *,
+    seed: Seed,
+    exact: bool = True,
+    time_limit: float | None = None,
+    evidence: IntArray | None = None,
+) -> MoneySelection:
+    """Choose 1 to K workers of the highest Σ gain / √|S| whose prices the money covers.
+
+    Workers of equal gain and price are drawn among fairly. Of different sets with the same
+    score, any may be chosen.
+
+    Parameters
+    ----------
+    gain
+        G of each worker, shape (m,); −∞ leaves a worker out.
+    costs
+        Price of one label by each worker, shape (m,), ≥ 0; a scalar stands for every worker.
+    budget
+        K ≥ 1, the most workers.
+    money
+        B ≥ 0, what the labels of one task may cost, in the unit of the prices.
+    seed
+        Of the draw among equal workers.
+    exact
+        Solve the integer program; else the heuristic's set is chosen, beside the certified bound.
+    time_limit
+        Seconds for the solver; the best set so far is chosen when they are up.
+    evidence
+        Control answers of each worker, shape (m,): of equal gain and price who has more comes
+        first, and only equals in all three are drawn among. None takes no account of it.
+
+    Raises
+    ------
+    InputError
+        Gains, prices, budget, money or time limit out of range.
+    """
+    problem = SelectionProblem(gain, budget, costs, money)
+    if not problem.largest:
+        nothing = certify_selection(problem)
+        ending = Termination.INFEASIBLE if exact else None
+        return MoneySelection(
+            NOBODY, None, 0.0, NOBODY, None, None, nothing, ending, NOBODY, problem.nobody()
+        )
+    # Shuffled, whoever comes first among equals is drawn fairly.
+    order = stream(seed, "ties").permutation(len(problem.gain))
+    known = np.zeros(len(order), dtype=np.int64) if evidence is None else evidence
+    order = order[np.argsort(-known[order], kind="stable")]
+    known = known[order]
+    assert problem.costs is not None
+    shuffled = SelectionProblem(
+        problem.gain[order], problem.budget, problem.costs[order], problem.money
+    )
+    bounds = size_bounds(shuffled)
+    rough = greedy(shuffled, bounds)
+    chosen, certificate, solution = rough, certify_selection(shuffled, rough, bounds), None
+    if exact:
+        solution = solve_selection(shuffled, start=rough, time_limit=time_limit)
+        if solution.chosen is not None:
+            chosen, certificate = solution.chosen, solution.certificate
+    score = selection_score(shuffled, chosen)
+    best, tied = _first_of_equals(shuffled, chosen, known)
+    return MoneySelection(
+        _by_gain(problem, order[best]),
+        score,
+        math.fsum(problem.costs[order[best]].tolist()),
+        _by_gain(problem, order[_first_of_equals(shuffled, rough, known)[0]]),
+        selection_score(shuffled, rough),
+        _bound(solution, certificate),
+        certificate,
+        None if solution is None else solution.termination,
+        np.sort(order[tied]),
+        _note(score, solution),
+    )
+
+
+def greedy(problem: SelectionProblem, bounds: SizeBounds) -> IntArray:
+    """Choose a good set within the money, fast: fill by several rankings, then swap.
+
+    The rankings are by gain net of prices, G − μc: at μ = 0, and at the μ that bounds the sets of
+    each size. Each is walked down, taking whoever is still affordable, and gives its best prefix.
+    In the best of these, one worker is swapped for another, the best swap first, until none
+    raises the score.
+
+    Parameters
+    ----------
+    problem
+        With at least one worker who can be hired.
+    bounds
+        What `size_bounds` gives for it: the μ.
+
+    Returns
+    -------
+    Indices of the set, ascending.
+    """
+    who = problem.hireable
+    gain = problem.gain[who]
+    costs = np.zeros(len(who)) if problem.costs is None else problem.costs[who]
+    fills = [
+        # Of equal worth the higher gain first, of equal gain the cheaper.
+        _filled(gain, costs, problem, np.lexsort((costs, -gain, mu * costs - gain)))
+        for mu in np.unique([0.0, *bounds.money_price])
+    ]
+    best = max(fills, key=lambda hired: selection_score(problem, who[hired]))
+    return np.sort(who[_swapped(gain, costs, problem.limit, best)])
+
+
+def _filled(
+    gain: FloatArray, costs: FloatArray, problem: SelectionProblem, ranking: IntArray
+) -> IntArray:
+    """The best prefix of the workers taken when a ranking is walked down within the money."""
+    left, taken = problem.limit, []
+    for worker, cost in zip(ranking.tolist(), costs[ranking].tolist(), strict=True):
+        if cost <= left:
+            taken.append(worker)
+            left -= cost
+            if len(taken) == problem.budget:
+                break
+    scores = np.cumsum(gain[taken]) / np.sqrt(np.arange(1, len(taken) + 1))
+    return np.array(taken[: int(np.argmax(scores)) + 1], dtype=np.int64)
+
+
+def _swapped(gain: FloatArray, costs: FloatArray, limit: float, hired: IntArray) -> IntArray:
+    """Swap one worker for another who adds more, as long as the money allows; best swap first."""
+    chosen = np.zeros(len(gain), dtype=bool)
+    chosen[hired] = True
+    while not chosen.all():
+        inside, outside = np.flatnonzero(chosen), np.flatnonzero(~chosen)
+        more = gain[outside][None, :] - gain[inside][:, None]
+        dearer = costs[outside][None, :] - costs[inside][:, None]
+        more[costs[chosen].sum() + dearer > limit] = -np.inf
+        leaves, comes = np.unravel_index(np.argmax(more), more.shape)
+        if more[leaves, comes] <= 0:
+            break
+        chosen[[inside[leaves], outside[comes]]] = False, True
+    return np.flatnonzero(chosen)
+
+
+def _first_of_equals(
+    problem: SelectionProblem, chosen: IntArray, evidence: IntArray
+) -> tuple[IntArray, IntArray]:
+    """The same set but for equal workers, who are taken in order; and those drawn among."""
+    assert problem.costs is not None
+    who = np.flatnonzero(problem.gain > -np.inf)
+    pairs = np.column_stack([problem.gain[who], problem.costs[who]]) + 0.0  # −0.0 is 0.0
+    _, group = np.unique(pairs, axis=0, return_inverse=True)
+    hired = np.isin(who, chosen)
+    taken, tied = [], []
+    for each in np.unique(group[hired]):
+        members = who[group == each]
+        places = int(hired[group == each].sum())
+        taken.append(members[:places])
+        known = evidence[members]
+        if places < len(members) and known[places - 1] == known[places]:
+            tied.append(members[known == known[places]])
+    return np.concatenate(taken), np.concatenate([NOBODY, *tied])
+
+
+def _by_gain(problem: SelectionProblem, chosen: IntArray) -> IntArray:
+    """The same workers, highest gain first, and by index among equals."""
+    return chosen[np.lexsort((chosen, -problem.gain[chosen]))]
+
+
+def _bound(solution: SelectionSolution | None, certificate: SelectionCertificate) -> float | None:
+    if solution is None or solution.bound is None:
+        return certificate.upper_bound
+    return solution.bound
+
+
+def _note(score: float, solution: SelectionSolution | None) -> str:
+    notes = [] if solution is None or not solution.note else [solution.note]
+    if score <= 0:
+        notes.append(
+            "no affordable worker is shown to be better than guessing: the best score is not above "
+            "0, and one worker is named because the rule names at least one"
+        )
+    return "; ".join(notes)

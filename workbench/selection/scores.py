@@ -1,0 +1,195 @@
+"""What a worker is worth: G, and the scores F, F̂ and F̂_plug of a set of workers.
+
+A worker answers n control questions, c of them right. Her skill is estimated by ŵ = c/n, and what
+she adds to the expected lead of the true class by (Lŵ − 1)², less what chance alone adds to it:
+
+    G(ŵ) = (Lŵ − 1)² − L² var̂(ŵ),    var̂(ŵ) = c(n − c)/(n²(n − 1)),    F̂(S) = Σ_S G / √|S|.
+
+Multiplied out, G = ((Lc − n)² − L(L − 2)c − n) / (n(n − 1)): one division of whole numbers, exact
+before it as long as Ln < 9·10⁷. Workers of equal worth then are equal to the last bit, even with
+different n, and ties are ties.
+
+Source: Li, Liu (2015), Section 3: (5), Lemma 2, (7)–(10). Workers may differ in n: Lemma 2 takes
+each by herself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What control questions say of m workers, each array of shape (m,).
+
+    Attributes
+    ----------
+    answered, correct
+        n and c.
+    skill
+        ŵ; NaN for who is not eligible.
+    variance
+        Unbiased estimate of the variance of ŵ; NaN for who is not eligible, or has a prior's ŵ.
+    gain
+        G(ŵ), what Algorithm 1 sums; −∞ for who is not eligible.
+    plug_in
+        (Lŵ − 1)², biased upwards by L² var(ŵ); −∞ for who is not eligible.
+    eligible
+        False for workers with fewer than two answers and no prior to fall back on: one answer
+        has no variance.
+    classes
+        L.
+    """
+
+    answered: IntArray
+    correct: IntArray
+    skill: FloatArray
+    variance: FloatArray
+    gain: FloatArray
+    plug_in: FloatArray
+    eligible: BoolArray
+    classes: int
+
+    def __len__(self) -> int:
+        """m, the number of workers."""
+        return len(self.skill)
+
+    def without(self, out: BoolArray) -> Scores:
+        """Leave out the workers marked, shape (m,); their estimates stay."""
+        gain, plug_in = (np.where(out, -math.inf, worth) for worth in (self.gain, self.plug_in))
+        return replace(self, gain=gain, plug_in=plug_in, eligible=self.eligible & ~out)
+
+
+def scores(
+    correct: ArrayLike,
+    answered: ArrayLike,
+    classes: int = 2,
+    *,
+    prior: tuple[float, float] | None = None,
+) -> Scores:
+    """Score workers by their answers to control questions (Lemma 2 and Theorem 3).
+
+    Parameters
+    ----------
+    correct, answered
+        c and n, shape (m,).
+    classes
+        L, 2 or more.
+    prior
+        (a, b) of a Beta distribution of skills. Workers with fewer than two answers then get its
+        posterior mean as ŵ and (Lŵ − 1)² as gain: the lead they are expected to add when votes
+        are weighted by that ŵ. Without a prior they are left out.
+
+    Raises
+    ------
+    InputError
+        Shapes that differ, a count that is not a whole number ≥ 0, more right answers than
+        answers, fewer than two classes, or a prior that is not two numbers above 0.
+    """
+    L = checks.count("classes", classes, 2)
+    right, asked = _counts(correct, answered)
+    tested = asked >= 2
+    # As floats: L²n² passes 2⁶³ sooner than anyone's patience. Who is not tested gets a stand-in.
+    c, n = np.where(tested, right, 0.0), np.where(tested, asked, 2.0)
+    lead = (L * c - n) ** 2
+    gain = (lead - L * (L - 2) * c - n) / (n * (n - 1))
+    plug_in = lead / n**2
+    share = np.where(tested, c / n, np.nan)
+    chance = np.where(tested, c * (n - c) / (n**2 * (n - 1)), np.nan)
+    if prior is None:
+        gain[~tested] = plug_in[~tested] = -math.inf
+    else:
+        a, b = proper_prior(prior)
+        c, n = right[~tested] + a, asked[~tested] + (a + b)
+        share[~tested] = c / n
+        gain[~tested] = plug_in[~tested] = (L * c - n) ** 2 / n**2
+    eligible = tested if prior is None else np.ones(len(tested), dtype=np.bool_)
+    return Scores(asked, right, share, chance, gain, plug_in, eligible, L)
+
+
+def below_chance(known: Scores, prior: tuple[float, float] = (1.0, 1.0)) -> FloatArray:
+    """Posterior chance that each worker's skill is below guessing, P(w < 1/L), shape (m,).
+
+    Under Beta(a, b) a worker with c right of n answers keeps Beta(c + a, n − c + b). Beta(1, 1)
+    takes every skill for equally likely; with two classes the chance then exceeds ½ exactly when
+    most answers are wrong.
+
+    Parameters
+    ----------
+    known
+        Scores of the m workers.
+    prior
+        (a, b).
+    """
+    from scipy.special import betainc
+
+    a, b = proper_prior(prior)
+    wrong = known.answered - known.correct
+    chance: FloatArray = betainc(known.correct + a, wrong + b, 1.0 / known.classes)
+    return chance
+
+
+def proper_prior(prior: tuple[float, float]) -> tuple[float, float]:
+    """Check (a, b) of a Beta prior.
+
+    Raises
+    ------
+    InputError
+        Anything but two numbers above 0, and of at most 1e100, so that squares stay finite.
+    """
+    try:
+        a, b = (float(x) for x in prior)
+    except (TypeError, ValueError):
+        a = b = math.nan
+    if not (0 < a <= 1e100 and 0 < b <= 1e100):
+        raise InputError(f"prior is {prior!r}: give two numbers above 0, of at most 1e100")
+    return a, b
+
+
+def informativeness(skill: ArrayLike, classes: int = 2) -> FloatArray:
+    """(Lw − 1)², any shape: what a worker of known skill adds to the lead, times L − 1 (5).
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1] or NaN, or fewer than two classes.
+    """
+    L = checks.count("classes", classes, 2)
+    w = checks.floats("skill", skill)
+    if not ((w >= 0) & (w <= 1)).all():
+        raise InputError("skill is outside [0, 1] or NaN: give probabilities")
+    worth: FloatArray = (L * w - 1.0) ** 2
+    return worth
+
+
+def set_score(worth: ArrayLike) -> float:
+    """Score a set of k workers by Σ worth / √k, and no worker by 0.
+
+    With `informativeness` of true skills it is F (5), with `Scores.gain` F̂ (7), with
+    `Scores.plug_in` F̂_plug (9).
+    """
+    values = checks.floats("worth", worth)
+    return float(values.sum() / math.sqrt(values.size)) if values.size else 0.0
+
+
+def _counts(correct: ArrayLike, answered: ArrayLike) -> tuple[IntArray, IntArray]:
+    c, n = checks.wholes("correct", correct), checks.wholes("answered", answered)
+    if c.ndim != 1 or c.shape != n.shape:
+        raise InputError(
+            f"correct has shape {c.shape} and answered {n.shape}: give two vectors, one number a "
+            "worker"
+        )
+    if (c > n).any():
+        at = int(np.argmax(c > n))
+        raise InputError(
+            f"correct[{at}] is {c[at]} of {n[at]} answered: give no more right answers than answers"
+        )
+    return c, n
