@@ -342,16 +342,13 @@ def _parts(
             ("prices of capacity", proof.worker_prices, (m,)),
         ]
     typed = problem.typed if isinstance(problem, AssignmentProblem) else problem
-    _shaped("steps of the patterns", proof.steps, (typed.shape[0],))
-    if (proof.steps < 1).any():
-        raise InputError("the steps of the patterns hold numbers below 1: give 1 or more")
     return [("pattern prices", proof.worker_prices, (typed.shape[1],))]
 
 
 def _proven(problem: AssignmentProblem, proof: Proof) -> tuple[float, Fraction | None, str]:
     """The bound of a proof, whole where costs are; in exact terms, where it can be; its name."""
     if isinstance(proof, PatternProof):
-        exact = pattern_bound(problem.typed, proof.worker_prices, steps=proof.steps)
+        exact = pattern_bound(problem.typed, proof.worker_prices)
         value = math.ceil(exact) if problem_is_whole(problem) else exact
         return float(value), exact, "patterns"
     with np.errstate(over="ignore", invalid="ignore"):

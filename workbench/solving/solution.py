@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.base.arrays import FloatArray
 
@@ -47,12 +46,9 @@ class PatternProof:
     ----------
     worker_prices
         u by worker class, shape (K,).
-    steps
-        Resolution of the requirement of each task class, shape (T,).
     """
 
     worker_prices: FloatArray
-    steps: NDArray[np.int64]
 
     def scaled(self, unit: float) -> PatternProof:
         """The same with prices in another unit."""

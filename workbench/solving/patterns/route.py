@@ -19,7 +19,7 @@ from crowd_models.patterns import deal
 from workbench.base.arrays import FloatArray
 from workbench.solving.certify import OPTIMALITY
 from workbench.solving.highs import RunOptions
-from workbench.solving.patterns.bound import bound_steps, pattern_bound, refined
+from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.column_generation import (
     Generated,
     OutOfTime,
@@ -71,21 +71,12 @@ class _Best:
         self._tell(replace(self.answer, pairs=pairs))
         return True
 
-    def prove(self, prices: FloatArray, task_prices: FloatArray | None = None) -> None:
-        """Keep worker prices that prove a higher bound.
-
-        With the price of the cheapest pattern known of each class, what rounding loses is won
-        back, as long as it matters for the gap and finer steps can do it.
-        """
-        typed = self.problem.typed
-        steps = bound_steps(typed)
-        if task_prices is not None:
-            loss = 0.02 * typed.prices.max() + 1e-5 * float(typed.tasks @ task_prices)
-            steps = refined(typed, prices, steps, task_prices, loss=loss)
-        value = pattern_bound(typed, prices, steps=steps)
+    def prove(self, prices: FloatArray) -> None:
+        """Keep worker prices that prove a higher bound."""
+        value = pattern_bound(self.problem.typed, prices)
         bound = float(math.ceil(value)) if self.problem.integral_cost else float(value)
         if self.answer.bound is None or bound > self.answer.bound:
-            self._tell(replace(self.answer, bound=bound, proofs=(PatternProof(prices, steps),)))
+            self._tell(replace(self.answer, bound=bound, proofs=(PatternProof(prices),)))
 
     def _tell(self, answer: Answer) -> None:
         self.answer = replace(answer, seconds=time.perf_counter() - self.started)
@@ -161,7 +152,7 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
         )  # fmt: skip
         prices = generated.worker_prices
         best.offer(dive(search, problem.tasks, problem.supply, generated))
-        best.prove(prices, generated.task_prices)
+        best.prove(prices)
         if best.gap > enough and len(generated.patterns) <= FEW:
             best.offer(whole(search, problem.tasks, problem.supply, generated, WHOLE_SECONDS))
         if best.gap <= enough:
