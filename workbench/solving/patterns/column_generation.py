@@ -119,10 +119,10 @@ def generate(
         At `search.until`.
     """
     problem = search.problem
-    most = _most(problem, supply)
+    kinds = np.flatnonzero(tasks)
+    most = _most(problem, supply, kinds)
     master = Master(tasks, supply, _dear(problem))
     master.add(p for p in patterns if tasks[p.task_class] and (p.copies <= supply).all())
-    kinds = np.flatnonzero(tasks)
     best, value, drawn, resolution = worker_prices, -np.inf, DRAWN, list(steps)
     least = np.zeros(problem.shape[0])
     asked, mix = worker_prices, None
@@ -130,13 +130,13 @@ def generate(
         mix = master.solve()
     for _ in range(rounds):
         search.check()
-        cheapest, new = np.zeros(problem.shape[0]), 0
+        cheapest, every = np.zeros(problem.shape[0]), []
         for t in kinds.tolist():
             found = _priced(search, problem, t, asked, most[t], resolution[0])
-            if not found:
-                continue
-            cheapest[t] = found[0].cost + float(asked @ found[0].copies)
-            new += master.add(found)
+            if found:
+                cheapest[t] = found[0].cost + float(asked @ found[0].copies)
+                every += found
+        new = master.add(every)
         price = float(tasks @ cheapest - asked @ supply)
         if price > value:
             best, value, least = asked, price, cheapest
@@ -319,10 +319,10 @@ def _priced(
     return [Pattern(t, copies, float(problem.prices[t] @ copies)) for copies in found]
 
 
-def _most(problem: TypedProblem, supply: FloatArray) -> list[IntArray]:
+def _most(problem: TypedProblem, supply: FloatArray, kinds: IntArray) -> dict[int, IntArray]:
     """Workers that one task of each class can have of each worker class, given what is left."""
     left = supply.astype(np.int64)
-    return [np.minimum(limits(problem, t), left) for t in range(problem.shape[0])]
+    return {t: np.minimum(limits(problem, t), left) for t in kinds.tolist()}
 
 
 def _dear(problem: TypedProblem) -> FloatArray:
