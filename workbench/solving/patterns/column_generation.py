@@ -84,6 +84,16 @@ class Generated:
     task_prices: FloatArray
     value: float
 
+    def promising(self, gap: float, most: int) -> list[Pattern]:
+        """The patterns of least reduced cost, `most` of them.
+
+        No plan that costs less than L(u) + `gap` has one whose reduced cost is that or more.
+        """
+        u, v = self.worker_prices, self.task_prices
+        reduced = np.array([p.cost + float(u @ p.copies) - v[p.task_class] for p in self.patterns])
+        order = np.argsort(reduced, kind="stable")[:most]
+        return [self.patterns[p] for p in order.tolist() if reduced[p] < gap]
+
 
 def generate(
     search: Search,
@@ -229,7 +239,7 @@ def _take(pattern: Pattern, times: int, left: IntArray, room: FloatArray, plan: 
 
 
 def replan(
-    search: Search, plan: Plan, worker_prices: FloatArray, *, size: int, seconds: float
+    search: Search, plan: Plan, known: Generated, *, size: int, seconds: float, tolerance: float
 ) -> Plan | None:
     """Take some tasks out of a plan and plan them anew, the capacity they used included.
 
@@ -253,26 +263,30 @@ def replan(
     room = problem.supply - used(keep, problem.shape[1])
     before = cost(out)
     start = generate(
-        search, tasks, room, worker_prices, [p for p, _ in plan],
-        tolerance=0.01 * float(tasks.sum()) * _price(search), steps=_fine(search), rounds=80,
+        search, tasks, room, known.worker_prices, [*(p for p, _ in plan), *known.patterns],
+        tolerance=tolerance, steps=_fine(search), rounds=80,
     )  # fmt: skip
     if start.mix.short.sum() > 1e-6 or _no_better(problem, start.mix.cost, before):
         return None
-    found = whole(search, tasks, room, start, seconds)
+    found = whole(search, tasks, room, start.patterns, seconds)
     if found is None or not cost(found) < before - 1e-9 * max(1.0, before):
         return None
     return keep + found
 
 
 def whole(
-    search: Search, tasks: IntArray, supply: FloatArray, start: Generated, seconds: float
+    search: Search,
+    tasks: IntArray,
+    supply: FloatArray,
+    patterns: Iterable[Pattern],
+    seconds: float,
 ) -> Plan | None:
-    """The best plan of the patterns known, by branch and bound for a while; None for none.
+    """The best plan of some patterns, by branch and bound for a while; None for none.
 
     Nodes end it, the same everywhere, or the seconds where the search has a time to keep.
     """
     master = Master(tasks, supply, _dear(search.problem))
-    master.add(start.patterns)
+    master.add(patterns)
     search.check()
     limit = max(0.1, min(seconds, search.seconds)) if search.until < float("inf") else None
     return master.whole(RunOptions(limit, seed=int(search.rng.integers(2**31)), nodes=NODES))

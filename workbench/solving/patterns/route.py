@@ -34,12 +34,16 @@ from workbench.solving.patterns.column_generation import (
 )
 from workbench.solving.solution import Answer, PatternProof, Termination
 
-FEW = 400
-"""Patterns up to which the master is tried as an integer program at once."""
+PROMISING = 2000
+"""Patterns of least reduced cost that are tried as an integer program at once."""
 WHOLE_SECONDS = 3.0
 """For one such program."""
 SMALL, LARGE = 30, 150
 """Tasks planned anew at a time."""
+
+ROUGH, NEAR = (0.5, 2e-4), (0.1, 2e-6)
+"""How near master and L(u) are to come, at first and at the end: in labels at the highest price, or
+as a share of the cost where that is nearer."""
 
 Report = Callable[[Answer], None]
 
@@ -81,6 +85,13 @@ class _Best:
     def _tell(self, answer: Answer) -> None:
         self.answer = replace(answer, seconds=time.perf_counter() - self.started)
         self.report(self.answer)
+
+    @property
+    def open(self) -> float:
+        """cost − bound; infinite while either is missing."""
+        if self.cost is None or self.answer.bound is None:
+            return math.inf
+        return max(0.0, self.cost - self.answer.bound)
 
     @property
     def gap(self) -> float:
@@ -144,20 +155,20 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
     coarse, fine, finer = resolutions(problem.shape[0])
     best.prove(prices)
     generated = None
-    for tolerance, steps in ((0.5, (coarse, fine)), (0.1, (finer,))):
+    for labels, share, steps in (*ROUGH, (coarse, fine)), (*NEAR, (finer,)):
         generated = generate(
             search, problem.tasks, problem.supply, prices,
             [] if generated is None else generated.patterns,
-            tolerance=tolerance * unit, steps=steps,
+            tolerance=min(labels * unit, share * (best.answer.bound or math.inf)), steps=steps,
         )  # fmt: skip
         prices = generated.worker_prices
         best.offer(dive(search, problem.tasks, problem.supply, generated))
         best.prove(prices)
-        if best.gap > enough and len(generated.patterns) <= FEW:
-            best.offer(whole(search, problem.tasks, problem.supply, generated, WHOLE_SECONDS))
         if best.gap <= enough:
-            break
+            return generated
     assert generated is not None
+    patterns = generated.promising(best.open, PROMISING) + [p for p, _ in best.plan or ()]
+    best.offer(whole(search, problem.tasks, problem.supply, patterns, WHOLE_SECONDS))
     return generated
 
 
@@ -172,6 +183,9 @@ def _improve(
             if best.plan is None and plan is None and failed > 3:
                 return
         else:
-            plan = replan(search, best.plan, start.worker_prices, size=size, seconds=WHOLE_SECONDS)
+            plan = replan(
+                search, best.plan, start, size=size, seconds=WHOLE_SECONDS,
+                tolerance=0.1 * best.open,
+            )  # fmt: skip
             size = min(2 * size, LARGE) if size < LARGE else SMALL
         failed = 0 if best.offer(plan) else failed + 1
