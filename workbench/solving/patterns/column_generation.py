@@ -106,7 +106,7 @@ def generate(
     steps: tuple[int, ...],
     rounds: int = 1000,
 ) -> Generated:
-    """Generate patterns until master and bound meet.
+    """Generate patterns until master and bound meet; it may have to leave tasks open (`Mix.short`).
 
     Parameters
     ----------
@@ -131,7 +131,8 @@ def generate(
     problem = search.problem
     kinds = np.flatnonzero(tasks)
     most = _most(problem, supply, kinds)
-    master = Master(tasks, supply, _dear(problem))
+    dear = _dear(problem)
+    master = Master(tasks, supply, dear)
     master.add(p for p in patterns if tasks[p.task_class] and (p.copies <= supply).all())
     best, value, drawn, resolution = worker_prices, -np.inf, DRAWN, list(steps)
     least = np.zeros(problem.shape[0])
@@ -140,20 +141,20 @@ def generate(
         mix = master.solve()
     for _ in range(rounds):
         search.check()
-        cheapest, every = np.zeros(problem.shape[0]), []
+        cheapest, every = dear.copy(), []
         for t in kinds.tolist():
             found = _priced(search, problem, t, asked, most[t], resolution[0])
             if found:
                 cheapest[t] = found[0].cost + float(asked @ found[0].copies)
                 every += found
         new = master.add(every)
-        price = float(tasks @ cheapest - asked @ supply)
+        # What it costs to leave a task open bounds what it can be worth.
+        price = float(tasks @ np.minimum(cheapest, dear) - asked @ supply)
         if price > value:
             best, value, least = asked, price, cheapest
         if mix is None or new:
             mix = master.solve()
-        settled = mix.cost - value <= tolerance and mix.short.sum() < 1e-9
-        if settled or (not new and drawn == 0.0):
+        if mix.cost - value <= tolerance or (not new and drawn == 0.0):
             if len(resolution) == 1:
                 break
             # A finer resolution finds cheaper patterns: the bound so far was no bound for those.

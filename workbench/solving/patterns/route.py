@@ -162,6 +162,8 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
             tolerance=min(labels * unit, share * (best.answer.bound or math.inf)), steps=steps,
         )  # fmt: skip
         prices = generated.worker_prices
+        if best.plan is None and generated.mix.short.sum() > 1e-6:
+            return generated
         best.offer(dive(search, problem.tasks, problem.supply, generated))
         best.prove(prices)
         if best.gap <= enough:
@@ -177,6 +179,8 @@ def _improve(
 ) -> None:
     """Plan some tasks anew, and now and then all of them, until the gap is closed."""
     problem, failed, size = search.problem, 0, SMALL
+    if best.plan is None and start.mix.short.sum() > 1e-6:
+        return
     while best.gap > enough and (patience is None or failed < patience):
         if best.plan is None or failed % 4 == 3:
             plan = dive(search, problem.tasks, problem.supply, start, share=0.05)
