@@ -4,6 +4,18 @@
 calls one room, and wraps what comes back as a `Result`.
 """
 
+from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+from workbench.api.simulation import simulate
+from workbench.api.solving import export, solve
 from workbench.base.errors import InputError
 
-__all__ = ["InputError"]
+__all__ = [
+    "AssignmentProblem",
+    "InputError",
+    "SelectionProblem",
+    "TypedProblem",
+    "export",
+    "requirement",
+    "simulate",
+    "solve",
+]
