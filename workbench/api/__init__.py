@@ -7,6 +7,7 @@ calls one room, and wraps what comes back as a `Result`.
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
 from workbench.api.simulation import simulate
 from workbench.api.solving import export, solve
+from workbench.api.studying import report, run_study
 from workbench.base.errors import InputError
 
 __all__ = [
@@ -15,7 +16,9 @@ __all__ = [
     "SelectionProblem",
     "TypedProblem",
     "export",
+    "report",
     "requirement",
+    "run_study",
     "simulate",
     "solve",
 ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from workbench.base.errors import InputError
 from workbench.base.text import plain, table
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class Result:
     """Base of the frozen dataclasses that front-door functions give back."""
 
     __hash__ = None  # type: ignore[assignment]
+    _pictured: ClassVar[bool] = False
+    """Whether a notebook shows the figure too, since it says more than the table."""
 
     def to_frame(self) -> pd.DataFrame:
         """Give the table that answers the question, with the user's own ids."""
@@ -35,7 +38,7 @@ class Result:
 
     def plot(self) -> Figure:
         """Draw the result."""
-        raise NotImplementedError
+        raise InputError(f"plot: there is no figure of a {type(self).__name__}")
 
     def _payload(self) -> Mapping[str, Any]:
         raise NotImplementedError
@@ -58,7 +61,15 @@ class Result:
         frame = self.to_frame()
         more = f"<p>… {len(frame) - SHOWN} more rows</p>" if len(frame) > SHOWN else ""
         text = html.escape(repr(self))
-        return f"<p>{text}</p>{frame.head(SHOWN).to_html(index=False)}{more}"
+        shown = picture(self.plot()) if self._pictured else ""
+        return f"<p>{text}</p>{frame.head(SHOWN).to_html(index=False)}{more}{shown}"
+
+
+def picture(figure: Figure) -> str:
+    """Give a figure as a part of a notebook's page."""
+    from workbench.plots import as_svg
+
+    return as_svg(figure)
 
 
 def _comparable(value: Any) -> Any:

@@ -69,9 +69,7 @@ class SimulatedCrowd(Result):
     @cached_property
     def task_types(self) -> pd.Series[Any]:
         """Type of every task, a Series by task."""
-        return pd.Series(
-            self._drawn.task_types[self._kinds], index=self._names, name="task_type"
-        )
+        return pd.Series(self._drawn.task_types[self._kinds], index=self._names, name="task_type")
 
     @cached_property
     def skills(self) -> pd.DataFrame:

@@ -327,7 +327,7 @@ class ModelFile:
 
 
 def export(
-    problem: AssignmentProblem | TypedProblem | str | Path,
+    problem: Problem | str | Path,
     formulation: str = "ip",
     *,
     format: str = "lp",

@@ -58,6 +58,4 @@ def command(
     if as_json:
         emit({"file": str(out), **model.to_dict()})
     else:
-        show(
-            f"written  {out}: {model.variables} variables, {model.constraints} constraints"
-        )
+        show(f"written  {out}: {model.variables} variables, {model.constraints} constraints")
