@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -19,6 +19,7 @@ from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 
+T = TypeVar("T")
 Table: TypeAlias = "pd.DataFrame | str | Path"
 Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | str | Path"
 PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str | Path"
@@ -194,8 +195,8 @@ def per_worker(
     what: str,
     value: PerWorker,
     workers: Ids,
-    read: Callable[[Any], pd.Series[Any]],
-) -> pd.Series[Any]:
+    read: Callable[[Any], T],
+) -> T:
     """Take a number for each worker, from a Series, a mapping, a frame or a file.
 
     Parameters
