@@ -5,6 +5,7 @@ calls one room, and wraps what comes back as a `Result`.
 """
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+from workbench.api.comparing import compare
 from workbench.api.planning import plan
 from workbench.api.simulation import simulate
 from workbench.api.solving import export, solve
@@ -16,6 +17,7 @@ __all__ = [
     "InputError",
     "SelectionProblem",
     "TypedProblem",
+    "compare",
     "export",
     "plan",
     "report",

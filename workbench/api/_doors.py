@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
-from workbench.base.checks import show
+from workbench.base.checks import count, show
 from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
@@ -221,6 +221,19 @@ def per_worker(
     series = _series(what, value, "worker", f"the {what.removesuffix('s')}")
     workers.with_more(what, series.index)
     return read(series.rename(what.removesuffix("s")).rename_axis("worker").to_frame())
+
+
+def capacities(capacity: int | PerWorker, workers: Ids) -> pd.Series[int] | int:
+    """Take the most tasks a worker takes: one number, or by worker.
+
+    Raises
+    ------
+    InputError
+        A number that is not whole or below 0, or as `per_worker`.
+    """
+    if isinstance(capacity, (str, Path, pd.Series, pd.DataFrame, Mapping)):
+        return per_worker("capacity", capacity, workers, tables.read_capacities)
+    return count("capacity", capacity)
 
 
 def task_types(tasks: Tasks, *, default: str | None = None) -> tuple[pd.Series[Any], Ids]:

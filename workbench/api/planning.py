@@ -13,7 +13,6 @@ from workbench.api import _doors
 from workbench.api._doors import Ids, PerWorker, Table, Tasks, Truth
 from workbench.api._result import Result
 from workbench.assignment import plan as room
-from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.skills import skills_from_gold
@@ -201,11 +200,8 @@ def plan(
         known, workers, strangers = _estimated(labels, gold, gold_types)
     kinds, named = _doors.task_types(tasks, default=_only(known))
     wide = room.by_type(known, kinds)
-    limits: pd.Series[int] | int
-    if not isinstance(capacity, (str, Path, pd.Series, pd.DataFrame, Mapping)):
-        limits = checks.count("capacity", capacity)
-    else:
-        limits = _doors.per_worker("capacity", capacity, workers, tables.read_capacities)
+    limits = _doors.capacities(capacity, workers)
+    if isinstance(limits, pd.Series):
         workers = workers.with_more("capacity", _names(capacity))
         strangers = strangers.append(limits.index[~limits.index.isin(known.index)])
     prices = None
@@ -223,9 +219,12 @@ def plan(
         threads=threads,
         seed=seed,
     )
-    errors = pd.DataFrame({"exact": made.error_exact, "bound": made.error_bound})
-    if made.message is None:
-        errors.index = named.index(kinds.index)
+    there = made.message is None
+    errors = pd.DataFrame(
+        {"exact": made.error_exact, "bound": made.error_bound},
+        index=named.index(kinds.index if there else []),
+        dtype=float,
+    )
     return Plan(
         workers.column(named.column(made.table, "task"), "worker"),
         errors,
@@ -261,7 +260,7 @@ def _known(skills: Table | PerWorker) -> tuple[pd.DataFrame | pd.Series[Any], Id
     return known.reindex(every).iloc[:, 0], ids
 
 
-def _names(by_worker: PerWorker) -> Iterable[Any]:
+def _names(by_worker: int | PerWorker) -> Iterable[Any]:
     """Workers as they are named in memory; nobody of a file."""
     if isinstance(by_worker, pd.Series):
         return by_worker.index
