@@ -5,20 +5,27 @@ calls one room, and wraps what comes back as a `Result`.
 """
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+from workbench.api.checking import doctor, judge
 from workbench.api.comparing import compare
 from workbench.api.planning import plan
 from workbench.api.simulation import simulate
 from workbench.api.solving import export, solve
 from workbench.api.studying import report, run_study
+from workbench.assignment.session import AssignmentSession
 from workbench.base.errors import InputError
+from workbench.learning.ls_ol import LsOl
 
 __all__ = [
     "AssignmentProblem",
+    "AssignmentSession",
     "InputError",
+    "LsOl",
     "SelectionProblem",
     "TypedProblem",
     "compare",
+    "doctor",
     "export",
+    "judge",
     "plan",
     "report",
     "requirement",

@@ -159,5 +159,5 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
         raise InputError(f"--capacity {text}: a simulated crowd takes a whole number")
     from workbench import api
 
-    limit = {} if capacity is None else {"capacity": capacity}
+    limit: dict[str, Any] = {} if capacity is None else {"capacity": capacity}
     return {**options, "capacity": None, "labels": api.simulate(**simulated, **limit)}
