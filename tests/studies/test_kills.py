@@ -27,6 +27,8 @@ from workbench.studies.run import run
 from workbench.studies.store import Store, deterministic
 from workbench.studies.trial import Source
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("WORKBENCH_KILLS", "6"))
 TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path.cwd()), "OMP_NUM_THREADS": "1"}
@@ -141,7 +143,14 @@ def test_killed_at_random_moments(tmp_path, script, monkeypatch):
     ):
         # The same trials, by another executor, uninterrupted.
         monkeypatch.setattr(time, "sleep", lambda seconds: None)
-        run(TOYS, store=whole, sweep=sweep, repetitions=repetitions, executor=Serial(), limits=Limits())
+        run(
+            TOYS,
+            store=whole,
+            sweep=sweep,
+            repetitions=repetitions,
+            executor=Serial(),
+            limits=Limits(),
+        )
         assert len(whole.table("toy")) == 20 * repetitions
         assert deterministic(killed.table("toy")).equals(deterministic(whole.table("toy")))
         attempts = killed.attempts("toy")
