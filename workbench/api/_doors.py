@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from workbench.base.checks import show
+from workbench.base.checks import is_number, show
 from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
@@ -192,11 +192,11 @@ def truth(
 
 def per_worker(
     what: str,
-    value: PerWorker,
+    value: PerWorker | float | None,
     workers: Ids,
     read: Callable[[Any], pd.Series[Any]],
-) -> pd.Series[Any]:
-    """Take a number for each worker, from a Series, a mapping, a frame or a file.
+) -> pd.Series[Any] | float | None:
+    """Take a number for each worker: from a Series, a mapping, a frame or a file, or one for all.
 
     Parameters
     ----------
@@ -212,6 +212,8 @@ def per_worker(
     InputError
         It is none of these; as `read`; or ids are of another type than those of the workers.
     """
+    if value is None or is_number(value):
+        return value  # type: ignore[return-value]
     if isinstance(value, (str, Path)):
         return read(value)
     if isinstance(value, pd.DataFrame):
