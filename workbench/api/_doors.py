@@ -179,7 +179,7 @@ def truth(
     series = _series(what, gold, "task", "the true label")
     tasks = labels.tasks.with_more(what, series.index)
     classes = labels.classes.with_more(what, series)
-    if isinstance(series.index, pd.RangeIndex) and not unlabelled:
+    if isinstance(series.index, pd.RangeIndex) and len(labels.table):
         known = set(labels.table["task"])
         if not any(str(task) in known for task in series.index):
             raise InputError(
