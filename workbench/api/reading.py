@@ -96,8 +96,10 @@ def load(name: str) -> tuple[pd.DataFrame, pd.Series[Any]]:
     --------
     >>> import workbench as wb
     >>> labels, gold = wb.load("bluebird")  # doctest: +SKIP
-    >>> len(labels)  # doctest: +SKIP
-    4212
+    >>> wb.load("blue bird")
+    Traceback (most recent call last):
+    ...
+    workbench.base.errors.InputError: no data set 'blue bird'; did you mean 'bluebird'? there are...
     """
     known = datasets.load(name)
     return known.labels, known.gold
