@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import workbench as wb
-from tests.api.conftest import TASKS, crowd
+from tests.api.crowds import TASKS, crowd
 from workbench.api import _doors
 from workbench.api.hiring import _prices
 from workbench.base.text import strict_json

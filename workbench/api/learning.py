@@ -175,9 +175,11 @@ def learn(
     >>> learnt = wb.learn(simulate=[0.9, 0.8, 0.6], horizon=100, runs=5)
     >>> learnt.best_set
     ['0']
-    >>> learnt.to_frame()[["worker", "skill", "in_best_set"]].head(1)
+    >>> learnt.to_frame()[["worker", "skill", "in_best_set"]]
       worker  skill  in_best_set
-    0      0    0.9          1.0
+    0      0    0.9          0.6
+    1      1    0.8          0.4
+    2      2    0.6          0.4
     """
     if (simulate is None) == (labels is None):
         raise InputError("give `simulate`, or `labels`: one of them")

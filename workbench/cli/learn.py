@@ -112,7 +112,7 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
         learnt = learn(**options)
     written = []
     if out is not None:
-        files = {
+        files: dict[Path, str | bytes] = {
             out / "steps.csv": as_csv(learnt.steps, out / "steps.csv"),
             out / "workers.csv": as_csv(learnt.to_frame(), out / "workers.csv"),
             out / "learn.json": strict_json(learnt.to_dict()) + "\n",
