@@ -140,6 +140,39 @@ def test_ids_come_back(named):
     assert ids(learnt.best_set) <= ids(workers)
 
 
+@pytest.mark.parametrize("named", NAMED)
+def test_labels_come_back_beside_tasks_that_have_none(named):
+    """A missing label makes no float of a whole number."""
+    labels, _ = crowd(**NAMED[named])
+    first = labels["worker"].iloc[0]
+    found = wb.aggregate(labels, workers=[first])
+    given = labels[labels["worker"] == first].set_index("task")["label"]
+    assert found.labels[given.index].tolist() == given.tolist()
+    assert ids(found.labels[given.index]) == ids(given)
+    absent = found.labels.drop(index=given.index)
+    assert len(absent)
+    assert all(label is None for label in absent)
+
+
+DTYPES = {
+    "Int64": {"task": "Int64", "worker": "Int64"},
+    "categories": {"task": "category", "label": "category"},
+    "text": {"task": "string", "worker": "string", "label": "string"},
+    "numbers": {"task": float, "worker": float, "label": float},
+}
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+def test_columns_of_any_type(kind):
+    labels, gold = crowd(task=int, worker=int, label=int)
+    typed = labels.astype(DTYPES[kind])
+    plain = wb.aggregate(labels, method="one-coin").to_frame()
+    found = wb.aggregate(typed, method="one-coin").to_frame()
+    assert found.drop(columns=["task", "label"]).equals(plain.drop(columns=["task", "label"]))
+    for name in ("task", "label"):
+        assert found[name].tolist() == plain[name].astype(DTYPES[kind].get(name, int)).tolist()
+
+
 def test_reading_a_frame_keeps_its_ids():
     labels, gold = crowd(task=int, worker=int, label=int)
     shuffled = labels.rename(columns={"task": "Item", "label": "answer"}).assign(more=1)

@@ -92,9 +92,13 @@ class Ids:
 
     def column(self, frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
         """Give a frame's columns of names as their user wrote them; missing ones stay so."""
-        backs: dict[str, Any] = {
-            column: pd.Series(self.all_back(frame[column]), index=frame.index) for column in columns
-        }
+        backs: dict[str, Any] = {}
+        for column in columns:
+            cells: pd.Series[Any] = pd.Series(
+                self.all_back(frame[column]), index=frame.index, dtype=object
+            )
+            # With a missing one whole numbers would become floats.
+            backs[column] = cells if cells.isna().any() else cells.infer_objects()
         return frame.assign(**backs)
 
 

@@ -81,7 +81,7 @@ class Learning(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """Give the labelers, one a row."""
-        return self.workers
+        return self.workers.copy()
 
     def plot(self) -> Figure:
         """Draw accuracy, regret or labels bought, sets and estimates."""
@@ -178,8 +178,8 @@ def learn(
     >>> learnt.to_frame()[["worker", "skill", "in_best_set"]]
       worker  skill  in_best_set
     0      0    0.9          0.6
-    1      1    0.8          0.4
-    2      2    0.6          0.4
+    1      1    0.8          0.2
+    2      2    0.6          0.2
     """
     if (simulate is None) == (labels is None):
         raise InputError("give `simulate`, or `labels`: one of them")
