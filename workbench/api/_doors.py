@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
-from workbench.base.checks import count, show
+from workbench.base.checks import count, is_number, show
 from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
@@ -93,9 +93,13 @@ class Ids:
 
     def column(self, frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
         """Give a frame's columns of names as their user wrote them; missing ones stay so."""
-        backs: dict[str, Any] = {
-            column: pd.Series(self.all_back(frame[column]), index=frame.index) for column in columns
-        }
+        backs: dict[str, Any] = {}
+        for column in columns:
+            cells: pd.Series[Any] = pd.Series(
+                self.all_back(frame[column]), index=frame.index, dtype=object
+            )
+            # With a missing one whole numbers would become floats.
+            backs[column] = cells if cells.isna().any() else cells.infer_objects()
         return frame.assign(**backs)
 
 
@@ -180,7 +184,7 @@ def truth(
     series = _series(what, gold, "task", "the true label")
     tasks = labels.tasks.with_more(what, series.index)
     classes = labels.classes.with_more(what, series)
-    if isinstance(series.index, pd.RangeIndex) and not unlabelled:
+    if isinstance(series.index, pd.RangeIndex) and len(labels.table):
         known = set(labels.table["task"])
         if not any(str(task) in known for task in series.index):
             raise InputError(
@@ -193,10 +197,17 @@ def truth(
 
 def per_worker(
     what: str,
-    value: PerWorker,
+    value: PerWorker | float | None,
     workers: Ids,
     read: Callable[[Any], T],
-) -> T:
+) -> T | float | None:
+    """Take a number for each worker, as `by_worker` does, or one for all, or none."""
+    if value is None or is_number(value):
+        return value  # type: ignore[return-value]
+    return by_worker(what, value, workers, read)  # type: ignore[arg-type]
+
+
+def by_worker(what: str, value: PerWorker, workers: Ids, read: Callable[[Any], T]) -> T:
     """Take a number for each worker, from a Series, a mapping, a frame or a file.
 
     Parameters
@@ -232,7 +243,7 @@ def capacities(capacity: int | PerWorker, workers: Ids) -> pd.Series[int] | int:
         A number that is not whole or below 0, or as `per_worker`.
     """
     if isinstance(capacity, (str, Path, pd.Series, pd.DataFrame, Mapping)):
-        return per_worker("capacity", capacity, workers, tables.read_capacities)
+        return by_worker("capacity", capacity, workers, tables.read_capacities)
     return count("capacity", capacity)
 
 

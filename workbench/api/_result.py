@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import InputError
 from workbench.base.text import plain, table
@@ -25,8 +25,8 @@ class Result:
     """Base of the frozen dataclasses that front-door functions give back."""
 
     __hash__ = None  # type: ignore[assignment]
-    _pictured: ClassVar[bool] = False
-    """Whether a notebook shows the figure too, since it says more than the table."""
+    pictured = False
+    """Whether the picture says more than the table: a notebook then shows it too."""
 
     def to_frame(self) -> pd.DataFrame:
         """Give the table that answers the question, with the user's own ids."""
@@ -61,15 +61,12 @@ class Result:
         frame = self.to_frame()
         more = f"<p>… {len(frame) - SHOWN} more rows</p>" if len(frame) > SHOWN else ""
         text = html.escape(repr(self))
-        shown = picture(self.plot()) if self._pictured else ""
-        return f"<p>{text}</p>{frame.head(SHOWN).to_html(index=False)}{more}{shown}"
+        picture = ""
+        if self.pictured:
+            from workbench.plots import as_svg
 
-
-def picture(figure: Figure) -> str:
-    """Give a figure as a part of a notebook's page."""
-    from workbench.plots import as_svg
-
-    return as_svg(figure)
+            picture = as_svg(self.plot())
+        return f"<p>{text}</p>{frame.head(SHOWN).to_html(index=False)}{more}{picture}"
 
 
 def _comparable(value: Any) -> Any:

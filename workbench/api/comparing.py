@@ -84,7 +84,7 @@ class Comparison(Result):
     notes: tuple[str, ...]
     settings: dict[str, Any]
     versions: dict[str, str]
-    _pictured = True
+    pictured = True
 
     def to_frame(self) -> pd.DataFrame:
         """Give the table, a row a method."""
@@ -326,7 +326,7 @@ def _recorded(
     kinds = None if task_types is None else _doors.task_types(task_types)[0]
     prices = None
     if costs is not None:
-        prices = _doors.per_worker("costs", costs, given.workers, tables.read_costs)
+        prices = _doors.by_worker("costs", costs, given.workers, tables.read_costs)
     limits = None if capacity is None else _doors.capacities(capacity, given.workers)
 
     def make(seed: np.random.SeedSequence) -> Instance:

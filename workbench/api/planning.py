@@ -206,7 +206,7 @@ def plan(
         strangers = strangers.append(limits.index[~limits.index.isin(known.index)])
     prices = None
     if costs is not None:
-        prices = _doors.per_worker("costs", costs, workers, tables.read_costs)
+        prices = _doors.by_worker("costs", costs, workers, tables.read_costs)
     made = room.make_plan(
         known,
         kinds,
@@ -255,7 +255,7 @@ def _known(skills: Table | PerWorker) -> tuple[pd.DataFrame | pd.Series[Any], Id
         keys: pd.Index[Any] = pd.Index(list(skills), dtype=object, tupleize_cols=False)
         skills = pd.Series(list(skills.values()), index=keys, dtype=object)
     ids = Ids.of("worker", "skills", skills.index)
-    known = _doors.per_worker("skills", skills.dropna(), ids, tables.read_skills)
+    known = _doors.by_worker("skills", skills.dropna(), ids, tables.read_skills)
     every = pd.Index([tables.as_text(name) for name in skills.index], name="worker")
     return known.reindex(every).iloc[:, 0], ids
 

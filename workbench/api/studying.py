@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.api._result import Result, picture
+from workbench.api._result import Result
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
 from workbench.pages import report as page
@@ -156,8 +156,10 @@ class StudyResult(Result):
         }
 
     def _repr_html_(self) -> str:
+        from workbench.plots import as_svg
+
         said = "".join(f"<li>{html.escape(one)}</li>" for one in self.findings)
-        shown = picture(self.plot()) if self.charts else ""
+        shown = as_svg(self.plot()) if self.charts else ""
         return f"<p>{html.escape(repr(self))}</p><ul>{said}</ul>{shown}"
 
     def __getstate__(self) -> dict[str, Any]:
