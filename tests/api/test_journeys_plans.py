@@ -60,7 +60,7 @@ def test_hiring_problem_solution_frame():
 
 
 def test_one_call_study_findings_figure_page():
-    study = wb.run_study("exact-heuristic", size="smoke", repetitions=1, processes=1)
+    study = wb.run_study("gold-estimates", size="smoke", repetitions=1, processes=1)
     study.plot().savefig("study.png")
     study.report("page.html")
     assert study.findings

@@ -260,7 +260,7 @@ def solve(
     Examples
     --------
     >>> import workbench as wb
-    >>> problem = wb.AssignmentProblem([[0.9, 0.5, 0.5]], capacity=1, requirement=1.0)
+    >>> problem = wb.AssignmentProblem([[0.3, 0.6, 0.6]], capacity=1, requirement=1.0)
     >>> solved = wb.solve(problem, "ip")
     >>> solved.objective, solved.to_frame().to_numpy().tolist()
     (2.0, [[0, 1], [0, 2]])
