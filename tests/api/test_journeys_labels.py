@@ -164,7 +164,7 @@ DTYPES = {
 
 @pytest.mark.parametrize("kind", DTYPES)
 def test_columns_of_any_type(kind):
-    labels, gold = crowd(task=int, worker=int, label=int)
+    labels, _ = crowd(task=int, worker=int, label=int)
     typed = labels.astype(DTYPES[kind])
     plain = wb.aggregate(labels, method="one-coin").to_frame()
     found = wb.aggregate(typed, method="one-coin").to_frame()
@@ -353,6 +353,20 @@ MISTAKES = {
     "both to learn": (lambda x, y: wb.learn(x, simulate=3), "give `simulate`, or `labels`"),
     "vetting": (lambda x, y: wb.learn(x, vetting_error=0.1), "go with `vetting`"),
     "skills": (lambda x, y: wb.learn(simulate=[0.5, 1.5]), "`simulate` is [0.5, 1.5]: give skills"),
+    "time": (
+        lambda x, y: wb.hire(x, y, budget=2, costs=1, money=2, time_limit="long"),
+        "`time_limit` is 'long': give a number",
+    ),
+    "workers": (lambda x, y: wb.aggregate(x, workers=5), "workers is 5: give a list of workers"),
+    "classes": (
+        lambda x, y: wb.aggregate(x, gold=y, method="weighted-linear", classes="two"),
+        "classes is 'two': give a whole number",
+    ),
+    "horizon": (lambda x, y: wb.learn(x, horizon=0), "horizon is 0: give a whole number of 1"),
+    "tasks": (lambda x, y: wb.learn(simulate=3, horizon=0), "horizon is 0"),
+    "schedule": (lambda x, y: wb.learn(x, schedule=5), "`schedule` is '5': give G1,G2"),
+    "drawn": (lambda x, y: wb.learn(simulate=3, low="a"), "`low` 'a', `high` 1: give 0 ≤ low"),
+    "no skills at all": (lambda x, y: wb.learn(simulate=[]), "`simulate` is []: give skills"),
     "data set": (lambda x, y: wb.load("blue bird"), "did you mean 'bluebird'?"),
 }  # fmt: skip
 

@@ -24,6 +24,7 @@ from workbench.aggregation.votes import (
     tally,
     weighted_majority,
 )
+from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
@@ -228,7 +229,7 @@ def _few(names: Sequence[str]) -> str:
 
 def _class_count(classes: int | None, votes: Votes) -> int:
     named = len(votes.classes)
-    if classes is not None and classes < named:
+    if classes is not None and checks.count("classes", classes, 1) < named:
         raise InputError(
             f"`classes` is {classes}, and {named} are used ({_few(list(votes.classes))}): give "
             f"{named} or more, or mend the labels"

@@ -327,4 +327,6 @@ def _kind(value: object) -> str:
 
 def _article(value: object) -> str:
     name = type(value).__name__
-    return "nothing (None)" if value is None else f"a {name}"
+    if value is None:
+        return "nothing (None)"
+    return f"an {name}" if name[0].lower() in "aeiou" or name == "ndarray" else f"a {name}"

@@ -11,6 +11,7 @@ import pandas as pd
 
 from workbench.api import _doors
 from workbench.api._result import Result
+from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import cell, table
 from workbench.crowd import tables
@@ -159,7 +160,7 @@ def hire(
     prior: tuple[float, float] | None = None,
     classes: int | None = None,
     allow_below_chance: bool = False,
-    time_limit: float = 20.0,
+    time_limit: float | None = 20.0,
     confidence: float = 0.95,
     duplicates: Duplicates = "error",
     seed: int = 0,
@@ -191,7 +192,7 @@ def hire(
     allow_below_chance
         Hire too who is more likely than not worse than guessing, as the paper does.
     time_limit
-        Seconds for the solver, where prices decide.
+        Seconds for the solver, where prices decide; None for as long as it takes.
     confidence
         Of the intervals.
     duplicates
@@ -221,6 +222,8 @@ def hire(
       worker  correct  skill
     0    ann        4    1.0
     """
+    if time_limit is not None:
+        checks.number("`time_limit`", time_limit, 0.0, math.inf)
     given = _doors.given(labels, duplicates=duplicates)
     control, given = _doors.truth(gold, given)
     found = room.hire(

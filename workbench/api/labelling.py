@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,13 @@ import pandas as pd
 from workbench.aggregation.labelling import LEARNT, Labelled, Prior, label_tasks
 from workbench.api import _doors
 from workbench.api._result import Result
+from workbench.base import checks
+from workbench.base.errors import InputError
 from workbench.base.text import cell, table
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from matplotlib.figure import Figure
 
 SHOWN = 10
@@ -152,7 +153,7 @@ def aggregate(
     method: str = "majority",
     gold: _doors.Truth | None = None,
     truth: _doors.Truth | None = None,
-    workers: pd.DataFrame | Iterable[Any] | str | Path | None = None,
+    workers: pd.DataFrame | Result | Iterable[Any] | str | Path | None = None,
     truncate: float | None = None,
     classes: int | None = None,
     class_prior: Prior | None = None,
@@ -178,7 +179,7 @@ def aggregate(
         True label by task: accuracy is measured.
     workers
         Only these workers' labels count: a frame with a column worker and, if weights are to
-        follow from it, skill, as `hire(…).to_frame()` gives it; a list of workers; or a file.
+        follow from it, skill, as `hire` gives it; a list of workers; or a file.
     truncate
         weighted-log-odds: skills are moved into [truncate, 1 − truncate]; 0.001 when not given.
     classes
@@ -235,9 +236,16 @@ def aggregate(
 
 def _chosen(workers: Any, given: _doors.Given) -> pd.DataFrame:
     """Read who counts, and perhaps the skill of each."""
+    if isinstance(workers, Result):
+        workers = workers.to_frame()
     if isinstance(workers, pd.DataFrame):
         given.workers.with_more("workers", tables.column(workers, "worker"))
     elif not isinstance(workers, (str, Path)):
+        if not isinstance(workers, Iterable):
+            raise InputError(
+                f"workers is {checks.show(workers)}: give a list of workers, or a data frame with "
+                "a column worker"
+            )
         listed = list(workers)
         given.workers.with_more("workers", listed)
         workers = pd.DataFrame({"worker": pd.Series(listed, dtype=object)})

@@ -204,14 +204,15 @@ def learn(
     if simulate is not None:
         skill = _skills(simulate, low, high, seed)
         prices = _prices(costs, len(skill))
-        return _simulated(skill, prices, horizon or HORIZON, runs or RUNS, schedule, **options)
+        tasks, times = HORIZON if horizon is None else horizon, RUNS if runs is None else runs
+        return _simulated(skill, prices, tasks, times, schedule, **options)
     assert labels is not None
     given = _doors.given(labels, duplicates="keep" if duplicates in ("first", "last") else "error")
     true = None
     if gold is not None:
         true, given = _doors.truth(gold, given, unlabelled=True)
     data = recorded(given.table, true, order=order or "file", duplicates=duplicates or "error")
-    if horizon is not None and horizon > len(data.tasks):
+    if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):
         raise InputError(f"`horizon` is {horizon}: there are {len(data.tasks)} tasks, give no more")
     text = RECORDED if schedule is None else schedule
     when = schedules.read(text, weighted=weighted)
@@ -236,13 +237,12 @@ def _skills(
 ) -> FloatArray:
     """Skills as given, or drawn evenly."""
     text = given.strip() if isinstance(given, str) else ""
-    count = int(text) if text.isascii() and text.isdigit() else given
+    count: Any = int(text) if text.isascii() and text.isdigit() else given
     if not checks.is_number(count):
-        assert not isinstance(given, int)
         for name, value in (("low", low), ("high", high)):
             if value is not None:
                 raise InputError(f"`{name}` is for drawn skills: give `simulate` a whole number")
-        skill = np.array(checks.listed("simulate", given))
+        skill = np.array(checks.listed("simulate", count))
         if not ((skill >= 0) & (skill <= 1)).all() or not len(skill):
             raise InputError(
                 f"`simulate` is {checks.show(given)}: give skills from 0 to 1, or a whole number"
@@ -251,18 +251,20 @@ def _skills(
     if not isinstance(count, (int, np.integer)) or not 1 <= count <= 10_000:
         raise InputError(f"`simulate` is {count}: give 1 to 10000 labelers, or their skills")
     least, most = 0.5 if low is None else low, 1.0 if high is None else high
-    if not 0 <= least <= most <= 1:
-        raise InputError(f"`low` {least:g}, `high` {most:g}: give 0 ≤ low ≤ high ≤ 1")
+    if not (checks.is_number(least) and checks.is_number(most) and 0 <= least <= most <= 1):
+        raise InputError(f"`low` {_short(least)}, `high` {_short(most)}: give 0 ≤ low ≤ high ≤ 1")
     return stream(seed, "skills").uniform(least, most, int(count))
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if checks.is_number(value) else repr(value)
 
 
 def _prices(given: float | str | Sequence[float] | None, workers: int) -> list[float] | None:
     if given is None:
         return None
-    values = checks.listed(
-        "costs",
-        [given] if isinstance(given, (int, float)) else given,
-    )
+    one: Any = [given] if checks.is_number(given) else given
+    values = checks.listed("costs", one)
     if len(values) == 1:
         values *= workers
     if len(values) != workers or min(values) < 0:

@@ -200,7 +200,7 @@ def named(name: str) -> Dataset:
     InputError
         Unknown name.
     """
-    if name in DATASETS:
+    if isinstance(name, str) and name in DATASETS:
         return DATASETS[name]
     near = difflib.get_close_matches(str(name).casefold(), DATASETS, n=1)
     guess = f"did you mean {near[0]!r}? " if near else ""

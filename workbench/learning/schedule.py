@@ -332,7 +332,7 @@ def read(
     """
     if isinstance(given, Schedule):
         return given
-    text = given if isinstance(given, str) else ",".join(map(str, given))
+    text = given if isinstance(given, str) else ",".join(map(str, np.atleast_1d(given)))
     if text == "theoretical":
         return _theoretical(skill, weighted)
     kind, _, numbers = text.rpartition(":")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from workbench.plots._style import COLOURS, TEXT, from_zero, key_above, plain, whole_ticks
+from workbench.plots._style import (
+    COLOURS,
+    TEXT,
+    area_key,
+    areas,
+    key_above,
+    plain,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,8 +46,7 @@ def labelling(answers: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Fi
             axes.grid(color="0.91", lw=0.6)
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
-            key_above(axes, 2)
-        figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
+        figure.suptitle(plain(textwrap.fill(title, 110)), fontsize=11)
     return figure
 
 
@@ -53,7 +60,7 @@ def _confidence(axes: Axes, answers: pd.DataFrame) -> None:
     axes.hist(
         [values[~tied], values[tied]], bins=20, range=span, stacked=True,
         color=[COLOURS[0], COLOURS[1]],
-        label=["labels", f"of them drawn among ties: {int(tied.sum())}"],
+        label=["labels", f"drawn among ties: {int(tied.sum())}" if tied.any() else "_"],
     )  # fmt: skip
     absent = len(answers) - len(labelled)
     if absent:
@@ -61,20 +68,26 @@ def _confidence(axes: Axes, answers: pd.DataFrame) -> None:
     axes.set_xlabel("confidence" if sure else "score: lead of the label over the next class")
     axes.set_ylabel("tasks")
     whole_ticks(axes.yaxis)
+    key_above(axes, 2)
 
 
 def _agreement(axes: Axes, workers: pd.DataFrame) -> None:
-    given = workers["labels"].to_numpy()
-    kinds = {"agreement": ("o", "share of labels that agree"), "skill": ("x", "skill")}
-    for at, (column, (marker, label)) in enumerate(kinds.items()):
-        if column in workers and workers[column].notna().any():
-            axes.plot(
-                given, workers[column].to_numpy(dtype=float), color=COLOURS[at], marker=marker,
-                ms=5, ls="none", alpha=0.8, label=label,
-            )  # fmt: skip
-    axes.set_xlabel("labels the worker gave")
+    ordered = workers.sort_values("agreement", ascending=False, kind="stable")
+    rank = np.arange(1, len(ordered) + 1)
+    given = ordered["labels"].to_numpy()
+    axes.scatter(
+        rank, ordered["agreement"], s=areas(given), color=COLOURS[0], edgecolors="white", lw=0.5,
+        alpha=0.8, label="share of labels that agree",
+    )  # fmt: skip
+    if "skill" in ordered and ordered["skill"].notna().any():
+        axes.plot(
+            rank, ordered["skill"].to_numpy(dtype=float), color=COLOURS[1], marker="x", ms=5,
+            ls="none", label="skill",
+        )  # fmt: skip
+    axes.set_xlabel("workers, by agreement with the labels")
     axes.set_ylabel("share")
     whole_ticks(axes.xaxis)
-    from_zero(axes)
-    axes.set_ylim(-0.03, 1.03)
-    axes.set_yticks(np.linspace(0, 1, 6))
+    axes.set_ylim(-0.05, 1.05)
+    key_above(axes, 2, handles=[
+        *axes.get_legend_handles_labels()[0], *area_key(given, "labels given", COLOURS[0]),
+    ])  # fmt: skip
