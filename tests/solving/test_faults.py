@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_models import AssignmentProblem
-from workbench.solving import Termination, door, solve
+from workbench.solving import Termination, door, highs, solve
 from workbench.solving.solution import Answer
 
 PROBLEM = AssignmentProblem(
@@ -208,3 +208,22 @@ def test_the_pyomo_route_is_held_to_the_same(monkeypatch):
     monkeypatch.setattr(door, "run_pyomo", lambda *given: CHANGES["NaN"](honest(*given)))
     for formulation in ("relaxation", "dual", "typed"):
         nothing_is_claimed(solve(PROBLEM, formulation, route="pyomo"))
+
+
+@pytest.mark.parametrize("algorithm", ["simplex", "ipx"])
+def test_a_program_without_an_answer_is_run_in_other_ways(monkeypatch, algorithm):
+    """HiGHS ends some wide-priced infeasible programs as unknown: the next way proves them so."""
+    honest, unknown = highs._ending, []
+
+    def forgetful(*given):
+        unknown.append(honest(*given))
+        return Termination.NUMERICS if len(unknown) < 3 else honest(*given)
+
+    monkeypatch.setattr(highs, "_ending", forgetful)
+    solution = solve(PROBLEM, "relaxation", algorithm=algorithm)
+    assert solution.solved
+    assert len(unknown) > 3
+    monkeypatch.undo()
+    crowded = AssignmentProblem([[1.0, 0.2], [1.0, 0.3]], 1, 1.0)
+    monkeypatch.setattr(highs, "_ending", lambda *_: Termination.NUMERICS)
+    assert solve(crowded, "relaxation").termination is Termination.NUMERICS

@@ -115,12 +115,32 @@ def run(
         columns = np.arange(len(start), dtype=np.int32)
         _checked(highs.setSolution(len(start), columns, start), "start solution")
     highs.run()
-    infeasible = highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible
+    infeasible = _ending(highspy, highs) is Termination.INFEASIBLE
     if infeasible and time.perf_counter() - started < SOON:
         # Presolve may say so of a row that holds to within the tolerance only.
-        _checked(highs.setOptionValue("presolve", "off"), "option presolve")
+        _checked(highs.setOptionValue("presolve", "off"), "option presolve=off")
         highs.run()
-    return _read(highspy, highs, model, time.perf_counter() - started)
+    for way in [] if infeasible else _other_ways(options, integer=model.integer):
+        # HiGHS may know no answer, of an infeasible program above all: another way finds one.
+        if _ending(highspy, highs) is not Termination.NUMERICS:
+            break
+        for name, value in way.items():
+            _checked(highs.setOptionValue(name, value), f"option {name}={value}")
+        _checked(highs.clearSolver(), "restart")
+        highs.run()
+    read = _read(highspy, highs, model, time.perf_counter() - started)
+    if infeasible and read.termination is Termination.NUMERICS:
+        return replace(read, termination=Termination.INFEASIBLE)  # nothing speaks against it
+    return read
+
+
+def _other_ways(options: RunOptions, *, integer: bool) -> list[dict[str, str]]:
+    """Settings to try in turn where HiGHS ends without an answer."""
+    ways = [{"presolve": "off"}]
+    if not integer:
+        other = "ipx" if options.algorithm == "simplex" else "simplex"
+        ways.append({"presolve": "off", "solver": other})
+    return ways
 
 
 def _enlarged(model: LinearModel) -> LinearModel:
@@ -193,9 +213,10 @@ def pass_arrays(highspy: Any, highs: Any, model: LinearModel) -> Any:
     )
 
 
-def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
+def _ending(highspy: Any, highs: Any) -> Termination:
+    """Why HiGHS stopped."""
     status = highspy.HighsModelStatus
-    ending = {
+    return {
         status.kOptimal: Termination.OPTIMAL,
         status.kModelEmpty: Termination.OPTIMAL,
         status.kInfeasible: Termination.INFEASIBLE,
@@ -206,6 +227,10 @@ def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
         status.kSolutionLimit: Termination.TIME_LIMIT,  # nodes
         status.kInterrupt: Termination.INTERRUPTED,
     }.get(highs.getModelStatus(), Termination.NUMERICS)
+
+
+def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
+    ending = _ending(highspy, highs)
     info, solution = highs.getInfo(), highs.getSolution()
     values = duals = bound = None
     if (
