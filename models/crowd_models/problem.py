@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,11 @@ LARGEST_PRICE = 1e15
 """Beyond it, sums of whole prices are no longer exact."""
 MONEY_ROUNDING = 1e-12
 """How far prices may add up to more than the money, relative: ten tenths are to cost one."""
+
+MOST_PRICE_STEPS = 100_000
+"""Cents up to a thousand: the highest price in steps that all prices are multiples of."""
+PRICE_ROUNDING = 1e-15
+"""How far a price's share of the highest may be off: decimal prices are rounded, and so is it."""
 
 
 def requirement(epsilon: ArrayLike) -> FloatArray:
@@ -143,6 +149,14 @@ class AssignmentProblem:
     def integral_cost(self) -> bool:
         """Whether every price is a whole number, so that a bound may be rounded up."""
         return self.cost is None or bool(np.all(self.cost == np.floor(self.cost)))
+
+    @cached_property
+    def price_step(self) -> float:
+        """The number that all prices are multiples of, so that a bound may be rounded up to one.
+
+        0 where there is none. 0.1 for prices of 0.3 and 0.2, though as floats they have no such.
+        """
+        return 1.0 if self.cost is None else price_step(self.cost[self.pairs])
 
     def uncoverable(self) -> IntArray:
         """Tasks that even all their available workers together cannot cover."""
@@ -492,6 +506,26 @@ class SelectionProblem:
             f"the money, {self.money:.12g}, buys no label: the cheapest costs {least:.12g}: "
             "give that much or more"
         )
+
+
+def price_step(prices: FloatArray) -> float:
+    """Largest number that all prices are multiples of but for rounding; 0 where there is none.
+
+    It is found from their shares of the highest, and is the same in every unit of money.
+    """
+    positive = np.unique(prices[prices > 0])
+    if not len(positive):
+        return 0.0
+    highest = float(positive[-1])
+    steps = 1
+    for share in (positive / highest).tolist():
+        near = Fraction(share).limit_denominator(MOST_PRICE_STEPS)
+        if abs(share - near) > PRICE_ROUNDING or near == 0:
+            return 0.0
+        steps = math.lcm(steps, near.denominator)
+        if steps > MOST_PRICE_STEPS:
+            return 0.0
+    return highest / steps
 
 
 def _shortfall(quality: FloatArray, available: BoolArray | None, need: FloatArray) -> FloatArray:
