@@ -531,7 +531,7 @@ def price_step(prices: FloatArray) -> float:
 def _shortfall(quality: FloatArray, available: BoolArray | None, need: FloatArray) -> FloatArray:
     reachable: FloatArray = (quality if available is None else quality * available).sum(axis=1)
     # A sum of m rounded terms may fall short of an exactly met requirement by rounding alone.
-    return need - reachable * (1 + 1e-12) - 1e-12
+    return need * (1 - 1e-12) - reachable * (1 + 1e-12)
 
 
 def _merge(columns: list[NDArray[Any]]) -> tuple[IntArray, IntArray]:

@@ -30,9 +30,12 @@ def awkward_problem(seed: int) -> AssignmentProblem:
 
 
 def _quality(rng, n, m):
-    kind = rng.integers(6)
+    kind = rng.integers(7)
     if kind == 0:
         return rng.uniform(0, 1, (n, m))
+    if kind == 6:  # far above a requirement of 1e-7, beside some below it
+        many = rng.random((n, m)) < rng.uniform(0.2, 0.8)
+        return np.where(many, rng.uniform(0, 1e-2, (n, m)), 7e-8 * rng.uniform(0, 1, (n, m)))
     if kind == 1:
         return np.round((2 * rng.choice([0.5, 0.6, 0.7, 0.9, 1.0], (n, m)) - 1) ** 2, 12)
     if kind == 2:

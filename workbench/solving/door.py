@@ -127,7 +127,7 @@ def solve(
         history=tried.answer.history,
     )
     if tried.why is not None:
-        return _infeasible(blank, tried.why, relaxed=tried.relaxed)
+        return _infeasible(blank, tried.why)
     solution = _certified(blank, problem, tried, exact=exact)
     wrong = _contradiction(problem, solution)
     if wrong:
@@ -367,12 +367,9 @@ def _contradiction(problem: AssignmentProblem | TypedProblem, solution: Solution
     return ""
 
 
-def _infeasible(blank: Solution, why: Infeasibility, *, relaxed: Answer | None) -> Solution:
-    """An infeasible problem explained, unless what was found contradicts it.
-
-    With a solved relaxation it is whole assignments that the solver denies, otherwise any.
-    """
-    whole = relaxed is not None and relaxed.pairs is not None
+def _infeasible(blank: Solution, why: Infeasibility) -> Solution:
+    """An infeasible problem explained, unless what was found contradicts it."""
+    whole = blank.formulation == "ip"
     if not why.proven and (why.scale_enough if whole else why.scale_limit) >= 1:
         note = "the solver denies a solution that the data allow"
         return replace(blank, termination=Termination.NUMERICS, note=note)

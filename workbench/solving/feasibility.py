@@ -18,7 +18,7 @@ from workbench.solving.array_route import run_arrays
 from workbench.solving.arrays import scale_arrays
 from workbench.solving.certify import farkas, lagrangian
 from workbench.solving.highs import RunOptions, run
-from workbench.solving.solution import Infeasibility
+from workbench.solving.solution import Answer, Infeasibility
 
 ROUNDS = 20
 """Linear programs spent on finding few tasks to drop; in the last, whole classes go."""
@@ -80,6 +80,24 @@ def tasks_to_drop(typed: TypedProblem, options: RunOptions | None = None) -> tup
         more = rest.tasks[lacking] if attempt == ROUNDS - 1 else np.maximum(1, whole)
         drop[lacking] += np.minimum(more, rest.tasks[lacking]).astype(np.int64)
     return drop, proven
+
+
+def proven_infeasible(typed: TypedProblem, options: RunOptions | None = None) -> bool:
+    """Whether the relaxation has no solution, by a Farkas combination checked exactly."""
+    single = np.zeros(typed.shape[0])
+    single[typed.uncoverable()] = 1.0
+    if single.any():
+        return farkas(typed, single, np.zeros(typed.shape[1]))
+    short = _shortfall(typed, options or RunOptions())
+    if short.task_weights is None or short.worker_prices is None:
+        return False
+    return farkas(typed, short.task_weights, short.worker_prices[: typed.shape[1]])
+
+
+def _shortfall(typed: TypedProblem, options: RunOptions) -> Answer:
+    """The least total shortfall, each task's measured as a share of its requirement."""
+    price = 1.0 / np.where(typed.requirement > 0, typed.requirement, 1.0)
+    return run_arrays(typed.with_shortfall(price, labels_free=True), "typed", options)
 
 
 def _share_limit(typed: TypedProblem, duals: FloatArray | None) -> float:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import IntArray
 from workbench.solving.array_route import run_arrays
 from workbench.solving.certify import certify
 from workbench.solving.cutting_planes import run_cutting_planes, too_large
@@ -69,7 +69,7 @@ def _proven(problem: AssignmentProblem | TypedProblem, answer: Answer) -> bool:
     return proof.status == "proven"
 
 
-def lifted(problem: TypedProblem, answer: Answer, pairs: tuple[FloatArray, ...]) -> Answer:
+def lifted(problem: TypedProblem, answer: Answer, pairs: tuple[IntArray, IntArray]) -> Answer:
     """An answer by class counts in terms of the pairs, tasks and workers that were counted."""
     counts, weights, prices = answer.pairs, answer.task_weights, answer.worker_prices
     if counts is not None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.problem import price_step
@@ -30,8 +31,9 @@ from workbench.solving.solution import (
 )
 
 MANTISSA = 2.0**44
-"""Prices are rounded to 44 bits: dividing by a unit moves the last of 53, and so may decide ties."""
+"""Prices are rounded to 44 bits: dividing by a unit moves the last of 53, which may decide ties."""
 
+Number = TypeVar("Number", np.float64, np.int64)
 Problem = TypeVar("Problem", AssignmentProblem, TypedProblem)
 
 
@@ -157,7 +159,9 @@ def in_unit(history: tuple[Moment, ...], unit: float) -> tuple[Moment, ...]:
     )
 
 
-def _by_class(values: FloatArray, known: IntArray | None, asked: IntArray | None) -> FloatArray:
+def _by_class(
+    values: NDArray[Number], known: IntArray | None, asked: IntArray | None
+) -> NDArray[Number]:
     """Values by class of one grouping by class of a finer one of the same members."""
     assert known is not None
     assert asked is not None

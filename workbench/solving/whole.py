@@ -16,7 +16,7 @@ from crowd_models import AssignmentProblem
 from workbench.base.arrays import FloatArray
 from workbench.solving.array_route import run_arrays
 from workbench.solving.certify import OPTIMALITY, lagrangian, primal_checks, rounded_up
-from workbench.solving.feasibility import rounded, share_met
+from workbench.solving.feasibility import proven_infeasible, rounded, share_met
 from workbench.solving.highs import RunOptions
 from workbench.solving.linear import lifted, solve_linear
 from workbench.solving.patterns.route import run_patterns
@@ -76,7 +76,7 @@ def solve_whole(
     if is_loose(problem):
         plain = view(problem, whole=False)
         relaxed = plain.back(_relaxation(plain, left))
-    if relaxed.termination is Termination.INFEASIBLE:
+    if relaxed.termination is Termination.INFEASIBLE and proven_infeasible(problem.typed, left()):
         return Attempt(relaxed, relaxed)
     known = Known(seen, relaxed, report, started)
     proofs = _proofs(tight) if is_loose(problem) else ()
@@ -123,10 +123,9 @@ def _bound(problem: AssignmentProblem, relaxed: Answer) -> float | None:
 
 
 def _start(problem: AssignmentProblem, relaxed: Answer) -> FloatArray | None:
-    """Round the relaxation to a whole plan to start from, if it can be."""
-    if relaxed.pairs is None:
-        return None
-    assignment = rounded(problem, _matrix(problem, relaxed.pairs))
+    """Round the relaxation, if there is one, to a whole plan to start from, if it can be."""
+    shares = np.zeros(problem.shape) if relaxed.pairs is None else _matrix(problem, relaxed.pairs)
+    assignment = rounded(problem, shares)
     return assignment[problem.pairs] if share_met(problem, assignment) >= 1 else None
 
 
@@ -251,26 +250,20 @@ def _by_methods(known: Known, relaxed: Answer, route: str, method: str, left: Re
 def _wrong(known: Known, answer: Answer, gap: float) -> str:
     """What speaks against an answer that may leave a gap; empty for nothing."""
     cost, best = known.cost(answer), known.cost(known.answer)
-    ending = answer.termination
-    if ending is Termination.INFEASIBLE:
-        return "denies a solution that is known" if best < np.inf else ""
-    if ending is Termination.NUMERICS:
-        return answer.note or "found no answer"
-    if ending is Termination.OPTIMAL and answer.pairs is None:
-        return "claims an optimum and gives none"
-    if answer.pairs is not None and (broken := _broken(known.problem, answer.pairs)):
-        return f"gives a solution that fails its certificate: {broken}"
-    least = min(cost, best)
-    if answer.bound is not None and answer.bound > least + OPTIMALITY * abs(least):
-        return "claims a bound that denies a solution that is known"
+    ending, least = answer.termination, min(cost, best)
     bounds = [bound for bound in (answer.bound, known.answer.bound) if bound is not None]
-    if (
-        ending is Termination.OPTIMAL
-        and bounds
-        and max(bounds) < cost - max(gap, OPTIMALITY) * cost
-    ):
-        return "calls a solution optimal that its bound does not prove"
-    return ""
+    broken = "" if answer.pairs is None else _broken(known.problem, answer.pairs)
+    wrong = {
+        answer.note or "found no answer": ending is Termination.NUMERICS,
+        "denies a solution that is known": ending is Termination.INFEASIBLE and best < np.inf,
+        "claims an optimum and gives none": ending is Termination.OPTIMAL and answer.pairs is None,
+        f"gives a solution that fails its certificate: {broken}": bool(broken),
+        "claims a bound that denies a solution that is known": answer.bound is not None
+        and answer.bound > least * (1 + OPTIMALITY),
+        "calls a solution optimal that its bound does not prove": ending is Termination.OPTIMAL
+        and max(bounds, default=np.inf) < cost * (1 - max(gap, OPTIMALITY)),
+    }
+    return next((words for words, holds in wrong.items() if holds), "")
 
 
 def _broken(problem: AssignmentProblem, pairs: FloatArray) -> str:
@@ -321,11 +314,11 @@ def _by_search(known: Known, relaxed: Answer, left: Remaining) -> Answer:
     )
 
 
-def _by_highs(known: Known, relaxed: Answer, left: Remaining) -> Answer:
+def _by_highs(known: Known, _: Answer, left: Remaining) -> Answer:
     return run_arrays(known.problem, "ip", left(), known.answer.pairs, known.improved)
 
 
-def _by_pyomo(known: Known, relaxed: Answer, left: Remaining) -> Answer:
+def _by_pyomo(known: Known, _: Answer, left: Remaining) -> Answer:
     return run_pyomo(known.problem, "ip", left())
 
 
