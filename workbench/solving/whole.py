@@ -261,7 +261,7 @@ def _wrong(known: Known, answer: Answer, gap: float) -> str:
         "claims a bound that denies a solution that is known": answer.bound is not None
         and answer.bound > least * (1 + OPTIMALITY),
         "calls a solution optimal that its bound does not prove": ending is Termination.OPTIMAL
-        and max(bounds, default=np.inf) < cost * (1 - max(gap, OPTIMALITY)),
+        and max(bounds, default=np.inf) < least * (1 - max(gap, OPTIMALITY)),
     }
     return next((words for words, holds in wrong.items() if holds), "")
 
