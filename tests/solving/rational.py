@@ -99,7 +99,7 @@ def rational_optimum(problem: AssignmentProblem) -> Optimum:
 
 def _best(problem: AssignmentProblem, slack: Fraction) -> Fraction | None:
     """Task by task: the least cost of every state of the capacities that are left."""
-    n, m = problem.shape
+    n = len(problem.requirement)
     states = {tuple(np.minimum(problem.capacity, n).tolist()): Fraction(0)}
     for i in range(n):
         covers = _covers(problem, i, slack)

@@ -162,6 +162,7 @@ def _block(title: str, solution: Solution) -> str:
     rows = [
         ("objective", _number(solution.objective)),
         ("bound", _bound(solution)),
+        *_bounds(solution),
         ("gap", "unknown" if solution.gap is None else f"{100 * solution.gap:.4g} %"),
         ("termination", str(solution.termination)),
         *([("method", solution.method)] if solution.method else []),
@@ -194,6 +195,14 @@ def _bound(solution: Solution) -> str:
         f"{_number(solution.bound)} (by the solver's branch and bound; proven from the data: "
         f"{_number(certified)})"
     )
+
+
+def _bounds(solution: Solution) -> list[tuple[str, str]]:
+    """Give the recomputed bounds by name, where there are several."""
+    bounds = solution.certificate.bounds
+    if len(bounds) < 2:
+        return []
+    return [("  bounds", ", ".join(f"{name} {_number(value)}" for name, value in bounds.items()))]
 
 
 def _number(value: float | None) -> str:
