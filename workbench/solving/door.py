@@ -265,7 +265,7 @@ def attempt(
     def explained(relaxed: Answer | None = None) -> Attempt:
         note = "infeasible by the solver's word: there was no time to prove it and say why"
         report(Attempt(Answer(Termination.INFEASIBLE, note=note), relaxed))
-        why = explain(problem, replace(options, time_limit=None))
+        why = explain(problem, left())
         return Attempt(Answer(Termination.INFEASIBLE), relaxed, why)
 
     if len(problem.uncoverable()):

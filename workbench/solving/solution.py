@@ -174,7 +174,8 @@ class Infeasibility:
     alone
         Tasks that all available workers together cannot cover, whatever the capacities.
     drop
-        Tasks to discard so that the relaxation of the rest is feasible; of equal tasks, the last.
+        Tasks to discard so that the relaxation of the rest is feasible, the fewest where
+        `drop_fewest`; of equal tasks, the last.
         For a problem stated by class, the classes that have such tasks.
     scale_limit
         No requirement above this share of the asked one can be met for all tasks (weak duality).
@@ -186,6 +187,10 @@ class Infeasibility:
         tasks differ in ε.
     proven
         Whether a checked Farkas combination shows that the relaxation is infeasible.
+    drop_least
+        No fewer tasks can be dropped, proven in rational arithmetic (`solving.dropping`).
+    drop_fewest
+        Whether `drop` has the fewest tasks, by that proof or by the solver's branch and bound.
     """
 
     alone: tuple[int, ...]
@@ -195,6 +200,8 @@ class Infeasibility:
     epsilon_limit: float | None
     epsilon_enough: float | None
     proven: bool
+    drop_least: int = 0
+    drop_fewest: bool = True
 
     def sentence(self, names: Sequence[object] | None = None) -> str:
         """One line: what cannot be covered, and what to do; tasks by name where names are given."""
@@ -205,7 +212,8 @@ class Infeasibility:
             who = f"the workers' capacities cannot cover {tasks} beside the rest"
         else:
             who = "no whole assignment covers every task"
-        mends = [f"drop {'it' if len(self.drop) == 1 else 'them'}"] if self.drop else []
+        perhaps = "" if self.drop_fewest else " (perhaps fewer would do)"
+        mends = [f"drop {'it' if len(self.drop) == 1 else 'them'}{perhaps}"] if self.drop else []
         if self.epsilon_enough is not None:
             mends.append(f"use --epsilon {_shown(self.epsilon_enough, ROUND_CEILING)} or larger")
         elif self.scale_enough > 0:

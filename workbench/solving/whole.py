@@ -16,7 +16,8 @@ from crowd_models import AssignmentProblem
 from workbench.base.arrays import FloatArray
 from workbench.solving.array_route import run_arrays
 from workbench.solving.certify import OPTIMALITY, lagrangian, primal_checks, rounded_up
-from workbench.solving.feasibility import proven_infeasible, rounded, share_met
+from workbench.solving.dropping import proven_infeasible
+from workbench.solving.feasibility import rounded, share_met
 from workbench.solving.highs import RunOptions
 from workbench.solving.linear import lifted, solve_linear
 from workbench.solving.patterns.route import run_patterns
