@@ -143,6 +143,7 @@ def test_every_line_can_be_covered():
                     assert mean > 1.1 * problem.tasks @ problem.requirement
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", growth.JOBS)
 def test_every_job_runs_and_tells(what, capsys):
     growth.child(what, Shape(30, 100, 3))

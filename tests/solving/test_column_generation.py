@@ -90,6 +90,7 @@ def test_few_distinct_qualities_are_proven_by_the_data_alone(values, seed):
     assert relaxed.objective < found.objective - 1  # the relaxation could not have proven it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_crowd_of_many_qualities(seed):
     problem = crowd(seed)

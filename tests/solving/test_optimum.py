@@ -46,6 +46,7 @@ def test_arrays_against_enumeration(problem):
     check_against_enumeration(problem, "arrays")
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_pyomo_against_enumeration(problem):

@@ -4,6 +4,21 @@
 calls one room, and wraps what comes back as a `Result`.
 """
 
+from workbench.api.hiring import Hires, hire
+from workbench.api.labelling import Labels, aggregate
+from workbench.api.learning import Learning, learn
+from workbench.api.reading import load, read_gold, read_labels
 from workbench.base.errors import InputError
 
-__all__ = ["InputError"]
+__all__ = [
+    "Hires",
+    "InputError",
+    "Labels",
+    "Learning",
+    "aggregate",
+    "hire",
+    "learn",
+    "load",
+    "read_gold",
+    "read_labels",
+]

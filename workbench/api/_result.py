@@ -25,6 +25,9 @@ class Result:
 
     __hash__ = None  # type: ignore[assignment]
 
+    pictured = False
+    """Whether the picture says more than the table: a notebook then shows it too."""
+
     def to_frame(self) -> pd.DataFrame:
         """Give the table that answers the question, with the user's own ids."""
         raise NotImplementedError
@@ -58,7 +61,12 @@ class Result:
         frame = self.to_frame()
         more = f"<p>… {len(frame) - SHOWN} more rows</p>" if len(frame) > SHOWN else ""
         text = html.escape(repr(self))
-        return f"<p>{text}</p>{frame.head(SHOWN).to_html(index=False)}{more}"
+        picture = ""
+        if self.pictured:
+            from workbench.plots import as_svg
+
+            picture = as_svg(self.plot())
+        return f"<p>{text}</p>{frame.head(SHOWN).to_html(index=False)}{more}{picture}"
 
 
 def _comparable(value: Any) -> Any:

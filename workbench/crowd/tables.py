@@ -24,6 +24,7 @@ from workbench.crowd._reading import (
     Source,
     Table,
     as_number,
+    as_text,
     listing,
     numbers,
     open_table,
@@ -35,6 +36,8 @@ __all__ = [
     "Duplicates",
     "LabelSet",
     "Source",
+    "as_text",
+    "column",
     "read_capacities",
     "read_costs",
     "read_gold",
@@ -62,6 +65,19 @@ class LabelSet:
     name: str
     labels: pd.DataFrame
     gold: pd.Series[Any]
+
+
+def column(frame: pd.DataFrame, field: str) -> pd.Series[Any]:
+    """Find the column (or level of the index) of a field, whatever its alias, cells as they are.
+
+    Raises
+    ------
+    InputError
+        There is none, or more than one.
+    """
+    named = [name for name in frame.index.names if name is not None]
+    whole = frame.reset_index(level=named) if named else frame
+    return whole.iloc[:, open_table(whole.iloc[:1], field).place(field)]
 
 
 def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataFrame:

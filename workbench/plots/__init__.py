@@ -1,14 +1,15 @@
 """Pictures of results (floor 5). Nothing below this floor draws.
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
-marker or dash of its own. A module for each room: `compare`, `assign`, `select`, `learn`,
-`study`, `solving`, and `growth` for the bench.
+marker or dash of its own. A module for each room: `compare`, `assign`, `select`, `label`,
+`learn`, `study`, `solving`, and `growth` for the bench.
 """
 
 from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT
 from workbench.plots.assign import sample_spread
 from workbench.plots.compare import comparison
 from workbench.plots.growth import cost_growth
+from workbench.plots.label import labelling
 from workbench.plots.learn import learning
 from workbench.plots.render import as_png, as_svg
 from workbench.plots.select import FAINTEST, hiring
@@ -28,6 +29,7 @@ __all__ = [
     "cost_growth",
     "hiring",
     "incumbents",
+    "labelling",
     "learning",
     "sample_spread",
 ]
