@@ -42,6 +42,24 @@ def number(name: str, value: float, low: float, high: float) -> float:
     return float(value)
 
 
+def listed(name: str, value: str | Sequence[float], *, shown: str | None = None) -> list[float]:
+    """Read finite numbers, from text with commas between or one by one.
+
+    Parameters
+    ----------
+    shown
+        What the message quotes, where `value` is a part of it.
+    """
+    try:
+        values = [float(part) for part in (value.split(",") if isinstance(value, str) else value)]
+    except (TypeError, ValueError):
+        values = [math.nan]
+    if not all(map(math.isfinite, values)):
+        given = show(value if shown is None else shown)
+        raise InputError(f"`{name}` is {given}: give numbers with commas between, as 0.7,0.8")
+    return values
+
+
 def inside(name: str, value: float) -> float:
     """Check a number strictly between 0 and 1."""
     if not is_number(value) or not 0 < value < 1:

@@ -216,7 +216,7 @@ def hire(
         one class only, a worker without a price, prices without money or the reverse, or an
         option out of range.
     """
-    if rule not in RULES:
+    if not isinstance(rule, str) or rule not in RULES:
         raise InputError(f"rule {rule!r} is unknown: use {', '.join(RULES)}")
     checks.count("budget", budget, 1)
     checks.inside("confidence", confidence)
