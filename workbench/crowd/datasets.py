@@ -204,7 +204,7 @@ def named(name: str) -> Dataset:
         return DATASETS[name]
     near = difflib.get_close_matches(str(name).casefold(), DATASETS, n=1)
     guess = f"did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"no data set {show(name)}; {guess}there are {', '.join(DATASETS)}")
+    raise InputError(f"no data set {show(name)}: {guess}there are {', '.join(DATASETS)}")
 
 
 def _download(dataset: Dataset, file: RemoteFile, folder: Path, progress: bool) -> Path:
