@@ -249,15 +249,14 @@ def _known(skills: Table | PerWorker) -> tuple[pd.DataFrame | pd.Series[Any], Id
     if isinstance(skills, (str, Path)):
         return tables.read_skills(skills), Ids("worker")
     if isinstance(skills, pd.DataFrame):
-        names = tables.column(skills, "worker")
+        names = tables.column(skills, "worker", "skills")
         return tables.read_skills(skills), Ids.of("worker", "skills", names)
-    if isinstance(skills, Mapping):
-        keys: pd.Index[Any] = pd.Index(list(skills), dtype=object, tupleize_cols=False)
-        skills = pd.Series(list(skills.values()), index=keys, dtype=object)
-    ids = Ids.of("worker", "skills", skills.index)
-    known = _doors.by_worker("skills", skills.dropna(), ids, tables.read_skills)
-    every = pd.Index([tables.as_text(name) for name in skills.index], name="worker")
-    return known.reindex(every).iloc[:, 0], ids
+    given = _doors.series_of("skills", skills, "worker", "the skill")
+    ids = Ids.of("worker", "skills", given.index)
+    known = given.dropna()
+    if len(known):
+        known = _doors.by_worker("skills", known, ids, tables.read_skills).iloc[:, 0]
+    return known.reindex([tables.as_text(name) for name in given.index]), ids
 
 
 def _names(by_worker: int | PerWorker) -> Iterable[Any]:
@@ -265,7 +264,7 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
     if isinstance(by_worker, pd.Series):
         return by_worker.index
     if isinstance(by_worker, pd.DataFrame):
-        return tables.column(by_worker, "worker")
+        return tables.column(by_worker, "worker", "capacity")
     return by_worker if isinstance(by_worker, Mapping) else ()
 
 
@@ -290,6 +289,6 @@ def _pairs(pairs: Pairs, tasks: Ids, workers: Ids) -> tuple[pd.DataFrame, Ids]:
     if not isinstance(pairs, (str, Path)):
         if not isinstance(pairs, pd.DataFrame):
             pairs = room.as_pairs(pairs)
-        tasks.with_more("availability", tables.column(pairs, "task"))
-        workers = workers.with_more("availability", tables.column(pairs, "worker"))
+        tasks.with_more("availability", tables.column(pairs, "task", "availability"))
+        workers = workers.with_more("availability", tables.column(pairs, "worker", "availability"))
     return tables.read_pairs(pairs), workers

@@ -19,7 +19,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.crowd import align
-from workbench.crowd._frames import by_task, kind
+from workbench.crowd._frames import by_task
 from workbench.crowd.skills import quality
 from workbench.solving import Solution, Termination, solve
 
@@ -148,13 +148,13 @@ def offline_problem(
     kinds = _types(known, tasks)
     prices = None
     if costs is not None:
-        prices = align.prices(known.index, known.columns, costs)[kinds]
+        prices = align.prices(list(known.index), list(known.columns), costs)[kinds]
     available = known.notna().to_numpy().T[kinds]
     if availability is not None:
         available &= _mask(as_pairs(availability), tasks, known)
     return AssignmentProblem(
         quality(known.fillna(0.5).to_numpy().T)[kinds],
-        align.capacities(known.index, capacity),
+        align.capacities(list(known.index), capacity),
         np.full(len(tasks), float(requirement(epsilon))),
         prices,
         None if available.all() else available,
@@ -174,7 +174,7 @@ def as_pairs(availability: Pairs) -> pd.DataFrame:
     frame = availability
     if not isinstance(frame, pd.DataFrame):
         if isinstance(frame, (str, pd.Series, Mapping)) or not isinstance(frame, Iterable):
-            raise InputError(f"availability: {kind(frame)}; {form}")
+            raise InputError(f"availability: {checks.type_name(frame)}; {form}")
         listed = list(frame)
         for place, pair in enumerate(listed):
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import IntArray, Names
-from workbench.base.checks import listing, show
+from workbench.base.checks import listing, show, type_name
 from workbench.base.errors import InputError
 
 COLUMNS = ["task", "worker", "label"]
@@ -23,7 +23,7 @@ def label_table(labels: pd.DataFrame) -> pd.DataFrame:
     """Return the columns `task, worker, label`, complete, each pair once."""
     if not isinstance(labels, pd.DataFrame):
         raise InputError(
-            f"labels: {kind(labels)}; give a data frame with columns task, worker, label"
+            f"labels: {type_name(labels)}; give a data frame with columns task, worker, label"
         )
     missing = [name for name in COLUMNS if name not in labels.columns]
     if missing:
@@ -118,7 +118,7 @@ def keyed(name: str, series: pd.Series[Any], key: str, column: str) -> None:
         made = ""
         if isinstance(series, pd.DataFrame):
             made = f", as frame.set_index({key!r})[{column!r}]"
-        raise InputError(f"{name}: {kind(series)}; give a Series of {column} by {key}{made}")
+        raise InputError(f"{name}: {type_name(series)}; give a Series of {column} by {key}{made}")
     once(name, series.index, key)
 
 
@@ -127,9 +127,3 @@ def once(name: str, keys: pd.Index[Any], key: str) -> None:
     twice = keys.duplicated()
     if twice.any():
         raise InputError(f"{name}: {key} {show(keys[int(twice.argmax())])} appears twice; keep one")
-
-
-def kind(value: object) -> str:
-    """Say what was given in place of something else."""
-    names = {pd.DataFrame: "a data frame", type(None): "nothing (None)"}
-    return names.get(type(value), f"of type {type(value).__name__}")

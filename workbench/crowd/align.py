@@ -43,8 +43,8 @@ def skills(table: pd.DataFrame | pd.Series[Any], task_types: Names | Sequence[An
     Raises
     ------
     InputError
-        A worker or a type twice, a skill that is not a number from 0 to 1, one skill a worker for
-        several types, or workers that are a column.
+        A worker or a type twice, a skill that is not a number from 0 to 1, none that is known, one
+        skill a worker for several types, or workers that are a column.
     """
     if isinstance(table, pd.DataFrame):
         frame = _by_worker("skills", table)
@@ -57,6 +57,8 @@ def skills(table: pd.DataFrame | pd.Series[Any], task_types: Names | Sequence[An
             )
         frame = table.to_frame(task_types[0])
     values = _numbers("skills", frame, 1.0, "give a probability from 0 to 1, or NaN if unknown")
+    if np.isnan(values).all():
+        raise InputError("skills: none is known; give that of one worker at least")
     return pd.DataFrame(values, index=frame.index, columns=frame.columns)
 
 
@@ -151,6 +153,6 @@ def _numbers(
         place = f" for {checks.show(table.columns[column])}" if table.shape[1] > 1 else ""
         raise InputError(
             f"{name}: worker {checks.show(table.index[row])} has "
-            f"{checks.show(table.iat[row, column])}{place}; {mend}"
+            f"{checks.show(table.iloc[row, column])}{place}; {mend}"
         )
     return values
