@@ -71,6 +71,14 @@ def test_the_front_door_alone_is_seen():
         _ = wb.hires
 
 
+def test_the_command_offers_what_the_front_door_takes():
+    """Help texts name the choices without importing what has them."""
+    from workbench.cli.compare import CROWDS
+    from workbench.crowd import population
+
+    assert tuple(population.CROWDS) == CROWDS
+
+
 def test_importing_it_imports_nothing_heavy():
     code = "import sys, workbench; print({'numpy', 'pandas', 'workbench.api'} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
