@@ -18,7 +18,7 @@ NAN = float("nan")
 SKILLS = pd.Series({"ann": 0.9, "bob": 0.9, "cay": 0.9, "new": NAN})
 TASKS = pd.Series("all", index=["a", "b"])
 # Two labels of skill 0.9 cover 2 ln(1/0.6) = 1.02, one does not.
-ASKED = {"capacity": 2, "epsilon": 0.6}
+ASKED = {"capacity": 2, "epsilon": 0.6, "time_limit": None}
 PAIRS = [("a", "ann"), ("a", "bob"), ("b", "ann"), ("b", "cay"), ("b", "new")]
 
 
@@ -100,7 +100,7 @@ class TestWithoutHistory:
         assert plan.without_history == ("new",)
         assert "new" not in set(plan.table["worker"])
         assert plan.skills.loc["new"].tolist() == [0.5]
-        problem = offline_problem(SKILLS, TASKS, costs=costs, **ASKED)
+        problem = offline_problem(SKILLS, TASKS, costs=costs, capacity=2, epsilon=0.6)
         assert problem.mask.tolist() == [[True, True, True, False]] * 2
 
     def test_changes_nothing_for_the_others(self):
@@ -117,17 +117,24 @@ class TestWithoutHistory:
     def test_named_elsewhere_alone(self):
         capacity = pd.Series(2, index=["ann", "bob", "cay", "new", "guest"])
         plan = make_plan(
-            SKILLS, TASKS, capacity=capacity, epsilon=0.6, availability=[*PAIRS, ("a", "other")]
+            SKILLS, TASKS, availability=[*PAIRS, ("a", "other")], **{**ASKED, "capacity": capacity}
         )
         assert plan.without_history == ("new", "guest", "other")
 
     def test_are_named_where_there_is_no_plan(self):
-        plan = make_plan(SKILLS, TASKS, capacity=2, epsilon=0.01)
+        asked = {**ASKED, "epsilon": 0.01}
+        plan = make_plan(SKILLS, TASKS, **asked)
         assert plan.message is not None
         assert plan.message.startswith("infeasible: all workers together cannot cover tasks a, b")
         assert plan.message.endswith("(left out, skill unknown: 'new')")
-        known = make_plan(SKILLS.dropna(), TASKS, capacity=2, epsilon=0.01)
+        known = make_plan(SKILLS.dropna(), TASKS, **asked)
         assert "unknown" not in str(known.message)
+
+
+def test_a_pair_of_a_stranger_opens_no_other():
+    pairs = [("a", "ann"), ("a", "bob"), ("a", "stranger"), ("b", "stranger")]
+    problem = offline_problem(SKILLS.dropna(), TASKS, capacity=2, epsilon=0.6, availability=pairs)
+    assert problem.mask.tolist() == [[True, True, False], [False, False, False]]
 
 
 def test_no_pair_is_no_plan():
@@ -211,6 +218,10 @@ BAD = {
     "costs in a list": (lambda: planned(costs=[1.0] * 4), "costs: a list; give a Series of cost"),
     "costs with a column worker": (
         lambda: planned(costs=FRAME), "costs: worker is a column; make it the index",
+    ),
+    "two prices": (
+        lambda: planned(costs=pd.DataFrame({"all": 1.0}, index=[*WORKERS, "bob"])),
+        "costs: worker 'bob' appears twice; keep one",
     ),
     "price of a type": (
         lambda: planned(costs=pd.DataFrame({"all": [1, 1, -1, 1]}, index=WORKERS)),
