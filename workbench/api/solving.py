@@ -14,7 +14,7 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
 from workbench.api._result import Result
-from workbench.base.checks import show
+from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
 
 if TYPE_CHECKING:
@@ -389,7 +389,7 @@ def read(problem: Problem | str | Path, epsilon: float | None = None) -> Problem
         problem = read_problem(problem)
     elif not isinstance(problem, Problem):
         raise InputError(
-            f"problem: a {type(problem).__name__}; give an AssignmentProblem, TypedProblem or "
+            f"problem: {type_name(problem)}; give an AssignmentProblem, TypedProblem or "
             "SelectionProblem, or the path of a .json or .npz file"
         )
     if epsilon is None:
