@@ -125,6 +125,7 @@ def large_crowds():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", large_crowds())
 def test_501_labelers_in_high_precision(kind):
     skill = large_crowds()[kind]

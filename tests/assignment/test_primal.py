@@ -48,6 +48,7 @@ def covered(problem, chosen):
 
 
 class TestTheorem1:
+    @pytest.mark.slow
     def test_holds_wherever_its_assumption_does(self):
         """200 instances with the assumption: all feasible, all within min(m, n) of the optimum."""
         rng = np.random.default_rng(20130616)

@@ -324,6 +324,7 @@ def refusal(call):
         return None, str(refused)
 
 
+@pytest.mark.slow
 @each
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -19,6 +19,8 @@ from workbench.studies.catalog import (
     weighted_vote,
 )
 
+pytestmark = pytest.mark.slow
+
 SWEEPS = {
     "weighted-vote": ([{"voters": [120], "skills": ["weak", "able"], "epsilon": [0.001]}], 12),
     "gold-estimates": (

@@ -154,6 +154,7 @@ class TestContinuous:
         assert rule("continuous", spoil(many())).ruling is Ruling.UNMEASURED
 
 
+@pytest.mark.slow
 class TestBroken:
     def test_contexts_that_are_never_learnt(self, monkeypatch):
         sweep = [{"contexts": [1, 2], "learner": ["contexts"], "horizon": [300], "tests": [1.0]}]

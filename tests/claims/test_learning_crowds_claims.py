@@ -169,6 +169,7 @@ def test_table_3_and_the_printed_rule():
     assert "273" in figures
 
 
+@pytest.mark.slow
 class TestBroken:
     """Break what is measured, replay stand-ins of known skills: the verdict is another."""
 

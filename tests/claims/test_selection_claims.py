@@ -486,6 +486,7 @@ def ruling(claim, run):
     return found.ruling
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "whole", "breaking", "broken"), BROKEN,
     ids=[f"{one[0]}: {one[2].__name__}" for one in BROKEN],

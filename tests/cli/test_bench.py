@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from workbench.bench import ROWS, SMOKE, Row, Size, bench
+from workbench.bench import SMOKE, Row, Size, bench
 from workbench.bench.crowds import same_optimum
+from workbench.bench.growth import Line, Shape
 from workbench.bench.measure import (
     Sample,
     Target,
@@ -18,19 +19,20 @@ from workbench.bench.measure import (
 from workbench.bench.rows import JOBS, child
 
 
-def test_every_row_runs(run, tmp_path):
-    out = tmp_path / "bench.json"
-    result = run("bench", "--smoke", "--repeats", 1, "--json", "--out", out)
+def test_rows_by_json(run, tmp_path):
+    out, names = tmp_path / "bench.json", ["typed", "prefixes", "start-up"]
+    result = run("bench", "--smoke", "--rows", ",".join(names), "--repeats", 1, "--json",
+                 "--out", out)  # fmt: skip
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert told == json.loads(out.read_text())
-    assert [row["name"] for row in told["rows"]] == [row.name for row in ROWS]
+    assert [row["name"] for row in told["rows"]] == names
     assert all(row["reached"] is None for row in told["rows"])
     # A gap may be 0; nothing else is.
     assert all(row["ours_median"] > 0 or row["unit"] == "%" for row in told["rows"])
     assert told["machine"]["cores"] >= 1
     assert "highspy" in told["versions"]
-    assert [line.split()[1] for line in result.stderr.splitlines()] == [row.name for row in ROWS]
+    assert [line.split()[1] for line in result.stderr.splitlines()] == names
 
 
 def test_the_table(run):
@@ -190,7 +192,9 @@ def test_the_full_lp_must_have_a_solution():
         trial.through_pyomo()
 
 
-def test_growth_goes_on_where_it_was_stopped(run, tmp_path):
+def test_growth_goes_on_where_it_was_stopped(run, tmp_path, monkeypatch):
+    line = Line("LP over pairs", "tasks", (30, 60, 90), Shape(60, 100))
+    monkeypatch.setattr("workbench.bench.growth.lines", lambda smoke: (line,))
     out = tmp_path / "growth.json"
     result = run("bench", "--growth", "--smoke", "--json", "--out", out)
     assert result.exit_code == 0, result.output

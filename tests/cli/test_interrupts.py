@@ -1,6 +1,6 @@
 """Ctrl-C at random moments of every command: 130, nobody left behind, nothing half-written.
 
-A dozen by default; WORKBENCH_INTERRUPTS is how many, WORKBENCH_INTERRUPTS_SEED which ones.
+Five by default; WORKBENCH_INTERRUPTS is how many, WORKBENCH_INTERRUPTS_SEED which ones.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from workbench.studies.request import request
 from workbench.studies.run import run
 from workbench.studies.store import Store
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals")]
 
-MANY = int(os.environ.get("WORKBENCH_INTERRUPTS", "12"))
+MANY = int(os.environ.get("WORKBENCH_INTERRUPTS", "5"))
 SEED = int(os.environ.get("WORKBENCH_INTERRUPTS_SEED", "4"))
 MARK = "WORKBENCH_INTERRUPTED_RUN"
 """In the environment of a command: whoever has it was started by it."""
@@ -254,7 +254,7 @@ def test_ctrl_c_at_random_moments(given, tmp_path):
 
     def interrupted(job: tuple[str, str, float]) -> str:
         name, where, moment = job
-        # Of the dozen, a moment is in seconds; of many, a share of the time the command takes.
+        # Of a few, a moment is in seconds; of many, a share of the time the command takes.
         if len(names) < MANY:
             moment *= 1.1 * runner.finished(name).seconds
         ran = runner.run(name, where, moment)

@@ -283,6 +283,7 @@ def test_ones_own_trials_are_run_again_where_their_file_is_named(marked, run, re
         assert "none.py: no such file" in refused("study", verb, "--study", "none.py")
 
 
+@pytest.mark.slow
 def test_what_a_trial_prints_or_leaves_running_is_kept_out_of_verify(tmp_path):
     body = "    print(1, flush=True)\n    threading.Thread(target=time.sleep, args=(900,)).start()"
     (tmp_path / "own.py").write_text(

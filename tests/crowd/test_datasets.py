@@ -95,7 +95,7 @@ def test_registry():
 @pytest.mark.parametrize("call", [fetch, load])
 def test_unknown_names(call):
     text = message(call, "Bluebirds")
-    assert "no data set 'Bluebirds'; did you mean 'bluebird'?" in text
+    assert "no data set 'Bluebirds': did you mean 'bluebird'?" in text
     assert "bluebird, rte, sp_amt, weather_amt, sat12" in text
     assert "did you mean" not in message(call, "xyzzy")
 

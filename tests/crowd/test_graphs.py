@@ -75,10 +75,10 @@ def test_graphs_of_two_by_two_edges_are_equally_likely():
 
 
 def test_graphs_without_double_edges_are_equally_likely():
-    """Matrices of order n with sums 2: 90 for n = 4, 2,040 for 5 (OEIS A001499). With 3: 4!."""
+    """Matrices of order n with sums 2: 90 for n = 4 (OEIS A001499). With 3: 4!."""
     rng = np.random.default_rng(6)
-    for n, each, graphs in ((4, 2, 90), (5, 2, 2040), (4, 3, 24)):
-        draws = 10 * graphs
+    for n, each, graphs in ((4, 2, 90), (4, 3, 24)):
+        draws = 20 * graphs
         drawn = [tuple(regular_graph(n, n, each, seed=rng)[1]) for _ in range(draws)]
         counts = np.unique(drawn, axis=0, return_counts=True)[1]
         assert len(counts) == graphs

@@ -23,6 +23,7 @@ GOOD = [0.76, 0.78, 0.62, 0.78, 0.73]
 CAMPS = [0.85, 0.8, 0.75, 0.8, 0.2, 0.25, 0.7]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "filled"), [(GOOD, 1.0), (CAMPS, 0.6)])
 def test_the_interval_covers_the_mean_skill(p, filled):
     # 95 % intends to hold about 95 times; 100 seeds give 88 or more with probability above 0.999.
@@ -46,6 +47,7 @@ def test_lean_is_twice_the_skill_less_one():
     assert found.trusted is True
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**20), st.floats(0.3, 1.0))
 def test_flipping_every_label_changes_nothing(seed, filled):

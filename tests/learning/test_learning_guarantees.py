@@ -115,6 +115,7 @@ def test_what_is_out_of_range(options, message):
         theorem_3(TABLE_1, 100, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labelers", [600, 1200])
 def test_crowds_beyond_double_precision(labelers):
     found = theorem_3(np.linspace(0.55, 0.95, labelers), 2000)

@@ -49,6 +49,7 @@ def instance(seed):
     return gain, costs, int(rng.integers(1, m + 2)), int(rng.integers(0, costs.sum() + 2))
 
 
+@pytest.mark.slow
 def test_against_every_subset():
     affordable = heuristic_best = 0
     for seed in range(240):
@@ -159,6 +160,7 @@ def test_free_workers_and_ties(data, m):
     assert (best <= 0) == ("is shown to be better than guessing" in told.note)
 
 
+@pytest.mark.slow
 def test_who_is_drawn_among_equals():
     # Of four equal workers two fit beside the free one; a fifth has another price.
     gain, costs = [1.0, 1.0, 1.0, 1.0, 1.0, 2.0], [2.0, 2.0, 2.0, 2.0, 2.5, 0.0]

@@ -77,6 +77,7 @@ def test_against_enumeration(problem, seed):
         assert costs[-1] == cost_of(problem, found)
 
 
+@pytest.mark.slow
 def test_it_finds_most_optima_of_small_problems():
     equal = solved = 0
     for seed in range(60):

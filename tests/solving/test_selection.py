@@ -127,6 +127,7 @@ def test_without_prices_it_is_algorithm_1_and_met_exactly(gain, budget, formulat
     assert solution.certificate.upper_bound == solution.bound == solution.objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize(("m", "budget", "classes"), [(20, 20, 2), (50, 7, 3), (60, 60, 4)])
 def test_crowds_of_some_size(formulation, m, budget, classes):
@@ -138,6 +139,7 @@ def test_crowds_of_some_size(formulation, m, budget, classes):
         assert solution.objective == pytest.approx(fast.score, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_two_hundred_workers(formulation):
     gain = crowd(1, 200)

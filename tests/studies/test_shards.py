@@ -167,6 +167,7 @@ def test_a_torn_last_line_is_dropped(store):
             assert len(list(shard.rows())) == 4
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_is_reported_or_changes_nothing(store):
     path = write(store, 1, 1, [outcome(x) for x in range(12)])
     whole = path.read_bytes()
@@ -262,6 +263,7 @@ def run(code, *arguments):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kill(store):
     code = """
         import sys

@@ -467,6 +467,7 @@ WRITER = textwrap.dedent("""
 """)
 
 
+@pytest.mark.slow
 def test_nothing_acknowledged_is_lost_by_kill(path):
     draw = random.Random(7)
     acknowledged = 0
@@ -545,6 +546,7 @@ def readable(path):
         return str(error)
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_is_reported_or_changes_nothing(path):
     table = deterministic(filled(path))
     whole = path.read_bytes()

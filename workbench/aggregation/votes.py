@@ -267,7 +267,7 @@ def log_odds_weights(skill: ArrayLike, classes: int = 2, *, truncate: float = 1e
         of 0 or 1 left alone: its weight would be infinite.
     """
     L = checks.count("classes", classes, 2)
-    if not 0 <= truncate < 0.5:
+    if not checks.is_number(truncate) or not 0 <= truncate < 0.5:
         raise InputError(f"truncate is {truncate}: give a number from 0 to below 0.5")
     p = np.clip(_skills(skill), truncate, 1.0 - truncate)
     if ((p == 0) | (p == 1)).any():

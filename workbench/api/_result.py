@@ -6,6 +6,7 @@ import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import InputError
 from workbench.base.text import plain, table
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class Result:
     """Base of the frozen dataclasses that front-door functions give back."""
 
     __hash__ = None  # type: ignore[assignment]
+    pictured = False
+    """Whether the picture says more than the table: a notebook then shows it too."""
 
     def to_frame(self) -> pd.DataFrame:
         """Give the table that answers the question, with the user's own ids."""
@@ -35,7 +38,7 @@ class Result:
 
     def plot(self) -> Figure:
         """Draw the result."""
-        raise NotImplementedError
+        raise InputError(f"plot: there is no figure of a {type(self).__name__}")
 
     def _payload(self) -> Mapping[str, Any]:
         raise NotImplementedError
@@ -58,7 +61,12 @@ class Result:
         frame = self.to_frame()
         more = f"<p>… {len(frame) - SHOWN} more rows</p>" if len(frame) > SHOWN else ""
         text = html.escape(repr(self))
-        return f"<p>{text}</p>{frame.head(SHOWN).to_html(index=False)}{more}"
+        picture = ""
+        if self.pictured:
+            from workbench.plots import as_svg
+
+            picture = as_svg(self.plot())
+        return f"<p>{text}</p>{frame.head(SHOWN).to_html(index=False)}{more}{picture}"
 
 
 def _comparable(value: Any) -> Any:

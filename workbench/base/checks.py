@@ -29,6 +29,16 @@ def listing(values: Sequence[object] | NDArray[Any], most: int = 8) -> str:
     return ", ".join(show(value) for value in values[:most]) + more
 
 
+def type_name(value: object) -> str:
+    """Name the type of what was given in place of something else, with its article."""
+    name = type(value).__name__
+    if value is None:
+        return "nothing (None)"
+    if name == "DataFrame":
+        return "a data frame"
+    return f"an {name}" if name[0].lower() in "aeiou" or name == "ndarray" else f"a {name}"
+
+
 def is_number(value: object) -> bool:
     """Say whether a value is one real number, NaN and infinity too."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
@@ -40,6 +50,24 @@ def number(name: str, value: float, low: float, high: float) -> float:
         bounds = f"from {low:g} to {high:g}" if high < math.inf else f"of {low:g} or more"
         raise InputError(f"{name} is {show(value)}: give a number {bounds}")
     return float(value)
+
+
+def listed(name: str, value: str | Sequence[float], *, shown: str | None = None) -> list[float]:
+    """Read finite numbers, from text with commas between or one by one.
+
+    Parameters
+    ----------
+    shown
+        What the message quotes, where `value` is a part of it.
+    """
+    try:
+        values = [float(part) for part in (value.split(",") if isinstance(value, str) else value)]
+    except (TypeError, ValueError):
+        values = [math.nan]
+    if not all(map(math.isfinite, values)):
+        given = show(value if shown is None else shown)
+        raise InputError(f"`{name}` is {given}: give numbers with commas between, as 0.7,0.8")
+    return values
 
 
 def inside(name: str, value: float) -> float:

@@ -92,6 +92,13 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interrupted("interrupted") from None
+        except InputError as error:
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            if command is None:
+                raise
+            from workbench.cli.output import as_options
+
+            raise InputError(as_options(str(error), command)) from error
 
     def main(
         self,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.errors import InputError
 from workbench.base.text import table
 from workbench.cli.output import (
     as_csv,
@@ -20,9 +18,6 @@ from workbench.cli.output import (
     write_files,
 )
 from workbench.cli.streams import show
-
-if TYPE_CHECKING:
-    from workbench.crowd.datasets import Dataset
 
 
 @click.group(epilog="Example: workbench data fetch bluebird rte")
@@ -39,9 +34,9 @@ def command() -> None:
 @json_option
 def list_(as_json: bool) -> None:
     """List the recorded crowds, and whether each is present offline (checked when it is read)."""
-    from workbench.crowd.datasets import DATASETS
+    from workbench.crowd.datasets import catalogue
 
-    rows = [_summary(dataset) for dataset in DATASETS.values()]
+    rows = catalogue().to_dict("records")
     if as_json:
         emit(rows)
         return
@@ -56,27 +51,20 @@ def list_(as_json: bool) -> None:
 @json_option
 def info(name: str, as_json: bool) -> None:
     """Describe a recorded crowd: size, licence, citation, files."""
-    dataset = _named(name)
-    payload = {
-        **_summary(dataset),
-        "licence": dataset.licence,
-        "citation": dataset.citation,
-        "note": dataset.note,
-        "files": [vars(file) for file in dataset.files],
-    }
+    from workbench.crowd.datasets import describe
+
+    told = describe(name)
     if as_json:
-        emit(payload)
+        emit(told)
         return
-    place = payload["folder"]
+    place = told["folder"]
     lines = [
-        (name, dataset.title),
-        ("size", f"{dataset.tasks} tasks, {dataset.workers} workers, {dataset.labels} labels, "
-         f"{dataset.classes} classes"),
-        ("licence", dataset.licence),
-        ("citation", dataset.citation),
-        ("note", dataset.note),
+        (name, told["title"]),
+        ("size", "{tasks} tasks, {workers} workers, {labels} labels, {classes} classes".format(
+            **told)),
+        *((field, told[field]) for field in ("licence", "citation", "note")),
         ("present", f"yes, in {place}" if place else f"no: workbench data fetch {name}"),
-        *(("file", f"{file.url} ({file.bytes:,} bytes)") for file in dataset.files),
+        *(("file", f"{file['url']} ({file['bytes']:,} bytes)") for file in told["files"]),
     ]  # fmt: skip
     width = max(len(field) for field, _ in lines)
     show("\n".join(f"{field.ljust(width)}  {value}" for field, value in lines))
@@ -95,11 +83,11 @@ def fetch(names: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Download recorded crowds (by NAME) and check them against their published hashes."""
     from workbench.crowd import datasets
 
-    chosen = [_named(name) for name in dict.fromkeys(names)]
+    chosen = [datasets.named(name) for name in dict.fromkeys(names)]
     check_folder(out)
     paths: dict[str, dict[str, str]] = {}
     for dataset in chosen:
-        place = stored(dataset)
+        place = datasets.stored(dataset)
         if place is not None and os.environ.get(datasets.DATA_VARIABLE):
             datasets.load(dataset.name)  # refuses what is not as published
             found = {path.name: path for path in sorted(place.iterdir()) if path.is_file()}
@@ -126,45 +114,3 @@ def _tables(name: str, out: Path) -> dict[str, Path]:
     files = {out / name: as_csv(frame, out / name) for name, frame in frames.items()}
     write_files(files)
     return {path.name: path for path in files}
-
-
-def stored(dataset: Dataset) -> Path | None:
-    """Folder in which a data set is present, without asking the network; None when it is not."""
-    import pooch
-
-    from workbench.crowd.datasets import DATA_VARIABLE
-
-    data = os.environ.get(DATA_VARIABLE)
-    place = Path(data or pooch.os_cache("crowd-workbench")) / dataset.name
-    complete = [[file.filename for file in dataset.files]]
-    if data:
-        complete.append(["labels.csv", "gold.csv"])
-    if any(all((place / name).is_file() for name in names) for names in complete):
-        return place
-    return None
-
-
-def _named(name: str) -> Dataset:
-    import difflib
-
-    from workbench.crowd.datasets import DATASETS
-
-    if name not in DATASETS:
-        near = difflib.get_close_matches(name.casefold(), DATASETS, n=1)
-        guess = f"did you mean {near[0]!r}? " if near else ""
-        raise InputError(f"no data set {name!r}: {guess}there are {', '.join(DATASETS)}")
-    return DATASETS[name]
-
-
-def _summary(dataset: Dataset) -> dict[str, Any]:
-    place = stored(dataset)
-    return {
-        "name": dataset.name,
-        "title": dataset.title,
-        "tasks": dataset.tasks,
-        "workers": dataset.workers,
-        "labels": dataset.labels,
-        "classes": dataset.classes,
-        "present": place is not None,
-        "folder": None if place is None else str(place),
-    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import threading
 import time
@@ -16,10 +17,12 @@ import click
 from workbench.base.errors import InputError
 from workbench.base.text import cell, printable, strict_json
 from workbench.base.writing import write_together
-from workbench.cli.streams import say
+from workbench.cli.streams import say, show
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from workbench.api._result import Result
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet takes for a formula."""
@@ -55,6 +58,30 @@ def emit(payload: Any) -> None:
     # Bytes, so that the terminal's encoding has no say in it; what a file name has beside UTF-8
     # becomes a JSON escape.
     click.echo(strict_json(payload).encode("utf-8", "backslashreplace"))
+
+
+def tell(result: Result, as_json: bool, *written: str) -> None:
+    """Print a result on standard output: as JSON, or as a person reads it and then more lines."""
+    if as_json:
+        emit(result.to_dict())
+        return
+    summary = as_options(result.summary(), click.get_current_context().command)
+    show("\n".join([summary, *written]))
+
+
+def as_options(text: str, command: click.Command) -> str:
+    """Spell a command's options in a text that has them as parameters, `time_limit`."""
+    spelled = {one.name: one.opts[0] for one in command.params if isinstance(one, click.Option)}
+    if "duplicates" in spelled:
+        text = text.replace("pass duplicates='first' or 'last'", "pass --duplicates first or last")
+    return re.sub(r"`(\w+)`", lambda found: spelled.get(found[1], found[0]), text)
+
+
+def as_png(result: Result) -> bytes:
+    """Draw a result as a .png file."""
+    from workbench import plots
+
+    return plots.as_png(result.plot())
 
 
 def check_output(

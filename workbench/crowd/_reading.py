@@ -331,7 +331,7 @@ def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Ta
     frame = source.to_frame() if isinstance(source, pd.Series) else source
     marks = [show(mark) if isinstance(mark, str) else str(mark) for mark in frame.index]
     header = [str(column).strip() for column in frame.columns]
-    columns = [[as_text(cell) for cell in frame.iloc[:, j]] for j in range(frame.shape[1])]
+    columns = [_texts(frame.iloc[:, j]) for j in range(frame.shape[1])]
     for level in reversed(range(frame.index.nlevels)):
         if frame.index.names[level] is not None:
             header.insert(0, str(frame.index.names[level]).strip())
@@ -341,6 +341,15 @@ def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Ta
     if not marks:
         raise InputError(f"{name}: a header but no rows; add the rows")
     return Table(name, header, columns, unit, range(1, len(marks) + 1) if unit == "row" else marks)
+
+
+def _texts(cells: pd.Series[Any]) -> list[str]:
+    """Write cells as text, those that are equal once: a column has few ids and many rows."""
+    if cells.dtype == object:  # may hold 1 and True, which are equal
+        return [as_text(cell) for cell in cells]
+    at, found = pd.factorize(cells, use_na_sentinel=False)
+    texts = [as_text(cell) for cell in found]
+    return [texts[k] for k in at.tolist()]
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

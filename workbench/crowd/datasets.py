@@ -30,7 +30,18 @@ from workbench.crowd._reading import Table, open_table, path_name, show
 from workbench.crowd.converters import from_headerless
 from workbench.crowd.tables import LabelSet, read_gold, read_labels
 
-__all__ = ["DATASETS", "Dataset", "LabelSet", "RemoteFile", "fetch", "load"]
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "LabelSet",
+    "RemoteFile",
+    "catalogue",
+    "describe",
+    "fetch",
+    "load",
+    "named",
+    "stored",
+]
 
 DATA_VARIABLE = "WORKBENCH_DATA"
 
@@ -104,7 +115,7 @@ def fetch(name: str, progress: bool = False) -> dict[str, Path]:
     """
     import pooch
 
-    dataset = _named(name)
+    dataset = named(name)
     folder = Path(pooch.os_cache("crowd-workbench")) / dataset.name
     logger = pooch.get_logger()
     level = logger.level
@@ -124,17 +135,76 @@ def load(name: str) -> LabelSet:
         As `fetch`; or the folder is missing or incomplete, or its files are not the
         published ones.
     """
-    dataset = _named(name)
+    dataset = named(name)
     data = os.environ.get(DATA_VARIABLE)
     return _load_local(dataset, Path(data)) if data else dataset.normalise(fetch(name))
 
 
-def _named(name: str) -> Dataset:
-    if name in DATASETS:
+def catalogue() -> pd.DataFrame:
+    """List the data sets: name, title, counts, whether each is `present`, and in which `folder`."""
+    return pd.DataFrame([_outline(dataset) for dataset in DATASETS.values()])
+
+
+def describe(name: str) -> dict[str, Any]:
+    """Tell all that is known of a data set, its files' addresses and hashes too.
+
+    Raises
+    ------
+    InputError
+        Unknown name.
+    """
+    dataset = named(name)
+    return {
+        **_outline(dataset),
+        "licence": dataset.licence,
+        "citation": dataset.citation,
+        "note": dataset.note,
+        "files": [dict(vars(file)) for file in dataset.files],
+    }
+
+
+def _outline(dataset: Dataset) -> dict[str, Any]:
+    place = stored(dataset)
+    counts = ("tasks", "workers", "labels", "classes")
+    return {
+        "name": dataset.name,
+        "title": dataset.title,
+        **{count: getattr(dataset, count) for count in counts},
+        "present": place is not None,
+        "folder": None if place is None else str(place),
+    }
+
+
+def stored(dataset: Dataset) -> Path | None:
+    """Folder in which a data set is present, without asking the network; None when it is not.
+
+    Its files are checked when they are read.
+    """
+    import pooch
+
+    data = os.environ.get(DATA_VARIABLE)
+    place = Path(data or pooch.os_cache("crowd-workbench")) / dataset.name
+    complete = [[file.filename for file in dataset.files]]
+    if data:
+        complete.append(["labels.csv", "gold.csv"])
+    if any(all((place / name).is_file() for name in names) for names in complete):
+        return place
+    return None
+
+
+def named(name: str) -> Dataset:
+    """Find a data set.
+
+    Raises
+    ------
+    InputError
+        Unknown name.
+    """
+    if isinstance(name, str) and name in DATASETS:
         return DATASETS[name]
     near = difflib.get_close_matches(str(name).casefold(), DATASETS, n=1)
     guess = f"did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"no data set {show(name)}; {guess}there are {', '.join(DATASETS)}")
+    raise InputError(f"no data set {show(name)}: {guess}there are {', '.join(DATASETS)}")
 
 
 def _download(dataset: Dataset, file: RemoteFile, folder: Path, progress: bool) -> Path:

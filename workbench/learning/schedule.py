@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -306,6 +306,62 @@ def contextual(tests: float, repeats: float, z: float) -> Schedule:
     Source: Liu, Liu (2015), Section 5.
     """
     return Schedule(tests, repeats, time_power=checks.inside("z", z))
+
+
+def read(
+    given: Schedule | str | Sequence[float],
+    skill: ArrayLike | None = None,
+    *,
+    weighted: bool = False,
+) -> Schedule:
+    """Read a schedule as people write it.
+
+    Parameters
+    ----------
+    given
+        "G1,G2" (`practical`), "decreasing:G1,G2,eta", or "theoretical"; two numbers; or a schedule.
+    skill
+        True skills, which a theoretical schedule needs.
+    weighted
+        Whether that is for the weighted vote.
+
+    Raises
+    ------
+    InputError
+        It is none of these, a parameter is out of range, or theory sets none for these skills.
+    """
+    if isinstance(given, Schedule):
+        return given
+    text = given if isinstance(given, str) else ",".join(map(str, np.atleast_1d(given)))
+    if text == "theoretical":
+        return _theoretical(skill, weighted)
+    kind, _, numbers = text.rpartition(":")
+    wanted = {"": 2, "decreasing": 3}.get(kind)
+    if wanted is None or numbers.count(",") != wanted - 1:
+        raise InputError(
+            f"`schedule` is {text!r}: give G1,G2 (as 3,5), decreasing:G1,G2,eta, or theoretical"
+        )
+    values = checks.listed("schedule", numbers, shown=text)
+    try:
+        return decreasing(*values) if kind else practical(*values)
+    except InputError as wrong:
+        raise InputError(f"`schedule` {text}: {wrong}") from None
+
+
+def _theoretical(skill: ArrayLike | None, weighted: bool) -> Schedule:
+    if skill is None:
+        raise InputError(
+            "`schedule` theoretical needs the true skills: give `simulate`, or numbers G1,G2"
+        )
+    try:
+        return weighted_theoretical(skill) if weighted else theoretical(skill)
+    except InputError as wrong:
+        raise InputError(f"`schedule` theoretical: {wrong}") from None
+    except ArithmeticError:
+        raise InputError(
+            f"`schedule` theoretical: for {np.size(skill)} labelers its constants are too large "
+            "for a computer, give fewer or G1,G2"
+        ) from None
 
 
 def _printed(count: float, epsilon: float, alpha: float | None, a_min: float) -> Schedule:

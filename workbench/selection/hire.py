@@ -216,7 +216,7 @@ def hire(
         one class only, a worker without a price, prices without money or the reverse, or an
         option out of range.
     """
-    if rule not in RULES:
+    if not isinstance(rule, str) or rule not in RULES:
         raise InputError(f"rule {rule!r} is unknown: use {', '.join(RULES)}")
     checks.count("budget", budget, 1)
     checks.inside("confidence", confidence)
@@ -375,11 +375,7 @@ def _prices(
         return None
     prices = np.full(len(known), np.nan)
     if isinstance(costs, pd.Series):
-        if not costs.index.is_unique:
-            twice = costs.index[costs.index.duplicated()][0]
-            raise InputError(f"costs: worker {checks.show(twice)} has two prices; keep one")
-        frame = costs.rename("cost").to_frame()
-        prices[known.eligible] = align.prices(list(workers[known.eligible]), ["all"], frame)[0]
+        prices[known.eligible] = align.prices(list(workers[known.eligible]), ["all"], costs)[0]
     else:
         prices[known.eligible] = costs
     return prices

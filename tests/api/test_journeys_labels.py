@@ -1,0 +1,389 @@
+"""What a notebook user does with labels, each in at most five lines; ids, copies, mistakes."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+import workbench as wb
+from tests.api.crowds import TASKS, crowd
+from workbench.api import _doors
+from workbench.api.hiring import _prices
+from workbench.base.text import strict_json
+
+MIXED = {"task": lambda i: i if i % 2 else f"q{i}", "worker": lambda j: j if j < 4 else f"w{j}"}
+NAMED = {
+    "text": {"task": "q{}".format, "worker": "w{}".format, "label": "ny".__getitem__},
+    "digits": {"task": "{:03}".format, "worker": "{:02}".format, "label": str},
+    "whole numbers": {"task": lambda i: 7 + i, "worker": lambda j: 100 - j, "label": int},
+    "mixed": {**MIXED, "label": lambda c: ("no", 1)[c]},
+    "truth values": {"task": str, "worker": int, "label": bool},
+}
+"""Names for tasks, workers and classes."""
+
+
+# ---- journeys ----
+
+
+def test_from_a_frame_to_labels_with_confidences(labels):
+    found = wb.aggregate(labels, method="dawid-skene")
+    sure = found.labels[found.confidence > 0.9]
+    table = found.to_frame()
+
+    assert found.labels.index.tolist() == labels["task"].drop_duplicates().tolist()
+    assert len(sure) > 20
+    assert table["label"].tolist() == found.labels.tolist()
+    assert list(table) == ["task", "label", "score", "confidence", "tied", "unlabelled"]
+    assert set(found.workers["worker"]) == set(labels["worker"])
+    assert found.workers["skill"].between(0, 1).all()
+    assert isinstance(found.plot(), Figure)
+
+
+def test_from_a_frame_to_hires_to_a_figure(labels, gold):
+    hires = wb.hire(labels, gold, budget=4)
+    figure = hires.plot()
+    answers = wb.aggregate(labels, method="weighted-linear", workers=hires.to_frame())
+
+    assert isinstance(figure, Figure)
+    assert hires.chosen == hires.to_frame()["worker"].tolist()
+    assert 1 <= len(hires.chosen) <= 4
+    assert "w7" not in hires.chosen
+    assert (answers.labels[gold.index] == gold).mean() > 0.8
+
+
+def test_from_recorded_labels_to_a_learning_figure(labels, gold):
+    learnt = wb.learn(labels, gold)
+    figure = learnt.plot()
+
+    assert isinstance(figure, Figure)
+    assert set(learnt.best_set) <= set(labels["worker"])
+    assert learnt.accuracy > 0.6
+    assert list(learnt.steps["task"]) == labels["task"].drop_duplicates().tolist()
+    assert set(learnt.to_frame()["worker"]) == set(labels["worker"])
+
+
+def test_from_skills_to_a_learning_figure():
+    learnt = wb.learn(simulate=[0.9, 0.8, 0.7, 0.6, 0.8], horizon=200, runs=10)
+    figure = learnt.plot()
+
+    assert isinstance(figure, Figure)
+    assert learnt.steps["regret"].is_monotonic_increasing
+    assert 0.5 < learnt.accuracy < 1
+
+
+def test_from_files_to_labels(files):
+    labels = wb.read_labels("labels.csv")
+    gold = wb.read_gold("gold.csv", labels)
+    found = wb.aggregate(labels, truth=gold)
+
+    assert found.accuracy > 0.8
+    assert found == wb.aggregate("labels.csv", truth="gold.csv")
+
+
+@pytest.mark.skipif("not __import__('os').environ.get('WORKBENCH_DATA')")
+def test_from_a_published_crowd_to_hires():
+    labels, gold = wb.load("bluebird")
+    hires = wb.hire(labels, gold, budget=10)
+
+    assert (labels.shape, len(gold)) == ((4212, 3), 108)
+    assert len(hires.chosen) == 10
+
+
+# ---- ids come back as they went in ----
+
+
+def ids(values):
+    """Values with their types, since 1 == True == 1.0."""
+    return {(type(value), value) for value in values}
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_ids_come_back(named):
+    labels, gold = crowd(**NAMED[named])
+    text, true = crowd("q{}".format, "w{}".format, "ny".__getitem__)
+    tasks, workers, classes = (labels[name].drop_duplicates().tolist() for name in labels)
+    back = {
+        "task": dict(zip(text["task"].unique(), tasks, strict=True)),
+        "worker": dict(zip(text["worker"].unique(), workers, strict=True)),
+        "label": {"n": NAMED[named]["label"](0), "y": NAMED[named]["label"](1)},
+    }
+
+    found, same = wb.aggregate(labels, method="one-coin"), wb.aggregate(text, method="one-coin")
+    assert ids(found.labels.index) == ids(tasks)
+    assert ids(found.labels) <= ids(classes)
+    assert ids(found.workers["worker"]) == ids(workers)
+    # Named otherwise, the same labels but for draws among ties.
+    clear = ~same.to_frame()["tied"].to_numpy()
+    expected = [back["label"][label] for label in same.labels]
+    assert [a for a, c in zip(found.labels, clear, strict=True) if c] == [
+        b for b, c in zip(expected, clear, strict=True) if c
+    ]
+
+    hires = wb.hire(labels, gold, budget=3)
+    assert ids(hires.chosen) == ids(back["worker"][w] for w in wb.hire(text, true, budget=3).chosen)
+    assert ids(hires.workers["worker"]) == ids(workers)
+    assert ids(hires.to_dict()["class_names"]) == ids(classes)
+    restored = wb.aggregate(labels, gold=gold, workers=hires.to_frame(), method="weighted-log-odds")
+    assert ids(restored.workers["worker"]) == ids(hires.chosen)
+
+    learnt = wb.learn(labels, gold)
+    assert ids(learnt.steps["task"]) == ids(tasks)
+    assert ids(learnt.steps["label"]) <= ids(classes)
+    assert ids(learnt.to_frame()["worker"]) == ids(workers)
+    assert ids(learnt.best_set) <= ids(workers)
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_labels_come_back_beside_tasks_that_have_none(named):
+    """A missing label makes no float of a whole number."""
+    labels, _ = crowd(**NAMED[named])
+    first = labels["worker"].iloc[0]
+    found = wb.aggregate(labels, workers=[first])
+    given = labels[labels["worker"] == first].set_index("task")["label"]
+    assert found.labels[given.index].tolist() == given.tolist()
+    assert ids(found.labels[given.index]) == ids(given)
+    absent = found.labels.drop(index=given.index)
+    assert len(absent)
+    assert all(label is None for label in absent)
+
+
+DTYPES = {
+    "Int64": {"task": "Int64", "worker": "Int64"},
+    "categories": {"task": "category", "label": "category"},
+    "text": {"task": "string", "worker": "string", "label": "string"},
+    "numbers": {"task": float, "worker": float, "label": float},
+}
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+def test_columns_of_any_type(kind):
+    labels, _ = crowd(task=int, worker=int, label=int)
+    typed = labels.astype(DTYPES[kind])
+    plain = wb.aggregate(labels, method="one-coin").to_frame()
+    found = wb.aggregate(typed, method="one-coin").to_frame()
+    assert found.drop(columns=["task", "label"]).equals(plain.drop(columns=["task", "label"]))
+    for name in ("task", "label"):
+        assert found[name].tolist() == plain[name].astype(DTYPES[kind].get(name, int)).tolist()
+
+
+def test_reading_a_frame_keeps_its_ids():
+    labels, gold = crowd(task=int, worker=int, label=int)
+    shuffled = labels.rename(columns={"task": "Item", "label": "answer"}).assign(more=1)
+    assert wb.read_labels(shuffled).equals(labels)
+    frame = gold.reset_index().rename(columns={"gold": "truth"})
+    assert wb.read_gold(frame, labels).equals(gold)
+
+
+def test_what_is_accepted_for_gold(labels, gold, files):
+    one = wb.hire(labels, gold, budget=3)
+    assert one == wb.hire("labels.csv", "gold.csv", budget=3)
+    assert one == wb.hire(labels, gold.to_dict(), budget=3)
+    assert one == wb.hire(files / "labels.csv", gold, budget=3)
+    assert one != wb.hire(labels, gold[:20], budget=3)
+
+
+def test_what_is_accepted_for_prices(labels, gold, files):
+    costs = pd.read_csv("costs.csv")
+    by_worker = costs.set_index("worker")["cost"]
+    workers = _doors.given(labels).workers
+    for prices in (costs, by_worker, by_worker.rename("price"), by_worker.to_dict(), "costs.csv"):
+        read = _doors.per_worker("costs", prices, workers, _prices)
+        assert read.to_dict() == by_worker.to_dict()
+    within = wb.hire(labels, gold, budget=5, costs=by_worker.to_dict(), money=4)
+    assert sum(by_worker[within.chosen]) == within.to_dict()["money"]["spent"] <= 4
+    even = wb.hire(labels, gold, budget=5, costs=2, money=4)
+    assert len(even.chosen) <= 2
+
+
+def test_what_is_accepted_for_a_schedule(labels):
+    from workbench.learning.schedule import practical
+
+    runs = [wb.learn(labels, schedule=given) for given in ("2,0", (2, 0), practical(2, 0))]
+    assert runs[0] == runs[1] == runs[2] != wb.learn(labels)
+
+
+# ---- results ----
+
+
+@functools.cache
+def made(kind):
+    labels, gold = crowd("q{}".format, "w{}".format, "ny".__getitem__)
+    kinds = {
+        "aggregate": lambda: wb.aggregate(labels, truth=gold),
+        "weighted": lambda: wb.aggregate(labels, method="weighted-linear", gold=gold),
+        "hire": lambda: wb.hire(labels, gold, budget=3),
+        "money": lambda: wb.hire(labels, gold, budget=3, costs=1, money=2),
+        "learn": lambda: wb.learn(labels, gold, vetting=True),
+        "simulated": lambda: wb.learn(simulate=5, horizon=60, runs=3),
+    }
+    return kinds[kind]()
+
+
+@pytest.fixture(params=["aggregate", "weighted", "hire", "money", "learn", "simulated"])
+def result(request):
+    return made(request.param)
+
+
+def test_what_every_result_can(result):
+    told = result.to_dict()
+    assert told["schema"] == 1
+    assert json.loads(strict_json(told)) == told
+    assert isinstance(result.to_frame(), pd.DataFrame)
+    assert len(repr(result).splitlines()) == 1
+    assert len(repr(result)) < 200
+    assert result.summary().count("\n") > 3
+
+
+def test_results_survive_pickle_and_copy(result):
+    for twin in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert twin == result
+        assert twin.summary() == result.summary()
+        assert twin.to_frame().equals(result.to_frame())
+
+
+@pytest.mark.parametrize("kind", ["aggregate", "hire", "simulated"])
+def test_results_in_a_notebook(kind):
+    shown = pickle.loads(pickle.dumps(made(kind)))._repr_html_()
+    assert "<table" in shown
+    assert ("<svg" in shown) == (kind != "aggregate")
+
+
+def test_results_are_frozen(result):
+    with pytest.raises(AttributeError):
+        result.method = "another"
+
+
+def test_results_differ_when_what_was_found_differs(labels, gold):
+    assert wb.aggregate(labels) != wb.aggregate(labels, method="one-coin")
+    assert wb.hire(labels, gold, budget=2) != wb.hire(labels, gold, budget=3)
+    assert wb.aggregate(labels) != wb.hire(labels, gold, budget=2)
+
+
+def test_same_seed_same_result(labels, gold):
+    tied = labels[labels["worker"].isin(["w0", "w7"])]
+    assert wb.aggregate(tied, seed=1) == wb.aggregate(tied, seed=1) != wb.aggregate(tied, seed=2)
+    # Rows in another order tell the same of each task, but for draws.
+    shuffled = labels.sample(frac=1, random_state=0)
+    one, other = wb.aggregate(labels), wb.aggregate(shuffled)
+    assert other.confidence[one.confidence.index].equals(one.confidence)
+
+
+def test_workers_of_labels(labels, gold):
+    """By hand: how many labels each gave, and how many of them agree."""
+    found = wb.aggregate(labels, method="weighted-linear", gold=gold)
+    said = labels.assign(label=labels["label"] == labels["task"].map(found.labels))
+    by_hand = said.groupby("worker")["label"].agg(["size", "mean"])
+    rows = found.workers.set_index("worker")
+    assert rows["labels"].to_dict() == by_hand["size"].to_dict()
+    np.testing.assert_allclose(rows["agreement"], by_hand["mean"].loc[rows.index])
+    tested = labels[labels["task"].isin(gold.index)]
+    right = (tested["label"] == tested["task"].map(gold)).groupby(tested["worker"]).mean()
+    np.testing.assert_allclose(rows["skill"], right.loc[rows.index])
+    np.testing.assert_allclose(rows["weight"], 2 * right.loc[rows.index] - 1)
+
+
+def test_steps_of_a_replay_have_all_tasks(labels, gold):
+    learnt = wb.learn(labels, gold, horizon=TASKS - 5)
+    assert learnt.steps["tasks"].tolist() == list(range(1, TASKS - 4))
+    assert learnt.steps["labels"].iloc[-1] == learnt.to_dict()["labels_bought"]
+
+
+# ---- mistakes at the door: one line each, with the mend ----
+
+
+def integers(gold):
+    return pd.Series(gold.to_numpy(), index=[int(task[1:]) for task in gold.index])
+
+
+MISTAKES = {
+    "no columns": (lambda x, y: wb.aggregate(x[["task", "label"]]), "task, worker, label"),
+    "other columns": (
+        lambda x, y: wb.aggregate(x.rename(columns={"worker": "who"})), "no column 'worker'",
+    ),
+    "labels as a Series": (lambda x, y: wb.aggregate(x["label"]), "labels: a Series; give a data"),
+    "labels as a list": (lambda x, y: wb.aggregate([1, 2]), "labels: a list; give a data frame"),
+    "what load gives": (lambda x, y: wb.hire((x, y), y, budget=2), "labels: a tuple; give"),
+    "no rows": (lambda x, y: wb.aggregate(x[:0]), "no rows"),
+    "gold as a frame": (
+        lambda x, y: wb.hire(x, y.reset_index(), budget=2),
+        "gold: a data frame; give a Series of the true label indexed by task",
+    ),
+    "gold as a list": (lambda x, y: wb.hire(x, list(y), budget=2), "gold: a list; give a Series"),
+    "gold unindexed": (
+        lambda x, y: wb.learn(x, y.reset_index(drop=True)), "gold: a Series that is not indexed",
+    ),
+    "gold of other ids": (
+        lambda x, y: wb.hire(x.assign(task=x["task"].str[1:]), integers(y), budget=2),
+        "gold: task 0 is a whole number, and elsewhere '0' is text",
+    ),
+    "gold of other classes": (
+        lambda x, y: wb.hire(x.assign(label=(x["label"] == "y").astype(int)),
+                             y.map({"n": "0", "y": "1"}), budget=2),
+        "is text, and elsewhere",
+    ),
+    "truth as a frame": (lambda x, y: wb.aggregate(x, truth=y.to_frame()), "truth: a data frame"),
+    "prices of other ids": (
+        lambda x, y: wb.hire(x.assign(worker=x["worker"].str[1:]), y, budget=2, money=3,
+                             costs=dict.fromkeys(range(8), 1.0)),
+        "costs: worker 0 is a whole number",
+    ),
+    "ids that read alike": (
+        lambda x, y: wb.aggregate(pd.concat([x.assign(task=1), x.assign(task="1", worker="v")])
+                                  .drop_duplicates(["task", "worker"])),
+        "'1' is text, and elsewhere 1 is a whole number",
+    ),
+    "an id that is a list": (
+        lambda x, y: wb.aggregate(x.assign(task=[[1]] * len(x)).drop_duplicates("worker")),
+        "a task that is a list",
+    ),
+    "twice": (lambda x, y: wb.aggregate(pd.concat([x, x])), "duplicates='first'"),
+    "method": (lambda x, y: wb.aggregate(x, method="best"), "`method` is 'best': give"),
+    "no skills": (lambda x, y: wb.aggregate(x, method="weighted-linear"), "needs skills: give"),
+    "idle option": (lambda x, y: wb.aggregate(x, iterations=5), "`iterations` is for"),
+    "rule": (lambda x, y: wb.hire(x, y, budget=2, rule="best"), "rule 'best' is unknown"),
+    "budget": (lambda x, y: wb.hire(x, y, budget=0), "budget is 0"),
+    "nothing to learn": (lambda x, y: wb.learn(), "give `simulate`, or `labels`"),
+    "both to learn": (lambda x, y: wb.learn(x, simulate=3), "give `simulate`, or `labels`"),
+    "vetting": (lambda x, y: wb.learn(x, vetting_error=0.1), "go with `vetting`"),
+    "skills": (lambda x, y: wb.learn(simulate=[0.5, 1.5]), "`simulate` is [0.5, 1.5]: give skills"),
+    "time": (
+        lambda x, y: wb.hire(x, y, budget=2, costs=1, money=2, time_limit="long"),
+        "`time_limit` is 'long': give a number",
+    ),
+    "workers": (lambda x, y: wb.aggregate(x, workers=5), "workers is 5: give a list of workers"),
+    "classes": (
+        lambda x, y: wb.aggregate(x, gold=y, method="weighted-linear", classes="two"),
+        "classes is 'two': give a whole number",
+    ),
+    "horizon": (lambda x, y: wb.learn(x, horizon=0), "horizon is 0: give a whole number of 1"),
+    "tasks": (lambda x, y: wb.learn(simulate=3, horizon=0), "horizon is 0"),
+    "schedule": (lambda x, y: wb.learn(x, schedule=5), "`schedule` is '5': give G1,G2"),
+    "drawn": (lambda x, y: wb.learn(simulate=3, low="a"), "`low` 'a', `high` 1: give 0 ≤ low"),
+    "no skills at all": (lambda x, y: wb.learn(simulate=[]), "`simulate` is []: give skills"),
+    "data set": (lambda x, y: wb.load("blue bird"), "did you mean 'bluebird'?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes(mistake, labels, gold):
+    call, fragment = MISTAKES[mistake]
+    with pytest.raises(wb.InputError) as caught:
+        call(labels, gold)
+    line = str(caught.value)
+    assert fragment in line
+    assert "\n" not in line
+
+
+def test_files_have_no_types(files, gold):
+    """What is read from a file is text, and fits whole numbers that are written alike."""
+    labels, true = crowd(task=int, worker=int, label=int)
+    labels.to_csv("numbers.csv", index=False)
+    from_file = wb.hire("numbers.csv", true, budget=3)
+    assert from_file.chosen == [str(worker) for worker in wb.hire(labels, true, budget=3).chosen]

@@ -1,0 +1,327 @@
+"""What users hand in, brought to the form the rooms take, and their ids given back.
+
+Rooms know ids and labels as text. A frame may name them by text, whole numbers or both: `Ids`
+keeps the names as they came, so that results show them so. Files have no types: what is read from
+one is text, and fits ids of any type that are written alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import pandas as pd
+
+from workbench.base.checks import count, is_number, show, type_name
+from workbench.base.errors import InputError
+from workbench.crowd import tables
+from workbench.crowd.tables import Duplicates
+
+T = TypeVar("T")
+Table: TypeAlias = "pd.DataFrame | str | Path"
+Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | str | Path"
+PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str | Path"
+"""A number for each worker, by name."""
+Tasks: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Sequence[Any] | pd.DataFrame | str | Path"
+"""Tasks, or the type of each."""
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Names as their user wrote them, by their text.
+
+    Attributes
+    ----------
+    what
+        What is named: "task", "worker", "label".
+    by_text
+        The names; None of a file, whose names are text.
+    """
+
+    what: str
+    by_text: Mapping[str, Hashable] | None = None
+
+    @classmethod
+    def of(cls, what: str, owner: str, values: Iterable[Any]) -> Ids:
+        """Keep names from memory.
+
+        Raises
+        ------
+        InputError
+            Two names that read alike, as 1 and "1".
+        """
+        return replace(cls(what, {}).with_more(owner, values), what=what)
+
+    def with_more(self, owner: str, values: Iterable[Any]) -> Ids:
+        """Know further names too; those of `owner` must be of the type of those known.
+
+        Raises
+        ------
+        InputError
+            A name that reads as one that is known, of another type.
+        """
+        if self.by_text is None:
+            return self
+        known = dict(self.by_text)
+        for value in _distinct(values, self.what, owner):
+            text = tables.as_text(value)
+            other = known.setdefault(text, value)
+            if other != value or isinstance(other, bool) != isinstance(value, bool):
+                raise InputError(
+                    f"{owner}: {self.what} {show(value)} is {_kind(value)}, and elsewhere "
+                    f"{show(other)} is {_kind(other)}; write both alike, .astype(str) makes text "
+                    "of both"
+                )
+        return replace(self, by_text=known)
+
+    def back(self, text: Any) -> Any:
+        """Give a name as its user wrote it."""
+        return text if self.by_text is None else self.by_text.get(text, text)
+
+    def all_back(self, texts: Iterable[Any]) -> list[Any]:
+        """Give names as their user wrote them."""
+        return [self.back(text) for text in texts]
+
+    def index(self, texts: Iterable[Any], name: str | None = None) -> pd.Index[Any]:
+        """Give names as an index, called as what they name."""
+        names: pd.Index[Any] = pd.Index(
+            self.all_back(texts), name=name or self.what, tupleize_cols=False
+        )
+        return names
+
+    def column(self, frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+        """Give a frame's columns of names as their user wrote them; missing ones stay so."""
+        backs: dict[str, Any] = {}
+        for column in columns:
+            cells: pd.Series[Any] = pd.Series(
+                self.all_back(frame[column]), index=frame.index, dtype=object
+            )
+            # With a missing one whole numbers would become floats.
+            backs[column] = cells if cells.isna().any() else cells.infer_objects()
+        return frame.assign(**backs)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Labels that a user handed in.
+
+    Attributes
+    ----------
+    name
+        What to call them: the file's name, or "labels".
+    table
+        Long table `task, worker, label` (and `time`), all text.
+    tasks, workers, classes
+        The names as they came.
+    """
+
+    name: str
+    table: pd.DataFrame
+    tasks: Ids
+    workers: Ids
+    classes: Ids
+
+    def back(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Give a table with columns task, worker or label in the user's names."""
+        for ids in (self.tasks, self.workers, self.classes):
+            if ids.what in table:
+                table = ids.column(table, ids.what)
+        return table
+
+
+def given(labels: Table, *, duplicates: Duplicates = "error") -> Given:
+    """Take labels from a frame, or a file of any known format.
+
+    Raises
+    ------
+    InputError
+        It is neither; as `tables.read_labels`; or two ids read alike.
+    """
+    if not isinstance(labels, (pd.DataFrame, str, Path)):
+        made = (
+            "; labels.reset_index() makes one of a Series" if isinstance(labels, pd.Series) else ""
+        )
+        raise InputError(
+            f"labels: {type_name(labels)}; give a data frame with columns task, worker, label, or "
+            f"the path of a file{made}"
+        )
+    table = tables.read_labels(labels, duplicates=duplicates)
+    fields = ("task", "worker", "label")
+    if isinstance(labels, pd.DataFrame):
+        names = [
+            Ids.of(field, "labels", tables.column(labels, field, "labels")) for field in fields
+        ]
+        return Given("labels", table, *names)
+    return Given(Path(labels).name, table, *map(Ids, fields))
+
+
+def truth(
+    gold: Truth, labels: Given, *, what: str = "gold", unlabelled: bool = False
+) -> tuple[pd.Series[Any], Given]:
+    """Take true labels by task, from a Series, a mapping or a file.
+
+    Parameters
+    ----------
+    labels
+        What they belong to.
+    what
+        The parameter that is spoken of.
+    unlabelled
+        Whether there may be tasks that nobody labelled.
+
+    Returns
+    -------
+    The true labels, all text, and the labels, which now know their classes and tasks too.
+
+    Raises
+    ------
+    InputError
+        It is none of these, a frame too; as `tables.read_gold`; or ids or classes are of another
+        type than those of the labels.
+    """
+    if isinstance(gold, (str, Path)):
+        return tables.read_gold(gold, None if unlabelled else labels.table), labels
+    series = series_of(what, gold, "task", "the true label")
+    tasks = labels.tasks.with_more(what, series.index)
+    classes = labels.classes.with_more(what, series)
+    if isinstance(series.index, pd.RangeIndex) and len(labels.table):
+        known = set(labels.table["task"])
+        if not any(str(task) in known for task in series.index):
+            raise InputError(
+                f"{what}: a Series that is not indexed by task; frame.set_index('task')['gold'] "
+                "makes one of a frame"
+            )
+    known_gold = tables.read_gold(series, None if unlabelled else labels.table)
+    return known_gold, replace(labels, tasks=tasks, classes=classes)
+
+
+def per_worker(
+    what: str,
+    value: PerWorker | float | None,
+    workers: Ids,
+    read: Callable[[Any], T],
+) -> T | float | None:
+    """Take a number for each worker, as `by_worker` does, or one for all, or none."""
+    if value is None or is_number(value):
+        return value  # type: ignore[return-value]
+    return by_worker(what, value, workers, read)  # type: ignore[arg-type]
+
+
+def by_worker(what: str, value: PerWorker, workers: Ids, read: Callable[[Any], T]) -> T:
+    """Take a number for each worker, from a Series, a mapping, a frame or a file.
+
+    Parameters
+    ----------
+    what
+        The parameter that is spoken of.
+    workers
+        The workers whose numbers they are: the same ids must be of the same type.
+    read
+        Reads a frame or a file.
+
+    Raises
+    ------
+    InputError
+        It is none of these; as `read`; or ids are of another type than those of the workers.
+    """
+    if isinstance(value, (str, Path)):
+        return read(value)
+    if isinstance(value, pd.DataFrame):
+        workers.with_more(what, tables.column(value, "worker", what))
+        return read(value)
+    series = series_of(what, value, "worker", f"the {what.removesuffix('s')}")
+    workers.with_more(what, series.index)
+    return read(series.rename(what.removesuffix("s")).rename_axis("worker").to_frame())
+
+
+def capacities(capacity: int | PerWorker, workers: Ids) -> pd.Series[int] | int:
+    """Take the most tasks a worker takes: one number, or by worker.
+
+    Raises
+    ------
+    InputError
+        A number that is not whole or below 0, or as `per_worker`.
+    """
+    if isinstance(capacity, (str, Path, pd.Series, pd.DataFrame, Mapping)):
+        return by_worker("capacity", capacity, workers, tables.read_capacities)
+    return count("capacity", capacity)
+
+
+def task_types(tasks: Tasks, *, default: str | None = None) -> tuple[pd.Series[Any], Ids]:
+    """Take tasks, or their types: a list, a Series or mapping of types, a frame or a file.
+
+    Parameters
+    ----------
+    default
+        Type of all tasks where none is given.
+
+    Returns
+    -------
+    Type (text) by task (text), and the tasks as they came.
+
+    Raises
+    ------
+    InputError
+        It is none of these, or as `tables.read_task_types`.
+    """
+    if isinstance(tasks, (str, Path)):
+        return tables.read_task_types(tasks, default=default), Ids("task")
+    if isinstance(tasks, pd.DataFrame):
+        named = Ids.of("task", "tasks", tables.column(tasks, "task", "tasks"))
+        return tables.read_task_types(tasks, default=default), named
+    if isinstance(tasks, (pd.Series, Mapping)):
+        series = series_of("tasks", tasks, "task", "the type")
+        return tables.read_task_types(series), Ids.of("task", "tasks", series.index)
+    if isinstance(tasks, Iterable):
+        listed = list(tasks)
+        frame = pd.DataFrame({"task": pd.Series(listed, dtype=object)})
+        return tables.read_task_types(frame, default=default), Ids.of("task", "tasks", listed)
+    raise InputError(f"tasks: {type_name(tasks)}; give a list of tasks, or a data frame")
+
+
+def series_of(what: str, value: object, key: str, meant: str) -> pd.Series[Any]:
+    """Take a Series, or make one of a mapping."""
+    if isinstance(value, pd.Series):
+        if value.index.nlevels > 1:
+            raise InputError(
+                f"{what}: a Series with {value.index.nlevels} levels of index; give {meant} by "
+                f"{key}, one level"
+            )
+        return value
+    if isinstance(value, Mapping):
+        index: pd.Index[Any] = pd.Index(list(value), dtype=object, tupleize_cols=False)
+        return pd.Series(list(value.values()), index=index, dtype=object)
+    if isinstance(value, pd.DataFrame):
+        raise InputError(
+            f"{what}: a data frame; give a Series of {meant} indexed by {key}, as "
+            f"frame.set_index({key!r})[{what!r}]"
+        )
+    raise InputError(
+        f"{what}: {type_name(value)}; give a Series of {meant} indexed by {key}, a dict, or the "
+        "path of a file"
+    )
+
+
+def _distinct(values: Iterable[Any], what: str, owner: str) -> Iterable[Any]:
+    """Give every value once, 1 and True apart, those that are missing left out."""
+    column: pd.Series[Any] = pd.Series(values)
+    if column.dtype != object:
+        return [value for value in column.drop_duplicates().tolist() if not pd.isna(value)]
+    try:
+        found = dict.fromkeys((type(value), value) for value in column.tolist())
+    except TypeError:
+        raise InputError(
+            f"{owner}: a {what} that is a list or the like; name it by text or a whole number"
+        ) from None
+    return [value for _, value in found if isinstance(value, (str, tuple)) or not pd.isna(value)]
+
+
+def _kind(value: object) -> str:
+    for kind, name in (
+        (str, "text"), (bool, "a truth value"), (int, "a whole number"), (float, "a number"),
+    ):  # fmt: skip
+        if isinstance(value, kind):
+            return name
+    return f"a {type(value).__name__}"

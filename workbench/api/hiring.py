@@ -1,0 +1,339 @@
+"""`hire`: whom to hire, and how wrong their vote will be."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.api import _doors
+from workbench.api._result import Result
+from workbench.base import checks
+from workbench.base.errors import InputError
+from workbench.base.text import cell, table
+from workbench.crowd import tables
+from workbench.crowd.tables import Duplicates
+from workbench.selection import hire as room
+from workbench.selection.hire import Hiring
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = 5
+"""Workers left out that are shown."""
+STEPS = 12
+"""Points of the curve that are shown."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hires(Result):
+    """Whom to hire, and what is known of them.
+
+    Attributes
+    ----------
+    name, seed, money
+        What the labels are called; the seed of draws; what the labels of a task may cost.
+    found
+        What the room found, ids as text (`selection.hire.Hiring`).
+    given
+        The labels that came in, and their ids.
+    """
+
+    name: str
+    seed: int
+    money: float | None
+    found: Hiring
+    given: _doors.Given
+    pictured = True
+
+    @property
+    def chosen(self) -> list[Any]:
+        """The workers to hire, best first."""
+        return self.given.workers.all_back(self.found.chosen)
+
+    @property
+    def workers(self) -> pd.DataFrame:
+        """All workers, best first: control answers, skill, its interval, gain, whether chosen."""
+        return self.given.back(self.found.table)
+
+    @property
+    def solved(self) -> bool:
+        """Whether there is somebody to hire, and the choice is proven to be the rule's."""
+        return self.found.size > 0 and self.found.proven
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the chosen workers, best first, as `aggregate(…, workers=…)` takes them."""
+        workers = self.workers
+        return workers[workers["chosen"]].drop(columns="chosen")
+
+    def plot(self) -> Figure:
+        """Draw the workers, the score and the predicted error of the first 1, 2, … of them."""
+        from workbench.plots import hiring
+
+        errors = self.found.error_curve(seed=self.seed)
+        return hiring(self.found, errors, title=self._title(), money=self.money)
+
+    def summary(self) -> str:
+        """Give the text that `workbench select` prints."""
+        hired = self.found
+        percent = f"{100 * hired.confidence:g} %"
+        named = ", ".join(cell(str(name)) for name in hired.class_names[:8])
+        more = ", …" if len(hired.class_names) > 8 else ""
+        lines = [
+            self._title(),
+            f"classes {named}{more}; budget {hired.budget}, seed {self.seed}; rule {hired.rule}: "
+            f"{room.RULES[hired.rule]}",
+            "",
+            _workers(hired, percent),
+        ]
+        hidden = len(hired.table) - _shown(hired)
+        if hidden:
+            lines.append(f"… and {hidden} more, left out")
+        if len(hired.curve):
+            lines += ["", _curve(hired)]
+        if hired.size:
+            lines += ["", *_numbers(hired, percent)]
+        return "\n".join([*lines, "", *(f"- {note}" for note in _remarks(hired, percent))])
+
+    def _title(self) -> str:
+        hired = self.found
+        return (
+            f"{self.name}: {hired.size} of {len(hired.table)} workers, {hired.control} control "
+            f"tasks, {hired.classes} classes"
+        )
+
+    def _payload(self) -> dict[str, Any]:
+        hired, money = self.found, self.found.money
+        predicted, back = hired.error_predicted, self.given.workers.all_back
+        return {
+            "chosen": self.chosen,
+            "size": hired.size,
+            "score": hired.score,
+            "interval": hired.interval,
+            "error_bound": hired.error_bound,
+            "error_bound_printed": hired.error_bound_printed,
+            "error_predicted": None if predicted is None else predicted.probability,
+            "error_predicted_radius": None if predicted is None else predicted.radius,
+            "error_predicted_method": None if predicted is None else predicted.method,
+            "workers": self.workers.to_dict("records"),
+            "curve": hired.curve,
+            "plug_in_curve": hired.plug_in_curve,
+            "rule": hired.rule,
+            "budget": hired.budget,
+            "confidence": hired.confidence,
+            "prior": hired.prior,
+            "classes": hired.classes,
+            "class_names": self.given.classes.all_back(hired.class_names),
+            "control_tasks": hired.control,
+            "excluded": self.given.back(hired.excluded).to_dict("records"),
+            "tied": back(hired.tied),
+            "money": None
+            if money is None
+            else {
+                "spent": money.spent,
+                "score": money.score,
+                "bound": money.bound,
+                "gap": money.gap,
+                "termination": None if money.termination is None else str(money.termination),
+                "certificate": money.certificate.status,
+                "heuristic": back(_named(hired, money.heuristic)),
+                "heuristic_score": money.heuristic_score,
+                "heuristic_gap": money.heuristic_gap,
+            },
+            "notes": list(hired.notes),
+            "seed": self.seed,
+        }
+
+
+def hire(
+    labels: _doors.Table,
+    gold: _doors.Truth,
+    *,
+    budget: int,
+    rule: str = "selected",
+    costs: _doors.PerWorker | float | None = None,
+    money: float | None = None,
+    threshold: float | None = None,
+    prior: tuple[float, float] | None = None,
+    classes: int | None = None,
+    allow_below_chance: bool = False,
+    time_limit: float | None = 20.0,
+    confidence: float = 0.95,
+    duplicates: Duplicates = "error",
+    seed: int = 0,
+) -> Hires:
+    """Choose at most K workers from their answers to control tasks.
+
+    Parameters
+    ----------
+    labels
+        A frame with columns task, worker, label, or the path of a file; only labels of control
+        tasks count.
+    gold
+        True label by control task: a Series, a dict, or the path of a file.
+    budget
+        K, the most workers to hire.
+    rule
+        "selected" (Algorithm 1 of Li and Liu), or one to compare it with: "plug-in", "top-skill",
+        "top-informative", "threshold", "random", "accuracy".
+    costs, money
+        Price of a label by worker (or one for all), and what the labels of a task may cost: both
+        or neither.
+    threshold
+        Rule "threshold": the skill that must be exceeded; guessing, 1/L, when not given.
+    prior
+        (a, b) of a Beta distribution of skills: takes in workers with fewer than two answers, and
+        predicts the error. Without it they are left out.
+    classes
+        L, where there are classes that nobody used.
+    allow_below_chance
+        Hire too who is more likely than not worse than guessing, as the paper does.
+    time_limit
+        Seconds for the solver, where prices decide; None for as long as it takes.
+    confidence
+        Of the intervals.
+    duplicates
+        Which label counts when a worker labels a task twice: "first", "last", or "error".
+    seed
+        Of the draws among equals, of the rule "random", and of simulated votes.
+
+    Raises
+    ------
+    InputError
+        Labels, gold or prices cannot be read or do not belong together, or an option is out of
+        range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import workbench as wb
+    >>> said = {"ann": "abab", "bob": "abaa", "cy": "baba"}
+    >>> labels = pd.DataFrame(
+    ...     [(task, name, answer) for name in said for task, answer in enumerate(said[name])],
+    ...     columns=["task", "worker", "label"],
+    ... )
+    >>> hires = wb.hire(labels, {0: "a", 1: "b", 2: "a", 3: "b"}, budget=2)
+    >>> hires.chosen
+    ['ann']
+    >>> hires.to_frame()[["worker", "correct", "skill"]]
+      worker  correct  skill
+    0    ann        4    1.0
+    """
+    if time_limit is not None:
+        checks.number("`time_limit`", time_limit, 0.0, math.inf)
+    given = _doors.given(labels, duplicates=duplicates)
+    control, given = _doors.truth(gold, given)
+    found = room.hire(
+        given.table,
+        control,
+        budget,
+        rule=rule,
+        classes=classes,
+        prior=prior,
+        costs=_doors.per_worker("costs", costs, given.workers, _prices),
+        money=money,
+        threshold=threshold,
+        time_limit=time_limit,
+        confidence=confidence,
+        seed=seed,
+        allow_below_chance=allow_below_chance,
+    )
+    return Hires(given.name, seed, money, found, given)
+
+
+def _prices(source: Any) -> pd.Series[Any]:
+    costs = tables.read_costs(source)
+    if costs.shape[1] != 1:
+        name = "costs" if isinstance(source, pd.DataFrame) else source
+        raise InputError(
+            f"{name}: prices for {costs.shape[1]} task types; give one a worker: worker, cost"
+        )
+    return costs.iloc[:, 0]
+
+
+def _named(hired: Hiring, workers: Any) -> Any:
+    """Names of workers given by their index."""
+    return hired.table["worker"].to_numpy()[np.argsort(hired.order)[workers]]
+
+
+def _shown(hired: Hiring) -> int:
+    """How many rows of the table are printed: the chosen, and the first left out."""
+    rows = hired.size + SHOWN
+    return len(hired.table) if len(hired.table) <= rows + 2 else rows
+
+
+def _workers(hired: Hiring, percent: str) -> str:
+    known = hired.table.head(_shown(hired)).to_dict("records")
+    columns = {
+        "worker": [str(row["worker"]) for row in known],
+        "control answers": [str(row["answered"]) for row in known],
+        "correct": [str(row["correct"]) for row in known],
+        "skill ŵ": [_cell(row["skill"]) for row in known],
+        f"{percent} interval": [f"{row['low']:.3f}–{row['high']:.3f}" for row in known],
+        "G": [_cell(row["gain"]) for row in known],
+    }
+    if "cost" in hired.table:
+        columns["price"] = ["–" if math.isnan(row["cost"]) else f"{row['cost']:g}" for row in known]
+    columns["chosen"] = ["yes" if row["chosen"] else "no" for row in known]
+    return table(tuple(columns), list(zip(*columns.values(), strict=True)))
+
+
+def _cell(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def _curve(hired: Hiring) -> str:
+    """F̂ of the first k workers, at some k, with its maximum and the chosen size marked."""
+    most, best = len(hired.curve), hired.best
+    places = set(range(1, most + 1))
+    if most > STEPS:
+        spread = np.unique(np.geomspace(1, most, STEPS - 4).round().astype(int)).tolist()
+        places = {*spread, best - 1, best, best + 1, hired.size} & places
+    shown = sorted(places)
+    marks = {best: "max"}
+    marks[hired.size] = "chosen" if hired.size != best else "max, chosen"
+    rows = [("F̂", *(f"{hired.curve[k - 1]:.3f}" for k in shown))]
+    return table(("k", *map(str, shown)), [*rows, ("", *(marks.get(k, "") for k in shown))])
+
+
+def _numbers(hired: Hiring, percent: str) -> list[str]:
+    predicted, money = hired.error_predicted, hired.money
+    assert predicted is not None
+    interval = ""
+    if hired.interval is not None:
+        interval = f" ({percent} interval {hired.interval[0]:.3f} to {hired.interval[1]:.3f})"
+    bound = f"at most {hired.error_bound:.3g} if F is F̂ (Theorem 1"
+    if hired.classes > 2:
+        bound += f", as its argument supports; as printed {hired.error_bound_printed:.3g}"
+    radius = f" ± {predicted.radius:.1g}" if predicted.radius > 1e-9 else ""
+    expected = f"{predicted.probability:.3g}{radius} ({predicted.method}"
+    if predicted.probability <= predicted.radius:
+        how = "proven" if predicted.method != "sampled" else "votes simulated"
+        expected = f"below {predicted.probability + predicted.radius:.1g} ({how}"
+    a, b = hired.prior
+    lines = [
+        f"{'score F̂':<18} {hired.score:.4g}{interval}",
+        f"{'error, bound':<18} {bound})",
+        f"{'error, expected':<18} {expected}; vote weighted "
+        f"by Lŵ − 1, skills Beta({a:g}, {b:g}) before the answers)",
+    ]
+    if money is not None:
+        gap = "unknown" if money.gap is None else f"{100 * money.gap:.2g} %"
+        rough = "unknown" if money.heuristic_gap is None else f"{100 * money.heuristic_gap:.2g} %"
+        lines += [
+            f"{'money':<18} {money.spent:.10g} a task; no affordable set scores above "
+            f"{money.bound:.4g} (gap {gap}, {money.termination})",
+            f"{'heuristic':<18} {money.heuristic_score:.4g}, at most {rough} below the best",
+        ]
+    return lines
+
+
+def _remarks(hired: Hiring, percent: str) -> list[str]:
+    return [
+        f"intervals of skills are exact (Clopper–Pearson), {percent} for each worker alone; that "
+        "of F is Theorem 3's",
+        *hired.notes,
+    ]

@@ -1,0 +1,272 @@
+"""`aggregate`: from labels to one answer a task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from workbench.aggregation.labelling import LEARNT, Labelled, Prior, label_tasks
+from workbench.api import _doors
+from workbench.api._result import Result
+from workbench.base import checks
+from workbench.base.errors import InputError
+from workbench.base.text import cell, table
+from workbench.crowd import tables
+from workbench.crowd.tables import Duplicates
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = 10
+"""Tasks that are printed."""
+CONFIDENCE = {
+    "majority": "the share of the task's labels that agree",
+    "weighted-log-odds": "the probability of the label, skills being as estimated and classes "
+    "equally likely",
+    "dawid-skene": "the posterior of the label",
+    "one-coin": "the posterior of the label",
+}
+"""What the column `confidence` holds; the linear vote has none."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Labels(Result):
+    """One label for each task, and how sure it is.
+
+    Attributes
+    ----------
+    name, seed
+        What the labels are called; the seed of draws among ties.
+    found
+        What the room found, ids as text (`aggregation.labelling.Labelled`).
+    given
+        The labels that came in, and their ids.
+    """
+
+    name: str
+    seed: int
+    found: Labelled
+    given: _doors.Given
+
+    @property
+    def labels(self) -> pd.Series[Any]:
+        """Label by task; None where nobody labelled it."""
+        return self._by_task("label")
+
+    @property
+    def confidence(self) -> pd.Series[float]:
+        """How sure the label is, by task: in [0, 1]; NaN where a method has no measure of it."""
+        return self._by_task("confidence")
+
+    @property
+    def workers(self) -> pd.DataFrame:
+        """One row a worker who counts: `worker, labels, agreement`; where known `skill, weight`."""
+        return self.given.back(self.found.workers)
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of right labels among the tasks of the truth; None without a truth."""
+        return self.found.accuracy
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row a task: `task, label, score, confidence, tied, unlabelled`."""
+        return self.given.back(self.found.answers)
+
+    def plot(self) -> Figure:
+        """Draw how sure the labels are, and how often each worker agrees with them."""
+        from workbench.plots import labelling
+
+        return labelling(self.found.answers, self.found.workers, title=self._title())
+
+    def summary(self) -> str:
+        """Give the text that `workbench aggregate` prints."""
+        found, answers = self.found, self.found.answers
+        shown = answers if len(answers) <= SHOWN + 2 else answers[:SHOWN]
+        lines = [self._title(), "", _table(shown.to_dict("records"))]
+        if len(answers) > len(shown):
+            lines.append(f"… and {len(answers) - len(shown)} more")
+        lines.append("")
+        if found.variant:
+            steps = "" if found.converged else ", not converged"
+            lines.append(f"{'variant':<11} {found.variant}")
+            lines.append(f"{'iterations':<11} {found.iterations}{steps}")
+        lines += [
+            f"{'ties':<11} {answers['tied'].sum()}",
+            f"{'unlabelled':<11} {answers['unlabelled'].sum()}",
+        ]
+        if found.accuracy_tasks:
+            lines.append(f"{'accuracy':<11} {found.accuracy:.4f} on {found.accuracy_tasks} tasks")
+        elif found.accuracy_tasks == 0:
+            lines.append(f"{'accuracy':<11} none: every task of the truth is a control task")
+        notes = [_columns(found.method), *found.notes]
+        return "\n".join([*lines, "", *(f"- {note}" for note in notes)])
+
+    def _title(self) -> str:
+        found = self.found
+        named = ", ".join(cell(str(name)) for name in found.classes[:8])
+        more = ", …" if len(found.classes) > 8 else ""
+        return (
+            f"{self.name}: {len(found.answers)} tasks, {found.votes} labels by "
+            f"{len(found.workers)} workers, classes {named}{more}; {found.method}, seed {self.seed}"
+        )
+
+    def _payload(self) -> dict[str, Any]:
+        found, workers = self.found, self.workers
+        return {
+            "method": found.method,
+            "variant": found.variant,
+            "tasks": len(found.answers),
+            "workers": len(workers),
+            "votes": found.votes,
+            "classes": self.given.classes.all_back(found.classes),
+            "ties": int(found.answers["tied"].sum()),
+            "unlabelled": int(found.answers["unlabelled"].sum()),
+            "accuracy": found.accuracy,
+            "accuracy_tasks": found.accuracy_tasks,
+            "iterations": found.iterations,
+            "converged": found.converged,
+            "class_prior": found.class_prior,
+            **{
+                f"{name}s": dict(zip(workers["worker"], workers[name].tolist(), strict=True))
+                if name in workers
+                else None
+                for name in ("weight", "skill")
+            },
+            "answers": self.to_frame().to_dict("records"),
+            "notes": list(found.notes),
+            "seed": self.seed,
+        }
+
+    def _by_task(self, column: str) -> pd.Series[Any]:
+        frame = self.to_frame()
+        return frame.set_index(self.given.tasks.index(self.found.answers["task"]))[column]
+
+
+def aggregate(
+    labels: _doors.Table,
+    *,
+    method: str = "majority",
+    gold: _doors.Truth | None = None,
+    truth: _doors.Truth | None = None,
+    workers: pd.DataFrame | Result | Iterable[Any] | str | Path | None = None,
+    truncate: float | None = None,
+    classes: int | None = None,
+    class_prior: Prior | None = None,
+    iterations: int | None = None,
+    duplicates: Duplicates = "error",
+    seed: int = 0,
+) -> Labels:
+    """Give every task one label, by a vote or by expectation-maximisation.
+
+    Classes that tie are drawn among fairly, and counted. A task that the workers did not label
+    gets no label.
+
+    Parameters
+    ----------
+    labels
+        A frame with columns task, worker, label, or the path of a file.
+    method
+        "majority", "weighted-linear", "weighted-log-odds", "dawid-skene" or "one-coin".
+    gold
+        True label by control task: skills for the weighted methods (before those of `workers`).
+        Control tasks are labelled like all others, and no accuracy is measured on them.
+    truth
+        True label by task: accuracy is measured.
+    workers
+        Only these workers' labels count: a frame with a column worker and, if weights are to
+        follow from it, skill, as `hire` gives it; a list of workers; or a file.
+    truncate
+        weighted-log-odds: skills are moved into [truncate, 1 − truncate]; 0.001 when not given.
+    classes
+        Weighted methods: number of classes, where some are unused.
+    class_prior
+        dawid-skene, one-coin: "estimated" (the default) or "uniform".
+    iterations
+        dawid-skene, one-coin: steps at most, 100 when not given.
+    duplicates
+        Which label counts when a worker labels a task twice: "first", "last", or "error".
+    seed
+        Of the draws among ties.
+
+    Raises
+    ------
+    InputError
+        Labels, gold or workers cannot be read or do not belong together, an unknown method, an
+        option that the method does not look at, or a weighted method without skills.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import workbench as wb
+    >>> labels = pd.DataFrame(
+    ...     {
+    ...         "task": [1, 1, 1, 2, 2],
+    ...         "worker": ["ann", "bob", "cy", "ann", "bob"],
+    ...         "label": ["cat", "cat", "dog", "dog", "dog"],
+    ...     }
+    ... )
+    >>> found = wb.aggregate(labels)
+    >>> found.labels.to_dict()
+    {1: 'cat', 2: 'dog'}
+    >>> found.confidence.round(2).to_dict()
+    {1: 0.67, 2: 1.0}
+    """
+    given = _doors.given(labels, duplicates=duplicates)
+    gold_labels, given = _doors.truth(gold, given) if gold is not None else (None, given)
+    true, given = _doors.truth(truth, given, what="truth") if truth is not None else (None, given)
+    found = label_tasks(
+        given.table,
+        method,
+        gold=gold_labels,
+        truth=true,
+        workers=None if workers is None else _chosen(workers, given),
+        truncate=truncate,
+        classes=classes,
+        class_prior=class_prior,
+        iterations=iterations,
+        seed=seed,
+    )
+    return Labels(given.name, seed, found, given)
+
+
+def _chosen(workers: Any, given: _doors.Given) -> pd.DataFrame:
+    """Read who counts, and perhaps the skill of each."""
+    if isinstance(workers, Result):
+        workers = workers.to_frame()
+    if isinstance(workers, pd.DataFrame):
+        given.workers.with_more("workers", tables.column(workers, "worker", "workers"))
+    elif not isinstance(workers, (str, Path)):
+        if not isinstance(workers, Iterable):
+            raise InputError(
+                f"workers is {checks.show(workers)}: give a list of workers, or a data frame with "
+                "a column worker"
+            )
+        listed = list(workers)
+        given.workers.with_more("workers", listed)
+        workers = pd.DataFrame({"worker": pd.Series(listed, dtype=object)})
+    return tables.read_workers(workers)
+
+
+def _columns(method: str) -> str:
+    lead = "posterior" if method in LEARNT else "sum of votes" if method == "majority" else "sum"
+    said = f"score: how far the label's {lead} is ahead of the next class"
+    return f"{said}; confidence: {CONFIDENCE[method]}" if method in CONFIDENCE else said
+
+
+def _table(answers: list[dict[Any, Any]]) -> str:
+    rows = [
+        (
+            str(row["task"]),
+            "–" if row["label"] is None else str(row["label"]),
+            f"{row['score']:.4g}",
+            "–" if math.isnan(row["confidence"]) else f"{row['confidence']:.4f}",
+            "yes" if row["tied"] else "",
+        )
+        for row in answers
+    ]
+    return table(("task", "label", "score", "confidence", "tied"), rows)

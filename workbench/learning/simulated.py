@@ -1,0 +1,207 @@
+"""LS_OL on simulated labelers, many runs merged: curves with standard errors, labelers, bounds.
+
+Source: Liu, Liu (2015), Section 6.1: regret over time, mean of many runs, beside Theorems 3 and 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from workbench.aggregation.best_set import best_set
+from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.learning import guarantees
+from workbench.learning.agreement import Structure, structure
+from workbench.learning.draws import Draws
+from workbench.learning.engine import Runs, simulate
+from workbench.learning.schedule import Schedule
+from workbench.learning.sets import Vote
+from workbench.learning.vetting import Vetting
+
+MOST_SHOWN = 2000
+"""Simulated tasks whose labels are looked at for agreement."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """What LS_OL did with simulated labelers, over all runs.
+
+    Attributes
+    ----------
+    runs
+        Each run by itself.
+    steps
+        One row a checkpoint: `tasks`, then means over the runs with their standard errors
+        (`_se`, missing of one run): `accuracy, regret, exploration_regret, exploitation_regret,
+        cost_regret, size` (of the set in force), `labels`; and `crowd_accuracy, best_accuracy,
+        explored`, and `asked`, labels bought a task since the checkpoint before.
+    workers
+        One row a labeler: `worker, skill, estimate` (mean), `estimate_low, estimate_high` (of 90 %
+        of the runs), `in_best_set` (share of runs), `in_best_set_hindsight, removed` (share).
+    best
+        The best set by the true skills.
+    learnt, learnt_share
+        The set in force at the end of most runs, and their share.
+    learnt_accuracy
+        Mean accuracy, by the true skills, of the sets in force at the end.
+    structure
+        What agreement says, from the labels of one run.
+    bounds
+        Theorem 3 (or 5): `source`, `holds`, `why` not, and where it can be computed `regret`,
+        `cost_regret`, `says_something`, `failing`; None below two tasks.
+    """
+
+    runs: Runs
+    steps: pd.DataFrame
+    workers: pd.DataFrame
+    best: IntArray
+    learnt: IntArray
+    learnt_share: float
+    learnt_accuracy: float
+    structure: Structure
+    bounds: dict[str, Any] | None
+
+
+def simulated(
+    skill: ArrayLike,
+    schedule: Schedule,
+    horizon: int,
+    runs: int,
+    *,
+    weighted: bool = False,
+    delay: int = 0,
+    vetting: Vetting | None = None,
+    costs: Sequence[float] | None = None,
+    seed: int,
+) -> Simulated:
+    """Run LS_OL many times on labelers of given skills.
+
+    Parameters
+    ----------
+    skill
+        p of each labeler, shape (M,).
+    schedule, horizon, weighted, delay, vetting, costs
+        As for `engine.simulate`.
+    runs
+        How many.
+
+    Raises
+    ------
+    InputError
+        As `engine.simulate`.
+    """
+    p: FloatArray = np.asarray(skill, dtype=np.float64)
+    draws = Draws(p, runs, seed=seed)
+    found = simulate(
+        draws, schedule, horizon, weighted=weighted, delay=delay, vetting=vetting, costs=costs
+    )
+    stream = draws.stream(0)
+    seen = np.stack([stream.labels(task) for task in range(min(horizon, MOST_SHOWN))])
+    best = best_set(p, weighted=weighted).workers
+    sets, times = np.unique(found.chosen, axis=0, return_counts=True)
+    return Simulated(
+        found,
+        _curves(found, p),
+        _workers(found, p, best.tolist()),
+        best,
+        np.flatnonzero(sets[times.argmax()]),
+        float(times.max() / runs),
+        _learnt_accuracy(found, p, weighted),
+        structure(seen, seed=seed),
+        _bounds(p, horizon, costs, weighted),
+    )
+
+
+def _curves(runs: Runs, skill: FloatArray) -> pd.DataFrame:
+    """Means over the runs, and their standard errors, at every checkpoint."""
+    R, n = len(runs.labels), runs.tasks
+    columns: dict[str, Any] = {"tasks": n}
+    several = {
+        "accuracy": runs.reward / n,
+        "regret": runs.regret,
+        "exploration_regret": runs.exploration_regret,
+        "exploitation_regret": runs.exploitation_regret,
+        "cost_regret": runs.cost_regret,
+        "size": runs.size.astype(float),
+        "labels": runs.labels.astype(float),
+    }
+    for name, values in several.items():
+        columns[name] = values.mean(axis=0)
+        columns[f"{name}_se"] = (
+            values.std(axis=0, ddof=1) / math.sqrt(R) if R > 1 else np.full(len(n), np.nan)
+        )
+    columns["crowd_accuracy"] = majority_accuracy(skill)
+    columns["best_accuracy"] = runs.best_accuracy[0]
+    columns["explored"] = runs.explored.mean(axis=0)
+    columns["asked"] = np.diff(columns["labels"], prepend=0) / np.diff(n, prepend=0)
+    return pd.DataFrame(columns)
+
+
+def _learnt_accuracy(runs: Runs, skill: FloatArray, weighted: bool) -> float:
+    """Mean accuracy, by the true skills, of the sets in force at the end."""
+    vote, size = Vote(weighted), runs.chosen.sum(axis=1)
+    values = [
+        vote.accuracies(skill[None, chosen], estimate[None, chosen], number[None])[0]
+        for chosen, estimate, number in zip(runs.chosen, runs.estimates, size, strict=True)
+    ]
+    return float(np.mean(values))
+
+
+def _workers(runs: Runs, skill: FloatArray, best: list[int]) -> pd.DataFrame:
+    low, high = np.quantile(runs.estimates, [0.05, 0.95], axis=0)
+    dropped = np.zeros(len(skill))
+    for removed in runs.removed:
+        for one in removed:
+            dropped[one.worker] += 1 / len(runs.labels)
+    return pd.DataFrame(
+        {
+            "worker": [str(i) for i in range(len(skill))],
+            "skill": skill,
+            "estimate": runs.estimates.mean(axis=0),
+            "estimate_low": low,
+            "estimate_high": high,
+            "in_best_set": runs.chosen.mean(axis=0),
+            "in_best_set_hindsight": [i in set(best) for i in range(len(skill))],
+            "removed": dropped,
+        }
+    )
+
+
+def _bounds(
+    skill: FloatArray, T: int, costs: Sequence[float] | None, weighted: bool
+) -> dict[str, Any] | None:
+    """Theorem 3 (or 5), or why nothing can be said."""
+    if T < 2:
+        return None
+    name = "Theorem 5" if weighted else "(6) and (7)"
+    try:
+        promise = (
+            guarantees.theorem_5(skill, T)
+            if weighted
+            else guarantees.theorem_3(skill, T, costs=costs)
+        )
+    except InputError as wrong:
+        return {"source": name, "holds": False, "why": str(wrong)}
+    except ArithmeticError:
+        why = f"for {len(skill)} labelers its constants are too large for a computer"
+        return {"source": name, "holds": False, "why": why}
+    failing = [one.statement for one in promise.conditions if not one.holds]
+    if len(failing) > 1 and failing[-1].startswith("ε"):
+        failing.pop()  # no ε would do
+    return {
+        "source": name,
+        "regret": promise.regret,
+        "cost_regret": promise.cost_regret,
+        "holds": promise.stands,
+        "says_something": promise.says_something,
+        "failing": failing,
+        "why": None if promise.stands else f"this does not hold: {'; '.join(failing)}",
+    }
