@@ -27,8 +27,10 @@ from workbench.solving.solution import (
     Solution,
     Termination,
 )
-from workbench.solving.whole import LEAST_SECONDS, Attempt, labels_count, solve_whole
+from workbench.solving.whole import ALIKE, LEAST_SECONDS, Attempt, labels_count, solve_whole
 
+ROUNDING = 1e-12
+"""Relative distance of two bounds that counts as none."""
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 ROUTES = ("arrays", "pyomo")
 METHODS = {
@@ -179,8 +181,10 @@ def _ip_method(problem: AssignmentProblem, route: str) -> tuple[str, str]:
         return "highs", f"{n} × {m} pairs are few"
     kinds = problem.typed.shape[0]
     if labels_count(problem):
-        return "patterns", f"{n} tasks of {kinds} kinds, after label counts, as prices are equal"
-    return "patterns", f"{n} tasks of {kinds} kinds"
+        return "patterns", f"of {n} tasks {kinds} differ; label counts first, as prices are equal"
+    if n < ALIKE * kinds:
+        return "patterns", f"of {n} tasks {kinds} differ, and prices do"
+    return "patterns", f"{n} tasks are of {kinds} kinds only"
 
 
 def _tell(progress: Callable[[Moment], None] | None, tried: Attempt) -> None:
@@ -401,4 +405,5 @@ def _best_bound(
         return certified
     if step := price_step_of(problem):
         claimed = step * float(np.ceil(claimed / step - 1e-5))
-    return claimed if certified is None else max(certified, claimed)
+    # A proof found in another unit of money may lose the last bits on its way to the data.
+    return claimed if certified is None or claimed > certified * (1 + ROUNDING) else certified
