@@ -29,6 +29,8 @@ from workbench.solving.solution import (
 )
 from workbench.solving.whole import LEAST_SECONDS, Attempt, solve_whole
 
+ROUNDING = 1e-12
+"""Relative distance of two bounds that counts as none."""
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 ROUTES = ("arrays", "pyomo")
 METHODS = {
@@ -405,4 +407,5 @@ def _best_bound(
         return certified
     if step := price_step_of(problem):
         claimed = step * float(np.ceil(claimed / step - 1e-5))
-    return claimed if certified is None else max(certified, claimed)
+    # A proof found in another unit of money may lose the last bits on its way to the data.
+    return claimed if certified is None or claimed > certified * (1 + ROUNDING) else certified
