@@ -42,6 +42,7 @@ __all__ = [
     "read_costs",
     "read_gold",
     "read_labels",
+    "read_pairs",
     "read_skills",
     "read_task_types",
     "read_workers",
@@ -67,8 +68,13 @@ class LabelSet:
     gold: pd.Series[Any]
 
 
-def column(frame: pd.DataFrame, field: str) -> pd.Series[Any]:
+def column(frame: pd.DataFrame, field: str, what: str) -> pd.Series[Any]:
     """Find the column (or level of the index) of a field, whatever its alias, cells as they are.
+
+    Parameters
+    ----------
+    what
+        What messages call the frame.
 
     Raises
     ------
@@ -77,7 +83,7 @@ def column(frame: pd.DataFrame, field: str) -> pd.Series[Any]:
     """
     named = [name for name in frame.index.names if name is not None]
     whole = frame.reset_index(level=named) if named else frame
-    return whole.iloc[:, open_table(whole.iloc[:1], field).place(field)]
+    return whole.iloc[:, open_table(whole.iloc[:1], what).place(field)]
 
 
 def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataFrame:
@@ -359,6 +365,29 @@ def read_task_types(source: Source, *, default: str | None = None) -> pd.Series[
         tasks, types = table.words("task"), table.words("task_type")
     table.unique(tasks, "task", "a task has one type, remove the other")
     return pd.Series(types, index=pd.Index(tasks, name="task"), name="task_type")
+
+
+def read_pairs(source: Source) -> pd.DataFrame:
+    """Read which worker may be assigned to which task.
+
+    Parameters
+    ----------
+    source
+        Columns task and worker, a row a pair.
+
+    Returns
+    -------
+    DataFrame
+        Columns `task, worker` as text, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, or an id is missing.
+    """
+    table = open_table(source, "availability")
+    table.require("task", "worker")
+    return pd.DataFrame({"task": table.words("task"), "worker": table.words("worker")})
 
 
 def read_workers(source: Source) -> pd.DataFrame:

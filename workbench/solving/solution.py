@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.base.arrays import FloatArray
 
@@ -38,6 +37,15 @@ class Moment:
     objective: float | None
     bound: float | None
 
+    def told(self) -> str:
+        """Cost, bound and gap in a few words."""
+        cost, bound = (
+            "none" if value is None else f"{value:.10g}" for value in (self.objective, self.bound)
+        )
+        open_ = self.objective and self.bound is not None
+        gap = f", gap {100 * _gap(self.objective, self.bound):.3g} %" if open_ else ""
+        return f"cost {cost}, bound {bound}{gap}"
+
 
 @dataclass(frozen=True, eq=False)
 class PatternProof:
@@ -47,12 +55,9 @@ class PatternProof:
     ----------
     worker_prices
         u by worker class, shape (K,).
-    steps
-        Resolution of the requirement of each task class, shape (T,).
     """
 
     worker_prices: FloatArray
-    steps: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
