@@ -28,7 +28,24 @@ MONEY_ROUNDING = 1e-12
 
 
 def requirement(epsilon: ArrayLike) -> FloatArray:
-    """Coverage requirement C = 2 ln(1/ε) of an error ε in (0, 1) (Section 4.1, below Lemma 1)."""
+    """Coverage requirement C = 2 ln(1/ε) of an error ε in (0, 1) (Section 4.1, below Lemma 1).
+
+    Parameters
+    ----------
+    epsilon
+        ε, of any shape.
+
+    Raises
+    ------
+    InputError
+        An error that does not lie strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from crowd_models import requirement
+    >>> float(requirement(0.05))
+    5.991464547107982
+    """
     values = _numbers("epsilon", epsilon)
     outside = np.argwhere((values <= 0) | (values >= 1))
     if len(outside):
@@ -62,6 +79,13 @@ class AssignmentProblem:
     ------
     InputError
         For wrong shapes, NaN, infinity, values out of range.
+
+    Examples
+    --------
+    >>> from crowd_models import AssignmentProblem
+    >>> problem = AssignmentProblem([[0.9, 0.5], [0.2, 0.5]], capacity=1, requirement=0.5)
+    >>> problem.shape, problem.capacity.tolist()
+    ((2, 2), [1, 1])
     """
 
     quality: FloatArray
@@ -185,6 +209,14 @@ class TypedProblem:
         Shape (T, K), or None for unit prices and all pairs.
     task_class, worker_class
         Shapes (n,) and (m,): class of each task and worker, or None.
+
+    Examples
+    --------
+    >>> from crowd_models import AssignmentProblem
+    >>> problem = AssignmentProblem([[0.9, 0.5, 0.5]] * 4, capacity=2, requirement=0.5)
+    >>> counted = problem.typed
+    >>> counted.shape, counted.tasks.tolist(), sorted(counted.workers.tolist())
+    ((1, 2), [4], [1, 2])
     """
 
     quality: FloatArray
@@ -420,6 +452,12 @@ class SelectionProblem:
     ------
     InputError
         For wrong shapes, NaN, infinity other than −∞ as a gain, values out of range.
+
+    Examples
+    --------
+    >>> from crowd_models import SelectionProblem
+    >>> SelectionProblem([0.4, 0.1, 0.3], budget=2).gain.tolist()
+    [0.4, 0.1, 0.3]
     """
 
     gain: FloatArray

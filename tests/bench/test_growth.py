@@ -157,8 +157,9 @@ def test_an_unsolved_problem_is_no_point():
 
 
 def test_pictures():
+    about = {"versions": {"workbench": "1"}, "machine": {"cores": 2}}
     for points in ([], law(1.0, 1.0)[:1], law(1.0, 1.0), [Point("LP", "types", 1, None, None)]):
-        assert picture(points, title="t").startswith(b"\x89PNG")
+        assert picture(points, about).startswith(b"\x89PNG")
 
 
 def test_a_fit_is_kept_whole():

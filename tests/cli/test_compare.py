@@ -196,8 +196,8 @@ BAD = {
     "epsilon out of reach": (
         ("--labels", "L", "--gold", "G", "--epsilon", "1e-9"), "no task can be covered",
     ),
-    "gamma": (("--gamma", "0"), "--gamma is 0"),
-    "gamma nan": (("--gamma", "nan"), "--gamma is nan"),
+    "gamma": (("--gamma", "0"), "gamma is 0"),
+    "gamma nan": (("--gamma", "nan"), "gamma is nan"),
     "gamma too large": (("--labels", "L", "--gold", "G", "--gamma", "1000"), "gamma is 1000"),
     "control": (("--labels", "L", "--gold", "G", "--control", "1.5"), "control"),
     "skill": (("--skill", "1.2"), "1.2"),

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
-from workbench.base.checks import is_number, show
+from workbench.base.checks import count, is_number, show
 from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 
+T = TypeVar("T")
 Table: TypeAlias = "pd.DataFrame | str | Path"
 Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | str | Path"
 PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str | Path"
@@ -198,9 +199,16 @@ def per_worker(
     what: str,
     value: PerWorker | float | None,
     workers: Ids,
-    read: Callable[[Any], pd.Series[Any]],
-) -> pd.Series[Any] | float | None:
-    """Take a number for each worker: from a Series, a mapping, a frame or a file, or one for all.
+    read: Callable[[Any], T],
+) -> T | float | None:
+    """Take a number for each worker, as `by_worker` does, or one for all, or none."""
+    if value is None or is_number(value):
+        return value  # type: ignore[return-value]
+    return by_worker(what, value, workers, read)  # type: ignore[arg-type]
+
+
+def by_worker(what: str, value: PerWorker, workers: Ids, read: Callable[[Any], T]) -> T:
+    """Take a number for each worker, from a Series, a mapping, a frame or a file.
 
     Parameters
     ----------
@@ -216,8 +224,6 @@ def per_worker(
     InputError
         It is none of these; as `read`; or ids are of another type than those of the workers.
     """
-    if value is None or is_number(value):
-        return value  # type: ignore[return-value]
     if isinstance(value, (str, Path)):
         return read(value)
     if isinstance(value, pd.DataFrame):
@@ -226,6 +232,19 @@ def per_worker(
     series = _series(what, value, "worker", f"the {what.removesuffix('s')}")
     workers.with_more(what, series.index)
     return read(series.rename(what.removesuffix("s")).rename_axis("worker").to_frame())
+
+
+def capacities(capacity: int | PerWorker, workers: Ids) -> pd.Series[int] | int:
+    """Take the most tasks a worker takes: one number, or by worker.
+
+    Raises
+    ------
+    InputError
+        A number that is not whole or below 0, or as `per_worker`.
+    """
+    if isinstance(capacity, (str, Path, pd.Series, pd.DataFrame, Mapping)):
+        return by_worker("capacity", capacity, workers, tables.read_capacities)
+    return count("capacity", capacity)
 
 
 def task_types(tasks: Tasks, *, default: str | None = None) -> tuple[pd.Series[Any], Ids]:

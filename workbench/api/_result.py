@@ -6,6 +6,7 @@ import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from workbench.base.errors import InputError
 from workbench.base.text import plain, table
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ class Result:
     """Base of the frozen dataclasses that front-door functions give back."""
 
     __hash__ = None  # type: ignore[assignment]
-
     pictured = False
     """Whether the picture says more than the table: a notebook then shows it too."""
 
@@ -38,7 +38,7 @@ class Result:
 
     def plot(self) -> Figure:
         """Draw the result."""
-        raise NotImplementedError
+        raise InputError(f"plot: there is no figure of a {type(self).__name__}")
 
     def _payload(self) -> Mapping[str, Any]:
         raise NotImplementedError

@@ -14,7 +14,8 @@ import pandas as pd
 from crowd_models import AssignmentProblem, requirement
 from workbench.aggregation.error_rate import lemma_1_bounds, vote_errors
 from workbench.aggregation.votes import linear_weights
-from workbench.base.arrays import FloatArray
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.crowd import align
 from workbench.crowd.skills import quality
@@ -46,12 +47,13 @@ class Plan:
 
 
 def make_plan(
-    skills: pd.DataFrame,
+    skills: pd.DataFrame | pd.Series[Any],
     tasks: pd.Series[Any],
     *,
     capacity: int | pd.Series[Any],
     epsilon: float,
     costs: pd.DataFrame | None = None,
+    available: pd.DataFrame | None = None,
     time_limit: float | None = 30.0,
     gap: float = 0.0,
     threads: int = 1,
@@ -63,20 +65,27 @@ def make_plan(
     ----------
     skills
         p by worker (index) and task type (columns), for labels of two classes, as
-        `tables.read_skills` or `GoldSkills.wide` gives it.
+        `tables.read_skills` or `GoldSkills.wide` gives it; or, for tasks of one type, a Series by
+        worker. NaN for a worker without history, whose label is taken to say nothing (p = ½).
     tasks
         Type by task, as `tables.read_task_types` gives it.
     capacity
         M: one number, or a Series by worker.
     costs
         Price of a label by worker and task type, or one column `cost` for all types.
+    available
+        Columns `task, worker`: the pairs that may be assigned; None for all.
 
     Raises
     ------
     InputError
-        For a task type without skills, a worker without capacity or price, ε outside (0, 1).
+        For a task type without skills, a worker without capacity or price, a pair with an unknown
+        task, ε outside (0, 1).
     """
-    problem = offline_problem(skills, tasks, capacity=capacity, epsilon=epsilon, costs=costs)
+    skills = by_type(skills, tasks)
+    problem = offline_problem(
+        skills, tasks, capacity=capacity, epsilon=epsilon, costs=costs, available=available
+    )
     solution = solve(problem, "ip", time_limit=time_limit, gap=gap, threads=threads, seed=seed)
     empty = pd.DataFrame(columns=["task", "worker"])
     if solution.assignment is None:
@@ -100,14 +109,16 @@ def make_plan(
 
 
 def offline_problem(
-    skills: pd.DataFrame,
+    skills: pd.DataFrame | pd.Series[Any],
     tasks: pd.Series[Any],
     *,
     capacity: int | pd.Series[Any],
     epsilon: float,
     costs: pd.DataFrame | None = None,
+    available: pd.DataFrame | None = None,
 ) -> AssignmentProblem:
     """State the assignment problem of tables; see `make_plan`."""
+    skills = by_type(skills, tasks)
     kinds = _types(skills, tasks)
     prices = None
     if costs is not None:
@@ -117,8 +128,40 @@ def offline_problem(
         align.capacities(list(skills.index), capacity),
         np.full(len(tasks), float(requirement(epsilon))),
         prices,
-        task_types=kinds,
+        None if available is None else _mask(available, tasks, skills),
+        kinds,
     )
+
+
+def by_type(skills: pd.DataFrame | pd.Series[Any], tasks: pd.Series[Any]) -> pd.DataFrame:
+    """Lay skills out as workers × task types, ½ for those without history.
+
+    Raises
+    ------
+    InputError
+        One skill a worker, and tasks of several types.
+    """
+    if isinstance(skills, pd.Series):
+        kinds = tasks.unique()
+        if len(kinds) > 1:
+            raise InputError(
+                f"skills: one for each worker, and {len(kinds)} types of task "
+                f"({checks.listing(list(kinds))}); give a column of skills for each type"
+            )
+        skills = skills.to_frame(*kinds)
+    return skills.astype(np.float64).fillna(0.5)
+
+
+def _mask(available: pd.DataFrame, tasks: pd.Series[Any], skills: pd.DataFrame) -> BoolArray:
+    """Which pairs may be assigned, shape (n, m); those of other workers are left out."""
+    row = tasks.index.get_indexer(pd.Index(available["task"]))
+    if (row < 0).any():
+        name = checks.show(available["task"].iloc[int(np.argmin(row))])
+        raise InputError(f"availability: no task {name} to be labelled; mend its id, or drop it")
+    column = skills.index.get_indexer(pd.Index(available["worker"]))
+    mask = np.zeros((len(tasks), len(skills)), dtype=bool)
+    mask[row[column >= 0], column[column >= 0]] = True
+    return mask
 
 
 def _types(skills: pd.DataFrame, tasks: pd.Series[Any]) -> np.ndarray:

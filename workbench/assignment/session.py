@@ -108,6 +108,18 @@ class AssignmentSession:
     InputError
         No task, a name twice or that is neither text nor whole number, a type without gold, fewer
         gold tasks than asked for, not two classes, a setting out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from workbench.assignment.session import AssignmentSession
+    >>> tasks = pd.Series({"a": "birds", "b": "birds"})
+    >>> gold = pd.DataFrame({"label": ["y", "n"], "task_type": "birds"}, index=["g1", "g2"])
+    >>> session = AssignmentSession(tasks, gold, workers=2, preliminary=1, epsilon=0.4, seed=1)
+    >>> session.arrive("ann", capacity=2).kind
+    'gold'
+    >>> session.observe("ann", {"g1": "y", "g2": "n"}).kind  # a preliminary worker
+    'nothing'
     """
 
     def __init__(

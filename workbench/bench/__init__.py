@@ -14,10 +14,22 @@ from dataclasses import asdict
 from typing import Any
 
 from workbench.base.errors import InputError
+from workbench.base.text import table
 from workbench.bench.measure import SMOKE, Result, Row, Size, measured
 from workbench.bench.rows import ROWS
 
-__all__ = ["ROWS", "SMOKE", "Result", "Row", "Size", "bench", "chosen", "report", "report_about"]
+__all__ = [
+    "ROWS",
+    "SMOKE",
+    "Result",
+    "Row",
+    "Size",
+    "bench",
+    "chosen",
+    "report",
+    "report_about",
+    "text",
+]
 
 
 def bench(names: tuple[str, ...], size: Size, *, judge: bool = True) -> Iterator[Result]:
@@ -54,6 +66,13 @@ def report(results: list[Result], size: Size) -> dict[str, Any]:
         "size": asdict(size),
         "rows": [asdict(result) for result in results],
     }
+
+
+def text(results: list[Result], payload: dict[str, Any]) -> str:
+    """Lay out what was measured, and by what and where, of a `report`."""
+    header = ("row", "ours", "beside", "ratio", "target", "reached", "note")
+    about = ", ".join(f"{k} {v}" for k, v in {**payload["machine"], **payload["versions"]}.items())
+    return f"{table(header, [result.cells() for result in results])}\n\n{about}"
 
 
 def report_about() -> dict[str, Any]:

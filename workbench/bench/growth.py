@@ -13,12 +13,13 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import InputError
+from workbench.base.text import table
 from workbench.bench.measure import peak
 
 if TYPE_CHECKING:
@@ -319,8 +320,31 @@ def payload(points: Sequence[Point], about: dict[str, Any], *, seed: int, smoke:
     }
 
 
-def picture(points: Sequence[Point], *, title: str) -> bytes:
-    """The points and their power laws, as PNG."""
+def text(points: Sequence[Point]) -> str:
+    """Lay out the power laws, and say which points could not be measured."""
+    rows = [
+        (
+            fit.what,
+            fit.along,
+            fit.quantity,
+            f"{fit.exponent:.2f} ± {fit.error:.2f}",
+            f"{fit.last:.2f}",
+            f"{fit.least:g}–{fit.most:g}",
+            str(fit.points),
+        )
+        for fit in fits(points)
+    ]
+    header = ("what", "along", "quantity", "exponent", "last two", "sizes", "points")
+    missed = [
+        f"{point.what}, {point.along} {point.size}: {point.note}"
+        for point in points
+        if point.seconds is None
+    ]
+    return "\n".join([table(header, rows), *missed])
+
+
+def picture(points: Sequence[Point], about: Mapping[str, Any]) -> bytes:
+    """The points and their power laws, with what measured them, as PNG."""
     import pandas as pd
 
     from workbench.plots import as_png, cost_growth
@@ -331,4 +355,6 @@ def picture(points: Sequence[Point], *, title: str) -> bytes:
     drawn["megabytes"] = drawn["megabytes"].where(drawn["megabytes"] > LEAST_MEMORY)
     for frame in (drawn, laws):
         frame["along"] = frame["along"].map(AXES)
+    version, cores = about["versions"]["workbench"], about["machine"]["cores"]
+    title = f"Growth of time and memory: workbench {version}, {cores} cores"
     return as_png(cost_growth(drawn, laws, title=title))

@@ -136,6 +136,15 @@ def start_up(size: Size) -> Sample:
     )
 
 
+def import_time(size: Size) -> Sample:
+    """`import workbench` beside `import numpy`, each in a process of its own."""
+
+    def run(name: str) -> Callable[[], Any]:
+        return lambda: subprocess.run([sys.executable, "-c", f"import {name}"], check=True)
+
+    return Sample(*alternate(run("workbench"), run("numpy"), 4 * size.repeats + 1))
+
+
 def late(module: str, name: str) -> Callable[[Size], Sample]:
     """A measurement of another module of the bench, imported when it is run."""
 
@@ -368,4 +377,5 @@ ROWS = (
         late("peers", "pdlp_time"),
     ),
     Row("start-up", "workbench --help", "python -c pass", Target(10), start_up),
+    Row("import", "import workbench", "import numpy", Target(1.5), import_time),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,6 @@ from workbench.cli.output import (
     write_file,
 )
 from workbench.cli.streams import show
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @click.command(
@@ -74,90 +71,28 @@ def command(out: Path | None, as_json: bool, **options: Any) -> int:
     Exit code 0 when the plan is proven the cheapest; 1 when it is not proven (it is written all
     the same) or there is none.
     """
-    from workbench.assignment.plan import make_plan
-    from workbench.crowd import tables
+    from workbench import api
 
     check_output(out, (".csv",))
-    skills = _skills(options)
-    only = str(skills.columns[0]) if skills.shape[1] == 1 else None
-    tasks = tables.read_task_types(options["tasks"], default=only)
-    text = options["capacity"]
-    capacity: pd.Series[int] | int
-    number = text.removeprefix("-")
-    if number.isascii() and number.isdigit():
-        if text != number:
-            raise InputError(f"--capacity is {text}: give a whole number, 0 or more")
-        capacity = int(text)
-    else:
-        capacity = tables.read_capacities(text)
-    costs = None if options["costs"] is None else tables.read_costs(options["costs"])
-    with working(f"assigning {len(tasks)} tasks to {len(skills)} workers", after=5.0):
-        plan = make_plan(
-            skills,
-            tasks,
-            capacity=capacity,
-            epsilon=options["epsilon"],
-            costs=costs,
-            time_limit=options["time_limit"],
-            gap=options["gap"],
-            seed=options["seed"],
-        )
-    solution = plan.solution
-    written = out is not None and len(plan.table) > 0
-    if out is not None and written:
-        write_file(out, as_csv(plan.table, out))
-    error_exact = None if plan.error_exact is None else float(plan.error_exact.mean())
-    error_bound = None if plan.error_bound is None else float(plan.error_bound.max())
-    if as_json:
-        answer = solution.as_dict()
-        for name in ("assignment", "task_weights", "worker_prices"):
-            answer.pop(name)
-        emit(
-            {
-                **answer,
-                "message": plan.message,
-                "labels": len(plan.table),
-                "error_exact": error_exact,
-                "error_bound": error_bound,
-                "plan": plan.table.to_numpy().tolist(),
-            }
-        )
-    elif plan.message is not None:
-        show(plan.message)
-    else:
-        gap = "unknown" if solution.gap is None else f"{100 * solution.gap:.3g} %"
-        show(
-            f"{len(tasks)} tasks, {len(plan.table)} labels by "
-            f"{plan.table['worker'].nunique()} of {len(skills)} workers\n"
-            f"  cost             {solution.objective:.10g}\n"
-            f"  proven bound     {solution.bound:.10g} (gap {gap}, {solution.termination})\n"
-            f"  certificate      {solution.certificate.status}\n"
-            f"  error, promised  at most {error_bound:.4g} on every task (Lemma 1)\n"
-            f"  error, exact     {error_exact:.4g} on average, if skills are as given"
-        )
-        if written:
-            show(f"  written          {out}")
-    return 0 if solution.solved else 1
-
-
-def _skills(options: dict[str, Any]) -> pd.DataFrame:
-    """Skills as given, or the share of right gold answers, one right and one wrong added.
-
-    The addition keeps a worker with three lucky answers from counting as infallible.
-    """
-    from workbench.crowd import tables
-    from workbench.crowd.skills import skills_from_gold
-
     if (options["skills"] is None) == (options["labels"] is None):
         raise InputError("give --skills, or --labels with --gold to estimate them")
     if (options["labels"] is None) != (options["gold"] is None):
         raise InputError("--labels and --gold go together: give both files")
-    if options["skills"] is not None:
-        return tables.read_skills(options["skills"])
-    labels = tables.read_labels(options["labels"])
-    gold = tables.read_gold(options["gold"], labels)
-    kinds = options["gold_types"]
-    known = skills_from_gold(
-        labels, gold, None if kinds is None else tables.read_task_types(kinds), prior=(1.0, 1.0)
-    )
-    return known.wide()
+    text = options["capacity"]
+    number = text.removeprefix("-")
+    if number.isascii() and number.isdigit():
+        if text != number:
+            raise InputError(f"--capacity is {text}: give a whole number, 0 or more")
+        options["capacity"] = int(text)
+    with working("making the plan", after=5.0):
+        plan = api.plan(**options)
+    written = out is not None and len(plan.table) > 0
+    if out is not None and written:
+        write_file(out, as_csv(plan.table, out))
+    if as_json:
+        emit(plan.to_dict())
+    else:
+        show(plan.summary())
+        if written:
+            show(f"  written          {out}")
+    return 0 if plan.solved else 1

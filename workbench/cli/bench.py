@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from workbench.base.errors import InputError
-from workbench.base.text import strict_json, table
+from workbench.base.text import strict_json
 from workbench.cli.output import check_output, emit, json_option, seed_option, working, write_file
 from workbench.cli.streams import show
 
@@ -44,7 +44,7 @@ def command(
     Both sides run in turn; the ratio is the median over pairs, with the least and the most.
     Targets are not judged at --smoke sizes.
     """
-    from workbench.bench import SMOKE, Result, Size, bench, chosen, report
+    from workbench.bench import SMOKE, Result, Size, bench, chosen, report, text
 
     check_output(out, (".json",))
     if growth:
@@ -66,16 +66,13 @@ def command(
     if as_json:
         emit(payload)
         return
-    header = ("row", "ours", "beside", "ratio", "target", "reached", "note")
-    show(table(header, [result.cells() for result in results]))
-    about = {**payload["machine"], **payload["versions"]}
-    show("\n" + ", ".join(f"{name} {value}" for name, value in about.items()))
+    show(text(results, payload))
 
 
 def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
     """Measure what is not in the file yet, writing it anew after each point."""
     from workbench.bench import report_about
-    from workbench.bench.growth import fits, grow, lines, payload, picture, read_points
+    from workbench.bench.growth import grow, lines, payload, picture, read_points, text
 
     points = [] if out is None else read_points(out, seed=seed, smoke=smoke)
     about = report_about()
@@ -86,25 +83,8 @@ def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
                 write_file(out, strict_json(payload(points, about, seed=seed, smoke=smoke)) + "\n")
             tell(f"{point.what}, {point.along} {point.size}")
     if out is not None:
-        version = about["versions"]["workbench"]
-        title = f"Growth of time and memory: workbench {version}, {about['machine']['cores']} cores"
-        write_file(out.with_suffix(".png"), picture(points, title=title))
+        write_file(out.with_suffix(".png"), picture(points, about))
     if as_json:
         emit(payload(points, about, seed=seed, smoke=smoke))
         return
-    shown = [
-        (
-            fit.what,
-            fit.along,
-            fit.quantity,
-            f"{fit.exponent:.2f} ± {fit.error:.2f}",
-            f"{fit.last:.2f}",
-            f"{fit.least:g}–{fit.most:g}",
-            str(fit.points),
-        )
-        for fit in fits(points)
-    ]
-    show(table(("what", "along", "quantity", "exponent", "last two", "sizes", "points"), shown))
-    for point in points:
-        if point.seconds is None:
-            show(f"{point.what}, {point.along} {point.size}: {point.note}")
+    show(text(points))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import click
@@ -15,6 +14,7 @@ from workbench.cli.output import (
     working,
     write_file,
 )
+from workbench.cli.streams import show
 from workbench.cli.study import store_option
 
 
@@ -29,22 +29,16 @@ def command(store_path: Path, out: Path | None, as_json: bool) -> None:
     A claim whose study is not in the store is not yet measured: the command that measures it is
     named.
     """
-    from workbench.claims import judge, markdown
-    from workbench.studies.store import Store
+    from workbench import api
 
     check_output(out, (".md",))
-    with Store.open(store_path) as store, working("judging the claims", after=3.0):
-        verdicts = judge(store)
+    with working("judging the claims", after=3.0):
+        judged = api.judge(store_path)
     if out is not None:
-        write_file(out, markdown(verdicts))
+        write_file(out, judged.markdown())
     if as_json:
-        emit([verdict.payload() for verdict in verdicts])
+        emit(judged.to_dict()["claims"])
         return
-    for one in verdicts:
-        click.echo(f"{one.claim.id}: {click.style(str(one.ruling), bold=True)}")
-        click.echo(click.wrap_text(one.figures, 98, "    ", "    "))
-    counts = Counter(str(one.ruling) for one in verdicts)
-    told = ", ".join(f"{n} {ruling}" for ruling, n in counts.items())
-    click.echo(f"\n{len(verdicts)} claims: {told}")
+    show(judged.summary())
     if out is not None:
-        click.echo(f"written: {out}")
+        show(f"written: {out}")

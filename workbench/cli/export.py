@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import click
@@ -16,7 +15,7 @@ from workbench.cli.output import (
     working,
     write_file,
 )
-from workbench.cli.problems import problem_options, read
+from workbench.cli.problems import problem_options
 from workbench.cli.streams import show
 
 
@@ -47,22 +46,16 @@ def command(
     if as_json and out is None:
         raise InputError("--json needs --out: without it the model takes standard output")
     check_output(out)
-    problem = read(file, epsilon)
-    with working(f"building the {formulation} model of {file}", after=5.0):
-        from workbench.solving.pyomo_route import build
+    from workbench import api
 
-        model = build(problem, formulation)
-        with tempfile.TemporaryDirectory() as folder:
-            draft = Path(folder) / f"model.{kind}"
-            model.write(str(draft), io_options={"symbolic_solver_labels": True})
-            content = draft.read_bytes()
+    problem = api.solving.read(file, epsilon)
+    with working(f"building the {formulation} model of {file}", after=5.0):
+        model = api.export(problem, formulation, format=kind)
     if out is None:
-        click.echo(content, nl=False)
+        click.echo(model.content, nl=False)
         return
-    write_file(out, content)
-    counts = {"variables": model.nvariables(), "constraints": model.nconstraints()}
+    write_file(out, model.content)
     if as_json:
-        emit({"file": str(out), "format": kind, "formulation": formulation, **counts})
+        emit({"file": str(out), **model.to_dict()})
     else:
-        size = ", ".join(f"{count} {name}" for name, count in counts.items())
-        show(f"written  {out}: {size}")
+        show(f"written  {out}: {model.variables} variables, {model.constraints} constraints")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from workbench.cli.streams import say
+from workbench.studies.progress import told
 
 if TYPE_CHECKING:
     from workbench.studies.run import Progress
@@ -25,27 +26,6 @@ def reporter(study: str) -> Iterator[Callable[[Progress], None]]:
             yield show
     else:
         yield _lines(study)
-
-
-def summary(progress: Progress) -> str:
-    """What has been done so far, what failed, how fast, and how long the rest will take."""
-    ended = progress.skipped + progress.done
-    parts = [f"{ended:,} of {progress.planned:,} trials"]
-    parts += [f"{n:,} {status}" for status, n in progress.counts.items() if n and status != "ok"]
-    if progress.rate:
-        parts.append(f"{progress.rate:.3g} a second")
-    if progress.remaining is not None and progress.left:
-        parts.append(f"{duration(progress.remaining)} left")
-    return ", ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """Write seconds as people say them."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def skipped(progress: Progress) -> str:
@@ -65,12 +45,12 @@ def _lines(study: str) -> Callable[[Progress], None]:
 
     def show(progress: Progress) -> None:
         nonlocal last
-        if last < 0 and (told := skipped(progress)):
-            say(f"{study}: {told}")
+        if last < 0 and (before := skipped(progress)):
+            say(f"{study}: {before}")
         now = time.monotonic()
         if now - last >= EVERY or not progress.left:
             last = now
-            say(f"{study}: {summary(progress)}")
+            say(f"{study}: {told(progress)}")
 
     return show
 
@@ -88,14 +68,14 @@ def _bar(study: str) -> Iterator[Callable[[Progress], None]]:
 
         def show(progress: Progress) -> None:
             nonlocal first
-            if first and (told := skipped(progress)):
-                bar.console.print(f"{study}: {told}", highlight=False, markup=False)
+            if first and (before := skipped(progress)):
+                bar.console.print(f"{study}: {before}", highlight=False, markup=False)
             first = False
             bar.update(
                 shown,
                 total=progress.planned,
                 completed=progress.skipped + progress.done,
-                told=summary(progress),
+                told=told(progress),
             )
 
         yield show

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.base.errors import InputError
 from workbench.base.text import strict_json
 from workbench.cli.output import check_output, emit, json_option, seed_option, working, write_files
-from workbench.cli.problems import METHODS, ROUTES, described, problem_options, read
+from workbench.cli.problems import METHODS, ROUTES, problem_options
 from workbench.cli.streams import show
-
-if TYPE_CHECKING:
-    from workbench.solving import Moment, Solution
 
 LONGEST = 365 * 86400.0
 """Seconds. With a limit the solver has its own process, so that Ctrl-C keeps its best answer."""
@@ -90,13 +86,11 @@ def command(
     check_output(plot, (".png",), option="--plot")
     if plot is not None and formulation != "ip":
         raise InputError("--plot: only the integer program has cost and bound over time")
-    problem = read(file, epsilon)
+    from workbench.api import solving
 
-    from workbench import solving
-
-    title = described(problem, formulation)
-    with working(f"solving: {title}", after=5.0) as say:
-        solution = solving.solve(
+    problem = solving.read(file, epsilon)
+    with working(f"solving: {solving.described(problem, formulation)}", after=5.0) as say:
+        solved = solving.solve(
             problem,
             formulation,
             route=route,
@@ -106,95 +100,28 @@ def command(
             threads=threads,
             seed=seed,
             exact=exact,
-            progress=lambda moment: say(_so_far(moment)),
+            progress=lambda moment: say(moment.told()),
             keep_on_interrupt=True,
         )
-    n, m = problem.shape
-    payload = {"tasks": n, "workers": m, **solution.as_dict()}
+    payload = solved.to_dict()
     files: dict[Path, str | bytes] = {}
-    if out is not None and (content := _content(out, payload)):
-        files[out] = content
-    if plot is not None and solution.history:
-        from workbench import plots
+    if out is not None and out.suffix.lower() == ".json":
+        files[out] = strict_json(payload) + "\n"
+    elif out is not None and payload["assignment"] is not None:
+        files[out] = solved.to_frame().to_csv(index=False)
+    if plot is not None and payload["history"]:
+        from workbench.plots import as_png
 
-        figure = plots.incumbents(
-            {solution.method.partition(":")[0]: solution.history}, title=title
-        )
-        files[plot] = plots.as_png(figure)
+        files[plot] = as_png(solved.plot())
     write_files(files)
     if as_json:
         emit(payload)
     else:
-        show(_block(title, solution))
+        show(solved.summary())
         if out is not None:
             show(f"{'written' if out in files else 'not written: no assignment'}  {out}")
         if plot is not None:
             show(f"{'written' if plot in files else 'not written: no history'}  {plot}")
-    if solution.termination == "interrupted":
+    if solved.termination == "interrupted":
         return 130
-    return 0 if solution.solved else 1
-
-
-def _so_far(moment: Moment) -> str:
-    """Cost, bound and gap in a few words."""
-    cost, bound = moment.objective, moment.bound
-    told = f"cost {_number(cost)}, bound {_number(bound)}"
-    if cost and bound is not None:
-        told += f", gap {100 * max(0.0, cost - bound) / cost:.3g} %"
-    return told
-
-
-def _content(out: Path, payload: dict[str, Any]) -> str:
-    """What is written: the whole answer, or its pairs; empty without an assignment."""
-    if out.suffix.lower() == ".json":
-        return strict_json(payload) + "\n"
-    pairs = payload["assignment"]
-    if pairs is None:
-        return ""
-    return "".join(["task,worker\n", *(f"{task},{worker}\n" for task, worker in pairs)])
-
-
-def _block(title: str, solution: Solution) -> str:
-    """Give the answer as a person reads it."""
-    if solution.infeasibility is not None:
-        return f"{title}\n{solution.infeasibility.sentence()}"
-    certificate = solution.certificate
-    rows = [
-        ("objective", _number(solution.objective)),
-        ("bound", _bound(solution)),
-        ("gap", "unknown" if solution.gap is None else f"{100 * solution.gap:.4g} %"),
-        ("termination", str(solution.termination)),
-        *([("method", solution.method)] if solution.method else []),
-        ("certificate", certificate.status),
-    ]
-    if certificate.exact_bound is not None:
-        rows.append(("exact bound", f"{float(certificate.exact_bound):.12g} (rational)"))
-    rows += [
-        (
-            f"  {check.name}",
-            f"{'holds' if check.passed else 'FAILS'}, largest violation {check.violation:.2g} "
-            f"(tolerance {check.tolerance:.0e})",
-        )
-        for check in certificate.checks
-    ]
-    rows.append(("seconds", f"{solution.seconds:.3g} ({solution.route})"))
-    if solution.note:
-        rows.append(("note", solution.note))
-    width = max(len(name) for name, _ in rows)
-    return "\n".join([title, *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
-
-
-def _bound(solution: Solution) -> str:
-    """Give the bound, and whose word it is."""
-    certified = solution.certificate.lower_bound
-    if solution.bound is None or certified == solution.bound:
-        over = " over patterns" if solution.certificate.bound_from == "patterns" else ""
-        return f"{_number(certified)} (proven{over} from the data)"
-    return (
-        f"{_number(solution.bound)} (by the solver's branch and bound; proven from the data: "
-        f"{_number(certified)})"
-    )
-
-
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.10g}"
+    return 0 if solved.solved else 1

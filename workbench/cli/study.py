@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from workbench.base.errors import InputError
 from workbench.base.text import table
 from workbench.cli.output import (
     check_output,
@@ -20,16 +17,8 @@ from workbench.cli.output import (
     idle_seed_option,
     json_option,
     working,
-    write_file,
 )
 from workbench.cli.streams import say
-
-if TYPE_CHECKING:
-    from workbench.studies.executors import Executor
-    from workbench.studies.request import Request
-    from workbench.studies.run import Progress
-    from workbench.studies.store import Plan, Sink, Store
-    from workbench.studies.trial import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 DEFAULT_STORE = "studies.sqlite"
@@ -91,14 +80,9 @@ def command() -> None:
 @json_option
 def list_(as_json: bool) -> None:
     """List the studies of the catalog."""
-    from workbench.studies.catalog import MODULES
-    from workbench.studies.request import request
+    from workbench.studies.overview import catalogued
 
-    rows: list[dict[str, Any]] = []
-    for name in MODULES:
-        trials = {size: request(name, size=size).trials for size in ("smoke", "small", "paper")}
-        study = request(name).study
-        rows.append({"name": name, "title": study.title, "source": study.source, "trials": trials})
+    rows = catalogued()
     if as_json:
         emit(rows)
         return
@@ -115,41 +99,18 @@ def list_(as_json: bool) -> None:
 @json_option
 def show(name: str, as_json: bool, **options: Any) -> None:
     """Describe a study: its parameters, and the sweep that would be run."""
-    asked = _request(name, **options)
-    study = asked.study
-    parameters: list[dict[str, Any]] = [
-        {
-            "name": key,
-            "kind": one.kind.__name__,
-            "default": one.default,
-            "choices": list(one.choices),
-            "least": one.least,
-            "most": one.most,
-            "paired": one.paired,
-            "help": one.help,
-        }
-        for key, one in study.parameters.items()
-    ]
-    payload = {
-        "name": study.name,
-        "title": study.title,
-        "source": study.source,
-        "version": study.version,
-        "parameters": parameters,
-        "size": asked.size,
-        "sweep": list(asked.sweep),
-        "repetitions": asked.repetitions,
-        "seed": asked.seed,
-        "trials": asked.trials,
-        "deadline": asked.limits.deadline,
-        "memory": asked.limits.memory,
-    }
+    from workbench.studies.overview import described
+    from workbench.studies.request import request
+
+    asked = request(name, **options)
+    study, payload = asked.study, described(asked)
     if as_json:
         emit(payload)
         return
     click.echo(f"{study.name}: {study.title}\n{study.source}\n")
     cells = [
-        (row["name"], row["kind"], _value(row["default"]), str(row["help"])) for row in parameters
+        (row["name"], row["kind"], _value(row["default"]), str(row["help"]))
+        for row in payload["parameters"]
     ]
     click.echo(table(("parameter", "kind", "default", "meaning"), cells))
     click.echo(f"\n{asked.size}: {asked.trials:,} trials, {asked.repetitions} repetitions of")
@@ -176,62 +137,37 @@ def show(name: str, as_json: bool, **options: Any) -> None:
 @click.option("--retry", is_flag=True, help="Run failed trials again.")
 @click.option("--redo-quarantined", is_flag=True, help="Run trials whose records were damaged.")
 @json_option
-def run(
-    name: str,
-    store_path: Path,
-    processes: int | None,
-    scheduler: str | None,
-    tls_ca: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    insecure: bool,
-    shard: str | None,
-    deadline: float | None,
-    memory: float | None,
-    retry: bool,
-    redo_quarantined: bool,
-    as_json: bool,
-    **options: Any,
-) -> int:
+def run(name: str, as_json: bool, **options: Any) -> int:
     """Run a study's trials, and keep them; go on where an earlier run ended.
 
     Ctrl-C once finishes the trials under way, twice stops at once. Exit code 1 if trials failed.
     """
+    from workbench import api
     from workbench.cli.progress import reporter
+    from workbench.studies.request import request
     from workbench.studies.run import interrupts
-    from workbench.studies.run import run as run_study
 
-    part = None if shard is None else _shard(shard)
-    asked = _request(name, deadline=deadline, memory=memory, **options)
-    executor = _executor(processes, scheduler, (tls_ca, tls_cert, tls_key), insecure)
+    options |= {"set": options.pop("assignments"), "store": options.pop("store_path")}
+    study = request(name).study.name
     again = shlex.join(["workbench", *sys.argv[1:]])
-    with _sink(store_path, part) as (sink, path), interrupts() as stop:
+    with interrupts() as stop:
         try:
-            with reporter(asked.study.name) as on_progress:
-                ended = run_study(
-                    asked.source,
-                    store=sink,
-                    sweep=asked.sweep,
-                    repetitions=asked.repetitions,
-                    seed=asked.seed,
-                    size=asked.size,
-                    executor=executor,
-                    limits=asked.limits,
-                    shard=part,
-                    retry=retry,
-                    redo_quarantined=redo_quarantined,
-                    stop=stop,
-                    on_progress=on_progress,
-                )
+            with reporter(study) as progress:
+                ended = api.run_study(name, stop=stop, progress=progress, **options)
         except KeyboardInterrupt:
             say(f"stopped; what had ended is kept; to go on: {again}")
             raise
-        interrupted = stop.is_set()
     if as_json:
-        emit({**_ended(ended), "store": str(path), "interrupted": interrupted})
+        emit(ended.to_dict())
     else:
-        _tell(ended, path, asked.study.name, shard=part is not None)
-    if interrupted and ended.left:
+        click.echo(ended.summary())
+        if ended.shard is not None:
+            click.echo("when all shards are done: workbench study merge SHARD…")
+        else:
+            path = str(ended.store)
+            store = "" if path == DEFAULT_STORE else f" --store {shlex.quote(path)}"
+            click.echo(f"to see them: workbench study report {ended.name}{store}")
+    if ended.interrupted and ended.progress.left:
         say(f"interrupted; to go on: {again}")
         return 130
     return 1 if ended.failed else 0
@@ -243,10 +179,11 @@ def run(
 @json_option
 def status(store_path: Path, as_json: bool) -> None:
     """Tell how far each study in a store has come."""
+    from workbench.studies.overview import standing
     from workbench.studies.store import Store
 
     with Store.open(store_path) as store:
-        rows = [_progress(store, planned) for planned in store.plans()]
+        rows = standing(store)
     if as_json:
         emit(rows)
         return
@@ -281,22 +218,15 @@ def report(
 
     A study of your own gets its findings and figures only where --study names its file.
     """
-    from workbench.pages import report as page
-    from workbench.studies.store import Store
+    from workbench import api
 
     check_output(out, (".html",))
-    named = _named(code)
-    with Store.open(store_path) as store, working("writing the report", after=3.0):
-        known = list(dict.fromkeys(planned.study for planned in store.plans()))
-        for name in names:
-            if name not in known:
-                listed = ", ".join(known) or "nothing yet"
-                raise InputError(f"{store_path} has no study {name!r}: it has {listed}")
-        write_file(out, page(store, list(names) or None, named))
+    with working("writing the report", after=3.0):
+        written = api.report(store_path, out, names, study=code)
     if as_json:
-        emit({"report": str(out), "studies": list(names) or known})
+        emit(written.to_dict())
     else:
-        click.echo(f"written: {out}")
+        click.echo(written.summary())
 
 
 @command.command(epilog="Example: workbench study verify --store studies.sqlite --sample 50")
@@ -326,8 +256,9 @@ def verify(
     anything is wrong.
     """
     from workbench.studies import verify as checks
+    from workbench.studies.trial import own_sources
 
-    named = _named(code)
+    named = own_sources(code)
 
     if quarantine:
         for line in checks.quarantine(store_path):
@@ -351,15 +282,13 @@ def verify(
 @json_option
 def export(name: str, store_path: Path, out: Path, as_json: bool) -> None:
     """Write a study's trials as a table, a row a trial, failures included."""
+    from workbench.studies.overview import known
     from workbench.studies.store import Store
     from workbench.studies.store import export as write_table
 
     check_output(out, (".csv", ".parquet"))
     with Store.open(store_path) as store:
-        known = list(dict.fromkeys(planned.study for planned in store.plans()))
-        if name not in known:
-            listed = ", ".join(known) or "nothing yet"
-            raise InputError(f"{store_path} has no study {name!r}: it has {listed}")
+        known(store, (name,))
         trials = store.table(name)
     write_table(trials, out)
     if as_json:
@@ -385,112 +314,6 @@ def merge(paths: tuple[Path, ...], store_path: Path, as_json: bool) -> None:
     else:
         told = ", ".join(f"{n:,} {what}" for what, n in counts.items())
         click.echo(f"merged into {store_path}: {told}")
-
-
-def _progress(store: Store, planned: Plan) -> dict[str, Any]:
-    """Count a plan's trials; how many there should be is not known of some older stores."""
-    from collections import Counter
-
-    row: dict[str, Any] = {"study": planned.study, "size": planned.size, "seed": planned.seed}
-    ended = store.finished(planned.study, planned.version)
-    try:
-        keys = {trial.key for trial in planned.trials()}
-    except InputError as error:
-        counts = Counter(str(one) for one in ended.values())
-        return {**row, "planned": None, "ended": len(ended), "counts": counts, "note": str(error)}
-    counts = Counter(str(status) for key, status in ended.items() if key in keys)
-    return {
-        **row, "planned": len(keys), "ended": counts.total(), "counts": dict(counts), "note": ""
-    }  # fmt: skip
-
-
-def _named(code: tuple[str, ...]) -> list[Source]:
-    from workbench.studies.trial import Source
-
-    for name in code:
-        if not name.endswith(".py"):
-            raise InputError(f"--study {name}: give the .py file of a study of your own")
-    return [Source.of(name) for name in code]
-
-
-def _request(name: str, **options: Any) -> Request:
-    from workbench.studies.request import request
-
-    options["assignments"] = options.pop("assignments", ())
-    return request(name, **options)
-
-
-def _shard(text: str) -> tuple[int, int]:
-    index, slash, count = text.partition("/")
-    if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
-        raise InputError(f"--shard {text}: write I/N with I from 1 to N, for example 2/8")
-    return int(index), int(count)
-
-
-def _executor(
-    processes: int | None,
-    scheduler: str | None,
-    pem: tuple[Path | None, Path | None, Path | None],
-    insecure: bool,
-) -> Executor:
-    if scheduler is not None:
-        if processes is not None:
-            raise InputError("--processes is for this machine: leave it out with --scheduler")
-        from workbench.studies.executors.cluster import Cluster, Tls
-
-        ca, cert, key = pem
-        if ca and cert and key:
-            return Cluster(scheduler, Tls(ca, cert, key))
-        if any(pem):
-            raise InputError("--tls-ca, --tls-cert and --tls-key: give all three")
-        return Cluster(scheduler, insecure=insecure)
-    if any(pem) or insecure:
-        raise InputError("--tls-ca, --tls-cert, --tls-key and --insecure are for --scheduler")
-    from workbench.studies.executors.local import Local
-
-    return Local(processes or _cores())
-
-
-def _cores() -> int:
-    # A container or a batch system may grant fewer cores than the machine has.
-    granted = getattr(os, "sched_getaffinity", None)
-    return len(granted(0)) if granted else os.cpu_count() or 1
-
-
-@contextlib.contextmanager
-def _sink(path: Path, part: tuple[int, int] | None) -> Iterator[tuple[Sink, Path]]:
-    from workbench.studies.shards import Shard
-    from workbench.studies.store import Store
-
-    if part is None:
-        with Store.open(path, write=True) as store:
-            yield store, path
-        return
-    with Shard.open(path, *part) as shard:
-        yield shard, shard.path
-
-
-def _tell(ended: Progress, path: Path, study: str, *, shard: bool) -> None:
-    from workbench.cli.progress import summary
-
-    click.echo(f"{study}: {summary(ended)}; kept in {path}")
-    if shard:
-        click.echo("when all shards are done: workbench study merge SHARD…")
-        return
-    store = "" if str(path) == DEFAULT_STORE else f" --store {shlex.quote(str(path))}"
-    click.echo(f"to see them: workbench study report {study}{store}")
-
-
-def _ended(progress: Progress) -> dict[str, Any]:
-    return {
-        "planned": progress.planned,
-        "skipped": progress.skipped,
-        "quarantined": progress.quarantined,
-        "done": progress.done,
-        "counts": dict(progress.counts),
-        "left": progress.left,
-        "seconds": progress.seconds,
-    }
 
 
 def _count(number: int | None) -> str:

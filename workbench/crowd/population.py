@@ -9,6 +9,7 @@ exchange one for another.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -234,6 +235,38 @@ def beta(
             raise InputError(f"{name} is {value}: give a finite number above 0")
     shape = _size(workers, task_types)[::-1]
     return _make(stream(seed, "crowd").beta(a, b, shape), capacity)
+
+
+CROWDS: Mapping[str, tuple[Callable[..., Crowd], str | None]] = {
+    "spammer-hammer": (spammer_hammer, "hammer"),
+    "uniform": (uniform, "skill"),
+    "specialists": (specialists, "skilled"),
+    "beta": (beta, None),
+}
+"""Kinds of crowd by name: who makes it, and which parameter is the skill of its good workers."""
+
+
+def named(
+    kind: str,
+    workers: int,
+    *,
+    skill: float = 0.8,
+    seed: Seed,
+    capacity: ArrayLike = 200,
+    task_types: int = 1,
+) -> Crowd:
+    """Make a crowd of one of `CROWDS`, its good workers of the given skill.
+
+    Raises
+    ------
+    InputError
+        An unknown kind, or a parameter out of range.
+    """
+    if kind not in CROWDS:
+        raise InputError(f"crowd is {checks.show(kind)}: choose from {', '.join(CROWDS)}")
+    maker, good = CROWDS[kind]
+    given = {} if good is None else {good: skill}
+    return maker(workers, seed=seed, capacity=capacity, task_types=task_types, **given)
 
 
 def from_table(skills: pd.DataFrame, capacity: ArrayLike | pd.Series[Any] = 200) -> Crowd:

@@ -42,6 +42,7 @@ __all__ = [
     "read_costs",
     "read_gold",
     "read_labels",
+    "read_pairs",
     "read_skills",
     "read_task_types",
     "read_workers",
@@ -359,6 +360,29 @@ def read_task_types(source: Source, *, default: str | None = None) -> pd.Series[
         tasks, types = table.words("task"), table.words("task_type")
     table.unique(tasks, "task", "a task has one type, remove the other")
     return pd.Series(types, index=pd.Index(tasks, name="task"), name="task_type")
+
+
+def read_pairs(source: Source) -> pd.DataFrame:
+    """Read which worker may be assigned to which task.
+
+    Parameters
+    ----------
+    source
+        Columns task and worker, a row a pair.
+
+    Returns
+    -------
+    DataFrame
+        Columns `task, worker` as text, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, or an id is missing.
+    """
+    table = open_table(source, "availability")
+    table.require("task", "worker")
+    return pd.DataFrame({"task": table.words("task"), "worker": table.words("worker")})
 
 
 def read_workers(source: Source) -> pd.DataFrame:

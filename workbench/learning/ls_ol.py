@@ -128,6 +128,17 @@ class LsOl:
     - Who leaves is not asked again until she joins again; her labels stand.
     - Who joins is asked like all others, and testers without a label of hers are assigned again,
       one a step, as if they had had too few rounds.
+
+    Examples
+    --------
+    >>> from workbench.learning.ls_ol import LsOl
+    >>> from workbench.learning.schedule import practical
+    >>> learner = LsOl(["ann", "bob", "eve"], practical(2.0, 5.0), seed=1)
+    >>> ask = learner.ask("photo 1")
+    >>> ask.kind, ask.workers.tolist()
+    ('new tester', [0, 1, 2])
+    >>> learner.tell({0: 1, 1: 1, 2: 0}).label
+    1
     """
 
     def __init__(

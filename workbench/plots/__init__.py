@@ -6,14 +6,14 @@ marker or dash of its own. A module for each room: `compare`, `assign`, `select`
 """
 
 from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT
-from workbench.plots.assign import sample_spread
+from workbench.plots.assign import plan, sample_spread, skills
 from workbench.plots.compare import comparison
 from workbench.plots.growth import cost_growth
 from workbench.plots.label import labelling
 from workbench.plots.learn import learning
 from workbench.plots.render import as_png, as_svg
 from workbench.plots.select import FAINTEST, hiring
-from workbench.plots.solving import incumbents
+from workbench.plots.solving import chosen_gains, incumbents
 from workbench.plots.study import chart
 
 __all__ = [
@@ -25,11 +25,14 @@ __all__ = [
     "as_png",
     "as_svg",
     "chart",
+    "chosen_gains",
     "comparison",
     "cost_growth",
     "hiring",
     "incumbents",
     "labelling",
     "learning",
+    "plan",
     "sample_spread",
+    "skills",
 ]

@@ -1,12 +1,13 @@
-"""What sampling the workers costs the adaptive algorithm (of `workbench.assignment`)."""
+"""Who labels what, how able the workers are, what sampling them costs (of assignment)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from workbench.plots._style import COLOURS, TEXT, key_above
+from workbench.plots._style import COLOURS, TEXT, from_zero, key_above, plain, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,4 +49,80 @@ def sample_spread(table: pd.DataFrame) -> Figure:
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
             key_above(axes)
+    return figure
+
+
+def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title: str) -> Figure:
+    """A plan: how many labels each worker gives (left), how wrong each task may come out (right).
+
+    Parameters
+    ----------
+    labels
+        Number of labels by worker; who gets none is left out.
+    errors
+        A row a task: columns `exact`, by the skills as given, and `bound`, by Lemma 1.
+    epsilon
+        Error asked for, drawn as a line.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    busy = labels[labels > 0].sort_values(ascending=False).to_numpy()
+    worst = errors.sort_values("exact", ascending=False)
+    with mpl.rc_context(TEXT):
+        figure = Figure(figsize=(8.6, 3.4), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        left.bar(np.arange(1, len(busy) + 1), busy, width=0.9, color=COLOURS[5])
+        left.set_xlabel(f"the {len(busy)} workers with labels to give, busiest first")
+        left.set_ylabel("labels")
+        place = np.arange(1, len(worst) + 1)
+        for column, colour, dash, label in (
+            ("bound", COLOURS[1], (0, (3, 2)), "promised (Lemma 1)"),
+            ("exact", COLOURS[0], "-", "exact, if skills are as given"),
+        ):
+            right.plot(place, worst[column], color=colour, ls=dash, marker=".", label=label)
+        right.axhline(epsilon, color="0.35", lw=1.2, ls="-.", label=f"requested ε = {epsilon:g}")
+        right.set_xlabel(f"the {len(worst)} tasks, least sure first")
+        right.set_ylabel("probability of a wrong label")
+        key_above(right)
+        for axes in (left, right):
+            from_zero(axes)
+            whole_ticks(axes.xaxis)
+            axes.grid(axis="y", color="0.91", lw=0.6)
+            axes.set_axisbelow(True)
+            axes.spines[["top", "right"]].set_visible(False)
+        whole_ticks(left.yaxis)
+        figure.suptitle(plain(title), fontsize=11)
+    return figure
+
+
+def skills(table: pd.DataFrame, *, title: str) -> Figure:
+    """How able workers are: their skills in ascending order, a line for each task type.
+
+    Parameters
+    ----------
+    table
+        Workers × task types.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    share = np.arange(1, len(table) + 1) / len(table)
+    with mpl.rc_context(TEXT):
+        figure = Figure(figsize=(5.6, 3.4), layout="constrained")
+        axes = figure.add_subplot()
+        for at, kind in enumerate(table.columns):
+            axes.step(
+                np.sort(table[kind].to_numpy()), share, where="post",
+                color=COLOURS[at % len(COLOURS)], label=plain(str(kind)),
+            )  # fmt: skip
+        axes.axvline(0.5, color="0.35", lw=1.1, ls="--", label="a coin")
+        axes.set_xlim(0, 1)
+        axes.set_xlabel("skill: probability of a right label")
+        axes.set_ylabel("share of workers at most as able")
+        axes.grid(color="0.91", lw=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, loc="upper left")
+        figure.suptitle(plain(title), fontsize=11)
     return figure

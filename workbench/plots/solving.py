@@ -1,4 +1,4 @@
-"""A solve as it went: best cost, proven bound and gap over time (of `workbench.solving`)."""
+"""A solve as it went, and a set of workers as it came out (of `workbench.solving`)."""
 
 from __future__ import annotations
 
@@ -134,3 +134,40 @@ def _limit(axes: Axes, values: NDArray[np.float64]) -> None:
     if len(near):
         room = 0.06 * max(near.max() - near.min(), 1e-3 * abs(near.max()), 1e-9)
         axes.set_ylim(near.min() - room, near.max() + room)
+
+
+def chosen_gains(
+    gain: NDArray[np.float64], chosen: NDArray[np.int64] | None, *, title: str
+) -> Figure:
+    """What each worker would add to a set, best first; those of the set marked.
+
+    Parameters
+    ----------
+    gain
+        G, shape (m,); workers with −∞ are not drawn.
+    chosen
+        Indices of the set, or None.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    order = np.argsort(-gain, kind="stable")
+    order = order[np.isfinite(gain[order])]
+    hired = np.isin(order, [] if chosen is None else chosen)
+    place = np.arange(1, len(order) + 1)
+    with mpl.rc_context(TEXT):
+        figure = Figure(figsize=(6.4, 3.4), layout="constrained")
+        axes = figure.add_subplot()
+        for mask, face, label in ((hired, COLOURS[0], "chosen"), (~hired, "white", "not chosen")):
+            axes.plot(
+                place[mask], gain[order][mask], ls="none", marker="o", ms=5, mfc=face,
+                mec=COLOURS[0], label=label,
+            )  # fmt: skip
+        axes.set_xlabel("workers, highest gain first")
+        axes.set_ylabel("gain")
+        axes.grid(color="0.91", lw=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False)
+        figure.suptitle(plain(title), fontsize=11)
+    return figure

@@ -38,6 +38,15 @@ class Moment:
     objective: float | None
     bound: float | None
 
+    def told(self) -> str:
+        """Cost, bound and gap in a few words."""
+        cost, bound = (
+            "none" if value is None else f"{value:.10g}" for value in (self.objective, self.bound)
+        )
+        open_ = self.objective and self.bound is not None
+        gap = f", gap {100 * _gap(self.objective, self.bound):.3g} %" if open_ else ""
+        return f"cost {cost}, bound {bound}{gap}"
+
 
 @dataclass(frozen=True, eq=False)
 class PatternProof:

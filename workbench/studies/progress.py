@@ -1,4 +1,4 @@
-"""A progress bar for notebooks; the command line has its own."""
+"""How far a run has come: in words, and as a bar for notebooks (the command line has its own)."""
 
 from __future__ import annotations
 
@@ -29,3 +29,24 @@ def bar(description: str) -> Callable[[Progress], None]:
             shown.close()
 
     return show
+
+
+def told(progress: Progress) -> str:
+    """What has been done so far, what failed, how fast, and how long the rest will take."""
+    ended = progress.skipped + progress.done
+    parts = [f"{ended:,} of {progress.planned:,} trials"]
+    parts += [f"{n:,} {status}" for status, n in progress.counts.items() if n and status != "ok"]
+    if progress.rate:
+        parts.append(f"{progress.rate:.3g} a second")
+    if progress.remaining is not None and progress.left:
+        parts.append(f"{duration(progress.remaining)} left")
+    return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as people say them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

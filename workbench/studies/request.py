@@ -65,7 +65,7 @@ def request(
     size: str | None = None,
     repetitions: int | None = None,
     seed: int | None = None,
-    assignments: Sequence[str] = (),
+    assignments: Sequence[str] | Mapping[str, object] = (),
     deadline: float | None = None,
     memory: float | None = None,
 ) -> Request:
@@ -80,7 +80,8 @@ def request(
     repetitions, seed, deadline, memory
         In place of the file's or the study's own.
     assignments
-        `parameter=value` or `parameter=value,value`: in place of the sweep's values.
+        `parameter=value` or `parameter=value,value`, or values by parameter: in place of the
+        sweep's.
 
     Raises
     ------
@@ -115,9 +116,17 @@ def request(
     )
 
 
-def _assigned(study: Study, assignments: Sequence[str]) -> dict[str, list[Scalar]]:
+def _assigned(
+    study: Study, assignments: Sequence[str] | Mapping[str, object]
+) -> dict[str, Sequence[Scalar]]:
     """Read `parameter=value,value`."""
-    values: dict[str, list[Scalar]] = {}
+    if isinstance(assignments, Mapping):
+        return {
+            name: list(given) if isinstance(given, Sequence) and not isinstance(given, str)
+            else [given]  # type: ignore[list-item] # checked with the sweep
+            for name, given in assignments.items()
+        }  # fmt: skip
+    values: dict[str, Sequence[Scalar]] = {}
     for text in assignments:
         name, equals, listed = text.partition("=")
         name = name.strip()

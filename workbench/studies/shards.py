@@ -51,6 +51,28 @@ def in_shard(key: str, index: int, count: int) -> bool:
     return int(key, 16) % count == index - 1
 
 
+def part_of(text: str) -> tuple[int, int]:
+    """Read which shard of how many: I/N.
+
+    Raises
+    ------
+    InputError
+        For anything else, or I outside 1 … N.
+    """
+    index, slash, count = text.partition("/")
+    if not (slash and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise InputError(f"--shard {text}: write I/N with I from 1 to N, for example 2/8")
+    return int(index), int(count)
+
+
+@contextlib.contextmanager
+def sink(store: Path | str, part: tuple[int, int] | None) -> Iterator[Store | Shard]:
+    """Open what takes a run's outcomes: a store, or the file of one shard of it."""
+    opened = Store.open(store, write=True) if part is None else Shard.open(store, *part)
+    with opened:
+        yield opened
+
+
 class Shard:
     """A shard's file, as a sink of outcomes. Open it with `Shard.open` or `Shard.read`."""
 

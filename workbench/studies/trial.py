@@ -11,7 +11,7 @@ import platform
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -86,6 +86,20 @@ class Source:
             When the file cannot be imported, has changed, or defines no `STUDY`.
         """
         return _load(self)
+
+
+def own_sources(names: Sequence[str]) -> list[Source]:
+    """Point to files of studies of one's own, which are run because their user names them.
+
+    Raises
+    ------
+    InputError
+        For what is no `.py` file.
+    """
+    for name in names:
+        if not name.endswith(".py"):
+            raise InputError(f"--study {name}: give the .py file of a study of your own")
+    return [Source.of(name) for name in names]
 
 
 @functools.cache

@@ -1,0 +1,297 @@
+"""The front door as a whole: its names, their examples, its results, ids of every type."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import importlib
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+from tests.api.crowds import crowd
+from workbench import api
+from workbench.api._result import Result
+
+LABELS, GOLD = crowd(task="q{}".format, worker="w{}".format, label="ny".__getitem__)
+
+
+def study(**options):
+    return wb.run_study(
+        "toy-example", size="smoke", repetitions=1, processes=1, store="s.sqlite", **options
+    )
+
+
+RESULTS = {
+    "labels": lambda: wb.aggregate(LABELS),
+    "hires": lambda: wb.hire(LABELS, GOLD, budget=3),
+    "learning": lambda: wb.learn(LABELS, GOLD),
+    "plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=0.4, capacity=1),
+    "no plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=1e-6, capacity=1),
+    "comparison": lambda: wb.compare(LABELS, GOLD, epsilon=0.6),
+    "crowd": lambda: wb.simulate(tasks=6, workers=4),
+    "assignment": lambda: wb.solve(wb.AssignmentProblem([[0.5, 0.6]], 1, 1.0), exact=True),
+    "classes": lambda: wb.solve(wb.TypedProblem([[0.5]], [2], [1.0], [3], [4])),
+    "selection": lambda: wb.solve(wb.SelectionProblem([0.5, 0.1], 1)),
+    "study": study,
+    "report": lambda: study().report("page.html"),
+    "diagnosis": api.doctor,
+    "judgement": lambda: api.judge(study().store),
+}
+NO_FIGURE = {"no plan", "classes", "report", "diagnosis", "judgement"}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Results by name, each made once, in a folder of their own."""
+    known: dict[str, Result] = {}
+    place = tmp_path_factory.mktemp("results")
+
+    def get(name):
+        if name not in known:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.chdir(place)
+                known[name] = RESULTS[name]()
+        return known[name]
+
+    get.place = place
+    return get
+
+
+def test_the_front_door_alone_is_seen():
+    assert dir(wb) == sorted(wb.__all__)
+    assert set(wb.__all__) < set(api.__all__)
+    assert all(getattr(wb, name) is getattr(api, name) for name in wb.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'hires'"):
+        _ = wb.hires
+
+
+def test_importing_it_imports_nothing_heavy():
+    code = "import sys, workbench; print({'numpy', 'pandas', 'workbench.api'} & set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("name", wb.__all__)
+def test_every_public_name_has_an_example(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    public = getattr(wb, name)
+    (test,) = doctest.DocTestFinder(recurse=False).find(public, name, globs={})
+    assert any(not example.options.get(doctest.SKIP) for example in test.examples)
+    if not public.__module__.startswith("workbench.api."):  # those are run beside their modules
+        module = importlib.import_module(public.__module__)
+        assert not doctest.testmod(module).failed
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_survive_copies(name, made, monkeypatch, tmp_path):
+    result = made(name)
+    monkeypatch.chdir(made.place)
+    kept, copies = pickle.dumps(result), (copy.copy(result), copy.deepcopy(result))
+    monkeypatch.chdir(tmp_path)  # no copy needs a file that lies where it was made
+    for again in (pickle.loads(kept), *copies):
+        assert type(again) is type(result)
+        assert again == result
+        pd.testing.assert_frame_equal(again.to_frame(), result.to_frame())
+    assert result != "another"
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_show_themselves(name, made, monkeypatch):
+    result = made(name)
+    monkeypatch.chdir(made.place)
+    assert "\n" not in repr(result)
+    assert len(repr(result)) < 200
+    assert result._repr_html_().startswith("<p>")
+    assert result.summary()
+    assert result.to_dict()["schema"] == 1
+    with pytest.raises(AttributeError):
+        result.anything = 1
+    if name in NO_FIGURE:
+        with pytest.raises(wb.InputError, match="plot: "):
+            result.plot()
+    else:
+        assert result.plot().axes
+
+
+def test_equal_is_what_found_the_same(made):
+    plan = wb.plan(LABELS, GOLD, ["new"], epsilon=0.4, capacity=1)
+    assert plan == made("plan")
+    assert plan.solution.seconds != made("plan").solution.seconds
+    assert plan != made("no plan")
+    assert wb.simulate(tasks=6, workers=4, seed=1) != made("crowd")
+
+
+NAMES = {
+    "text": ("q{}".format, "w{}".format),
+    "whole numbers": (int, lambda j: 100 + j),
+    "mixed": (lambda i: i if i % 2 else f"q{i}", lambda j: f"w{j}" if j % 2 else j),
+    "numbers as text": ("00{}".format, "0{}".format),
+}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_ids_come_back_as_they_went_in(kind):
+    task, worker = NAMES[kind]
+    labels, gold = crowd(task=task, worker=worker, label=int)
+    workers = set(labels["worker"])
+    new = [task(90), task(91)]
+    each = {"capacity": dict.fromkeys(workers, 2), "costs": pd.Series(1.0, index=list(workers))}
+    plan = wb.plan(labels, gold, new, epsilon=0.4, **each)
+    assert set(plan.to_frame()["task"]) == set(plan.errors.index) == set(new)
+    assert set(plan.to_frame()["worker"]) <= set(plan.skills.index) == workers
+    kinds = dict.fromkeys(labels["task"].unique(), "birds")
+    compared = wb.compare(labels, gold, epsilon=0.55, task_types=kinds)
+    assert compared.left_out
+    assert set(compared.left_out) <= set(labels["task"])
+
+
+class TestPlan:
+    SKILLS = pd.Series({"ann": 0.9, "bob": 0.8, "new": np.nan})
+
+    def test_skills_by_worker_and_one_without_history(self):
+        plan = wb.plan(tasks=["a"], skills=self.SKILLS, epsilon=0.65, capacity=1)
+        assert set(plan.to_frame()["worker"]) == {"ann", "bob"}
+        assert plan.without_history == ("new",)
+        assert plan.skills.loc["new"].tolist() == [0.5]
+        assert "no history       1 workers" in plan.summary()
+        wide = self.SKILLS.dropna().rename("birds").rename_axis("worker").to_frame()
+        same = wb.plan(tasks={"a": "birds"}, skills=wide, epsilon=0.65, capacity=1)
+        assert same.to_frame().equals(plan.to_frame())
+
+    def test_workers_without_gold_answers_or_labels(self):
+        fresh = pd.DataFrame({"task": ["q39"], "worker": ["late"], "label": ["y"]})
+        workers = [*LABELS["worker"].unique(), "late", "unseen"]
+        plan = wb.plan(
+            pd.concat([LABELS, fresh]), GOLD, ["new"], epsilon=0.4,
+            capacity=dict.fromkeys(workers, 1),
+        )  # fmt: skip
+        assert plan.without_history == ("late", "unseen")
+        assert not set(plan.to_frame()["worker"]) & {"late", "unseen"}
+
+    @pytest.mark.parametrize("form", ["list", "frame", "file"])
+    def test_availability_as_pairs(self, form, tmp_path):
+        skills = {f"w{j}": 0.9 for j in range(6)}
+        pairs = [("a", "w0"), ("a", "w1"), ("b", "w1"), ("b", "w2"), ("b", "stranger")]
+        given = pairs
+        if form != "list":
+            given = pd.DataFrame(pairs, columns=["task", "worker"])
+        if form == "file":
+            given.to_csv(tmp_path / "pairs.csv", index=False)
+            given = tmp_path / "pairs.csv"
+        plan = wb.plan(tasks=["a", "b"], skills=skills, epsilon=0.7, capacity=2, availability=given)
+        assert plan.solved
+        assert set(plan.to_frame().itertuples(index=False, name=None)) <= set(pairs)
+
+    def test_all_pairs_are_as_none(self):
+        skills = {f"w{j}": 0.7 + j / 20 for j in range(5)}
+        every = [(task, worker) for task in "ab" for worker in skills]
+        asked = {"tasks": ["a", "b"], "skills": skills, "epsilon": 0.5, "capacity": 2}
+        assert (
+            wb.plan(**asked, availability=every).to_dict()["objective"]
+            == (wb.plan(**asked).to_dict()["objective"])
+        )
+
+
+BAD = {
+    "neither": (lambda: wb.plan(tasks=["a"], epsilon=0.1, capacity=1), "give skills, or labels"),
+    "no gold": (
+        lambda: wb.plan(LABELS, tasks=["a"], epsilon=0.1, capacity=1), "labels and gold go",
+    ),
+    "no tasks": (lambda: wb.plan(LABELS, GOLD, epsilon=0.1, capacity=1), "tasks: nothing"),
+    "gold frame": (
+        lambda: wb.plan(LABELS, GOLD.to_frame(), ["a"], epsilon=0.1, capacity=1),
+        "gold: a data frame; give a Series",
+    ),
+    "labels without columns": (
+        lambda: wb.plan(LABELS[["task"]], GOLD, ["a"], epsilon=0.1, capacity=1), "labels: ",
+    ),
+    "two types, one skill": (
+        lambda: wb.plan(
+            tasks={"a": "x", "b": "y"}, skills={"w": 0.9}, epsilon=0.1, capacity=1
+        ),
+        "skills: one for each worker, and 2 types",
+    ),
+    "nobody known": (
+        lambda: wb.plan(tasks=["a"], skills={"w": None}, epsilon=0.1, capacity=1), "skills: ",
+    ),
+    "capacity": (
+        lambda: wb.plan(tasks=["a"], skills={"w": 0.9}, epsilon=0.1, capacity=1.5), "capacity is",
+    ),
+    "pair of another task": (
+        lambda: wb.plan(
+            tasks=["a"], skills={"w": 0.9}, epsilon=0.1, capacity=1, availability=[("b", "w")]
+        ),
+        "availability: no task 'b'",
+    ),
+    "worker of another type": (
+        lambda: wb.plan(
+            tasks=["a"], skills={7: 0.9}, epsilon=0.1, capacity=1, availability=[("a", "7")]
+        ),
+        "write both alike",
+    ),
+    "no problem": (lambda: wb.solve(3), "problem: a int; give an AssignmentProblem"),
+    "option of a selection": (
+        lambda: wb.solve(wb.SelectionProblem([0.5], 1), route="pyomo"), "route: a selection has",
+    ),
+    "epsilon of a selection": (
+        lambda: wb.solve(wb.SelectionProblem([0.5], 1), epsilon=0.1), "epsilon: is for an",
+    ),
+    "format": (lambda: api.export("p.json", format="gms"), "choose lp or mps"),
+    "model of a selection": (
+        lambda: api.export(wb.SelectionProblem([0.5], 1)), "give an assignment problem",
+    ),
+    "crowd": (lambda: wb.simulate("nice"), "crowd is 'nice': choose from spammer-hammer"),
+    "tasks": (lambda: wb.simulate(tasks=0), "tasks is 0"),
+    "redundancy": (
+        lambda: wb.simulate(tasks=10, workers=3, capacity=5, redundancy=2), "at most 1 labels",
+    ),
+    "crowd's own": (
+        lambda: wb.compare(wb.simulate(tasks=2, workers=2), costs={"w0": 1}), "costs: a simulated",
+    ),
+    "two crowds": (lambda: wb.compare(LABELS, GOLD, data="bluebird"), "give one crowd"),
+    "labels alone": (lambda: wb.compare(LABELS), "labels and gold go together"),
+    "gamma": (lambda: wb.compare(LABELS, GOLD, gamma=0), "gamma is 0"),
+    "study": (lambda: wb.run_study("adaptive-figure-9"), "no study 'adaptive-figure-9'"),
+    "parameter": (lambda: wb.run_study("toy-example", set={"nobody": 1}), "no parameter 'nobody'"),
+    "shard": (lambda: wb.run_study("toy-example", shard="3/2"), "write I/N"),
+    "store": (lambda: wb.report("none.sqlite", "page.html"), "none.sqlite"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_be_done_is_one_line(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call, fragment = BAD[case]
+    with pytest.raises(wb.InputError) as refused:
+        call()
+    assert fragment in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_values_of_a_study_s_parameters(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = {"size": "smoke", "repetitions": 1, "processes": 1}
+    found = wb.run_study("gold-estimates", **asked, set={"skill": [0.6], "delta": 0.3})
+    assert found.table["skill"].unique().tolist() == [0.6]
+    assert found.table["delta"].unique().tolist() == [0.3]
+    assert found.plot(found.charts[0].name).axes
+    with pytest.raises(wb.InputError, match="no chart 'nothing'"):
+        found.plot("nothing")
+    more = wb.run_study("gold-estimates", **asked)
+    assert len(more.table) > len(found.table)  # each sees the trials that it asked for
+    assert more != found
+
+
+def test_a_shard_has_no_trials_to_show(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    part = wb.run_study("toy-example", size="smoke", repetitions=1, processes=1, shard="1/8")
+    assert part.table.empty
+    assert part.findings == ()
+    assert part.store.name == "studies.shard-1-of-8.jsonl"

@@ -1,0 +1,87 @@
+"""A day's work from a notebook: plan, solve, compare, simulate, study. Five lines each at most."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    """Labels by eight workers of skill 0.85 on forty tasks, and the answers."""
+    rng = np.random.default_rng(1)
+    rows = [
+        (f"g{i}", f"w{j}", "yn"[int(rng.random() < 0.85) ^ (i % 2)])
+        for i in range(40)
+        for j in range(8)
+    ]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    gold = pd.Series({f"g{i}": "yn"[1 - i % 2] for i in range(40)})
+    return labels, gold
+
+
+def test_frame_plan_figure_csv(crowd):
+    labels, gold = crowd
+    plan = wb.plan(labels, gold, ["new 1", "new 2"], epsilon=0.3, capacity=2)
+    plan.plot().savefig("plan.png")
+    plan.to_frame().to_csv("plan.csv", index=False)
+    written = pd.read_csv("plan.csv")
+    assert plan.solved
+    assert set(written["task"]) == {"new 1", "new 2"}
+    assert len(written) == plan.to_dict()["labels"] == plan.to_dict()["bound"]
+    assert plan.errors["exact"].max() <= plan.errors["bound"].max() <= 0.3
+
+
+def test_problem_solution_frame():
+    problem = wb.AssignmentProblem(np.full((3, 6), 0.5), 2, wb.requirement(0.6))
+    solved = wb.solve(problem, "ip", time_limit=60)
+    pairs = solved.to_frame()
+    solved.plot().savefig("solved.png")
+    assert solved.solved
+    # 2 ln(1/0.6) ≈ 1.02: three labels of quality ½ a task.
+    assert pairs.groupby("task").size().tolist() == [3, 3, 3]
+    assert pairs.groupby("worker").size().max() <= 2
+
+
+def test_hiring_problem_solution_frame():
+    problem = wb.SelectionProblem([0.1, 0.5, 0.4], budget=2)
+    solved = wb.solve(problem)
+    assert solved.to_frame()["worker"].tolist() == [1, 2]
+    assert solved.objective == pytest.approx(0.9 / np.sqrt(2))
+
+
+def test_one_call_study_findings_figure_page():
+    study = wb.run_study("gold-estimates", size="smoke", repetitions=1, processes=1)
+    study.plot().savefig("study.png")
+    study.report("page.html")
+    assert study.findings
+    assert len(study.table) == study.to_dict()["planned"] > 0
+    assert "<svg" in (page := wb.report("studies.sqlite", "whole.html").path.read_text())
+    assert study.findings[0].split(":")[0].split("<")[0][:20] in page
+
+
+def test_simulated_crowd_comparison():
+    crowd = wb.simulate("spammer-hammer", tasks=40, workers=40, capacity=40, seed=1)
+    compared = wb.compare(crowd, epsilon=0.2, gold_tasks=10)
+    compared.plot().savefig("compared.png")
+    table = compared.to_frame().set_index("method")
+    assert table.loc["offline IP", "ratio"] == 1
+    assert table.loc["adaptive", "error_measured"] < 0.5
+
+
+def test_simulated_crowd_as_recorded_labels():
+    """Its labels and gold are those of any crowd."""
+    crowd = wb.simulate("uniform", tasks=30, workers=20, capacity=30, skill=0.85, seed=2)
+    plan = wb.plan(crowd.labels, crowd.gold, ["new"], epsilon=0.4, capacity=1)
+    compared = wb.compare(crowd.labels, crowd.gold, epsilon=0.4)
+    assert set(plan.to_frame()["worker"]) <= set(crowd.labels["worker"])
+    assert "adaptive" in compared.to_frame()["method"].to_list()

@@ -1,0 +1,201 @@
+"""`simulate`: a crowd that does not exist, with labels and gold as if it did."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.api._result import Result
+from workbench.base import checks
+from workbench.base.arrays import IntArray
+from workbench.base.errors import InputError
+from workbench.crowd import population
+from workbench.crowd.graphs import regular_graph
+from workbench.crowd.population import Crowd
+from workbench.crowd.simulate import simulate_labels, task_types, truth
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulatedCrowd(Result):
+    """A crowd, its tasks and its labels, all drawn from one seed.
+
+    Attributes
+    ----------
+    crowd, skill
+        Kind of crowd, and the skill of its good workers (a `beta` crowd has its own).
+    tasks, workers, types
+        How many.
+    capacity
+        M, the most tasks a worker takes.
+    redundancy
+        Labels of each task in `labels`.
+    seed
+        What it is drawn from.
+    """
+
+    crowd: str
+    tasks: int
+    workers: int
+    types: int
+    skill: float
+    capacity: int
+    redundancy: int
+    seed: int
+
+    @cached_property
+    def labels(self) -> pd.DataFrame:
+        """Long table `task, worker, label`; labels are 0 and 1."""
+        task, worker = regular_graph(
+            self.tasks, self.workers, self.redundancy, seed=self._stream, capacity=self.capacity
+        )
+        votes = simulate_labels(
+            self._drawn, self._kinds, self._truth, task, worker, seed=self._stream
+        )
+        named = {"task": votes.tasks[votes.task], "worker": votes.workers[votes.worker]}
+        return pd.DataFrame({**named, "label": votes.label})
+
+    @cached_property
+    def gold(self) -> pd.Series[int]:
+        """True label of every task, a Series by task."""
+        return pd.Series(self._truth, index=self._names, name="gold")
+
+    @cached_property
+    def task_types(self) -> pd.Series[Any]:
+        """Type of every task, a Series by task."""
+        return pd.Series(self._drawn.task_types[self._kinds], index=self._names, name="task_type")
+
+    @cached_property
+    def skills(self) -> pd.DataFrame:
+        """True skills p, workers × task types."""
+        return pd.DataFrame(
+            self._drawn.skill.T,
+            index=pd.Index(self._drawn.workers, name="worker"),
+            columns=pd.Index(self._drawn.task_types, name="task_type"),
+        )
+
+    def draw(self, workers: int, seed: np.random.SeedSequence) -> Crowd:
+        """Draw workers of this kind."""
+        return population.named(
+            self.crowd, workers, skill=self.skill, seed=seed, capacity=self.capacity,
+            task_types=self.types,
+        )  # fmt: skip
+
+    @property
+    def title(self) -> str:
+        """What reports call it."""
+        good = "" if self.crowd == "beta" else f" of skill {self.skill:g}"
+        return f"simulated {self.crowd} crowd{good}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the labels."""
+        return self.labels
+
+    def summary(self) -> str:
+        """Say what it is, in a line."""
+        return (
+            f"{self.title}: {self.tasks} tasks, {self.workers} workers, {self.redundancy} labels "
+            f"a task, seed {self.seed}"
+        )
+
+    def plot(self) -> Figure:
+        """Draw how able the workers are, by task type."""
+        from workbench.plots import skills
+
+        return skills(self.skills, title=self.summary())
+
+    def _payload(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def _stream(self) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.seed)
+
+    @cached_property
+    def _drawn(self) -> Crowd:
+        return self.draw(self.workers, self._stream)
+
+    @property
+    def _kinds(self) -> IntArray:
+        return task_types(self.tasks, self.types)
+
+    @property
+    def _truth(self) -> IntArray:
+        return truth(self.tasks, seed=self._stream)
+
+    @property
+    def _names(self) -> pd.Index[Any]:
+        return pd.Index(checks.numbered("t", self.tasks), name="task")
+
+
+def simulate(
+    crowd: str = "spammer-hammer",
+    *,
+    tasks: int = 1000,
+    workers: int = 300,
+    types: int = 1,
+    skill: float = 0.8,
+    capacity: int = 200,
+    redundancy: int | None = None,
+    seed: int = 0,
+) -> SimulatedCrowd:
+    """Simulate a crowd of two-class labels whose workers err independently.
+
+    Parameters
+    ----------
+    crowd
+        `spammer-hammer` (half toss a coin), `uniform`, `specialists` (each able at one type) or
+        `beta` (skills drawn from Beta(2.3, 2)).
+    tasks, workers, types
+        How many; tasks have types in equal shares.
+    skill
+        Probability that a good worker labels a task rightly.
+    capacity
+        M, the most tasks a worker takes.
+    redundancy
+        Labels of each task; as many as the capacities allow when None.
+    seed
+        Same seed, same crowd.
+
+    Returns
+    -------
+    SimulatedCrowd
+        With `labels`, `gold`, `skills` and `task_types`, as any recorded crowd has them. Given to
+        `compare` as a whole it stands for its kind: each trial draws a new one.
+
+    Raises
+    ------
+    InputError
+        An unknown kind, a number out of range, more labels a task than the crowd can give.
+
+    Notes
+    -----
+    Source: Ho, Jabbari, Vaughan (2013), Section 6; Li, Liu (2015), Figure 1 (`beta`).
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> crowd = wb.simulate("uniform", tasks=4, workers=3, redundancy=2, skill=0.9)
+    >>> len(crowd.labels), sorted(crowd.gold.index)
+    (8, ['t0', 't1', 't2', 't3'])
+    """
+    for name, value in (("tasks", tasks), ("workers", workers), ("types", types)):
+        checks.count(name, value, 1)
+    checks.count("capacity", capacity)
+    checks.count("seed", seed)
+    most = min(workers, workers * min(capacity, tasks) // tasks)
+    each = most if redundancy is None else checks.count("redundancy", redundancy)
+    if each > most:
+        raise InputError(
+            f"redundancy is {each}: {workers} workers of capacity {capacity} give at most {most} "
+            f"labels to each of {tasks} tasks"
+        )
+    made = SimulatedCrowd(crowd, tasks, workers, types, skill, capacity, each, seed)
+    made.draw(1, np.random.SeedSequence(seed))  # kind and skill are checked here
+    return made

@@ -1,0 +1,422 @@
+"""`solve` and `export`: a problem stated as arrays or in a file, its proven answer, its model."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+from workbench.api._result import Result
+from workbench.base.checks import show
+from workbench.base.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from workbench.solving import Moment, Solution, Termination
+    from workbench.solving.selection import SelectionSolution
+
+Problem: TypeAlias = AssignmentProblem | TypedProblem | SelectionProblem
+TITLES = {
+    "ip": "offline integer program",
+    "relaxation": "relaxation",
+    "dual": "dual of the relaxation",
+    "typed": "relaxation over class counts",
+    "slices": "selection, size by size",
+    "sizes": "selection, all sizes in one model",
+}
+POSITIVE = 1e-9
+"""Shares up to this are none."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solved(Result):
+    """A solved problem: its answer, and what is proven of it.
+
+    Attributes
+    ----------
+    problem
+        What was asked.
+    solution
+        What `workbench.solving` found: termination, certificate, dual values, history.
+    """
+
+    problem: Problem
+    solution: Solution | SelectionSolution
+
+    @property
+    def objective(self) -> float | None:
+        """Cost of the assignment, or score of the set; None without one."""
+        return self.solution.objective
+
+    @property
+    def bound(self) -> float | None:
+        """What no answer can beat."""
+        return self.solution.bound
+
+    @property
+    def gap(self) -> float | None:
+        """Relative distance between the two; 0 when proven optimal."""
+        return self.solution.gap
+
+    @property
+    def termination(self) -> Termination:
+        """Why the solver stopped."""
+        return self.solution.termination
+
+    @property
+    def solved(self) -> bool:
+        """Whether an optimum was found and nothing speaks against it."""
+        return self.solution.solved
+
+    @property
+    def title(self) -> str:
+        """What was solved, in a line."""
+        return described(self.problem, self.solution.formulation)
+
+    def _payload(self) -> dict[str, Any]:
+        n, m = _size(self.problem)
+        return {**({} if n is None else {"tasks": n}), "workers": m, **self.solution.as_dict()}
+
+    def _block(
+        self, bound: str, *, method: str = "", exact: float | None = None, route: str = ""
+    ) -> str:
+        """Lay out what is known, a line each."""
+        found = self.solution
+        rows = [
+            ("objective", _number(found.objective)),
+            ("bound", bound),
+            ("gap", "unknown" if found.gap is None else f"{100 * found.gap:.4g} %"),
+            ("termination", str(found.termination)),
+            *([("method", method)] if method else []),
+            ("certificate", found.certificate.status),
+            *([] if exact is None else [("exact bound", f"{exact:.12g} (rational)")]),
+            *(
+                (
+                    f"  {check.name}",
+                    f"{'holds' if check.passed else 'FAILS'}, largest violation "
+                    f"{check.violation:.2g} (tolerance {check.tolerance:.0e})",
+                )
+                for check in found.certificate.checks
+            ),
+            ("seconds", f"{found.seconds:.3g}{route and f' ({route})'}"),
+            *([("note", found.note)] if found.note else []),
+        ]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join([self.title, *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SolvedAssignment(Solved):
+    """An assignment: who labels which task."""
+
+    problem: AssignmentProblem | TypedProblem
+    solution: Solution
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the answer by index, empty where there is none.
+
+        Of the integer program the pairs `task, worker`; of a relaxation those with their `share`
+        (of a problem stated by class `task_class, worker_class, labels`); of the dual
+        `side, index, value`: task weights and worker prices.
+        """
+        found = self.solution
+        if found.formulation == "dual":
+            sides = {"task": found.task_weights, "worker": found.worker_prices}
+            rows = [
+                (side, at, value)
+                for side, values in sides.items()
+                for at, value in enumerate([] if values is None else values.tolist())
+            ]
+            return pd.DataFrame(rows, columns=["side", "index", "value"])
+        given = np.zeros((0, 0)) if found.assignment is None else found.assignment
+        if found.formulation == "ip":
+            task, worker = np.nonzero(given > 0.5)
+            return pd.DataFrame({"task": task, "worker": worker})
+        task, worker = np.nonzero(given > POSITIVE)
+        named = ["task", "worker", "share"]
+        if isinstance(self.problem, TypedProblem):
+            named = ["task_class", "worker_class", "labels"]
+        return pd.DataFrame(dict(zip(named, (task, worker, given[task, worker]), strict=True)))
+
+    def summary(self) -> str:
+        """Give objective, bound, certificate and its checks, a line each."""
+        found = self.solution
+        if found.infeasibility is not None:
+            return f"{self.title}\n{found.infeasibility.sentence()}"
+        certificate = found.certificate
+        exact = None if certificate.exact_bound is None else float(certificate.exact_bound)
+        over = " over patterns" if certificate.bound_from == "patterns" else ""
+        bound = _bound(found.bound, certificate.lower_bound, over)
+        return self._block(bound, method=found.method, exact=exact, route=found.route)
+
+    def plot(self) -> Figure:
+        """Draw cost and bound over time, of an integer program.
+
+        Raises
+        ------
+        InputError
+            For what has no history of costs and bounds.
+        """
+        from workbench import plots
+
+        if not self.solution.history:
+            raise InputError("plot: only an integer program has cost and bound over time")
+        name = self.solution.method.partition(":")[0]
+        return plots.incumbents({name: self.solution.history}, title=self.title)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SolvedSelection(Solved):
+    """A selection: whom to hire."""
+
+    problem: SelectionProblem
+    solution: SelectionSolution
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the chosen workers by index, and the gain of each."""
+        chosen = self.solution.chosen
+        at = np.zeros(0, dtype=np.int64) if chosen is None else chosen
+        return pd.DataFrame({"worker": at, "gain": self.problem.gain[at]})
+
+    def summary(self) -> str:
+        """Give score, bound, certificate and its checks, a line each."""
+        found = self.solution
+        return self._block(_bound(found.bound, found.certificate.upper_bound))
+
+    def plot(self) -> Figure:
+        """Draw the gains, those of the chosen marked."""
+        from workbench import plots
+
+        return plots.chosen_gains(self.problem.gain, self.solution.chosen, title=self.title)
+
+
+def solve(
+    problem: Problem | str | Path,
+    formulation: str | None = None,
+    *,
+    epsilon: float | None = None,
+    route: str = "arrays",
+    method: str = "auto",
+    time_limit: float | None = None,
+    gap: float = 0.0,
+    threads: int = 1,
+    exact: bool = False,
+    seed: int = 0,
+    progress: Callable[[Moment], None] | None = None,
+    keep_on_interrupt: bool = False,
+) -> Solved:
+    """Solve a problem of assignment or selection, and check the answer.
+
+    Parameters
+    ----------
+    problem
+        An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem` or
+        `SelectionProblem`.
+    formulation
+        `ip`, `relaxation`, `dual` or `typed` of an assignment; `typed` of a problem stated by
+        class; `slices` or `sizes` of a selection. The first that fits when None.
+    epsilon
+        Error each task may have, in place of the requirement of an `AssignmentProblem`.
+    route
+        `arrays`, straight into the solver, or `pyomo`, through the readable model.
+    method
+        Of `ip`: `patterns`, `mip` or `highs`; of `typed`: `lp` or `cutting-planes`.
+    time_limit, threads
+        Seconds for the solver, and its threads.
+    gap
+        Relative gap that is enough.
+    exact
+        Prove the bound in rational arithmetic.
+    seed
+        Random seed of the solver.
+    progress
+        Is told cost and bound of an integer program whenever they improve.
+    keep_on_interrupt
+        Ctrl-C gives the best so far back, as `interrupted`, in place of KeyboardInterrupt.
+
+    Returns
+    -------
+    Solved
+        Also for an infeasible problem, or when time ran out: see `solved` and `summary()`.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, an unknown formulation, route or method, a limit that is not
+        a positive number, an option that the problem does not have.
+
+    Notes
+    -----
+    Source: Ho, Jabbari, Vaughan (2013), (1)–(3) and Section 4; Li, Liu (2015), Section 3.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> problem = wb.AssignmentProblem([[0.3, 0.6, 0.6]], capacity=1, requirement=1.0)
+    >>> solved = wb.solve(problem, "ip")
+    >>> solved.objective, solved.to_frame().to_numpy().tolist()
+    (2.0, [[0, 1], [0, 2]])
+    """
+    from workbench import solving
+
+    asked = read(problem, epsilon)
+    if isinstance(asked, SelectionProblem):
+        from workbench.solving.selection import solve_selection
+
+        for name, value, usual in (
+            ("route", route, "arrays"), ("method", method, "auto"), ("gap", gap, 0.0),
+            ("exact", exact, False), ("progress", progress, None),
+            ("keep_on_interrupt", keep_on_interrupt, False),
+        ):  # fmt: skip
+            if value != usual:
+                raise InputError(f"{name}: a selection has none, leave it out")
+        return SolvedSelection(
+            asked,
+            solve_selection(
+                asked, formulation or "slices", time_limit=time_limit, threads=threads, seed=seed
+            ),
+        )
+    usual = "typed" if isinstance(asked, TypedProblem) else "ip"
+    solution = solving.solve(
+        asked,
+        formulation or usual,
+        route=route,
+        method=method,
+        time_limit=time_limit,
+        gap=gap,
+        threads=threads,
+        exact=exact,
+        seed=seed,
+        progress=progress,
+        keep_on_interrupt=keep_on_interrupt,
+    )
+    return SolvedAssignment(asked, solution)
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model as the text of a file that any solver takes.
+
+    Attributes
+    ----------
+    format, formulation
+        `lp` or `mps`, and what the model states.
+    content
+        The text.
+    variables, constraints
+        How many.
+    """
+
+    format: str
+    formulation: str
+    content: bytes
+    variables: int
+    constraints: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what is known of it, without the text."""
+        return {name: value for name, value in vars(self).items() if name != "content"}
+
+
+def export(
+    problem: Problem | str | Path,
+    formulation: str = "ip",
+    *,
+    format: str = "lp",
+    epsilon: float | None = None,
+) -> ModelFile:
+    """Write the readable Pyomo model of an assignment problem as .lp or .mps.
+
+    Variables are named as in the paper: y(i_j) is worker j on task i.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, an unknown format.
+
+    Examples
+    --------
+    >>> from workbench.api import AssignmentProblem, export
+    >>> model = export(AssignmentProblem([[0.9, 0.5]], capacity=1, requirement=1.0))
+    >>> model.variables, model.constraints, b"y(0_1)" in model.content
+    (2, 3, True)
+    """
+    from workbench.solving.pyomo_route import build
+
+    if format not in ("lp", "mps"):
+        raise InputError(f"format is {show(format)}: choose lp or mps")
+    asked = read(problem, epsilon)
+    if isinstance(asked, SelectionProblem):
+        raise InputError("problem: a selection; give an assignment problem")
+    model = build(asked, formulation)
+    with tempfile.TemporaryDirectory() as folder:
+        draft = Path(folder) / f"model.{format}"
+        model.write(str(draft), io_options={"symbolic_solver_labels": True})
+        content = draft.read_bytes()
+    return ModelFile(format, formulation, content, model.nvariables(), model.nconstraints())
+
+
+def read(problem: Problem | str | Path, epsilon: float | None = None) -> Problem:
+    """Take a problem, or read one from a file; `epsilon` replaces its requirement.
+
+    Raises
+    ------
+    InputError
+        It is none, the file cannot be read, or it has no error to replace.
+    """
+    if isinstance(problem, (str, Path)):
+        from crowd_models.files import read_problem
+
+        problem = read_problem(problem)
+    elif not isinstance(problem, Problem):
+        raise InputError(
+            f"problem: a {type(problem).__name__}; give an AssignmentProblem, TypedProblem or "
+            "SelectionProblem, or the path of a .json or .npz file"
+        )
+    if epsilon is None:
+        return problem
+    if not isinstance(problem, AssignmentProblem):
+        raise InputError("epsilon: is for an AssignmentProblem, state the requirement of this one")
+    return replace(problem, requirement=requirement(epsilon))
+
+
+def described(problem: Problem, formulation: str) -> str:
+    """Say in a line what is to be solved."""
+    n, m = _size(problem)
+    if isinstance(problem, SelectionProblem):
+        return f"{TITLES[formulation]}, at most {problem.budget} of {m} workers"
+    needs = problem.requirement
+    low, high = (math.exp(-need / 2) for need in (max(needs), min(needs)))
+    error = f"ε = {low:.4g}" if low == high else f"ε from {low:.4g} to {high:.4g}"
+    return f"{TITLES[formulation]}, {n} tasks × {m} workers, {error}"
+
+
+def _size(problem: Problem) -> tuple[int | None, int]:
+    """How many tasks, where there are any, and how many workers."""
+    if isinstance(problem, SelectionProblem):
+        return None, len(problem.gain)
+    if isinstance(problem, TypedProblem):
+        return int(problem.tasks.sum()), int(problem.workers.sum())
+    return problem.shape
+
+
+def _bound(told: float | None, certified: float | None, over: str = "") -> str:
+    """Write the bound, and whose word it is."""
+    if told is None or certified == told:
+        return f"{_number(certified)} (proven{over} from the data)"
+    return (
+        f"{_number(told)} (by the solver's branch and bound; proven from the data: "
+        f"{_number(certified)})"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.10g}"

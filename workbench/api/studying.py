@@ -1,0 +1,340 @@
+"""`run_study` and `report`: a study's trials run and kept, what they say, and the page of it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from workbench.api._result import Result
+from workbench.base.errors import InputError
+from workbench.base.writing import write_whole
+from workbench.pages import report as page
+from workbench.studies import overview
+from workbench.studies import progress as pace
+from workbench.studies.executors.choosing import chosen
+from workbench.studies.plan import plan
+from workbench.studies.request import request
+from workbench.studies.run import Progress, run
+from workbench.studies.shards import part_of, sink
+from workbench.studies.store import Store
+from workbench.studies.study import Analysis, Block, Chart
+from workbench.studies.trial import Source, own_sources
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from matplotlib.figure import Figure
+
+STORE = "studies.sqlite"
+PAGE = "report.html"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyResult(Result):
+    """A study that was run, and what its trials say.
+
+    Attributes
+    ----------
+    name, version
+        The study.
+    size, sweep, repetitions, seed
+        What was asked for: see `workbench study show`.
+    source
+        Where its code is.
+    progress
+        How the run ended.
+    store
+        The file that keeps the trials.
+    shard
+        (i, n) where one part of n was run; its trials are seen once the parts are merged.
+    interrupted
+        Whether the run was asked to stop.
+    """
+
+    name: str
+    version: int
+    size: str
+    sweep: tuple[Block, ...]
+    repetitions: int
+    seed: int
+    source: Source
+    progress: Progress
+    store: Path
+    shard: tuple[int, int] | None = None
+    interrupted: bool = False
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The trials that were asked for, a row each: parameters, status, what was measured."""
+        if self.shard is not None:
+            return pd.DataFrame()
+        listed = plan(self.source.load(), self.sweep, self.repetitions, self.seed)
+        keys = {trial.key for trial in listed}
+        with Store.open(self.store) as store:
+            trials = store.table(self.name, self.version)
+        return trials[trials["key"].isin(keys)].reset_index(drop=True)
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """Findings, tables and charts of the trials."""
+        return self.source.load().analyse(self.table) if len(self.table) else Analysis()
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What the trials say, a sentence each."""
+        return self.analysis.findings
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """The study's tables, by caption."""
+        return self.analysis.tables
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """The study's charts: `plot` draws them by name."""
+        return self.analysis.charts
+
+    @property
+    def failed(self) -> int:
+        """Trials of this run that gave no answer."""
+        return self.progress.failed
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the trials."""
+        return self.table
+
+    def summary(self) -> str:
+        """Say how the run ended, and where its trials are kept."""
+        return f"{self.name}: {pace.told(self.progress)}; kept in {self.store}"
+
+    def plot(self, name: str | None = None) -> Figure:
+        """Draw a chart of the study, the first when no name is given.
+
+        Raises
+        ------
+        InputError
+            There is no such chart.
+        """
+        from workbench.plots import chart
+
+        known = {one.name: one for one in self.charts}
+        if not known:
+            raise InputError("plot: the study has no chart of these trials")
+        if name is not None and name not in known:
+            raise InputError(f"plot: no chart {name!r}; there are {', '.join(known)}")
+        return chart(known[name or next(iter(known))])
+
+    def report(self, out: str | Path = PAGE) -> Report:
+        """Write the page of this study: findings, tables, figures, provenance."""
+        own = [self.source.name] if self.source.digest else []
+        return report(self.store, out, [self.name], study=own)
+
+    def _payload(self) -> dict[str, Any]:
+        ended = self.progress
+        return {
+            "study": self.name,
+            "version": self.version,
+            "size": self.size,
+            "sweep": self.sweep,
+            "repetitions": self.repetitions,
+            "seed": self.seed,
+            "planned": ended.planned,
+            "skipped": ended.skipped,
+            "quarantined": ended.quarantined,
+            "done": ended.done,
+            "counts": dict(ended.counts),
+            "left": ended.left,
+            "seconds": ended.seconds,
+            "store": str(self.store),
+            "interrupted": self.interrupted,
+        }
+
+    def _repr_html_(self) -> str:
+        from workbench.plots import as_svg
+
+        said = "".join(f"<li>{html.escape(one)}</li>" for one in self.findings)
+        shown = as_svg(self.plot()) if self.charts else ""
+        return f"<p>{html.escape(repr(self))}</p><ul>{said}</ul>{shown}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "table": self.table}  # a copy elsewhere has no file to read
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Result):
+    """A page that was written, and the studies on it."""
+
+    path: Path
+    studies: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the studies on the page."""
+        return pd.DataFrame({"study": self.studies})
+
+    def summary(self) -> str:
+        """Say where the page is."""
+        return f"written: {self.path}"
+
+    def _payload(self) -> dict[str, Any]:
+        return {"report": str(self.path), "studies": self.studies}
+
+
+def run_study(
+    name: str | Path,
+    *,
+    size: str | None = None,
+    repetitions: int | None = None,
+    seed: int | None = None,
+    set: Mapping[str, object] | Sequence[str] = (),
+    store: str | Path = STORE,
+    processes: int | None = None,
+    scheduler: str | None = None,
+    tls_ca: Path | None = None,
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
+    insecure: bool = False,
+    shard: str | tuple[int, int] | None = None,
+    deadline: float | None = None,
+    memory: float | None = None,
+    retry: bool = False,
+    redo_quarantined: bool = False,
+    stop: Event | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> StudyResult:
+    """Run a study's trials, keep them, and say what they say; go on where an earlier run ended.
+
+    Parameters
+    ----------
+    name
+        A study of the catalog (`workbench study list`), a .toml file that changes one's sweep, or
+        a .py file of one's own.
+    size
+        `smoke` (seconds), `small` (a minute, the default) or `paper` (as published).
+    repetitions, seed, set
+        In place of the study's own: how often each point is run, the seed (0), values by
+        parameter.
+    store
+        File that keeps the trials; what it has already is not run again.
+    processes
+        Trials at a time on this machine; one a core when None.
+    scheduler, tls_ca, tls_cert, tls_key, insecure
+        A Dask cluster in place of this machine: its address and certificates (PEM).
+    shard
+        "I/N": run one of N parts, into a file of its own.
+    deadline, memory
+        Seconds and megabytes that a trial may take, in place of the study's own.
+    retry, redo_quarantined
+        Run failed trials, or those whose records were damaged, again.
+    stop
+        Set it, and trials under way are finished and kept, and no more begun.
+    progress
+        Is told how far the run is.
+
+    Returns
+    -------
+    StudyResult
+        With `table`, `findings`, `plot()` and `report("page.html")`.
+
+    Raises
+    ------
+    InputError
+        An unknown study or parameter, a bad value, a store that cannot be written.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> study = wb.run_study("gold-estimates", size="smoke", repetitions=1, processes=1)
+    >>> len(study.table), len(study.findings)
+    (12, 1)
+    """
+    asked = request(
+        str(name),
+        size=size,
+        repetitions=repetitions,
+        seed=seed,
+        assignments=set,
+        deadline=deadline,
+        memory=memory,
+    )
+    executor = chosen(processes, scheduler, (tls_ca, tls_cert, tls_key), insecure=insecure)
+    part = part_of(shard) if isinstance(shard, str) else shard
+    with sink(store, part) as opened:
+        ended = run(
+            asked.source,
+            store=opened,
+            sweep=asked.sweep,
+            repetitions=asked.repetitions,
+            seed=asked.seed,
+            size=asked.size,
+            executor=executor,
+            limits=asked.limits,
+            shard=part,
+            retry=retry,
+            redo_quarantined=redo_quarantined,
+            stop=stop,
+            on_progress=progress,
+        )
+        path = opened.path
+    return StudyResult(
+        asked.study.name,
+        asked.study.version,
+        asked.size,
+        asked.sweep,
+        asked.repetitions,
+        asked.seed,
+        asked.source,
+        ended,
+        path,
+        part,
+        stop is not None and stop.is_set(),
+    )
+
+
+def report(
+    store: str | Path = STORE,
+    out: str | Path = PAGE,
+    names: Sequence[str] = (),
+    *,
+    study: Sequence[str] = (),
+) -> Report:
+    """Write one page of the studies in a store: findings, tables, figures, provenance.
+
+    Parameters
+    ----------
+    store
+        The file that keeps the trials.
+    out
+        The page (.html).
+    names
+        Studies by name; all when empty.
+    study
+        Files of studies of one's own (.py): no other code is run, whatever the store says.
+
+    Raises
+    ------
+    InputError
+        No such store or study, a file that made no trials in it, a page that cannot be written.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> _ = wb.run_study("gold-estimates", size="smoke", repetitions=1, processes=1)
+    >>> wb.report("studies.sqlite", "page.html")
+    Report: written: page.html
+    """
+    path = Path(out)
+    own = own_sources(study)
+    with Store.open(store) as opened:
+        listed = overview.known(opened, tuple(names))
+        content = page(opened, listed, own)
+    try:
+        write_whole(path, content.encode())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+    return Report(path, tuple(listed))

@@ -1,0 +1,90 @@
+"""What there is to run, what is asked for, and how far a store has come, as plain rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from workbench.base.errors import InputError
+from workbench.studies.catalog import MODULES
+from workbench.studies.request import Request, request
+from workbench.studies.store import Plan, Store
+from workbench.studies.study import SIZES
+
+
+def catalogued() -> list[dict[str, Any]]:
+    """List the studies of the catalog, with the trials of each size."""
+    rows = []
+    for name in MODULES:
+        asked = {size: request(name, size=size) for size in SIZES}
+        study = asked["small"].study
+        trials = {size: one.trials for size, one in asked.items()}
+        rows.append({"name": name, "title": study.title, "source": study.source, "trials": trials})
+    return rows
+
+
+def described(asked: Request) -> dict[str, Any]:
+    """Describe a study, and the sweep that would be run."""
+    study = asked.study
+    return {
+        "name": study.name,
+        "title": study.title,
+        "source": study.source,
+        "version": study.version,
+        "parameters": [
+            {
+                "name": name,
+                "kind": one.kind.__name__,
+                "default": one.default,
+                "choices": list(one.choices),
+                "least": one.least,
+                "most": one.most,
+                "paired": one.paired,
+                "help": one.help,
+            }
+            for name, one in study.parameters.items()
+        ],
+        "size": asked.size,
+        "sweep": list(asked.sweep),
+        "repetitions": asked.repetitions,
+        "seed": asked.seed,
+        "trials": asked.trials,
+        "deadline": asked.limits.deadline,
+        "memory": asked.limits.memory,
+    }
+
+
+def standing(store: Store) -> list[dict[str, Any]]:
+    """Tell how far each study in a store has come."""
+    return [_standing(store, planned) for planned in store.plans()]
+
+
+def known(store: Store, names: tuple[str, ...] = ()) -> list[str]:
+    """Name the studies in a store, or check those named.
+
+    Raises
+    ------
+    InputError
+        For one that the store does not have.
+    """
+    found = list(dict.fromkeys(planned.study for planned in store.plans()))
+    for name in names:
+        if name not in found:
+            listed = ", ".join(found) or "nothing yet"
+            raise InputError(f"{store.path} has no study {name!r}: it has {listed}")
+    return list(names) or found
+
+
+def _standing(store: Store, planned: Plan) -> dict[str, Any]:
+    """Count a plan's trials; how many there should be is not known of some older stores."""
+    row: dict[str, Any] = {"study": planned.study, "size": planned.size, "seed": planned.seed}
+    ended = store.finished(planned.study, planned.version)
+    try:
+        keys = {trial.key for trial in planned.trials()}
+    except InputError as error:
+        counts = Counter(str(one) for one in ended.values())
+        return {**row, "planned": None, "ended": len(ended), "counts": counts, "note": str(error)}
+    counts = Counter(str(status) for key, status in ended.items() if key in keys)
+    return {
+        **row, "planned": len(keys), "ended": counts.total(), "counts": dict(counts), "note": ""
+    }  # fmt: skip
