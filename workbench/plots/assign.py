@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +35,7 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
     with mpl.rc_context(TEXT):
         figure = Picture(figsize=(8.6, 3.4), layout="constrained")
         left, right = figure.subplots(1, 2)
-        left.bar(np.arange(1, len(busy) + 1), busy, width=0.9, color=COLOURS[5])
+        left.stairs(busy, np.arange(len(busy) + 1) + 0.5, fill=True, color=COLOURS[5])
         left.set_xlabel(f"the {len(busy)} workers with labels to give, busiest first")
         left.set_ylabel("labels")
         place = np.arange(1, len(worst) + 1)
@@ -54,7 +55,7 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
         whole_ticks(left.yaxis)
-        figure.suptitle(plain(title), fontsize=11)
+        figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
     return figure
 
 
@@ -87,5 +88,5 @@ def skills(table: pd.DataFrame, *, title: str) -> Figure:
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, loc="upper left")
-        figure.suptitle(plain(title), fontsize=11)
+        figure.suptitle(plain(textwrap.fill(title, 56)), fontsize=11)
     return figure

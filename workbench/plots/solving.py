@@ -171,5 +171,5 @@ def chosen_gains(
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
-        figure.suptitle(plain(title), fontsize=11)
+        figure.suptitle(plain(textwrap.fill(title, 70)), fontsize=11)
     return figure
