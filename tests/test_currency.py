@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem
@@ -27,6 +27,7 @@ from workbench.crowd.population import specialists
 from workbench.learning.engine import simulate
 from workbench.learning.schedule import practical
 from workbench.selection.money import within_money
+from workbench.solving import solve
 
 UNITS = st.one_of(
     st.integers(-20, 20).map(lambda power: 2.0**power),
@@ -75,6 +76,7 @@ def test_relative_prices(seed, unit):
 class TestPolicies:
     @pytest.mark.parametrize("name", KINDS)
     @given(seed=st.integers(0, 10**6), unit=UNITS)
+    @example(seed=4209, unit=1.0)  # HiGHS at first knows no answer to its relaxation
     @settings(max_examples=15, deadline=None)
     def test_decisions(self, name, seed, unit):
         try:
@@ -246,6 +248,54 @@ class TestSelection:
         other = best_set_with_costs(skill, cost * unit, price / unit)
         assert first.workers.tolist() == other.workers.tolist()
         assert other.cost == pytest.approx(first.cost * unit)
+
+
+class TestSolve:
+    """Every formulation and method buys the same labels, also where many plans are equally good."""
+
+    @staticmethod
+    def problem(seed, unit):
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(2, 9)), int(rng.integers(3, 10))
+        quality = rng.integers(0, 11, (n, m)) / 10 if seed % 2 else rng.uniform(0, 1, (n, m))
+        need = rng.uniform(0.1, 0.5, n) * quality.sum(axis=1)
+        mask = rng.random((n, m)) < 0.9 if seed % 3 == 0 else None
+        cost = prices(rng, (n, m), seed) * unit
+        return AssignmentProblem(quality, rng.integers(1, n + 1, m), need, cost, mask)
+
+    @pytest.mark.parametrize(
+        ("formulation", "method"),
+        [
+            *(("ip", method) for method in ("auto", "highs", "mip")),
+            *((formulation, "auto") for formulation in ("relaxation", "dual", "typed")),
+            ("typed", "cutting-planes"),
+        ],
+    )
+    @given(seed=st.integers(0, 10**6), unit=UNITS)
+    @settings(max_examples=25, deadline=None)
+    def test_plans(self, formulation, method, seed, unit):
+        self.check(formulation, method, seed, unit)
+
+    @given(seed=st.integers(0, 10**6), unit=UNITS)
+    @settings(max_examples=6, deadline=None)
+    def test_plans_by_patterns(self, seed, unit):
+        self.check("ip", "patterns", seed, unit)
+
+    def check(self, formulation, method, seed, unit):
+        first, other = (
+            solve(self.problem(seed, factor), formulation, method=method) for factor in (1.0, unit)
+        )
+        assert first.termination == other.termination
+        if first.assignment is None:
+            assert other.infeasibility.drop == first.infeasibility.drop
+            return
+        assert np.array_equal(first.assignment, other.assignment)
+        assert other.objective == pytest.approx(first.objective * unit)
+        assert other.bound == pytest.approx(first.bound * unit)
+        assert (first.task_weights is None) == (other.task_weights is None)
+        if first.task_weights is not None:
+            assert other.task_weights == pytest.approx(first.task_weights * unit)
+        assert first.certificate.status == other.certificate.status
 
 
 @pytest.mark.parametrize("unit", FEW)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,11 @@ LARGEST_PRICE = 1e15
 """Beyond it, sums of whole prices are no longer exact."""
 MONEY_ROUNDING = 1e-12
 """How far prices may add up to more than the money, relative: ten tenths are to cost one."""
+
+MOST_PRICE_STEPS = 100_000
+"""Cents up to a thousand: the highest price in steps that all prices are multiples of."""
+PRICE_ROUNDING = 1e-15
+"""How far a price's share of the highest may be off: decimal prices are rounded, and so is it."""
 
 
 def requirement(epsilon: ArrayLike) -> FloatArray:
@@ -167,6 +173,14 @@ class AssignmentProblem:
     def integral_cost(self) -> bool:
         """Whether every price is a whole number, so that a bound may be rounded up."""
         return self.cost is None or bool(np.all(self.cost == np.floor(self.cost)))
+
+    @cached_property
+    def price_step(self) -> float:
+        """The number that all prices are multiples of, so that a bound may be rounded up to one.
+
+        0 where there is none. 0.1 for prices of 0.3 and 0.2, though as floats they have no such.
+        """
+        return 1.0 if self.cost is None else price_step(self.cost[self.pairs])
 
     def uncoverable(self) -> IntArray:
         """Tasks that even all their available workers together cannot cover."""
@@ -532,10 +546,30 @@ class SelectionProblem:
         )
 
 
+def price_step(prices: FloatArray) -> float:
+    """Largest number that all prices are multiples of but for rounding; 0 where there is none.
+
+    It is found from their shares of the highest, and is the same in every unit of money.
+    """
+    positive = np.unique(prices[prices > 0])
+    if not len(positive):
+        return 0.0
+    highest = float(positive[-1])
+    steps = 1
+    for share in (positive / highest).tolist():
+        near = Fraction(share).limit_denominator(MOST_PRICE_STEPS)
+        if abs(share - near) > PRICE_ROUNDING or near == 0:
+            return 0.0
+        steps = math.lcm(steps, near.denominator)
+        if steps > MOST_PRICE_STEPS:
+            return 0.0
+    return highest / steps
+
+
 def _shortfall(quality: FloatArray, available: BoolArray | None, need: FloatArray) -> FloatArray:
     reachable: FloatArray = (quality if available is None else quality * available).sum(axis=1)
     # A sum of m rounded terms may fall short of an exactly met requirement by rounding alone.
-    return need - reachable * (1 + 1e-12) - 1e-12
+    return need * (1 - 1e-12) - reachable * (1 + 1e-12)
 
 
 def _merge(columns: list[NDArray[Any]]) -> tuple[IntArray, IntArray]:

@@ -218,6 +218,7 @@ def test_theorem_1_is_weak_for_equal_skills(skill):
     assert exactly(skill[:1] * even) == exactly(skill[:1] * (even - 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.lists(inner, min_size=2, max_size=8), inner)
 def test_theorem_2_an_exchange_for_more_skill_pays(skill, other):

@@ -155,6 +155,7 @@ def test_bad_input(p, w, L, message):
         plurality_error(p, w, L)
 
 
+@pytest.mark.slow
 def test_memory_with_many_classes():
     p, w = np.linspace(0.2, 0.9, 20), np.linspace(0.3, 1.0, 20)
     tracemalloc.start()

@@ -51,6 +51,7 @@ odds = math.log(0.8 / 0.2)
 tolerances = st.sampled_from([0.0, 0.01, 0.3, odds, 2 * odds, 10.0])
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(labelers, tolerances)
 def test_the_rule_played_out(both, tolerance):

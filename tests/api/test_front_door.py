@@ -71,6 +71,14 @@ def test_the_front_door_alone_is_seen():
         _ = wb.hires
 
 
+def test_the_command_offers_what_the_front_door_takes():
+    """Help texts name the choices without importing what has them."""
+    from workbench.cli.compare import CROWDS
+    from workbench.crowd import population
+
+    assert tuple(population.CROWDS) == CROWDS
+
+
 def test_importing_it_imports_nothing_heavy():
     code = "import sys, workbench; print({'numpy', 'pandas', 'workbench.api'} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -159,7 +167,7 @@ class TestPlan:
         assert set(plan.to_frame()["worker"]) == {"ann", "bob"}
         assert plan.without_history == ("new",)
         assert plan.skills.loc["new"].tolist() == [0.5]
-        assert "no history       1 workers" in plan.summary()
+        assert "no history       1 workers get no task, skill unknown: 'new'" in plan.summary()
         wide = self.SKILLS.dropna().rename("birds").rename_axis("worker").to_frame()
         same = wb.plan(tasks={"a": "birds"}, skills=wide, epsilon=0.65, capacity=1)
         assert same.to_frame().equals(plan.to_frame())
@@ -220,6 +228,22 @@ BAD = {
     "nobody known": (
         lambda: wb.plan(tasks=["a"], skills={"w": None}, epsilon=0.1, capacity=1), "skills: ",
     ),
+    "skills in a list": (
+        lambda: wb.plan(tasks=["a"], skills=[0.9], epsilon=0.1, capacity=1), "skills: a list; give",
+    ),
+    "pairs without the columns": (
+        lambda: wb.plan(
+            tasks=["a"], skills={"w": 0.9}, epsilon=0.1, capacity=1,
+            availability=pd.DataFrame({"task": ["a"]}),
+        ),
+        "availability: no column 'worker'",
+    ),
+    "pairs as text": (
+        lambda: wb.plan(
+            tasks=["a"], skills={"w": 0.9}, epsilon=0.1, capacity=1, availability=["aw"]
+        ),
+        "availability, pair 0: 'aw'; give a data frame",
+    ),
     "capacity": (
         lambda: wb.plan(tasks=["a"], skills={"w": 0.9}, epsilon=0.1, capacity=1.5), "capacity is",
     ),
@@ -235,7 +259,7 @@ BAD = {
         ),
         "write both alike",
     ),
-    "no problem": (lambda: wb.solve(3), "problem: a int; give an AssignmentProblem"),
+    "no problem": (lambda: wb.solve(3), "problem: an int; give an AssignmentProblem"),
     "option of a selection": (
         lambda: wb.solve(wb.SelectionProblem([0.5], 1), route="pyomo"), "route: a selection has",
     ),

@@ -36,6 +36,7 @@ def folder(tmp_path_factory):
         "costs": pd.DataFrame({"worker": [f"a{j}" for j in range(14)], "cost": [1, 3] * 7}),
         "capacity": pd.DataFrame({"worker": [f"a{j}" for j in range(14)], "capacity": 2}),
         "skills": pd.DataFrame({"worker": ["u", "v", "w"], "birds": 0.9, "dogs": [0.9, 0.8, 0.7]}),
+        "pairs": pd.DataFrame({"task": list("xxyy"), "worker": list("uvuv")}),
         "typed": pd.DataFrame({"task": ["x", "y"], "task_type": ["birds", "dogs"]}),
     }
     for name, frame in tables.items():
@@ -58,6 +59,14 @@ CASES = {
     "assign by skills": (
         "assign --skills skills.csv --tasks typed.csv --capacity 2 --epsilon 0.6 --seed 3",
         lambda: wb.plan(skills="skills.csv", tasks="typed.csv", capacity=2, epsilon=0.6, seed=3),
+    ),
+    "assign where available": (
+        "assign --skills skills.csv --tasks typed.csv --capacity 2 --epsilon 0.65 "
+        "--availability pairs.csv",
+        lambda: wb.plan(
+            skills="skills.csv", tasks="typed.csv", capacity=2, epsilon=0.65,
+            availability="pairs.csv",
+        ),
     ),
     "assign in vain": (
         "assign --skills skills.csv --tasks typed.csv --capacity 1 --epsilon 0.01",

@@ -222,6 +222,7 @@ def test_other_sweeps(given, expected):
     assert ruling("crowds-log-odds-mends", swept=given) is expected
 
 
+@pytest.mark.slow
 class TestTooLittle:
     def test_one_coin_fits(self):
         assert ruling("crowds-score", misfit_sd=1.0) is UNMEASURED

@@ -71,6 +71,21 @@ def test_prices_decide(run, files):
     assert cheap["labels"] >= dear["labels"]
 
 
+def test_availability(run, files):
+    """Only pairs of the table are given; a worker it names without a skill is left out, by name."""
+    pairs = [("007", f"w{j}") for j in (0, 1, 2, 3)]
+    pairs += [(task, f"w{j}") for task in "bc" for j in (4, 5, 6)]
+    table = pd.DataFrame([*pairs, ("b", "w99")], columns=["task", "worker"])
+    table.to_csv("pairs.csv", index=False)
+    asked = (*BASE, "--capacity", 3, "--epsilon", 0.5, "--availability", "pairs.csv")
+    answer = json.loads(run(*asked, "--json").stdout)
+    assert answer["bound"] == answer["objective"] == answer["labels"]
+    assert {tuple(pair) for pair in answer["plan"]} <= set(pairs)
+    assert {pair[0] for pair in answer["plan"]} == {"007", "b", "c"}
+    assert answer["without_history"] == ["w99"]
+    assert "1 workers get no task, skill unknown: 'w99'" in run(*asked).stdout
+
+
 def test_from_labels_and_gold(run, files):
     """Skills estimated from recorded answers; tasks need no type when there is one."""
     result = run(
@@ -147,6 +162,14 @@ BAD = {
         ("--skills", "skills.csv", "--tasks", "tasks.csv", "--costs", "birds.csv"), "no price for",
     ),
     "epsilon": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--epsilon", "1"), "is 1"),
+    "pairs": (
+        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--availability", "tasks.csv"),
+        "tasks.csv: no column 'worker'",
+    ),
+    "pairs of other tasks": (
+        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--availability", "labels.csv"),
+        "no task 'g0' to be labelled",
+    ),
     "time": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--time-limit", "0"), "time limit"),
     "out": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--out", "plan.txt"), "ends in"),
 }  # fmt: skip

@@ -34,6 +34,6 @@ def test_what_is_measured_gets_a_verdict_and_the_rest_a_command(run, store, tmp_
     assert verdicts - {"data not available"} == {"holds", "not yet measured"}
 
 
-def test_bad_input_gets_one_line(refused, store, tmp_path):
-    assert "give a path that ends in .md" in refused("claims", "--store", store, "--out", "c.txt")
+def test_bad_input_gets_one_line(refused, tmp_path):
+    assert "give a path that ends in .md" in refused("claims", "--out", "c.txt")
     assert "none.sqlite" in refused("claims", "--store", tmp_path / "none.sqlite")

@@ -78,6 +78,7 @@ def test_one_interval_is_ls_ol(schedule: Schedule, options: dict[str, float]) ->
     assert refining.counts == {name: plain.counts[name] for name in refining.counts}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["halving", "equal"])
 def test_refinement_keeps_testers_and_sorts_them(rule: str) -> None:
     learner = RefiningLsOl(5, SCHEDULE, Partition(0.4, rule), seed=3)  # type: ignore[arg-type]

@@ -190,6 +190,7 @@ def test_weighted_confidence_is_the_posterior():
     assert answer.confidence == pytest.approx(max(for_one, for_none) / (for_one + for_none))
 
 
+@pytest.mark.slow
 def test_confidence_holds_on_average():
     """With many testers the stated probability is the share of right labels."""
     stated, right = [], []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from crowd_models import AssignmentProblem, TypedProblem, requirement
+from crowd_models.problem import price_step
 from workbench.base.errors import InputError
 
 GOOD = {"quality": [[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], "capacity": 2, "requirement": 1.0}
@@ -229,3 +230,30 @@ def test_problems_travel_between_processes():
     twin = pickle.loads(pickle.dumps(problem))
     assert twin.quality.tolist() == problem.quality.tolist()
     assert twin.typed.quality.tolist() == problem.typed.quality.tolist()
+
+
+@pytest.mark.parametrize(
+    ("prices", "step"),
+    [
+        ([0.3, 0.2, 0.7], 0.1),
+        ([0.3, 0.3, 0.0], 0.3),
+        ([2, 4, 6], 2),
+        ([19.99, 0.05, 100.0], 0.01),
+        ([1 / 3, 1, 2 / 3], 1 / 3),
+        ([1, np.pi], 0),
+        ([1, 1e-9], 0),
+        ([0.1, 0.1 + 1e-13], 0),
+        ([0, 0], 0),
+    ],
+)
+def test_step_of_prices(prices, step):
+    for unit in (1.0, 1 / 3, 1e-6, 1e6, 2.0**-20, 0.7):
+        assert price_step(np.array(prices) * unit) == pytest.approx(step * unit, rel=1e-14)
+
+
+def test_price_step_counts_available_pairs_only():
+    open_to = [[True, True, False], [True, True, True]]
+    cost = [[0.5, 1.0, np.pi], [1.5, 2.0, 0.5]]
+    assert AssignmentProblem(**GOOD).price_step == 1
+    assert AssignmentProblem(**GOOD, cost=cost).price_step == 0
+    assert AssignmentProblem(**GOOD | {"cost": cost, "available": open_to}).price_step == 0.5

@@ -456,7 +456,7 @@ def test_money_is_checked():
         ({"money": 3.0}, "costs and money go together"),
         ({"costs": costs, "money": 3.0, "rule": "top-skill"}, "go with the rule 'selected'"),
         ({"costs": costs.drop("cy"), "money": 3.0}, "worker 'cy' has none"),
-        ({"costs": pd.concat([costs, costs[:1]]), "money": 3.0}, "worker 'ann' has two prices"),
+        ({"costs": pd.concat([costs, costs[:1]]), "money": 3.0}, "worker 'ann' appears twice"),
         ({"costs": -costs, "money": 3.0}, "cost"),
         ({"costs": costs, "money": np.nan}, "money is NaN"),
     ):

@@ -233,6 +233,8 @@ def test_rounding_up_is_careful():
     assert rounded_up(problem, 2.001, v, u) == 3
     assert rounded_up(problem, Fraction(2001, 1000), v, u) == 3
     priced = AssignmentProblem([[1.0, 1.0]], 1, 2.0, cost=[[0.5, 1.0]])
+    assert rounded_up(priced, 1.25, v, u) == 1.5  # costs are multiples of 0.5
+    priced = AssignmentProblem([[1.0, 1.0]], 1, 2.0, cost=[[0.5, np.pi]])
     assert rounded_up(priced, 1.25, v, u) == 1.25
     # Huge terms that cancel: what a float evaluation says to nine digits is not certain.
     assert rounded_up(problem, 2.001, np.array([1e15]), np.array([1e15, 0])) <= 2

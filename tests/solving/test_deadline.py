@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from crowd_models import AssignmentProblem, SelectionProblem, requirement
-from workbench.solving import Termination, certify, deadline, door, selection, solve
+from workbench.solving import Termination, certify, deadline, door, linear, selection, solve
 from workbench.solving.deadline import GRACE, Outcome, call_within, serve
 from workbench.solving.solution import Answer
 
@@ -260,7 +260,10 @@ def test_a_solve_that_is_ended_gives_its_best(monkeypatch, ending):
 
 @pytest.mark.parametrize("limit", [10, None])
 def test_an_interrupt_is_no_result_unless_asked_for(monkeypatch, limit):
-    monkeypatch.setattr(door, "call_within" if limit else "run_arrays", interrupted_at_once)
+    if limit:
+        monkeypatch.setattr(door, "call_within", interrupted_at_once)
+    else:
+        monkeypatch.setattr(linear, "run_arrays", interrupted_at_once)
     for formulation in door.FORMULATIONS:
         for kept in (False, True):  # there is nothing yet to keep
             with pytest.raises(KeyboardInterrupt):
@@ -335,7 +338,7 @@ def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
 def test_a_dual_that_was_not_finished_has_a_bound_and_no_objective(monkeypatch):
     weights = door.attempt(EASY, "dual", "arrays", "", door.RunOptions(), None, [].append).answer
     half = replace(weights, termination=Termination.TIME_LIMIT, pairs=None)
-    monkeypatch.setattr(door, "run_arrays", lambda *_: half)
+    monkeypatch.setattr(linear, "run_arrays", lambda *_: half)
     solution = solve(EASY, "dual")
     assert solution.termination is Termination.TIME_LIMIT
     assert solution.bound == pytest.approx(2.325)

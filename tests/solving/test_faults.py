@@ -1,12 +1,13 @@
 """A solver that lies: whatever a route brings back wrong ends as `numerics`, without numbers."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from crowd_models import AssignmentProblem
-from workbench.solving import Termination, door, solve
+from workbench.solving import Termination, highs, linear, solve, whole
 from workbench.solving.solution import Answer
 
 PROBLEM = AssignmentProblem(
@@ -18,14 +19,20 @@ PROBLEM = AssignmentProblem(
 
 def tampered(monkeypatch, formulation, change):
     """Solve with `change` applied to every answer of the array route to that formulation."""
-    honest = door.run_arrays
+    honest = whole.run_arrays
 
     def run(problem, asked, options, *reports):
         # Without the reports of incumbents: a known solution would speak against the lie.
         answer = honest(problem, asked, options)
         return change(answer) if asked == formulation else answer
 
-    monkeypatch.setattr(door, "run_arrays", run)
+    monkeypatch.setattr(whole, "run_arrays", run)
+    monkeypatch.setattr(linear, "run_arrays", run)
+
+
+def alone(monkeypatch):
+    """Leave the method asked for without those that would take over."""
+    monkeypatch.setattr(whole, "FALLBACKS", ())
 
 
 def changed(values, at, value):
@@ -74,10 +81,19 @@ def test_wrong_linear_solution(monkeypatch, formulation, name):
 
 @pytest.mark.parametrize("name", [n for n in CHANGES if n != "a label more"])
 def test_wrong_whole_solution(monkeypatch, name):
+    best = solve(PROBLEM, "ip").objective
     # A start that covers everything is known beforehand; it must not hide the solver's answer.
-    monkeypatch.setattr(door, "_whole_start", lambda *_: None)
+    monkeypatch.setattr(whole, "_start", lambda *_: None)
     tampered(monkeypatch, "ip", CHANGES[name])
-    nothing_is_claimed(solve(PROBLEM, "ip"))
+    solution = solve(PROBLEM, "ip")
+    assert solution.solved
+    assert solution.objective == best
+    assert re.match(r"highs .*; solved by patterns", solution.note)
+    alone(monkeypatch)
+    solution = solve(PROBLEM, "ip")
+    assert solution.termination is Termination.NUMERICS
+    assert solution.objective is solution.gap is solution.assignment is None
+    assert solution.note.startswith("highs ")
 
 
 @pytest.mark.parametrize("start_known", [True, False])
@@ -86,17 +102,19 @@ def test_a_label_too_many_is_worth_what_it_costs(monkeypatch, start_known):
     best = solve(PROBLEM, "ip").objective
     tampered(monkeypatch, "ip", lambda a: replace(CHANGES["a label more"](a), bound=a.bound))
     if not start_known:
-        monkeypatch.setattr(door, "_whole_start", lambda *_: None)
+        monkeypatch.setattr(whole, "_start", lambda *_: None)
     solution = solve(PROBLEM, "ip")
-    assert solution.objective == best + (0 if start_known else 1)
-    assert solution.bound <= best
-    assert (solution.gap == 0) is start_known
+    assert solution.solved
+    assert solution.objective == solution.bound == best
+    assert ("bound does not prove; solved by" in solution.note) is not start_known
 
 
 def test_a_bound_that_denies_a_known_plan_is_dropped(monkeypatch):
     best = solve(PROBLEM, "ip")
-    dearer = CHANGES["everything assigned"]
+    dearer = CHANGES["a label more"]
     tampered(monkeypatch, "ip", lambda a: replace(dearer(a), bound=float(a.pairs.size)))
+    assert solve(PROBLEM, "ip").objective == best.objective
+    alone(monkeypatch)
     solution = solve(PROBLEM, "ip")
     assert solution.termination is Termination.NUMERICS
     assert solution.objective == best.objective
@@ -104,15 +122,18 @@ def test_a_bound_that_denies_a_known_plan_is_dropped(monkeypatch):
     assert "denies a solution" in solution.note
 
 
-def test_prices_too_far_apart_for_the_solver_are_not_called_proven():
-    """1e-9 beside 1: the cheap label is below every tolerance."""
+def test_prices_far_apart():
+    """1e-9 beside 1: the cheap label is below every tolerance, until the dear ones are left out."""
     cost = np.where(np.arange(48).reshape(8, 6) % 5, 1.0, 1e-9)
     rng = np.random.default_rng(4)
-    problem = AssignmentProblem(rng.uniform(0.1, 0.9, (8, 6)), 5, 1.1, cost)
-    solution = solve(problem, "ip", method="highs")
-    assert solution.bound is None or solution.bound == solution.certificate.lower_bound
-    if not solution.solved:
-        assert "too far apart" in solution.note
+    quality = rng.uniform(0.1, 0.9, (8, 6))
+    dear = solve(AssignmentProblem(quality, 5, 1.1, cost), "ip", method="highs")
+    assert dear.solved
+    cheap = AssignmentProblem(np.hstack([quality, quality]), 5, 1.1, np.hstack([cost, cost * 1e-9]))
+    for method in ("highs", "mip", "patterns"):
+        solution = solve(cheap, "ip", method=method)
+        assert solution.solved
+        assert solution.objective == pytest.approx(dear.objective * 1e-9, rel=1e-6)
 
 
 def test_a_row_that_holds_by_a_hair_is_not_infeasible():
@@ -125,7 +146,7 @@ def test_ctrl_c_in_this_process_keeps_what_is_known_if_asked_to(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(door, "run_patterns", interrupted)
+    monkeypatch.setattr(whole, "run_patterns", interrupted)
     with pytest.raises(KeyboardInterrupt):
         solve(PROBLEM, "ip", method="patterns")
     solution = solve(PROBLEM, "ip", method="patterns", keep_on_interrupt=True)
@@ -147,9 +168,12 @@ def test_wrong_weights_beside_a_right_whole_solution(monkeypatch, change):
 @pytest.mark.parametrize("bound", [1e6, 8.0])
 def test_a_bound_beyond_the_solution(monkeypatch, bound):
     tampered(monkeypatch, "ip", lambda a: replace(a, bound=bound))
+    assert solve(PROBLEM, "ip").solved
+    alone(monkeypatch)
     solution = solve(PROBLEM, "ip")
-    nothing_is_claimed(solution)
-    assert "beyond its own solution" in solution.note
+    assert solution.termination is Termination.NUMERICS
+    assert solution.bound == solution.certificate.lower_bound
+    assert "denies a solution that is known" in solution.note
 
 
 @pytest.mark.parametrize("bound", [None, 0.0, -5.0])
@@ -164,18 +188,22 @@ def test_infeasible_says_the_solver_of_a_feasible_problem(monkeypatch, formulati
     tampered(monkeypatch, formulation, lambda _: Answer(Termination.INFEASIBLE))
     solution = solve(PROBLEM, formulation)
     if formulation == "ip":  # a solution is known: rounded from the relaxation
+        assert solution.solved
+        assert "denies a solution that is known; solved by patterns" in solution.note
+        alone(monkeypatch)
+        solution = solve(PROBLEM, formulation)
         assert solution.termination is Termination.NUMERICS
         assert solution.certificate.status in ("proven", "feasible")
-        assert "denies a solution that is known" in solution.note
-        monkeypatch.setattr(door, "_whole_start", lambda *_: None)
+        monkeypatch.setattr(whole, "_start", lambda *_: None)
         solution = solve(PROBLEM, "ip")
     nothing_is_claimed(solution)
     assert "denies a solution that the data allow" in solution.note
 
 
 def test_infeasible_says_the_relaxation_before_the_integer_program(monkeypatch):
+    """Without a proof of it, the integer program is asked all the same."""
     tampered(monkeypatch, "typed", lambda _: Answer(Termination.INFEASIBLE))
-    nothing_is_claimed(solve(PROBLEM, "ip"))
+    assert solve(PROBLEM, "ip").solved
 
 
 def test_no_answer_at_all(monkeypatch):
@@ -196,15 +224,30 @@ def test_coefficients_no_solver_sees(route):
         assert relaxed.objective == pytest.approx(2.5)
     else:
         nothing_is_claimed(relaxed)
-    whole = solve(problem, "ip", route=route)
-    if route == "arrays":  # its rows are enlarged
-        assert whole.objective == 3
-    else:
-        nothing_is_claimed(whole)
+    assert solve(problem, "ip", route=route).objective == 3  # its rows are enlarged
 
 
 def test_the_pyomo_route_is_held_to_the_same(monkeypatch):
-    honest = door.run_pyomo
-    monkeypatch.setattr(door, "run_pyomo", lambda *given: CHANGES["NaN"](honest(*given)))
+    honest = linear.run_pyomo
+    monkeypatch.setattr(linear, "run_pyomo", lambda *given: CHANGES["NaN"](honest(*given)))
     for formulation in ("relaxation", "dual", "typed"):
         nothing_is_claimed(solve(PROBLEM, formulation, route="pyomo"))
+
+
+@pytest.mark.parametrize("algorithm", ["simplex", "ipx"])
+def test_a_program_without_an_answer_is_run_in_other_ways(monkeypatch, algorithm):
+    """HiGHS ends some wide-priced infeasible programs as unknown: the next way proves them so."""
+    honest, unknown = highs._ending, []
+
+    def forgetful(*given):
+        unknown.append(honest(*given))
+        return Termination.NUMERICS if len(unknown) < 3 else honest(*given)
+
+    monkeypatch.setattr(highs, "_ending", forgetful)
+    solution = solve(PROBLEM, "relaxation", algorithm=algorithm)
+    assert solution.solved
+    assert len(unknown) > 3
+    monkeypatch.undo()
+    crowded = AssignmentProblem([[1.0, 0.2], [1.0, 0.3]], 1, 1.0)
+    monkeypatch.setattr(highs, "_ending", lambda *_: Termination.NUMERICS)
+    assert solve(crowded, "relaxation").termination is Termination.NUMERICS

@@ -32,6 +32,7 @@ def consistent(draft):
     np.testing.assert_allclose(draft.short, problem.requirement - covered, atol=1e-8)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(small_problems(feasible_bias=True), st.integers(0, 2**16 - 1), st.data())
 def test_every_move_keeps_what_it_should(problem, bits, data):

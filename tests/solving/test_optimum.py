@@ -40,7 +40,7 @@ def check_against_enumeration(problem, route):
         assert solution.objective == pytest.approx(relaxed.objective, rel=1e-7, abs=1e-9)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(small_problems())
 def test_arrays_against_enumeration(problem):
     check_against_enumeration(problem, "arrays")

@@ -235,6 +235,7 @@ class TestRecord:
             assert len({record[name] for record in records}) == 1, name
         assert one(block=5, repetition=1)["wrong"] != records[0]["wrong"]
 
+    @pytest.mark.slow
     def test_removals(self):
         found = [one(repetition=k, block=5, horizon=400) for k in range(12)]
         gone = [record for record in found if record["removals"]]

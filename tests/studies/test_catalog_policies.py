@@ -227,6 +227,7 @@ class TestBest:
 
 
 class TestBadInstances:
+    @pytest.mark.slow
     def test_the_worst_instance_can_be_replayed(self):
         table = smoke("bad-instances")
         found = table[table["score"].notna()]

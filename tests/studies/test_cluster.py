@@ -136,6 +136,7 @@ def test_closing_ends_the_workers(two):
     assert not ours()
 
 
+@pytest.mark.slow
 def test_a_lost_machine_does_not_matter(two):
     trials = plan(TOYS.load(), [{"act": ["sleep"], "seconds_asked": [0.2]}], 10)
     outcomes, found = two.run(TOYS, trials, Limits(), Event()), []

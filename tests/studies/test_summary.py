@@ -121,6 +121,7 @@ def test_wilson_covers_on_average(n, p):
     assert share == pytest.approx(exact, abs=0.02)
 
 
+@pytest.mark.slow
 def test_bootstrap_covers_skewed_values_better_than_t_on_the_far_side():
     rng = np.random.default_rng(4)
     misses = {"t": [0, 0], "bootstrap": [0, 0]}
@@ -393,6 +394,7 @@ def test_performance_profile_by_hand():
     assert len(performance_profile(runs[:0], "solver", "instance", "time")) == 0
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.lists(st.one_of(st.none(), st.integers(0, 9)), min_size=3, max_size=3), min_size=1),

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
-from workbench.base.checks import count, is_number, show
+from workbench.base.checks import count, is_number, show, type_name
 from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
@@ -144,13 +144,15 @@ def given(labels: Table, *, duplicates: Duplicates = "error") -> Given:
             "; labels.reset_index() makes one of a Series" if isinstance(labels, pd.Series) else ""
         )
         raise InputError(
-            f"labels: {_article(labels)}; give a data frame with columns task, worker, label, or "
+            f"labels: {type_name(labels)}; give a data frame with columns task, worker, label, or "
             f"the path of a file{made}"
         )
     table = tables.read_labels(labels, duplicates=duplicates)
     fields = ("task", "worker", "label")
     if isinstance(labels, pd.DataFrame):
-        names = [Ids.of(field, "labels", tables.column(labels, field)) for field in fields]
+        names = [
+            Ids.of(field, "labels", tables.column(labels, field, "labels")) for field in fields
+        ]
         return Given("labels", table, *names)
     return Given(Path(labels).name, table, *map(Ids, fields))
 
@@ -181,7 +183,7 @@ def truth(
     """
     if isinstance(gold, (str, Path)):
         return tables.read_gold(gold, None if unlabelled else labels.table), labels
-    series = _series(what, gold, "task", "the true label")
+    series = series_of(what, gold, "task", "the true label")
     tasks = labels.tasks.with_more(what, series.index)
     classes = labels.classes.with_more(what, series)
     if isinstance(series.index, pd.RangeIndex) and len(labels.table):
@@ -227,9 +229,9 @@ def by_worker(what: str, value: PerWorker, workers: Ids, read: Callable[[Any], T
     if isinstance(value, (str, Path)):
         return read(value)
     if isinstance(value, pd.DataFrame):
-        workers.with_more(what, tables.column(value, "worker"))
+        workers.with_more(what, tables.column(value, "worker", what))
         return read(value)
-    series = _series(what, value, "worker", f"the {what.removesuffix('s')}")
+    series = series_of(what, value, "worker", f"the {what.removesuffix('s')}")
     workers.with_more(what, series.index)
     return read(series.rename(what.removesuffix("s")).rename_axis("worker").to_frame())
 
@@ -267,19 +269,19 @@ def task_types(tasks: Tasks, *, default: str | None = None) -> tuple[pd.Series[A
     if isinstance(tasks, (str, Path)):
         return tables.read_task_types(tasks, default=default), Ids("task")
     if isinstance(tasks, pd.DataFrame):
-        named = Ids.of("task", "tasks", tables.column(tasks, "task"))
+        named = Ids.of("task", "tasks", tables.column(tasks, "task", "tasks"))
         return tables.read_task_types(tasks, default=default), named
     if isinstance(tasks, (pd.Series, Mapping)):
-        series = _series("tasks", tasks, "task", "the type")
+        series = series_of("tasks", tasks, "task", "the type")
         return tables.read_task_types(series), Ids.of("task", "tasks", series.index)
     if isinstance(tasks, Iterable):
         listed = list(tasks)
         frame = pd.DataFrame({"task": pd.Series(listed, dtype=object)})
         return tables.read_task_types(frame, default=default), Ids.of("task", "tasks", listed)
-    raise InputError(f"tasks: {_article(tasks)}; give a list of tasks, or a data frame")
+    raise InputError(f"tasks: {type_name(tasks)}; give a list of tasks, or a data frame")
 
 
-def _series(what: str, value: object, key: str, meant: str) -> pd.Series[Any]:
+def series_of(what: str, value: object, key: str, meant: str) -> pd.Series[Any]:
     """Take a Series, or make one of a mapping."""
     if isinstance(value, pd.Series):
         if value.index.nlevels > 1:
@@ -297,7 +299,7 @@ def _series(what: str, value: object, key: str, meant: str) -> pd.Series[Any]:
             f"frame.set_index({key!r})[{what!r}]"
         )
     raise InputError(
-        f"{what}: {_article(value)}; give a Series of {meant} indexed by {key}, a dict, or the "
+        f"{what}: {type_name(value)}; give a Series of {meant} indexed by {key}, a dict, or the "
         "path of a file"
     )
 
@@ -323,10 +325,3 @@ def _kind(value: object) -> str:
         if isinstance(value, kind):
             return name
     return f"a {type(value).__name__}"
-
-
-def _article(value: object) -> str:
-    name = type(value).__name__
-    if value is None:
-        return "nothing (None)"
-    return f"an {name}" if name[0].lower() in "aeiou" or name == "ndarray" else f"a {name}"

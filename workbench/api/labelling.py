@@ -239,7 +239,7 @@ def _chosen(workers: Any, given: _doors.Given) -> pd.DataFrame:
     if isinstance(workers, Result):
         workers = workers.to_frame()
     if isinstance(workers, pd.DataFrame):
-        given.workers.with_more("workers", tables.column(workers, "worker"))
+        given.workers.with_more("workers", tables.column(workers, "worker", "workers"))
     elif not isinstance(workers, (str, Path)):
         if not isinstance(workers, Iterable):
             raise InputError(

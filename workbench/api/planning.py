@@ -13,6 +13,7 @@ from workbench.api import _doors
 from workbench.api._doors import Ids, PerWorker, Table, Tasks, Truth
 from workbench.api._result import Result
 from workbench.assignment import plan as room
+from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.skills import skills_from_gold
@@ -87,7 +88,8 @@ class Plan(Result):
         ]
         if self.without_history:
             many = len(self.without_history)
-            lines.append(f"  no history       {many} workers: skill unknown, they get no task")
+            names = checks.listing(self.without_history)
+            lines.append(f"  no history       {many} workers get no task, skill unknown: {names}")
         return "\n".join(lines)
 
     def plot(self) -> Figure:
@@ -194,16 +196,14 @@ def plan(
         if gold is not None or gold_types is not None:
             raise InputError("gold goes with labels: leave it out where skills are given")
         known, workers = _known(skills)
-        unknown = known.isna() if isinstance(known, pd.Series) else known.isna().all(axis=1)
-        strangers = known.index[unknown.to_numpy()]
     else:
-        known, workers, strangers = _estimated(labels, gold, gold_types)
+        known, workers = _estimated(labels, gold, gold_types)
     kinds, named = _doors.task_types(tasks, default=_only(known))
-    wide = room.by_type(known, kinds)
     limits = _doors.capacities(capacity, workers)
-    if isinstance(limits, pd.Series):
-        workers = workers.with_more("capacity", _names(capacity))
-        strangers = strangers.append(limits.index[~limits.index.isin(known.index)])
+    workers = workers.with_more("capacity", _names(capacity))
+    pairs = None
+    if availability is not None:
+        pairs, workers = _pairs(availability, named, workers)
     prices = None
     if costs is not None:
         prices = _doors.by_worker("costs", costs, workers, tables.read_costs)
@@ -213,7 +213,7 @@ def plan(
         capacity=limits,
         epsilon=epsilon,
         costs=prices,
-        available=None if availability is None else _pairs(availability, named, workers),
+        availability=pairs,
         time_limit=time_limit,
         gap=gap,
         threads=threads,
@@ -228,8 +228,8 @@ def plan(
     return Plan(
         workers.column(named.column(made.table, "task"), "worker"),
         errors,
-        wide.set_axis(workers.index(wide.index)),
-        tuple(workers.all_back(strangers)),
+        made.skills.set_axis(workers.index(made.skills.index)),
+        tuple(workers.all_back(made.without_history)),
         len(kinds),
         epsilon,
         made.solution,
@@ -249,15 +249,14 @@ def _known(skills: Table | PerWorker) -> tuple[pd.DataFrame | pd.Series[Any], Id
     if isinstance(skills, (str, Path)):
         return tables.read_skills(skills), Ids("worker")
     if isinstance(skills, pd.DataFrame):
-        names = tables.column(skills, "worker")
+        names = tables.column(skills, "worker", "skills")
         return tables.read_skills(skills), Ids.of("worker", "skills", names)
-    if isinstance(skills, Mapping):
-        keys: pd.Index[Any] = pd.Index(list(skills), dtype=object, tupleize_cols=False)
-        skills = pd.Series(list(skills.values()), index=keys, dtype=object)
-    ids = Ids.of("worker", "skills", skills.index)
-    known = _doors.by_worker("skills", skills.dropna(), ids, tables.read_skills)
-    every = pd.Index([tables.as_text(name) for name in skills.index], name="worker")
-    return known.reindex(every).iloc[:, 0], ids
+    given = _doors.series_of("skills", skills, "worker", "the skill")
+    ids = Ids.of("worker", "skills", given.index)
+    known = given.dropna()
+    if len(known):
+        known = _doors.by_worker("skills", known, ids, tables.read_skills).iloc[:, 0]
+    return known.reindex([tables.as_text(name) for name in given.index]), ids
 
 
 def _names(by_worker: int | PerWorker) -> Iterable[Any]:
@@ -265,14 +264,14 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
     if isinstance(by_worker, pd.Series):
         return by_worker.index
     if isinstance(by_worker, pd.DataFrame):
-        return tables.column(by_worker, "worker")
+        return tables.column(by_worker, "worker", "capacity")
     return by_worker if isinstance(by_worker, Mapping) else ()
 
 
 def _estimated(
     labels: Table | None, gold: Truth | None, gold_types: Tasks | None
-) -> tuple[pd.DataFrame, Ids, pd.Index[Any]]:
-    """Share of right gold answers, one right and one wrong added; who gave none.
+) -> tuple[pd.DataFrame, Ids]:
+    """Share of right gold answers, one right and one wrong added; NaN for who gave none.
 
     The addition keeps a worker with three lucky answers from counting as infallible.
     """
@@ -282,15 +281,14 @@ def _estimated(
     true, given = _doors.truth(gold, given)
     kinds = None if gold_types is None else _doors.task_types(gold_types)[0]
     known = skills_from_gold(given.table, true, kinds, prior=(1.0, 1.0))
-    wide = known.wide()
-    return wide, given.workers, wide.index[known.estimates.answered.sum(axis=0) == 0]
+    return known.wide().where(known.estimates.answered.T > 0), given.workers
 
 
-def _pairs(pairs: Pairs, tasks: Ids, workers: Ids) -> pd.DataFrame:
-    """Pairs (task, worker) as text."""
-    if not isinstance(pairs, (pd.DataFrame, str, Path)):
-        pairs = pd.DataFrame(list(pairs), columns=["task", "worker"], dtype=object)
-    if isinstance(pairs, pd.DataFrame):
-        tasks.with_more("availability", tables.column(pairs, "task"))
-        workers.with_more("availability", tables.column(pairs, "worker"))
-    return tables.read_pairs(pairs)
+def _pairs(pairs: Pairs, tasks: Ids, workers: Ids) -> tuple[pd.DataFrame, Ids]:
+    """Pairs (task, worker) as text, and the workers with those of the pairs."""
+    if not isinstance(pairs, (str, Path)):
+        if not isinstance(pairs, pd.DataFrame):
+            pairs = room.as_pairs(pairs)
+        tasks.with_more("availability", tables.column(pairs, "task", "availability"))
+        workers = workers.with_more("availability", tables.column(pairs, "worker", "availability"))
+    return tables.read_pairs(pairs), workers

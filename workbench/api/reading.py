@@ -68,7 +68,7 @@ def read_gold(
     """
     if isinstance(gold, pd.DataFrame):
         tables.read_gold(gold)  # complete, each task once
-        tasks, true = tables.column(gold, "task"), tables.column(gold, "gold")
+        tasks, true = tables.column(gold, "task", "gold"), tables.column(gold, "gold", "gold")
         gold = pd.Series(true.to_numpy(), index=pd.Index(tasks, name="task"), name="gold")
     known, given = _doors.truth(
         gold, _nobody() if labels is None else _doors.given(labels), unlabelled=labels is None

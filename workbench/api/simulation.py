@@ -108,7 +108,7 @@ class SimulatedCrowd(Result):
         """Draw how able the workers are, by task type."""
         from workbench.plots import skills
 
-        return skills(self.skills, title=self.summary())
+        return skills(self.skills, title=self.title)
 
     def _payload(self) -> dict[str, Any]:
         return asdict(self)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
 from workbench.api._result import Result
-from workbench.base.checks import show
+from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,13 +86,20 @@ class Solved(Result):
         return {**({} if n is None else {"tasks": n}), "workers": m, **self.solution.as_dict()}
 
     def _block(
-        self, bound: str, *, method: str = "", exact: float | None = None, route: str = ""
+        self,
+        bound: str,
+        *,
+        bounds: str = "",
+        method: str = "",
+        exact: float | None = None,
+        route: str = "",
     ) -> str:
         """Lay out what is known, a line each."""
         found = self.solution
         rows = [
             ("objective", _number(found.objective)),
             ("bound", bound),
+            *([("  bounds", bounds)] if bounds else []),
             ("gap", "unknown" if found.gap is None else f"{100 * found.gap:.4g} %"),
             ("termination", str(found.termination)),
             *([("method", method)] if method else []),
@@ -155,7 +162,11 @@ class SolvedAssignment(Solved):
         exact = None if certificate.exact_bound is None else float(certificate.exact_bound)
         over = " over patterns" if certificate.bound_from == "patterns" else ""
         bound = _bound(found.bound, certificate.lower_bound, over)
-        return self._block(bound, method=found.method, exact=exact, route=found.route)
+        by_name = certificate.bounds if len(certificate.bounds) > 1 else {}
+        bounds = ", ".join(f"{name} {_number(value)}" for name, value in by_name.items())
+        return self._block(
+            bound, bounds=bounds, method=found.method, exact=exact, route=found.route
+        )
 
     def plot(self, *beside: SolvedAssignment) -> Figure:
         """Draw cost and bound over time, of an integer program; of others by their methods too.
@@ -381,7 +392,7 @@ def read(problem: Problem | str | Path, epsilon: float | None = None) -> Problem
         problem = read_problem(problem)
     elif not isinstance(problem, Problem):
         raise InputError(
-            f"problem: a {type(problem).__name__}; give an AssignmentProblem, TypedProblem or "
+            f"problem: {type_name(problem)}; give an AssignmentProblem, TypedProblem or "
             "SelectionProblem, or the path of a .json or .npz file"
         )
     if epsilon is None:

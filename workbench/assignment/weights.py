@@ -142,7 +142,7 @@ def sampled_weights(
             "let some fall short ('relax'), sample more workers, or use a larger epsilon"
         )
     if on_infeasible == "drop":
-        dropped, _ = tasks_to_drop(sampled)
+        dropped = tasks_to_drop(sampled).counts
         rest = replace(sampled, tasks=sampled.tasks - dropped)
         return _sampled(rest, solve(rest, "typed"), dropped, full)
     ceiling = float(sampled.prices.max()) / least_quality

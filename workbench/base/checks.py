@@ -29,6 +29,16 @@ def listing(values: Sequence[object] | NDArray[Any], most: int = 8) -> str:
     return ", ".join(show(value) for value in values[:most]) + more
 
 
+def type_name(value: object) -> str:
+    """Name the type of what was given in place of something else, with its article."""
+    name = type(value).__name__
+    if value is None:
+        return "nothing (None)"
+    if name == "DataFrame":
+        return "a data frame"
+    return f"an {name}" if name[0].lower() in "aeiou" or name == "ndarray" else f"a {name}"
+
+
 def is_number(value: object) -> bool:
     """Say whether a value is one real number, NaN and infinity too."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -52,6 +52,11 @@ from workbench.cli.streams import show
 @click.option("--epsilon", type=float, required=True, help="Error each task may have.")
 @click.option("--costs", metavar="CSV", help="Columns worker, task_type, cost; or worker, cost.")
 @click.option(
+    "--availability",
+    metavar="CSV",
+    help="Who may label what, a row a pair: columns task, worker; every pair without it.",
+)
+@click.option(
     "--time-limit",
     type=float,
     default=30.0,

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import IntArray, Names
-from workbench.base.checks import listing, show
+from workbench.base.checks import listing, show, type_name
 from workbench.base.errors import InputError
 
 COLUMNS = ["task", "worker", "label"]
@@ -21,6 +21,10 @@ COLUMNS = ["task", "worker", "label"]
 
 def label_table(labels: pd.DataFrame) -> pd.DataFrame:
     """Return the columns `task, worker, label`, complete, each pair once."""
+    if not isinstance(labels, pd.DataFrame):
+        raise InputError(
+            f"labels: {type_name(labels)}; give a data frame with columns task, worker, label"
+        )
     missing = [name for name in COLUMNS if name not in labels.columns]
     if missing:
         raise InputError(f"labels: no column {missing[0]!r}; name the columns task, worker, label")
@@ -84,7 +88,7 @@ def type_index(
     if task_types is None:
         only: Names = np.array(["all"])
         return only, pd.Series(0, index=tasks)
-    by_task("task_types", task_types)
+    by_task("task_types", task_types, "task_type")
     unknown = ~tasks.isin(task_types.index)
     if unknown.any():
         task = show(tasks[int(unknown.argmax())])
@@ -99,13 +103,27 @@ def codes(names: pd.Index[Any], values: pd.Series[Any]) -> IntArray:
     return names.get_indexer(pd.Index(values)).astype(np.int64)
 
 
-def by_task(name: str, series: pd.Series[Any]) -> None:
-    """Raise an `InputError` when a task is repeated or has no value."""
-    twice = series.index.duplicated()
-    if twice.any():
-        task = show(series.index[int(twice.argmax())])
-        raise InputError(f"{name}: task {task} appears twice; keep one")
+def by_task(name: str, series: pd.Series[Any], column: str | None = None) -> None:
+    """Raise an `InputError` unless every task has one value; `column` says which one is meant."""
+    keyed(name, series, "task", column or name)
     empty = series.isna().to_numpy()
     if empty.any():
         task = show(series.index[int(empty.argmax())])
         raise InputError(f"{name}: task {task} has no value; fill it in or drop the task")
+
+
+def keyed(name: str, series: pd.Series[Any], key: str, column: str) -> None:
+    """Raise an `InputError` unless it is a Series with one row a task, or a worker."""
+    if not isinstance(series, pd.Series):
+        made = ""
+        if isinstance(series, pd.DataFrame):
+            made = f", as frame.set_index({key!r})[{column!r}]"
+        raise InputError(f"{name}: {type_name(series)}; give a Series of {column} by {key}{made}")
+    once(name, series.index, key)
+
+
+def once(name: str, keys: pd.Index[Any], key: str) -> None:
+    """Raise an `InputError` when a task or a worker is repeated."""
+    twice = keys.duplicated()
+    if twice.any():
+        raise InputError(f"{name}: {key} {show(keys[int(twice.argmax())])} appears twice; keep one")

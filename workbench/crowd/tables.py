@@ -68,8 +68,13 @@ class LabelSet:
     gold: pd.Series[Any]
 
 
-def column(frame: pd.DataFrame, field: str) -> pd.Series[Any]:
+def column(frame: pd.DataFrame, field: str, what: str) -> pd.Series[Any]:
     """Find the column (or level of the index) of a field, whatever its alias, cells as they are.
+
+    Parameters
+    ----------
+    what
+        What messages call the frame.
 
     Raises
     ------
@@ -78,7 +83,7 @@ def column(frame: pd.DataFrame, field: str) -> pd.Series[Any]:
     """
     named = [name for name in frame.index.names if name is not None]
     whole = frame.reset_index(level=named) if named else frame
-    return whole.iloc[:, open_table(whole.iloc[:1], field).place(field)]
+    return whole.iloc[:, open_table(whole.iloc[:1], what).place(field)]
 
 
 def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataFrame:

@@ -76,8 +76,10 @@ def skills(table: pd.DataFrame, *, title: str) -> Figure:
         figure = Picture(figsize=(5.6, 3.4), layout="constrained")
         axes = figure.add_subplot()
         for at, kind in enumerate(table.columns):
+            # Where lines coincide, the earlier ones show on both sides.
             axes.step(
                 np.sort(table[kind].to_numpy()), share, where="post",
+                lw=1.5 + 1.6 * (table.shape[1] - 1 - at) / table.shape[1],
                 color=COLOURS[at % len(COLOURS)], label=plain(str(kind)),
             )  # fmt: skip
         axes.axvline(0.5, color="0.35", lw=1.1, ls="--", label="a coin")

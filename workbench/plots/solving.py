@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.plots._style import COLOURS, MARKERS, TEXT, log_ticks, plain
+from workbench.plots._style import COLOURS, MARKERS, TEXT, log_ticks, plain, whole_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -165,6 +165,7 @@ def chosen_gains(
                 place[mask], gain[order][mask], ls="none", marker="o", ms=5, mfc=face,
                 mec=COLOURS[0], label=label,
             )  # fmt: skip
+        whole_ticks(axes.xaxis)
         axes.set_xlabel("workers, highest gain first")
         axes.set_ylabel("gain")
         axes.grid(color="0.91", lw=0.6)

@@ -375,11 +375,7 @@ def _prices(
         return None
     prices = np.full(len(known), np.nan)
     if isinstance(costs, pd.Series):
-        if not costs.index.is_unique:
-            twice = costs.index[costs.index.duplicated()][0]
-            raise InputError(f"costs: worker {checks.show(twice)} has two prices; keep one")
-        frame = costs.rename("cost").to_frame()
-        prices[known.eligible] = align.prices(list(workers[known.eligible]), ["all"], frame)[0]
+        prices[known.eligible] = align.prices(list(workers[known.eligible]), ["all"], costs)[0]
     else:
         prices[known.eligible] = costs
     return prices

@@ -7,7 +7,7 @@ from the same problem; whatever they answer is checked by `certify`, which trust
 
 from workbench.solving.certify import certify, farkas, lagrangian
 from workbench.solving.door import FORMULATIONS, METHODS, ROUTES, solve, versions
-from workbench.solving.feasibility import tasks_to_drop
+from workbench.solving.dropping import tasks_to_drop
 from workbench.solving.solution import (
     Certificate,
     Check,

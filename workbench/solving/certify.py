@@ -24,8 +24,16 @@ from crowd_models.patterns import SLACK
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.solving.patterns.bound import pattern_bound
+from workbench.solving.scaling import is_loose, tightened
 from workbench.solving.search.count_bound import count_lagrangian
-from workbench.solving.solution import Certificate, Check, CountProof, PatternProof, Proof
+from workbench.solving.solution import (
+    Certificate,
+    Check,
+    CountProof,
+    PatternProof,
+    Proof,
+    RelaxationProof,
+)
 
 FEASIBILITY = 1e-6
 """Largest constraint violation of a fractional solution, relative to the right-hand side.
@@ -157,20 +165,20 @@ def rounded_up(
     task_weights: FloatArray,
     worker_prices: FloatArray,
 ) -> float:
-    """Round the bound of (v, u) up to a whole number where whole prices make every cost whole.
+    """Round the bound of (v, u) up to the next cost where all prices are multiples of one step.
 
     It is first lowered by what requirements `WHOLE_FEASIBILITY` lower would make of it: 0.1 and
     0.3 are to cover 0.4, though as binary fractions they miss it. A float bound is also lowered
     by what its evaluation can have been off.
     """
-    if not problem_is_whole(problem):
+    if not isinstance(problem, AssignmentProblem) or not problem.price_step:
         return float(bound)
     slack = WHOLE_FEASIBILITY * float(problem.demand @ np.maximum(task_weights, 0.0))
-    if not isinstance(bound, Fraction):
-        return float(
-            math.ceil(bound - slack - rounding_error(problem, task_weights, worker_prices))
-        )
-    return float(math.ceil(bound - Fraction(slack)))
+    # Prices are such multiples but for the last bit.
+    slack += 1e-14 * abs(float(bound))
+    if isinstance(bound, Fraction):
+        return _next_cost(problem, bound - Fraction(slack))
+    return _next_cost(problem, bound - slack - rounding_error(problem, task_weights, worker_prices))
 
 
 def primal_checks(
@@ -258,22 +266,21 @@ def certify(
     if not finite.passed:
         return Certificate("failed", (finite,))
     checks = [finite]
-    bound: float | None = None
-    fraction: Fraction | None = None
-    bound_from = "relaxation"
+    bounds: dict[str, tuple[float, Fraction | None]] = {}
     cost = None if assignment is None else float((problem.prices * assignment).sum())
     if task_weights is not None and worker_prices is not None:
-        bound = lagrangian(problem, task_weights, worker_prices)
-        if exact:
-            fraction = lagrangian(problem, task_weights, worker_prices, exact=True)
-        if whole:
-            best = bound if fraction is None else fraction
-            bound = rounded_up(problem, best, task_weights, worker_prices)
+        bounds["relaxation"] = _relaxed(
+            problem, task_weights, worker_prices, whole=whole, exact=exact
+        )
+    if whole and isinstance(problem, AssignmentProblem):
+        for proof in proofs:
+            name, value = _proven(problem, proof, exact=exact)
+            if math.isfinite(value[0]) and value[0] > bounds.get(name, (-math.inf,))[0]:
+                bounds[name] = value
+    bound_from = max(bounds, key=lambda name: bounds[name][0], default="")
+    bound, fraction = bounds.get(bound_from, (None, None))
+    if bound is not None:
         checks.append(_check("bound is a number", np.array([bound - bound]), 0.0))
-    if whole and isinstance(problem, AssignmentProblem) and proofs:
-        higher = max((_proven(problem, proof) for proof in proofs), key=lambda each: each[0])
-        if bound is None or higher[0] > bound:
-            bound, fraction, bound_from = higher[0], higher[1] if exact else None, higher[2]
     if assignment is not None and cost is not None:
         checks += primal_checks(problem, assignment, whole=whole)
         unit = cost_scale(problem, cost)
@@ -285,19 +292,27 @@ def certify(
         return Certificate("failed", tuple(checks))
     status = "unproven"
     if cost is not None:
-        # Whole costs and rounded bounds compare without tolerance.
-        slack = 0.0 if whole and problem_is_whole(problem) else OPTIMALITY * unit
+        # Costs and rounded bounds that are multiples of one step are the same or a step apart.
+        step = price_step_of(problem) if whole else 0.0
+        slack = step / 2 if step else OPTIMALITY * unit
         status = "proven" if bound is not None and cost - bound <= slack else "feasible"
     elif bound is not None:
         status = "bound"
-    return Certificate(
-        status, tuple(checks), bound, fraction, bound_from if bound is not None else ""
-    )
+    every = {name: value for name, (value, _) in bounds.items()}
+    return Certificate(status, tuple(checks), bound, fraction, bound_from, every)
 
 
-def problem_is_whole(problem: AssignmentProblem | TypedProblem) -> bool:
-    """Whether every price is whole, so that cost and rounded bound compare without tolerance."""
-    return isinstance(problem, AssignmentProblem) and problem.integral_cost
+def price_step_of(problem: AssignmentProblem | TypedProblem) -> float:
+    """What all costs of whole plans are multiples of; 0 where there is nothing of the kind."""
+    return problem.price_step if isinstance(problem, AssignmentProblem) else 0.0
+
+
+def _next_cost(problem: AssignmentProblem, bound: float | Fraction) -> float:
+    """The least cost that a plan can have at or above a bound."""
+    step = problem.price_step
+    if not step:
+        return float(bound)
+    return step * math.ceil(bound / (Fraction(step) if isinstance(bound, Fraction) else step))
 
 
 def cost_scale(problem: AssignmentProblem | TypedProblem, cost: float) -> float:
@@ -335,6 +350,11 @@ def _parts(
 ) -> list[tuple[str, FloatArray, tuple[int, ...]]]:
     """The numbers a proof is made of, with their names and the shapes they have to have."""
     n, m = problem.shape
+    if isinstance(proof, RelaxationProof):
+        return [
+            ("weights of the tightened relaxation", proof.task_weights, (n,)),
+            ("prices of the tightened relaxation", proof.worker_prices, (m,)),
+        ]
     if isinstance(proof, CountProof):
         return [
             ("weights of cover", proof.task_weights, (n,)),
@@ -348,19 +368,42 @@ def _parts(
     return [("pattern prices", proof.worker_prices, (typed.shape[1],))]
 
 
-def _proven(problem: AssignmentProblem, proof: Proof) -> tuple[float, Fraction | None, str]:
-    """The bound of a proof, whole where costs are; in exact terms, where it can be; its name."""
+def _relaxed(
+    problem: AssignmentProblem | TypedProblem,
+    task_weights: FloatArray,
+    worker_prices: FloatArray,
+    *,
+    whole: bool,
+    exact: bool,
+) -> tuple[float, Fraction | None]:
+    """The Lagrangian bound, rounded up for whole plans; and exactly, when asked for."""
+    value = lagrangian(problem, task_weights, worker_prices)
+    fraction = lagrangian(problem, task_weights, worker_prices, exact=True) if exact else None
+    if whole:
+        best = value if fraction is None else fraction
+        value = rounded_up(problem, best, task_weights, worker_prices)
+    return value, fraction
+
+
+def _proven(
+    problem: AssignmentProblem, proof: Proof, *, exact: bool
+) -> tuple[str, tuple[float, Fraction | None]]:
+    """The name of a proof, its bound, and the same in exact terms where there are such."""
+    if isinstance(proof, RelaxationProof):
+        name = "tightened relaxation" if is_loose(problem) else "relaxation"
+        weights, prices = proof.task_weights, proof.worker_prices
+        return name, _relaxed(tightened(problem), weights, prices, whole=True, exact=exact)
     if isinstance(proof, PatternProof):
-        exact = pattern_bound(problem.typed, proof.worker_prices, steps=proof.steps)
-        value = math.ceil(exact) if problem_is_whole(problem) else exact
-        return float(value), exact, "patterns"
+        fraction = pattern_bound(problem.typed, proof.worker_prices, steps=proof.steps)
+        less = fraction * (1 - Fraction(1, 10**14)) if problem.price_step else fraction
+        return "patterns", (_next_cost(problem, less), fraction if exact else None)
     with np.errstate(over="ignore", invalid="ignore"):
         counted = count_lagrangian(
-            problem, proof.task_weights, proof.worker_prices, proof.label_weights
+            tightened(problem), proof.task_weights, proof.worker_prices, proof.label_weights
         )
     if not math.isfinite(counted):  # weights beyond all measure prove nothing
-        return -math.inf, None, "label counts"
-    return (math.ceil(counted) if problem_is_whole(problem) else counted), None, "label counts"
+        return "label counts", (-math.inf, None)
+    return "label counts", (_next_cost(problem, counted), None)
 
 
 def _shaped(name: str, values: FloatArray | IntArray, shape: tuple[int, ...]) -> None:

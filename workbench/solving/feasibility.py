@@ -1,8 +1,7 @@
 """What to tell someone whose problem has no solution (Section 5.1, note on feasibility).
 
-Two small linear programs answer: the least total shortfall names the tasks to drop, and its
-dual values are the Farkas proof; the largest common share of the requirements that can be met
-gives the ε that would do.
+The tasks to drop come from `dropping`, with the Farkas proof; the largest common share of the
+requirements that can be met, a small linear program, gives the ε that would do.
 """
 
 from __future__ import annotations
@@ -14,20 +13,22 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.array_route import run_arrays
 from workbench.solving.arrays import scale_arrays
-from workbench.solving.certify import farkas, lagrangian
+from workbench.solving.certify import lagrangian
+from workbench.solving.dropping import SECONDS, tasks_to_drop
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.solution import Infeasibility
 
-ROUNDS = 20
-"""Linear programs spent on finding few tasks to drop; in the last, whole classes go."""
-
 
 def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> Infeasibility:
-    """Name the tasks that cannot be covered, and the requirements that can be met."""
+    """Name the tasks that cannot be covered, and the requirements that can be met.
+
+    Half of the time limit may go to finding the fewest tasks; without those, more are named.
+    """
     typed = problem.typed if isinstance(problem, AssignmentProblem) else problem
-    drop, proven = tasks_to_drop(typed, options)
+    seconds = SECONDS if options.time_limit is None else min(SECONDS, options.time_limit / 2)
+    options = replace(options, time_limit=None)
+    dropped = tasks_to_drop(typed, options, seconds=seconds)
     enough = 0.0
     scale = run(scale_arrays(typed), options)
     if scale.values is not None:
@@ -42,44 +43,15 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
     same = bool(np.all(need == need[0]))
     return Infeasibility(
         alone=_tasks(typed, alone),
-        drop=_tasks(typed, drop),
+        drop=_tasks(typed, dropped.counts),
         scale_limit=limit,
         scale_enough=enough,
         epsilon_limit=_epsilon(need, limit) if same else None,
         epsilon_enough=_epsilon(need, enough) if same and _epsilon(need, enough) < 1 else None,
-        proven=proven,
+        proven=dropped.infeasible,
+        drop_least=dropped.least,
+        drop_fewest=dropped.fewest,
     )
-
-
-def tasks_to_drop(typed: TypedProblem, options: RunOptions | None = None) -> tuple[IntArray, bool]:
-    """How many tasks of each class to discard, and whether infeasibility is proven (Farkas).
-
-    The least total shortfall, each task's measured as a share of its requirement, says where
-    cover is missing; as many tasks as it amounts to are discarded, and the rest is tried again.
-    Tasks that nobody can cover alone go first.
-    """
-    options = options or RunOptions()
-    n, m = typed.shape
-    drop = np.zeros(n, dtype=np.int64)
-    drop[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
-    single = (drop > 0).astype(np.float64)
-    proven = farkas(typed, single, np.zeros(m))
-    price = 1.0 / np.where(typed.requirement > 0, typed.requirement, 1.0)
-    for attempt in range(ROUNDS):
-        rest = replace(typed, tasks=typed.tasks - drop)
-        short = run_arrays(rest.with_shortfall(price, labels_free=True), "typed", options)
-        if short.pairs is None or short.task_weights is None or short.worker_prices is None:
-            break
-        # The shortfall column of a task class is the last of its row.
-        bought = short.pairs[np.cumsum(np.bincount(rest.pairs[0], minlength=n) + 1) - 1]
-        lacking = bought > 1e-9 * np.maximum(1.0, rest.demand)
-        if not lacking.any():
-            break
-        proven = proven or farkas(rest, short.task_weights, short.worker_prices[:m])
-        whole = np.ceil(bought[lacking] / rest.requirement[lacking] - 1e-6)
-        more = rest.tasks[lacking] if attempt == ROUNDS - 1 else np.maximum(1, whole)
-        drop[lacking] += np.minimum(more, rest.tasks[lacking]).astype(np.int64)
-    return drop, proven
 
 
 def _share_limit(typed: TypedProblem, duals: FloatArray | None) -> float:

@@ -2,8 +2,9 @@
 
 Traps this module exists for: an unknown option is only a status; the clock of a solver object
 is cumulative (so each run has its own object); the number of threads is fixed by the first run
-in a process; both MIP gaps have defaults above zero; coefficients under 1e-9 are dropped.
-The Pyomo route still drops them, before an option can be set: there the certificate speaks.
+in a process; both MIP gaps have defaults above zero; coefficients under 1e-9 are dropped (under
+1e-12 as set here). The Pyomo route still drops them, before an option can be set: there the
+certificate speaks.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ Task weights decide which labels are bought by comparing values that differ by t
 """
 
 
+SMALLEST = 1e-12
+"""Coefficients below it HiGHS drops; it knows no smaller setting."""
 SOON = 5.0
 """Seconds within which a program called infeasible is run again without presolve."""
 
@@ -98,7 +101,7 @@ def run(
     started = time.perf_counter()
     claim_threads(options.threads)
     if model.integer:
-        model = _enlarged(model)
+        model = _without_dust(_enlarged(model))
     highs = highspy.Highs()
     for name, value in settings(options, integer=model.integer).items():
         _checked(highs.setOptionValue(name, value), f"option {name}={value}")
@@ -115,12 +118,32 @@ def run(
         columns = np.arange(len(start), dtype=np.int32)
         _checked(highs.setSolution(len(start), columns, start), "start solution")
     highs.run()
-    infeasible = highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible
+    infeasible = _ending(highspy, highs) is Termination.INFEASIBLE
     if infeasible and time.perf_counter() - started < SOON:
         # Presolve may say so of a row that holds to within the tolerance only.
-        _checked(highs.setOptionValue("presolve", "off"), "option presolve")
+        _checked(highs.setOptionValue("presolve", "off"), "option presolve=off")
         highs.run()
-    return _read(highspy, highs, model, time.perf_counter() - started)
+    for way in [] if infeasible else _other_ways(options, integer=model.integer):
+        # HiGHS may know no answer, of an infeasible program above all: another way finds one.
+        if _ending(highspy, highs) is not Termination.NUMERICS:
+            break
+        for name, value in way.items():
+            _checked(highs.setOptionValue(name, value), f"option {name}={value}")
+        _checked(highs.clearSolver(), "restart")
+        highs.run()
+    read = _read(highspy, highs, model, time.perf_counter() - started)
+    if infeasible and read.termination is Termination.NUMERICS:
+        return replace(read, termination=Termination.INFEASIBLE)  # nothing speaks against it
+    return read
+
+
+def _other_ways(options: RunOptions, *, integer: bool) -> list[dict[str, str]]:
+    """Settings to try in turn where HiGHS ends without an answer."""
+    ways = [{"presolve": "off"}]
+    if not integer:
+        other = "ipx" if options.algorithm == "simplex" else "simplex"
+        ways.append({"presolve": "off", "solver": other})
+    return ways
 
 
 def _enlarged(model: LinearModel) -> LinearModel:
@@ -139,13 +162,30 @@ def _enlarged(model: LinearModel) -> LinearModel:
     )
 
 
+def _without_dust(model: LinearModel) -> LinearModel:
+    """The same without the coefficients that HiGHS drops, and rows lower by what they might add.
+
+    So no solution is lost, and a bound stays one; whether cover is met the certificate says.
+    """
+    dust = (model.value != 0) & (np.abs(model.value) < SMALLEST)
+    if not dust.any():
+        return model
+    column = np.repeat(np.arange(len(model.cost)), np.diff(model.start))[dust]
+    ends = model.value[dust] * np.array([model.lower[column], model.upper[column]])
+    row_lower, row_upper = model.row_lower.copy(), model.row_upper.copy()
+    np.subtract.at(row_lower, model.index[dust], ends.max(axis=0))
+    np.subtract.at(row_upper, model.index[dust], ends.min(axis=0))
+    value = np.where(dust, 0.0, model.value)
+    return replace(model, value=value, row_lower=row_lower, row_upper=row_upper)
+
+
 def settings(options: RunOptions, *, integer: bool) -> dict[str, Any]:
     """Give the HiGHS options of a run, by their HiGHS names."""
     chosen: dict[str, Any] = {
         "output_flag": False,
         "threads": options.threads,
         "random_seed": options.seed % 2**31,
-        "small_matrix_value": 1e-12,
+        "small_matrix_value": SMALLEST,
         "solver": "choose" if integer else options.algorithm,
         "primal_feasibility_tolerance": TOLERANCE,
         "dual_feasibility_tolerance": TOLERANCE,
@@ -193,9 +233,10 @@ def pass_arrays(highspy: Any, highs: Any, model: LinearModel) -> Any:
     )
 
 
-def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
+def _ending(highspy: Any, highs: Any) -> Termination:
+    """Why HiGHS stopped."""
     status = highspy.HighsModelStatus
-    ending = {
+    return {
         status.kOptimal: Termination.OPTIMAL,
         status.kModelEmpty: Termination.OPTIMAL,
         status.kInfeasible: Termination.INFEASIBLE,
@@ -206,6 +247,10 @@ def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
         status.kSolutionLimit: Termination.TIME_LIMIT,  # nodes
         status.kInterrupt: Termination.INTERRUPTED,
     }.get(highs.getModelStatus(), Termination.NUMERICS)
+
+
+def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
+    ending = _ending(highspy, highs)
     info, solution = highs.getInfo(), highs.getSolution()
     values = duals = bound = None
     if (

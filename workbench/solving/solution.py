@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -63,10 +63,6 @@ class PatternProof:
     worker_prices: FloatArray
     steps: NDArray[np.int64]
 
-    def scaled(self, unit: float) -> PatternProof:
-        """The same with prices in another unit."""
-        return replace(self, worker_prices=self.worker_prices * unit)
-
 
 @dataclass(frozen=True, eq=False)
 class CountProof:
@@ -84,14 +80,22 @@ class CountProof:
     label_weights: FloatArray
     worker_prices: FloatArray
 
-    def scaled(self, unit: float) -> CountProof:
-        """The same with prices in another unit."""
-        return CountProof(
-            self.task_weights * unit, self.label_weights * unit, self.worker_prices * unit
-        )
+
+@dataclass(frozen=True, eq=False)
+class RelaxationProof:
+    """What proves a bound by the relaxation in which no label adds more than its task asks for.
+
+    Attributes
+    ----------
+    task_weights, worker_prices
+        v, shape (n,), and u, shape (m,).
+    """
+
+    task_weights: FloatArray
+    worker_prices: FloatArray
 
 
-Proof = PatternProof | CountProof
+Proof = PatternProof | CountProof | RelaxationProof
 
 
 @dataclass(frozen=True)
@@ -137,12 +141,14 @@ class Certificate:
         `infeasible`: a checked Farkas combination shows that no solution exists.
         `unproven`: nothing could be checked. `failed`: a check failed.
     lower_bound
-        Bound recomputed from the data; rounded up where all prices are whole.
+        The highest bound recomputed from the data; rounded up where all prices have a common step.
     exact_bound
         The same before rounding up, in exact rational arithmetic, when asked for.
     bound_from
-        `relaxation`: the Lagrangian; `patterns` and `label counts`: bounds that hold for whole
-        assignments only; empty without a bound.
+        `relaxation`: the Lagrangian; `tightened relaxation`, `patterns` and `label counts`: bounds
+        that hold for whole assignments only; empty without a bound.
+    bounds
+        Every bound recomputed, by these names.
     """
 
     status: str
@@ -150,6 +156,7 @@ class Certificate:
     lower_bound: float | None = None
     exact_bound: Fraction | None = None
     bound_from: str = ""
+    bounds: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain types, for JSON."""
@@ -157,6 +164,7 @@ class Certificate:
             "status": self.status,
             "lower_bound": self.lower_bound,
             "bound_from": self.bound_from or None,
+            "bounds": self.bounds,
             "exact_bound": None if self.exact_bound is None else str(self.exact_bound),
             "checks": [
                 vars(check)
@@ -175,7 +183,8 @@ class Infeasibility:
     alone
         Tasks that all available workers together cannot cover, whatever the capacities.
     drop
-        Tasks to discard so that the relaxation of the rest is feasible; of equal tasks, the last.
+        Tasks to discard so that the relaxation of the rest is feasible, the fewest where
+        `drop_fewest`; of equal tasks, the last.
         For a problem stated by class, the classes that have such tasks.
     scale_limit
         No requirement above this share of the asked one can be met for all tasks (weak duality).
@@ -187,6 +196,10 @@ class Infeasibility:
         tasks differ in ε.
     proven
         Whether a checked Farkas combination shows that the relaxation is infeasible.
+    drop_least
+        No fewer tasks can be dropped, proven in rational arithmetic (`solving.dropping`).
+    drop_fewest
+        Whether `drop` has the fewest tasks, by that proof or by the solver's branch and bound.
     """
 
     alone: tuple[int, ...]
@@ -196,6 +209,8 @@ class Infeasibility:
     epsilon_limit: float | None
     epsilon_enough: float | None
     proven: bool
+    drop_least: int = 0
+    drop_fewest: bool = True
 
     def sentence(self, names: Sequence[object] | None = None) -> str:
         """One line: what cannot be covered, and what to do; tasks by name where names are given."""
@@ -206,7 +221,8 @@ class Infeasibility:
             who = f"the workers' capacities cannot cover {tasks} beside the rest"
         else:
             who = "no whole assignment covers every task"
-        mends = [f"drop {'it' if len(self.drop) == 1 else 'them'}"] if self.drop else []
+        perhaps = "" if self.drop_fewest else " (perhaps fewer would do)"
+        mends = [f"drop {'it' if len(self.drop) == 1 else 'them'}{perhaps}"] if self.drop else []
         if self.epsilon_enough is not None:
             mends.append(f"use --epsilon {_shown(self.epsilon_enough, ROUND_CEILING)} or larger")
         elif self.scale_enough > 0:
@@ -238,10 +254,11 @@ class Solution:
     seconds
         Time in the solver.
     note
-        What went wrong, if anything did: the solver process died, or contradicted itself.
+        What went wrong, if anything did: the solver process died, a method contradicted itself.
     method
         How the integer program was solved, and why so: `mip` (branch and bound) or `patterns`
-        (column generation); for large programs by class, `cutting planes`.
+        (column generation); for large programs by class, `cutting planes`. Where another method
+        had to take over, `note` says which.
     history
         Cost and bound as they improved, for an integer program.
     proofs

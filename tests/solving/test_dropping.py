@@ -1,0 +1,126 @@
+"""The fewest tasks to drop: against every subset, and a bound that holds for any weights."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from instances import random_problem
+from scipy.optimize import linprog
+from scipy.sparse import block_diag, eye_array, hstack, vstack
+
+from crowd_models import AssignmentProblem
+from workbench.solving import dropping, solve
+from workbench.solving.dropping import _heuristic, drop_bound, tasks_to_drop
+from workbench.solving.highs import RunOptions
+from workbench.solving.solution import Infeasibility, Termination
+
+
+def crowded(seed):
+    """Too little capacity: some tasks have to go; some are alike, prices and masks as may be."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(3, 7)), int(rng.integers(2, 6))
+    kinds = n if seed % 3 else max(1, n // 2)
+    of_task = np.arange(n) % kinds
+    quality = rng.uniform(0, 1, (kinds, m))[of_task]
+    need = (rng.uniform(0.2, 0.9, kinds) * quality[:kinds].sum(axis=1))[of_task]
+    mask = (rng.random((kinds, m)) < 0.85)[of_task] if seed % 2 else None
+    return AssignmentProblem(quality, rng.integers(0, max(2, n // 2 + 1), m), need, None, mask)
+
+
+def can_be_covered(problem):
+    """Whether the relaxation has a solution: another solver on the constraints as the paper has."""
+    n, m = problem.shape
+    cover = block_diag([row[None, :] for row in problem.quality * problem.mask])
+    rows = vstack([-cover, hstack([eye_array(m)] * n)])
+    right = np.concatenate([-problem.requirement, problem.capacity])
+    return linprog(np.zeros(n * m), rows, right, bounds=(0, 1)).status == 0
+
+
+def fewest_by_enumeration(problem):
+    n = problem.shape[0]
+    for count in range(n):
+        for kept in combinations(range(n), n - count):
+            if can_be_covered(problem.keep_tasks(list(kept))):
+                return count
+    return n
+
+
+def test_against_every_subset():
+    fewer = 0
+    for seed in range(25):
+        problem = crowded(seed)
+        dropped = tasks_to_drop(problem.typed)
+        fewest = fewest_by_enumeration(problem)
+        assert dropped.counts.sum() == fewest
+        assert dropped.fewest
+        assert dropped.least <= fewest
+        assert dropped.infeasible == (fewest > 0)
+        fewer += int(_heuristic(problem.typed, RunOptions())[0].sum()) > fewest
+    assert fewer > 0  # what the heuristic alone gets wrong
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_weights_prove_too_much(seed):
+    problem = crowded(seed)
+    typed, fewest = problem.typed, int(tasks_to_drop(problem.typed).counts.sum())
+    rng = np.random.default_rng(seed)
+    for scale in (0.1, 1, 10):
+        v = scale * rng.exponential(1, typed.shape[0]) / np.maximum(typed.requirement, 0.01)
+        u = scale * rng.exponential(1, typed.shape[1])
+        assert drop_bound(typed, v, u) <= fewest
+        assert drop_bound(typed, -v, -u) == 0
+    assert drop_bound(typed, v * np.nan, u * np.inf) == 0
+
+
+def test_the_bound_by_hand():
+    """Two workers, one label each, three tasks that need one label: one has to go."""
+    typed = AssignmentProblem(np.ones((3, 2)), 1, 1.0).typed
+    assert drop_bound(typed, np.ones(1), np.ones(1)) == 1
+    assert drop_bound(typed, np.full(1, 0.5), np.full(1, 0.5)) == Fraction(1, 2)
+    dropped = tasks_to_drop(typed)
+    assert dropped.counts.tolist() == [1]
+    assert dropped.least == 1
+    assert dropped.infeasible
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_larger_crowds(seed):
+    problem = random_problem(seed, 60, 20, types=None if seed % 2 else 5)
+    problem = replace(problem, capacity=problem.capacity // 4, requirement=problem.requirement * 2)
+    dropped = tasks_to_drop(problem.typed)
+    assert dropped.fewest
+    assert dropped.least <= dropped.counts.sum() <= _heuristic(problem.typed, RunOptions())[0].sum()
+    rest = replace(problem.typed, tasks=problem.typed.tasks - dropped.counts)
+    assert tasks_to_drop(rest).counts.sum() == 0
+
+
+def test_without_time_the_heuristic_stands_and_says_so(monkeypatch):
+    problem = next(
+        p
+        for p in map(crowded, range(60))
+        if int(_heuristic(p.typed, RunOptions())[0].sum()) > tasks_to_drop(p.typed).counts.sum()
+    )
+    heuristic, _ = _heuristic(problem.typed, RunOptions())
+    honest = dropping.run
+
+    def out_of_time(model, options):
+        if not model.integer:
+            return honest(model, options)
+        return replace(honest(model, options), termination=Termination.TIME_LIMIT, values=None)
+
+    monkeypatch.setattr(dropping, "run", out_of_time)
+    why = solve(problem).infeasibility
+    assert len(why.drop) == heuristic.sum()
+    assert not why.drop_fewest
+    assert why.drop_least < len(why.drop)
+    assert "drop them (perhaps fewer would do)" in why.sentence()
+    assert solve(problem).as_dict()["infeasibility"]["drop_fewest"] is False
+
+
+def test_by_default_nothing_is_doubted():
+    why = Infeasibility((), (1, 2), 0.5, 0.4, None, None, proven=True)
+    assert "drop them or multiply" in why.sentence()
+    assert math.isclose(why.scale_enough, 0.4)

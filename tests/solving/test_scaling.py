@@ -1,0 +1,126 @@
+"""Numbers that suit the solver: tightened rows, prices in their own unit, dear pairs left out."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rational import awkward_problem, plan_cost, rational_optimum
+
+from crowd_models import AssignmentProblem
+from workbench.solving import Termination, certify, solve
+from workbench.solving.arrays import LinearModel
+from workbench.solving.highs import RunOptions, run
+from workbench.solving.scaling import in_own_unit, view
+
+METHODS = ("auto", "highs", "mip", "patterns")
+
+
+def far_above(seed, n, m):
+    """Qualities of 1e-2 and of 1e-8 beside requirements of 7e-8."""
+    rng = np.random.default_rng(seed)
+    high = rng.random((n, m)) < 0.5
+    quality = np.where(high, rng.uniform(0, 1e-2, (n, m)), 7e-8 * rng.uniform(0, 1, (n, m)))
+    need = 7e-8 * rng.uniform(0.5, 1.5, n)
+    return AssignmentProblem(quality, rng.integers(1, n + 1, m), need, rng.uniform(0.5, 2, (n, m)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_qualities_far_above_the_requirement(method):
+    """HiGHS on the rows as they stand calls plans optimal that are up to 67 % too dear."""
+    for seed in range(12):
+        problem = far_above(seed, 3, 6)
+        best = rational_optimum(problem).exact
+        solution = solve(problem, method=method)
+        if best is None:
+            assert solution.termination is Termination.INFEASIBLE
+            continue
+        assert solution.solved
+        assert plan_cost(problem, solution.assignment) <= best * (1 + 1e-9)
+        assert solution.bound <= best * (1 + 1e-9)
+
+
+def test_both_relaxations_by_name():
+    rng = np.random.default_rng(0)
+    problem = AssignmentProblem(rng.uniform(0.5, 1, (20, 10)), 4, 0.25)
+    solution = solve(problem, exact=True)
+    assert solution.objective == solution.bound == 20
+    bounds = solution.certificate.bounds
+    assert bounds["tightened relaxation"] == 20
+    relaxed = solve(problem, "relaxation")
+    assert relaxed.objective < 7  # the paper's program is not tightened
+    assert bounds["relaxation"] == np.ceil(relaxed.objective)
+    assert relaxed.certificate.bounds == {"relaxation": relaxed.certificate.lower_bound}
+    assert solution.certificate.bound_from == "tightened relaxation"
+    assert solution.certificate.exact_bound == 20
+    assert solution.certificate.status == "proven"
+    assert solution.as_dict()["certificate"]["bounds"] == bounds
+    # Task weights stay those of the paper's relaxation.
+    assert problem.requirement @ solution.task_weights >= relaxed.objective - 1e-6
+
+
+@pytest.mark.parametrize("method", ["highs", "mip", "patterns"])
+def test_proofs_hold_for_the_problem_as_it_was_given(method):
+    """Proofs found in other units, rows and classes prove the same of the data."""
+    for seed in range(40):
+        problem = awkward_problem(seed)
+        solution = solve(problem, method=method)
+        if solution.assignment is None:
+            continue
+        again = certify(
+            problem, assignment=solution.assignment, proofs=solution.proofs, whole=True,
+            task_weights=solution.task_weights, worker_prices=solution.worker_prices, exact=True,
+        )  # fmt: skip
+        assert again.bounds == pytest.approx(solution.certificate.bounds, rel=1e-9)
+        if again.exact_bound is not None and (best := rational_optimum(problem).exact) is not None:
+            assert again.exact_bound <= best
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.floats(1e-6, 1e6), st.booleans())
+def test_the_solver_sees_the_same_prices_in_every_currency(seed, unit, whole):
+    problem = awkward_problem(seed)
+    if problem.cost is None:
+        return
+    other = AssignmentProblem(
+        problem.quality,
+        problem.capacity,
+        problem.requirement,
+        problem.cost * unit,
+        problem.available,
+    )
+    first, second = view(problem, whole=whole), view(other, whole=whole)
+    assert second.unit == pytest.approx(first.unit * unit, rel=1e-12)
+    assert second.inner.prices == pytest.approx(first.inner.prices, rel=1e-12)
+    assert first.inner.prices * first.unit == pytest.approx(
+        np.where(problem.mask, problem.prices, first.inner.prices * first.unit), rel=1e-12
+    )
+
+
+def test_prices_of_one_step_are_whole_numbers_to_the_solver():
+    quality = np.full((2, 3), 0.5)
+    for unit in (1.0, 0.1, 1 / 3, 1e-6, 1e6):
+        cost = np.array([[1, 2, 3], [7, 5, 0]]) * unit
+        told, step = in_own_unit(AssignmentProblem(quality, 2, 1.0, cost))
+        assert told.prices.tolist() == [[1, 2, 3], [7, 5, 0]]
+        assert step == pytest.approx(unit)
+        equal, _ = in_own_unit(AssignmentProblem(quality, 2, 1.0, np.full((2, 3), unit)))
+        assert equal.cost is None
+
+
+def test_what_highs_would_drop_does_not_make_a_row_harder():
+    """20,000 coefficients of 9e-13 add up to 1.8e-8, of the 1.5e-8 that are asked beside 1."""
+    count = 20_000
+    model = LinearModel(
+        cost=np.concatenate([np.zeros(count), [1.0]]),
+        lower=np.zeros(count + 1),
+        upper=np.ones(count + 1),
+        row_lower=np.array([1.0 + 1.5e-8]),
+        row_upper=np.array([np.inf]),
+        start=np.arange(count + 2),
+        index=np.zeros(count + 1, dtype=np.int32),
+        value=np.concatenate([np.full(count, 9e-13), [1.0]]),
+        integer=True,
+    )
+    result = run(model, RunOptions())
+    assert result.termination is Termination.OPTIMAL
+    assert result.bound == 1

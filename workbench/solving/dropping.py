@@ -1,0 +1,232 @@
+"""The fewest tasks to drop so that the rest can be covered (Section 5.1, note on feasibility).
+
+With d_τ tasks of class τ dropped, the relaxation of the rest has a solution where
+
+    Σ_k q_τk Y_τk + C_τ d_τ ≥ n_τ C_τ,   Σ_τ Y_τk ≤ m_k M_k,   0 ≤ Y_τk ≤ (n_τ − d_τ) m_k
+
+has one. The least Σ d over whole d is a small integer program, one whole number a task class. For
+every v, u ≥ 0, right or wrong,
+
+    L(v, u) = Σ_τ n_τ min(1, C_τ v_τ − Σ_k m_k max(0, q_τk v_τ − u_k)) − Σ_k m_k M_k u_k
+
+bounds it from below (weak duality), and is evaluated in rational arithmetic. It is the relaxation
+that can then be covered; of whole plans nothing is said.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from crowd_models import TypedProblem
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.solving.array_route import run_arrays
+from workbench.solving.arrays import LinearModel, primal_arrays
+from workbench.solving.certify import farkas
+from workbench.solving.highs import RunOptions, run
+from workbench.solving.solution import Answer, Termination
+
+ROUNDS = 20
+"""Linear programs of the heuristic; in the last, whole classes go."""
+SECONDS, NODES = 20.0, 2000
+"""What branch and bound may take."""
+LACKING = 1e-9
+"""Share of what is asked that counts as rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dropped:
+    """Tasks to discard so that the relaxation of the rest has a solution.
+
+    Attributes
+    ----------
+    counts
+        How many of each class, shape (T,).
+    infeasible
+        Whether a checked Farkas combination shows that something has to be dropped.
+    least
+        No fewer tasks will do: proven in rational arithmetic.
+    fewest
+        Whether no fewer than `counts` will do, by `least` or by the solver's branch and bound.
+    """
+
+    counts: IntArray
+    infeasible: bool
+    least: int
+    fewest: bool
+
+
+def tasks_to_drop(
+    typed: TypedProblem, options: RunOptions | None = None, *, seconds: float = SECONDS
+) -> Dropped:
+    """How many tasks of each class to discard, the fewest in all where that can be told in time.
+
+    Parameters
+    ----------
+    seconds
+        What branch and bound may take, where the heuristic's number is not proven to be the least.
+    """
+    options = options or RunOptions()
+    counts, infeasible = _heuristic(typed, options)
+    least, total = 0, int(counts.sum())
+    if not total:
+        return Dropped(counts, infeasible, 0, fewest=True)
+    model = _program(typed)
+    relaxed = run(replace(model, integer=False), options)
+    if relaxed.row_duals is not None:
+        m = typed.shape[1]
+        prices, weights = -relaxed.row_duals[:m], relaxed.row_duals[m : m + typed.shape[0]]
+        # The program's rows are divided by what they ask for.
+        least = max(0, math.ceil(drop_bound(typed, weights / _asked(typed), prices)))
+    if least >= total:
+        return Dropped(counts, infeasible, least, fewest=True)
+    result = run(model, replace(options, time_limit=seconds, nodes=NODES, gap=0.0))
+    if result.values is not None:
+        found = np.round(result.values[-typed.shape[0] :]).astype(np.int64)
+        if found.sum() < total and _covered(_rest(typed, found), options):
+            counts, total = found, int(found.sum())
+    proven = result.termination is Termination.OPTIMAL and result.bound is not None
+    fewest = proven and total <= math.ceil((result.bound or 0.0) - 1e-6)
+    return Dropped(counts, infeasible, least, fewest=fewest or total <= least)
+
+
+def proven_infeasible(typed: TypedProblem, options: RunOptions | None = None) -> bool:
+    """Whether the relaxation has no solution, by a Farkas combination checked exactly."""
+    single = np.zeros(typed.shape[0])
+    single[typed.uncoverable()] = 1.0
+    if single.any():
+        return farkas(typed, single, np.zeros(typed.shape[1]))
+    return _lacking(typed, options or RunOptions())[1]
+
+
+def drop_bound(
+    typed: TypedProblem, task_weights: FloatArray, worker_prices: FloatArray
+) -> Fraction:
+    """L(v, u): no fewer tasks than so many can be dropped; in rational arithmetic.
+
+    Parameters
+    ----------
+    task_weights, worker_prices
+        v (T,) and u (K,); negative entries and what is not finite count as 0.
+    """
+    v, u = (
+        [Fraction(max(x, 0.0)) if math.isfinite(x) else Fraction(0) for x in values.tolist()]
+        for values in (task_weights, worker_prices)
+    )
+    usable = np.ones(typed.shape, bool) if typed.available is None else typed.available
+    workers = typed.workers.tolist()
+    total = -sum(
+        (Fraction(int(limit)) * u[k] for k, limit in enumerate(typed.supply.tolist())), Fraction(0)
+    )
+    for t, (count, need) in enumerate(
+        zip(typed.tasks.tolist(), typed.requirement.tolist(), strict=True)
+    ):
+        if not count or not v[t]:
+            continue
+        worth = Fraction(need) * v[t]
+        for k in np.flatnonzero(usable[t] & (typed.quality[t] > 0)).tolist():
+            gain = Fraction(float(typed.quality[t, k])) * v[t] - u[k]
+            if gain > 0:
+                worth -= workers[k] * gain
+        total += count * min(Fraction(1), worth)
+    return total
+
+
+def _program(typed: TypedProblem) -> LinearModel:
+    """The integer program: columns Y by pair, then d; cover rows divided by what they ask for."""
+    n, m = typed.shape
+    base = primal_arrays(replace(typed, cost=None), integer=False)
+    tasks, workers = typed.pairs
+    pairs = len(tasks)
+    # A single task is either dropped or not: only of several must the rest not share more.
+    several = np.flatnonzero(typed.tasks[tasks] > 1)
+    limit = m + n + np.arange(len(several))
+    column = np.concatenate([np.repeat(np.arange(pairs), 2), several])
+    row = np.concatenate([base.index, limit])
+    value = np.concatenate([base.value, np.ones(len(several))])
+    cover = row >= m
+    cover[2 * pairs :] = False
+    value[cover] /= _asked(typed)[row[cover] - m]
+    alone = np.zeros(n, dtype=bool)
+    alone[typed.uncoverable()] = True
+    size = typed.workers[workers[several]].astype(np.float64)
+    column = np.concatenate([column, pairs + np.arange(n), pairs + tasks[several]])
+    row = np.concatenate([row, m + np.arange(n), limit])
+    value = np.concatenate([value, np.ones(n), size])
+    order = np.lexsort((row, column))
+    needed = np.where(typed.requirement > 0, typed.tasks, 0).astype(np.float64)
+    return LinearModel(
+        cost=np.concatenate([np.zeros(pairs), np.ones(n)]),
+        lower=np.concatenate([base.lower, np.where(alone, needed, 0.0)]),
+        upper=np.concatenate([base.upper, needed]),
+        row_lower=np.concatenate([base.row_lower[:m], needed, np.full(len(several), -np.inf)]),
+        row_upper=np.concatenate(
+            [base.row_upper[:m], np.full(n, np.inf), typed.sizes[tasks[several], workers[several]]]
+        ),
+        start=np.concatenate([[0], np.cumsum(np.bincount(column, minlength=pairs + n))]),
+        index=row[order].astype(np.int32),
+        value=value[order],
+        integer=True,
+        whole=np.arange(pairs + n) >= pairs,
+    )
+
+
+def _asked(typed: TypedProblem) -> FloatArray:
+    """C, and 1 for tasks that ask for nothing."""
+    return np.where(typed.requirement > 0, typed.requirement, 1.0)
+
+
+def _rest(typed: TypedProblem, counts: IntArray) -> TypedProblem:
+    return replace(typed, tasks=typed.tasks - counts, task_class=None, worker_class=None)
+
+
+def _covered(typed: TypedProblem, options: RunOptions) -> bool:
+    short, _ = _lacking(typed, options)
+    return short is not None and not short.any()
+
+
+def _lacking(typed: TypedProblem, options: RunOptions) -> tuple[FloatArray | None, bool]:
+    """How many tasks' worth of cover each class lacks, None where HiGHS has no answer.
+
+    And whether it is proven that some do (Farkas).
+    """
+    n, m = typed.shape
+    short = _shortfall(typed, options)
+    if short.pairs is None or short.task_weights is None or short.worker_prices is None:
+        return None, False
+    # The shortfall column of a task class is the last of its row.
+    bought = short.pairs[np.cumsum(np.bincount(typed.pairs[0], minlength=n) + 1) - 1]
+    lacking = np.where(bought > LACKING * np.maximum(1.0, typed.demand), bought, 0.0)
+    proven = bool(lacking.any()) and farkas(typed, short.task_weights, short.worker_prices[:m])
+    return lacking / _asked(typed), proven
+
+
+def _shortfall(typed: TypedProblem, options: RunOptions) -> Answer:
+    """The least total shortfall, each task's measured as a share of its requirement."""
+    price = 1.0 / _asked(typed)
+    return run_arrays(typed.with_shortfall(price, labels_free=True), "typed", options)
+
+
+def _heuristic(typed: TypedProblem, options: RunOptions) -> tuple[IntArray, bool]:
+    """Tasks to drop, perhaps not the fewest; and whether infeasibility is proven.
+
+    As many tasks as the least total shortfall amounts to are discarded, and the rest is tried
+    again. Tasks that nobody can cover alone go first.
+    """
+    counts = np.zeros(typed.shape[0], dtype=np.int64)
+    counts[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
+    infeasible = farkas(typed, (counts > 0).astype(np.float64), np.zeros(typed.shape[1]))
+    for attempt in range(ROUNDS):
+        rest = _rest(typed, counts)
+        short, proven = _lacking(rest, options)
+        infeasible = infeasible or proven
+        if short is None or not short.any():
+            break
+        lacking = short > 0
+        more = np.maximum(1, np.ceil(short[lacking] - 1e-6))
+        more = rest.tasks[lacking] if attempt == ROUNDS - 1 else more
+        counts[lacking] += np.minimum(more, rest.tasks[lacking]).astype(np.int64)
+    return counts, infeasible

@@ -1,0 +1,169 @@
+"""Problems as solvers see them: numbers that suit their absolute tolerances, whatever the units.
+
+Prices are told in a unit of their own, so that no currency decides anything. What is true of whole
+plans alone is used for whole plans alone:
+
+- a label adds no more to a task's cover than the task asks for: q_ij ← min(q_ij, C_i). The
+  relaxation of the tightened program is higher than the paper's, and no solver meets 10⁻² beside
+  10⁻⁸ in one row;
+- a row that asks for less than 1/2 is multiplied by a power of two, so that nothing is rounded;
+- pairs dearer than a known plan are in no cheaper one: without them prices lie closer together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.problem import price_step
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.solving.solution import (
+    Answer,
+    CountProof,
+    Moment,
+    PatternProof,
+    Proof,
+    RelaxationProof,
+)
+
+MANTISSA = 2.0**44
+"""Prices are rounded to 44 bits: dividing by a unit moves the last of 53, which may decide ties."""
+
+Number = TypeVar("Number", np.float64, np.int64)
+Problem = TypeVar("Problem", AssignmentProblem, TypedProblem)
+
+
+def in_own_unit(problem: Problem) -> tuple[Problem, float]:
+    """The problem with prices that are the same to the last bit in every currency, and their unit.
+
+    Multiples of one step are counted in steps, other prices told as shares of the highest.
+    """
+    if problem.cost is None:
+        return problem, 1.0
+    seen = np.zeros(problem.shape)
+    seen[problem.pairs] = problem.cost[problem.pairs]
+    highest = float(seen.max())
+    if highest == 0.0:
+        return replace(problem, cost=seen), 1.0
+    step = price_step(seen)
+    unit = step or highest
+    cost = np.rint(seen / step) if step else _shortened(seen / highest)
+    equal = bool((cost[problem.pairs] == 1.0).all())
+    return replace(problem, cost=None if equal else cost), unit
+
+
+def _shortened(values: FloatArray) -> FloatArray:
+    mantissa, exponent = np.frexp(values)
+    shortened: FloatArray = np.ldexp(np.rint(mantissa * MANTISSA) / MANTISSA, exponent)
+    return shortened
+
+
+def tightened(problem: AssignmentProblem) -> AssignmentProblem:
+    """The same whole plans, with no label above what its task asks for."""
+    if not is_loose(problem):
+        return problem
+    return replace(problem, quality=np.minimum(problem.quality, problem.requirement[:, None]))
+
+
+def is_loose(problem: AssignmentProblem) -> bool:
+    """Whether some label adds more than its task asks for."""
+    return bool((problem.quality > problem.requirement[:, None]).any())
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One problem (`outer`) told as another (`inner`), and the way back.
+
+    Prices of the inner one count in `unit`, and its requirements are multiplied by `rows`, shape
+    (n,). It may lack pairs; equal tasks and equal workers of the outer one are equal there.
+    """
+
+    outer: AssignmentProblem
+    inner: AssignmentProblem
+    unit: float
+    rows: FloatArray
+
+    def affordable(self, cost: float) -> View:
+        """Without the pairs dearer than a plan that costs so much, in the inner problem's unit."""
+        kept = self.inner.mask & (self.inner.prices <= cost * (1 + 1e-9))
+        inner, unit = in_own_unit(replace(self.inner, available=kept))
+        return replace(self, inner=inner, unit=self.unit * unit)
+
+    def into(self, pairs: FloatArray) -> FloatArray:
+        """A plan by the outer problem's pairs in terms of the inner one's."""
+        matrix = np.zeros(self.outer.shape)
+        matrix[self.outer.pairs] = pairs
+        return matrix[self.inner.pairs]
+
+    def back(self, answer: Answer) -> Answer:
+        """An answer to the inner problem, by pair, task and worker, in the outer one's terms."""
+        pairs, weights, prices = answer.pairs, answer.task_weights, answer.worker_prices
+        if pairs is not None:
+            matrix = np.zeros(self.outer.shape)
+            matrix[self.inner.pairs] = pairs
+            pairs = matrix[self.outer.pairs]
+        return replace(
+            answer,
+            pairs=pairs,
+            task_weights=None if weights is None else weights * self.rows * self.unit,
+            worker_prices=None if prices is None else prices * self.unit,
+            bound=None if answer.bound is None else answer.bound * self.unit,
+            proofs=tuple(self._proof(proof) for proof in answer.proofs),
+            history=in_unit(answer.history, self.unit),
+        )
+
+    def _proof(self, proof: Proof) -> Proof:
+        if isinstance(proof, PatternProof):
+            known, asked = self.inner.typed, self.outer.typed
+            return PatternProof(
+                _by_class(proof.worker_prices, known.worker_class, asked.worker_class) * self.unit,
+                _by_class(proof.steps, known.task_class, asked.task_class),
+            )
+        weights, prices = (
+            proof.task_weights * self.rows * self.unit,
+            proof.worker_prices * self.unit,
+        )
+        if isinstance(proof, RelaxationProof):
+            return RelaxationProof(weights, prices)
+        return CountProof(weights, proof.label_weights * self.unit, prices)
+
+
+def view(problem: AssignmentProblem, *, whole: bool) -> View:
+    """A problem as solvers see it; `whole` where only whole plans are asked for."""
+    inner, unit = in_own_unit(problem)
+    rows = np.ones(len(problem.requirement))
+    if whole:
+        inner = tightened(inner)
+        _, exponent = np.frexp(inner.requirement)
+        rows = np.ldexp(1.0, -np.minimum(exponent, 0))
+        if (rows > 1).any():
+            inner = replace(
+                inner, quality=inner.quality * rows[:, None], requirement=inner.requirement * rows
+            )
+    return View(problem, inner, unit, rows)
+
+
+def in_unit(history: tuple[Moment, ...], unit: float) -> tuple[Moment, ...]:
+    """Moments told in prices of a unit, in prices."""
+    return tuple(
+        Moment(
+            moment.seconds,
+            None if moment.objective is None else moment.objective * unit,
+            None if moment.bound is None else moment.bound * unit,
+        )
+        for moment in history
+    )
+
+
+def _by_class(
+    values: NDArray[Number], known: IntArray | None, asked: IntArray | None
+) -> NDArray[Number]:
+    """Values by class of one grouping by class of a finer one of the same members."""
+    assert known is not None
+    assert asked is not None
+    _, first = np.unique(asked, return_index=True)
+    return values[known[first]]
