@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from io import BytesIO
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
 
 from tests.pictures import (
     assert_marks_are_whole,
@@ -105,6 +108,18 @@ class TestComparison:
         figure = comparison(table(), title=title, recorded=True)
         assert figure.get_suptitle().replace("\n", " ") == title.strip().replace("$", r"\$")
         assert_nothing_overlaps(figure)
+
+
+def test_a_notebook_shows_a_figure_as_it_is():
+    """As a PNG of few colours, without pyplot; also after it was kept and read again."""
+    figure = comparison(table())
+    shown = figure._repr_png_()
+    picture = Image.open(BytesIO(shown))
+    assert picture.format == "PNG"
+    assert picture.size == pytest.approx(100 * figure.get_size_inches())
+    assert len(picture.convert("RGB").getcolors()) > 16
+    assert len(shown) < len(plots.as_png(figure))
+    assert pickle.loads(pickle.dumps(figure))._repr_png_().startswith(b"\x89PNG")
 
 
 def drawn(**changes):
