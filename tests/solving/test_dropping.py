@@ -15,7 +15,7 @@ from crowd_models import AssignmentProblem
 from workbench.solving import dropping, solve
 from workbench.solving.dropping import _heuristic, drop_bound, tasks_to_drop
 from workbench.solving.highs import RunOptions
-from workbench.solving.solution import Infeasibility, Termination
+from workbench.solving.solution import Infeasibility
 
 
 def crowded(seed):
@@ -106,11 +106,12 @@ def test_without_time_the_heuristic_stands_and_says_so(monkeypatch):
     heuristic, _ = _heuristic(problem.typed, RunOptions())
     honest = dropping.run
 
-    def out_of_time(model, options):
+    def out_of_time(model, options, *start):
         if not model.integer:
             return honest(model, options)
-        return replace(honest(model, options), termination=Termination.TIME_LIMIT, values=None)
+        return replace(honest(model, options, *start), values=None, bound=None)
 
+    monkeypatch.setattr(dropping, "_thinned", lambda _, counts, *others: counts)
     monkeypatch.setattr(dropping, "run", out_of_time)
     why = solve(problem).infeasibility
     assert len(why.drop) == heuristic.sum()

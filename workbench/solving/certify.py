@@ -362,9 +362,6 @@ def _parts(
             ("prices of capacity", proof.worker_prices, (m,)),
         ]
     typed = problem.typed if isinstance(problem, AssignmentProblem) else problem
-    _shaped("steps of the patterns", proof.steps, (typed.shape[0],))
-    if (proof.steps < 1).any():
-        raise InputError("the steps of the patterns hold numbers below 1: give 1 or more")
     return [("pattern prices", proof.worker_prices, (typed.shape[1],))]
 
 
@@ -394,7 +391,7 @@ def _proven(
         weights, prices = proof.task_weights, proof.worker_prices
         return name, _relaxed(tightened(problem), weights, prices, whole=True, exact=exact)
     if isinstance(proof, PatternProof):
-        fraction = pattern_bound(problem.typed, proof.worker_prices, steps=proof.steps)
+        fraction = pattern_bound(problem.typed, proof.worker_prices)
         less = fraction * (1 - Fraction(1, 10**14)) if problem.price_step else fraction
         return "patterns", (_next_cost(problem, less), fraction if exact else None)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -27,8 +27,10 @@ from workbench.solving.solution import (
     Solution,
     Termination,
 )
-from workbench.solving.whole import LEAST_SECONDS, Attempt, solve_whole
+from workbench.solving.whole import ALIKE, LEAST_SECONDS, Attempt, labels_count, solve_whole
 
+ROUNDING = 1e-12
+"""Relative distance of two bounds that counts as none."""
 FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 ROUTES = ("arrays", "pyomo")
 METHODS = {
@@ -37,10 +39,6 @@ METHODS = {
 }
 """By formulation; the others leave no choice."""
 
-ALIKE = 4.0
-"""Equal tasks a class, on average, from which on `auto` takes patterns."""
-MOST_CLASSES = 200
-"""Task classes up to which it does: each prices its own patterns."""
 TINY = 600
 """Pairs up to which branch and bound is done before anything else has begun."""
 
@@ -73,8 +71,8 @@ def solve(
         `arrays`: straight into HiGHS. `pyomo`: through the Pyomo model.
     method
         `auto` takes whichever suits; `Solution.method` says which and why. Of `ip`: `patterns`,
-        column generation, where many tasks are alike; `mip`, a heuristic, then branch and bound
-        on what it leaves open; `highs`, branch and bound on the program as it stands. Of
+        column generation; `mip`, a heuristic and a bound by label counts, then branch and bound on
+        what they leave open; `highs`, branch and bound on the program as it stands. Of
         `typed`: `lp`, as it stands; `cutting-planes`, for very many worker classes.
     time_limit
         Seconds in the solver; without it, and with no gap, a large integer program may be worked at
@@ -182,8 +180,10 @@ def _ip_method(problem: AssignmentProblem, route: str) -> tuple[str, str]:
     if n * m <= TINY:
         return "highs", f"{n} × {m} pairs are few"
     kinds = problem.typed.shape[0]
-    if kinds > MOST_CLASSES or n < ALIKE * kinds:
-        return "mip", f"of {n} tasks {kinds} differ: too few are alike for patterns"
+    if labels_count(problem):
+        return "patterns", f"of {n} tasks {kinds} differ; label counts first, as prices are equal"
+    if n < ALIKE * kinds:
+        return "patterns", f"of {n} tasks {kinds} differ, and prices do"
     return "patterns", f"{n} tasks are of {kinds} kinds only"
 
 
@@ -405,4 +405,5 @@ def _best_bound(
         return certified
     if step := price_step_of(problem):
         claimed = step * float(np.ceil(claimed / step - 1e-5))
-    return claimed if certified is None else max(certified, claimed)
+    # A proof found in another unit of money may lose the last bits on its way to the data.
+    return claimed if certified is None or claimed > certified * (1 + ROUNDING) else certified

@@ -119,10 +119,8 @@ class View:
     def _proof(self, proof: Proof) -> Proof:
         if isinstance(proof, PatternProof):
             known, asked = self.inner.typed, self.outer.typed
-            return PatternProof(
-                _by_class(proof.worker_prices, known.worker_class, asked.worker_class) * self.unit,
-                _by_class(proof.steps, known.task_class, asked.task_class),
-            )
+            prices = _by_class(proof.worker_prices, known.worker_class, asked.worker_class)
+            return PatternProof(prices * self.unit)
         weights, prices = (
             proof.task_weights * self.rows * self.unit,
             proof.worker_prices * self.unit,

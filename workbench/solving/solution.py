@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.base.arrays import FloatArray
 
@@ -56,12 +55,9 @@ class PatternProof:
     ----------
     worker_prices
         u by worker class, shape (K,).
-    steps
-        Resolution of the requirement of each task class, shape (T,).
     """
 
     worker_prices: FloatArray
-    steps: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,10 @@ CLOSABLE = 20_000
 """Pairs up to which branch and bound may close the gap that patterns leave."""
 PATIENCE = 8
 """Attempts to improve a plan in vain after which it is asked to."""
+ALIKE = 4.0
+"""Equal tasks a class, on average, from which on patterns have nothing to learn of label counts."""
+COUNTING = 0.1
+"""Share of the time for the heuristic that tries to meet the label counts."""
 LEAST_SECONDS = 0.05
 """What is asked of the solver when no time is left."""
 SPREAD = 100.0
@@ -278,9 +282,14 @@ def _broken(problem: AssignmentProblem, pairs: FloatArray) -> str:
 def _by_patterns(known: Known, relaxed: Answer, left: Remaining) -> Answer:
     """Column generation: to the end where only it can get there, else while it gets on.
 
-    What it leaves open branch and bound may close.
+    Label counts go before it where they can prove an optimum at once, and what it leaves open
+    branch and bound may close.
     """
     problem = known.problem
+    if labels_count(problem):
+        counted = _by_search(known, relaxed, left, branching=False)
+        if counted.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
+            return counted
     typed = problem.typed
     prices = np.zeros(typed.shape[1])
     if relaxed.worker_prices is not None:
@@ -299,8 +308,15 @@ def _by_patterns(known: Known, relaxed: Answer, left: Remaining) -> Answer:
     return _by_search(known, relaxed, left)
 
 
-def _by_search(known: Known, relaxed: Answer, left: Remaining) -> Answer:
-    """Heuristic, then branch and bound on what it leaves open."""
+def labels_count(problem: AssignmentProblem) -> bool:
+    """Whether a cost is a number of labels, and tasks differ: counts may prove an optimum."""
+    prices = problem.prices[problem.pairs]
+    equal = len(prices) > 0 and prices.min() == prices.max()
+    return equal and problem.shape[0] < ALIKE * problem.typed.shape[0]
+
+
+def _by_search(known: Known, relaxed: Answer, left: Remaining, *, branching: bool = True) -> Answer:
+    """Heuristic and label counts, then branch and bound on what they leave open."""
     if relaxed.pairs is None or relaxed.task_weights is None or relaxed.worker_prices is None:
         return _by_highs(known, relaxed, left)
     start = known.answer.pairs
@@ -311,6 +327,8 @@ def _by_search(known: Known, relaxed: Answer, left: Remaining) -> Answer:
         np.maximum(relaxed.worker_prices, 0.0),
         left(),
         known=None if start is None else _matrix(known.problem, start),
+        share=None if branching else COUNTING,
+        branching=branching,
         report=known.tell,
     )
 

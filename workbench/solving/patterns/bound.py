@@ -6,9 +6,14 @@ For worker prices u ≥ 0, right or wrong,
 
 bounds the integer program from below, where P_τ(u) is the least Σ_k (c_τk + u_k) a_k over all
 patterns a of task class τ (`crowd_models.patterns`). P_τ is bounded in turn by a dynamic programme
-that rounds every quality up and every price down, in integers, so that nothing is lost to
+over whole numbers, every quality rounded up and every price down, so that nothing is lost to
 rounding: what it gives holds for the problem's floats taken at their exact values, and for
 covers that miss their requirement by the share that counts as met.
+
+Its states are the undominated pairs of cover and price (Nemhauser, Ullmann 1969, "Discrete dynamic
+programming and capital allocation"), less those that the linear relaxation of the rest shows to
+be dear. They are so few that a requirement can be counted in 2³⁰ steps, which makes the bound as
+good as exact.
 """
 
 from __future__ import annotations
@@ -22,48 +27,34 @@ from crowd_models import TypedProblem
 from crowd_models.patterns import SLACK, limits
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
-STEPS = 1_000_000
-"""Steps of a requirement; for many task classes fewer, as their number is."""
-CELLS = 1e9
-"""Cells of the dynamic programmes of all classes together, some seconds."""
+STEPS = 2**30
+"""Steps of a requirement."""
+CELLS = 1e8
+"""States of all dynamic programmes together, some seconds: beyond it they are made coarser."""
 FEWEST = 1000
-"""Steps at least."""
-MOST_STEPS = 10 * STEPS
-"""More would ask for too much memory, however few the lots."""
+"""States of one that are always kept apart."""
 NEVER = 2**61
 """Stands for no price at all; two of it can still be added."""
 
 
-def bound_steps(problem: TypedProblem) -> IntArray:
-    """Steps of each class's requirement to prove a bound with, shape (T,), before `refined`."""
-    kinds = problem.shape[0]
-    lots = float(np.ceil(np.log2(np.minimum(problem.workers, 2.0**31) + 1.0)).sum())
-    return np.full(kinds, int(np.clip(CELLS / (kinds * max(lots, 1.0)), FEWEST, STEPS)))
-
-
-def pattern_bound(
-    problem: TypedProblem, worker_prices: FloatArray, *, steps: int | IntArray
-) -> Fraction:
+def pattern_bound(problem: TypedProblem, worker_prices: FloatArray) -> Fraction:
     """L(u), bounded from below in exact arithmetic.
 
     Parameters
     ----------
     worker_prices
         u, shape (K,), by worker class; negative entries count as 0.
-    steps
-        Resolution: requirements in so many steps, one number or one for each class. A set that
-        misses the requirement by less than a step for each worker in it may pass for a
-        pattern, which only lowers the bound.
 
     Returns
     -------
     Fraction
         A task class without any pattern counts as costing nothing, which is true and says little.
     """
-    unit, charged = _whole_prices(problem, worker_prices)
-    every = np.broadcast_to(steps, problem.shape[:1]).tolist()
+    unit = _unit(problem, worker_prices)
+    # Any u will do: rounded, it is one.
+    charged = np.rint(np.maximum(worker_prices, 0.0) * float(unit)).astype(np.int64)
     total = sum(
-        count * least_price(problem, t, charged, unit, every[t])
+        count * least_price(problem, t, charged, unit)
         for t, count in enumerate(problem.tasks.tolist())
         if count and problem.requirement[t] > 0
     )
@@ -76,65 +67,7 @@ def pattern_bound(
     return Fraction(total) / unit
 
 
-def refined(
-    problem: TypedProblem,
-    worker_prices: FloatArray,
-    steps: IntArray,
-    task_prices: FloatArray,
-    *,
-    loss: float,
-) -> IntArray:
-    """Finer steps for the classes whose bound falls short of the cheapest pattern known.
-
-    Parameters
-    ----------
-    steps
-        Those to start from, shape (T,).
-    task_prices
-        Price of the cheapest pattern known of each class, shape (T,).
-    loss
-        Bound on Σ n_τ times the shortfall that is let pass, an equal part for each class.
-    """
-    unit, charged = _whole_prices(problem, worker_prices)
-    steps = steps.copy()
-    for t in np.flatnonzero((problem.tasks > 0) & (problem.requirement > 0)).tolist():
-        while True:
-            least = float(least_price(problem, t, charged, unit, int(steps[t])) / unit)
-            short = task_prices[t] - least
-            if problem.tasks[t] * short <= loss / problem.shape[0]:
-                break
-            finer = 10 * int(steps[t])
-            cells = finer * _open(problem, t, charged, unit) * problem.shape[0]
-            if finer > MOST_STEPS or cells > CELLS:
-                break
-            steps[t] = finer
-    return steps
-
-
-def _whole_prices(problem: TypedProblem, worker_prices: FloatArray) -> tuple[Fraction, IntArray]:
-    """The unit, 1/`unit` of a price, and u in units, rounded: any u will do."""
-    unit = _unit(problem, worker_prices)
-    return unit, np.rint(np.maximum(worker_prices, 0.0) * float(unit)).astype(np.int64)
-
-
-def _open(problem: TypedProblem, task_class: int, charged: IntArray, unit: Fraction) -> int:
-    """How many lots the dynamic programme of a class has to go through."""
-    quality, price, *_ = _priced_lots(problem, task_class, charged, unit)
-    return int(_settled(quality, price, float(problem.requirement[task_class]))[2].sum())
-
-
-def _priced_lots(
-    problem: TypedProblem, task_class: int, charged: IntArray, unit: Fraction
-) -> tuple[FloatArray, IntArray, IntArray, IntArray]:
-    """Quality and price of each lot, its class, and its number of workers."""
-    owner, copies = _lots(limits(problem, task_class), problem.quality[task_class])
-    price = np.floor(problem.prices[task_class] * float(unit)).astype(np.int64) + charged
-    return problem.quality[task_class][owner] * copies, price[owner] * copies, owner, copies
-
-
-def least_price(
-    problem: TypedProblem, task_class: int, charged: IntArray, unit: Fraction, steps: int
-) -> int:
+def least_price(problem: TypedProblem, task_class: int, charged: IntArray, unit: Fraction) -> int:
     """P_τ(u) in units of 1/`unit`, bounded from below; 0 where no pattern exists.
 
     Parameters
@@ -142,42 +75,68 @@ def least_price(
     charged
         u in units, whole, shape (K,).
     """
-    need = Fraction(float(problem.requirement[task_class])) * (1 - Fraction(SLACK))
-    lot_quality, lot_price, owner, copies = _priced_lots(problem, task_class, charged, unit)
-    known, free, rest = _settled(lot_quality, lot_price, float(need))
+    need = float(problem.requirement[task_class]) * (1 - SLACK)
+    owner, copies = _lots(limits(problem, task_class), problem.quality[task_class])
+    each = np.floor(problem.prices[task_class] * float(unit)).astype(np.int64) + charged
+    quality, price = problem.quality[task_class][owner] * copies, each[owner] * copies
+    known, free, rest = _settled(quality, price, need)
     if known is None:
         return 0
-    # Steps of the requirement that is left; every quality rounded up, exactly.
-    left = need - sum(
-        (Fraction(q) * int(a) for q, a in _exactly(problem, task_class, owner, copies, free)),
-        Fraction(0),
-    )
-    base = int(lot_price[free].sum())
+    base = int(price[free].sum())
+    # Margins far above what floats lose, on the side that lowers the bound.
+    left = math.fsum([need, *(-quality[free]).tolist()]) - 1e-14 * need
     if left <= 0:
         return min(base, known)
-    weights = [
-        math.ceil(Fraction(q) * int(a) * steps / left)
-        for q, a in _exactly(problem, task_class, owner, copies, rest)
-    ]
-    least = np.full(steps + 1, NEVER, dtype=np.int64)
-    least[0] = 0
-    for weight, charge in zip(weights, lot_price[rest].tolist(), strict=True):
-        w = min(weight, steps)
-        if w:
-            beside = least[: steps + 1 - w] + charge
-            np.minimum(least[w:], beside, out=least[w:])
-            np.minimum(least[1:w], charge, out=least[1:w])
-    if least[steps] >= NEVER:
-        return known if known < NEVER else 0
-    return min(base + int(least[steps]), known)
+    share = np.minimum(quality[rest], left) / left * (1 + 1e-14)
+    weight = np.minimum(np.ceil(share * STEPS), STEPS).astype(np.int64)
+    states = max(FEWEST, int(CELLS / (problem.shape[0] * len(weight))))
+    least = base + _least(weight, price[rest], known - base, states)
+    return least if least < NEVER else 0
 
 
-def _exactly(
-    problem: TypedProblem, task_class: int, owner: IntArray, copies: IntArray, which: BoolArray
-) -> list[tuple[float, int]]:
-    """Quality of one worker and number of workers of the lots that are asked for."""
-    quality = problem.quality[task_class][owner[which]].tolist()
-    return list(zip(quality, copies[which].tolist(), strict=True))
+def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
+    """The least price of lots that weigh `STEPS` together, or `known` where none is below that.
+
+    Lots whose price is farthest from the rate that breaks the greedy order come first: what a
+    state has spent beyond that rate, and what the lots to come can win back at most, show most
+    states to be dear. Of more than so many `states` weights are rounded up, which makes them
+    fewer and no pattern dearer.
+    """
+    order = np.argsort(price / weight, kind="stable")
+    reached = np.cumsum(weight[order])
+    at = int(np.searchsorted(reached, STEPS))
+    if at == len(order):
+        return known
+    rate = float(price[order[at]]) / float(weight[order[at]])
+    reduced = price - rate * weight
+    order = np.argsort(-np.abs(reduced), kind="stable")
+    gains = np.minimum(reduced[order], 0.0)
+    to_come = gains.sum() - np.cumsum(gains)
+    margin = 1e-9 * (rate * STEPS - float(gains.sum()))
+    weights, prices = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    lots = zip(weight[order].tolist(), price[order].tolist(), to_come.tolist(), strict=True)
+    for lot, charge, gain in lots:
+        more, dearer = weights + lot, prices + charge
+        meets = more >= STEPS
+        known = min(known, int(dearer[meets].min(initial=known)))
+        weights, prices = np.append(weights, more[~meets]), np.append(prices, dearer[~meets])
+        spent = prices + rate * (STEPS - weights) + gain
+        cheap = spent < known * (1 + 1e-9) + margin
+        weights, prices = _undominated(weights[cheap], prices[cheap])
+        if len(weights) > states:
+            step = 2 * STEPS // states
+            weights = np.minimum(-(-weights // step) * step, STEPS - 1)
+            weights, prices = _undominated(weights, prices)
+    return known
+
+
+def _undominated(weights: IntArray, prices: IntArray) -> tuple[IntArray, IntArray]:
+    """States that weigh more than every cheaper one, by rising price."""
+    order = np.argsort(prices, kind="stable")
+    weights, prices = weights[order], prices[order]
+    heavier = np.ones(len(weights), dtype=bool)
+    np.greater(weights[1:], np.maximum.accumulate(weights)[:-1], out=heavier[1:])
+    return weights[heavier], prices[heavier]
 
 
 def _unit(problem: TypedProblem, worker_prices: FloatArray) -> Fraction:
@@ -190,9 +149,12 @@ def _unit(problem: TypedProblem, worker_prices: FloatArray) -> Fraction:
 
 def _lots(most: IntArray, quality: FloatArray) -> tuple[IntArray, IntArray]:
     """Lots of 1, 2, 4, … workers of a class; subsets of them give every count up to `most`."""
+    useful = np.flatnonzero((most > 0) & (quality > 0))
+    if (most[useful] == 1).all():
+        return useful, np.ones(len(useful), dtype=np.int64)
     owner: list[int] = []
     copies: list[int] = []
-    for k in np.flatnonzero((most > 0) & (quality > 0)).tolist():
+    for k in useful.tolist():
         size, left = 1, int(most[k])
         while left:
             take = min(size, left)

@@ -84,6 +84,16 @@ class Generated:
     task_prices: FloatArray
     value: float
 
+    def promising(self, gap: float, most: int) -> list[Pattern]:
+        """The patterns of least reduced cost, `most` of them.
+
+        No plan that costs less than L(u) + `gap` has one whose reduced cost is that or more.
+        """
+        u, v = self.worker_prices, self.task_prices
+        reduced = np.array([p.cost + float(u @ p.copies) - v[p.task_class] for p in self.patterns])
+        order = np.argsort(reduced, kind="stable")[:most]
+        return [self.patterns[p] for p in order.tolist() if reduced[p] < gap]
+
 
 def generate(
     search: Search,
@@ -96,7 +106,7 @@ def generate(
     steps: tuple[int, ...],
     rounds: int = 1000,
 ) -> Generated:
-    """Generate patterns until master and bound meet.
+    """Generate patterns until master and bound meet; it may have to leave tasks open (`Mix.short`).
 
     Parameters
     ----------
@@ -119,10 +129,11 @@ def generate(
         At `search.until`.
     """
     problem = search.problem
-    most = _most(problem, supply)
-    master = Master(tasks, supply, _dear(problem))
-    master.add(p for p in patterns if tasks[p.task_class] and (p.copies <= supply).all())
     kinds = np.flatnonzero(tasks)
+    most = _most(problem, supply, kinds)
+    dear = _dear(problem)
+    master = Master(tasks, supply, dear)
+    master.add(p for p in patterns if tasks[p.task_class] and (p.copies <= supply).all())
     best, value, drawn, resolution = worker_prices, -np.inf, DRAWN, list(steps)
     least = np.zeros(problem.shape[0])
     asked, mix = worker_prices, None
@@ -130,20 +141,20 @@ def generate(
         mix = master.solve()
     for _ in range(rounds):
         search.check()
-        cheapest, new = np.zeros(problem.shape[0]), 0
+        cheapest, every = dear.copy(), []
         for t in kinds.tolist():
             found = _priced(search, problem, t, asked, most[t], resolution[0])
-            if not found:
-                continue
-            cheapest[t] = found[0].cost + float(asked @ found[0].copies)
-            new += master.add(found)
-        price = float(tasks @ cheapest - asked @ supply)
+            if found:
+                cheapest[t] = found[0].cost + float(asked @ found[0].copies)
+                every += found
+        new = master.add(every)
+        # What it costs to leave a task open bounds what it can be worth.
+        price = float(tasks @ np.minimum(cheapest, dear) - asked @ supply)
         if price > value:
             best, value, least = asked, price, cheapest
         if mix is None or new:
             mix = master.solve()
-        settled = mix.cost - value <= tolerance and mix.short.sum() < 1e-9
-        if settled or (not new and drawn == 0.0):
+        if mix.cost - value <= tolerance or (not new and drawn == 0.0):
             if len(resolution) == 1:
                 break
             # A finer resolution finds cheaper patterns: the bound so far was no bound for those.
@@ -229,7 +240,7 @@ def _take(pattern: Pattern, times: int, left: IntArray, room: FloatArray, plan: 
 
 
 def replan(
-    search: Search, plan: Plan, worker_prices: FloatArray, *, size: int, seconds: float
+    search: Search, plan: Plan, known: Generated, *, size: int, seconds: float, tolerance: float
 ) -> Plan | None:
     """Take some tasks out of a plan and plan them anew, the capacity they used included.
 
@@ -253,26 +264,30 @@ def replan(
     room = problem.supply - used(keep, problem.shape[1])
     before = cost(out)
     start = generate(
-        search, tasks, room, worker_prices, [p for p, _ in plan],
-        tolerance=0.01 * float(tasks.sum()) * _price(search), steps=_fine(search), rounds=80,
+        search, tasks, room, known.worker_prices, [*(p for p, _ in plan), *known.patterns],
+        tolerance=tolerance, steps=_fine(search), rounds=80,
     )  # fmt: skip
     if start.mix.short.sum() > 1e-6 or _no_better(problem, start.mix.cost, before):
         return None
-    found = whole(search, tasks, room, start, seconds)
+    found = whole(search, tasks, room, start.patterns, seconds)
     if found is None or not cost(found) < before - 1e-9 * max(1.0, before):
         return None
     return keep + found
 
 
 def whole(
-    search: Search, tasks: IntArray, supply: FloatArray, start: Generated, seconds: float
+    search: Search,
+    tasks: IntArray,
+    supply: FloatArray,
+    patterns: Iterable[Pattern],
+    seconds: float,
 ) -> Plan | None:
-    """The best plan of the patterns known, by branch and bound for a while; None for none.
+    """The best plan of some patterns, by branch and bound for a while; None for none.
 
     Nodes end it, the same everywhere, or the seconds where the search has a time to keep.
     """
     master = Master(tasks, supply, _dear(search.problem))
-    master.add(start.patterns)
+    master.add(patterns)
     search.check()
     limit = max(0.1, min(seconds, search.seconds)) if search.until < float("inf") else None
     return master.whole(RunOptions(limit, seed=int(search.rng.integers(2**31)), nodes=NODES))
@@ -319,10 +334,10 @@ def _priced(
     return [Pattern(t, copies, float(problem.prices[t] @ copies)) for copies in found]
 
 
-def _most(problem: TypedProblem, supply: FloatArray) -> list[IntArray]:
+def _most(problem: TypedProblem, supply: FloatArray, kinds: IntArray) -> dict[int, IntArray]:
     """Workers that one task of each class can have of each worker class, given what is left."""
     left = supply.astype(np.int64)
-    return [np.minimum(limits(problem, t), left) for t in range(problem.shape[0])]
+    return {t: np.minimum(limits(problem, t), left) for t in kinds.tolist()}
 
 
 def _dear(problem: TypedProblem) -> FloatArray:

@@ -67,31 +67,45 @@ class Master:
             ("dual_feasibility_tolerance", FEASIBILITY),
         ):
             self._checked(self._highs.setOptionValue(name, value), f"option {name}")
-        nothing: Any = np.array([], dtype=np.int32), np.array([], dtype=np.float64)
-        for limit in supply.tolist():
-            self._checked(self._highs.addRow(-np.inf, limit, 0, *nothing), "row")
-        for count in tasks.tolist():
-            self._checked(self._highs.addRow(float(count), np.inf, 0, *nothing), "row")
-        for task_class, price in enumerate(dear.tolist()):
-            row = np.array([len(supply) + task_class], dtype=np.int32)
-            self._checked(self._highs.addCol(price, 0.0, np.inf, 1, row, np.ones(1)), "column")
+        rows = len(supply) + len(tasks)
+        none: Any = 0, np.zeros(rows, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0)
+        lower = np.append(np.full(len(supply), -np.inf), tasks)
+        upper = np.append(supply, np.full(len(tasks), np.inf))
+        self._checked(self._highs.addRows(rows, lower, upper, *none), "rows")
+        self._columns(dear, [np.array([len(supply) + t]) for t in range(len(tasks))])
 
     def add(self, patterns: Iterable[Pattern]) -> int:
         """Take in patterns that are new; give their number."""
-        new = 0
+        new: list[Pattern] = []
         for pattern in patterns:
             key = (pattern.task_class, pattern.copies.tobytes())
-            if key in self._known:
-                continue
-            self._known.add(key)
-            self.patterns.append(pattern)
-            used = np.flatnonzero(pattern.copies)
-            rows = np.append(used, len(self.supply) + pattern.task_class).astype(np.int32)
-            values = np.append(pattern.copies[used], 1).astype(np.float64)
-            status = self._highs.addCol(pattern.cost, 0.0, np.inf, len(rows), rows, values)
-            self._checked(status, "column")
-            new += 1
-        return new
+            if key not in self._known:
+                self._known.add(key)
+                new.append(pattern)
+        if new:
+            used = [np.flatnonzero(p.copies) for p in new]
+            rows = [
+                np.append(at, len(self.supply) + p.task_class)
+                for p, at in zip(new, used, strict=True)
+            ]
+            values = [np.append(p.copies[at], 1) for p, at in zip(new, used, strict=True)]
+            self._columns(np.array([p.cost for p in new]), rows, values)
+            self.patterns += new
+        return len(new)
+
+    def _columns(
+        self, costs: FloatArray, rows: list[IntArray], values: list[IntArray] | None = None
+    ) -> None:
+        """Add columns from 0 up, each with its entries in some rows, ones unless they are given."""
+        columns = len(costs)
+        start = np.cumsum([0, *(len(at) for at in rows[:-1])], dtype=np.int32)
+        index = np.concatenate(rows).astype(np.int32)
+        entries = np.ones(len(index)) if values is None else np.concatenate(values).astype(float)
+        status = self._highs.addCols(
+            columns, costs, np.zeros(columns), np.full(columns, np.inf),
+            len(index), start, index, entries,
+        )  # fmt: skip
+        self._checked(status, "columns")
 
     def solve(self) -> Mix:
         """Solve the linear program over the patterns known."""

@@ -19,7 +19,7 @@ from crowd_models.patterns import deal
 from workbench.base.arrays import FloatArray
 from workbench.solving.certify import OPTIMALITY
 from workbench.solving.highs import RunOptions
-from workbench.solving.patterns.bound import bound_steps, pattern_bound, refined
+from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.column_generation import (
     Generated,
     OutOfTime,
@@ -34,12 +34,16 @@ from workbench.solving.patterns.column_generation import (
 )
 from workbench.solving.solution import Answer, PatternProof, Termination
 
-FEW = 400
-"""Patterns up to which the master is tried as an integer program at once."""
+PROMISING = 2000
+"""Patterns of least reduced cost that are tried as an integer program at once."""
 WHOLE_SECONDS = 3.0
 """For one such program."""
 SMALL, LARGE = 30, 150
 """Tasks planned anew at a time."""
+
+ROUGH, NEAR = (0.5, 2e-4), (0.1, 2e-6)
+"""How near master and L(u) are to come, at first and at the end: in labels at the highest price, or
+as a share of the cost where that is nearer."""
 
 Report = Callable[[Answer], None]
 
@@ -71,25 +75,23 @@ class _Best:
         self._tell(replace(self.answer, pairs=pairs))
         return True
 
-    def prove(self, prices: FloatArray, task_prices: FloatArray | None = None) -> None:
-        """Keep worker prices that prove a higher bound.
-
-        With the price of the cheapest pattern known of each class, what rounding loses is won
-        back, as long as it matters for the gap and finer steps can do it.
-        """
-        typed = self.problem.typed
-        steps = bound_steps(typed)
-        if task_prices is not None:
-            loss = 0.02 * typed.prices.max() + 1e-5 * float(typed.tasks @ task_prices)
-            steps = refined(typed, prices, steps, task_prices, loss=loss)
-        value = pattern_bound(typed, prices, steps=steps)
+    def prove(self, prices: FloatArray) -> None:
+        """Keep worker prices that prove a higher bound."""
+        value = pattern_bound(self.problem.typed, prices)
         bound = float(math.ceil(value)) if self.problem.integral_cost else float(value)
         if self.answer.bound is None or bound > self.answer.bound:
-            self._tell(replace(self.answer, bound=bound, proofs=(PatternProof(prices, steps),)))
+            self._tell(replace(self.answer, bound=bound, proofs=(PatternProof(prices),)))
 
     def _tell(self, answer: Answer) -> None:
         self.answer = replace(answer, seconds=time.perf_counter() - self.started)
         self.report(self.answer)
+
+    @property
+    def open(self) -> float:
+        """cost − bound; infinite while either is missing."""
+        if self.cost is None or self.answer.bound is None:
+            return math.inf
+        return max(0.0, self.cost - self.answer.bound)
 
     @property
     def gap(self) -> float:
@@ -153,20 +155,22 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
     coarse, fine, finer = resolutions(problem.shape[0])
     best.prove(prices)
     generated = None
-    for tolerance, steps in ((0.5, (coarse, fine)), (0.1, (finer,))):
+    for labels, share, steps in (*ROUGH, (coarse, fine)), (*NEAR, (finer,)):
         generated = generate(
             search, problem.tasks, problem.supply, prices,
             [] if generated is None else generated.patterns,
-            tolerance=tolerance * unit, steps=steps,
+            tolerance=min(labels * unit, share * (best.answer.bound or math.inf)), steps=steps,
         )  # fmt: skip
         prices = generated.worker_prices
+        if best.plan is None and generated.mix.short.sum() > 1e-6:
+            return generated
         best.offer(dive(search, problem.tasks, problem.supply, generated))
-        best.prove(prices, generated.task_prices)
-        if best.gap > enough and len(generated.patterns) <= FEW:
-            best.offer(whole(search, problem.tasks, problem.supply, generated, WHOLE_SECONDS))
+        best.prove(prices)
         if best.gap <= enough:
-            break
+            return generated
     assert generated is not None
+    patterns = generated.promising(best.open, PROMISING) + [p for p, _ in best.plan or ()]
+    best.offer(whole(search, problem.tasks, problem.supply, patterns, WHOLE_SECONDS))
     return generated
 
 
@@ -175,12 +179,17 @@ def _improve(
 ) -> None:
     """Plan some tasks anew, and now and then all of them, until the gap is closed."""
     problem, failed, size = search.problem, 0, SMALL
+    if best.plan is None and start.mix.short.sum() > 1e-6:
+        return
     while best.gap > enough and (patience is None or failed < patience):
         if best.plan is None or failed % 4 == 3:
             plan = dive(search, problem.tasks, problem.supply, start, share=0.05)
             if best.plan is None and plan is None and failed > 3:
                 return
         else:
-            plan = replan(search, best.plan, start.worker_prices, size=size, seconds=WHOLE_SECONDS)
+            plan = replan(
+                search, best.plan, start, size=size, seconds=WHOLE_SECONDS,
+                tolerance=0.1 * best.open,
+            )  # fmt: skip
             size = min(2 * size, LARGE) if size < LARGE else SMALL
         failed = 0 if best.offer(plan) else failed + 1

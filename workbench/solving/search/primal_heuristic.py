@@ -380,6 +380,7 @@ def solve_from_start(
     *,
     known: FloatArray | None = None,
     share: float | None = None,
+    branching: bool = True,
     report: Callable[[Answer], None] | None = None,
 ) -> Answer:
     """Heuristic, then HiGHS from its solution on the pairs that can still matter.
@@ -395,6 +396,9 @@ def solve_from_start(
     share
         Share of the time limit that the heuristic may take; None for what served measured
         problems: 0.3, and 0.1 where pairs are few.
+    branching
+        Whether HiGHS takes its turn; without it the answer is `optimal` where the bound is met,
+        else `time_limit`.
     report
         Called with every better solution, and with the bound, as soon as they are known.
 
@@ -454,6 +458,16 @@ def solve_from_start(
             rounds=0 if options.time_limit is None else ROUNDS,
         )
         best = known if best is None else best
+    if not branching:
+        cost = math.inf if best is None else float((problem.prices * best).sum())
+        met = bound is not None and cost <= _met_at(problem, bound)
+        return Answer(
+            Termination.OPTIMAL if met else Termination.TIME_LIMIT,
+            None if best is None else best[problem.pairs],
+            bound=cost if met else bound,
+            proofs=proofs,
+            seconds=time.perf_counter() - started,
+        )
     answer = _branch_and_bound(problem, best, v, u, w, left(), told)
     if bound is not None and (answer.bound is None or answer.bound < bound):
         answer = replace(answer, bound=bound)
