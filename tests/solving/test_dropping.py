@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from instances import random_problem
+from rational import awkward_problem
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, eye_array, hstack, vstack
 
@@ -95,6 +96,14 @@ def test_larger_crowds(seed):
     assert dropped.least <= dropped.counts.sum() <= _heuristic(problem.typed, RunOptions())[0].sum()
     rest = replace(problem.typed, tasks=problem.typed.tasks - dropped.counts)
     assert tasks_to_drop(rest).counts.sum() == 0
+
+
+def test_a_start_that_highs_cannot_complete_is_left_aside():
+    """Requirements met to the last bit, beside some of nearly nothing."""
+    problem = awkward_problem(4508)
+    dropped = tasks_to_drop(problem.typed)
+    assert dropped.counts.tolist() == [1, 0, 1, 0]
+    assert dropped.fewest
 
 
 def test_without_time_the_heuristic_stands_and_says_so(monkeypatch):

@@ -24,18 +24,16 @@ import numpy as np
 
 from crowd_models import TypedProblem
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.array_route import run_arrays
 from workbench.solving.arrays import LinearModel, primal_arrays
 from workbench.solving.certify import farkas
 from workbench.solving.highs import RunOptions, run
-from workbench.solving.solution import Answer
 
 ROUNDS = 20
 """Linear programs of the heuristic; in the last, whole classes go."""
 SECONDS, NODES = 20.0, 2000
 """What may be spent on fewer tasks than the heuristic's, and nodes of branch and bound for them."""
 LACKING = 1e-9
-"""Share of what is asked that counts as rounding."""
+"""Part of a task that counts as rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +72,12 @@ def tasks_to_drop(
     counts, infeasible = _heuristic(typed, options)
     if not counts.any():
         return Dropped(counts, infeasible, 0, fewest=True)
-    n, m = typed.shape
+    n = typed.shape[0]
     model, least = _program(typed), 0
-    relaxed = run(replace(model, integer=False), options)
-    if relaxed.values is not None and relaxed.row_duals is not None:
-        prices, weights = -relaxed.row_duals[:m], relaxed.row_duals[m : m + n]
-        # The program's rows are divided by what they ask for.
-        least = max(0, math.ceil(drop_bound(typed, weights / _asked(typed), prices)))
-        counts = _thinned(typed, counts, relaxed.values[:n], least, options, until)
+    relaxed = _relaxed(typed, options)
+    if relaxed is not None:
+        least = _least(typed, relaxed)
+        counts = _thinned(typed, counts, relaxed.dropped, least, options, until)
     proven, left = least, until - time.perf_counter()
     if least < counts.sum() and left > 0:
         limits = replace(options, time_limit=left, nodes=NODES, gap=0.0)
@@ -93,6 +89,14 @@ def tasks_to_drop(
             if found.sum() < counts.sum() and _covered(_rest(typed, found), options):
                 counts = found
     return Dropped(counts, infeasible, least, fewest=bool(counts.sum() <= proven))
+
+
+def _least(typed: TypedProblem, relaxed: _Relaxed) -> int:
+    """Tasks that nobody can cover alone have to go; of the others, as many as the bound says."""
+    alone = np.zeros(typed.shape[0], dtype=np.int64)
+    alone[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
+    bound = drop_bound(_rest(typed, alone), relaxed.task_weights, relaxed.worker_prices)
+    return int(alone.sum()) + max(0, math.ceil(bound))
 
 
 def _thinned(
@@ -124,7 +128,8 @@ def proven_infeasible(typed: TypedProblem, options: RunOptions | None = None) ->
     single[typed.uncoverable()] = 1.0
     if single.any():
         return farkas(typed, single, np.zeros(typed.shape[1]))
-    return _lacking(typed, options or RunOptions())[1]
+    relaxed = _relaxed(typed, options or RunOptions())
+    return relaxed is not None and relaxed.proves(typed)
 
 
 def drop_bound(
@@ -206,50 +211,56 @@ def _rest(typed: TypedProblem, counts: IntArray) -> TypedProblem:
     return replace(typed, tasks=typed.tasks - counts, task_class=None, worker_class=None)
 
 
-def _covered(typed: TypedProblem, options: RunOptions) -> bool:
-    short, _ = _lacking(typed, options)
-    return short is not None and not short.any()
+@dataclass(frozen=True, eq=False)
+class _Relaxed:
+    """Optimum of the relaxed program: d, and v and u that prove it least."""
+
+    dropped: FloatArray
+    task_weights: FloatArray
+    worker_prices: FloatArray
+
+    def proves(self, typed: TypedProblem) -> bool:
+        """Whether v and u show that some task has to go (Farkas)."""
+        return bool(self.dropped.any()) and farkas(typed, self.task_weights, self.worker_prices)
 
 
-def _lacking(typed: TypedProblem, options: RunOptions) -> tuple[FloatArray | None, bool]:
-    """How many tasks' worth of cover each class lacks, None where HiGHS has no answer.
-
-    And whether it is proven that some do (Farkas).
-    """
+def _relaxed(typed: TypedProblem, options: RunOptions) -> _Relaxed | None:
+    """The relaxed program solved; None where HiGHS has no answer."""
     n, m = typed.shape
-    short = _shortfall(typed, options)
-    if short.pairs is None or short.task_weights is None or short.worker_prices is None:
-        return None, False
-    # The shortfall column of a task class is the last of its row.
-    bought = short.pairs[np.cumsum(np.bincount(typed.pairs[0], minlength=n) + 1) - 1]
-    lacking = np.where(bought > LACKING * np.maximum(1.0, typed.demand), bought, 0.0)
-    proven = bool(lacking.any()) and farkas(typed, short.task_weights, short.worker_prices[:m])
-    return lacking / _asked(typed), proven
+    result = run(replace(_program(typed), integer=False), options)
+    if result.values is None or result.row_duals is None:
+        return None
+    dropped = result.values[:n]
+    return _Relaxed(
+        np.where(dropped > LACKING * np.maximum(1, typed.tasks), dropped, 0.0),
+        # The program's rows are divided by what they ask for.
+        np.maximum(result.row_duals[m : m + n], 0.0) / _asked(typed),
+        np.maximum(-result.row_duals[:m], 0.0),
+    )
 
 
-def _shortfall(typed: TypedProblem, options: RunOptions) -> Answer:
-    """The least total shortfall, each task's measured as a share of its requirement."""
-    price = 1.0 / _asked(typed)
-    return run_arrays(typed.with_shortfall(price, labels_free=True), "typed", options)
+def _covered(typed: TypedProblem, options: RunOptions) -> bool:
+    relaxed = _relaxed(typed, options)
+    return relaxed is not None and not relaxed.dropped.any()
 
 
 def _heuristic(typed: TypedProblem, options: RunOptions) -> tuple[IntArray, bool]:
     """Tasks to drop, perhaps not the fewest; and whether infeasibility is proven.
 
-    As many tasks as the least total shortfall amounts to are discarded, and the rest is tried
-    again. Tasks that nobody can cover alone go first.
+    As many tasks as the relaxed program drops are discarded, parts of one rounded up, and the rest
+    is tried again. Tasks that nobody can cover alone go first.
     """
     counts = np.zeros(typed.shape[0], dtype=np.int64)
     counts[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
     infeasible = farkas(typed, (counts > 0).astype(np.float64), np.zeros(typed.shape[1]))
     for attempt in range(ROUNDS):
         rest = _rest(typed, counts)
-        short, proven = _lacking(rest, options)
-        infeasible = infeasible or proven
-        if short is None or not short.any():
+        relaxed = _relaxed(rest, options)
+        if relaxed is None or not relaxed.dropped.any():
             break
-        lacking = short > 0
-        more = np.maximum(1, np.ceil(short[lacking] - 1e-6))
+        infeasible = infeasible or relaxed.proves(rest)
+        lacking = relaxed.dropped > 0
+        more = np.maximum(1, np.ceil(relaxed.dropped[lacking] - 1e-6))
         more = rest.tasks[lacking] if attempt == ROUNDS - 1 else more
         counts[lacking] += np.minimum(more, rest.tasks[lacking]).astype(np.int64)
     return counts, infeasible
