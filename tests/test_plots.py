@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from io import BytesIO
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
 
 from tests.pictures import (
     assert_marks_are_whole,
@@ -17,11 +20,8 @@ from tests.pictures import (
     ticks,
 )
 from workbench import plots
-from workbench.assignment.anatomy import guarantee_by_gold, sample_spread
 from workbench.base.errors import InputError
 from workbench.comparison import METHODS
-from workbench.crowd.population import uniform_range
-from workbench.crowd.simulate import task_types
 from workbench.selection.hire import hire
 from workbench.studies.study import Chart
 
@@ -110,30 +110,16 @@ class TestComparison:
         assert_nothing_overlaps(figure)
 
 
-def test_sample_spread():
-    crowd = uniform_range(30, seed=1, task_types=2, low=0.6, capacity=40)
-    kinds = task_types(24, 2)
-    spread = sample_spread(crowd, kinds, epsilon=0.3, gammas=(0.3, 1.0), draws=6, seed=1)
-    assert len(spread) == 12
-    assert spread["bound"].isna().all()  # a crowd this small is far from Theorem 2's conditions
-    assert spread.groupby("gamma")["ratio"].mean().between(0.6, 2.5).all()
-    assert spread["weight_offline"].nunique() == 1
-    assert (spread["weight"] > 0).all()
-    figure = plots.sample_spread(spread)
-    assert len(figure.axes) == 3
-    assert_nothing_overlaps(figure)
-    assert all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
-
-
-def test_guarantee_by_gold():
-    golds = (20, 20_000)
-    rows = guarantee_by_gold(
-        golds, epsilon=1e-200, delta=0.1, gamma=1.0, n=1000, m=3000, types=1, quality=0.64
-    )
-    assert rows["holds"].tolist() == [False, True]
-    assert "gold tasks" in rows["fails"][0]
-    assert rows["ratio"][1] > 1
-    assert rows["error"][1] < 1e-30
+def test_a_notebook_shows_a_figure_as_it_is():
+    """As a PNG of few colours, without pyplot; also after it was kept and read again."""
+    figure = comparison(table())
+    shown = figure._repr_png_()
+    picture = Image.open(BytesIO(shown))
+    assert picture.format == "PNG"
+    assert picture.size == pytest.approx(100 * figure.get_size_inches())
+    assert len(picture.convert("RGB").getcolors()) > 16
+    assert len(shown) < len(plots.as_png(figure))
+    assert pickle.loads(pickle.dumps(figure))._repr_png_().startswith(b"\x89PNG")
 
 
 def drawn(**changes):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import workbench as wb
 from workbench.cli import main
 
 README = Path(__file__).parents[1] / "README.md"
@@ -18,11 +22,10 @@ if not README.exists():
     pytest.skip("no README beside the tests", allow_module_level=True)
 
 
-def blocks(language: str) -> list[str]:
+def blocks(language: str, text: str | None = None) -> list[str]:
     """Fenced code of a language, indented or not, and what is indented with it taken off."""
-    fences = re.findall(
-        rf"^( *)```{language}\n(.*?)^ *```$", README.read_text("utf-8"), re.M | re.S
-    )
+    whole = README.read_text("utf-8") if text is None else text
+    fences = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", whole, re.M | re.S)
     return [re.sub(rf"^{indent}", "", code, flags=re.M) for indent, code in fences]
 
 
@@ -58,9 +61,108 @@ def test_every_command_shown_is_understood(words):
     command.make_context("workbench", list(words))
 
 
-@pytest.mark.parametrize("word", ["AssignmentProblem", "LsOl"])
+# ---- the tour: the same on the command line and in Python ----
+
+TOUR = ("select", "aggregate", "learn", "compare", "assign")
+"""Commands of the tour that have their answer in Python."""
+RUNS = ("seconds", "settings", "crowd", "title")
+"""What two runs may differ in: how long they took, and what they call their table."""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A crowd of one's own: labels.csv, gold.csv and tasks.csv, on the command line and beside."""
+    crowd = wb.simulate("spammer-hammer", tasks=40, workers=40, skill=0.9, seed=2)
+    for place in ("commands", "python"):
+        (tmp_path / place).mkdir()
+        crowd.labels.to_csv(tmp_path / place / "labels.csv", index=False)
+        crowd.gold.to_csv(tmp_path / place / "gold.csv")
+        (tmp_path / place / "tasks.csv").write_text("task\nnew 1\nnew 2\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def found_by_commands(place, monkeypatch):
+    """What each command of the tour answers, in the order of the tour."""
+    monkeypatch.chdir(place)
+    told = {}
+    for words in commands():
+        if words[0] in TOUR and "labels.csv" in words:
+            ran = CliRunner().invoke(main, [*words, "--json"])
+            assert ran.exit_code == 0, ran.output
+            told[words[0]] = json.loads(ran.stdout)
+    return told
+
+
+def found_by_python(place, monkeypatch):
+    """What the tour's Python finds, by name."""
+    monkeypatch.chdir(place)
+    tour = README.read_text("utf-8").partition("## Five minutes")[2].partition("\n## ")[0]
+    known: dict[str, Any] = {}
+    for code in blocks("python", tour):
+        if "session" not in code and "learner" not in code:
+            exec(code, known)
+    return known
+
+
+def same(one, other):
+    """Alike, where what two runs may differ in is left out and numbers agree to rounding."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = one.keys() - set(RUNS)
+        return keys == other.keys() - set(RUNS) and all(same(one[k], other[k]) for k in keys)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return one == pytest.approx(other, rel=1e-9, nan_ok=True)
+    return one == other
+
+
+def test_the_tour_is_the_same_in_python(own, monkeypatch):
+    told = found_by_commands(own / "commands", monkeypatch)
+    known = found_by_python(own / "python", monkeypatch)
+    assert set(told) == set(TOUR)
+    names = {"select": "hires", "aggregate": "answers", "learn": "learnt", "assign": "plan"}
+    for command in TOUR:
+        result = known[names.get(command, "compared")].to_dict()
+        assert told[command].keys() == result.keys()
+        differ = [key for key in result if not same({key: told[command][key]}, {key: result[key]})]
+        assert not differ, command
+    written = {path.name for path in (own / "python").iterdir()}
+    assert {"hired.png", "answers.csv", "plan.csv"} <= written
+    for name in ("answers.csv", "plan.csv"):
+        one, other = (pd.read_csv(own / place / name) for place in ("commands", "python"))
+        pd.testing.assert_frame_equal(one, other)
+
+
+def given():
+    """What the other blocks take as known."""
+    answers = {"g1": "y", "g2": "n"}
+    return {
+        "wb": wb,
+        "quality": np.random.default_rng(0).uniform(0.2, 0.9, (12, 20)),
+        "tasks": pd.Series({"a": "birds", "b": "birds"}),
+        "control": pd.DataFrame({"label": answers, "task_type": "birds"}),
+        "answers_of": lambda asked: {task: answers[task] for task in asked},
+    }
+
+
+@pytest.mark.parametrize("word", ["AssignmentProblem", "AssignmentSession", "LsOl", "run_study"])
 def test_code_runs(word, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (code,) = [block for block in blocks("python") if word in block]
-    quality = np.random.default_rng(0).uniform(0.2, 0.9, (12, 20))
-    exec(code, {"quality": quality})
+    (code,) = [block for block in blocks("python") if f"wb.{word}" in block]
+    size = 'size="paper", repetitions=20'
+    assert (size in code) == (word == "run_study")
+    known = given()
+    exec(code.replace(size, 'size="smoke", repetitions=1, processes=1'), known)
+    if word == "run_study":
+        assert known["study"].findings
+        assert Path("report.html").exists()
+    if word == "AssignmentProblem":
+        assert known["solved"].solved
+
+
+def test_the_table_names_the_front_door():
+    """Every name of `import workbench`, and no other."""
+    rows = re.findall(r"^\| (`wb\..*?) \|(.*)$", README.read_text("utf-8"), re.M)
+    named = re.findall(r"`(?:wb\.)?(\w+)`", " ".join(f"{name} {about}" for name, about in rows))
+    assert sorted(named) == sorted(wb.__all__)

@@ -366,16 +366,13 @@ class TypedProblem:
             & (self.tasks > 0)
         )
 
-    def with_shortfall(self, price: ArrayLike, *, labels_free: bool = False) -> TypedProblem:
+    def with_shortfall(self, price: float) -> TypedProblem:
         """The same problem where cover may fall short, at a price a unit of requirement.
 
-        The price is one number, or one for each task class.
         Shortfall is bought from T further worker classes, one a task class, of quality 1: the
         last T columns. So the result always has a solution, and no task weight exceeds `price`.
-        With `labels_free` the labels cost nothing, and the optimum is the least shortfall.
         """
         types, classes = self.shape
-        real = np.zeros((types, classes)) if labels_free else self.prices
         return TypedProblem(
             np.hstack([self.quality, np.eye(types)]),
             np.concatenate([self.capacity, self.tasks]),
@@ -383,7 +380,7 @@ class TypedProblem:
             self.tasks,
             # One more than can be needed: a column at its bound would let the weight rise.
             np.concatenate([self.workers, np.ceil(self.requirement).astype(np.int64) + 1]),
-            np.hstack([real, np.broadcast_to(np.reshape(price, (-1, 1)), (types, types))]),
+            np.hstack([self.prices, np.full((types, types), price)]),
             np.hstack(
                 [
                     np.ones((types, classes), bool) if self.available is None else self.available,

@@ -102,6 +102,13 @@ def test_exploits_with_the_best_set():
     assert (answer.label, answer.confidence, answer.revised) == (0, 1.0, None)
 
 
+@pytest.mark.parametrize("text", ["2,1.5", (2, 1.5)])
+def test_a_schedule_as_people_write_it(text):
+    assert LsOl(3, text).schedule == practical(2, 1.5)
+    with pytest.raises(InputError, match="give G1,G2"):
+        LsOl(3, "often")
+
+
 def test_first_step_is_the_initialisation_whatever_the_schedule():
     learner = LsOl(4, practical(0, 0), seed=1)
     assert label_all(learner, 0)[0].kind == "new tester"

@@ -26,7 +26,7 @@ def far_above(seed, n, m):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_qualities_far_above_the_requirement(method):
-    """HiGHS on the rows as they stand calls plans optimal that are up to 67 % too dear."""
+    """HiGHS on the rows as they stand calls plans optimal that are up to 68 % too dear."""
     for seed in range(12):
         problem = far_above(seed, 3, 6)
         best = rational_optimum(problem).exact
@@ -79,7 +79,7 @@ def test_proofs_hold_for_the_problem_as_it_was_given(method):
 @given(st.integers(0, 10**6), st.floats(1e-6, 1e6), st.booleans())
 def test_the_solver_sees_the_same_prices_in_every_currency(seed, unit, whole):
     problem = awkward_problem(seed)
-    if problem.cost is None:
+    if problem.cost is None or not problem.prices[problem.pairs].any():
         return
     other = AssignmentProblem(
         problem.quality,

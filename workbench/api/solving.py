@@ -168,8 +168,8 @@ class SolvedAssignment(Solved):
             bound, bounds=bounds, method=found.method, exact=exact, route=found.route
         )
 
-    def plot(self) -> Figure:
-        """Draw cost and bound over time, of an integer program.
+    def plot(self, *beside: SolvedAssignment) -> Figure:
+        """Draw cost and bound over time, of an integer program; of others by their methods too.
 
         Raises
         ------
@@ -178,10 +178,13 @@ class SolvedAssignment(Solved):
         """
         from workbench import plots
 
-        if not self.solution.history:
+        runs = [one.solution for one in (self, *beside)]
+        if not all(run.history for run in runs):
             raise InputError("plot: only an integer program has cost and bound over time")
-        name = self.solution.method.partition(":")[0]
-        return plots.incumbents({name: self.solution.history}, title=self.title)
+        histories = {run.method.partition(":")[0]: run.history for run in runs}
+        if len(histories) < len(runs):
+            raise InputError(f"plot: {len(runs)} runs by {', '.join(histories)}; one of each")
+        return plots.incumbents(histories, title=self.title)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

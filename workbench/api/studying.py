@@ -205,7 +205,7 @@ def run_study(
     retry: bool = False,
     redo_quarantined: bool = False,
     stop: Event | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool = False,
 ) -> StudyResult:
     """Run a study's trials, keep them, and say what they say; go on where an earlier run ended.
 
@@ -234,7 +234,7 @@ def run_study(
     stop
         Set it, and trials under way are finished and kept, and no more begun.
     progress
-        Is told how far the run is.
+        Whether to draw a bar; or a function that is told how far the run is.
 
     Returns
     -------
@@ -278,7 +278,7 @@ def run_study(
             retry=retry,
             redo_quarantined=redo_quarantined,
             stop=stop,
-            on_progress=progress,
+            on_progress=pace.bar(asked.study.name) if progress is True else progress or None,
         )
         path = opened.path
     return StudyResult(

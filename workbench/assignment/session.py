@@ -112,10 +112,10 @@ class AssignmentSession:
     Examples
     --------
     >>> import pandas as pd
-    >>> from workbench.assignment.session import AssignmentSession
+    >>> import workbench as wb
     >>> tasks = pd.Series({"a": "birds", "b": "birds"})
     >>> gold = pd.DataFrame({"label": ["y", "n"], "task_type": "birds"}, index=["g1", "g2"])
-    >>> session = AssignmentSession(tasks, gold, workers=2, preliminary=1, epsilon=0.4, seed=1)
+    >>> session = wb.AssignmentSession(tasks, gold, workers=2, preliminary=1, epsilon=0.4, seed=1)
     >>> session.arrive("ann", capacity=2).kind
     'gold'
     >>> session.observe("ann", {"g1": "y", "g2": "n"}).kind  # a preliminary worker
@@ -131,7 +131,7 @@ class AssignmentSession:
         preliminary: int,
         epsilon: float,
         gold_per_type: int | None = None,
-        seed: Seed,
+        seed: Seed = 0,
         **settings: Any,
     ) -> None:
         missing = {"label", "task_type"} - set(gold.columns)
@@ -349,7 +349,7 @@ class AssignmentSession:
         columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
         return Votes(*columns, *map(_names, (self.tasks, self._visits, self.classes)))
 
-    def result(self, *, seed: Seed) -> pd.DataFrame:
+    def result(self, *, seed: Seed = 0) -> pd.DataFrame:
         """Label of every task by weighted vote with 2p̂ − 1 (Section 4.1).
 
         Returns

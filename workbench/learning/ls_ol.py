@@ -1,6 +1,6 @@
 """LS_OL: learn whom to ask from agreement alone, task by task.
 
-    learner = LsOl(5, practical(2.0, 5.0), seed=1)
+    learner = LsOl(5, (2, 5), seed=1)
     for task in stream:
         ask = learner.ask(task)                        # whom to ask, about which task
         answer = learner.tell({i: label_of(i, ask.task) for i in ask.workers})
@@ -29,6 +29,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.base.state import Id, RandomState, identifier
+from workbench.learning import schedule as schedules
 from workbench.learning._answers import given_labels, worker_index
 from workbench.learning._saved import Coins, LsOlState, Pending, SavedTester, SavedWorker
 from workbench.learning.draws import COINS
@@ -91,7 +92,7 @@ class LsOl:
     workers
         How many labelers, or their names; 1 or more.
     schedule
-        D1 and D2.
+        D1 and D2: (G1, G2) or "G1,G2", or as `workbench.learning.schedule.read` has it.
     weighted
         Exploit with log-odds weights instead of the simple majority (Section 4). Testers are
         labelled by the simple majority in either case.
@@ -110,7 +111,7 @@ class LsOl:
     Raises
     ------
     InputError
-        No labelers, a name twice, a parameter out of range.
+        No labelers, a name twice, no schedule, a parameter out of range.
 
     Notes
     -----
@@ -131,9 +132,8 @@ class LsOl:
 
     Examples
     --------
-    >>> from workbench.learning.ls_ol import LsOl
-    >>> from workbench.learning.schedule import practical
-    >>> learner = LsOl(["ann", "bob", "eve"], practical(2.0, 5.0), seed=1)
+    >>> import workbench as wb
+    >>> learner = wb.LsOl(["ann", "bob", "eve"], (2, 5), seed=1)
     >>> ask = learner.ask("photo 1")
     >>> ask.kind, ask.workers.tolist()
     ('new tester', [0, 1, 2])
@@ -144,17 +144,17 @@ class LsOl:
     def __init__(
         self,
         workers: int | Sequence[str],
-        schedule: Schedule,
+        schedule: Schedule | str | Sequence[float],
         *,
         weighted: bool = False,
         tolerance: float = 0.0,
         truncate: float = 1e-3,
         delay: int = 0,
         vetting: Vetting | None = None,
-        seed: Seed,
+        seed: Seed = 0,
     ) -> None:
         self.names = _names(workers)
-        self.schedule = schedule
+        self.schedule = schedules.read(schedule, weighted=weighted)
         self.vote = Vote(weighted, tolerance, truncate)
         self.delay = checks.count("delay", delay)
         self.vetting = vetting

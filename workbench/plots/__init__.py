@@ -6,7 +6,7 @@ marker or dash of its own. A module for each room: `compare`, `assign`, `select`
 """
 
 from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT
-from workbench.plots.assign import plan, sample_spread, skills
+from workbench.plots.assign import plan, skills
 from workbench.plots.compare import comparison
 from workbench.plots.growth import cost_growth
 from workbench.plots.label import labelling
@@ -33,6 +33,5 @@ __all__ = [
     "labelling",
     "learning",
     "plan",
-    "sample_spread",
     "skills",
 ]

@@ -1,7 +1,8 @@
-"""Who labels what, how able the workers are, what sampling them costs (of assignment)."""
+"""Who labels what, and how able the workers are (of assignment)."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,45 +12,6 @@ from workbench.plots._style import COLOURS, TEXT, from_zero, key_above, plain, w
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-def sample_spread(table: pd.DataFrame) -> Figure:
-    """What sampling the workers costs: weights, labels and cover over repeated samples.
-
-    Parameters
-    ----------
-    table
-        As `assign.anatomy.sample_spread` returns it.
-    """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    panels = {
-        "weight": ("mean task weight x̂*\n(labels per unit of quality)", "offline optimum"),
-        "ratio": ("labels bought / relaxation's optimum", "optimum"),
-        "covered": ("share of tasks covered", "all tasks"),
-    }
-    gammas = sorted(table["gamma"].unique())
-    with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(9.6, 3.6), layout="constrained")
-        for place, (column, (label, reference)) in enumerate(panels.items()):
-            axes = figure.add_subplot(1, 3, place + 1)
-            groups = [table.loc[table["gamma"] == gamma, column].to_numpy() for gamma in gammas]
-            boxes = axes.boxplot(
-                groups, widths=0.6, patch_artist=True, medianprops={"color": "black"}
-            )
-            for box in boxes["boxes"]:
-                box.set_facecolor(COLOURS[5])
-            level = table["weight_offline"].mean() if column == "weight" else 1.0
-            axes.axhline(level, color=COLOURS[1], ls="--", lw=1.2, label=reference)
-            axes.set_xticks(range(1, len(gammas) + 1), [f"{gamma:g}" for gamma in gammas])
-            axes.set_xlabel("sampled workers per worker, γ")
-            axes.set_ylabel(label)
-            axes.grid(axis="y", color="0.91", lw=0.6)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
-            key_above(axes)
-    return figure
 
 
 def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title: str) -> Figure:
@@ -65,14 +27,15 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
         Error asked for, drawn as a line.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from workbench.plots._picture import Picture
 
     busy = labels[labels > 0].sort_values(ascending=False).to_numpy()
     worst = errors.sort_values("exact", ascending=False)
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(8.6, 3.4), layout="constrained")
+        figure = Picture(figsize=(8.6, 3.4), layout="constrained")
         left, right = figure.subplots(1, 2)
-        left.bar(np.arange(1, len(busy) + 1), busy, width=0.9, color=COLOURS[5])
+        left.stairs(busy, np.arange(len(busy) + 1) + 0.5, fill=True, color=COLOURS[5])
         left.set_xlabel(f"the {len(busy)} workers with labels to give, busiest first")
         left.set_ylabel("labels")
         place = np.arange(1, len(worst) + 1)
@@ -92,7 +55,7 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
         whole_ticks(left.yaxis)
-        figure.suptitle(plain(title), fontsize=11)
+        figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
     return figure
 
 
@@ -105,11 +68,12 @@ def skills(table: pd.DataFrame, *, title: str) -> Figure:
         Workers × task types.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from workbench.plots._picture import Picture
 
     share = np.arange(1, len(table) + 1) / len(table)
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(5.6, 3.4), layout="constrained")
+        figure = Picture(figsize=(5.6, 3.4), layout="constrained")
         axes = figure.add_subplot()
         for at, kind in enumerate(table.columns):
             # Where lines coincide, the earlier ones show on both sides.
@@ -126,5 +90,5 @@ def skills(table: pd.DataFrame, *, title: str) -> Figure:
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, loc="upper left")
-        figure.suptitle(plain(title), fontsize=11)
+        figure.suptitle(plain(textwrap.fill(title, 56)), fontsize=11)
     return figure

@@ -41,7 +41,8 @@ def comparison(
         Whether predictions take skills measured on gold, in place of true ones.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from workbench.plots._picture import Picture
 
     rows = table.dropna(subset=["cost"])
     place = np.arange(len(rows))
@@ -50,7 +51,7 @@ def comparison(
     )
     without = rows["objective"].to_numpy(dtype=float) / tasks
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(9.2, 1.7 + 0.3 * len(rows)), layout="constrained")
+        figure = Picture(figsize=(9.2, 1.7 + 0.3 * len(rows)), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True)
         if (rows["labels_gold"] > 0).any():
             left.hlines(place, without, paid / tasks, color=COLOURS[0], lw=1, ls=":")

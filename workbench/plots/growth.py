@@ -33,12 +33,13 @@ def cost_growth(points: pd.DataFrame, fits: pd.DataFrame, *, title: str) -> Figu
         What was measured.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from workbench.plots._picture import Picture
 
     names = list(dict.fromkeys(points["what"]))
     columns = list(dict.fromkeys(points["along"])) or [""]
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(1.2 + 3.6 * len(columns), 7.2), layout="constrained")
+        figure = Picture(figsize=(1.2 + 3.6 * len(columns), 7.2), layout="constrained")
         grid = figure.subplots(
             len(QUANTITIES), len(columns), sharex="col", sharey="row", squeeze=False
         )

@@ -35,10 +35,11 @@ def labelling(answers: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Fi
         One row a worker: `labels`, `agreement` and perhaps `skill`.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from workbench.plots._picture import Picture
 
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(9.2, 3.8), layout="constrained")
+        figure = Picture(figsize=(9.2, 3.8), layout="constrained")
         left, right = figure.subplots(1, 2)
         _confidence(left, answers)
         _agreement(right, workers)

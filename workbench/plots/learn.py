@@ -48,10 +48,11 @@ def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figur
         `estimate_high`, and `testers`, by whose number marks grow.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from workbench.plots._picture import Picture
 
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(10.0, 8.0), layout="constrained")
+        figure = Picture(figsize=(10.0, 8.0), layout="constrained")
         (above, paid), (size, learnt) = figure.subplots(2, 2)
         _accuracies(above, steps)
         if "exploration_regret" in steps:

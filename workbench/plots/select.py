@@ -50,12 +50,13 @@ def hiring(
         What the labels of a task may cost, as given to `hire`.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from workbench.plots._picture import Picture
 
     priced = "cost" in hired.table
     panels = 4 if priced else 3
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(7.2, 1.0 + 2.4 * panels), layout="constrained")
+        figure = Picture(figsize=(7.2, 1.0 + 2.4 * panels), layout="constrained")
         grid = figure.subplots(panels, 1, sharex=True)
         shown = _workers(grid[0], hired)
         _scores(grid[1], hired)

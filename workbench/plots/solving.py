@@ -36,11 +36,12 @@ def incumbents(histories: Mapping[str, Sequence[Moment]], *, title: str) -> Figu
         What was solved.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+    from workbench.plots._picture import Picture
+
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(7.2, 6.2), layout="constrained")
+        figure = Picture(figsize=(7.2, 6.2), layout="constrained")
         above, below = figure.subplots(2, 1, sharex=True)
         entries = []
         known: list[NDArray[np.float64]] = []
@@ -149,14 +150,15 @@ def chosen_gains(
         Indices of the set, or None.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from workbench.plots._picture import Picture
 
     order = np.argsort(-gain, kind="stable")
     order = order[np.isfinite(gain[order])]
     hired = np.isin(order, [] if chosen is None else chosen)
     place = np.arange(1, len(order) + 1)
     with mpl.rc_context(TEXT):
-        figure = Figure(figsize=(6.4, 3.4), layout="constrained")
+        figure = Picture(figsize=(6.4, 3.4), layout="constrained")
         axes = figure.add_subplot()
         for mask, face, label in ((hired, COLOURS[0], "chosen"), (~hired, "white", "not chosen")):
             axes.plot(
@@ -170,5 +172,5 @@ def chosen_gains(
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
-        figure.suptitle(plain(title), fontsize=11)
+        figure.suptitle(plain(textwrap.fill(title, 70)), fontsize=11)
     return figure

@@ -32,14 +32,15 @@ def chart(chart: Chart) -> Figure:
         When the data lack a column that the chart names.
     """
     import matplotlib as mpl
-    from matplotlib.figure import Figure
+
+    from workbench.plots._picture import Picture
 
     _check_columns(chart)
     panels = [None] if chart.panel is None else list(chart.data[chart.panel].unique())
     across = min(max(len(panels), 1), ACROSS)
     down = max(1, -(-len(panels) // ACROSS))
     with mpl.rc_context(TEXT):
-        figure = Figure(
+        figure = Picture(
             figsize=({1: 5.6, 2: 7.4, 3: 9.2}[across], 0.9 + 2.9 * down), layout="constrained"
         )
         figure.set_label(chart.caption)

@@ -16,6 +16,7 @@ that can then be covered; of whole plans nothing is said.
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -23,18 +24,16 @@ import numpy as np
 
 from crowd_models import TypedProblem
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.array_route import run_arrays
 from workbench.solving.arrays import LinearModel, primal_arrays
 from workbench.solving.certify import farkas
 from workbench.solving.highs import RunOptions, run
-from workbench.solving.solution import Answer, Termination
 
 ROUNDS = 20
 """Linear programs of the heuristic; in the last, whole classes go."""
 SECONDS, NODES = 20.0, 2000
-"""What branch and bound may take."""
+"""What may be spent on fewer tasks than the heuristic's, and nodes of branch and bound for them."""
 LACKING = 1e-9
-"""Share of what is asked that counts as rounding."""
+"""Part of a task that counts as rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,30 +66,60 @@ def tasks_to_drop(
     Parameters
     ----------
     seconds
-        What branch and bound may take, where the heuristic's number is not proven to be the least.
+        What may be spent on fewer than the heuristic's, where those are not proven the fewest.
     """
-    options = options or RunOptions()
+    options, until = options or RunOptions(), time.perf_counter() + seconds
     counts, infeasible = _heuristic(typed, options)
-    least, total = 0, int(counts.sum())
-    if not total:
+    if not counts.any():
         return Dropped(counts, infeasible, 0, fewest=True)
-    model = _program(typed)
-    relaxed = run(replace(model, integer=False), options)
-    if relaxed.row_duals is not None:
-        m = typed.shape[1]
-        prices, weights = -relaxed.row_duals[:m], relaxed.row_duals[m : m + typed.shape[0]]
-        # The program's rows are divided by what they ask for.
-        least = max(0, math.ceil(drop_bound(typed, weights / _asked(typed), prices)))
-    if least >= total:
-        return Dropped(counts, infeasible, least, fewest=True)
-    result = run(model, replace(options, time_limit=seconds, nodes=NODES, gap=0.0))
-    if result.values is not None:
-        found = np.round(result.values[-typed.shape[0] :]).astype(np.int64)
-        if found.sum() < total and _covered(_rest(typed, found), options):
-            counts, total = found, int(found.sum())
-    proven = result.termination is Termination.OPTIMAL and result.bound is not None
-    fewest = proven and total <= math.ceil((result.bound or 0.0) - 1e-6)
-    return Dropped(counts, infeasible, least, fewest=fewest or total <= least)
+    n = typed.shape[0]
+    model, least = _program(typed), 0
+    relaxed = _relaxed(typed, options)
+    if relaxed is not None:
+        least = _least(typed, relaxed)
+        counts = _thinned(typed, counts, relaxed.dropped, least, options, until)
+    proven, left = least, until - time.perf_counter()
+    if least < counts.sum() and left > 0:
+        limits = replace(options, time_limit=left, nodes=NODES, gap=0.0)
+        result = run(model, limits, counts.astype(np.float64))
+        if result.bound is not None:
+            proven = max(least, math.ceil(result.bound - 1e-6))
+        if result.values is not None:
+            found = np.round(result.values[:n]).astype(np.int64)
+            if found.sum() < counts.sum() and _covered(_rest(typed, found), options):
+                counts = found
+    return Dropped(counts, infeasible, least, fewest=bool(counts.sum() <= proven))
+
+
+def _least(typed: TypedProblem, relaxed: _Relaxed) -> int:
+    """Tasks that nobody can cover alone have to go; of the others, as many as the bound says."""
+    alone = np.zeros(typed.shape[0], dtype=np.int64)
+    alone[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
+    bound = drop_bound(_rest(typed, alone), relaxed.task_weights, relaxed.worker_prices)
+    return int(alone.sum()) + max(0, math.ceil(bound))
+
+
+def _thinned(
+    typed: TypedProblem,
+    counts: IntArray,
+    relaxed: FloatArray,
+    least: int,
+    options: RunOptions,
+    until: float,
+) -> IntArray:
+    """Fewer tasks to drop, if so: those of which the relaxed program drops the largest part."""
+    single = np.repeat(np.arange(len(relaxed)), typed.tasks)
+    rank = np.arange(len(single)) - np.repeat(np.cumsum(typed.tasks) - typed.tasks, typed.tasks)
+    order = single[np.argsort(-np.clip(relaxed[single] - rank, 0.0, 1.0), kind="stable")]
+    low, high = least, int(counts.sum())
+    while low < high and time.perf_counter() < until:
+        middle = (low + high) // 2
+        fewer = np.bincount(order[:middle], minlength=len(relaxed)).astype(np.int64)
+        if _covered(_rest(typed, fewer), options):
+            counts, high = fewer, middle
+        else:
+            low = middle + 1
+    return counts
 
 
 def proven_infeasible(typed: TypedProblem, options: RunOptions | None = None) -> bool:
@@ -99,7 +128,8 @@ def proven_infeasible(typed: TypedProblem, options: RunOptions | None = None) ->
     single[typed.uncoverable()] = 1.0
     if single.any():
         return farkas(typed, single, np.zeros(typed.shape[1]))
-    return _lacking(typed, options or RunOptions())[1]
+    relaxed = _relaxed(typed, options or RunOptions())
+    return relaxed is not None and relaxed.proves(typed)
 
 
 def drop_bound(
@@ -136,7 +166,7 @@ def drop_bound(
 
 
 def _program(typed: TypedProblem) -> LinearModel:
-    """The integer program: columns Y by pair, then d; cover rows divided by what they ask for."""
+    """The integer program: columns d, then Y by pair; cover rows divided by what they ask for."""
     n, m = typed.shape
     base = primal_arrays(replace(typed, cost=None), integer=False)
     tasks, workers = typed.pairs
@@ -144,33 +174,31 @@ def _program(typed: TypedProblem) -> LinearModel:
     # A single task is either dropped or not: only of several must the rest not share more.
     several = np.flatnonzero(typed.tasks[tasks] > 1)
     limit = m + n + np.arange(len(several))
-    column = np.concatenate([np.repeat(np.arange(pairs), 2), several])
-    row = np.concatenate([base.index, limit])
-    value = np.concatenate([base.value, np.ones(len(several))])
-    cover = row >= m
-    cover[2 * pairs :] = False
-    value[cover] /= _asked(typed)[row[cover] - m]
-    alone = np.zeros(n, dtype=bool)
-    alone[typed.uncoverable()] = True
-    size = typed.workers[workers[several]].astype(np.float64)
-    column = np.concatenate([column, pairs + np.arange(n), pairs + tasks[several]])
-    row = np.concatenate([row, m + np.arange(n), limit])
-    value = np.concatenate([value, np.ones(n), size])
+    asked = np.where(typed.requirement > 0, typed.tasks, 0).astype(np.float64)
+    alone = np.isin(np.arange(n), typed.uncoverable())
+    shares = base.value.copy()
+    shares[1::2] /= _asked(typed)[tasks]
+    entries = [
+        (np.arange(n), m + np.arange(n), np.ones(n)),
+        (n + np.repeat(np.arange(pairs), 2), base.index, shares),
+        (n + several, limit, np.ones(len(several))),
+        (tasks[several], limit, typed.workers[workers[several]].astype(np.float64)),
+    ]
+    column, row, value = (np.concatenate(part) for part in zip(*entries, strict=True))
     order = np.lexsort((row, column))
-    needed = np.where(typed.requirement > 0, typed.tasks, 0).astype(np.float64)
     return LinearModel(
-        cost=np.concatenate([np.zeros(pairs), np.ones(n)]),
-        lower=np.concatenate([base.lower, np.where(alone, needed, 0.0)]),
-        upper=np.concatenate([base.upper, needed]),
-        row_lower=np.concatenate([base.row_lower[:m], needed, np.full(len(several), -np.inf)]),
+        cost=np.concatenate([np.ones(n), np.zeros(pairs)]),
+        lower=np.concatenate([np.where(alone, asked, 0.0), base.lower]),
+        upper=np.concatenate([asked, base.upper]),
+        row_lower=np.concatenate([base.row_lower[:m], asked, np.full(len(several), -np.inf)]),
         row_upper=np.concatenate(
             [base.row_upper[:m], np.full(n, np.inf), typed.sizes[tasks[several], workers[several]]]
         ),
-        start=np.concatenate([[0], np.cumsum(np.bincount(column, minlength=pairs + n))]),
+        start=np.concatenate([[0], np.cumsum(np.bincount(column, minlength=n + pairs))]),
         index=row[order].astype(np.int32),
         value=value[order],
         integer=True,
-        whole=np.arange(pairs + n) >= pairs,
+        whole=np.arange(n + pairs) < n,
     )
 
 
@@ -183,50 +211,56 @@ def _rest(typed: TypedProblem, counts: IntArray) -> TypedProblem:
     return replace(typed, tasks=typed.tasks - counts, task_class=None, worker_class=None)
 
 
-def _covered(typed: TypedProblem, options: RunOptions) -> bool:
-    short, _ = _lacking(typed, options)
-    return short is not None and not short.any()
+@dataclass(frozen=True, eq=False)
+class _Relaxed:
+    """Optimum of the relaxed program: d, and v and u that prove it least."""
+
+    dropped: FloatArray
+    task_weights: FloatArray
+    worker_prices: FloatArray
+
+    def proves(self, typed: TypedProblem) -> bool:
+        """Whether v and u show that some task has to go (Farkas)."""
+        return bool(self.dropped.any()) and farkas(typed, self.task_weights, self.worker_prices)
 
 
-def _lacking(typed: TypedProblem, options: RunOptions) -> tuple[FloatArray | None, bool]:
-    """How many tasks' worth of cover each class lacks, None where HiGHS has no answer.
-
-    And whether it is proven that some do (Farkas).
-    """
+def _relaxed(typed: TypedProblem, options: RunOptions) -> _Relaxed | None:
+    """The relaxed program solved; None where HiGHS has no answer."""
     n, m = typed.shape
-    short = _shortfall(typed, options)
-    if short.pairs is None or short.task_weights is None or short.worker_prices is None:
-        return None, False
-    # The shortfall column of a task class is the last of its row.
-    bought = short.pairs[np.cumsum(np.bincount(typed.pairs[0], minlength=n) + 1) - 1]
-    lacking = np.where(bought > LACKING * np.maximum(1.0, typed.demand), bought, 0.0)
-    proven = bool(lacking.any()) and farkas(typed, short.task_weights, short.worker_prices[:m])
-    return lacking / _asked(typed), proven
+    result = run(replace(_program(typed), integer=False), options)
+    if result.values is None or result.row_duals is None:
+        return None
+    dropped = result.values[:n]
+    return _Relaxed(
+        np.where(dropped > LACKING * np.maximum(1, typed.tasks), dropped, 0.0),
+        # The program's rows are divided by what they ask for.
+        np.maximum(result.row_duals[m : m + n], 0.0) / _asked(typed),
+        np.maximum(-result.row_duals[:m], 0.0),
+    )
 
 
-def _shortfall(typed: TypedProblem, options: RunOptions) -> Answer:
-    """The least total shortfall, each task's measured as a share of its requirement."""
-    price = 1.0 / _asked(typed)
-    return run_arrays(typed.with_shortfall(price, labels_free=True), "typed", options)
+def _covered(typed: TypedProblem, options: RunOptions) -> bool:
+    relaxed = _relaxed(typed, options)
+    return relaxed is not None and not relaxed.dropped.any()
 
 
 def _heuristic(typed: TypedProblem, options: RunOptions) -> tuple[IntArray, bool]:
     """Tasks to drop, perhaps not the fewest; and whether infeasibility is proven.
 
-    As many tasks as the least total shortfall amounts to are discarded, and the rest is tried
-    again. Tasks that nobody can cover alone go first.
+    As many tasks as the relaxed program drops are discarded, parts of one rounded up, and the rest
+    is tried again. Tasks that nobody can cover alone go first.
     """
     counts = np.zeros(typed.shape[0], dtype=np.int64)
     counts[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
     infeasible = farkas(typed, (counts > 0).astype(np.float64), np.zeros(typed.shape[1]))
     for attempt in range(ROUNDS):
         rest = _rest(typed, counts)
-        short, proven = _lacking(rest, options)
-        infeasible = infeasible or proven
-        if short is None or not short.any():
+        relaxed = _relaxed(rest, options)
+        if relaxed is None or not relaxed.dropped.any():
             break
-        lacking = short > 0
-        more = np.maximum(1, np.ceil(short[lacking] - 1e-6))
+        infeasible = infeasible or relaxed.proves(rest)
+        lacking = relaxed.dropped > 0
+        more = np.maximum(1, np.ceil(relaxed.dropped[lacking] - 1e-6))
         more = rest.tasks[lacking] if attempt == ROUNDS - 1 else more
         counts[lacking] += np.minimum(more, rest.tasks[lacking]).astype(np.int64)
     return counts, infeasible

@@ -116,7 +116,8 @@ def run(
     _checked(pass_arrays(highspy, highs, model), "model")
     if start is not None:
         columns = np.arange(len(start), dtype=np.int32)
-        _checked(highs.setSolution(len(start), columns, start), "start solution")
+        # A hint: where HiGHS can make no solution of it, it goes without.
+        highs.setSolution(len(start), columns, start)
     highs.run()
     infeasible = _ending(highspy, highs) is Termination.INFEASIBLE
     if infeasible and time.perf_counter() - started < SOON:

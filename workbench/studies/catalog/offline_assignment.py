@@ -70,6 +70,9 @@ def analyse(table: pd.DataFrame) -> Analysis:
         excess=("excess", "mean"), most_excess=("excess", "max"), promise=("promise", "max"),
     )  # fmt: skip
     shares = ok.groupby(["capacity", "dearest"], as_index=False).agg(untied=("untied", "mean"))
+    shares["prices"] = [
+        "unit prices" if most == 1 else f"prices 1 to {most:g}" for most in shares["dearest"]
+    ]
     return Analysis(
         findings=(
             f"The perturbation assumption holds in {ok['untied'].sum():,} of {len(ok):,} "
@@ -81,7 +84,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
             Chart(
                 "ties", f"Share of instances in which no capacity cuts through tasks of equal "
                 f"value; {len(ok):,} trials.", shares, "capacity", "untied",
-                "capacity, share of the tasks", "share of instances", series="dearest",
+                "capacity, share of the tasks", "share of instances", series="prices",
             ),
         ),
     )  # fmt: skip
