@@ -30,8 +30,8 @@ LONGEST = 365 * 86400.0
     type=click.Choice(METHODS),
     default="auto",
     show_default=True,
-    help="Of the integer program: patterns (column generation, for tasks of few kinds), mip "
-    "(heuristic, then branch and bound), highs (branch and bound alone). Of typed: lp, or "
+    help="Of the integer program: patterns (column generation), mip (heuristic, then branch "
+    "and bound), highs (branch and bound alone). Of typed: lp, or "
     "cutting-planes for very many workers.",
 )
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Seconds for the solver.")

@@ -173,7 +173,7 @@ def _charts(ok: pd.DataFrame) -> tuple[Chart, ...]:
 _SPREAD: Block = {"crowd": ["spread"], "epsilon": [0.1, 0.01, 0.001]}
 _TIES: Block = {"crowd": list(FEW), "epsilon": [0.1, 0.01]}
 _PAIRS: Block = {
-    "method": ["mip", "highs"], "crowd": ["pairs", "priced"], "tasks": [200], "workers": [100],
+    "method": list(METHODS), "crowd": ["pairs", "priced"], "tasks": [200], "workers": [100],
     "time_limit": [10.0],
 }  # fmt: skip
 _SMALL: Block = {"tasks": [120], "workers": [40], "capacity": [40], "time_limit": [3.0]}
@@ -210,8 +210,7 @@ STUDY = Study(
         "small": Size(
             ({**_SMALL, "method": list(METHODS), "epsilon": [0.2, 0.1]},
              {**_SMALL, "method": list(METHODS), "crowd": list(FEW), "epsilon": [0.2]},
-             {**_SMALL, "method": ["mip", "highs"], "crowd": ["pairs", "priced"],
-              "epsilon": [0.2]}),
+             {**_SMALL, "method": list(METHODS), "crowd": ["pairs", "priced"], "epsilon": [0.2]}),
             2,
         ),
         "paper": Size(
