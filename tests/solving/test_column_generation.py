@@ -103,8 +103,8 @@ def test_tasks_that_all_differ_against_enumeration(problem, seed):
     assert found.certificate.lower_bound <= float(best) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize(("capacity", "epsilon"), [(18, 0.1), (30, 0.05)])
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("capacity", "epsilon"), [(18, 0.1), (30, 0.07)])
 def test_tasks_that_all_differ_are_certified(seed, capacity, epsilon):
     """60 × 30 with prices: the relaxation and label counts leave some per cent open."""
     problem = pairwise(seed, 60, 30, capacity, epsilon)

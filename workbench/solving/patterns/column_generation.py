@@ -14,7 +14,7 @@ Source of the program: Ho, Jabbari, Vaughan (2013), Section 4.2, (1)–(3).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +40,8 @@ EXTRA = 5
 def resolutions(kinds: int) -> tuple[int, int, int]:
     """The three resolutions: lower where many task classes price their patterns in turn."""
     share = min(1.0, 10.0 / kinds)
-    return max(1000, int(COARSE * share)), max(2000, int(FINE * share)), int(FINER * share)
+    coarse, fine, finer = COARSE * share, FINE * share, FINER * share**2
+    return max(1000, int(coarse)), max(2000, int(fine)), max(COARSE, int(finer))
 
 
 NODES = 1000
@@ -103,7 +104,7 @@ def generate(
     patterns: Iterable[Pattern] = (),
     *,
     tolerance: float,
-    steps: tuple[int, ...],
+    steps: Sequence[int],
     rounds: int = 1000,
 ) -> Generated:
     """Generate patterns until master and bound meet; it may have to leave tasks open (`Mix.short`).

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from crowd_models import AssignmentProblem
-from crowd_models.patterns import deal
+from crowd_models.patterns import Pattern, deal
 from workbench.base.arrays import FloatArray
 from workbench.solving.certify import OPTIMALITY
 from workbench.solving.highs import RunOptions
@@ -41,9 +41,9 @@ WHOLE_SECONDS = 3.0
 SMALL, LARGE = 30, 150
 """Tasks planned anew at a time."""
 
-ROUGH, NEAR = (0.5, 2e-4), (0.1, 2e-6)
-"""How near master and L(u) are to come, at first and at the end: in labels at the highest price, or
-as a share of the cost where that is nearer."""
+NEAR = ((0.5, 2e-4), (0.1, 2e-6), (0.01, 2e-7))
+"""How near master and L(u) are to come, time after time: in labels at the highest price, or as a
+share of the cost where that is nearer."""
 
 Report = Callable[[Answer], None]
 
@@ -149,28 +149,28 @@ def run_patterns(
 
 
 def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> Generated:
-    """Patterns, bound and plan, at one resolution and then at a finer one."""
+    """Patterns, bound and plan, nearer and nearer to the master's optimum."""
     problem = search.problem
     unit = float(problem.prices.max()) or 1.0
-    coarse, fine, finer = resolutions(problem.shape[0])
+    *rough, finer = resolutions(problem.shape[0])
     best.prove(prices)
-    generated = None
-    for labels, share, steps in (*ROUGH, (coarse, fine)), (*NEAR, (finer,)):
+    patterns: list[Pattern] = []
+    for (labels, share), steps in zip(NEAR, (rough, [finer], [finer]), strict=True):
+        tolerance = min(labels * unit, share * (best.answer.bound or math.inf))
         generated = generate(
-            search, problem.tasks, problem.supply, prices,
-            [] if generated is None else generated.patterns,
-            tolerance=min(labels * unit, share * (best.answer.bound or math.inf)), steps=steps,
+            search, problem.tasks, problem.supply, prices, patterns,
+            tolerance=tolerance, steps=steps,
         )  # fmt: skip
-        prices = generated.worker_prices
         if best.plan is None and generated.mix.short.sum() > 1e-6:
-            return generated
+            break
+        prices, patterns = generated.worker_prices, generated.patterns
         best.offer(dive(search, problem.tasks, problem.supply, generated))
         best.prove(prices)
+        if steps is not rough and best.gap > enough:
+            few = generated.promising(best.open, PROMISING) + [p for p, _ in best.plan or ()]
+            best.offer(whole(search, problem.tasks, problem.supply, few, WHOLE_SECONDS))
         if best.gap <= enough:
-            return generated
-    assert generated is not None
-    patterns = generated.promising(best.open, PROMISING) + [p for p, _ in best.plan or ()]
-    best.offer(whole(search, problem.tasks, problem.supply, patterns, WHOLE_SECONDS))
+            break
     return generated
 
 
