@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from workbench.bench import SMOKE, exact, peers
+from workbench.bench import SMOKE, different, exact, peers
 from workbench.bench.crowds import typed_crowd
 from workbench.bench.measure import UnmeasurableError
 from workbench.bench.peer_jobs import Arrays, main
@@ -15,7 +15,8 @@ from workbench.bench.rows import ROWS
 from workbench.solving import Solution, Termination, solve
 
 MODULES = {"linopy": "linopy", "linopy-memory": "linopy", "glop": "ortools", "pdlp": "ortools",
-           "cp-sat": "ortools", "scip": "pyscipopt"}  # fmt: skip
+           "cp-sat": "ortools", "scip": "pyscipopt", "different-200-scip": "pyscipopt",
+           "different-200-cp-sat": "ortools"}  # fmt: skip
 
 
 def row(name):
@@ -50,6 +51,7 @@ def write(path, problem):
         quality=problem.quality,
         capacity=problem.capacity,
         requirement=np.broadcast_to(problem.requirement, problem.shape[0]),
+        price=problem.prices,
     )
 
 
@@ -58,7 +60,8 @@ def test_the_rows_that_other_solvers_get(tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "problem.npz"
     quality, capacity = rng.uniform(size=(2, 3)), np.array([1, 2, 0])
-    np.savez(path, quality=quality, capacity=capacity, requirement=np.array([0.5, 0.2]))
+    need, price = np.array([0.5, 0.2]), np.ones((2, 3))
+    np.savez(path, quality=quality, capacity=capacity, requirement=need, price=price)
     rows = Arrays(str(path)).rows()
     assert rows.shape == (5, 6)
     for labels in itertools.product((0.0, 1.0), repeat=6):
@@ -76,7 +79,7 @@ def test_other_solvers_find_our_optimum(job, module, formulation):
     pytest.importorskip(module)
     # Ten labels at most from each worker: capacities bind.
     problem = replace(typed_crowd(SMOKE), capacity=np.full(SMOKE.workers, 10))
-    told = peers.in_own_process(job, problem, exact.Size(200, 100))
+    told = peers.in_own_process(job, problem, 60.0)
     assert (problem.capacity < problem.shape[0]).all()
     ours = solve(problem, formulation)
     assert told["objective"] == pytest.approx(ours.objective, rel=1e-5)
@@ -84,9 +87,47 @@ def test_other_solvers_find_our_optimum(job, module, formulation):
     assert told["megabytes"] > 10
 
 
+@pytest.mark.parametrize(("job", "module"), [("cp-sat", "ortools"), ("scip", "pyscipopt")])
+def test_other_solvers_minimise_prices(job, module):
+    pytest.importorskip(module)
+    problem = different.Crowd(12, 8, 6, 0.5, 10).problem(seed=0)
+    told, ours = peers.in_own_process(job, problem, 10.0), solve(problem, "ip")
+    assert told["objective"] == pytest.approx(ours.objective, rel=1e-5)
+    assert told["bound"] == pytest.approx(ours.objective, rel=1e-3)
+
+
+def test_crowds_whose_tasks_all_differ():
+    for tasks, crowds in different.CROWDS.items():
+        for crowd in crowds:
+            problem = crowd.problem(seed=0)
+            assert problem.typed.shape == problem.shape == (tasks, crowd.workers)
+            assert problem.prices.min() >= 0.5
+            assert problem.prices.max() <= 2
+            # Each side's labels can be had, and some worker's capacity binds.
+            most = np.sort(problem.quality, axis=1)[:, ::-1].cumsum(axis=1)
+            least = 1 + (most < problem.requirement[:, None]).sum(axis=1)
+            assert least.sum() < problem.capacity.sum() < 2.5 * least.sum()
+
+
+def test_the_gap_is_what_the_data_prove_not_what_a_solver_says():
+    crowd = different.Crowd(60, 30, 18, 0.1, 20)
+    ours, alone = (different.solved(crowd, 1, method) for method in ("auto", "highs"))
+    assert different.certified(ours) < 0.06
+    assert alone.gap is not None
+    assert different.certified(alone) > 1
+    assert different.certified(Solution("ip", "arrays", Termination.TIME_LIMIT)) == 100
+
+
+def test_rows_of_tasks_that_all_differ():
+    sample = row("different-1000").measure(SMOKE)
+    assert (sample.unit, len(sample.ours), len(sample.beside)) == ("%", 1, 1)
+    assert sample.ours[0] < 0.06
+    assert "certified" in sample.note
+
+
 def test_a_process_that_fails_is_told():
     with pytest.raises(UnmeasurableError, match="nonsense process failed: KeyError"):
-        peers.in_own_process("nonsense", typed_crowd(SMOKE), SMOKE)
+        peers.in_own_process("nonsense", typed_crowd(SMOKE), 0.5)
 
 
 def test_what_a_job_prints(tmp_path, monkeypatch, capsys):
@@ -139,7 +180,7 @@ def test_no_answer_is_a_gap_of_all():
     assert exact.cost(nothing) == "unknown"
 
 
-@pytest.mark.parametrize("module", ["peer_jobs", "growth", "exact", "peers", "crowds"])
+@pytest.mark.parametrize("module", ["peer_jobs", "growth", "exact", "different", "peers", "crowds"])
 def test_no_room_of_the_bench_loads_the_solver(module):
     import subprocess
     import sys

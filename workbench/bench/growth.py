@@ -105,6 +105,7 @@ def lines(smoke: bool) -> tuple[Line, ...]:
             Line("LP over pairs", "tasks", (30, 60, 120), small),
             Line("adaptive trial", "tasks", (30, 60), small),
             Line("integer program", "tasks", (30, 60), small),
+            Line("integer program, tasks differ", "tasks", (30, 60), small),
         )
     million = Shape(tasks=10**6)
     decades = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
@@ -120,6 +121,8 @@ def lines(smoke: bool) -> tuple[Line, ...]:
         Line("integer program", "tasks", decades),
         Line("integer program", "workers", (100, 300, 1000)),
         Line("integer program", "types", (1, 3, 10)),
+        Line("integer program, tasks differ", "tasks", (100, 300, 1000, 3000)),
+        Line("integer program, tasks differ", "workers", (100, 300, 1000), Shape(tasks=300)),
     )
 
 
@@ -153,6 +156,22 @@ def over_pairs(shape: Shape) -> Any:
         requirement(EPSILON),
         task_types=kinds,
     )
+
+
+def different(shape: Shape) -> Any:
+    """Every pair has a skill, uniform on [½, 1], and a price, on [½, 2], of its own.
+
+    Capacity is for 20 labels a task: some of it binds.
+    """
+    import numpy as np
+
+    from crowd_models import AssignmentProblem, requirement
+
+    rng = np.random.Generator(np.random.PCG64(shape.seed))
+    skill = rng.uniform(0.5, 1.0, (shape.tasks, shape.workers))
+    price = rng.uniform(0.5, 2.0, skill.shape)
+    capacity = -(-20 * shape.tasks // shape.workers)
+    return AssignmentProblem((2 * skill - 1) ** 2, capacity, requirement(EPSILON), price)
 
 
 def _solve(problem: Any, formulation: str, **options: Any) -> None:
@@ -189,6 +208,7 @@ JOBS: dict[str, Callable[[Shape], None]] = {
     "LP over pairs": lambda shape: _solve(over_pairs(shape), "relaxation"),
     "adaptive trial": _trial,
     "integer program": lambda shape: _solve(over_pairs(shape), "ip", method="patterns", gap=GAP),
+    "integer program, tasks differ": lambda shape: _solve(different(shape), "ip", gap=GAP),
 }
 """What can be measured, data made anew each time."""
 

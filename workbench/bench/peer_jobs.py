@@ -21,18 +21,19 @@ from numpy.typing import NDArray
 from workbench.bench.measure import peak
 
 FINE = 10**6
-"""Steps of a unit of quality for CP-SAT, which knows whole numbers only."""
+"""Steps of a unit of quality, and of a price, for CP-SAT, which knows whole numbers only."""
 Told = dict[str, float | None]
 
 
 class Arrays:
-    """Minimise Σ y with 0 ≤ y ≤ 1, Σ_i y_ij ≤ M_j and Σ_j q_ij y_ij ≥ C_i, prices of 1."""
+    """Minimise Σ c y with 0 ≤ y ≤ 1, Σ_i y_ij ≤ M_j and Σ_j q_ij y_ij ≥ C_i."""
 
     def __init__(self, path: str) -> None:
         with np.load(path) as stored:
             self.quality: NDArray[np.float64] = stored["quality"]
             self.capacity: NDArray[np.float64] = stored["capacity"].astype(np.float64)
             self.requirement: NDArray[np.float64] = stored["requirement"]
+            self.price: NDArray[np.float64] = stored["price"]
 
     def rows(self) -> Any:
         """Cover rows, then capacity rows, as a sparse matrix over pairs, task by task."""
@@ -64,7 +65,7 @@ def _linear(arrays: Arrays, solver: str, seconds: float) -> Told:
     model.fill_model_from_sparse_data(
         np.zeros(n * m),
         np.ones(n * m),
-        np.ones(n * m),
+        arrays.price.ravel(),
         np.concatenate([arrays.requirement, np.full(m, -np.inf)]),
         np.concatenate([np.full(n, np.inf), arrays.capacity]),
         arrays.rows(),
@@ -78,7 +79,7 @@ def _linear(arrays: Arrays, solver: str, seconds: float) -> Told:
 
 
 def cp_sat(arrays: Arrays, seconds: float) -> Told:
-    """The integer program by CP-SAT, qualities rounded down and requirements up, all cores."""
+    """The integer program by CP-SAT: qualities rounded down, requirements up, prices; all cores."""
     from ortools.sat.python import cp_model
 
     n, m = arrays.quality.shape
@@ -91,7 +92,10 @@ def cp_sat(arrays: Arrays, seconds: float) -> Told:
     for j in range(m):
         if arrays.capacity[j] < n:
             model.add(cp_model.LinearExpr.sum([row[j] for row in y]) <= int(arrays.capacity[j]))
-    model.minimize(cp_model.LinearExpr.sum([label for row in y for label in row]))
+    whole = bool((arrays.price == np.floor(arrays.price)).all())
+    unit = 1 if whole else FINE
+    price = np.rint(arrays.price * unit).astype(int).ravel().tolist()
+    model.minimize(cp_model.LinearExpr.weighted_sum([label for row in y for label in row], price))
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = os.cpu_count() or 1
@@ -99,8 +103,8 @@ def cp_sat(arrays: Arrays, seconds: float) -> Told:
     found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
     return {
         "seconds": solver.wall_time,
-        "objective": solver.objective_value if found else None,
-        "bound": solver.best_objective_bound,
+        "objective": solver.objective_value / unit if found else None,
+        "bound": solver.best_objective_bound / unit,
     }
 
 
@@ -112,7 +116,7 @@ def scip(arrays: Arrays, seconds: float) -> Told:
     model = Model()
     model.hideOutput()
     model.setParam("limits/time", seconds)
-    y = [[model.addVar(vtype="B", obj=1.0) for _ in range(m)] for _ in range(n)]
+    y = [[model.addVar(vtype="B", obj=price) for price in row] for row in arrays.price.tolist()]
     for i in range(n):
         cover = quicksum(
             q * label for q, label in zip(arrays.quality[i].tolist(), y[i], strict=True)

@@ -121,10 +121,11 @@ def linear_beside(job: str, size: Size) -> Sample:
     if absent("ortools"):
         return Sample(alternate(ours, lambda: None, 1)[0], [], note=ABSENT)
     told: dict[str, Any] = {}
-    mine = alternate(ours, lambda: told.update(in_own_process(job, problem, size)), 1)[0]
+    seconds = seconds_allowed(size)
+    mine = alternate(ours, lambda: told.update(in_own_process(job, problem, seconds)), 1)[0]
     found, optimum = told["objective"], ours().objective
     if found is None or optimum is None:
-        return Sample(mine, [], note=f"no optimum within {seconds_allowed(size):.0f} s")
+        return Sample(mine, [], note=f"no optimum within {seconds:.0f} s")
     apart = abs(found / optimum - 1)
     note = f"optima apart by {apart:.0e} of it, peak {told['megabytes']:.0f} MB"
     return Sample(mine, [told["seconds"]], note=note)
@@ -133,18 +134,25 @@ def linear_beside(job: str, size: Size) -> Sample:
 def whole_beside(job: str, module: str, size: Size) -> Sample:
     """The integer program by patterns beside another solver, at equal time: gaps in percent."""
     ours = solved(size, "patterns")
+    problem, seconds = whole_crowd(size), seconds_allowed(size)
+    return gap_beside(job, module, problem, gap_left(ours), cost(ours), seconds)
+
+
+def gap_beside(
+    job: str, module: str, problem: AssignmentProblem, gap: float, best: str, seconds: float
+) -> Sample:
+    """A gap of ours, in percent, and its cost, beside another solver's on the same program."""
     if absent(module):
-        return Sample([gap_left(ours)], [], "%", note=ABSENT)
-    told = in_own_process(job, whole_crowd(size), size)
+        return Sample([gap], [], "%", note=ABSENT)
+    told = in_own_process(job, problem, seconds)
     value, bound = told["objective"], told["bound"]
-    gap = 100.0 if value is None else 100.0 * max(0.0, 1 - bound / value)
-    best = "none" if value is None else f"{value:g}"
+    left = 100.0 if value is None else 100.0 * max(0.0, 1 - bound / value)
+    other = "none" if value is None else f"{value:g}"
     memory = "" if told["megabytes"] is None else f", peak {told['megabytes']:.0f} MB"
-    note = f"cost {cost(ours)} and {best}{memory}"
-    return Sample([gap_left(ours)], [gap], "%", note=note)
+    return Sample([gap], [left], "%", note=f"cost {best} and {other}{memory}")
 
 
-def in_own_process(job: str, problem: AssignmentProblem, size: Size) -> dict[str, Any]:
+def in_own_process(job: str, problem: AssignmentProblem, seconds: float) -> dict[str, Any]:
     """What a job of `peer_jobs` told.
 
     Raises
@@ -160,10 +168,11 @@ def in_own_process(job: str, problem: AssignmentProblem, size: Size) -> dict[str
             quality=problem.quality,
             capacity=problem.capacity,
             requirement=np.broadcast_to(problem.requirement, n),
+            price=problem.prices,
         )
         command = [sys.executable, "-m", "workbench.bench.peer_jobs", job, str(path)]
         ended = subprocess.run(
-            [*command, str(seconds_allowed(size))],
+            [*command, str(seconds)],
             capture_output=True,
             text=True,
             check=False,

@@ -333,6 +333,27 @@ ROWS = (
         Target(0.0, unit="%", alone=True),
         late("exact", "exact_few"),
     ),
+    *(
+        Row(
+            f"different-{tasks}",
+            f"integer program by patterns, {tasks} tasks all different, prices: certified gap",
+            "HiGHS alone, its own word",
+            Target(limit, unit="%", alone=True),
+            late("different", f"different_{tasks}"),
+        )
+        for tasks, limit in ((200, 0.06), (300, 0.06), (600, 0.1), (1000, 0.1))
+    ),
+    *(
+        Row(
+            f"different-{tasks}-{peer}",
+            f"the same, {tasks} tasks",
+            name,
+            Target(unit="%"),
+            late("different", f"{peer.replace('-', '_')}_{tasks}"),
+        )
+        for peer, name in (("scip", "SCIP"), ("cp-sat", "CP-SAT"))
+        for tasks in (200, 1000)
+    ),
     Row(
         "cp-sat",
         "integer program by patterns",

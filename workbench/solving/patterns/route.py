@@ -164,11 +164,12 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
         if best.plan is None and generated.mix.short.sum() > 1e-6:
             break
         prices, patterns = generated.worker_prices, generated.patterns
-        best.offer(dive(search, problem.tasks, problem.supply, generated))
         best.prove(prices)
         if steps is not rough and best.gap > enough:
             few = generated.promising(best.open, PROMISING) + [p for p, _ in best.plan or ()]
             best.offer(whole(search, problem.tasks, problem.supply, few, WHOLE_SECONDS))
+        if best.gap > enough:
+            best.offer(dive(search, problem.tasks, problem.supply, generated))
         if best.gap <= enough:
             break
     return generated
