@@ -92,6 +92,11 @@ def test_rounding_a_requirement_met_exactly_counts_as_met():
     assert pattern_bound(problem, np.zeros(3)) == 4
 
 
+def test_qualities_next_to_nothing():
+    problem = TypedProblem([[5e-324, 0.7, 1e-200, 0.6]], [2] * 4, 1.2, [3], [1] * 4)
+    assert pattern_bound(problem, np.zeros(4)) == 6
+
+
 def test_it_proves_what_the_relaxation_cannot():
     """Two of 0.64 cover 1, and so does no single label: the relaxation sees 1.56 labels a task."""
     problem = AssignmentProblem(np.full((30, 6), 0.64), 20, 1.0)

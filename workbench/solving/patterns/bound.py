@@ -88,7 +88,7 @@ def least_price(problem: TypedProblem, task_class: int, charged: IntArray, unit:
     if left <= 0:
         return min(base, known)
     share = np.minimum(quality[rest], left) / left * (1 + 1e-14)
-    weight = np.minimum(np.ceil(share * STEPS), STEPS).astype(np.int64)
+    weight = np.clip(np.ceil(share * STEPS), 1, STEPS).astype(np.int64)
     states = max(FEWEST, int(CELLS / (problem.shape[0] * len(weight))))
     least = base + _least(weight, price[rest], known - base, states)
     return least if least < NEVER else 0
