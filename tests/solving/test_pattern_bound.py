@@ -95,6 +95,8 @@ def test_rounding_a_requirement_met_exactly_counts_as_met():
 def test_qualities_next_to_nothing():
     problem = TypedProblem([[5e-324, 0.7, 1e-200, 0.6]], [2] * 4, 1.2, [3], [1] * 4)
     assert pattern_bound(problem, np.zeros(4)) == 6
+    pairs = AssignmentProblem(np.tile(problem.quality, (3, 1)), 3, 1.2)
+    assert solve(pairs, "ip", method="patterns").objective == 6
 
 
 def test_it_proves_what_the_relaxation_cannot():

@@ -175,7 +175,7 @@ def _settled(
     floats lose here.
     """
     nothing = np.zeros(len(price), dtype=bool)
-    order = np.argsort(price / np.maximum(quality, 1e-300), kind="stable")
+    order = np.argsort(price / np.maximum(quality, 1e-200), kind="stable")
     reached = np.cumsum(quality[order])
     at = int(np.searchsorted(reached, need * (1 + 1e-9)))
     if at >= len(order):

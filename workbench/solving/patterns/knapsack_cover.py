@@ -88,7 +88,7 @@ def cheapest_patterns(
 def _greedy(quality: FloatArray, need: float, price: FloatArray, most: IntArray) -> list[IntArray]:
     """Workers by price a quality until the requirement is met, then without the superfluous."""
     counts = np.zeros(len(quality), dtype=np.int64)
-    order = np.argsort(price / np.maximum(quality, 1e-300), kind="stable")
+    order = np.argsort(price / np.maximum(quality, 1e-200), kind="stable")
     for k in order.tolist():
         missing = need - quality @ counts
         if missing <= need * SLACK / 10 or quality[k] <= 0:
@@ -122,7 +122,7 @@ def _core(q: FloatArray, c: FloatArray, need: float) -> tuple[IntArray | None, B
     With the price r of the lot that breaks the greedy order, a lot whose price differs from r q
     by more than the greedy pattern costs above the relaxation is settled by that sign.
     """
-    order = np.argsort(c / q, kind="stable")
+    order = np.argsort(c / np.maximum(q, 1e-200), kind="stable")
     reached = np.cumsum(q[order])
     at = int(np.searchsorted(reached, need * (1 - SLACK)))
     if at >= len(order):
