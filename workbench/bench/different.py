@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from workbench.solving import Solution
 
+ROUNDING = 1e-9
+"""A share of the cost that counts as none."""
+
 
 @dataclass(frozen=True)
 class Crowd:
@@ -75,7 +78,8 @@ def certified(solution: Solution) -> float:
     least = solution.certificate.lower_bound
     if not solution.objective or least is None:
         return 100.0
-    return max(0.0, 100.0 * (1 - least / solution.objective))
+    gap = 1 - least / solution.objective
+    return 100.0 * gap if gap > ROUNDING else 0.0
 
 
 def beside_highs(tasks: int, size: Size) -> Sample:
