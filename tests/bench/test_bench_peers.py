@@ -79,7 +79,7 @@ def test_other_solvers_find_our_optimum(job, module, formulation):
     pytest.importorskip(module)
     # Ten labels at most from each worker: capacities bind.
     problem = replace(typed_crowd(SMOKE), capacity=np.full(SMOKE.workers, 10))
-    told = peers.in_own_process(job, problem, 60.0)
+    told = peers.in_own_process(job, problem, 10.0)
     assert (problem.capacity < problem.shape[0]).all()
     ours = solve(problem, formulation)
     assert told["objective"] == pytest.approx(ours.objective, rel=1e-5)
