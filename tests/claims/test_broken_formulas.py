@@ -36,7 +36,7 @@ SWEEPS = {
         2,
     ),
     "sampled-weights": ([sampled_weights.STRICT, sampled_weights.LOOSE, sampled_weights.PAPER], 8),
-    "estimated-skills": ([{"share": [0.1, 0.9], "off": ["low", "high"]}], 6),
+    "estimated-skills": ([{"share": [0.1, 0.9], "off": ["low", "high"]}], 9),
     "main-algorithm": (
         [
             main_algorithm.STRICT,
