@@ -36,7 +36,9 @@ SWEEPS = {
         2,
     ),
     "sampled-weights": ([sampled_weights.STRICT, sampled_weights.LOOSE, sampled_weights.PAPER], 8),
-    "estimated-skills": ([{"share": [0.1, 0.9], "off": ["low", "high"]}], 9),
+    "estimated-skills": (
+        [{"share": [0.1, 0.9], "off": ["low", "high"], "epsilon": [0.03]}], 8,
+    ),
     "main-algorithm": (
         [
             main_algorithm.STRICT,
