@@ -175,6 +175,20 @@ def test_no_scheduler_gets_one_line(monkeypatch):
         ended(Cluster("nonsense://x", insecure=True), ({"x": [1]},))
 
 
+def test_a_client_that_does_not_start_is_tried_once_more(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    tried = []
+
+    def client(*_, **__):
+        tried.append(1)
+        raise AssertionError
+
+    monkeypatch.setattr(distributed, "Client", client)
+    with pytest.raises(InputError, match=r"no Dask scheduler at tcp://x:1: the client did not st"):
+        ended(Cluster("tcp://x:1", insecure=True), ({"x": [1]},))
+    assert len(tried) == 2
+
+
 def test_who_cannot_prove_to_be_of_the_cluster_is_not_trusted(two, tls, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT", 2)
     foreign = certificate(tmp_path)

@@ -99,13 +99,7 @@ class Cluster:
         """
         distributed = _distributed()
         security = None if self.tls is None else _security(distributed, self.tls)
-        try:
-            client = distributed.Client(
-                self.address, timeout=CONNECT, set_as_default=False, security=security
-            )
-        except (OSError, ValueError) as error:
-            why = _first(error.__cause__ or error)
-            raise InputError(f"no Dask scheduler at {self.address}: {why}") from None
+        client = self._client(distributed, security)
         run = uuid.uuid4().hex
         try:
             yield from _run(client, run, source, iter(trials), limits, stop)
@@ -115,6 +109,20 @@ class Cluster:
                 client.run(end, run, on_error="ignore")
             with contextlib.suppress(Exception):
                 client.close()
+
+    def _client(self, distributed: Any, security: Any) -> Any:
+        why = ""
+        for _ in range(2):
+            try:
+                return distributed.Client(
+                    self.address, timeout=CONNECT, set_as_default=False, security=security
+                )
+            except AssertionError:  # its thread did not start within ten seconds: try once more
+                why = "the client did not start, the machine may be too busy"
+            except (OSError, ValueError) as error:
+                why = _first(error.__cause__ or error)
+                break
+        raise InputError(f"no Dask scheduler at {self.address}: {why}")
 
 
 def _run(
