@@ -40,8 +40,6 @@ from workbench.crowd.sources import GoldAnswers, LabelSource, collect
 from workbench.crowd.votes import Votes
 from workbench.solving import Solution, Termination, solve
 
-NOTHING = np.empty(0, dtype=np.int64)
-
 
 @dataclass(frozen=True, eq=False)
 class Instance:

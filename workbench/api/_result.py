@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import InputError
-from workbench.base.text import plain, table
+from workbench.base.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,10 +76,3 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, list):
         return [_comparable(entry) for entry in value]
     return value
-
-
-def frame_text(frame: pd.DataFrame) -> str:
-    """Lay a frame out as text, the first rows of it."""
-    head = frame.head(SHOWN)
-    rows = [tuple(map(str, row)) for row in head.itertuples(index=False)]
-    return table(tuple(map(str, frame.columns)), rows)
