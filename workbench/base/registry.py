@@ -1,4 +1,4 @@
-"""Families of things that have a name: aggregators, policies, rules, data sets, studies …
+"""Families of things that have a name: aggregators, policies, rules, data sets, studies and so on.
 
 A room keeps one `Registry` a family. Command line, documentation and conformance tests read it, so
 that something new is one file and one entry, or a user's own file:
