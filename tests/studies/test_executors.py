@@ -278,7 +278,8 @@ def test_the_child_that_a_trial_forks_does_not_answer_for_it(tmp_path, late):
 def test_the_child_of_a_trial_in_this_process_ends_with_it(tmp_path):
     source = own_study(tmp_path, "return {'child': not os.fork()}", "import os")
     code = (
-        "import sys; from workbench.studies.attempt import attempt; from workbench.studies.source import Source\n"
+        "import sys; from workbench.studies.attempt import attempt\n"
+        "from workbench.studies.source import Source\n"
         "from workbench.studies.trials import plan\n"
         "source = Source.of(sys.argv[1])\n"
         "for trial in plan(source.load(), [{'x': [0, 1]}], 1):\n"
