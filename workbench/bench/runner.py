@@ -47,8 +47,8 @@ def _run_sleeping(trials: int, milliseconds: float) -> tuple[float, pd.DataFrame
     from workbench.studies.executors import Limits
     from workbench.studies.executors.local import Local
     from workbench.studies.run import Progress, run
+    from workbench.studies.source import Source
     from workbench.studies.store import Store
-    from workbench.studies.trial import Source
 
     started = time.perf_counter()
     commits: list[tuple[int, float, float | None]] = []
