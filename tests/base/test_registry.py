@@ -1,0 +1,83 @@
+"""Registries, and users' own files that add to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.base.errors import InputError
+from workbench.base.registry import Entry, Registry, imported, load_plugin, plugins
+
+FAMILY: Registry = Registry("thing", Entry("pi", imported("math:pi"), "a number", "Archimedes"))
+HEAD = """
+from test_registry import FAMILY
+from workbench.base.registry import Entry
+"""
+
+
+def test_what_is_imported_lazily_is_there_when_looked_up() -> None:
+    assert list(FAMILY) == ["pi"]
+    assert FAMILY.summaries() == {"pi": "a number"}
+    assert FAMILY["pi"].call == pytest.approx(3.14159, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["po", None, 3, [1]])
+def test_an_unknown_name_is_one_line_with_those_there_are(name: object) -> None:
+    assert name not in FAMILY
+    with pytest.raises(InputError, match=r"no thing .*there are pi$"):
+        FAMILY[name]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", ["pi", "", None])
+def test_a_name_twice_or_none_is_refused(name: object) -> None:
+    with pytest.raises(InputError, match="thing"):
+        FAMILY.register(Entry(name, 1, "", ""))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Write a user's file; what it registers is gone afterwards."""
+    monkeypatch.setattr("workbench.base.registry._loaded", {})
+    monkeypatch.setattr("workbench.base.registry._registered", {})
+    monkeypatch.setattr(FAMILY, "_entries", dict(FAMILY._entries))
+
+    def write(text: str):
+        path = tmp_path / "own.py"
+        path.write_text(HEAD + text)
+        return path
+
+    return write
+
+
+def test_a_plugin_registers_once_and_anew_when_changed(own) -> None:
+    path = own("FAMILY.register(Entry('mine', 1, '', ''))")
+    plugin = load_plugin(path)
+    assert load_plugin(str(path), plugin.digest) is plugin
+    assert plugins() == (plugin,)
+    assert FAMILY["mine"].call == 1
+    load_plugin(own("FAMILY.register(Entry('other', 2, '', ''))"))
+    assert list(FAMILY) == ["pi", "other"]
+    with pytest.raises(InputError, match="has changed"):
+        load_plugin(path, plugin.digest)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("1 / 0", 4),
+        ("def f(:\n    pass", 4),
+        ("\nFAMILY.register(Entry('pi', 1, '', ''))", 5),
+        ("import json\njson.loads('{')", 5),
+    ],
+)
+def test_a_faulty_plugin_is_one_line_with_its_place(own, text: str, line: int) -> None:
+    path = own("FAMILY.register(Entry('first', 1, '', ''));" + text)
+    with pytest.raises(InputError, match=rf"own\.py, line {line}: .") as raised:
+        load_plugin(path)
+    assert "\n" not in str(raised.value)
+    assert list(FAMILY) == ["pi"]
+    assert plugins() == ()
+
+
+def test_a_plugin_that_is_not_there(tmp_path) -> None:
+    with pytest.raises(InputError, match=r"gone\.py"):
+        load_plugin(tmp_path / "gone.py")

@@ -1,0 +1,234 @@
+"""Families of things that have a name: aggregators, policies, rules, data sets, studies and so on.
+
+A room keeps one `Registry` a family. Command line, documentation and conformance tests read it, so
+that something new is one file and one entry, or a user's own file:
+
+    # my_vote.py, given as: workbench --plugin my_vote.py aggregate --method first-vote …
+    from workbench.aggregation import AGGREGATORS
+    from workbench.base.registry import Entry
+
+    AGGREGATORS.register(Entry("first-vote", first_vote, "the first label", "common practice"))
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, TypeVar
+
+from workbench.base.errors import InputError
+
+F = TypeVar("F")
+
+
+@dataclass(frozen=True)
+class Entry(Generic[F]):
+    """One of a family.
+
+    Attributes
+    ----------
+    name
+        What users and stored results call it.
+    call
+        The function, class or description itself; `imported(…)` where it is costly to import.
+    summary
+        What it does, one line.
+    source
+        Where it comes from: a paper and its section, or common practice.
+    options
+        Dataclass of the options that it takes; None where it takes none.
+    """
+
+    name: str
+    call: F
+    summary: str
+    source: str
+    options: type | None = None
+
+
+class _Imported(str):
+    """Place of something that is imported when it is first looked up."""
+
+    def get(self) -> Any:
+        module, _, attribute = self.partition(":")
+        return getattr(importlib.import_module(module), attribute)
+
+
+def imported(where: str) -> Any:
+    """Stand in for `call`, as "module:attribute", until an entry is looked up."""
+    return _Imported(where)
+
+
+class Registry(Mapping[str, Entry[F]]):
+    """A family by name, in the order of registration.
+
+    Names and `summaries` cost nothing; looking an entry up imports what it needs.
+
+    Parameters
+    ----------
+    family
+        What each of them is, for messages: "aggregator".
+    entries
+        Those that come with the workbench.
+
+    Examples
+    --------
+    >>> from workbench.base.registry import Entry, Registry
+    >>> greetings = Registry("greeting", Entry("plain", "hello".title, "one word", "practice"))
+    >>> greetings["plain"].call()
+    'Hello'
+    >>> greetings["plian"]
+    Traceback (most recent call last):
+    workbench.base.errors.InputError: no greeting 'plian': did you mean 'plain'? there are plain
+    """
+
+    def __init__(self, family: str, *entries: Entry[F]) -> None:
+        self.family = family
+        self._entries: dict[str, Entry[F]] = {}
+        for entry in entries:
+            self.register(entry)
+
+    def register(self, entry: Entry[F]) -> None:
+        """Add an entry.
+
+        Raises
+        ------
+        InputError
+            There is one of that name, or the name is not a text.
+        """
+        if not isinstance(entry.name, str) or not entry.name.strip():
+            raise InputError(f"{self.family} has the name {entry.name!r:.60}: give a text")
+        if entry.name in self._entries:
+            raise InputError(f"there is a {self.family} {entry.name!r} already: take another name")
+        self._entries[entry.name] = entry
+        if _loading:
+            _loading[-1].append((self, entry.name))
+
+    def summaries(self) -> dict[str, str]:
+        """Give the summary of each entry by name, importing nothing."""
+        return {name: entry.summary for name, entry in self._entries.items()}
+
+    def __getitem__(self, name: str) -> Entry[F]:
+        """Find an entry.
+
+        Raises
+        ------
+        InputError
+            There is none of that name; the line lists those there are.
+        """
+        if name not in self:
+            near = difflib.get_close_matches(str(name).casefold(), self._entries, n=1)
+            guess = f"did you mean {near[0]!r}? " if near else ""
+            raise InputError(f"no {self.family} {name!r:.60}: {guess}there are {', '.join(self)}")
+        entry = self._entries[name]
+        if isinstance(entry.call, _Imported):
+            self._entries[name] = entry = replace(entry, call=entry.call.get())
+        return entry
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A user's own Python file that was loaded.
+
+    Attributes
+    ----------
+    path
+        Where it is, in full.
+    digest
+        SHA-256 of its bytes, so that no other process runs another version of it.
+    module
+        Its module, `workbench_plugin_` and the digest's first characters.
+    """
+
+    path: Path
+    digest: str
+    module: ModuleType = field(compare=False, repr=False)
+
+
+_loaded: dict[Path, Plugin] = {}
+_registered: dict[Path, list[tuple[Registry[Any], str]]] = {}
+_loading: list[list[tuple[Registry[Any], str]]] = []
+"""What each of the files that are being loaded has registered so far."""
+
+
+def plugins() -> tuple[Plugin, ...]:
+    """Give the files loaded so far: what a worker process has to load too."""
+    return tuple(_loaded.values())
+
+
+def load_plugin(path: str | Path, digest: str | None = None) -> Plugin:
+    """Run a user's own Python file, whose top level registers what it adds; once a process.
+
+    A file that has changed since it was loaded is loaded anew, in place of what it had registered.
+
+    Parameters
+    ----------
+    digest
+        SHA-256 that the file must have: that of another process's `Plugin`.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is not the one of `digest`, or raises anything: one line that
+        names the file and the line. Nothing that it registered stays.
+    """
+    place = Path(path).resolve()
+    try:
+        code = place.read_bytes()
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        raise InputError(f"{path}: {reason}; give a Python file of your own") from None
+    now = hashlib.sha256(code).hexdigest()
+    if digest not in (None, now):
+        raise InputError(f"{path}: the file has changed since the run began; start it again")
+    if place in _loaded and _loaded[place].digest == now:
+        return _loaded[place]
+    _forget(_registered.pop(place, []))
+    _loaded.pop(place, None)
+    module = ModuleType(f"workbench_plugin_{now[:12]}")
+    module.__file__ = str(place)
+    sys.modules[module.__name__] = module
+    _loading.append([])
+    try:
+        # What was hashed, and not what the file, or compiled code beside it, says by now.
+        exec(compile(code, str(place), "exec"), module.__dict__)
+    except Exception as error:
+        _forget(_loading[-1])
+        del sys.modules[module.__name__]
+        said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{path}{_line(error, place)}: {' '.join(said.split())}") from error
+    finally:
+        registered = _loading.pop()
+    _registered[place] = registered
+    _loaded[place] = Plugin(place, now, module)
+    return _loaded[place]
+
+
+def _forget(registered: list[tuple[Registry[Any], str]]) -> None:
+    for registry, name in registered:
+        registry._entries.pop(name, None)
+
+
+def _line(error: Exception, place: Path) -> str:
+    """Say in which line of a file an error arose, where it did."""
+    if isinstance(error, SyntaxError) and error.filename == str(place):
+        return f", line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(place)]
+    return f", line {lines[-1]}" if lines else ""
