@@ -58,7 +58,7 @@ class NotMeasured(Exception):  # noqa: N818 (an answer, not an error)
     """Raised where there are too few trials to go by; says which and how many."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Claim:
     """One thing a paper asserts.
 
