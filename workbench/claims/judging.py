@@ -118,7 +118,7 @@ def decide(claim: Claim, tables: Tables) -> Finding:
 
 def _current(store: Tabled, study: str) -> tuple[pd.DataFrame, int]:
     """Trials of the study's present version, and that version."""
-    from workbench.studies.trial import Source
+    from workbench.studies.source import Source
 
     version = Source.of(study).load().version
     return store.table(study, version), version
