@@ -102,7 +102,7 @@ def prefixes(size: Size) -> Sample:
     """π of every prefix, both tails, beside one plain convolution pass over the same skills."""
     import numpy as np
 
-    from workbench.aggregation.majority_accuracy import prefix_accuracies
+    from workbench.accuracy.majority import prefix_accuracies
 
     labelers = 2001 if full(size) else 51
     skill = np.random.Generator(np.random.PCG64(size.seed)).uniform(0.5, 1.0, labelers)

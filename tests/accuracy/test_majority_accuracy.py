@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from workbench.aggregation.error_rate import vote_error
-from workbench.aggregation.majority_accuracy import (
+from workbench.accuracy.error_rate import vote_error
+from workbench.accuracy.majority import (
     best_prefixes,
     majority_accuracy,
     prefix_accuracies,
