@@ -251,7 +251,7 @@ def test_best_prefix_is_odd_and_the_smallest():
         (lambda: majority_accuracy([0.5, 1.1]), "skill[1] is 1.1: give a number from 0 to 1"),
         (lambda: prefix_accuracies([0.5, -0.1]), "skill[1] is -0.1: give a number from 0 to 1"),
         (lambda: prefix_errors([np.nan, 1]), "skill[0] is nan: give a number from 0 to 1"),
-        (lambda: prefix_errors(0.5), "skill has shape (): give a vector, one number a labeler"),
+        (lambda: prefix_errors(0.5), "skill has shape (): give a vector, one number a worker"),
         (lambda: majority_accuracy([[0.5]]), "skill has shape (1, 1): give a vector"),
         (lambda: prefix_accuracies(["a"]), "skill is not an array of numbers"),
         (lambda: prefix_accuracies_many([0.5]), "skill has shape (1,): give a matrix, crowds × l"),

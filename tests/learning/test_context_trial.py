@@ -175,7 +175,7 @@ def test_bad_parameters_are_named() -> None:
         play_contexts(learner, table, 5, seed=1, checkpoints=[6])
     with pytest.raises(InputError, match="leaves"):
         SmoothSkills([0.9], [0.2], [0.0])
-    with pytest.raises(InputError, match="one number a labeler"):
+    with pytest.raises(InputError, match="one number a worker"):
         SmoothSkills([0.9, 0.8], [0.1], [0.0])
     with pytest.raises(InputError, match="high"):
         smooth_skills(3, low=0.9, high=0.5, seed=0)

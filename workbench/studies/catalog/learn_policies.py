@@ -24,9 +24,9 @@ from workbench.learning.schedule import practical
 from workbench.learning.trial import play
 from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._learning import CROWDS, draw_crowd, grid, long
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
+from workbench.studies.trials import Streams
 
 LEARNERS = {
     "LS_OL, G1 = 1, G2 = 1": (1.0, 1.0),

@@ -41,8 +41,8 @@ from workbench.learning.schedule import practical, theoretical
 from workbench.learning.vetting import FACTOR, disagreement_rate
 from workbench.studies.catalog._curves import ended
 from workbench.studies.catalog._learning import FIXED
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.trials import Streams
 
 EQUAL = 1e-12
 """Accuracies this close are equal."""
