@@ -254,7 +254,7 @@ def test_best_prefix_is_odd_and_the_smallest():
         (lambda: prefix_errors(0.5), "skill has shape (): give a vector, one number a worker"),
         (lambda: majority_accuracy([[0.5]]), "skill has shape (1, 1): give a vector"),
         (lambda: prefix_accuracies(["a"]), "skill is not an array of numbers"),
-        (lambda: prefix_accuracies_many([0.5]), "skill has shape (1,): give a matrix, crowds × l"),
+        (lambda: prefix_accuracies_many([0.5]), "skill has shape (1,): give a matrix, crowds × w"),
         (lambda: prefix_accuracies_many([[0.5, 2]]), "skill[0, 1] is 2.0: give a number from 0"),
         (lambda: best_prefixes([0.5]), "there is no labeler to choose: give the accuracies of"),
     ],
