@@ -25,7 +25,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Runs, simulate
-from workbench.learning.guarantees import repeats_factor
+from workbench.learning.regret_bounds import repeats_factor
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Removal, Vetting
 from workbench.studies.study import Parameter, Params, Record, Scalar

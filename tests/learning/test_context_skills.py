@@ -7,18 +7,12 @@ from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.errors import InputError
-from workbench.learning.context_trial import (
-    PlayedContexts,
-    SkillTable,
-    SmoothSkills,
-    best_accuracies,
-    play_contexts,
-    smooth_skills,
-)
+from workbench.learning.context_skills import SkillTable, SmoothSkills, smooth_skills
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext
 from workbench.learning.intervals import RefiningLsOl
-from workbench.learning.ls_ol import Answer, Ask, LsOl
-from workbench.learning.policies import ExploreThenCommit, FullCrowd
+from workbench.learning.learners import ExploreThenCommit, FullCrowd
+from workbench.learning.ls_ol import Ask, LsOl, TaskLabel
+from workbench.learning.playing import PlayedContexts, best_accuracies, play_contexts
 from workbench.learning.schedule import practical
 from workbench.learning.sets import Vote
 
@@ -73,7 +67,7 @@ def test_regret_by_hand_step_by_step() -> None:
             self.regrets.append(best_set(p).accuracy - gain)
             return ask
 
-        def tell(self, labels: np.ndarray) -> Answer:
+        def tell(self, labels: np.ndarray) -> TaskLabel:
             return self.inner.tell(labels)
 
     skills = smooth_skills(5, seed=3)
@@ -111,7 +105,7 @@ class Watched(IgnoringContext):
         self.asked = super().ask(task, context)
         return self.asked
 
-    def tell(self, labels: np.ndarray) -> Answer:  # type: ignore[override]
+    def tell(self, labels: np.ndarray) -> TaskLabel:  # type: ignore[override]
         if self.asked.kind != "exploit":
             self.told.setdefault(self.asked.task, []).append(labels.tolist())
         return super().tell(labels)
