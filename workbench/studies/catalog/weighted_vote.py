@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_models import requirement
-from workbench.aggregation.error_rate import lemma_1_bound, vote_error
+from workbench.accuracy.error_rate import lemma_1_bound, vote_error
 from workbench.base.arrays import FloatArray
 from workbench.studies.measures import Drawn, Grouped, Report
 from workbench.studies.study import Parameter, Params, Record, Size, Study
