@@ -27,8 +27,8 @@ from workbench.bench.voting import dawid_skene, message_passing
 def array_time(size: Size) -> Sample:
     """The full LP end to end, checks included, beside the bare solver on the same arrays."""
     from workbench.solving import solve
-    from workbench.solving.arrays import primal_arrays
-    from workbench.solving.raw import run_raw
+    from workbench.solving.highs import run_raw
+    from workbench.solving.linear_model import primal_arrays
 
     problem = typed_crowd(size)
     model = primal_arrays(problem, integer=False)
@@ -185,8 +185,8 @@ def _solve_arrays(size: Size) -> None:
 
 
 def _solve_raw(size: Size) -> None:
-    from workbench.solving.arrays import primal_arrays
-    from workbench.solving.raw import run_raw
+    from workbench.solving.highs import run_raw
+    from workbench.solving.linear_model import primal_arrays
 
     run_raw(primal_arrays(typed_crowd(size), integer=False))
 
