@@ -24,9 +24,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.best_set import best_set, crowd_constants, majority_subsets
-from workbench.aggregation.majority_accuracy import majority_accuracy, prefix_accuracies_many
-from workbench.aggregation.weighted_accuracy import (
+from workbench.accuracy.best_set import best_set, crowd_constants, majority_subsets
+from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
+from workbench.accuracy.weighted import (
     log_odds,
     smallest_weight_gap,
     weighted_accuracies_many,

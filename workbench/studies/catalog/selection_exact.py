@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import SelectionProblem
-from workbench.aggregation.error_rate import vote_error
+from workbench.accuracy.error_rate import vote_error
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import stream
 from workbench.crowd.population import beta
