@@ -32,7 +32,7 @@ from workbench.selection.accuracy import by_accuracy, exhaustive_by_accuracy, pr
 from workbench.selection.money import within_money
 from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import Scores, scores
-from workbench.solving.selection import solve_selection
+from workbench.solving.hiring import solve_selection
 from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import (
     Analysis,
