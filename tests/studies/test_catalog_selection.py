@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from workbench.aggregation.error_rate import vote_error
 from workbench.aggregation.plurality import plurality_error
-from workbench.selection.guarantees import error_bound
+from workbench.selection.bounds import error_bound
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
 from workbench.studies.catalog import (
