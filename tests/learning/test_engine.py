@@ -145,7 +145,7 @@ def test_realised_reward_is_the_expected_one():
 
 
 def test_it_learns():
-    """Regret per task falls; S* of unequal labelers is found in nearly all runs."""
+    """Regret per task falls; S* of unequal workers is found in nearly all runs."""
     skill = [0.95, 0.65, 0.6, 0.55, 0.55]
     runs = simulate(skill, practical(10, 5), 20_000, runs=40, seed=2, checkpoints=[1000, 20_000])
     rate = runs.regret.mean(axis=0) / runs.tasks

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -25,11 +24,11 @@ from msgspec.structs import replace
 from crowd_models.problem import LARGEST_PRICE
 from workbench.aggregation.votes import weighted_majority
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings, AssignerState, Price
-from workbench.base import checks, state
+from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.base.state import Count, Id, RandomState, Share, State, check, identifier
+from workbench.base.state import Count, Id, RandomState, Saveable, Share, State, check, identifier
 from workbench.crowd.skills import estimate_skills
 from workbench.crowd.votes import Votes
 
@@ -83,7 +82,7 @@ class SessionState(State, frozen=True):
     visits: tuple[Visit, ...]
 
 
-class AssignmentSession:
+class AssignmentSession(Saveable[SessionState]):
     """Algorithm 2 over a stream of named workers and tasks.
 
     Parameters
@@ -121,6 +120,8 @@ class AssignmentSession:
     >>> session.observe("ann", {"g1": "y", "g2": "n"}).kind  # a preliminary worker
     'nothing'
     """
+
+    state_type = SessionState
 
     def __init__(
         self,
@@ -442,21 +443,6 @@ class AssignmentSession:
             check(room, f"{at} has more tasks than her capacity {visit.capacity}")
             early = self.sampling and (asked or answered)
             check(not early, f"{at} has tasks before the sample is complete")
-
-    def save(self, path: str | Path) -> None:
-        """Write the session to a JSON file, whole or not at all."""
-        state.save(path, self.state())
-
-    @classmethod
-    def load(cls, path: str | Path) -> AssignmentSession:
-        """Read a saved session; it goes on exactly where it was.
-
-        Raises
-        ------
-        InputError
-            There is no such file, or it does not hold a session.
-        """
-        return state.load(path, SessionState, cls.restore)
 
 
 def _places(name: str, ids: Iterable[Any]) -> dict[Id, int]:

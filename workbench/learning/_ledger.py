@@ -124,7 +124,7 @@ def rounds(
         step, upto = explored.step[start:end], at[row] - start + 1
         new = np.concatenate([[0], np.cumsum(explored.new[start:end])])
         made[row] = new[upto]
-        # Each removal begins an era with one labeler less.
+        # Each removal begins an era with one worker less.
         dropped = [int(np.searchsorted(step, one.step, "right")) for one in learnt.removed[row]]
         left = np.ones(skill.shape[1], dtype=bool)
         for era, first in enumerate([0, *dropped]):

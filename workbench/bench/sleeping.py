@@ -17,7 +17,7 @@ def trial(params: Params, streams: Any) -> Record:  # noqa: ARG001 (a trial's si
 
 _SIZE = Size(({},), 1)
 STUDY = Study(
-    name="naps",
+    name="sleeping",
     title="Trials that sleep",
     source="none",
     parameters={"milliseconds": Parameter(float, 0.0, "how long, in milliseconds", least=0)},

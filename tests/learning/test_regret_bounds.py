@@ -6,7 +6,7 @@ import pytest
 
 from workbench.aggregation.best_set import crowd_constants
 from workbench.base.errors import InputError
-from workbench.learning.guarantees import slope_constant, theorem_3, theorem_5
+from workbench.learning.regret_bounds import slope_constant, theorem_3, theorem_5
 
 TABLE_1 = [0.763, 0.781, 0.625, 0.783, 0.727]
 """The paper's own example."""
@@ -68,7 +68,7 @@ def test_conditions_are_each_seen():
 
     able = np.linspace(0.8, 0.9, 7)
     assert not broken(able)
-    assert "no two labelers have the same skill" in broken([*able, 0.8])
+    assert "no two workers have the same skill" in broken([*able, 0.8])
     assert "mean skill p̄ > ½" in broken(1 - able)
     assert "a_min > ½" in broken(1 - able)
     assert any("below" in one for one in broken(able, epsilon=0.4))
@@ -116,8 +116,8 @@ def test_what_is_out_of_range(options, message):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("labelers", [600, 1200])
-def test_crowds_beyond_double_precision(labelers):
-    found = theorem_3(np.linspace(0.55, 0.95, labelers), 2000)
+@pytest.mark.parametrize("workers", [600, 1200])
+def test_crowds_beyond_double_precision(workers):
+    found = theorem_3(np.linspace(0.55, 0.95, workers), 2000)
     assert found.regret == found.cost_regret == math.inf
     assert not found.says_something

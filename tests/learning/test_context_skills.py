@@ -7,18 +7,12 @@ from workbench.aggregation.best_set import best_set
 from workbench.aggregation.majority_accuracy import majority_accuracy
 from workbench.aggregation.weighted_accuracy import log_odds_accuracy
 from workbench.base.errors import InputError
-from workbench.learning.context_trial import (
-    PlayedContexts,
-    SkillTable,
-    SmoothSkills,
-    best_accuracies,
-    play_contexts,
-    smooth_skills,
-)
+from workbench.learning.context_skills import SkillTable, SmoothSkills, smooth_skills
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext
 from workbench.learning.intervals import RefiningLsOl
-from workbench.learning.ls_ol import Answer, Ask, LsOl
-from workbench.learning.policies import ExploreThenCommit, FullCrowd
+from workbench.learning.learners import ExploreThenCommit, FullCrowd
+from workbench.learning.ls_ol import Ask, LsOl, TaskLabel
+from workbench.learning.playing import PlayedContexts, best_accuracies, play_contexts
 from workbench.learning.schedule import practical
 from workbench.learning.sets import Vote
 
@@ -73,7 +67,7 @@ def test_regret_by_hand_step_by_step() -> None:
             self.regrets.append(best_set(p).accuracy - gain)
             return ask
 
-        def tell(self, labels: np.ndarray) -> Answer:
+        def tell(self, labels: np.ndarray) -> TaskLabel:
             return self.inner.tell(labels)
 
     skills = smooth_skills(5, seed=3)
@@ -111,7 +105,7 @@ class Watched(IgnoringContext):
         self.asked = super().ask(task, context)
         return self.asked
 
-    def tell(self, labels: np.ndarray) -> Answer:  # type: ignore[override]
+    def tell(self, labels: np.ndarray) -> TaskLabel:  # type: ignore[override]
         if self.asked.kind != "exploit":
             self.told.setdefault(self.asked.task, []).append(labels.tolist())
         return super().tell(labels)
@@ -175,7 +169,7 @@ def test_bad_parameters_are_named() -> None:
         play_contexts(learner, table, 5, seed=1, checkpoints=[6])
     with pytest.raises(InputError, match="leaves"):
         SmoothSkills([0.9], [0.2], [0.0])
-    with pytest.raises(InputError, match="one number a labeler"):
+    with pytest.raises(InputError, match="one number a worker"):
         SmoothSkills([0.9, 0.8], [0.1], [0.0])
     with pytest.raises(InputError, match="high"):
         smooth_skills(3, low=0.9, high=0.5, seed=0)

@@ -10,11 +10,11 @@ from workbench.aggregation.weighted_accuracy import log_odds_accuracy
 from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
+from workbench.learning.learners import ExploreThenCommit, FullCrowd, Oracle, comparators
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.policies import ExploreThenCommit, FullCrowd, Oracle, comparators
+from workbench.learning.playing import play, set_accuracies
 from workbench.learning.schedule import Schedule, decreasing, practical
 from workbench.learning.sets import Vote
-from workbench.learning.trial import play, set_accuracies
 from workbench.learning.vetting import Vetting
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])

@@ -1,7 +1,7 @@
 """What the paper promises: bounds on the regret, and whether their conditions hold.
 
 With c = max over odd m of m · n(S^m), every bound has the factor 1/((1/c − α)² ε²), and c grows
-like M 2^(M−1): for five labelers it is of the order 10⁸, so that the exploration it asks for is
+like M 2^(M−1): for five workers it is of the order 10⁸, so that the exploration it asks for is
 longer than any run of the paper. The functions say how long.
 
 Source: Liu, Liu (2015), Section 3: Theorem 3, Lemmas 1, 3 and 4; Section 4: Theorem 5.
@@ -162,7 +162,7 @@ def theorem_5(
     Raises
     ------
     InputError
-        A skill of 0 or 1 (its weight has no bound), more than 20 labelers, or a parameter out
+        A skill of 0 or 1 (its weight has no bound), more than 20 workers, or a parameter out
         of range.
     """
     p = probabilities("skill", skill, 1)
@@ -181,7 +181,7 @@ def theorem_5(
     slips = (2 * counted + len(p) + len(p) ** 2 / 2) * _slips(a, eps, z)
     log = math.log(T)
     best = best_set(p, weighted=True).accuracy
-    # The weighted vote is never worse than its surest labeler: the worst set is the least sure one.
+    # The weighted vote is never worse than its surest worker: the worst set is the least sure one.
     worst_gap = best - float(np.maximum(p, 1.0 - p).min())
     able = Condition("every p is at least ½ (Theorem 4)", bool((p >= 0.5).all()))
     return Promise(
@@ -197,7 +197,7 @@ def theorem_5(
 
 def testers_factor(count: float, epsilon: float, alpha: float) -> float:
     """D1(t)/log t = 1/((1/c − α)² ε²), ∞ where that is beyond double precision (Section 3.1)."""
-    # 1/c is 0 in double precision for some 1,000 labelers.
+    # 1/c is 0 in double precision for some 1,000 workers.
     least = (1 / count - alpha) ** 2 * epsilon**2
     return 1.0 / least if least > 0 else math.inf
 
@@ -240,7 +240,7 @@ def _conditions(known: CrowdConstants, epsilon: float, limit: float) -> tuple[Co
         Condition(
             f"M > ln 2/(2(p̄ − ½)²) (M = {known.workers}, needed {known.needed:.1f})", known.enough
         ),
-        Condition("no two labelers have the same skill", known.skill_gap_min > 0),
+        Condition("no two workers have the same skill", known.skill_gap_min > 0),
         Condition("no other set is as good as S*", known.gap_min > 0),
         Condition(f"ε is below {limit:.3g}", 0 < epsilon < limit or not math.isfinite(limit)),
     )
@@ -281,5 +281,5 @@ def _float(count: int) -> float:
 def _prices(costs: ArrayLike | None, workers: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     price = np.ones(workers) if costs is None else checks.floats("costs", costs)
     if price.shape != (workers,) or not (np.isfinite(price).all() and (price >= 0).all()):
-        raise InputError(f"costs: give {workers} prices of 0 or more, one a labeler")
+        raise InputError(f"costs: give {workers} prices of 0 or more, one a worker")
     return price

@@ -4,8 +4,8 @@
     ask = policy.ask(task)
     answer = policy.tell(stream.answers(ask.task, ask.workers, step))
 
-None of them labels a task twice, so that all judge labelers by a single majority, or by a model of
-it. An agreement rate is not a skill. Labeler i agrees with the majority of those asked, herself
+None of them labels a task twice, so that all judge workers by a single majority, or by a model of
+it. An agreement rate is not a skill. Worker i agrees with the majority of those asked, herself
 among them, with a probability that is an increasing function of p_i only for the same others, and
 that for small sets lies well above p_i: one who is asked alone always agrees with herself. Each
 class says what it learns from, and what follows.
@@ -34,7 +34,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.votes import Votes
 from workbench.learning._answers import decide, given_labels, majority_label
-from workbench.learning.ls_ol import Answer, Ask, Task
+from workbench.learning.ls_ol import Ask, Task, TaskLabel
 from workbench.learning.schedule import Kind
 from workbench.learning.sets import Vote, estimates, ranking
 
@@ -42,7 +42,7 @@ LEAST = 3
 """Labels that a majority needs for agreement with it to tell anything."""
 
 
-class Policy(Protocol):
+class Learner(Protocol):
     """Who chooses whom to ask; `LsOl` is one."""
 
     @property
@@ -54,22 +54,22 @@ class Policy(Protocol):
         """Decide whom to ask about an arriving task."""
         ...
 
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> Answer:
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
         """Take the labels, by index or as an array with −1 for none; label the task."""
         ...
 
     @property
     def estimates(self) -> FloatArray:
-        """p̂, shape (M,); ½ for labelers of whom nothing is known."""
+        """p̂, shape (M,); ½ for workers of whom nothing is known."""
         ...
 
     @property
     def best(self) -> IntArray:
-        """The best set by these estimates, best labeler first."""
+        """The best set by these estimates, best worker first."""
         ...
 
 
-Maker = Callable[[Seed], Policy]
+Maker = Callable[[Seed], Learner]
 """Makes a policy that has learnt nothing yet, from its own random numbers (`Draws.coins`)."""
 
 
@@ -84,7 +84,7 @@ class _Comparator:
     """What all comparators share: asking, telling, voting; `_choose` and `_learn` are theirs.
 
     A label that is missing does not vote and teaches nothing; a task without labels gets a drawn
-    one. Labelers with equal estimates are ranked in an order drawn once.
+    one. Workers with equal estimates are ranked in an order drawn once.
     """
 
     def __init__(self, workers: int, *, weighted: bool, truncate: float, seed: Seed) -> None:
@@ -128,7 +128,7 @@ class _Comparator:
         self._waiting = _Waiting(task, workers, kind, coin)
         return Ask(task, workers.copy(), kind)
 
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> Answer:
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
         """Take the labels of those who were asked; label the task.
 
         Raises
@@ -146,17 +146,17 @@ class _Comparator:
         self._learn(given, now)
         self._waiting = None
         self.step += 1
-        return Answer(now.task, label, confidence, now.kind)
+        return TaskLabel(now.task, label, confidence, now.kind)
 
     @property
     def best(self) -> IntArray:
-        """The best set by the estimates, best labeler first."""
+        """The best set by the estimates, best worker first."""
         if self._best is None:
             self._best = self._best_by(self.estimates)
         return self._best.copy()
 
     def _best_by(self, estimate: FloatArray, least: int = 1) -> IntArray:
-        """Best prefix of the ranking, of `least` labelers or more while there are so many."""
+        """Best prefix of the ranking, of `least` workers or more while there are so many."""
         p = np.clip(estimate, 0.0, 1.0)
         worth = np.abs(2.0 * p - 1.0) if self.vote.weighted else estimate
         ranked = ranking(worth[None], self._order[None])[0]
@@ -257,13 +257,13 @@ class EpsilonGreedy(_Comparator):
 
 
 class Optimistic(_Comparator):
-    """Ask the odd set that is best when every labeler is as good as she may be (UCB).
+    """Ask the odd set that is best when every worker is as good as she may be (UCB).
 
     As good as p̂_i + √(width · ln t/n_i), at most 1, where n_i are the tasks on which her agreement
     was seen.
 
-    Learns from agreement with the majority of those asked. It rates a labeler high whose company
-    is bad or like-minded, and the same labeler differently in different company: the fewer are
+    Learns from agreement with the majority of those asked. It rates a worker high whose company
+    is bad or like-minded, and the same worker differently in different company: the fewer are
     asked, the more a rate is about oneself. Two alone or one teach nothing, so at least three are
     asked, also where one would be best: regret then never stops growing.
 
@@ -306,10 +306,10 @@ class Optimistic(_Comparator):
 class Thompson(_Comparator):
     """Ask the odd set that is best for skills drawn from what is believed of them.
 
-    Belief about labeler i is Beta(a + agreements, b + disagreements).
+    Belief about worker i is Beta(a + agreements, b + disagreements).
 
     Learns as `Optimistic` does, with the same bias, and asks at least three as well. The belief
-    takes agreement for a coin with the labeler's skill, so that it is too narrow and off centre.
+    takes agreement for a coin with the worker's skill, so that it is too narrow and off centre.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ class Refitted(_Comparator):
     refit
         "doubling" or "every".
     smoothing
-        Right and wrong labels added to each labeler's, so that nobody is infallible after N tasks.
+        Right and wrong labels added to each worker's, so that nobody is infallible after N tasks.
     weighted, truncate, seed
         As for `ExploreThenCommit`.
     """

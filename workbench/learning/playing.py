@@ -12,24 +12,32 @@ Source: Liu, Liu (2015), Section 2.3 (regret), 3.2 and 3.4 (its parts).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from workbench.aggregation.best_set import best_set
+from workbench.aggregation.majority_accuracy import prefix_accuracies_many
 from workbench.aggregation.weighted_accuracy import MOST, log_odds_accuracy
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.learning.draws import Draws
-from workbench.learning.policies import Policy
+from workbench.base.seeds import Seed
+from workbench.learning.context_skills import Skills
+from workbench.learning.contexts import ContextLearner, context_seeds
+from workbench.learning.draws import Draws, Relabel
+from workbench.learning.learners import Learner
 from workbench.learning.schedule import KINDS
 from workbench.learning.sets import Vote
 
 POINTS = 200
 """Checkpoints when none are given."""
+TRUNCATE = 1e-12
+"""True skills of 0 and 1 are moved in by this before they become weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +65,7 @@ class Played:
     explored
         Steps that explored, shape (C,).
     size
-        Mean number of labelers asked at an exploiting step, shape (C,); NaN before there is one.
+        Mean number of workers asked at an exploiting step, shape (C,); NaN before there is one.
     estimates
         p̂ at the end, shape (M,).
     best
@@ -113,7 +121,7 @@ class Played:
 
 
 def play(
-    policy: Policy,
+    policy: Learner,
     draws: Draws,
     run: int,
     horizon: int,
@@ -201,7 +209,7 @@ def play(
 def set_accuracies(
     skill: FloatArray, estimate: FloatArray, asked: BoolArray, vote: Vote
 ) -> FloatArray:
-    """U(S) of n sets, each among labelers of its own.
+    """U(S) of n sets, each among workers of its own.
 
     Parameters
     ----------
@@ -215,7 +223,7 @@ def set_accuracies(
     Returns
     -------
     Shape (n,), ½ for an empty set. Equal rows are computed once. Of a weighted vote of more than
-    26 labelers it is the middle of an interval, as `log_odds_accuracy` has it.
+    26 workers it is the middle of an interval, as `log_odds_accuracy` has it.
     """
     if not len(asked):
         return np.empty(0)
@@ -266,7 +274,7 @@ def prices(costs: ArrayLike | None, workers: int) -> FloatArray:
     """Check what labels cost, shape (M,); 1 each by default."""
     price = np.ones(workers) if costs is None else checks.floats("costs", costs)
     if price.shape != (workers,) or not ((price >= 0) & (price < np.inf)).all():
-        raise InputError(f"costs: give {workers} prices of 0 or more, one a labeler")
+        raise InputError(f"costs: give {workers} prices of 0 or more, one a worker")
     return price
 
 
@@ -278,3 +286,149 @@ def marks(given: ArrayLike | None, horizon: int) -> IntArray:
     if not len(tasks) or tasks[0] < 1 or tasks[-1] > horizon:
         raise InputError(f"checkpoints: give numbers of tasks from 1 to {horizon}")
     return tasks
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedContexts:
+    """What a learner with contexts had gained and missed after given numbers of tasks.
+
+    Attributes
+    ----------
+    tasks
+        Checkpoints n, shape (C,); what follows of this shape is summed over n tasks.
+    exploration_regret, exploitation_regret
+        Σ U(S*(w_t)) − U(S_t; w_t), by the true skills in the context of each task: of steps that
+        explore and that exploit, shape (C,).
+    best
+        Σ U(S*(w_t)), shape (C,).
+    realised, labels, explored
+        Labels given that are right, labels bought, and exploring steps, shape (C,).
+    contexts
+        w_t, one a task.
+    regrets
+        Regret of each step, shape (T,).
+    """
+
+    tasks: IntArray
+    exploration_regret: FloatArray
+    exploitation_regret: FloatArray
+    best: FloatArray
+    realised: IntArray
+    labels: IntArray
+    explored: IntArray
+    contexts: list[Any]
+    regrets: FloatArray
+
+    @property
+    def regret(self) -> FloatArray:
+        """R(n), shape (C,)."""
+        return self.exploration_regret + self.exploitation_regret
+
+    @property
+    def reward(self) -> FloatArray:
+        """Σ U(S_t; w_t), shape (C,)."""
+        return self.best - self.regret
+
+    def growth(self, since: int = 1) -> float:
+        """Slope of ln R over ln n by least squares, from `since` tasks on; NaN for one point.
+
+        Checkpoints spaced evenly in ln n weigh all scales alike.
+        """
+        kept = (self.tasks >= since) & (self.regret > 0)
+        if np.count_nonzero(kept) < 2:
+            return math.nan
+        x, y = np.log(self.tasks[kept]), np.log(self.regret[kept])
+        x -= x.mean()
+        return float((x * y).sum() / (x * x).sum())
+
+
+def play_contexts(
+    learner: ContextLearner,
+    skills: Skills,
+    horizon: int,
+    *,
+    seed: Seed,
+    run: int = 0,
+    relabel: Relabel = "copies",
+    checkpoints: ArrayLike | None = None,
+) -> PlayedContexts:
+    """Let a learner label tasks whose contexts are drawn uniformly.
+
+    Parameters
+    ----------
+    learner
+        One that has not begun.
+    skills
+        Skills by context: a `SkillTable`, `SmoothSkills`, or the like.
+    horizon
+        T.
+    seed, run
+        Of contexts, truths and labels; the same for all learners, and the first tasks of a longer
+        horizon are those of a shorter one.
+    relabel
+        As for `Draws`.
+    checkpoints
+        Numbers of tasks, from 1 to T; by default 200, evenly spread, and T.
+
+    Raises
+    ------
+    InputError
+        A parameter out of range.
+
+    Notes
+    -----
+    A policy may not be worse than S*(w) in expectation at any step of its own vote; the regret is
+    against the best set in the context of every single task, so it includes what an interval of
+    contexts costs whose best sets differ.
+    """
+    T = checks.count("horizon", horizon, 1)
+    tasks = marks(checkpoints, T)
+    if relabel not in {"copies", "identical"}:
+        raise InputError(f"relabel is {relabel!r}: give 'copies' or 'identical'")
+    one = context_seeds(seed, checks.count("run", run) + 1)[run]
+    contexts_rng, labels_rng = (np.random.Generator(np.random.PCG64(s)) for s in one.spawn(2))
+    contexts = skills.draw(contexts_rng.random(T))
+    skill = skills.at(contexts)
+    M = skill.shape[1]
+    uniform = labels_rng.random((T, 2 * M + 1))
+    truth = (uniform[:, 0] < 0.5).astype(np.int64)
+
+    asked = np.zeros((T, M), dtype=bool)
+    kind, right = np.empty((2, T), dtype=np.int64)
+    known = np.empty((T, M))
+    for t, context in enumerate(contexts):
+        ask = learner.ask(t, context)
+        kind[t] = KINDS.index(ask.kind)
+        asked[t, ask.workers] = True
+        known[t] = learner.estimates_at(context) if learner.vote.weighted else 0.0
+        k = int(ask.task)
+        said = uniform[t, M + 1 :] if k != t and relabel == "copies" else uniform[k, 1 : M + 1]
+        labels = np.where(said < skill[k], truth[k], 1 - truth[k])
+        right[t] = learner.tell(np.where(asked[t], labels, -1)).label == truth[t]
+
+    exploits = kind == KINDS.index("exploit")
+    best = best_accuracies(skill, learner.vote)
+    gain = gains(skill, known, asked, kind, learner.vote)
+    missed = best - gain
+    at = tasks - 1
+    return PlayedContexts(
+        tasks=tasks,
+        exploration_regret=np.where(exploits, 0.0, missed).cumsum()[at],
+        exploitation_regret=np.where(exploits, missed, 0.0).cumsum()[at],
+        best=best.cumsum()[at],
+        realised=right.cumsum()[at],
+        labels=asked.sum(axis=1).cumsum()[at],
+        explored=(~exploits).cumsum()[at],
+        contexts=contexts,
+        regrets=missed,
+    )
+
+
+def best_accuracies(skill: FloatArray, vote: Vote) -> FloatArray:
+    """U(S*) of each of n crowds, skills of shape (n, M)."""
+    if vote.weighted:
+        # Nobody does harm: all of them are a best set.
+        everyone = np.ones(skill.shape, dtype=bool)
+        return set_accuracies(skill, skill, everyone, Vote(True, truncate=TRUNCATE))
+    best: FloatArray = prefix_accuracies_many(-np.sort(-skill, axis=1))[:, 1::2].max(axis=1)
+    return best

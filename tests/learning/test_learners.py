@@ -10,23 +10,23 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.learning._answers import decide, given_labels, majority_label
 from workbench.learning.draws import Draws
-from workbench.learning.ls_ol import LsOl
-from workbench.learning.policies import (
+from workbench.learning.learners import (
     EpsilonGreedy,
     ExploreThenCommit,
     FullCrowd,
+    Learner,
     Optimistic,
     Oracle,
-    Policy,
     Refitted,
     Thompson,
     comparators,
 )
+from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import practical
 from workbench.learning.sets import Vote
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
-ALL: dict[str, Callable[[Seed], Policy]] = {
+ALL: dict[str, Callable[[Seed], Learner]] = {
     **comparators(SKILL, tests=20),
     "LS_OL": lambda seed: LsOl(5, practical(2.0, 3.0), seed=seed),
     "explore then commit, weighted": lambda seed: ExploreThenCommit(
@@ -40,7 +40,7 @@ ALL: dict[str, Callable[[Seed], Policy]] = {
 EVERY = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 
 
-def trajectory(policy: Policy, draws: Draws, run: int, tasks: int) -> list[object]:
+def trajectory(policy: Learner, draws: Draws, run: int, tasks: int) -> list[object]:
     stream = draws.stream(run)
     steps: list[object] = []
     for t in range(tasks):
@@ -51,7 +51,7 @@ def trajectory(policy: Policy, draws: Draws, run: int, tasks: int) -> list[objec
 
 
 @EVERY
-def test_every_policy_asks_and_answers_as_told(make: Callable[[Seed], Policy]) -> None:
+def test_every_policy_asks_and_answers_as_told(make: Callable[[Seed], Learner]) -> None:
     draws = Draws(SKILL, 1, seed=4)
     policy = make(draws.coins(0))
     stream = draws.stream(0)
@@ -85,7 +85,7 @@ def test_every_policy_asks_and_answers_as_told(make: Callable[[Seed], Policy]) -
 
 
 @EVERY
-def test_same_seed_same_trajectory(make: Callable[[Seed], Policy]) -> None:
+def test_same_seed_same_trajectory(make: Callable[[Seed], Learner]) -> None:
     draws = Draws(SKILL, 2, seed=8)
     one = trajectory(make(draws.coins(1)), draws, 1, 150)
     assert one == trajectory(make(draws.coins(1)), draws, 1, 150)
@@ -93,7 +93,7 @@ def test_same_seed_same_trajectory(make: Callable[[Seed], Policy]) -> None:
 
 @EVERY
 def test_labels_of_strangers_and_impossible_ones_are_refused(
-    make: Callable[[Seed], Policy],
+    make: Callable[[Seed], Learner],
 ) -> None:
     policy = make(3)
     with pytest.raises(InputError, match="ask first"):
@@ -101,7 +101,7 @@ def test_labels_of_strangers_and_impossible_ones_are_refused(
     policy.ask("a")
     with pytest.raises(InputError, match="give"):
         policy.tell({0: 2})
-    with pytest.raises(InputError, match="labelers"):
+    with pytest.raises(InputError, match="workers"):
         policy.tell([1, 0])
     with pytest.raises(InputError, match="unknown"):
         policy.tell({7: 1})
@@ -111,7 +111,7 @@ def test_labels_of_strangers_and_impossible_ones_are_refused(
 
 
 @EVERY
-def test_estimates_and_best_are_copies(make: Callable[[Seed], Policy]) -> None:
+def test_estimates_and_best_are_copies(make: Callable[[Seed], Learner]) -> None:
     policy = make(3)
     before, best = policy.estimates.copy(), policy.best.copy()
     policy.estimates[:] = 9.0
@@ -131,7 +131,7 @@ def test_explore_then_commit_by_hand() -> None:
         assert ask.kind == "new tester"
         assert ask.workers.tolist() == [0, 1, 2]
         assert policy.tell(labels).label == majority
-    # Agreements: 4, 3 and 2 of 4. A labeler without errors decides alone.
+    # Agreements: 4, 3 and 2 of 4. A worker without errors decides alone.
     assert policy.estimates.tolist() == [1.0, 0.75, 0.5]
     assert policy.best.tolist() == [0]
     for t in range(4, 9):
@@ -235,7 +235,7 @@ def test_a_wider_interval_asks_the_worst_more_often() -> None:
 
 @pytest.mark.parametrize("kind", [Optimistic, Thompson])
 def test_bandits_find_an_easy_best_set(kind: type[Optimistic] | type[Thompson]) -> None:
-    # Three good labelers and four coins: S* is the three.
+    # Three good workers and four coins: S* is the three.
     skill = np.array([0.5, 0.95, 0.5, 0.95, 0.5, 0.95, 0.5])
     assert sorted(best_set(skill).workers.tolist()) == [1, 3, 5]
     draws = Draws(skill, 2, seed=12)
@@ -368,7 +368,7 @@ def test_learned_weights_flip_a_liar() -> None:
         lambda: Oracle([0.5, 1.5], seed=0),
     ],
 )
-def test_bad_parameters_are_named(make: Callable[[], Policy]) -> None:
+def test_bad_parameters_are_named(make: Callable[[], Learner]) -> None:
     with pytest.raises(InputError, match="give"):
         make()
 
