@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from workbench.aggregation.best_set import best_set
+from workbench.accuracy.best_set import best_set
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.learning._answers import decide, given_labels, majority_label

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.best_set import crowd_constants
+from workbench.accuracy.best_set import crowd_constants
 from workbench.base.errors import InputError
 from workbench.learning.schedule import (
     Crossings,

@@ -14,8 +14,8 @@ from workbench.selection.money import within_money
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import set_score
 from workbench.solving import Termination
-from workbench.solving.selection import SelectionSolution
-from workbench.solving.selection_bound import size_bounds
+from workbench.solving.hiring import SelectionSolution
+from workbench.solving.hiring_bound import size_bounds
 
 INF = float("inf")
 

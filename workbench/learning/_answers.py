@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.learning._exploration import Explored
 from workbench.learning._lessons import Learnt

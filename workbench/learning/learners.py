@@ -26,8 +26,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import probabilities
+from workbench.accuracy.best_set import best_set
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -436,7 +435,7 @@ class Oracle(_Comparator):
     def __init__(
         self, skill: ArrayLike, *, weighted: bool = False, truncate: float = 1e-12, seed: Seed
     ) -> None:
-        self._skill = probabilities("skill", skill, 1)
+        self._skill = checks.probabilities("skill", skill, 1)
         super().__init__(len(self._skill), weighted=weighted, truncate=truncate, seed=seed)
         self._best = best_set(self._skill, weighted=weighted).workers
 
@@ -484,7 +483,7 @@ class FullCrowd(_Comparator):
             if weights != "learned":
                 raise InputError(f"weights is {weights!r}: give 'learned', skills or None")
         elif weights is not None:
-            self._skill = probabilities("weights", weights, 1)
+            self._skill = checks.probabilities("weights", weights, 1)
             if len(self._skill) != self.workers:
                 raise InputError(
                     f"weights has {len(self._skill)} entries: give one for each of {self.workers}"
@@ -516,7 +515,7 @@ def comparators(skill: ArrayLike, tests: int = 50) -> dict[str, Maker]:
     -------
     Makers: `comparators(p)["Thompson"](draws.coins(run))` is a policy.
     """
-    p = probabilities("skill", skill, 1)
+    p = checks.probabilities("skill", skill, 1)
     M = len(p)
     return {
         "oracle": lambda seed: Oracle(p, seed=seed),

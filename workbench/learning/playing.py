@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import prefix_accuracies_many
-from workbench.aggregation.weighted_accuracy import MOST, log_odds_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import prefix_accuracies_many
+from workbench.accuracy.weighted import MOST, log_odds_accuracy
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError

@@ -25,13 +25,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.error_rate import ROUNDING, ErrorRate, vote_errors
-from workbench.aggregation.plurality import plurality_error
-from workbench.aggregation.votes import TIE
+from workbench.accuracy.error_rate import ROUNDING, ErrorRate, vote_errors
+from workbench.accuracy.plurality import plurality_error
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
+from workbench.crowd.votes import TIE
 from workbench.selection.scores import Scores
 
 DRAWS = 200_000

@@ -19,8 +19,8 @@ from crowd_models import SelectionProblem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.selection.rules import NOBODY
-from workbench.solving.selection import relative_gap, solve_selection
-from workbench.solving.selection_bound import (
+from workbench.solving.hiring import relative_gap, solve_selection
+from workbench.solving.hiring_bound import (
     SelectionCertificate,
     SizeBounds,
     certify_selection,

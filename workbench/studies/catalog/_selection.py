@@ -18,14 +18,14 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.error_rate import vote_error, vote_errors
-from workbench.aggregation.votes import expected_accuracy, linear_weights
+from workbench.accuracy.error_rate import vote_error, vote_errors
+from workbench.aggregation.voting import expected_accuracy, linear_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.selection.rules import NOBODY, Selection, select, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
-from workbench.studies.catalog._curves import measured, plus_minus
+from workbench.studies.measures import measured, plus_minus
 from workbench.studies.study import Chart, Parameter, Record
 from workbench.studies.summary import means, paired_differences
 

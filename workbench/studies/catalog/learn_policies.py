@@ -22,8 +22,8 @@ from workbench.learning.learners import Learner, comparators
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play
 from workbench.learning.schedule import practical
-from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._learning import CROWDS, draw_crowd, grid, long
+from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams

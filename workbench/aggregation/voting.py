@@ -19,10 +19,8 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.crowd.votes import Votes
+from workbench.crowd.votes import TIE, Votes
 
-TIE = 1e-9
-"""Sums of weights closer than this share of Σ|w| tie."""
 LARGEST = 1e300
 """No weight may be larger, so that sums of weights stay finite."""
 

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.aggregation.dawid_skene import dawid_skene
-from workbench.aggregation.votes import (
-    TIE,
+from workbench.aggregation.voting import (
     Aggregate,
     expected_accuracy,
     linear_weights,
@@ -30,7 +29,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.base.text import cell
 from workbench.crowd.skills import skills_from_gold
-from workbench.crowd.votes import Votes
+from workbench.crowd.votes import TIE, Votes
 
 WEIGHTED = ("weighted-linear", "weighted-log-odds")
 LEARNT = ("dawid-skene", "one-coin")
