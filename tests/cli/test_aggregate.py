@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench.aggregation import AGGREGATORS as METHODS
 from workbench.aggregation.dawid_skene import dawid_skene
-from workbench.aggregation.votes import (
+from workbench.aggregation.voting import (
     expected_accuracy,
     linear_weights,
     log_odds_weights,
     majority,
     weighted_majority,
 )
-from workbench.cli.aggregate import METHODS
 from workbench.crowd.votes import Votes
 
 BASE = ("aggregate", "--labels", "labels.csv")

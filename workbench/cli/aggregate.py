@@ -8,7 +8,7 @@ from typing import Any
 from workbench.cli import options
 from workbench.cli.output import as_csv, check_output, tell, working, write_files
 
-METHODS = ("majority", "weighted-linear", "weighted-log-odds", "dawid-skene", "one-coin")
+METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 
 
 @options.command(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.output import check_output, emit, tell, working, write_files
 
@@ -11,17 +12,21 @@ from workbench.cli.output import check_output, emit, tell, working, write_files
 @options.command("workbench claims --store studies.sqlite --out claims.md", draws=False)
 @options.store_option
 @options.path("--out", "Page to write (.md).")
-def command(store: Path, out: Path | None, as_json: bool) -> None:
+@options.flag("--keep", "Where the store has no trials, keep what --out says.")
+def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
     """Judge every claim by the trials in a store.
 
     A claim whose study is not in the store is not yet measured: the command that measures it is
-    named.
+    named. With --keep it keeps the verdict that the page of --out has, so that some claims can be
+    renewed from a store of some studies.
     """
     from workbench import api
 
     check_output(out, (".md",))
+    if keep and out is None:
+        raise InputError("--keep: give the page as --out")
     with working("judging the claims", after=3.0):
-        judged = api.judge(store)
+        judged = api.judge(store, keep=out if keep else None)
     if out is not None:
         write_files({out: judged.markdown()})
     if as_json:

@@ -10,9 +10,7 @@ import click
 from workbench.cli import options
 from workbench.cli.output import as_csv, as_png, check_output, tell, working, write_files
 
-RULES = (
-    "selected", "plug-in", "top-skill", "top-informative", "threshold", "random", "accuracy",
-)  # fmt: skip
+RULES = options.RegistryChoice("workbench.selection:RULES")
 
 
 @options.command(

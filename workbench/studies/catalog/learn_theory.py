@@ -24,23 +24,23 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.best_set import best_set, crowd_constants, majority_subsets
-from workbench.aggregation.majority_accuracy import majority_accuracy, prefix_accuracies_many
-from workbench.aggregation.weighted_accuracy import (
+from workbench.accuracy.best_set import best_set, crowd_constants, majority_subsets
+from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
+from workbench.accuracy.weighted import (
     log_odds,
     smallest_weight_gap,
     weighted_accuracies_many,
 )
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import stream
-from workbench.learning import guarantees
+from workbench.learning import regret_bounds
 from workbench.learning.agreement import structure
 from workbench.learning.engine import simulate
 from workbench.learning.schedule import KINDS as STEPS
 from workbench.learning.schedule import practical, theoretical
 from workbench.learning.vetting import FACTOR, disagreement_rate
-from workbench.studies.catalog._curves import ended
 from workbench.studies.catalog._learning import FIXED
+from workbench.studies.measures import ended
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -188,8 +188,11 @@ def bounds(skill: FloatArray, rng: np.random.Generator) -> Record:
     """Theorems 3 and 5 for T = 2000 and a million, and the estimates of D1(T) testers."""
     known = crowd_constants(skill)
     m = len(skill)
-    three, late = guarantees.theorem_3(skill, 2000, z=Z), guarantees.theorem_3(skill, 10**6, z=Z)
-    five = guarantees.theorem_5(skill, 10**6, epsilon=_weight_epsilon(skill), z=Z)
+    three, late = (
+        regret_bounds.theorem_3(skill, 2000, z=Z),
+        regret_bounds.theorem_3(skill, 10**6, z=Z),
+    )
+    five = regret_bounds.theorem_5(skill, 10**6, epsilon=_weight_epsilon(skill), z=Z)
     epsilon = 0.99 * min(known.gap_min, known.skill_gap_min) / 2
     alpha = 0.5 / known.largest_count
     counted = sum(n * majority_subsets(n) for n in range(1, m + 1, 2))
@@ -203,9 +206,9 @@ def bounds(skill: FloatArray, rng: np.random.Generator) -> Record:
         "enough": known.enough,
         "a_min": known.a_min,
         "needed": min(known.needed, 1e9),
-        "factor_1": guarantees.testers_factor(known.largest_count, epsilon, alpha),
+        "factor_1": regret_bounds.testers_factor(known.largest_count, epsilon, alpha),
         "explored_2000": theoretical(skill).exploration_steps(2000),
-        "speaks_at": _first(lambda t: guarantees.theorem_3(skill, t, z=Z).regret / t),
+        "speaks_at": _first(lambda t: regret_bounds.theorem_3(skill, t, z=Z).regret / t),
         "lemma_3_speaks_at": _first(lambda t: counted * _slip(t, alpha, epsilon)),
         "lemma_4_speaks_at": _first(lambda t: m * _slip(t, alpha, epsilon)),
         "lemma_3_bound": min(1.0, counted * _slip(2000, alpha, epsilon)),
@@ -317,7 +320,7 @@ def _lemma_8(p: FloatArray, rng: np.random.Generator) -> Record:
     """Slopes of the log-odds beside 2C, for skills in (½, 1), and votes in doubt within Lemma 5."""
     p = np.clip(0.5 + np.abs(p - 0.5), 0.5 + 1e-6, 1 - 1e-3)
     epsilon = _weight_epsilon(p)
-    needed = guarantees.slope_constant(p, epsilon)
+    needed = regret_bounds.slope_constant(p, epsilon)
     side = rng.choice([-1.0, 1.0], (TRIES, len(p)))
     values: dict[str, float] = {}
     # The worst crowd for the printed C has a labeler at ½ + ε/8, where its two largest terms meet.

@@ -1,0 +1,219 @@
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.accuracy.error_rate import vote_error
+from workbench.accuracy.plurality import plurality_error
+from workbench.base.errors import InputError
+from workbench.selection.bounds import error_bound, interval
+from workbench.selection.scores import informativeness, scores, set_score
+
+
+def binomial(n, w):
+    return np.array([math.comb(n, c) * w**c * (1 - w) ** (n - c) for c in range(n + 1)])
+
+
+def score(skill, L):
+    return set_score(informativeness(skill, L))
+
+
+# Theorem 3
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 5])
+def test_theorem_3_over_all_answers(classes):
+    """Coverage computed from every outcome of the control questions, different n among them."""
+    rng = np.random.default_rng(classes)
+    for n in ([2], [2, 2, 2], [3, 5], [2, 6, 3], [10, 10]):
+        chances = [binomial(k, w) for k, w in zip(n, rng.uniform(0, 1, len(n)), strict=True)]
+        # E G is (Lw − 1)² by Lemma 2, which has tests of its own.
+        gains = [scores(np.arange(k + 1), np.full(k + 1, k), classes).gain for k in n]
+        F = sum(p @ g for p, g in zip(chances, gains, strict=True)) / math.sqrt(len(n))
+        for confidence in (0.1, 0.5, 0.9, 0.99):
+            covered = 0.0
+            for c in itertools.product(*(range(k + 1) for k in n)):
+                known = scores(c, n, classes)
+                low, high = interval(known, np.arange(len(n)), confidence=confidence)
+                chance = math.prod(p[k] for p, k in zip(chances, c, strict=True))
+                covered += chance * (low <= F <= high)
+            assert covered >= confidence - 1e-12
+
+
+@pytest.mark.parametrize("n", [[2] * 40, [2] * 20 + [4] * 20, [2] * 3 + [4] * 30, [3] * 30])
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99, 0.9995])
+def test_theorem_3_for_larger_sets(n, confidence):
+    """Coin throwers of two questions, G = ±1 with equal chance, are the worst Hoeffding allows."""
+    chance = {Fraction(0): 1.0}
+    for k in n:
+        after = {}
+        for c, p in enumerate(binomial(k, 0.5)):
+            gain = Fraction((2 * c - k) ** 2 - k, k * (k - 1))
+            for total, q in chance.items():
+                after[total + gain] = after.get(total + gain, 0.0) + p * q
+        chance = after
+    low, high = interval(scores([0] * len(n), n), np.arange(len(n)), confidence=confidence)
+    half = (high - low) / 2 * math.sqrt(len(n))
+    assert sum(p for total, p in chance.items() if abs(total) <= half) >= confidence
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 5, 9, 30])
+def test_the_range_of_a_gain(classes):
+    """What Hoeffding's inequality rests on; two classes and even n need all of it."""
+    for n in range(2, 61):
+        gain = scores(np.arange(n + 1), np.full(n + 1, n), classes).gain
+        possible = n * (classes - 1) ** 2 / (n - 1)
+        assert np.ptp(gain) <= possible * (1 + 1e-12)
+        if classes == 2 and n % 2 == 0:
+            assert np.ptp(gain) == pytest.approx(possible)
+
+
+def test_the_interval_for_different_n():
+    known = scores([3, 4, 5], [5, 8, 5], 3)
+    low, high = interval(known, [1, 0], confidence=1 - 2 * math.exp(-2 * 1.7**2))
+    reach = [8 * 4 / 7, 5 * 4 / 4]
+    assert high - low == pytest.approx(2 * 1.7 * math.hypot(*reach) / math.sqrt(2))
+    wider = interval(known, [1, 0], confidence=0.999)
+    assert wider[0] < low < high < wider[1]
+
+
+# Theorem 1
+
+
+def test_theorem_1_written_out():
+    for L, F in [(2, 1.0), (3, 2.5), (3, 6.0), (5, 9.0), (5, 30.0)]:
+        printed = math.exp(-2 * F**2 / (L**2 * (L - 1) ** 2) + math.log(L - 1))
+        supported = (L - 1) * math.exp(-(F**2) / (2 * (L - 1) ** 4))
+        assert error_bound(F, L, variant="printed") == pytest.approx(min(printed, 1))
+        assert error_bound(F, L) == pytest.approx(min(supported, 1))
+    assert error_bound(-3.0, 2) == error_bound(0.0, 4) == error_bound(-math.inf) == 1
+    assert error_bound(math.inf, 3) == error_bound(1e300, 3) == 0
+
+
+@given(st.floats(-10, 200), st.floats(0, 50), st.integers(2, 9))
+def test_bounds_fall_with_the_score(F, more, L):
+    printed, supported = (error_bound(F, L, variant=v) for v in ("printed", "supported"))
+    assert 0 <= printed <= supported <= 1
+    assert error_bound(F + more, L) <= supported
+    assert error_bound(F + more, L, variant="printed") <= printed
+    if L == 2:
+        assert printed == supported
+
+
+def xi(w, n, L):
+    """Distribution of n ξ, on −n(L − 1) … n(L − 1)."""
+    chance = np.zeros(2 * n * (L - 1) + 1)
+    for c, p in enumerate(binomial(n, w)):
+        for bracket, q in ((1, (1 - w) / (L - 1)), (-1, w), (0, (1 - w) * (L - 2) / (L - 1))):
+            chance[n * (L - 1) + bracket * (L * c - n)] += p * q
+    return chance
+
+
+def overtaking(skill, n, L):
+    """P(Σ ξ > 0) and P(Σ ξ = 0) for one wrong class, exactly: estimates and labels random."""
+    total = np.ones(1)
+    for w in skill:
+        total = np.convolve(total, xi(w, n, L))
+    middle = len(total) // 2
+    return total[middle + 1 :].sum(), total[middle]
+
+
+@pytest.mark.parametrize("L", [2, 3, 4, 5])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_the_steps_of_the_derivation(n, L):
+    """ξ has the mean −(Lw − 1)²/(L − 1) and lies in ±(L − 1), both ends of which it takes."""
+    for w in np.linspace(0, 1, 11):
+        chance = xi(w, n, L)
+        value = np.arange(len(chance)) / n - (L - 1)
+        assert chance.sum() == pytest.approx(1)
+        assert chance @ value == pytest.approx(-((L * w - 1) ** 2) / (L - 1), abs=1e-12)
+        if 0 < w < 1:
+            assert chance[0] > 0
+            assert chance[-1] > 0
+
+
+@pytest.mark.parametrize("L", [2, 3, 4, 5])
+def test_the_supported_bound_holds_class_by_class(L):
+    """(L − 1) P(Σ ξ ≥ 0), which the error cannot exceed, for crowds of up to 60."""
+    rng = np.random.default_rng(L)
+    told = 0
+    for _ in range(60):
+        m, n = int(rng.integers(1, 61)), int(rng.integers(1, 4))
+        skill = rng.choice([0, 0.5, 0.75, 0.9, 1.0, rng.random()], m)
+        bound = error_bound(score(skill, L), L)
+        assert (L - 1) * sum(overtaking(skill, n, L)) <= bound or bound == 1
+        told += bound < 1
+    assert told > 20
+
+
+@pytest.mark.parametrize("m", [50, 400, 1600])
+@pytest.mark.parametrize("lean", [4.0, 8.0])
+def test_theorem_1_where_it_is_nearly_tight(m, lean):
+    """Many poor workers with one control question: Hoeffding's rate is the true one.
+
+    The bound is within a factor of ten here, so half of the exponent too much would show.
+    """
+    w = 0.5 + 0.5 * (lean / m) ** 0.25
+    right = w**2 + (1 - w) ** 2  # the weight is ±1, and the label or its opposite counts
+    error = vote_error(np.full(m, right), np.ones(m)).probability
+    bound = error_bound(score(np.full(m, w), 2), 2)
+    assert bound == pytest.approx(math.exp(-lean / 2))
+    assert error <= bound
+    assert error > bound**2
+
+
+def expected_error(skill, n, L):
+    """Mean error over every outcome of n control questions a worker and all votes."""
+    total = 0.0
+    for c in itertools.product(range(n + 1), repeat=len(skill)):
+        chance = math.prod(binomial(n, w)[k] for w, k in zip(skill, c, strict=True))
+        weight = L * np.array(c) / n - 1
+        total += chance * plurality_error(skill, weight, L).probability
+    return total
+
+
+def test_theorem_1_for_two_classes():
+    """Never broken, over the randomness of the estimates and of the labels, on small crowds."""
+    rng = np.random.default_rng(11)
+    for _ in range(40):
+        m, n = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        skill = rng.choice([0, 0.05, 0.5, 0.7, 0.95, 1.0, rng.random()], m)
+        error = expected_error(skill, n, 2)
+        assert error <= error_bound(score(skill, 2), 2) + 1e-12
+        above, level = overtaking(skill, n, 2)
+        assert error == pytest.approx(above + level / 2, abs=1e-9)
+
+
+@pytest.mark.parametrize("L", [3, 4])
+def test_small_crowds_and_more_classes(L):
+    """The union over wrong classes is above the error; the bound is above both."""
+    rng = np.random.default_rng(L)
+    for _ in range(12):
+        m, n = int(rng.integers(1, 4)), int(rng.integers(1, 3))
+        skill = rng.choice([0, 0.3, 0.9, 1.0], m)
+        error = expected_error(skill, n, L)
+        assert error <= (L - 1) * sum(overtaking(skill, n, L)) + 1e-9
+        assert error <= error_bound(score(skill, L), L) + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: error_bound(1.0, 1), "classes"),
+        (lambda: error_bound(math.nan), "NaN"),
+        (lambda: error_bound(1.0, 3, variant="best"), "variant"),
+        (lambda: interval(scores([1], [2]), []), "empty"),
+        (lambda: interval(scores([1, 1], [2, 2]), [1, 1]), "worker 1 twice"),
+        (lambda: interval(scores([1], [1], prior=(1, 1)), [0]), "worker 0, who has too few"),
+        (lambda: interval(scores([1], [2]), [0], confidence=1.0), "confidence"),
+        (lambda: interval(scores([1], [2]), [0], confidence=math.nan), "confidence"),
+        (lambda: interval(scores([1], [2]), [1]), "chosen"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
