@@ -28,6 +28,7 @@ from workbench.crowd.votes import Votes
 from workbench.learning.learners import Learner
 from workbench.selection.rules import Rule, RuleOptions
 from workbench.selection.scores import scores
+from workbench.studies.measures import conclude
 from workbench.studies.study import RESERVED, Study, TrialEnded
 from workbench.studies.trials import Trial, plan
 
@@ -75,7 +76,8 @@ def check_aggregator(aggregator: Aggregator, *, best: float = 0.7) -> None:
                 _hold(same, f"other labels when {what} come in another order")
             right = float((found.label == truth)[sure].mean())
             _hold(right >= best, f"{right:.0%} of an easy crowd's tasks labelled rightly")
-    alone = Votes(*np.zeros((3, 1), np.int64), np.arange(2), np.arange(1), np.array(["only"]))
+    zero = np.zeros(1, dtype=np.int64)
+    alone = Votes(zero, zero, zero, np.arange(2), np.arange(1), np.array(["only"]))
     found = _labelled(aggregator, alone, np.array([0.9]))
     _hold(found.label.tolist() == [0, 0], "a single class is not chosen")
     _hold(found.unlabelled.tolist() == [False, True], "a task without votes is not `unlabelled`")
@@ -85,7 +87,7 @@ def _labelled(aggregator: Aggregator, votes: Votes, skill: FloatArray) -> Aggreg
     before = [array.copy() for array in vars(votes).values()]
     skilled = "skill" in inspect.signature(aggregator).parameters
     more = {"skill": skill.copy(), "classes": max(2, len(votes.classes))} if skilled else {}
-    found = aggregator(votes, seed=5, **more)
+    found: Aggregate = aggregator(votes, seed=5, **more)
     _hold(isinstance(found, Aggregate), "no Aggregate is returned")
     after = vars(votes).values()
     unchanged = all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
@@ -181,7 +183,7 @@ def _arrivals(
         ArrivingWorker(
             rng.uniform(0.5, 1, 2),
             0 if at == 12 else int(rng.integers(4, 13)),
-            rng.integers(1, 4, 2) * unit if priced else None,
+            rng.integers(1, 4, 2).astype(np.float64) * unit if priced else None,
             rng.random(30) < 0.7 if masked else None,
         )
         for at in range(35)
@@ -227,8 +229,8 @@ def check_rule(rule: Rule) -> None:
         before = {name: np.copy(value) for name, value in vars(known).items()}
         sizes = []
         for budget in (1, 3, 7, 12):
-            chosen = rule(known, budget, RuleOptions(seed=seed)).workers
-            again = rule(known, budget, RuleOptions(seed=seed)).workers
+            chosen = rule(known, budget, RuleOptions(seed=seed)).chosen
+            again = rule(known, budget, RuleOptions(seed=seed)).chosen
             _hold(np.array_equal(chosen, again), "the same seed chooses other workers")
             _hold(len(chosen) <= budget, f"{len(chosen)} workers are chosen of {budget}")
             _hold(len(set(chosen.tolist())) == len(chosen), "a worker is chosen twice")
@@ -284,12 +286,15 @@ def check_learner(make: Callable[[int], Learner], workers: int = 5, *, tasks: in
 def check_study(study: Study, *, trials: int | None = None) -> pd.DataFrame:
     """Check a study: its smoke trials run, repeat to the bit, and are analysed, failed ones too.
 
+    Records are flat and hold what JSON can hold.
+
     Parameters
     ----------
     study
         The study.
     trials
         How many of the smoke size's trials to run, spread over the sweep; None for all, once.
+        An analysis may need all of them.
 
     Returns
     -------
@@ -317,20 +322,15 @@ def check_study(study: Study, *, trials: int | None = None) -> pd.DataFrame:
         all(again.get(name) == rows[0][name] for name in steady),
         "the same trial run again gives another record",
     )
-    table = pd.DataFrame(rows)
-    bare = table[[*study.parameters, "repetition", "status"]]
-    for what, some in (
-        ("", table),
-        (" of trials one of which failed", table.assign(status=["error", *table["status"][1:]])),
-        (" of failed trials", bare.assign(status="error")),
-    ):
+    table = pd.DataFrame(rows).replace({None: np.nan}).infer_objects()
+    failed = table[[*study.parameters, "repetition", "status"]].assign(status="error")
+    for what, some in (("", table), (" of failed trials", failed)):
         try:
-            found = study.analyse(some)
+            found = conclude(study, some)
         except Exception as error:
-            raise AssertionError(
-                f"analysis{what} fails: {type(error).__name__}: {error}"
-            ) from error
-        _hold(len(found.findings) > 0, f"analysis{what} has no finding")
+            said = f"{type(error).__name__}: {error}"
+            raise AssertionError(f"the analysis{what} fails: {said}") from error
+        _hold(len(found.findings) > 0, f"the analysis{what} has no finding")
         names = [chart.name for chart in found.charts]
         _hold(len(set(names)) == len(names), f"two charts{what} have one name")
     return table

@@ -13,10 +13,11 @@ from workbench.crowd.votes import Votes
 
 def agreeable(votes: Votes, *, seed: Seed) -> Aggregate:
     """Weigh each worker by how often she agrees with the majority, squared."""
-    first = majority(votes, seed=seed)
-    m = len(votes.workers)
-    agreed = np.bincount(votes.worker, first.label[votes.task] == votes.label, minlength=m)
-    share = agreed / np.maximum(np.bincount(votes.worker, minlength=m), 1)
+    first, m = majority(votes, seed=seed), len(votes.workers)
+    clear = ~first.tied[votes.task]
+    agreed = clear & (first.label[votes.task] == votes.label)
+    count = np.bincount(votes.worker, clear, minlength=m)
+    share = np.bincount(votes.worker, agreed, minlength=m) / np.maximum(count, 1)
     found = weighted_majority(votes, share**2, per="worker", seed=seed)
     found.info["weight"] = share**2
     return found
