@@ -28,7 +28,13 @@ from workbench.testing import (
     check_study,
 )
 
-WHOLE = ("gold-estimates", "selection-figure-2", "selection-sweep", "toy-example")
+WHOLE = (
+    "gold-estimates",
+    "selection-bound",
+    "selection-figure-2",
+    "selection-sweep",
+    "toy-example",
+)
 """Studies whose analysis needs their whole sweep."""
 PLUGINS = Path(__file__).parent / "plugins"
 
