@@ -123,12 +123,12 @@ def test_ctrl_c_is_one_line_and_130(problem, tmp_path):
 
 TELLING = """
 import pickle, sys
-load = pickle.load
+loads = pickle.loads
 def told(*arguments):
-    message = load(*arguments)
+    message = loads(*arguments)
     print("told", file=sys.stderr, flush=True)
     return message
-pickle.load = told
+pickle.loads = told
 """
 
 
