@@ -18,6 +18,7 @@ import pexpect
 import psutil
 import pytest
 
+from workbench.base import registry
 from workbench.studies import records, source
 
 TOYS = Path(__file__).parents[1] / "studies" / "toys.py"
@@ -206,6 +207,7 @@ def marked(tmp_path, run, monkeypatch):
     mark = tmp_path / "was run"
     mark.unlink()
     source._load.cache_clear()
+    monkeypatch.setattr(registry, "_loaded", {})
     return mark
 
 
