@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
-from workbench.aggregation.weighted_accuracy import log_odds_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.errors import InputError
 from workbench.learning.context_skills import SkillTable, smooth_skills
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext

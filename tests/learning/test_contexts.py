@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
 from workbench.learning.context_skills import SkillTable
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext, context_seeds

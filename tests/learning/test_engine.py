@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from tests.learning.configurations import configurations
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
-from workbench.aggregation.weighted_accuracy import log_odds_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.errors import InputError
 from workbench.learning import engine
 from workbench.learning.draws import Draws

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
 from workbench.learning.intervals import Partition, RefiningLsOl

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workbench.aggregation.majority_accuracy import majority_accuracy
-from workbench.aggregation.weighted_accuracy import log_odds_accuracy
+from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
 from workbench.learning.learners import LEARNERS, ExploreThenCommit, FullCrowd, Oracle

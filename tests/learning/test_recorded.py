@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.aggregation.best_set import best_set
+from workbench.accuracy.best_set import best_set
 from workbench.base.errors import InputError
 from workbench.crowd.tables import read_gold, read_labels
 from workbench.learning.ls_ol import LsOl

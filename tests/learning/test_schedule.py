@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.best_set import crowd_constants
-from workbench.aggregation.weighted_accuracy import smallest_weight_gap
+from workbench.accuracy.best_set import crowd_constants
+from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base.errors import InputError
 from workbench.learning.schedule import (
     Crossings,

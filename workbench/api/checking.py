@@ -17,7 +17,7 @@ from workbench.api._result import Result
 from workbench.api.studying import STORE
 from workbench.base.text import table
 from workbench.claims import Verdict
-from workbench.solving import canaries, versions
+from workbench.solving import self_check, versions
 from workbench.studies.store import Store
 
 
@@ -33,7 +33,7 @@ class Diagnosis(Result):
         What is at work, and where.
     """
 
-    canaries: tuple[canaries.Canary, ...]
+    canaries: tuple[self_check.KnownProblem, ...]
     versions: dict[str, str]
     machine: dict[str, str]
 
@@ -92,7 +92,7 @@ def doctor() -> Diagnosis:
         "system": f"{platform.system()} {platform.machine()}",
         "cores": str(os.cpu_count()),
     }
-    return Diagnosis(tuple(canaries.run_canaries()), versions(), machine)
+    return Diagnosis(tuple(self_check.run_self_check()), versions(), machine)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,15 +131,22 @@ class Judgement(Result):
         return {"claims": [verdict.payload() for verdict in self.verdicts]}
 
 
-def judge(store: str | Path = STORE) -> Judgement:
+def judge(store: str | Path = STORE, *, keep: str | Path | None = None) -> Judgement:
     """Judge every claim of the papers by the trials in a store.
 
     A claim whose study is not in the store is not yet measured.
 
+    Parameters
+    ----------
+    store
+        A study store.
+    keep
+        An earlier page of claims: where the store has no trials, its verdicts stand.
+
     Raises
     ------
     InputError
-        There is no such store.
+        There is no such store or page.
 
     Examples
     --------
@@ -148,5 +155,8 @@ def judge(store: str | Path = STORE) -> Judgement:
     >>> "verdict" in api.judge("studies.sqlite").to_frame()
     True
     """
+    earlier = None
+    if keep is not None:
+        earlier = claims.read_page(Path(keep), claims.register())
     with Store.open(store) as opened:
-        return Judgement(tuple(claims.judge(opened)))
+        return Judgement(tuple(claims.judge(opened, keep=earlier)))

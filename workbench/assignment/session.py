@@ -22,7 +22,7 @@ import pandas as pd
 from msgspec.structs import replace
 
 from crowd_models.problem import LARGEST_PRICE
-from workbench.aggregation.votes import weighted_majority
+from workbench.aggregation.voting import weighted_majority
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings, AssignerState, Price
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
@@ -39,7 +39,7 @@ Label: TypeAlias = Id | bool
 
 
 @dataclass(frozen=True)
-class Asked:
+class NextTasks:
     """What to ask a worker now: `gold` tasks to be judged by, real `task`s, or `nothing`."""
 
     worker: Id
@@ -188,7 +188,7 @@ class AssignmentSession(Saveable[SessionState]):
         *,
         cost: Mapping[Any, float] | pd.Series[Any] | None = None,
         available: Iterable[Id] | None = None,
-    ) -> Asked:
+    ) -> NextTasks:
         """A worker arrives and announces her capacity; she is asked gold tasks first.
 
         Parameters
@@ -257,7 +257,7 @@ class AssignmentSession(Saveable[SessionState]):
             places.add(place)
         return tuple(sorted(places))
 
-    def observe(self, worker: Id, labels: Mapping[Any, Any] | pd.Series[Any]) -> Asked:
+    def observe(self, worker: Id, labels: Mapping[Any, Any] | pd.Series[Any]) -> NextTasks:
         """Take a worker's labels for what she was asked; ask her what comes next.
 
         Tasks she left out are simply unanswered. After gold tasks a preliminary worker is asked
@@ -306,10 +306,10 @@ class AssignmentSession(Saveable[SessionState]):
         self._visits[worker] = visit
         return self._asked(visit)
 
-    def _asked(self, visit: Visit) -> Asked:
+    def _asked(self, visit: Visit) -> NextTasks:
         if visit.kind == "gold":
-            return Asked(visit.worker, "gold", tuple(self._gold[at][0] for at in visit.asked))
-        return Asked(visit.worker, visit.kind, tuple(self.tasks[at] for at in visit.asked))
+            return NextTasks(visit.worker, "gold", tuple(self._gold[at][0] for at in visit.asked))
+        return NextTasks(visit.worker, visit.kind, tuple(self.tasks[at] for at in visit.asked))
 
     def _next(self, visit: Visit, skill: FloatArray) -> IntArray:
         """Sample a preliminary worker; choose the real tasks of any other."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def array_time(size: BenchSize) -> Sample:
     """The full LP end to end, checks included, beside the bare solver on the same arrays."""
     from workbench.solving import solve
-    from workbench.solving.arrays import primal_arrays
-    from workbench.solving.raw import run_raw
+    from workbench.solving.highs import run_raw
+    from workbench.solving.linear_model import primal_arrays
 
     problem = typed_crowd(size)
     model = primal_arrays(problem, integer=False)
@@ -42,8 +42,8 @@ def by_arrays(size: BenchSize) -> None:
 
 def by_bare_solver(size: BenchSize) -> None:
     """Solve the full LP by the bare solver."""
-    from workbench.solving.arrays import primal_arrays
-    from workbench.solving.raw import run_raw
+    from workbench.solving.highs import run_raw
+    from workbench.solving.linear_model import primal_arrays
 
     run_raw(primal_arrays(typed_crowd(size), integer=False))
 

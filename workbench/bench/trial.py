@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.votes import linear_weights, weighted_majority
+from workbench.aggregation.voting import linear_weights, weighted_majority
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.base.arrays import FloatArray, IntArray

@@ -44,7 +44,7 @@ def prefixes(size: BenchSize) -> Sample:
     """π of every prefix, both tails, beside one plain convolution pass over the same skills."""
     import numpy as np
 
-    from workbench.aggregation.majority_accuracy import prefix_accuracies
+    from workbench.accuracy.majority import prefix_accuracies
 
     workers = 2001 if size.full else 51
     skill = np.random.Generator(np.random.PCG64(size.seed)).uniform(0.5, 1.0, workers)

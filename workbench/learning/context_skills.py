@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.majority_accuracy import probabilities
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
@@ -50,7 +49,7 @@ class SkillTable:
     def __init__(self, skill: Mapping[Any, ArrayLike]) -> None:
         if not skill:
             raise InputError("skill is empty: give the skills in one context or more")
-        rows = [probabilities(f"skill[{name!r}]", p, 1) for name, p in skill.items()]
+        rows = [checks.probabilities(f"skill[{name!r}]", p, 1) for name, p in skill.items()]
         if len({len(row) for row in rows}) > 1 or not len(rows[0]):
             raise InputError("skill: give as many workers, one or more, in every context")
         self.contexts = tuple(skill)

@@ -25,8 +25,9 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.base.state import Id, Saveable, State, check, identifier
 from workbench.learning.draws import seed_sequence
+from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl, LsOlState
-from workbench.learning.online import Ask, Learner, Task, TaskLabel
+from workbench.learning.online import Ask, Task, TaskLabel
 from workbench.learning.schedule import Schedule
 from workbench.learning.sets import Vote
 

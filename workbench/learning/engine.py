@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError

@@ -22,20 +22,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Required, TypedDict, Unpack
+from typing import Required, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import probabilities
+from workbench.accuracy.best_set import best_set
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry
 from workbench.base.seeds import Seed
 from workbench.crowd.votes import Votes
-from workbench.learning.online import Ask, Learner, OnlineLearner, Task, majority_label
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.online import Ask, OnlineLearner, Task, majority_label
 from workbench.learning.saved import Coins, Pending
 from workbench.learning.schedule import Kind
 from workbench.learning.sets import Vote, estimates, ranking
@@ -376,7 +376,7 @@ class Oracle(Comparator):
     def __init__(
         self, skill: ArrayLike, *, weighted: bool = False, truncate: float = 1e-12, seed: Seed
     ) -> None:
-        self._skill = probabilities("skill", skill, 1)
+        self._skill = checks.probabilities("skill", skill, 1)
         super().__init__(len(self._skill), weighted=weighted, truncate=truncate, seed=seed)
         self._best = best_set(self._skill, weighted=weighted).workers
 
@@ -421,7 +421,7 @@ class FullCrowd(Comparator):
             if weights != "learned":
                 raise InputError(f"weights is {weights!r}: give 'learned', skills or None")
         elif weights is not None:
-            self._skill = probabilities("weights", weights, 1)
+            self._skill = checks.probabilities("weights", weights, 1)
             if len(self._skill) != len(self.names):
                 raise InputError(
                     f"weights has {len(self._skill)} entries: give one for each of {workers}"
@@ -436,6 +436,8 @@ class FullCrowd(Comparator):
         return self._all, "exploit"
 
 
+Learner: TypeAlias = LsOl | Comparator
+"""Who chooses whom to ask; an own one is a subclass of `Comparator`."""
 Maker = Callable[[FloatArray, Seed], Learner]
 """Makes a learner that has learnt nothing yet for workers of given skills, of which only the oracle
 and the full crowd with true weights know more than their number; its seed is `Draws.coins`."""

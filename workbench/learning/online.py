@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -70,33 +70,6 @@ class TaskLabel:
     confidence: float
     kind: Kind
     revised: tuple[Task, int] | None = None
-
-
-class Learner(Protocol):
-    """Who chooses whom to ask; `LsOl` is one."""
-
-    @property
-    def vote(self) -> Vote:
-        """How the labels of an exploiting step become one; weights come from `estimates`."""
-        ...
-
-    def ask(self, task: Task) -> Ask:
-        """Decide whom to ask about an arriving task."""
-        ...
-
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
-        """Take the labels, by index or as an array with −1 for none; label the task."""
-        ...
-
-    @property
-    def estimates(self) -> FloatArray:
-        """p̂, shape (M,); ½ for workers of whom nothing is known."""
-        ...
-
-    @property
-    def best(self) -> IntArray:
-        """The best set by these estimates, best worker first."""
-        ...
 
 
 class OnlineLearner:

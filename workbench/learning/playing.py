@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import prefix_accuracies_many
-from workbench.aggregation.weighted_accuracy import MOST, log_odds_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import prefix_accuracies_many
+from workbench.accuracy.weighted import MOST, log_odds_accuracy
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -29,7 +29,7 @@ from workbench.base.seeds import Seed
 from workbench.learning.context_skills import Skills
 from workbench.learning.contexts import ContextLearner, IgnoringContext, context_seeds
 from workbench.learning.draws import Draws
-from workbench.learning.online import Learner
+from workbench.learning.learners import Learner
 from workbench.learning.schedule import KINDS, checkpoints_of
 from workbench.learning.sets import Vote
 

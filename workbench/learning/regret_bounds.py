@@ -15,14 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.best_set import (
+from workbench.accuracy.best_set import (
     CrowdConstants,
     best_set,
     crowd_constants,
     majority_subsets,
 )
-from workbench.aggregation.majority_accuracy import probabilities
-from workbench.aggregation.weighted_accuracy import smallest_weight_gap
+from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.learning.sets import prices
@@ -101,7 +100,7 @@ def theorem_3(
     InputError
         A parameter out of range, or costs that do not fit.
     """
-    p = probabilities("skill", skill, 1)
+    p = checks.probabilities("skill", skill, 1)
     known, T = crowd_constants(p), checks.count("horizon", horizon, 2)
     price = prices(costs, len(p))
     limit = min(known.gap_min, known.skill_gap_min) / 2
@@ -150,7 +149,7 @@ def theorem_5(
         A skill of 0 or 1 (its weight has no bound), more than 20 workers, or a parameter out
         of range.
     """
-    p = probabilities("skill", skill, 1)
+    p = checks.probabilities("skill", skill, 1)
     T = checks.count("horizon", horizon, 2)
     known = crowd_constants(p)
     gap = smallest_weight_gap(p)
@@ -232,7 +231,7 @@ def slope_constant(skill: ArrayLike, epsilon: float) -> float:
     InputError
         A skill of 0 or 1, or one within ε/4 of them: then no C is enough.
     """
-    p = probabilities("skill", skill, 1)
+    p = checks.probabilities("skill", skill, 1)
     near = np.minimum(p, 1.0 - p)
     if not (near > 0).all():
         raise InputError("a skill of 0 or 1 has infinite log-odds: give skills between them")

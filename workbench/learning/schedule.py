@@ -19,8 +19,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.best_set import crowd_constants
-from workbench.aggregation.weighted_accuracy import smallest_weight_gap
+from workbench.accuracy.best_set import crowd_constants
+from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError

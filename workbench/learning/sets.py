@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.majority_accuracy import EQUAL, best_prefixes, prefix_accuracies_many
-from workbench.aggregation.votes import TIE
-from workbench.aggregation.weighted_accuracy import (
+from workbench.accuracy.majority import EQUAL, best_prefixes, prefix_accuracies_many
+from workbench.accuracy.weighted import (
     MOST,
     log_odds,
     weighted_accuracies_many,
@@ -21,6 +20,7 @@ from workbench.aggregation.weighted_accuracy import (
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.crowd.votes import TIE
 
 ROWS = 4096
 """Crowds looked at together where all outcomes are listed."""

@@ -31,23 +31,23 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.votes import linear_weights, weighted_majority
+from workbench.aggregation.voting import linear_weights, weighted_majority
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
-from workbench.assignment.guarantees import (
+from workbench.assignment.primal import perturb, primal_approximation
+from workbench.assignment.theorems import (
     Guarantee,
     mean_qualities,
     theorem_1,
     theorem_2,
     theorem_5,
 )
-from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.crowd.sources import collect
 from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
 from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn
-from workbench.studies.catalog._curves import ended, measured, plus_minus
+from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import (
     Analysis,
     Block,

@@ -19,12 +19,12 @@ from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.learning.draws import Draws
 from workbench.learning.learners import LEARNERS as COMPARATORS
+from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.online import Learner
 from workbench.learning.playing import play
 from workbench.learning.schedule import practical
-from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._learning import CROWDS, draw_crowd, grid, long
+from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams

@@ -24,9 +24,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.best_set import best_set, crowd_constants, majority_subsets
-from workbench.aggregation.majority_accuracy import majority_accuracy, prefix_accuracies_many
-from workbench.aggregation.weighted_accuracy import (
+from workbench.accuracy.best_set import best_set, crowd_constants, majority_subsets
+from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
+from workbench.accuracy.weighted import (
     log_odds,
     smallest_weight_gap,
     weighted_accuracies_many,
@@ -39,8 +39,8 @@ from workbench.learning.engine import simulate
 from workbench.learning.schedule import KINDS as STEPS
 from workbench.learning.schedule import practical, theoretical
 from workbench.learning.vetting import FACTOR, disagreement_rate
-from workbench.studies.catalog._curves import ended
 from workbench.studies.catalog._learning import FIXED
+from workbench.studies.measures import ended
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 

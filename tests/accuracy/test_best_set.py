@@ -9,15 +9,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.best_set import (
+from workbench.accuracy.best_set import (
     best_set,
     crowd_constants,
     largest_count,
     majority_subsets,
 )
-from workbench.aggregation.error_rate import vote_error, vote_errors
-from workbench.aggregation.majority_accuracy import majority_accuracy
-from workbench.aggregation.weighted_accuracy import log_odds
+from workbench.accuracy.error_rate import vote_error, vote_errors
+from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.weighted import log_odds
 from workbench.base.errors import InputError
 
 

@@ -20,10 +20,8 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.solving.certify import OPTIMALITY
 from workbench.solving.deadline import call_within
-from workbench.solving.door import versions
 from workbench.solving.highs import RunOptions
-from workbench.solving.pyomo_route import run_model
-from workbench.solving.selection_bound import (
+from workbench.solving.hiring_bound import (
     SelectionCertificate,
     SizeBounds,
     certify_selection,
@@ -32,7 +30,9 @@ from workbench.solving.selection_bound import (
     selection_score,
     size_bounds,
 )
+from workbench.solving.pyomo_route import run_model
 from workbench.solving.solution import Termination
+from workbench.solving.solver import versions
 
 FORMULATIONS = ("slices", "sizes")
 
@@ -195,7 +195,7 @@ def solve_selection(
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class RawSelection:
     """What a search has brought so far, unchecked and in the units of the scaled problem.
 
     `chosen` are places among the workers who may be hired; `claimed` is, for each size, the
@@ -217,8 +217,8 @@ def search(
     start: IntArray | None,
     options: RunOptions,
     until: float | None,
-    report: Callable[[Found], None],
-) -> Found:
+    report: Callable[[RawSelection], None],
+) -> RawSelection:
     """Look for the best set, giving the best so far to `report`.
 
     `caps` bounds the score of every size; `until` is the time of the clock by which HiGHS is to
@@ -230,7 +230,7 @@ def search(
             return options
         return replace(options, time_limit=max(until - time.time(), 0.05))
 
-    blank = Found(Termination.TIME_LIMIT, np.full(len(caps), np.inf), start)
+    blank = RawSelection(Termination.TIME_LIMIT, np.full(len(caps), np.inf), start)
     if formulation == "sizes":
         return _whole(problem, blank, left)
     return _slice_by_slice(problem, caps, blank, left, until, report)
@@ -239,11 +239,11 @@ def search(
 def _slice_by_slice(
     problem: SelectionProblem,
     caps: FloatArray,
-    best: Found,
+    best: RawSelection,
     left: Callable[[], RunOptions],
     until: float | None,
-    report: Callable[[Found], None],
-) -> Found:
+    report: Callable[[RawSelection], None],
+) -> RawSelection:
     """Solve the sizes that may hold a better set than the best so far, highest bound first."""
     for at in np.argsort(-caps, kind="stable").tolist():
         if best.chosen is not None and caps[at] <= selection_score(problem, best.chosen):
@@ -258,7 +258,7 @@ def _slice_by_slice(
     return replace(best, termination=Termination.OPTIMAL)
 
 
-def _one_size(problem: SelectionProblem, size: int, options: RunOptions) -> Found:
+def _one_size(problem: SelectionProblem, size: int, options: RunOptions) -> RawSelection:
     """Solve the program of one size."""
     from crowd_models.selection import fixed_size
 
@@ -269,18 +269,20 @@ def _one_size(problem: SelectionProblem, size: int, options: RunOptions) -> Foun
         claimed[size - 1] = ran.bound
     if ran.termination is Termination.INFEASIBLE:
         note = f"the solver finds no set of {size}, and there is one"
-        return Found(Termination.NUMERICS, claimed, None, 1, ran.seconds, note)
+        return RawSelection(Termination.NUMERICS, claimed, None, 1, ran.seconds, note)
     chosen = None
     if ran.values is not None:
         hired = np.array([ran.values[x] for x in model.x.values()])
         chosen = np.flatnonzero(hired > 0.5)
         if not _is_whole(hired) or len(chosen) != size:
             note = f"the solver's answer is not a set of {size} workers"
-            return Found(Termination.NUMERICS, claimed, None, 1, ran.seconds, note)
-    return Found(ran.termination, claimed, chosen, 1, ran.seconds)
+            return RawSelection(Termination.NUMERICS, claimed, None, 1, ran.seconds, note)
+    return RawSelection(ran.termination, claimed, chosen, 1, ran.seconds)
 
 
-def _whole(problem: SelectionProblem, blank: Found, left: Callable[[], RunOptions]) -> Found:
+def _whole(
+    problem: SelectionProblem, blank: RawSelection, left: Callable[[], RunOptions]
+) -> RawSelection:
     """Solve the program over all sizes."""
     from crowd_models.selection import all_sizes
 
@@ -295,7 +297,7 @@ def _whole(problem: SelectionProblem, blank: Found, left: Callable[[], RunOption
         return told
     size, hired = _read_copies(model, ran.values)
     if _is_whole(hired) and np.count_nonzero(hired > 0.5) == size:
-        one = Found(ran.termination, blank.claimed, np.flatnonzero(hired > 0.5))
+        one = RawSelection(ran.termination, blank.claimed, np.flatnonzero(hired > 0.5))
     else:
         # v is not declared whole without prices: among equal sets it may be a mixture of them.
         one = _one_size(problem, size, left())
@@ -314,7 +316,7 @@ def _is_whole(values: FloatArray) -> bool:
     return bool(np.all(np.abs(values - (values > 0.5)) <= OPTIMALITY))
 
 
-def _better(problem: SelectionProblem, best: Found, one: Found) -> Found:
+def _better(problem: SelectionProblem, best: RawSelection, one: RawSelection) -> RawSelection:
     """The better set of two, with the claims, the programs and the seconds of both."""
     chosen = best.chosen
     if one.chosen is not None and (
@@ -336,18 +338,18 @@ def _search_within(
     caps: FloatArray,
     start: IntArray | None,
     options: RunOptions,
-) -> tuple[Found, Termination | None, str]:
+) -> tuple[RawSelection, Termination | None, str]:
     """Search, here or in a process that can be ended; how it was ended, if it was, and why."""
     job = (problem, formulation, caps, start, options)
     if options.time_limit is None:
         return search(*job, None, lambda _: None), None, ""
     started = time.perf_counter()
     until = time.time() + options.time_limit
-    outcome = call_within(options.time_limit, search, *job, until)
-    found = outcome.latest or Found(Termination.TIME_LIMIT, np.full(len(caps), np.inf), start)
-    if outcome.ending is not None:
+    latest, ending, note = call_within(options.time_limit, search, *job, until)
+    found = latest or RawSelection(Termination.TIME_LIMIT, np.full(len(caps), np.inf), start)
+    if ending is not None:
         found = replace(found, seconds=time.perf_counter() - started)
-    return found, outcome.ending, outcome.note
+    return found, ending, note
 
 
 def _in_units(problem: SelectionProblem) -> tuple[SelectionProblem, float]:
@@ -390,7 +392,7 @@ def _checked_start(problem: SelectionProblem, start: IntArray, bounds: SizeBound
 def _certified(
     blank: SelectionSolution,
     problem: SelectionProblem,
-    found: Found,
+    found: RawSelection,
     unit: float,
     bounds: SizeBounds,
     known: IntArray | None,
@@ -415,7 +417,7 @@ def _certified(
 def _contradiction(
     problem: SelectionProblem,
     solution: SelectionSolution,
-    found: Found,
+    found: RawSelection,
     unit: float,
     known: IntArray | None,
 ) -> str:

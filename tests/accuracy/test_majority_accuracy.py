@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from workbench.aggregation.error_rate import vote_error
-from workbench.aggregation.majority_accuracy import (
+from workbench.accuracy.error_rate import vote_error
+from workbench.accuracy.majority import (
     best_prefixes,
     majority_accuracy,
     prefix_accuracies,
@@ -251,10 +251,10 @@ def test_best_prefix_is_odd_and_the_smallest():
         (lambda: majority_accuracy([0.5, 1.1]), "skill[1] is 1.1: give a number from 0 to 1"),
         (lambda: prefix_accuracies([0.5, -0.1]), "skill[1] is -0.1: give a number from 0 to 1"),
         (lambda: prefix_errors([np.nan, 1]), "skill[0] is nan: give a number from 0 to 1"),
-        (lambda: prefix_errors(0.5), "skill has shape (): give a vector, one number a labeler"),
+        (lambda: prefix_errors(0.5), "skill has shape (): give a vector, one number a worker"),
         (lambda: majority_accuracy([[0.5]]), "skill has shape (1, 1): give a vector"),
         (lambda: prefix_accuracies(["a"]), "skill is not an array of numbers"),
-        (lambda: prefix_accuracies_many([0.5]), "skill has shape (1,): give a matrix, crowds × l"),
+        (lambda: prefix_accuracies_many([0.5]), "skill has shape (1,): give a matrix, crowds × w"),
         (lambda: prefix_accuracies_many([[0.5, 2]]), "skill[0, 1] is 2.0: give a number from 0"),
         (lambda: best_prefixes([0.5]), "there is no labeler to choose: give the accuracies of"),
     ],

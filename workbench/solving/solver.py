@@ -17,17 +17,23 @@ from workbench.solving.cutting_planes import too_large
 from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain
 from workbench.solving.highs import LpAlgorithm, RunOptions
+from workbench.solving.integer_program import (
+    ALIKE,
+    LEAST_SECONDS,
+    Attempt,
+    labels_count,
+    solve_whole,
+)
 from workbench.solving.linear import lifted, solve_linear
 from workbench.solving.scaling import in_own_unit, in_unit, view
 from workbench.solving.solution import (
-    Answer,
     Certificate,
+    Incumbent,
     Infeasibility,
-    Moment,
+    RawAnswer,
     Solution,
     Termination,
 )
-from workbench.solving.whole import ALIKE, LEAST_SECONDS, Attempt, labels_count, solve_whole
 
 ROUNDING = 1e-12
 """Relative distance of two bounds that counts as none."""
@@ -55,7 +61,7 @@ def solve(
     algorithm: LpAlgorithm = "simplex",
     seed: int = 0,
     exact: bool = False,
-    progress: Callable[[Moment], None] | None = None,
+    progress: Callable[[Incumbent], None] | None = None,
     keep_on_interrupt: bool = False,
 ) -> Solution:
     """Solve an assignment problem and check the answer against its data.
@@ -187,7 +193,7 @@ def _ip_method(problem: AssignmentProblem, route: str) -> tuple[str, str]:
     return "patterns", f"{n} tasks are of {kinds} kinds only"
 
 
-def _tell(progress: Callable[[Moment], None] | None, tried: Attempt) -> None:
+def _tell(progress: Callable[[Incumbent], None] | None, tried: Attempt) -> None:
     """Pass on the latest moment of a report."""
     if progress is not None and tried.answer.history:
         progress(tried.answer.history[-1])
@@ -234,13 +240,12 @@ def _attempt_within(
         if options.time_limit is None:
             return attempt(*job, None, keep), None, ""
         until = time.time() + options.time_limit
-        outcome = call_within(options.time_limit, attempt, *job, until, on_report=keep)
+        last, ending, note = call_within(options.time_limit, attempt, *job, until, on_report=keep)
     except KeyboardInterrupt:
         if latest is None or not keep_on_interrupt:
             raise
         return latest, Termination.INTERRUPTED, ""
-    latest = outcome.latest or Attempt(Answer(Termination.TIME_LIMIT))
-    return latest, outcome.ending, outcome.note
+    return last or Attempt(RawAnswer(Termination.TIME_LIMIT)), ending, note
 
 
 def attempt(
@@ -262,11 +267,11 @@ def attempt(
             return options
         return replace(options, time_limit=max(until - time.time(), LEAST_SECONDS))
 
-    def explained(relaxed: Answer | None = None) -> Attempt:
+    def explained(relaxed: RawAnswer | None = None) -> Attempt:
         note = "infeasible by the solver's word: there was no time to prove it and say why"
-        report(Attempt(Answer(Termination.INFEASIBLE, note=note), relaxed))
+        report(Attempt(RawAnswer(Termination.INFEASIBLE, note=note), relaxed))
         why = explain(problem, left())
-        return Attempt(Answer(Termination.INFEASIBLE), relaxed, why)
+        return Attempt(RawAnswer(Termination.INFEASIBLE), relaxed, why)
 
     if len(problem.uncoverable()):
         return explained()
@@ -283,7 +288,7 @@ def _linear(
     route: str,
     method: str,
     options: RunOptions,
-) -> Answer:
+) -> RawAnswer:
     """A linear program, solved in a unit of money of its own."""
     if isinstance(problem, TypedProblem):
         inner, unit = in_own_unit(problem)
@@ -338,7 +343,7 @@ def _certified(
 
 
 def _weights(
-    problem: AssignmentProblem | TypedProblem, relaxed: Answer | None
+    problem: AssignmentProblem | TypedProblem, relaxed: RawAnswer | None
 ) -> tuple[FloatArray | None, FloatArray | None]:
     """Dual values of the relaxation, unless they fail their own certificate."""
     if relaxed is None or relaxed.pairs is None or relaxed.task_weights is None:
@@ -377,7 +382,7 @@ def _infeasible(blank: Solution, why: Infeasibility) -> Solution:
     return replace(blank, certificate=certificate, infeasibility=why)
 
 
-def _duals(answer: Answer) -> tuple[FloatArray | None, FloatArray | None]:
+def _duals(answer: RawAnswer) -> tuple[FloatArray | None, FloatArray | None]:
     """Task weights and worker prices, signs cleaned."""
     if answer.task_weights is None or answer.worker_prices is None:
         return None, None

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
-from workbench.aggregation.priced_set import _Search, best_set_with_costs
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.priced_set import _Search, best_set_with_costs
 from workbench.base.errors import InputError
 
 
@@ -65,7 +65,7 @@ def test_no_subset_is_worth_more(part):
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 20])
 def test_stopped_early_the_bound_holds(limit, monkeypatch):
-    monkeypatch.setattr("workbench.aggregation.priced_set.BATCH", 1)
+    monkeypatch.setattr("workbench.accuracy.priced_set.BATCH", 1)
     unproven = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def test_stopped_early_the_bound_holds(limit, monkeypatch):
 
 @pytest.mark.parametrize("batch", [1, 64])
 def test_the_search_needs_no_good_choice_to_begin_with(batch, monkeypatch):
-    monkeypatch.setattr("workbench.aggregation.priced_set.BATCH", batch)
+    monkeypatch.setattr("workbench.accuracy.priced_set.BATCH", batch)
     monkeypatch.setattr(_Search, "ready_made", lambda search: np.zeros((1, len(search.p)), bool))
     for seed in range(150):
         skill, costs, price = random_crowd(seed, 10)
@@ -97,7 +97,7 @@ def test_the_search_needs_no_good_choice_to_begin_with(batch, monkeypatch):
 @pytest.mark.parametrize("seed", [446, 1010, 1586, 1674])
 def test_who_is_left_out_with_whom(seed, monkeypatch):
     """Crowds in which a search that mistakes who dominates whom misses the best set."""
-    monkeypatch.setattr("workbench.aggregation.priced_set.BATCH", 1)
+    monkeypatch.setattr("workbench.accuracy.priced_set.BATCH", 1)
     monkeypatch.setattr(_Search, "ready_made", lambda search: np.zeros((1, len(search.p)), bool))
     rng = np.random.default_rng(seed)
     skill, costs = rng.uniform(0.5, 0.95, 11), rng.uniform(0, 1, 11)

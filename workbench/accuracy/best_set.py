@@ -16,18 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.majority_accuracy import (
+from workbench.accuracy.majority import (
     EQUAL,
     majority_accuracy,
     prefix_accuracies,
     prefix_errors,
-    probabilities,
 )
-from workbench.aggregation.votes import TIE
-from workbench.aggregation.weighted_accuracy import log_odds, log_odds_accuracy
+from workbench.accuracy.weighted import log_odds, log_odds_accuracy
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.crowd.votes import TIE
 
 FOLLOWED = 2**14
 """Differences between the sides that the search for the last deciding labeler follows."""
@@ -237,7 +236,7 @@ def largest_count(workers: int) -> int:
 
 
 def _crowd(skill: ArrayLike) -> FloatArray:
-    p = probabilities("skill", skill, 1)
+    p = checks.probabilities("skill", skill, 1)
     if not len(p):
         raise InputError("skill is empty: give the skill of one labeler or more")
     return p

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation import weighted_accuracy
-from workbench.aggregation.error_rate import vote_error
-from workbench.aggregation.majority_accuracy import prefix_accuracies
-from workbench.aggregation.weighted_accuracy import (
+from workbench.accuracy import weighted as weighted_accuracy
+from workbench.accuracy.error_rate import vote_error
+from workbench.accuracy.majority import prefix_accuracies
+from workbench.accuracy.weighted import (
     log_odds,
     log_odds_accuracies,
     log_odds_accuracy,

@@ -48,7 +48,7 @@ def majority_accuracy(skill: ArrayLike) -> float:
     -----
     Source: Liu, Liu (2015), equation (2).
     """
-    p = probabilities("skill", skill, 1)
+    p = checks.probabilities("skill", skill, 1)
     return float(_tails(p, since=len(p))[0][-1])
 
 
@@ -69,7 +69,7 @@ def prefix_accuracies(skill: ArrayLike) -> FloatArray:
     InputError
         `skill` is not a vector of numbers from 0 to 1.
     """
-    return _tails(probabilities("skill", skill, 1))[0]
+    return _tails(checks.probabilities("skill", skill, 1))[0]
 
 
 def prefix_errors(skill: ArrayLike) -> FloatArray:
@@ -89,7 +89,7 @@ def prefix_errors(skill: ArrayLike) -> FloatArray:
     InputError
         `skill` is not a vector of numbers from 0 to 1.
     """
-    return _tails(probabilities("skill", skill, 1))[1]
+    return _tails(checks.probabilities("skill", skill, 1))[1]
 
 
 def prefix_accuracies_many(skill: ArrayLike) -> FloatArray:
@@ -118,7 +118,7 @@ def prefix_accuracies_many(skill: ArrayLike) -> FloatArray:
     2k + 1 she decides the ties, a gain of (p − ½) P(k right); from 2k + 1 to 2k + 2 she makes
     ties of majorities of one, a gain of ½ p P(k right) − ½ (1 − p) P(k + 1 right).
     """
-    given = probabilities("skill", skill, 2)
+    given = checks.probabilities("skill", skill, 2)
     p = np.ascontiguousarray(given.T)
     accuracy: FloatArray = accumulated(p, middles(p)).T
     # Sums of gains and losses are good to 1e-15, which is too coarse for what is tiny.
@@ -152,19 +152,6 @@ def best_prefixes(accuracy: ArrayLike) -> IntArray:
         raise InputError("there is no labeler to choose: give the accuracies of one or more")
     first: IntArray = (odd >= odd.max(axis=-1, keepdims=True) - EQUAL).argmax(axis=-1)
     return 2 * first + 1
-
-
-def probabilities(name: str, value: ArrayLike, axes: int) -> FloatArray:
-    """Copy a vector (axes 1) or matrix (2) of probabilities, or complain."""
-    p = checks.floats(name, value)
-    if p.ndim != axes:
-        kind = "a vector, one number a labeler" if axes == 1 else "a matrix, crowds × labelers"
-        raise InputError(f"{name} has shape {p.shape}: give {kind}")
-    if p.size and not (p.min() >= 0 and p.max() <= 1):
-        wrong = ~((p >= 0) & (p <= 1))
-        at = ", ".join(str(int(k)) for k in np.argwhere(wrong)[0])
-        raise InputError(f"{name}[{at}] is {p[wrong][0]}: give a number from 0 to 1")
-    return p
 
 
 def middles(p: FloatArray) -> FloatArray:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.solving.arrays import LinearModel
-from workbench.solving.door import FORMULATIONS, ROUTES, solve, versions
 from workbench.solving.highs import RunOptions, run
+from workbench.solving.linear_model import LinearModel
 from workbench.solving.solution import Solution, Termination
+from workbench.solving.solver import FORMULATIONS, ROUTES, solve, versions
 
 
 @dataclass(frozen=True)
-class Canary:
+class KnownProblem:
     """One problem with a known answer, and what this installation answers."""
 
     name: str
@@ -31,9 +31,9 @@ class Canary:
     note: str = ""
 
 
-def run_canaries() -> list[Canary]:
+def run_self_check() -> list[KnownProblem]:
     """Solve every canary; one that raises has failed, and says why."""
-    return [_sung(*each) for each in CANARIES]
+    return [_sung(*each) for each in KNOWN_PROBLEMS]
 
 
 def mixed_program() -> str:
@@ -109,7 +109,7 @@ def solver_version() -> str:
     return "1.15.1 or newer" if known >= (1, 15, 1) else installed
 
 
-CANARIES: tuple[tuple[str, Callable[[], str], str, str], ...] = (
+KNOWN_PROBLEMS: tuple[tuple[str, Callable[[], str], str, str], ...] = (
     ("versions", solver_version, "1.15.1 or newer", "highspy"),
     ("mixed program", mixed_program, "optimal 9", "HiGHS 1.14.0 says 15 (ERGO-Code/HiGHS#2961)"),
     ("toy example", toy_example, "optimal 15, workers (1, 2, 3)", "Ho et al. 2013, Section 5.2"),
@@ -125,13 +125,13 @@ CANARIES: tuple[tuple[str, Callable[[], str], str, str], ...] = (
 """Name, problem, right answer, note."""
 
 
-def _sung(name: str, problem: Callable[[], str], expected: str, note: str) -> Canary:
+def _sung(name: str, problem: Callable[[], str], expected: str, note: str) -> KnownProblem:
     started = time.perf_counter()
     try:
         got = problem()
     except Exception as error:  # a broken installation fails in ways not foreseen here
         got = f"{type(error).__name__}: {error}"
-    return Canary(name, expected, got, got == expected, time.perf_counter() - started, note)
+    return KnownProblem(name, expected, got, got == expected, time.perf_counter() - started, note)
 
 
 def _told(solution: Solution) -> str:

@@ -16,12 +16,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.error_rate import vote_error
-from workbench.aggregation.majority_accuracy import probabilities
-from workbench.aggregation.votes import TIE
+from workbench.accuracy.error_rate import vote_error
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
+from workbench.crowd.votes import TIE
 
 FIRST = 8
 """Labelers whose votes are listed outright; where there are more, halves are listed apart."""
@@ -56,7 +55,7 @@ def log_odds(estimate: ArrayLike, *, tolerance: float = 0.0, truncate: float = 0
     -----
     Source: Liu, Liu (2015), Section 4.1.
     """
-    p = probabilities("estimate", estimate, 2 if np.ndim(estimate) == 2 else 1)
+    p = checks.probabilities("estimate", estimate, 2 if np.ndim(estimate) == 2 else 1)
     _options(tolerance, truncate)
     return _weights(p, tolerance, truncate)
 
@@ -213,7 +212,7 @@ def smallest_weight_gap(skill: ArrayLike) -> float:
     -----
     Source: Liu, Liu (2015), Section 4.2; the tolerance ε is to be below half of it.
     """
-    p = probabilities("skill", skill, 1)
+    p = checks.probabilities("skill", skill, 1)
     if len(p) > MOST_GAP:
         raise InputError(f"skill has {len(p)} entries: give at most {MOST_GAP}")
     if ((p == 0) | (p == 1)).any():
@@ -318,8 +317,10 @@ def _pair(
     truncate: float,
 ) -> tuple[FloatArray, FloatArray]:
     """Skills, and the weights of their estimates."""
-    p = probabilities("skill", skill, axes)
-    estimate = p if weight_skill is None else probabilities("weight_skill", weight_skill, axes)
+    p = checks.probabilities("skill", skill, axes)
+    estimate = (
+        p if weight_skill is None else checks.probabilities("weight_skill", weight_skill, axes)
+    )
     if p.shape != estimate.shape:
         raise InputError(
             f"skill has shape {p.shape} and weight_skill {estimate.shape}: give an estimate of "

@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.error_rate import EPS, MERGE, ROUNDING, ErrorRate, vote_error
-from workbench.aggregation.votes import TIE
+from workbench.accuracy.error_rate import EPS, MERGE, ROUNDING, ErrorRate, vote_error
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
+from workbench.crowd.votes import TIE
 
 MOST_CLASSES = 1000
 CHUNK = 2**22

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.error_rate import vote_error
-from workbench.aggregation.plurality import plurality_error
-from workbench.aggregation.votes import TIE, expected_accuracy
+from workbench.accuracy.error_rate import vote_error
+from workbench.accuracy.plurality import plurality_error
+from workbench.aggregation.voting import expected_accuracy
 from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes, one_coin_labels
+from workbench.crowd.votes import TIE
 
 
 def enumerated(p, w, L):

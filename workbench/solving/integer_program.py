@@ -22,9 +22,15 @@ from workbench.solving.highs import RunOptions
 from workbench.solving.linear import lifted, solve_linear
 from workbench.solving.patterns.route import run_patterns
 from workbench.solving.pyomo_route import run_pyomo
-from workbench.solving.scaling import View, is_loose, view
+from workbench.solving.scaling import ScaledProblem, is_loose, view
 from workbench.solving.search.primal_heuristic import solve_from_start
-from workbench.solving.solution import Answer, Infeasibility, Moment, RelaxationProof, Termination
+from workbench.solving.solution import (
+    Incumbent,
+    Infeasibility,
+    RawAnswer,
+    RelaxationProof,
+    Termination,
+)
 
 CLOSABLE = 20_000
 """Pairs up to which branch and bound may close the gap that patterns leave."""
@@ -54,8 +60,8 @@ class Attempt:
     In terms of the problem's own pairs, tasks, workers and prices.
     """
 
-    answer: Answer
-    relaxed: Answer | None = None
+    answer: RawAnswer
+    relaxed: RawAnswer | None = None
     why: Infeasibility | None = None
 
     @property
@@ -83,10 +89,10 @@ def solve_whole(
         relaxed = plain.back(_relaxation(plain, left))
     if relaxed.termination is Termination.INFEASIBLE and proven_infeasible(problem.typed, left()):
         return Attempt(relaxed, relaxed)
-    known = Known(seen, relaxed, report, started)
+    known = SearchState(seen, relaxed, report, started)
     proofs = _proofs(tight) if is_loose(problem) else ()
     known.tell(
-        Answer(
+        RawAnswer(
             *(Termination.TIME_LIMIT, _start(seen.inner, tight)),
             bound=_bound(seen.inner, tight),
             proofs=proofs,
@@ -96,7 +102,7 @@ def solve_whole(
         if known.narrow():
             tight = _relaxation(known.view, left)
             bound = _bound(known.problem, tight)
-            known.tell(Answer(Termination.TIME_LIMIT, bound=bound, proofs=_proofs(tight)))
+            known.tell(RawAnswer(Termination.TIME_LIMIT, bound=bound, proofs=_proofs(tight)))
         answer = _by_methods(known, tight, route, method, left)
         wide = answer.pairs is not None and known.too_wide(known.cost(answer))
         if not wide or left().time_limit == LEAST_SECONDS:
@@ -104,14 +110,14 @@ def solve_whole(
         known.answer = replace(known.answer, pairs=answer.pairs)
 
 
-def _relaxation(seen: View, left: Remaining) -> Answer:
+def _relaxation(seen: ScaledProblem, left: Remaining) -> RawAnswer:
     """The relaxation of the inner problem, by its pairs, tasks and workers."""
     problem = seen.inner
     answer = solve_linear(problem.typed, "typed", "arrays", "auto", left())
     return lifted(problem.typed, answer, problem.pairs)
 
 
-def _proofs(relaxed: Answer) -> tuple[RelaxationProof, ...]:
+def _proofs(relaxed: RawAnswer) -> tuple[RelaxationProof, ...]:
     """What proves the bound of the program as the solver sees it."""
     weights, prices = relaxed.task_weights, relaxed.worker_prices
     if weights is None or prices is None or not np.isfinite([*weights, *prices]).all():
@@ -119,7 +125,7 @@ def _proofs(relaxed: Answer) -> tuple[RelaxationProof, ...]:
     return (RelaxationProof(np.maximum(weights, 0.0), np.maximum(prices, 0.0)),)
 
 
-def _bound(problem: AssignmentProblem, relaxed: Answer) -> float | None:
+def _bound(problem: AssignmentProblem, relaxed: RawAnswer) -> float | None:
     """What the relaxation's dual values prove of the integer program."""
     for proof in _proofs(relaxed):
         weights, prices = proof.task_weights, proof.worker_prices
@@ -127,7 +133,7 @@ def _bound(problem: AssignmentProblem, relaxed: Answer) -> float | None:
     return None
 
 
-def _start(problem: AssignmentProblem, relaxed: Answer) -> FloatArray | None:
+def _start(problem: AssignmentProblem, relaxed: RawAnswer) -> FloatArray | None:
     """Round the relaxation, if there is one, to a whole plan to start from, if it can be."""
     shares = np.zeros(problem.shape) if relaxed.pairs is None else _matrix(problem, relaxed.pairs)
     assignment = rounded(problem, shares)
@@ -140,31 +146,35 @@ def _matrix(problem: AssignmentProblem, pairs: FloatArray) -> FloatArray:
     return matrix
 
 
-class Known:
+class SearchState:
     """What is known of an integer program so far: plan, bound, proofs and history.
 
     `answer` is told in the terms of `view.inner`, what is reported in those of `view.outer`.
     """
 
     def __init__(
-        self, seen: View, relaxed: Answer, report: Callable[[Attempt], None], started: float
+        self,
+        seen: ScaledProblem,
+        relaxed: RawAnswer,
+        report: Callable[[Attempt], None],
+        started: float,
     ) -> None:
         self.view, self.relaxed, self.report, self.started = seen, relaxed, report, started
-        self.answer = Answer(Termination.TIME_LIMIT)
-        self.earlier = Answer(Termination.TIME_LIMIT)
+        self.answer = RawAnswer(Termination.TIME_LIMIT)
+        self.earlier = RawAnswer(Termination.TIME_LIMIT)
 
     @property
     def problem(self) -> AssignmentProblem:
         """As the solver sees it."""
         return self.view.inner
 
-    def cost(self, answer: Answer) -> float:
+    def cost(self, answer: RawAnswer) -> float:
         """What an answer's plan costs; infinite without one."""
         if answer.pairs is None:
             return np.inf
         return float(self.problem.prices[self.problem.pairs] @ answer.pairs)
 
-    def complete(self, answer: Answer) -> Answer:
+    def complete(self, answer: RawAnswer) -> RawAnswer:
         """An answer with the best plan and bound and all the proofs so far, and its moment."""
         if self.cost(self.answer) < self.cost(answer):
             answer = replace(answer, pairs=self.answer.pairs)
@@ -175,10 +185,10 @@ class Known:
         history = self.answer.history
         if cost < np.inf or bound is not None:
             seconds = time.perf_counter() - self.started
-            history = (*history, Moment(seconds, cost if cost < np.inf else None, bound))
+            history = (*history, Incumbent(seconds, cost if cost < np.inf else None, bound))
         return replace(answer, bound=bound, proofs=tuple(kinds.values()), history=history)
 
-    def tell(self, answer: Answer) -> None:
+    def tell(self, answer: RawAnswer) -> None:
         """Report an answer, and remember it."""
         self.answer = self.complete(answer)
         self.report(Attempt(self.outer(self.answer), self.relaxed))
@@ -188,7 +198,7 @@ class Known:
         whole = np.round(pairs) + 0.0
         # The solver's tolerance is absolute: what it takes for a plan may be none.
         good = not _broken(self.problem, whole)
-        told = Answer(Termination.TIME_LIMIT, whole if good else None)
+        told = RawAnswer(Termination.TIME_LIMIT, whole if good else None)
         if np.isfinite(bound) and not self.too_wide(self.cost(told)):
             told = replace(told, bound=bound)
         self.tell(told)
@@ -204,7 +214,7 @@ class Known:
         self.earlier = self.outer(self.answer)
         self.view = self.view.affordable(cost)
         assert self.earlier.pairs is not None
-        self.answer = Answer(Termination.TIME_LIMIT, self.view.into(self.earlier.pairs))
+        self.answer = RawAnswer(Termination.TIME_LIMIT, self.view.into(self.earlier.pairs))
         return True
 
     def too_wide(self, cost: float) -> bool:
@@ -218,7 +228,7 @@ class Known:
     def _highest(self) -> float:
         return float(self.problem.prices[self.problem.pairs].max(initial=0.0))
 
-    def outer(self, answer: Answer) -> Answer:
+    def outer(self, answer: RawAnswer) -> RawAnswer:
         """An answer in the terms of the problem asked about, with all that was known earlier."""
         back = self.view.back(answer)
         kinds = {type(proof): proof for proof in (*self.earlier.proofs, *back.proofs)}
@@ -230,7 +240,9 @@ class Known:
         )
 
 
-def _by_methods(known: Known, relaxed: Answer, route: str, method: str, left: Remaining) -> Answer:
+def _by_methods(
+    known: SearchState, relaxed: RawAnswer, route: str, method: str, left: Remaining
+) -> RawAnswer:
     """The answer of the method asked for, or of the first after it whose answer is sound."""
     order = [method, *(each for each in FALLBACKS if each != method)]
     if route == "pyomo":
@@ -248,11 +260,11 @@ def _by_methods(known: Known, relaxed: Answer, route: str, method: str, left: Re
         known.answer = replace(before, pairs=known.answer.pairs, history=known.answer.history)
         if left().time_limit == LEAST_SECONDS:
             break
-    answer = Answer(Termination.NUMERICS, note="; ".join(failed))
+    answer = RawAnswer(Termination.NUMERICS, note="; ".join(failed))
     return replace(known.complete(answer), note=answer.note)
 
 
-def _wrong(known: Known, answer: Answer, gap: float) -> str:
+def _wrong(known: SearchState, answer: RawAnswer, gap: float) -> str:
     """What speaks against an answer that may leave a gap; empty for nothing."""
     cost, best = known.cost(answer), known.cost(known.answer)
     ending, least = answer.termination, min(cost, best)
@@ -279,7 +291,7 @@ def _broken(problem: AssignmentProblem, pairs: FloatArray) -> str:
     return ", ".join(check.name for check in checks if not check.passed)
 
 
-def _by_patterns(known: Known, relaxed: Answer, left: Remaining) -> Answer:
+def _by_patterns(known: SearchState, relaxed: RawAnswer, left: Remaining) -> RawAnswer:
     """Column generation: to the end where only it can get there, else while it gets on.
 
     Label counts go before it where they can prove an optimum at once, and what it leaves open
@@ -315,7 +327,9 @@ def labels_count(problem: AssignmentProblem) -> bool:
     return equal and problem.shape[0] < ALIKE * problem.typed.shape[0]
 
 
-def _by_search(known: Known, relaxed: Answer, left: Remaining, *, branching: bool = True) -> Answer:
+def _by_search(
+    known: SearchState, relaxed: RawAnswer, left: Remaining, *, branching: bool = True
+) -> RawAnswer:
     """Heuristic and label counts, then branch and bound on what they leave open."""
     if relaxed.pairs is None or relaxed.task_weights is None or relaxed.worker_prices is None:
         return _by_highs(known, relaxed, left)
@@ -333,11 +347,11 @@ def _by_search(known: Known, relaxed: Answer, left: Remaining, *, branching: boo
     )
 
 
-def _by_highs(known: Known, _: Answer, left: Remaining) -> Answer:
+def _by_highs(known: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
     return run_arrays(known.problem, "ip", left(), known.answer.pairs, known.improved)
 
 
-def _by_pyomo(known: Known, _: Answer, left: Remaining) -> Answer:
+def _by_pyomo(known: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
     return run_pyomo(known.problem, "ip", left())
 
 

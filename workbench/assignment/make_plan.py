@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.error_rate import lemma_1_bounds, vote_errors
-from workbench.aggregation.votes import linear_weights
+from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
+from workbench.aggregation.voting import linear_weights
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
@@ -29,7 +29,7 @@ PAIR = ("task", "worker")
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class AssignmentPlan:
     """An assignment by name, and what is known of it.
 
     Attributes
@@ -70,7 +70,7 @@ def make_plan(
     gap: float = 0.0,
     threads: int = 1,
     seed: int = 0,
-) -> Plan:
+) -> AssignmentPlan:
     """Cheapest assignment that covers every task at error ε, or the best found in time.
 
     Parameters
@@ -116,12 +116,12 @@ def make_plan(
             message = f"no plan found: {solution.note or solution.termination}"
         if strangers:
             message += f" (left out, skill unknown: {checks.listing(strangers)})"
-        return Plan(empty, solution, taken, strangers, message=message)
+        return AssignmentPlan(empty, solution, taken, strangers, message=message)
     chosen = solution.assignment > 0.5
     row, column = np.nonzero(chosen)
     skill = taken.to_numpy().T[_types(taken, tasks)]
     weights = linear_weights(skill)
-    return Plan(
+    return AssignmentPlan(
         pd.DataFrame({"task": tasks.index[row], "worker": taken.index[column]}),
         solution,
         taken,

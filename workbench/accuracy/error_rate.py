@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.votes import TIE
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.crowd.votes import TIE
 
 MERGE = 1e-13
 """Sums closer to each other than this share of Σ|w| are merged."""

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.error_rate import vote_error
+from workbench.accuracy.error_rate import vote_error
 from workbench.assignment.correction import corrected_epsilon
-from workbench.assignment.guarantees import (
+from workbench.assignment.primal import primal_approximation
+from workbench.assignment.theorems import (
     mean_qualities,
     theorem_2,
     theorem_3,
     theorem_4,
     theorem_5,
 )
-from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import sampled_weights
 from workbench.base.errors import InputError
 from workbench.solving import solve

@@ -25,12 +25,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.majority_accuracy import (
+from workbench.accuracy.majority import (
     EQUAL,
     accumulated,
     majority_accuracy,
     middles,
-    probabilities,
 )
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -106,7 +105,7 @@ def best_set_with_costs(
     -----
     Source: Liu, Liu (2015), Section 2.1, which names π(S) − C(S) and leaves it.
     """
-    p = probabilities("skill", skill, 1)
+    p = checks.probabilities("skill", skill, 1)
     c = _costs(costs, len(p))
     checks.number("price", price, 0.0, np.finfo(np.float64).max)
     checks.count("limit", limit, 1)

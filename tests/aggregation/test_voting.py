@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from workbench.aggregation.votes import (
+from workbench.aggregation.voting import (
     TIE,
     expected_accuracy,
     fair_choice,

@@ -8,16 +8,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from workbench.aggregation import error_rate
-from workbench.aggregation.error_rate import (
+from workbench.accuracy import error_rate
+from workbench.accuracy.error_rate import (
     ErrorRate,
     lemma_1_bound,
     lemma_1_bounds,
     vote_error,
     vote_errors,
 )
-from workbench.aggregation.votes import TIE
 from workbench.base.errors import InputError
+from workbench.crowd.votes import TIE
 
 
 def enumerated(skill, weight):
