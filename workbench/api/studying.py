@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.api._result import Result
+from workbench.api.result import Result
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
 from workbench.pages import report as page
