@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from workbench.cli.streams import say
-from workbench.studies.progress import told
 
 if TYPE_CHECKING:
     from workbench.studies.run import Progress
@@ -50,7 +49,7 @@ def _lines(study: str) -> Callable[[Progress], None]:
         now = time.monotonic()
         if now - last >= EVERY or not progress.left:
             last = now
-            say(f"{study}: {told(progress)}")
+            say(f"{study}: {progress.summary()}")
 
     return show
 
@@ -75,7 +74,7 @@ def _bar(study: str) -> Iterator[Callable[[Progress], None]]:
                 shown,
                 total=progress.planned,
                 completed=progress.skipped + progress.done,
-                told=told(progress),
+                told=progress.summary(),
             )
 
         yield show

@@ -256,16 +256,17 @@ def verify(
     Trials of a study of your own are run again only where --study names its file. Exit code 1 if
     anything is wrong.
     """
-    from workbench.studies import verify as checks
+    from workbench.studies.repair import repair
     from workbench.studies.source import own_sources
+    from workbench.studies.verify import verify as verify_store
 
     named = own_sources(code)
 
     if quarantine:
-        for line in checks.quarantine(store_path):
+        for line in repair(store_path):
             say(line)
     with working("running a sample of trials again", after=3.0):
-        found = checks.verify(store_path, sample=sample, seed=seed, named=named)
+        found = verify_store(store_path, sample=sample, seed=seed, named=named)
     if as_json:
         emit(found.payload())
     else:
@@ -298,7 +299,7 @@ def export(name: str, store_path: Path, out: Path, as_json: bool) -> None:
         click.echo(f"written: {out}, {len(trials):,} trials, {len(trials.columns)} columns")
 
 
-@command.command(epilog="Example: workbench study merge studies.shard-*.jsonl")
+@command.command(epilog="Example: workbench study merge studies.shard-*.sqlite")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @store_option
 @idle_seed_option
