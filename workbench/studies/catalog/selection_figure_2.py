@@ -23,7 +23,7 @@ from workbench.studies.catalog._selection import (
     summaries,
 )
 from workbench.studies.measures import ended
-from workbench.studies.study import Analysis, Parameter, Params, Record, Size
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size
 from workbench.studies.trials import Streams
 
 SWEEPS = {
@@ -40,7 +40,9 @@ def trial(params: Params, streams: Streams) -> Record:
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """Accuracy and size of both panels, and how rules differ on the same crowds."""
-    sentences, tables, charts = [], {}, []
+    sentences: list[str] = []
+    tables: dict[str, pd.DataFrame] = {}
+    charts: list[Chart] = []
     for sweep, (column, label, where) in SWEEPS.items():
         rows = table[table["sweep"] == sweep]
         if not (rows["status"] == "ok").any():

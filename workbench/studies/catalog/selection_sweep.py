@@ -138,7 +138,8 @@ def _sentences(points: pd.DataFrame, apart: pd.DataFrame) -> list[str]:
         )
         for word, some in (("most ahead", ahead), ("most behind", behind)):
             if len(some):
-                row = some.loc[some["mean"].astype(float).abs().idxmax()].to_dict()
+                far = some["mean"].astype(float).abs()
+                row = some[far == far.max()].iloc[0].to_dict()
                 text += f"; {word}: {signed(row)} ({_where(row)})"
         sentences.append(text + ".")
     plain = points[_plain(points)].sort_values("controls", kind="stable")
