@@ -155,7 +155,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
     if rows.empty:
         return Analysis(findings=(ended(table),))
     shares = {
-        f"{missed}_{name}": rows[f"{missed}_{name}"] / rows[base]
+        f"{missed}_{name}": (rows[f"{missed}_{name}"] / rows[base]).astype(float)
         for name in CONFIDENCES
         for missed, base in (("missed", "sheets_drawn"), ("missed_chosen", "choices"))
     }
