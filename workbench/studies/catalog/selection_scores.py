@@ -61,8 +61,7 @@ def trial(params: Params, streams: Streams) -> Record:
         "bias": float(off.mean()),
         "plug_in_bias": float(plug_in_off.mean()),
         **{f"missed_{name}": int((np.abs(off) > far).sum()) for name, far in reach.items()},
-        # Σ L² w(1 − w)/n / √|S|, what the plug-in is said to add (supplement, Lemma 2).
-        "plug_in_bias_promised": set_score(L**2 * fixed * (1 - fixed) / n),
+        "plug_in_bias_promised": _promised_bias(fixed, n, L),
         "choices": len(chosen_off),
         "optimism": float(chosen_off.mean()),
         "plug_in_optimism": float(chosen_plug_in_off.mean()),
@@ -80,6 +79,11 @@ def _half_width(controls: int, classes: int, confidence: float) -> float:
     one = scores([controls], [controls], classes)
     low, high = interval(one, np.zeros(1, dtype=np.int64), confidence=confidence)
     return (high - low) / 2
+
+
+def _promised_bias(skill: FloatArray, controls: int, classes: int) -> float:
+    """Σ L² w(1 − w)/n / √|S|, what the plug-in is said to add (supplement, Lemma 2)."""
+    return set_score(classes**2 * skill * (1 - skill) / controls)
 
 
 def _optimism(value: FloatArray, worth: FloatArray, budget: int, streams: Streams) -> float:
