@@ -25,7 +25,7 @@ from workbench.base.seeds import Seed, stream
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.selection.rules import NOBODY, Selection, Ties, select, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
-from workbench.studies.measures import (
+from workbench.studies.measures import (, sentences
     bars,
     fill,
     in_order,
@@ -206,7 +206,7 @@ TIES = Parameter(
 def sound(table: pd.DataFrame) -> pd.DataFrame:
     """The table with what a trial measured missing where it did not end ok."""
     fields = table.reindex(columns=list(MEASURED)).where(table["status"].astype(str) == "ok")
-    return table.assign(**fields.to_dict("series"))
+    return table.assign(**{name: fields[name] for name in MEASURED})
 
 
 def summaries(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -299,20 +299,20 @@ def choice_sentences(
     points: pd.DataFrame, apart: pd.DataFrame, x: str, shown: Sequence[float]
 ) -> list[str]:
     """Accuracy and size of each rule at some settings, and how far selected is from its rivals."""
-    sentences = []
+    texts = []
     for value in dict.fromkeys(shown):
-        here, less = (rows[rows[x] == value].to_dict("records") for rows in (points, apart))
+        here, less = (rows[rows[x] == value] for rows in (points, apart))
         rules = "{method} {accuracy_exact:±4} ({size:±2} workers)"
-        levels = [fill(rules, {**row, "accuracy_exact_se": row["se"]}) for row in here]
-        gaps = [f"{row['rival']} {signed(row)}" for row in less]
-        sentences.append(
+        levels = sentences(rules, here.assign(accuracy_exact_se=here["se"]))
+        gaps = [f"{row['rival']} {signed(row)}" for row in less.to_dict("records")]
+        texts.append(
             f"{x} = {value:g}, accuracy: {', '.join(levels)}; selected less {', '.join(gaps)}."
         )
     rows = apart[apart["rival"] == "plug-in"].to_dict("records")
     if rows:
         gaps = [f"{signed(row)} at {x} = {row[x]:g}" for row in rows]
-        sentences.append(f"Selected less plug-in: {', '.join(gaps)}.")
-    return sentences
+        texts.append(f"Selected less plug-in: {', '.join(gaps)}.")
+    return texts
 
 
 def signed(row: Mapping[Any, Any], digits: int = 4) -> str:
