@@ -25,11 +25,12 @@ from workbench.base.seeds import Seed, stream
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.selection.rules import NOBODY, Selection, Ties, select, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
-from workbench.studies.measures import (, sentences
+from workbench.studies.measures import (
     bars,
     fill,
     in_order,
     instance,
+    sentences,
     summarise,
 )
 from workbench.studies.study import Chart, Parameter, Params, Record
