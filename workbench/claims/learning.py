@@ -25,7 +25,7 @@ from workbench.claims.reading import (
     percent,
 )
 from workbench.studies.catalog import learn_average, learn_growth, learn_regret
-from workbench.studies.catalog._learning import (
+from workbench.studies.catalog.learning_runs import (
     SHAPES,
     Curve,
     best_shape,

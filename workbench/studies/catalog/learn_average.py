@@ -16,7 +16,7 @@ from __future__ import annotations
 import pandas as pd
 
 from workbench.studies.catalog._curves import ended, listed, plus_minus
-from workbench.studies.catalog._learning import (
+from workbench.studies.catalog.learning_runs import (
     repeats_label,
     rewards,
     run_once,

@@ -28,7 +28,7 @@ from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import contextual, practical
 from workbench.studies.catalog._curves import ended, plus_minus
-from workbench.studies.catalog._learning import grid, long, over_time
+from workbench.studies.catalog.learning_runs import grid, long, over_time
 from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means

@@ -17,7 +17,7 @@ import pandas as pd
 
 from workbench.learning.schedule import practical
 from workbench.studies.catalog._curves import ended
-from workbench.studies.catalog._learning import (
+from workbench.studies.catalog.learning_runs import (
     SHAPES,
     best_shape,
     grid,

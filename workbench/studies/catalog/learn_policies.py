@@ -23,7 +23,7 @@ from workbench.learning.policies import Policy, comparators
 from workbench.learning.schedule import practical
 from workbench.learning.trial import play
 from workbench.studies.catalog._curves import ended, plus_minus
-from workbench.studies.catalog._learning import CROWDS, draw_crowd, grid, long
+from workbench.studies.catalog.learning_runs import CROWDS, draw_crowd, grid, long
 from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences

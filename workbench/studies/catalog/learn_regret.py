@@ -14,7 +14,7 @@ from __future__ import annotations
 import pandas as pd
 
 from workbench.studies.catalog._curves import ended, plus_minus
-from workbench.studies.catalog._learning import (
+from workbench.studies.catalog.learning_runs import (
     SHAPES,
     best_shape,
     growth,
