@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from tests import chromium
 from workbench.base.errors import InputError
 from workbench.pages import numbers, provenance, repeat, report
-from workbench.studies.plan import plan
+from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.request import request
-from workbench.studies.store import Plan, Store
-from workbench.studies.trial import Outcome, Source, Status, attempt
+from workbench.studies.source import Source
+from workbench.studies.store import Store
+from workbench.studies.study_plan import StudyPlan
+from workbench.studies.trials import plan
 
 TOYS = str(Path(__file__).with_name("studies") / "toys.py")
 HOSTILE = '"><script>alert(1)</script><img src=http://127.0.0.1:9/x.png onerror=alert(2)>'
@@ -81,7 +83,7 @@ def fill(path, source, size="smoke", *, repetitions=1, trials=None, sweep=None, 
     """Keep a study's first trials, as a run that was cut short would."""
     study = source.load()
     sweep = study.check_sweep(study.sizes[size].sweep if sweep is None else sweep)
-    asked = Plan.of(source, study, size=size, sweep=sweep, repetitions=repetitions, seed=seed)
+    asked = StudyPlan.of(source, study, size=size, sweep=sweep, repetitions=repetitions, seed=seed)
     listed = list(plan(study, sweep, repetitions, seed))
     with Store.open(path, write=True) as store:
         store.remember(asked)
@@ -368,7 +370,7 @@ def test_the_command_asks_for_the_same_trials(tmp_path, monkeypatch, size, sweep
     source = module(tmp_path)
     study = source.load()
     sweep = study.check_sweep(study.sizes[size].sweep if sweep is None else sweep)
-    asked = Plan(source, "odd", 1, size, sweep, 3, 11)
+    asked = StudyPlan(source, "odd", 1, size, sweep, 3, 11)
     command = repeat.run_command(asked, study if known else None, Path("my trials.sqlite"))
     if not known and size == "file":
         assert command == ""
@@ -392,7 +394,7 @@ def test_a_sweep_no_option_can_say_becomes_a_file(tmp_path):
     source = Source.of("gold-estimates")
     study = source.load()
     sweep = study.check_sweep([{"skill": [0.9]}, {"radius": [0.1, 0.2]}, {"delta": [0.5]}])
-    asked = Plan(source, study.name, study.version, "file", sweep, 2, 5)
+    asked = StudyPlan(source, study.name, study.version, "file", sweep, 2, 5)
     assert repeat.run_command(asked, study, Path("studies.sqlite")) == ""
     path = tmp_path / repeat.file_name(asked)
     path.write_text(repeat.study_file(asked))
@@ -407,7 +409,7 @@ def test_a_sweep_no_option_can_say_becomes_a_file(tmp_path):
 
 def test_a_file_holds_any_value():
     sweep = [{"fair": [True, False], "word": ['a "b"\\', "é\x7f\n"], "x": [1e-5, -2]}, {"x": [3]}]
-    asked = Plan(Source("catalogued"), "odd", 1, "file", tuple(sweep), 1, 0)
+    asked = StudyPlan(Source("catalogued"), "odd", 1, "file", tuple(sweep), 1, 0)
     assert tomllib.loads(repeat.study_file(asked))["sweep"] == sweep
     with_gap = dataclasses.replace(asked, sweep=({"gap": [None]},))
     assert repeat.study_file(with_gap) == "", "TOML has no word for it"
@@ -418,7 +420,7 @@ def test_a_sweep_nothing_can_say(store, tmp_path):
     fill(store, source, sweep=[{"x": [1], "word": ["with, comma"]}, {"x": [2]}])
     assert "cannot be said on a command line" in text(page(store))
     study = source.load()
-    lost = Plan(source, "odd", 1, "file", study.sizes["smoke"].sweep, 1, 0)
+    lost = StudyPlan(source, "odd", 1, "file", study.sizes["smoke"].sweep, 1, 0)
     assert repeat.run_command(lost, None, store) == ""
 
 

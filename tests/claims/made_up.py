@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from workbench.studies.attempt import attempt
 from workbench.studies.catalog import MODULES
-from workbench.studies.plan import plan
-from workbench.studies.trial import Source, attempt
+from workbench.studies.source import Source
+from workbench.studies.trials import plan
 
 N = 40
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tests.claims.made_up import run_serially
-from workbench.studies.plan import plan
-from workbench.studies.trial import Source, attempt
+from workbench.studies.attempt import attempt
+from workbench.studies.source import Source
+from workbench.studies.trials import plan
 
 OWN = (
     "weighted-vote", "gold-estimates", "offline-assignment", "sampled-weights", "toy-example",

@@ -8,16 +8,16 @@ import pytest
 
 import workbench
 from tests.claims.made_up import Tables
+from tests.studies.serial import Serial
 from workbench import claims
 from workbench.base.errors import InputError
 from workbench.claims import Claim, Finding, Ruling, judge, markdown, register, studies_needed
 from workbench.claims import adaptive as paper
 from workbench.studies.catalog import MODULES
 from workbench.studies.executors import Limits
-from workbench.studies.executors.serial import Serial
 from workbench.studies.run import run
+from workbench.studies.source import Source
 from workbench.studies.store import Store
-from workbench.studies.trial import Source
 
 ASSERTED = {
     "lemma-1", "lemma-2", "lemma-3", "theorem-1", "theorem-2", "theorem-3", "theorem-4",

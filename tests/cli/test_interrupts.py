@@ -27,8 +27,8 @@ import pytest
 
 from crowd_models import AssignmentProblem
 from crowd_models.files import write_problem
+from tests.studies.serial import Serial
 from workbench.crowd.datasets import DATA_VARIABLE
-from workbench.studies.executors.serial import Serial
 from workbench.studies.records import deterministic
 from workbench.studies.request import request
 from workbench.studies.run import run

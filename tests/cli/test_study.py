@@ -18,7 +18,7 @@ import pexpect
 import psutil
 import pytest
 
-from workbench.studies import records, trial
+from workbench.studies import records, source
 
 TOYS = Path(__file__).parents[1] / "studies" / "toys.py"
 WORKBENCH = [sys.executable, "-m", "workbench.cli"]
@@ -223,7 +223,7 @@ def marked(tmp_path, run, monkeypatch):
     assert run("study", "run", "own.py", "--processes", 1, "--json").exit_code == 0
     mark = tmp_path / "was run"
     mark.unlink()
-    trial._load.cache_clear()
+    source._load.cache_clear()
     return mark
 
 
@@ -305,7 +305,7 @@ def test_compiled_code_beside_a_study_is_not_taken_for_it(marked):
     py_compile.compile(str(own), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP)
     own.write_text(text)
     os.utime(own, (1, 1))
-    assert trial.Source.of(str(own)).load().name == "own-study"
+    assert source.Source.of(str(own)).load().name == "own-study"
 
 
 # Ctrl-C in a terminal

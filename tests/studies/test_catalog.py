@@ -9,17 +9,18 @@ import pandas as pd
 import pytest
 
 from crowd_models import AssignmentProblem, requirement
+from tests.studies.serial import Serial
 from workbench.crowd.population import uniform
 from workbench.solving import solve
+from workbench.studies.attempt import attempt
 from workbench.studies.catalog import _adaptive, _arriving, competitive_ratio, exact_heuristic
 from workbench.studies.catalog._curves import at_equal_labels, differences, ended, listed
 from workbench.studies.executors import Limits
-from workbench.studies.executors.serial import Serial
-from workbench.studies.plan import Streams, Trial, plan
 from workbench.studies.run import run
+from workbench.studies.source import Source
 from workbench.studies.store import Store
 from workbench.studies.study import TrialEnded
-from workbench.studies.trial import Source, attempt
+from workbench.studies.trials import Streams, Trial, plan
 
 OURS = (
     "adaptive-figure-1",

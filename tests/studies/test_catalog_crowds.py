@@ -13,6 +13,7 @@ from workbench.crowd.datasets import LabelSet
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.crowd.votes import Votes
 from workbench.selection.scores import informativeness, set_score
+from workbench.studies.attempt import Status, attempt
 from workbench.studies.catalog import _recorded, selection_crowds
 from workbench.studies.catalog._recorded import (
     EM,
@@ -26,9 +27,9 @@ from workbench.studies.catalog._recorded import (
     simulated,
     vote,
 )
-from workbench.studies.plan import Trial, plan
+from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
-from workbench.studies.trial import Source, Status, attempt
+from workbench.studies.trials import Trial, plan
 
 NAME = "selection-crowds"
 STUDY = selection_crowds.STUDY

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from workbench.solving import Moment, Solution, Termination
+from workbench.studies.attempt import attempt
 from workbench.studies.catalog import exact_at_size
-from workbench.studies.plan import Trial, plan
-from workbench.studies.trial import Source, attempt
+from workbench.studies.source import Source
+from workbench.studies.trials import Trial, plan
 
 STUDY = exact_at_size.STUDY
 SMALL = {"tasks": 60, "workers": 30, "capacity": 40, "epsilon": 0.2, "time_limit": 20.0}

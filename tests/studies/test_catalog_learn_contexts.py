@@ -9,9 +9,10 @@ import pytest
 
 from workbench.aggregation.best_set import best_set
 from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.studies.attempt import attempt
 from workbench.studies.catalog import learn_contexts, learn_policies
-from workbench.studies.plan import Trial, plan
-from workbench.studies.trial import Source, attempt
+from workbench.studies.source import Source
+from workbench.studies.trials import Trial, plan
 
 
 @cache

@@ -12,6 +12,7 @@ import pytest
 
 from workbench.aggregation.best_set import best_set
 from workbench.crowd.datasets import LabelSet
+from workbench.studies.attempt import attempt
 from workbench.studies.catalog import learn_crowds
 from workbench.studies.catalog.learn_crowds import (
     CURVES,
@@ -24,9 +25,9 @@ from workbench.studies.catalog.learn_crowds import (
     independent,
     rank_correlation,
 )
-from workbench.studies.plan import Trial, plan
+from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
-from workbench.studies.trial import Source, attempt
+from workbench.studies.trials import Trial, plan
 
 NAME = "learn-crowds"
 

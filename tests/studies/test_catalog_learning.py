@@ -13,6 +13,7 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.learning.vetting import Removal, disagreement_rate
+from workbench.studies.attempt import attempt
 from workbench.studies.catalog import (
     _learning,
     learn_average,
@@ -20,8 +21,8 @@ from workbench.studies.catalog import (
     learn_regret,
     learn_theory,
 )
-from workbench.studies.plan import Trial, plan
-from workbench.studies.trial import Source, attempt
+from workbench.studies.source import Source
+from workbench.studies.trials import Trial, plan
 
 OURS = (
     "learn-regret",

@@ -11,12 +11,13 @@ import pytest
 from crowd_models import requirement
 from workbench.assignment.policies import KINDS
 from workbench.solving import solve
+from workbench.studies.attempt import attempt
 from workbench.studies.catalog import _arriving, assignment_policies, bad_instances
 from workbench.studies.catalog.assignment_policies import best_policies
 from workbench.studies.catalog.bad_instances import Small, neighbour, random_small, replay, search
-from workbench.studies.plan import Trial, plan
+from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
-from workbench.studies.trial import Source, attempt
+from workbench.studies.trials import Trial, plan
 
 OURS = ("assignment-policies", "bad-instances")
 

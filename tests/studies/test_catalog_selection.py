@@ -19,6 +19,7 @@ from workbench.aggregation.plurality import plurality_error
 from workbench.selection.guarantees import error_bound
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
+from workbench.studies.attempt import attempt
 from workbench.studies.catalog import (
     _selection,
     selection_bound,
@@ -27,8 +28,8 @@ from workbench.studies.catalog import (
     selection_sweep,
 )
 from workbench.studies.catalog._selection import difference, draw_pool
-from workbench.studies.plan import Trial, plan
-from workbench.studies.trial import Source, attempt
+from workbench.studies.source import Source
+from workbench.studies.trials import Trial, plan
 
 OURS = (
     "selection-figure-1",

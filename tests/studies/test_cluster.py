@@ -17,14 +17,15 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from tests.studies.serial import Serial
 from workbench.base.errors import InputError
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.executors import Limits, cluster
 from workbench.studies.executors.cluster import Cluster, Tls
-from workbench.studies.executors.serial import Serial
-from workbench.studies.plan import plan
 from workbench.studies.run import run
+from workbench.studies.source import Source
 from workbench.studies.store import Store, deterministic
-from workbench.studies.trial import Outcome, Source, Status
+from workbench.studies.trials import plan
 
 TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
 SWEEP = ({"x": [0, 1, 2], "method": ["a", "b"]}, {"act": ["nan", "raise", "infeasible"]})

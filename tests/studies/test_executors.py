@@ -19,13 +19,14 @@ import psutil
 import pytest
 
 from tests.studies.processes import assert_gone
+from tests.studies.serial import Serial
 from workbench.base.errors import InputError
+from workbench.studies.attempt import Status
 from workbench.studies.executors import Limits, worker
 from workbench.studies.executors.local import Local
-from workbench.studies.executors.serial import Serial
-from workbench.studies.executors.worker import Worker, data_limit, limited, one_thread, serve
-from workbench.studies.plan import plan
-from workbench.studies.trial import Source, Status
+from workbench.studies.executors.worker import WorkerProcess, data_limit, limited, one_thread, serve
+from workbench.studies.source import Source
+from workbench.studies.trials import plan
 
 TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
 NONE = Limits()
@@ -221,8 +222,8 @@ def test_workers_that_cannot_start_are_told(tmp_path):
         "import threading\n"
         "from workbench.studies.executors import Limits\n"
         "from workbench.studies.executors.local import Local\n"
-        "from workbench.studies.plan import plan\n"
-        "from workbench.studies.trial import Source\n"
+        "from workbench.studies.trials import plan\n"
+        "from workbench.studies.source import Source\n"
         f"source = Source.of({TOYS.name!r})\n"
         "trials = plan(source.load(), [{}], 1)\n"
         "print(list(Local(1).run(source, trials, Limits(), threading.Event())))\n"
@@ -277,8 +278,9 @@ def test_the_child_that_a_trial_forks_does_not_answer_for_it(tmp_path, late):
 def test_the_child_of_a_trial_in_this_process_ends_with_it(tmp_path):
     source = own_study(tmp_path, "return {'child': not os.fork()}", "import os")
     code = (
-        "import sys; from workbench.studies.trial import Source, attempt\n"
-        "from workbench.studies.plan import plan\n"
+        "import sys; from workbench.studies.attempt import attempt\n"
+        "from workbench.studies.source import Source\n"
+        "from workbench.studies.trials import plan\n"
         "source = Source.of(sys.argv[1])\n"
         "for trial in plan(source.load(), [{'x': [0, 1]}], 1):\n"
         "    print(attempt(source, trial).record, flush=True)\n"
@@ -415,7 +417,7 @@ def workers_here():
 
 
 def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():
-    held = Worker(TOYS, NONE)
+    held = WorkerProcess(TOYS, NONE)
     first, second = toys({"x": 1}, {"x": 2})
     held.give(first)
     held.strike()
@@ -432,7 +434,7 @@ def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():
 def test_an_answer_counts_even_if_its_sender_died_since(tmp_path):
     source = own_study(tmp_path, "threading.Timer(0.1, os._exit, [1]).start(); return {}",
                        "import os, threading")  # fmt: skip
-    held = Worker(source, Limits(deadline=0.5))
+    held = WorkerProcess(source, Limits(deadline=0.5))
     held.give(next(plan(source.load(), [{}], 1)))
     assert_gone([held._process.pid], 30)
     assert held.look() is None  # it was ready once
@@ -442,7 +444,7 @@ def test_an_answer_counts_even_if_its_sender_died_since(tmp_path):
 
 
 def test_ctrl_c_does_not_reach_a_worker_that_starts():
-    held = Worker(TOYS, NONE)
+    held = WorkerProcess(TOYS, NONE)
     held.give(toys({"x": 1})[0])
     pid = held._process.pid
     for _ in range(20):
@@ -464,7 +466,7 @@ def test_a_worker_killed_before_it_has_read_what_to_do_is_started_again(monkeypa
         start(self)
 
     monkeypatch.setattr(process, "start", fragile)
-    held = Worker(TOYS, NONE)
+    held = WorkerProcess(TOYS, NONE)
     assert held.run(toys({"x": 1})[0]).status is Status.OK
     held.kill()
     failures += [BrokenPipeError()] * worker.STARTS
@@ -474,7 +476,7 @@ def test_a_worker_killed_before_it_has_read_what_to_do_is_started_again(monkeypa
 
 
 def test_a_worker_struck_while_it_starts_does_not_start_again():
-    held = Worker(TOYS, NONE)
+    held = WorkerProcess(TOYS, NONE)
     held.give(toys({"x": 1})[0])
     held.strike()
     while (outcome := held.look()) is None:
@@ -491,8 +493,8 @@ def test_workers_end_when_their_coordinator_is_killed(tmp_path):
         "import threading\n"
         "from workbench.studies.executors import Limits\n"
         "from workbench.studies.executors.local import Local\n"
-        "from workbench.studies.plan import plan\n"
-        "from workbench.studies.trial import Source\n"
+        "from workbench.studies.trials import plan\n"
+        "from workbench.studies.source import Source\n"
         "def main():\n"
         f"    source = Source.of({TOYS.name!r})\n"
         "    sweep = [{'act': ['sleep'], 'seconds_asked': [60.0]}]\n"
@@ -521,8 +523,8 @@ def test_a_generator_left_half_used_does_not_keep_python_from_ending(tmp_path):
         "import threading\n"
         "from workbench.studies.executors import Limits\n"
         "from workbench.studies.executors.local import Local\n"
-        "from workbench.studies.plan import plan\n"
-        "from workbench.studies.trial import Source\n"
+        "from workbench.studies.trials import plan\n"
+        "from workbench.studies.source import Source\n"
         "if __name__ == '__main__':\n"
         f"    source = Source.of({TOYS.name!r})\n"
         "    trials = plan(source.load(), [{'act': ['sleep'], 'seconds_asked': [60.0]}], 9)\n"

@@ -20,12 +20,12 @@ import psutil
 import pytest
 
 from tests.studies.processes import alive, assert_gone
+from tests.studies.serial import Serial
 from workbench.studies.executors import Limits
-from workbench.studies.executors.serial import Serial
 from workbench.studies.records import latest
 from workbench.studies.run import run
+from workbench.studies.source import Source
 from workbench.studies.store import Store, deterministic
-from workbench.studies.trial import Source
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
 from workbench.studies.run import interrupts, run
 from workbench.studies.store import Store
-from workbench.studies.trial import Source
+from workbench.studies.source import Source
 
 def say(progress):
     # One write a line, unbuffered: a kill cannot keep back what has been told.

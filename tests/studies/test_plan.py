@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.base.errors import InputError
-from workbench.studies.plan import canonical, override, plan, points_of
+from workbench.studies.attempt import Status, attempt
+from workbench.studies.source import Source
 from workbench.studies.study import Parameter, Size, TrialEnded
-from workbench.studies.trial import Source, Status, attempt
+from workbench.studies.trials import canonical, override, plan, points_of
 
 TOYS = str(Path(__file__).with_name("toys.py"))
 SOURCE = Source.of(TOYS)

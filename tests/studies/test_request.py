@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import InputError
-from workbench.studies import trial
 from workbench.studies.catalog import MODULES
 from workbench.studies.request import request
-from workbench.studies.trial import Source
+from workbench.studies.source import Source
 
 TOYS = str(Path(__file__).with_name("toys.py"))
 
@@ -21,7 +20,7 @@ def toy_in_catalog(monkeypatch):
     monkeypatch.setitem(MODULES, "toy", "toy")
     load, of = Source.load, Source.of
     monkeypatch.setattr(
-        trial.Source, "load", lambda self: of(TOYS).load() if self.name == "toy" else load(self)
+        Source, "load", lambda self: of(TOYS).load() if self.name == "toy" else load(self)
     )
 
 

@@ -10,16 +10,17 @@ from threading import Event
 
 import pytest
 
+from tests.studies.serial import Serial
 from workbench.base.errors import InputError
 from workbench.studies import run as module
+from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
-from workbench.studies.executors.serial import Serial
-from workbench.studies.plan import plan
 from workbench.studies.run import Progress, interrupts, run
 from workbench.studies.shards import Shard, merge
+from workbench.studies.source import Source
 from workbench.studies.store import Store, deterministic
-from workbench.studies.trial import Outcome, Source, Status, attempt
+from workbench.studies.trials import plan
 
 TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
 

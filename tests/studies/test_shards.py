@@ -11,12 +11,14 @@ import pandas as pd
 import pytest
 
 from workbench.base.errors import InputError
-from workbench.studies.plan import Trial
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.records import deterministic
 from workbench.studies.salvage import quarantine
 from workbench.studies.shards import Shard, in_shard, merge
-from workbench.studies.store import DamagedStoreError, Plan, Store, StoreError
-from workbench.studies.trial import Outcome, Source, Status
+from workbench.studies.source import Source
+from workbench.studies.store import DamagedStoreError, Store, StoreError
+from workbench.studies.study_plan import StudyPlan
+from workbench.studies.trials import Trial
 
 HERE = Path(__file__).parent
 
@@ -30,7 +32,7 @@ def outcome(x=0, repetition=0, *, status=Status.OK, record=None, **more):
     return Outcome(trial(x, repetition, **more), status, "", measured, 0.5, None, "host:1")
 
 
-PLAN = Plan(Source("toy"), "toy", 1, "small", ({"x": list(range(12))},), 1, 0)
+PLAN = StudyPlan(Source("toy"), "toy", 1, "small", ({"x": list(range(12))},), 1, 0)
 
 
 @pytest.fixture
@@ -128,7 +130,7 @@ def test_fields_that_may_differ_do_not_contradict(store, tmp_path):
     )  # fmt: skip
     source = Source.of(str(file))
     sweep = ({"x": [1]},)
-    plan = Plan.of(source, source.load(), size="small", sweep=sweep, repetitions=1, seed=0)
+    plan = StudyPlan.of(source, source.load(), size="small", sweep=sweep, repetitions=1, seed=0)
     paths = []
     for i in (1, 2):
         with Shard.open(store, i, 2) as shard:

@@ -21,12 +21,14 @@ from hypothesis import HealthCheck, given, settings
 from workbench.base.errors import InputError
 from workbench.studies import environment
 from workbench.studies import store as store_module
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
-from workbench.studies.plan import Trial, plan
 from workbench.studies.records import deterministic
 from workbench.studies.salvage import quarantine
-from workbench.studies.store import DamagedStoreError, Plan, Store, StoreError, export
-from workbench.studies.trial import Outcome, Source, Status
+from workbench.studies.source import Source
+from workbench.studies.store import DamagedStoreError, Store, StoreError, export
+from workbench.studies.study_plan import StudyPlan
+from workbench.studies.trials import Trial, plan
 from workbench.studies.verify import verify
 
 HERE = Path(__file__).parent
@@ -42,7 +44,7 @@ def outcome(x=0, repetition=0, *, status=Status.OK, message="", record=None, **m
 
 
 def toy_plan(sweep=({"x": [2, 0, 1]},), repetitions=2):
-    return Plan(Source("toy"), "toy", 1, "small", tuple(sweep), repetitions, 0)
+    return StudyPlan(Source("toy"), "toy", 1, "small", tuple(sweep), repetitions, 0)
 
 
 @pytest.fixture
@@ -754,7 +756,9 @@ def test_what_is_lost_with_its_page_is_held_back(path):
     sweep = ({"x": list(range(30))},)
     trials = list(plan(study, sweep, 2))
     with Store.open(path, write=True) as store:
-        store.remember(Plan.of(source, study, size="small", sweep=sweep, repetitions=2, seed=0))
+        store.remember(
+            StudyPlan.of(source, study, size="small", sweep=sweep, repetitions=2, seed=0)
+        )
         store.write([Outcome(one, Status.OK, "", {"y": 1.5}) for one in trials])
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) * 3 // 4])

@@ -5,18 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.studies.serial import Serial
 from workbench.base.errors import InputError
-from workbench.studies import trial as trial_module
+from workbench.studies import source as source_module
 from workbench.studies import verify as checks
+from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.environment import Environment
 from workbench.studies.executors import Limits
-from workbench.studies.executors.serial import Serial
-from workbench.studies.plan import Trial, plan
 from workbench.studies.records import checksum, row_of
 from workbench.studies.salvage import quarantine
 from workbench.studies.shards import Shard
-from workbench.studies.store import Plan, Store
-from workbench.studies.trial import Outcome, Source, Status, attempt
+from workbench.studies.source import Source
+from workbench.studies.store import Store
+from workbench.studies.study_plan import StudyPlan
+from workbench.studies.trials import Trial, plan
 
 TOYS = Path(__file__).parent / "toys.py"
 SWEEP = ({"x": [0, 1, 2], "method": ["a", "b"]}, {"act": ["raise", "infeasible", "nan"]})
@@ -35,7 +37,7 @@ def trials(source, repetitions=2):
 
 def planned(source, repetitions=2, sweep=SWEEP):
     study = source.load()
-    return Plan.of(source, study, size="small", sweep=sweep, repetitions=repetitions, seed=0)
+    return StudyPlan.of(source, study, size="small", sweep=sweep, repetitions=repetitions, seed=0)
 
 
 @pytest.fixture
@@ -198,7 +200,7 @@ def test_a_retried_failure_is_no_duplicate(tmp_path, source, verify):
 def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
     report = verify(path, named=[])
     assert {one.kind for one in report.findings} == {"source"}
-    assert "toy: own.py is code of your own, which is run only if you name it" in report.text()
+    assert "own.py is code of your own, which is run only if you name it" in report.text()
     assert (report.repeated, report.sound) == (0, True)
     with Store.open(path, write=True) as store:
         store.remember(replace(planned(source), version=2))
@@ -214,7 +216,7 @@ def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
         store.remember(planned(changed))
     assert "changed between its runs" in verify(path, named=[changed]).text()
     file.unlink()
-    trial_module._load.cache_clear()
+    source_module._load.cache_clear()
     report = verify(path)
     assert "own.py: no such file" in report.text()
     assert report.sound
@@ -226,18 +228,18 @@ def test_what_an_older_version_kept_of_a_plan_is_filled_from_the_code(path, sour
     assert verify(path, sample=0).findings == ()
     report = verify(path, named=[])
     assert {one.kind for one in report.findings} == {"source"}
-    assert "what one plan of toy asks for is not known: toy: own.py is code" in report.text()
+    assert "what one plan of toy asks for is not known: own.py is code" in report.text()
 
 
 def test_a_plan_that_its_study_no_longer_allows_is_told(path, source, verify):
     with Store.open(path, write=True) as store:
-        store.remember(Plan(source, "toy", 1, "small", ({"x": [-5]},), 1, 0))
+        store.remember(StudyPlan(source, "toy", 1, "small", ({"x": [-5]},), 1, 0))
     assert "what one plan of toy asks for is not known: " in verify(path).text()
 
 
 def test_another_version_of_the_code_is_a_note(path, source, verify):
     here = Environment.here()
-    old = Environment({**here.packages, "numpy": "1.0"}, here.python, "", "Plan 9", "far", 1)
+    old = Environment({**here.packages, "numpy": "1.0"}, here.python, "", "StudyPlan 9", "far", 1)
     one = trials(source)[0]
     with Store.open(path, write=True) as store:
         store.append([row_of(attempt(source, one), True, old.id)], {old.id: old})
@@ -245,7 +247,7 @@ def test_another_version_of_the_code_is_a_note(path, source, verify):
     (note,) = [one for one in report.findings if one.kind == "source"]
     assert note.severity == "note"
     assert f"numpy 1.0 (here {here.packages['numpy']})" in note.message
-    assert "Plan 9" not in note.message
+    assert "StudyPlan 9" not in note.message
 
 
 def test_damage_is_a_finding_and_quarantine_a_warning(path, source, verify):

@@ -18,13 +18,13 @@ from workbench.pages import report as page
 from workbench.studies import overview
 from workbench.studies import progress as pace
 from workbench.studies.executors.choosing import chosen
-from workbench.studies.plan import plan
 from workbench.studies.request import request
 from workbench.studies.run import Progress, run
 from workbench.studies.shards import part_of, sink
+from workbench.studies.source import Source, own_sources
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart
-from workbench.studies.trial import Source, own_sources
+from workbench.studies.trials import plan
 
 if TYPE_CHECKING:
     from threading import Event

@@ -49,8 +49,8 @@ def _run_naps(trials: int, milliseconds: float) -> _Naps:
     from workbench.studies.executors import Limits
     from workbench.studies.executors.local import Local
     from workbench.studies.run import Progress, run
+    from workbench.studies.source import Source
     from workbench.studies.store import Store
-    from workbench.studies.trial import Source
 
     started, told = time.perf_counter(), _Naps()
 

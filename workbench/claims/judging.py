@@ -82,7 +82,7 @@ def judge(store: Tabled, claims: Sequence[Claim] | None = None) -> list[Verdict]
 
 def _current(store: Tabled, study: str) -> tuple[pd.DataFrame, int]:
     """Trials of the study's present version, and that version."""
-    from workbench.studies.trial import Source
+    from workbench.studies.source import Source
 
     version = Source.of(study).load().version
     return store.table(study, version), version

@@ -80,9 +80,10 @@ def command() -> None:
 @json_option
 def list_(as_json: bool) -> None:
     """List the studies of the catalog."""
+    from workbench.studies.catalog import MODULES
     from workbench.studies.overview import catalogued
 
-    rows = catalogued()
+    rows = catalogued(MODULES)
     if as_json:
         emit(rows)
         return
@@ -256,7 +257,7 @@ def verify(
     anything is wrong.
     """
     from workbench.studies import verify as checks
-    from workbench.studies.trial import own_sources
+    from workbench.studies.source import own_sources
 
     named = own_sources(code)
 

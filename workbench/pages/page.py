@@ -15,9 +15,10 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.pages import numbers, provenance, repeat
-from workbench.studies.store import Plan, Store, check_named
+from workbench.studies.source import Source, check_named
+from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart, Scalar, Study
-from workbench.studies.trial import Source
+from workbench.studies.study_plan import StudyPlan
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -163,7 +164,7 @@ def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[So
     InputError
         For a study that the store does not know, or code that made no trials in it.
     """
-    check_named(code, store.plans(), store.path)
+    check_named(code, [plan.source for plan in store.plans()], store.path)
     known = store.studies()
     names = list(known) if studies is None else list(dict.fromkeys(studies))
     for name in names:
@@ -262,9 +263,9 @@ def _try(
     return None
 
 
-def _load(name: str, plans: Sequence[Plan], code: Sequence[Source]) -> Study:
+def _load(name: str, plans: Sequence[StudyPlan], code: Sequence[Source]) -> Study:
     """Load the code of the latest plan, or of the catalog where there is no plan."""
-    return (plans[-1].code(code) if plans else Source(name)).load()
+    return (plans[-1].source.allowed(code) if plans else Source(name)).load()
 
 
 def _analyse(study: Study, table: pd.DataFrame) -> Analysis:
@@ -275,7 +276,7 @@ def _analyse(study: Study, table: pd.DataFrame) -> Analysis:
 
 
 def _asked(
-    plans: Sequence[Plan],
+    plans: Sequence[StudyPlan],
     study: Study | None,
     ended: set[str],
     path: Path,
@@ -315,13 +316,13 @@ def _value(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _parameters(table: pd.DataFrame, plans: Sequence[Plan]) -> list[str]:
+def _parameters(table: pd.DataFrame, plans: Sequence[StudyPlan]) -> list[str]:
     """Parameters that were swept, as far as the table has them."""
     swept = dict.fromkeys(name for one in plans for block in one.sweep for name in block)
     return [name for name in swept if name in table]
 
 
-def _fixed(study: Study | None, plans: Sequence[Plan]) -> tuple[tuple[str, str, str], ...]:
+def _fixed(study: Study | None, plans: Sequence[StudyPlan]) -> tuple[tuple[str, str, str], ...]:
     """All parameters: name, value where no plan swept it, meaning."""
     if study is None:
         return ()
@@ -332,7 +333,7 @@ def _fixed(study: Study | None, plans: Sequence[Plan]) -> tuple[tuple[str, str, 
     )
 
 
-def _code(plans: Sequence[Plan]) -> str:
+def _code(plans: Sequence[StudyPlan]) -> str:
     """Name the user's own file; empty for a study of the catalog."""
     if not plans or not plans[-1].source.digest:
         return ""

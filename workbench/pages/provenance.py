@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workbench.pages.numbers import count, duration, number
-from workbench.studies.trial import Status
+from workbench.studies.attempt import Status
 
 MESSAGES = 3
 """Different messages shown of each status."""

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workbench.base.errors import InputError
-from workbench.studies.plan import canonical, override
-from workbench.studies.store import Plan
 from workbench.studies.study import SIZES, Block, Scalar, Study
+from workbench.studies.study_plan import StudyPlan
+from workbench.studies.trials import canonical, override
 
 DEFAULT_STORE = "studies.sqlite"
 
@@ -20,13 +20,13 @@ def store_option(path: Path) -> list[str]:
     return [] if path.name == DEFAULT_STORE else ["--store", path.name]
 
 
-def study_option(plans: Sequence[Plan]) -> list[str]:
+def study_option(plans: Sequence[StudyPlan]) -> list[str]:
     """`--study FILE`, for a study of one's own."""
     own = bool(plans and plans[-1].source.digest)
     return ["--study", shlex.quote(Path(plans[-1].source.name).name)] if own else []
 
 
-def run_command(plan: Plan, study: Study | None, path: Path) -> str:
+def run_command(plan: StudyPlan, study: Study | None, path: Path) -> str:
     """Return the command that runs the plan; a study's own file and the store by their names.
 
     Empty where no command line can say the sweep.
@@ -46,7 +46,7 @@ def run_command(plan: Plan, study: Study | None, path: Path) -> str:
     return shlex.join([*words, *store_option(path)])
 
 
-def study_file(plan: Plan) -> str:
+def study_file(plan: StudyPlan) -> str:
     """Return the TOML file that asks for the plan's sweep; empty where it cannot be one.
 
     A file can name a study of the catalog alone, and TOML has no word for None.
@@ -65,17 +65,17 @@ def study_file(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def file_name(plan: Plan) -> str:
+def file_name(plan: StudyPlan) -> str:
     """Name for the plan's TOML file."""
     return f"{plan.study}.toml"
 
 
-def file_command(plan: Plan, path: Path) -> str:
+def file_command(plan: StudyPlan, path: Path) -> str:
     """Return the command that runs the plan's TOML file."""
     return shlex.join(["workbench", "study", "run", file_name(plan), *store_option(path)])
 
 
-def _sweep_options(study: Study, plan: Plan) -> list[str] | None:
+def _sweep_options(study: Study, plan: StudyPlan) -> list[str] | None:
     """`--size` and as many `--set` as make the plan's sweep of the size's."""
     # A plan made of a file's own sweep has no size: any whose blocks can be overridden will do.
     sizes = [one for one in SIZES if one == plan.size] or SIZES

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from workbench.base.errors import InputError
-from workbench.studies.catalog import MODULES
 from workbench.studies.request import Request, request
-from workbench.studies.store import Plan, Store
+from workbench.studies.store import Store
 from workbench.studies.study import SIZES
+from workbench.studies.study_plan import StudyPlan
 
 
-def catalogued() -> list[dict[str, Any]]:
-    """List the studies of the catalog, with the trials of each size."""
+def catalogued(names: Iterable[str]) -> list[dict[str, Any]]:
+    """List studies by name, with the trials of each size."""
     rows = []
-    for name in MODULES:
+    for name in names:
         asked = {size: request(name, size=size) for size in SIZES}
         study = asked["small"].study
         trials = {size: one.trials for size, one in asked.items()}
@@ -75,7 +76,7 @@ def known(store: Store, names: tuple[str, ...] = ()) -> list[str]:
     return list(names) or found
 
 
-def _standing(store: Store, planned: Plan) -> dict[str, Any]:
+def _standing(store: Store, planned: StudyPlan) -> dict[str, Any]:
     """Count a plan's trials; how many there should be is not known of some older stores."""
     row: dict[str, Any] = {"study": planned.study, "size": planned.size, "seed": planned.seed}
     ended = store.finished(planned.study, planned.version)

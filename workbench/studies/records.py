@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
-from workbench.studies.plan import Trial, canonical
-from workbench.studies.trial import Outcome, Status
+from workbench.studies.trials import Trial, canonical
 
 
-class Row(NamedTuple):
+class TrialRow(NamedTuple):
     """One attempt at a trial, as it is kept.
 
     The columns up to `record` follow from the trial alone, but for the record's volatile fields
@@ -65,10 +65,10 @@ REPEATABLE = frozenset({Status.OK, Status.INFEASIBLE, Status.NUMERICS, Status.ER
 """Ends that a trial meets again when it is run again; the others depend on the machine."""
 
 
-def row_of(outcome: Outcome, final: bool, environment: str) -> Row:
+def row_of(outcome: Outcome, final: bool, environment: str) -> TrialRow:
     """Write an outcome as a row, with the time of now."""
     trial = outcome.trial
-    return Row(
+    return TrialRow(
         trial.key,
         trial.study,
         trial.version,
@@ -107,7 +107,7 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def latest(rows: Iterable[Row]) -> list[Row]:
+def latest(rows: Iterable[TrialRow]) -> list[TrialRow]:
     """Of each key keep the last final row."""
     return list({row.key: row for row in rows if row.final}.values())
 
@@ -127,7 +127,7 @@ def deterministic(table: pd.DataFrame, volatile: Sequence[str] = ()) -> pd.DataF
 
 
 def frame(
-    rows: Sequence[Row],
+    rows: Sequence[TrialRow],
     environments: Mapping[str, Environment],
     *,
     order: Mapping[str, Sequence[object]] | None = None,
@@ -159,7 +159,9 @@ def frame(
     ends: dict[str, list[Any]] = {
         name: list(values)
         for name, values in zip(
-            Row._fields, zip(*rows, strict=True) if rows else [()] * len(Row._fields), strict=True
+            TrialRow._fields,
+            zip(*rows, strict=True) if rows else [()] * len(TrialRow._fields),
+            strict=True,
         )
     }
     params = _columns(ends["params"])

@@ -24,9 +24,9 @@ from typing import Any
 
 from workbench.base.errors import InputError
 from workbench.studies.executors import Limits
-from workbench.studies.plan import override, points_of
+from workbench.studies.source import Source
 from workbench.studies.study import SIZES, Block, Scalar, Study
-from workbench.studies.trial import Source
+from workbench.studies.trials import override, points_of
 
 
 @dataclass(frozen=True)

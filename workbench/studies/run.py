@@ -17,10 +17,12 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import InputError
-from workbench.studies.plan import Trial, plan
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.shards import in_shard
-from workbench.studies.store import Plan, Sink
-from workbench.studies.trial import Outcome, Source, Status
+from workbench.studies.source import Source
+from workbench.studies.store import Sink
+from workbench.studies.study_plan import StudyPlan
+from workbench.studies.trials import Trial, plan
 
 if TYPE_CHECKING:
     from workbench.studies.executors import Executor, Limits
@@ -107,7 +109,7 @@ def run(
     Parameters
     ----------
     source, sweep, repetitions, seed
-        The trials: see `workbench.studies.plan.plan`.
+        The trials: see `workbench.studies.trials.plan`.
     store
         Where outcomes go, and what tells which trials are finished.
     executor, limits
@@ -146,7 +148,7 @@ def run(
     planned = found.total() - found["elsewhere"]
     before = Progress(planned, found["finished"], found["quarantined"])
     store.remember(
-        Plan.of(source, study, size=size, sweep=sweep, repetitions=repetitions, seed=seed)
+        StudyPlan.of(source, study, size=size, sweep=sweep, repetitions=repetitions, seed=seed)
     )
     if on_progress is not None:
         on_progress(before)

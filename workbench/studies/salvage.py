@@ -20,17 +20,17 @@ from typing import Any, TypeAlias
 from workbench.base.errors import InputError
 from workbench.studies import shards
 from workbench.studies.environment import Environment
-from workbench.studies.records import Row, checksum
+from workbench.studies.records import TrialRow, checksum
 from workbench.studies.store import (
     PAGE,
     Damage,
     NewerStoreError,
-    Plan,
     Quarantined,
     Store,
     StoreError,
     locked,
 )
+from workbench.studies.study_plan import StudyPlan
 
 LISTED = 10
 """Entries that are told one by one."""
@@ -100,7 +100,7 @@ def _told(path: Path, entries: Sequence[Quarantined]) -> list[str]:
 
 def _last_finals(store: Store) -> dict[str, int]:
     """Where the last sound final attempt of each key is."""
-    columns = ", ".join(Row._fields)
+    columns = ", ".join(TrialRow._fields)
     with store.transaction() as db:
         found = db.execute(f"SELECT id, {columns}, checksum FROM attempts WHERE final ORDER BY id")
         return {values[0]: id_ for id_, *values, seal in found if seal == checksum(values)}
@@ -137,7 +137,7 @@ def _candidates(values: Sequence[Any]) -> set[str]:
     if values and re.fullmatch("[0-9a-f]{64}", str(values[0])):
         keys.add(str(values[0]))
     with contextlib.suppress(ValueError, TypeError, AttributeError, OverflowError):
-        keys.add(Row(*values).trial.key)
+        keys.add(TrialRow(*values).trial.key)
     return keys
 
 
@@ -189,19 +189,23 @@ def _rebuild(path: Path) -> list[str]:
 def _sort(
     cells: Iterator[Cell],
 ) -> tuple[
-    list[tuple[int, Row]], dict[str, Environment], list[Plan], list[Quarantined], list[Cell]
+    list[tuple[int, TrialRow]],
+    dict[str, Environment],
+    list[StudyPlan],
+    list[Quarantined],
+    list[Cell],
 ]:
     """Tell from each carved row what it is, and whether its checksum holds."""
-    rows: dict[tuple[int, str], Row] = {}
+    rows: dict[tuple[int, str], TrialRow] = {}
     environments: dict[str, Environment] = {}
-    plans: dict[str, tuple[int, Plan]] = {}
+    plans: dict[str, tuple[int, StudyPlan]] = {}
     aside: dict[Quarantined, None] = {}
     damaged: dict[Cell, None] = {}
     for id_, values in cells:
-        if len(values) == len(Row._fields) + 2:
+        if len(values) == len(TrialRow._fields) + 2:
             _, *content, seal = values
             if seal == checksum(content):
-                rows[id_, str(seal)] = Row._make(content)
+                rows[id_, str(seal)] = TrialRow._make(content)
             else:
                 damaged[id_, tuple(content)] = None
         elif len(values) == len(Quarantined._fields) + 2:
@@ -211,7 +215,7 @@ def _sort(
             aside |= dict.fromkeys(entries)
         elif len(values) == 2 and values[0] == hashlib.sha256(str(values[1]).encode()).hexdigest():
             with contextlib.suppress(TypeError, KeyError):
-                plans[values[0]] = id_, Plan.read(values[1])
+                plans[values[0]] = id_, StudyPlan.read(values[1])
                 continue
             environments[values[0]] = Environment.read(values[1])
     ordered = sorted(rows.items(), key=lambda item: item[0])
@@ -224,7 +228,7 @@ def _sort(
     )
 
 
-def _lost(store: Store, plans: Sequence[Plan]) -> tuple[list[Quarantined], list[str]]:
+def _lost(store: Store, plans: Sequence[StudyPlan]) -> tuple[list[Quarantined], list[str]]:
     """Trials that were planned and are not there: whether they had been run nobody knows."""
     reason = "not found in the damaged file: lost with it, or never run"
     entries, notes = {}, []
@@ -337,7 +341,7 @@ def _rewrite_shard(path: Path) -> list[str]:
         last = {
             values[0]: number
             for number, kind, values in sound
-            if kind == "attempt" and Row(*values).final
+            if kind == "attempt" and TrialRow(*values).final
         }
         entries = [
             _entry(key, "", "its line does not match its checksum", [text])

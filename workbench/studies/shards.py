@@ -18,20 +18,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.base.errors import InputError
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
-from workbench.studies.records import REPEATABLE, Row, checksum, row_of
+from workbench.studies.records import REPEATABLE, TrialRow, checksum, row_of
 from workbench.studies.store import (
     Damage,
     DamagedStoreError,
     NewerStoreError,
-    Plan,
     Quarantined,
     Store,
     StoreError,
     locked,
     mend,
 )
-from workbench.studies.trial import Outcome, Status
+from workbench.studies.study_plan import StudyPlan
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -79,7 +79,7 @@ class Shard:
     def __init__(self, path: Path, lock: FileLock | None) -> None:
         self.path = path
         self._lock = lock
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[str, StudyPlan] = {}
         self._environments: dict[str, Environment] = {}
         self._statuses: dict[tuple[str, int], dict[str, Status]] = {}
         self._entries: list[Quarantined] = []
@@ -140,13 +140,13 @@ class Shard:
         if self._lock is not None:
             self._lock.release()
 
-    def remember(self, plan: Plan) -> None:
+    def remember(self, plan: StudyPlan) -> None:
         """Keep what was asked for; the same plan once."""
         if plan.json not in self._plans:
             self._append([_line("plan", [plan.json])])
             self._plans[plan.json] = plan
 
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[StudyPlan]:
         """List the plans, in the order in which they were first remembered."""
         return list(self._plans.values())
 
@@ -175,11 +175,11 @@ class Shard:
         """What its trials ran on, by id."""
         return self._environments
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[TrialRow]:
         """Read attempts as rows, in the order in which they were kept."""
         for _, kind, values in self._lines():
             if kind == "attempt":
-                yield Row(*values)
+                yield TrialRow(*values)
 
     def damages(self) -> Iterator[Damage]:
         """Check every line; yield what is damaged. `id` is the line's number."""
@@ -205,7 +205,7 @@ class Shard:
         for row in rows:
             self._take(row)
 
-    def _take(self, row: Row) -> None:
+    def _take(self, row: TrialRow) -> None:
         if row.final:
             self._statuses.setdefault((row.study, row.version), {})[row.key] = Status(row.status)
             # What was aside has been redone: a later final line says so, nothing else need.
@@ -247,14 +247,14 @@ class Shard:
             if kind == "":
                 damages.append(Damage("line", number, (), str(values[0])))
             elif kind == "plan":
-                self._plans[values[0]] = Plan.read(values[0])
+                self._plans[values[0]] = StudyPlan.read(values[0])
             elif kind == "environment":
                 one = Environment.read(values[0])
                 self._environments[hashlib.sha256(values[0].encode()).hexdigest()] = one
             elif kind == "quarantine":
                 self._entries.append(Quarantined(*values))
             elif kind == "attempt":
-                self._take(Row(*values))
+                self._take(TrialRow(*values))
             elif values[2] != FORMAT:
                 raise NewerStoreError(self.path, values[2])
         if self._end == 0:
@@ -402,7 +402,7 @@ def _merge(parts: Sequence[Shard | Store], store: Store) -> dict[str, int]:
     present: set[bytes] = set()
     counts = {"records": 0, "attempts": 0, "there already": 0, "in quarantine": 0}
 
-    def settle(row: Row, path: Path) -> bool:
+    def settle(row: TrialRow, path: Path) -> bool:
         """Note a final row; whether it becomes the trial's record."""
         repeatable = row.status in REPEATABLE
         measured = hashlib.sha256(row.measured(volatile.get(row.study, ()))).digest()
@@ -422,7 +422,7 @@ def _merge(parts: Sequence[Shard | Store], store: Store) -> dict[str, int]:
     for row in _finals(store):
         settle(row, store.path)
     present.update(_identity(row) for row in store.rows())
-    new: list[Row] = []
+    new: list[TrialRow] = []
     for part in parts:
         standing = {_identity(row) for row in _finals(part)}
         for row in part.rows():
@@ -452,18 +452,18 @@ def _merge(parts: Sequence[Shard | Store], store: Store) -> dict[str, int]:
     return counts
 
 
-def _finals(part: Shard | Store) -> list[Row]:
+def _finals(part: Shard | Store) -> list[TrialRow]:
     """Return the record of each trial, quarantined ones left out."""
     aside = {entry.key for entry in part.quarantine() if not entry.redone}
     found = {row.key: row for row in part.rows() if row.final and row.key not in aside}
     return list(found.values())
 
 
-def _identity(row: Row) -> bytes:
+def _identity(row: TrialRow) -> bytes:
     return bytes.fromhex(checksum(row._replace(final=0)))
 
 
-def _volatile(plans: Iterable[Plan]) -> dict[str, tuple[str, ...]]:
+def _volatile(plans: Iterable[StudyPlan]) -> dict[str, tuple[str, ...]]:
     """Fields that may differ, by study; none where that is not known."""
     fields: dict[str, tuple[str, ...]] = {}
     for plan in plans:

@@ -16,13 +16,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import json
 import os
 import platform
 import shlex
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -31,17 +30,16 @@ from urllib.parse import quote
 
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
-from workbench.studies.plan import Trial, instance_of, listed
-from workbench.studies.records import Row, checksum, deterministic, frame, latest, row_of
-from workbench.studies.study import Block, Scalar, Study
-from workbench.studies.trial import Outcome, Source, Status
+from workbench.studies.records import TrialRow, checksum, deterministic, frame, latest, row_of
+from workbench.studies.study_plan import StudyPlan
 
 if TYPE_CHECKING:
     import pandas as pd
     from filelock import FileLock
 
-__all__ = ["Damage", "DamagedStoreError", "Plan", "Sink", "Store", "StoreError", "deterministic"]
+__all__ = ["Damage", "DamagedStoreError", "Sink", "Store", "StoreError", "deterministic"]
 
 APPLICATION = 0x43725764
 """`application_id` of a store: "CrWd"."""
@@ -54,7 +52,7 @@ PATIENCE = 60.0
 PIECE = 5000
 """Rows read at a time: nobody can write meanwhile."""
 
-_COLUMNS = ", ".join(Row._fields)
+_COLUMNS = ", ".join(TrialRow._fields)
 _SCHEMA = {
     "attempts": f"CREATE TABLE attempts(id INTEGER PRIMARY KEY, {_COLUMNS}, checksum)",
     "environments": "CREATE TABLE environments(id, json)",
@@ -120,148 +118,10 @@ class NewerStoreError(StoreError):
         )
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a run was asked for: enough to tell which trials are missing.
-
-    Attributes
-    ----------
-    source
-        Where the study's code is.
-    study, version
-        Name and schema version.
-    size
-        Name of the size the sweep was taken from.
-    sweep, repetitions, seed
-        As given to `plan.plan`.
-    defaults, instance, volatile
-        The study's parameters with their defaults, those that make the instance, and the record
-        fields that may differ: with these the plan's trials are listed without the study's code.
-        `defaults` is None in stores of older versions, which did not keep them.
-    """
-
-    source: Source
-    study: str
-    version: int
-    size: str
-    sweep: tuple[Block, ...]
-    repetitions: int
-    seed: int
-    defaults: Mapping[str, Scalar] | None = None
-    instance: tuple[str, ...] = ()
-    volatile: tuple[str, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        source: Source,
-        study: Study,
-        *,
-        size: str,
-        sweep: Sequence[Block],
-        repetitions: int,
-        seed: int,
-    ) -> Plan:
-        """Write down what a run of a study is asked for.
-
-        Raises
-        ------
-        InputError
-            For a bad sweep.
-        """
-        return cls(
-            source, study.name, study.version, size, study.check_sweep(sweep), repetitions, seed,
-            study.complete({}), instance_of(study), study.volatile,
-        )  # fmt: skip
-
-    @property
-    def json(self) -> str:
-        """All of it as JSON, parameters in order."""
-        sweep = [{name: list(values) for name, values in block.items()} for block in self.sweep]
-        plain = {**asdict(self), "sweep": sweep}
-        return json.dumps(plain, separators=(",", ":"), allow_nan=False)
-
-    def code(self, named: Iterable[Source] = ()) -> Source:
-        """Point to its study's code: in the catalog, or in a file that the user has `named`.
-
-        A store may come from anywhere, so the path in it is never followed: a file is run only
-        where it was named, and is the one that the trials were made with.
-
-        Raises
-        ------
-        InputError
-            When its file is not named.
-        """
-        if not self.source.digest:
-            return self.source
-        for one in named:
-            if one.digest == self.source.digest:
-                return one
-        file = Path(self.source.name).name
-        raise InputError(
-            f"{self.study}: {file} is code of your own, which is run only if you name it, "
-            f"unchanged since: --study {file}"
-        )
-
-    def filled(self, named: Iterable[Source] = ()) -> Plan:
-        """Return the plan with `defaults`, `instance` and `volatile`.
-
-        Raises
-        ------
-        InputError
-            Where an older version has kept the plan and its study's code is not to be had.
-        """
-        if self.defaults is not None:
-            return self
-        study = self.code(named).load()
-        if study.version != self.version:
-            raise InputError(f"{self.study} has version {study.version} now, not {self.version}")
-        return Plan.of(
-            self.source, study, size=self.size, sweep=self.sweep, repetitions=self.repetitions,
-            seed=self.seed,
-        )  # fmt: skip
-
-    def trials(self, named: Iterable[Source] = ()) -> Iterator[Trial]:
-        """List its trials.
-
-        Raises
-        ------
-        InputError
-            As `filled`, and for a sweep too large to list.
-        """
-        whole = self.filled(named)
-        first = Trial(self.study, self.version, whole.defaults or {}, 0, self.seed, whole.instance)
-        return listed(first, whole.sweep, self.repetitions)
-
-    @classmethod
-    def read(cls, text: str) -> Plan:
-        """Read what `json` wrote."""
-        values = json.loads(text)
-        lists = {name: tuple(values.get(name, ())) for name in ("sweep", "instance", "volatile")}
-        return cls(**{**values, **lists, "source": Source(**values["source"])})
-
-
-def check_named(named: Iterable[Source], plans: Iterable[Plan], path: Path) -> None:
-    """Refuse a file of the user's that no trial in a store was made with.
-
-    Raises
-    ------
-    InputError
-        With its name.
-    """
-    digests = {plan.source.digest for plan in plans}
-    for one in named:
-        if one.digest not in digests:
-            raise InputError(
-                f"--study {one.name}: is not the file that made trials in {path}, its SHA-256 is "
-                "another; name it as it was then, or leave it out"
-            )
-
-
 class Sink(Protocol):
     """Where a run's outcomes go: a store, or a shard's file."""
 
-    def remember(self, plan: Plan) -> None:
+    def remember(self, plan: StudyPlan) -> None:
         """Keep what was asked for."""
         ...
 
@@ -297,7 +157,7 @@ class Store:
         self._db = db
         self._lock = lock
         self._environments: dict[str, Environment] = {}
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[str, StudyPlan] = {}
 
     @classmethod
     def open(cls, path: Path | str, *, write: bool = False, check: bool = True) -> Self:
@@ -360,7 +220,7 @@ class Store:
 
     # What a run needs.
 
-    def remember(self, plan: Plan) -> None:
+    def remember(self, plan: StudyPlan) -> None:
         """Keep what was asked for; the same plan once.
 
         Raises
@@ -375,7 +235,7 @@ class Store:
             db.execute("INSERT INTO plans VALUES (?, ?)", (name, plan.json))
         self._plans[name] = plan
 
-    def plans(self) -> list[Plan]:
+    def plans(self) -> list[StudyPlan]:
         """List the plans, in the order in which they were first remembered."""
         return list(self._plans.values())
 
@@ -424,7 +284,7 @@ class Store:
         pairs = zip(outcomes, flags, strict=True)
         self.append([row_of(one, flag, here.id) for one, flag in pairs], {here.id: here})
 
-    def append(self, rows: Iterable[Row], environments: Mapping[str, Environment]) -> None:
+    def append(self, rows: Iterable[TrialRow], environments: Mapping[str, Environment]) -> None:
         """Keep rows as they are, in one transaction; for `write` and for merging.
 
         Raises
@@ -435,7 +295,7 @@ class Store:
         aside = self._aside()
         redone: list[str] = []
         new = {id_: one for id_, one in environments.items() if id_ not in self._environments}
-        marks = ", ".join("?" * (len(Row._fields) + 1))
+        marks = ", ".join("?" * (len(TrialRow._fields) + 1))
         with self.transaction() as db:
             db.executemany(
                 "INSERT INTO environments VALUES (?, ?)",
@@ -479,7 +339,7 @@ class Store:
         """
         aside = self._aside()
         attempts: dict[str, int] = {}
-        finals: list[Row] = []
+        finals: list[TrialRow] = []
         for row in self.rows(study, version):
             attempts[row.key] = attempts.get(row.key, 0) + 1
             if row.final and row.key not in aside:
@@ -496,13 +356,13 @@ class Store:
         """Return one row an attempt, in the order in which they were kept; `final` is a column."""
         return frame(list(self.rows(study)), self._environments)
 
-    def rows(self, study: str | None = None, version: int | None = None) -> Iterator[Row]:
+    def rows(self, study: str | None = None, version: int | None = None) -> Iterator[TrialRow]:
         """Read attempts as rows, in the order in which they were kept."""
         given = {"study": study, "version": version}
         wanted = {name: value for name, value in given.items() if value is not None}
         with told(self.path):
             for _, *values in self._walk("attempts", _COLUMNS, wanted):
-                yield Row._make(values)
+                yield TrialRow._make(values)
 
     @property
     def environments(self) -> Mapping[str, Environment]:
@@ -545,7 +405,7 @@ class Store:
             for id_, name, text in self._db.execute(f"SELECT rowid, id, json FROM {table}"):
                 if name != hashlib.sha256(str(text).encode()).hexdigest():
                     yield Damage(table, id_, (), "its contents do not match their checksum")
-        for table, columns in (("attempts", Row._fields), ("quarantine", Quarantined._fields)):
+        for table, columns in (("attempts", TrialRow._fields), ("quarantine", Quarantined._fields)):
             for id_, *values, seal in self._walk(table, f"{', '.join(columns)}, checksum"):
                 if seal != checksum(values):
                     reason = "its contents do not match their checksum"
@@ -637,7 +497,7 @@ class Store:
         with contextlib.suppress(InputError):
             for name, text in self._select("SELECT id, json FROM plans ORDER BY rowid"):
                 with contextlib.suppress(ValueError, TypeError, KeyError):
-                    self._plans[name] = Plan.read(text)
+                    self._plans[name] = StudyPlan.read(text)
             for name, text in self._select("SELECT id, json FROM environments ORDER BY rowid"):
                 with contextlib.suppress(ValueError, TypeError, KeyError):
                     self._environments[name] = Environment.read(text)

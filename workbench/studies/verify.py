@@ -15,17 +15,19 @@ import numpy as np
 
 from workbench.base.errors import InputError
 from workbench.studies import shards
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
 from workbench.studies.executors import Executor, Limits
 from workbench.studies.executors.local import Local
-from workbench.studies.records import REPEATABLE, Row
+from workbench.studies.records import REPEATABLE, TrialRow
 from workbench.studies.salvage import quarantine
 from workbench.studies.shards import Shard
-from workbench.studies.store import DamagedStoreError, Plan, Store, check_named, mend
+from workbench.studies.source import Source, check_named
+from workbench.studies.store import DamagedStoreError, Store, mend
 from workbench.studies.study import Study
-from workbench.studies.trial import Outcome, Source, Status
+from workbench.studies.study_plan import StudyPlan
 
-__all__ = ["Finding", "Severity", "VerifyReport", "quarantine", "verify"]
+__all__ = ["Mismatch", "Severity", "VerifyReport", "quarantine", "verify"]
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 LISTED = 10
@@ -33,7 +35,7 @@ LISTED = 10
 
 
 @dataclass(frozen=True)
-class Finding:
+class Mismatch:
     """One thing found.
 
     Attributes
@@ -79,7 +81,7 @@ class VerifyReport:
     records: int
     repeated: int
     same: int
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Mismatch, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -145,14 +147,14 @@ def verify(
         one = Shard.read(path) if path.suffix == shards.SUFFIX else Store.open(path, check=False)
     except DamagedStoreError as damaged:
         reasons = [f"{one.table} {one.id or ''}: {one.reason}" for one in damaged.damages]
-        findings = [Finding("error", "damage", " ".join(reason.split())) for reason in reasons]
+        findings = [Mismatch("error", "damage", " ".join(reason.split())) for reason in reasons]
         return VerifyReport(path, 0, 0, 0, 0, (*findings, _remedy(path)))
     with one:
         return _Check(one, sample, seed, named, executor).report()
 
 
-def _remedy(path: Path) -> Finding:
-    return Finding("note", "damage", f"to put what is damaged aside: {mend(path)}")
+def _remedy(path: Path) -> Mismatch:
+    return Mismatch("note", "damage", f"to put what is damaged aside: {mend(path)}")
 
 
 @dataclass
@@ -163,7 +165,7 @@ class _Check:
     named: Sequence[Source]
     executor: Executor
     attempts: int = 0
-    finals: dict[str, Row] = field(default_factory=dict)
+    finals: dict[str, TrialRow] = field(default_factory=dict)
     unfit: set[str] = field(default_factory=set)
     studies: dict[tuple[str, int], tuple[Source, Study]] = field(default_factory=dict)
     volatile: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
@@ -179,11 +181,11 @@ class _Check:
             tuple(findings),
         )  # fmt: skip
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Iterator[Mismatch]:
         damages = list(self.store.damages())
         for one in damages:
             where = f"{one.table} {one.id}: " if one.id else ""
-            yield Finding("error", "damage", f"{where}{one.reason}", one.keys)
+            yield Mismatch("error", "damage", f"{where}{one.reason}", one.keys)
         if damages:  # the rest would be about what cannot be believed
             yield _remedy(self.store.path)
             return
@@ -195,14 +197,14 @@ class _Check:
         yield from self._environments()
         yield from self._again()
 
-    def _sources(self, plans: Sequence[Plan]) -> Iterator[Finding]:
+    def _sources(self, plans: Sequence[StudyPlan]) -> Iterator[Mismatch]:
         """Find each study's code, and say where it has changed."""
-        check_named(self.named, plans, self.store.path)
+        check_named(self.named, [plan.source for plan in plans], self.store.path)
         latest = {(plan.study, plan.version): plan for plan in plans}
         for plan in plans:
             last = latest[plan.study, plan.version].source
             if last.digest != plan.source.digest:
-                yield Finding(
+                yield Mismatch(
                     "warning", "source",
                     f"{plan.study}: {plan.source.name} changed between its runs, and its version "
                     "did not: trials of both are kept as one study",
@@ -210,22 +212,22 @@ class _Check:
         for (name, version), plan in latest.items():
             self.volatile[name, version] = plan.volatile
             try:
-                source = plan.code(self.named)
+                source = plan.source.allowed(self.named)
                 study = source.load()
             except InputError as error:
-                yield Finding("warning", "source", f"not run again: {error}")
+                yield Mismatch("warning", "source", f"not run again: {error}")
                 continue
             if (study.name, study.version) == (name, version):
                 self.studies[name, version] = source, study
                 self.volatile[name, version] = study.volatile
             else:
-                yield Finding(
+                yield Mismatch(
                     "warning", "source",
                     f"{name} version {version}: {plan.source.name} is {study.name} version "
                     f"{study.version} now, so that none of it can be run again",
                 )  # fmt: skip
 
-    def _rows(self) -> Iterator[Finding]:
+    def _rows(self) -> Iterator[Mismatch]:
         twice: Counter[str] = Counter()
         aside = {entry.key for entry in self.store.quarantine() if not entry.redone}
         for row in self.store.rows():
@@ -239,32 +241,32 @@ class _Check:
             if before is not None and before.status == row.status == Status.OK:
                 twice[row.study] += 1
                 if before.measured(self._volatile(row)) != row.measured(self._volatile(row)):
-                    yield Finding(
+                    yield Mismatch(
                         "error", "duplicate", f"{_name(row)} has two different records", (row.key,)
                     )
             self.finals[row.key] = row
         for study, count in twice.items():
-            yield Finding("note", "duplicate", f"{study}: {count:,} trials were recorded again")
+            yield Mismatch("note", "duplicate", f"{study}: {count:,} trials were recorded again")
 
-    def _row(self, row: Row) -> Iterator[Finding]:
+    def _row(self, row: TrialRow) -> Iterator[Mismatch]:
         try:
             key = row.trial.key
         except (ValueError, TypeError, KeyError) as error:
-            yield Finding("error", "key", f"{_name(row)}: cannot be read ({error})", (row.key,))
+            yield Mismatch("error", "key", f"{_name(row)}: cannot be read ({error})", (row.key,))
             return
         if key != row.key:
-            yield Finding(
+            yield Mismatch(
                 "error", "key", f"{_name(row)}: its key is not that of its contents", (row.key,)
             )
         if row.status not in list(Status):
-            yield Finding("error", "status", f"{_name(row)}: status {row.status!r}", (row.key,))
+            yield Mismatch("error", "status", f"{_name(row)}: status {row.status!r}", (row.key,))
         _, study = self.studies.get((row.study, row.version), (None, None))
         if study is None:
             return
         trial = row.trial
         unpaired = tuple(name for name, one in study.parameters.items() if not one.paired)
         if trial.instance != unpaired:
-            yield Finding(
+            yield Mismatch(
                 "error", "parameters",
                 f"{_name(row)}: its instance was drawn from {', '.join(trial.instance)}, and the "
                 f"study has {', '.join(unpaired)}",
@@ -273,11 +275,11 @@ class _Check:
         with contextlib.suppress(InputError):
             if study.complete(trial.params) == trial.params:
                 return
-        yield Finding(
+        yield Mismatch(
             "error", "parameters", f"{_name(row)}: are not the study's parameters", (row.key,)
         )
 
-    def _planned(self, plans: Sequence[Plan]) -> Iterator[Finding]:
+    def _planned(self, plans: Sequence[StudyPlan]) -> Iterator[Mismatch]:
         aside = {entry.key for entry in self.store.quarantine() if not entry.redone}
         planned: dict[tuple[str, int], set[str]] = {}
         unknown = set()
@@ -287,7 +289,7 @@ class _Check:
                 keys = dict.fromkeys(trial.key for trial in plan.trials(self.named))
             except InputError as error:
                 unknown.add(of_study)
-                yield Finding(
+                yield Mismatch(
                     "warning", "source", f"what one plan of {plan.study} asks for is not known: "
                     f"{error}",
                 )  # fmt: skip
@@ -295,7 +297,7 @@ class _Check:
             planned.setdefault(of_study, set()).update(keys)
             missing = tuple(key for key in keys if key not in self.finals and key not in aside)
             if missing:
-                yield Finding(
+                yield Mismatch(
                     "warning", "missing",
                     f"{plan.study} ({plan.size}, seed {plan.seed}): {len(missing):,} of "
                     f"{len(keys):,} trials have no record",
@@ -308,7 +310,7 @@ class _Check:
             if known and key not in planned[of_study]:
                 outside.setdefault(of_study, []).append(key)
         for (study_name, version), found in outside.items():
-            yield Finding(
+            yield Mismatch(
                 "warning", "unplanned",
                 f"{study_name} version {version}: {len(found):,} records are in no plan",
                 tuple(found),
@@ -317,33 +319,33 @@ class _Check:
             (plan.study, plan.version) for plan in plans
         }
         for study_name, version in sorted(unplanned):
-            yield Finding(
+            yield Mismatch(
                 "warning", "unplanned", f"{study_name} version {version}: there is no plan of it"
             )
 
-    def _aside(self) -> Iterator[Finding]:
+    def _aside(self) -> Iterator[Mismatch]:
         open_ = [entry for entry in self.store.quarantine() if not entry.redone]
         if open_:
-            yield Finding(
+            yield Mismatch(
                 "warning", "quarantine",
                 f"in quarantine, their records damaged or lost: {len(open_):,} trials; to run them "
                 "again: workbench study run NAME --redo-quarantined",
                 tuple(entry.key for entry in open_ if entry.key),
             )  # fmt: skip
 
-    def _environments(self) -> Iterator[Finding]:
+    def _environments(self) -> Iterator[Mismatch]:
         here = Environment.here()
         used = {row.environment for row in self.finals.values()}
         unknown = used - set(self.store.environments)
         if unknown:
-            yield Finding("warning", "environment", "what some trials ran on is not known")
+            yield Mismatch("warning", "environment", "what some trials ran on is not known")
         for id_ in sorted(used - unknown):
             one = self.store.environments[id_]
             changed = _changes(one.columns(), here.columns())
             if changed:
-                yield Finding("note", "source", f"some trials ran with {changed}")
+                yield Mismatch("note", "source", f"some trials ran with {changed}")
 
-    def _again(self) -> Iterator[Finding]:
+    def _again(self) -> Iterator[Mismatch]:
         """Run a sample again from its seeds."""
         repeatable = [
             row for row in self.finals.values()
@@ -353,7 +355,7 @@ class _Check:
         ]  # fmt: skip
         draw = np.random.default_rng(self.seed)
         size = min(self.sample, len(repeatable))
-        chosen: dict[Source, dict[str, Row]] = {}
+        chosen: dict[Source, dict[str, TrialRow]] = {}
         for place in sorted(draw.choice(len(repeatable), size=size, replace=False)):
             row = repeatable[int(place)]
             source, _ = self.studies[row.study, row.version]
@@ -366,7 +368,7 @@ class _Check:
                 for outcome in filter(None, ended):
                     yield from self._compare(rows[outcome.trial.key], outcome)
 
-    def _compare(self, row: Row, outcome: Outcome) -> Iterator[Finding]:
+    def _compare(self, row: TrialRow, outcome: Outcome) -> Iterator[Mismatch]:
         """Hold a record against what came of its trial when it was run again."""
         self.repeated += 1
         volatile = self._volatile(row)
@@ -374,29 +376,29 @@ class _Check:
         if again.measured(volatile) == row.measured(volatile):
             self.same += 1
         elif outcome.status not in REPEATABLE:
-            yield Finding(
+            yield Mismatch(
                 "warning", "different",
                 f"{_name(row)}: came to no end when run again: {outcome.status} "
                 f"({outcome.message})",
                 (row.key,),
             )  # fmt: skip
         else:
-            yield Finding(
+            yield Mismatch(
                 "error", "different",
                 f"{_name(row)}: gives another record when run again: "
                 f"{_difference(row, again, volatile)}",
                 (row.key,),
             )  # fmt: skip
 
-    def _volatile(self, row: Row) -> tuple[str, ...]:
+    def _volatile(self, row: TrialRow) -> tuple[str, ...]:
         return self.volatile.get((row.study, row.version), ())
 
 
-def _name(row: Row) -> str:
+def _name(row: TrialRow) -> str:
     return f"{row.study} {row.params}, repetition {row.repetition}"
 
 
-def _difference(row: Row, again: Row, volatile: Sequence[str]) -> str:
+def _difference(row: TrialRow, again: TrialRow, volatile: Sequence[str]) -> str:
     if row.status != again.status:
         return f"{row.status} before, {again.status} now"
     before, now = json.loads(row.record), json.loads(again.record)

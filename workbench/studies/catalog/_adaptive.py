@@ -19,8 +19,8 @@ from workbench.crowd.population import Crowd
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
 from workbench.crowd.sources import collect
 from workbench.solving import Solution, Termination, solve
-from workbench.studies.plan import Streams
 from workbench.studies.study import Params, Record, TrialEnded
+from workbench.studies.trials import Streams
 
 METHODS = ("adaptive", "message passing", "majority")
 """In the order of the figures' legends."""

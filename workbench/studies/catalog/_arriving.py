@@ -11,8 +11,8 @@ from workbench.crowd.arrivals import adversarial, iid, random_permutation
 from workbench.crowd.population import Crowd
 from workbench.solving import solve
 from workbench.studies.catalog._adaptive import COVERED, Instance
-from workbench.studies.plan import Streams
 from workbench.studies.study import Params
+from workbench.studies.trials import Streams
 
 ARRIVALS = ("random", "iid", "worst_first", "best_first", "alternating")
 CROWDS = ("spread", "specialists", "hammers", "equal")

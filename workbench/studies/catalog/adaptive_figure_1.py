@@ -35,9 +35,9 @@ from workbench.studies.catalog._curves import (
     plus_minus,
     reached,
 )
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.summary import means
+from workbench.studies.trials import Streams
 
 TITLES: dict[Scalar, str] = {
     "one-type": "one worker type (skill 0.6414)",

@@ -27,8 +27,8 @@ from workbench.studies.catalog._curves import (
     nearest,
     plus_minus,
 )
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Size, Study
+from workbench.studies.trials import Streams
 
 TITLES: dict[Scalar, str] = {1: "k = 1 type", 2: "k = 2 types", 3: "k = 3 types"}
 

@@ -57,7 +57,6 @@ from workbench.crowd.sources import collect
 from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
 from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn
 from workbench.studies.catalog._curves import ended, measured, plus_minus
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -71,6 +70,7 @@ from workbench.studies.study import (
     TrialEnded,
 )
 from workbench.studies.summary import means, paired_differences
+from workbench.studies.trials import Streams
 
 POLICIES = tuple(KINDS)
 ONLINE = tuple(name for name, kind in KINDS.items() if kind.online)

@@ -37,9 +37,9 @@ from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
 from workbench.studies.catalog._curves import ended, measured
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
+from workbench.studies.trials import Streams
 
 AIMS = ("labels", "cover")
 ORDERS = ("adversarial", "random")

@@ -48,7 +48,6 @@ from workbench.crowd.sources import collect
 from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
 from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn
 from workbench.studies.catalog._curves import ended, measured, plus_minus
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -62,6 +61,7 @@ from workbench.studies.study import (
     TrialEnded,
 )
 from workbench.studies.summary import means
+from workbench.studies.trials import Streams
 
 METHODS = ("offline weights", "sampled weights", "adaptive")
 SWEPT = ("tasks", "workers", "gamma", "epsilon", "gold", "types", "crowd", "arrival")

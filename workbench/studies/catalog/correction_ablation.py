@@ -28,7 +28,6 @@ from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.population import spammer_hammer, uniform_range
 from workbench.studies.catalog._adaptive import COVERED, Instance, relaxation
 from workbench.studies.catalog._curves import ended, listed, measured, plus_minus
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -40,6 +39,7 @@ from workbench.studies.study import (
     Study,
 )
 from workbench.studies.summary import means
+from workbench.studies.trials import Streams
 
 CORRECTIONS = ("none", "paper", "user")
 NAMES = {"none": "no correction", "paper": "the paper's t", "user": "a t of one's own"}

@@ -16,7 +16,6 @@ from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
 from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -26,6 +25,7 @@ from workbench.studies.study import (
     Size,
     Study,
 )
+from workbench.studies.trials import Streams
 
 OFF = ("low", "high", "random")
 """Estimates all t nearer ½, all t further from it, or anywhere within t."""

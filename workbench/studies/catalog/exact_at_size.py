@@ -36,9 +36,9 @@ from workbench.crowd.simulate import task_types
 from workbench.solving import Solution, solve
 from workbench.studies.catalog._adaptive import relaxation
 from workbench.studies.catalog._curves import ended, measured
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import wilson
+from workbench.studies.trials import Streams
 
 METHODS = ("patterns", "mip", "highs")
 FEW = {"three": (0.5, 0.7, 0.9), "hammers": (0.5, 0.9)}

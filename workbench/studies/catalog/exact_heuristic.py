@@ -43,7 +43,6 @@ from workbench.solving import Solution, Termination, solve
 from workbench.solving.feasibility import rounded
 from workbench.studies.catalog._adaptive import COVERED, relaxation
 from workbench.studies.catalog._curves import ended, plus_minus
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -56,6 +55,7 @@ from workbench.studies.study import (
     TrialEnded,
 )
 from workbench.studies.summary import means
+from workbench.studies.trials import Streams
 
 ONLINE = ("sampled weights", "adaptive")
 METHODS = ("exact", "primal approximation", "rounding", *ONLINE, "random")

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from workbench.crowd.skills import gold_tasks_needed, quality, quality_radius
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.trials import Streams
 
 DRAWS = 4000
 """Workers simulated in one trial."""

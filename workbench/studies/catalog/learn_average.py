@@ -22,9 +22,9 @@ from workbench.studies.catalog.learning_runs import (
     run_once,
     run_parameters,
 )
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Chart, Params, Record, Size, Study
 from workbench.studies.summary import means
+from workbench.studies.trials import Streams
 
 PAPER_T = 2000
 """Tasks of a run of the paper."""

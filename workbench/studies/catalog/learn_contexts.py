@@ -28,10 +28,15 @@ from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import contextual, practical
 from workbench.studies.catalog._curves import ended, plus_minus
+<<<<<<< HEAD
 from workbench.studies.catalog.learning_runs import grid, long, over_time
-from workbench.studies.plan import Streams
+from workbench.studies.trials import Streams
+=======
+from workbench.studies.catalog.learning_runs import grid, long, over_time
+>>>>>>> main
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
+from workbench.studies.trials import Streams
 
 KEYS = ["kind", "tests", "contexts", "learner"]
 Z, ZETA = 0.15, 0.2

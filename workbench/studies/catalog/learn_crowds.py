@@ -40,7 +40,6 @@ from workbench.learning.recorded import Recorded, Replayed, recorded, replay
 from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
 from workbench.studies.catalog._curves import ended, measured, plus_minus
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -54,6 +53,7 @@ from workbench.studies.study import (
     TrialEnded,
 )
 from workbench.studies.summary import means, paired_differences
+from workbench.studies.trials import Streams
 
 DATA = ("simulated", "bluebird", "rte")
 SHARED = 60

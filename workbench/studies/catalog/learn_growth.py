@@ -28,8 +28,8 @@ from workbench.studies.catalog.learning_runs import (
     run_parameters,
     wide,
 )
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.trials import Streams
 
 FROM = 1000
 """Tasks from which on the growth is looked at."""

@@ -23,10 +23,15 @@ from workbench.learning.policies import Policy, comparators
 from workbench.learning.schedule import practical
 from workbench.learning.trial import play
 from workbench.studies.catalog._curves import ended, plus_minus
+<<<<<<< HEAD
 from workbench.studies.catalog.learning_runs import CROWDS, draw_crowd, grid, long
-from workbench.studies.plan import Streams
+from workbench.studies.trials import Streams
+=======
+from workbench.studies.catalog.learning_runs import CROWDS, draw_crowd, grid, long
+>>>>>>> main
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
+from workbench.studies.trials import Streams
 
 LEARNERS = {
     "LS_OL, G1 = 1, G2 = 1": (1.0, 1.0),

@@ -24,9 +24,9 @@ from workbench.studies.catalog.learning_runs import (
     run_parameters,
     wide,
 )
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Chart, Params, Record, Size, Study
 from workbench.studies.summary import means
+from workbench.studies.trials import Streams
 
 PRESET = {"from-0.6": 0.6, "from-0.7": 0.7, "from-0.8": 0.8}
 """The preset a_min of Figure 4."""

@@ -35,7 +35,7 @@ from workbench.base.seeds import stream
 from workbench.studies.catalog import theory_bounds, theory_sets, theory_votes
 from workbench.studies.catalog._curves import ended
 from workbench.studies.catalog.theory_sets import CROWDS
-from workbench.studies.plan import Streams
+from workbench.studies.trials import Streams
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 
 Question = Callable[[FloatArray, np.random.Generator], Record]

@@ -28,9 +28,9 @@ from workbench.learning.engine import Runs, simulate
 from workbench.learning.guarantees import repeats_factor
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Removal, Vetting
-from workbench.studies.plan import Streams
 from workbench.studies.study import Parameter, Params, Record, Scalar
 from workbench.studies.summary import means
+from workbench.studies.trials import Streams
 
 COST = 0.02
 """Price of a label (Section 6.1)."""

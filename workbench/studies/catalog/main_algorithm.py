@@ -18,7 +18,6 @@ from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import hoeffding_radius, quality
 from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -30,6 +29,7 @@ from workbench.studies.study import (
     Study,
     TrialEnded,
 )
+from workbench.studies.trials import Streams
 
 CROWDS = ("uniform", "spammer-hammer", "specialists", "able")
 

@@ -32,7 +32,6 @@ import pandas as pd
 from workbench.base.arrays import FloatArray
 from workbench.selection.scores import informativeness, set_score
 from workbench.studies.catalog._curves import ended, measured
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -42,6 +41,7 @@ from workbench.studies.study import (
     Size,
     Study,
 )
+from workbench.studies.trials import Streams
 
 SEARCHES = ("few", "many", "exponents")
 STARTS = 40

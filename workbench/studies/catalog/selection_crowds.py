@@ -51,7 +51,6 @@ from workbench.studies.catalog._recorded import (
     simulated,
     vote,
 )
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -64,6 +63,7 @@ from workbench.studies.study import (
     Study,
 )
 from workbench.studies.summary import means, paired_differences
+from workbench.studies.trials import Streams
 
 METHODS: dict[str, tuple[str, Vote]] = {
     "WMV-lin selected": ("selected", "linear"),

@@ -34,7 +34,6 @@ from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import Scores, scores
 from workbench.solving.selection import solve_selection
 from workbench.studies.catalog._curves import ended, measured, plus_minus
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -45,6 +44,7 @@ from workbench.studies.study import (
     Study,
     TrialEnded,
 )
+from workbench.studies.trials import Streams
 
 QUESTIONS = ("score", "money", "accuracy")
 LISTED = 14

@@ -32,8 +32,8 @@ from workbench.studies.catalog._selection import (
     summaries,
     told,
 )
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study
+from workbench.studies.trials import Streams
 
 
 def trial(params: Params, streams: Streams) -> Record:

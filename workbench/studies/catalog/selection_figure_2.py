@@ -25,8 +25,8 @@ from workbench.studies.catalog._selection import (
     summaries,
     told,
 )
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Parameter, Params, Record, Size
+from workbench.studies.trials import Streams
 
 SWEEPS = {
     "controls": ("controls", "control questions a worker, n", "against n, K = 20"),

@@ -26,9 +26,9 @@ from workbench.selection.guarantees import error_bound, interval
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
 from workbench.studies.catalog._curves import ended, measured, plus_minus
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import estimate
+from workbench.studies.trials import Streams
 
 CROWDS = ("mixed", "guessers")
 CONFIDENCES = {"95": 0.95, "50": 0.5}

@@ -39,8 +39,8 @@ from workbench.studies.catalog._selection import (
     summaries,
     told,
 )
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.trials import Streams
 
 BETAS = {"paper": (2.3, 2.0), "able": (6.0, 2.0), "dull": (20.0, 20.0)}
 SPAMMERS = {"half spammers": 0.5, "spammers": 0.9}

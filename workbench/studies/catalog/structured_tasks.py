@@ -20,7 +20,6 @@ from workbench.assignment.weights import sampled_weights
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -30,6 +29,7 @@ from workbench.studies.study import (
     Size,
     Study,
 )
+from workbench.studies.trials import Streams
 
 EXPLORATIONS = ("known", "ability", "type")
 """Skills known; from the ability, fitted to gold answers; from gold answers type by type."""

@@ -16,7 +16,6 @@ from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
-from workbench.studies.plan import Streams
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -27,6 +26,7 @@ from workbench.studies.study import (
     Study,
     TrialEnded,
 )
+from workbench.studies.trials import Streams
 
 EPSILON = 0.224
 TASKS = 4

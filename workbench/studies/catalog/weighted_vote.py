@@ -11,8 +11,8 @@ import pandas as pd
 from crowd_models import requirement
 from workbench.aggregation.error_rate import lemma_1_bound, vote_error
 from workbench.base.arrays import FloatArray
-from workbench.studies.plan import Streams
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.trials import Streams
 
 SKILLS = {"weak": (0.5, 0.7), "mixed": (0.0, 1.0), "able": (0.6, 0.95)}
 """Range from which skills are drawn uniformly."""

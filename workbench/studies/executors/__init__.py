@@ -15,8 +15,9 @@ from threading import Event
 from typing import Protocol
 
 from workbench.base.errors import InputError
-from workbench.studies.plan import Trial
-from workbench.studies.trial import Outcome, Source
+from workbench.studies.attempt import Outcome
+from workbench.studies.source import Source
+from workbench.studies.trials import Trial
 
 PULSE = 0.2
 """Seconds between signs of life from an executor."""

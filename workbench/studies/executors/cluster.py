@@ -26,10 +26,11 @@ from typing import Any
 
 import workbench
 from workbench.base.errors import InputError
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.executors import PULSE, Limits
-from workbench.studies.executors.worker import Worker
-from workbench.studies.plan import Trial
-from workbench.studies.trial import Outcome, Source, Status
+from workbench.studies.executors.worker import WorkerProcess
+from workbench.studies.source import Source
+from workbench.studies.trials import Trial
 
 CONNECT = 15.0
 """Seconds to find the scheduler."""
@@ -233,22 +234,22 @@ class _Bench:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.idle: dict[str, list[Worker]] = {}
-        self.busy: dict[str, list[Worker]] = {}
+        self.idle: dict[str, list[WorkerProcess]] = {}
+        self.busy: dict[str, list[WorkerProcess]] = {}
         self.seen: dict[str, float] = {}
 
-    def take(self, run: str, source: Source, limits: Limits) -> Worker:
+    def take(self, run: str, source: Source, limits: Limits) -> WorkerProcess:
         with self.lock:
             for other, seen in list(self.seen.items()):
                 if not self.busy.get(other) and time.monotonic() - seen > IDLE and other != run:
                     self._forget(other)
             idle = self.idle.setdefault(run, [])
-            worker = idle.pop() if idle else Worker(source, limits)
+            worker = idle.pop() if idle else WorkerProcess(source, limits)
             self.busy.setdefault(run, []).append(worker)
             self.seen[run] = time.monotonic()
             return worker
 
-    def give_back(self, run: str, worker: Worker) -> None:
+    def give_back(self, run: str, worker: WorkerProcess) -> None:
         with self.lock:
             self.seen[run] = time.monotonic()
             if worker in self.busy.get(run, []):

@@ -13,10 +13,11 @@ from multiprocessing.connection import wait
 from threading import Event
 
 from workbench.base.errors import InputError
+from workbench.studies.attempt import Outcome
 from workbench.studies.executors import PULSE, Limits
-from workbench.studies.executors.worker import Worker
-from workbench.studies.plan import Trial
-from workbench.studies.trial import Outcome, Source
+from workbench.studies.executors.worker import WorkerProcess
+from workbench.studies.source import Source
+from workbench.studies.trials import Trial
 
 
 class Local:
@@ -44,7 +45,7 @@ class Local:
             When workers cannot load the study, or cannot start.
         """
         waiting = iter(trials)
-        workers: list[Worker] = []
+        workers: list[WorkerProcess] = []
 
         def kill() -> None:
             for worker in workers:
@@ -71,7 +72,7 @@ class Local:
         self,
         waiting: Iterator[Trial],
         stop: Event,
-        workers: list[Worker],
+        workers: list[WorkerProcess],
         source: Source,
         limits: Limits,
     ) -> None:
@@ -85,11 +86,11 @@ class Local:
             if trial is None:
                 return
             if at == len(workers):
-                workers.append(Worker(source, limits))
+                workers.append(WorkerProcess(source, limits))
             workers[at].give(trial)
 
 
-def _outcomes(busy: list[Worker]) -> Iterator[Outcome | None]:
+def _outcomes(busy: list[WorkerProcess]) -> Iterator[Outcome | None]:
     """Wait a moment, then yield what has ended; None if nothing has."""
     patience = min(PULSE, *(max(worker.patience, 0.0) for worker in busy))
     wait([one for worker in busy for one in worker.waits], patience)

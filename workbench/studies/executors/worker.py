@@ -31,9 +31,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.base.errors import InputError
+from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.executors import PULSE, Limits
-from workbench.studies.plan import Trial
-from workbench.studies.trial import Outcome, Source, Status, attempt
+from workbench.studies.source import Source
+from workbench.studies.trials import Trial
 
 THREADS = (
     "OMP_NUM_THREADS",
@@ -54,7 +55,7 @@ GRACE = 2.0
 MEGABYTE = 2**20
 
 
-class Worker:
+class WorkerProcess:
     """A worker process as its coordinator sees it.
 
     Parameters

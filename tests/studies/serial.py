@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from threading import Event
 
+from workbench.studies.attempt import Outcome, attempt
 from workbench.studies.executors import Limits
-from workbench.studies.plan import Trial
-from workbench.studies.trial import Outcome, Source, attempt
+from workbench.studies.source import Source
+from workbench.studies.trials import Trial
 
 
 class Serial:
@@ -22,7 +23,7 @@ class Serial:
         self,
         source: Source,
         trials: Iterable[Trial],
-        limits: Limits,  # noqa: ARG002 (none here)
+        limits: Limits,
         stop: Event,
     ) -> Generator[Outcome, None, None]:
         """Yield an outcome for each trial taken."""

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import importlib
 import math
 import os
 import platform
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from workbench.base.errors import InputError
-from workbench.studies.catalog import MODULES
-from workbench.studies.plan import Trial
-from workbench.studies.study import RESERVED, Scalar, Study, TrialEnded
+from workbench.studies.source import Source
+from workbench.studies.study import RESERVED, Scalar, TrialEnded
+from workbench.studies.trials import Trial
 
 MOST_BITS = 1024
 """Larger whole numbers are beyond every float, and beyond some thousand digits beyond JSON."""
@@ -40,97 +36,6 @@ class Status(StrEnum):
     DEADLINE = "deadline"
     MEMORY = "memory"
     CANCELLED = "cancelled"
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a study's code is: in the catalog, or in a file named on the command line.
-
-    Attributes
-    ----------
-    name
-        Catalog name, or the path of a Python file that defines `STUDY`.
-    digest
-        SHA-256 of the file, so that no worker runs another version of it; empty for the catalog.
-    """
-
-    name: str
-    digest: str = ""
-
-    @classmethod
-    def of(cls, name: str) -> Source:
-        """Point to a catalog study, or to a `.py` file.
-
-        Raises
-        ------
-        InputError
-            When there is no such study or file.
-        """
-        if name.endswith(".py"):
-            path = Path(name)
-            if not path.is_file():
-                raise InputError(f"{name}: no such file")
-            return cls(str(path.resolve()), hashlib.sha256(path.read_bytes()).hexdigest())
-        if name not in MODULES:
-            raise InputError(
-                f"no study {name!r}: choose from {', '.join(MODULES)}, or give a .py file"
-            )
-        return cls(name)
-
-    def load(self) -> Study:
-        """Import the study; one import a process.
-
-        Raises
-        ------
-        InputError
-            When the file cannot be imported, has changed, or defines no `STUDY`.
-        """
-        return _load(self)
-
-
-def own_sources(names: Sequence[str]) -> list[Source]:
-    """Point to files of studies of one's own, which are run because their user names them.
-
-    Raises
-    ------
-    InputError
-        For what is no `.py` file.
-    """
-    for name in names:
-        if not name.endswith(".py"):
-            raise InputError(f"--study {name}: give the .py file of a study of your own")
-    return [Source.of(name) for name in names]
-
-
-@functools.cache
-def _load(source: Source) -> Study:
-    if not source.digest:
-        if source.name not in MODULES:
-            raise InputError(f"this version of the workbench has no study {source.name!r}")
-        study = importlib.import_module(f"workbench.studies.catalog.{MODULES[source.name]}").STUDY
-        assert isinstance(study, Study)
-        return study
-    path = Path(source.name)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; put the study back where it was")
-    code = path.read_bytes()
-    if hashlib.sha256(code).hexdigest() != source.digest:
-        raise InputError(f"{path}: the file has changed since the run began; start it again")
-    name = f"user_study_{source.digest[:12]}"
-    module = ModuleType(name)
-    module.__file__ = str(path)
-    sys.modules[name] = module
-    try:
-        # What was hashed, and not what the file, or compiled code beside it, says by now.
-        exec(compile(code, str(path), "exec"), module.__dict__)
-    except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{last.filename}, line {last.lineno}" if last.filename == str(path) else str(path)
-        raise InputError(f"{where}: {type(error).__name__}: {error}") from error
-    study = getattr(module, "STUDY", None)
-    if not isinstance(study, Study):
-        raise InputError(f"{path}: define STUDY = workbench.studies.study.Study(…)")
-    return study
 
 
 @dataclass(frozen=True)

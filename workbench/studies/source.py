@@ -1,0 +1,156 @@
+"""Where a study's code is: in the catalog, or in a file that the user names.
+
+A store may come from anywhere, so a path that it holds is never followed: a file is run only where
+the user names it, and where it is, byte by byte, the one that the trials were made with.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import sys
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from workbench.base.errors import InputError
+from workbench.studies.study import Study
+
+CATALOG = "workbench.studies.catalog"
+"""Package that lists its studies in `MODULES`. It is imported when one of them is asked for."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a study's code is.
+
+    Attributes
+    ----------
+    name
+        Catalog name, or the path of a Python file that defines `STUDY`.
+    digest
+        SHA-256 of the file, so that no worker runs another version of it; empty for the catalog.
+    """
+
+    name: str
+    digest: str = ""
+
+    @classmethod
+    def of(cls, name: str) -> Source:
+        """Point to a catalog study, or to a `.py` file.
+
+        Raises
+        ------
+        InputError
+            When there is no such study or file.
+        """
+        if name.endswith(".py"):
+            path = Path(name)
+            if not path.is_file():
+                raise InputError(f"{name}: no such file")
+            return cls(str(path.resolve()), hashlib.sha256(path.read_bytes()).hexdigest())
+        if name not in _catalog():
+            raise InputError(
+                f"no study {name!r}: choose from {', '.join(_catalog())}, or give a .py file"
+            )
+        return cls(name)
+
+    def load(self) -> Study:
+        """Import the study; one import a process.
+
+        Raises
+        ------
+        InputError
+            When the file cannot be imported, has changed, or defines no `STUDY`.
+        """
+        return _load(self)
+
+    def allowed(self, named: Iterable[Source] = ()) -> Source:
+        """Point to code that may be run: in the catalog, or in a file that the user has `named`.
+
+        Raises
+        ------
+        InputError
+            When its file is not named.
+        """
+        if not self.digest:
+            return self
+        for source in named:
+            if source.digest == self.digest:
+                return source
+        file = Path(self.name).name
+        raise InputError(
+            f"{file} is code of your own, which is run only if you name it, "
+            f"unchanged since: --study {file}"
+        )
+
+
+def own_sources(names: Sequence[str]) -> list[Source]:
+    """Point to files of studies of one's own, which are run because their user names them.
+
+    Raises
+    ------
+    InputError
+        For what is no `.py` file.
+    """
+    for name in names:
+        if not name.endswith(".py"):
+            raise InputError(f"--study {name}: give the .py file of a study of your own")
+    return [Source.of(name) for name in names]
+
+
+def check_named(named: Iterable[Source], made_with: Iterable[Source], path: Path) -> None:
+    """Refuse a file of the user's that no trial in a store was made with.
+
+    Raises
+    ------
+    InputError
+        With its name.
+    """
+    digests = {source.digest for source in made_with}
+    for source in named:
+        if source.digest not in digests:
+            raise InputError(
+                f"--study {source.name}: is not the file that made trials in {path}, its SHA-256 "
+                "is another; name it as it was then, or leave it out"
+            )
+
+
+def _catalog() -> Mapping[str, str]:
+    """Module of each study of the catalog, by the study's name."""
+    modules: Mapping[str, str] = importlib.import_module(CATALOG).MODULES
+    return modules
+
+
+@functools.cache
+def _load(source: Source) -> Study:
+    if not source.digest:
+        if source.name not in _catalog():
+            raise InputError(f"this version of the workbench has no study {source.name!r}")
+        study = importlib.import_module(f"{CATALOG}.{_catalog()[source.name]}").STUDY
+        assert isinstance(study, Study)
+        return study
+    path = Path(source.name)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; put the study back where it was")
+    code = path.read_bytes()
+    if hashlib.sha256(code).hexdigest() != source.digest:
+        raise InputError(f"{path}: the file has changed since the run began; start it again")
+    name = f"user_study_{source.digest[:12]}"
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    try:
+        # What was hashed, and not what the file, or compiled code beside it, says by now.
+        exec(compile(code, str(path), "exec"), module.__dict__)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{last.filename}, line {last.lineno}" if last.filename == str(path) else str(path)
+        raise InputError(f"{where}: {type(error).__name__}: {error}") from error
+    study = getattr(module, "STUDY", None)
+    if not isinstance(study, Study):
+        raise InputError(f"{path}: define STUDY = workbench.studies.study.Study(…)")
+    return study

@@ -1,0 +1,111 @@
+"""What a run was asked for, as a store keeps it: enough to list its trials without the code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from workbench.base.errors import InputError
+from workbench.studies.source import Source
+from workbench.studies.study import Block, Scalar, Study
+from workbench.studies.trials import Trial, instance_of, listed
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What a run was asked for.
+
+    Attributes
+    ----------
+    source
+        Where the study's code is.
+    study, version
+        Name and schema version.
+    size
+        Name of the size the sweep was taken from.
+    sweep, repetitions, seed
+        As given to `trials.plan`.
+    defaults, instance, volatile
+        The study's parameters with their defaults, those that make the instance, and the record
+        fields that may differ: with these the plan's trials are listed without the study's code.
+        `defaults` is None in stores of older versions, which did not keep them.
+    """
+
+    source: Source
+    study: str
+    version: int
+    size: str
+    sweep: tuple[Block, ...]
+    repetitions: int
+    seed: int
+    defaults: Mapping[str, Scalar] | None = None
+    instance: tuple[str, ...] = ()
+    volatile: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        source: Source,
+        study: Study,
+        *,
+        size: str,
+        sweep: Sequence[Block],
+        repetitions: int,
+        seed: int,
+    ) -> StudyPlan:
+        """Write down what a run of a study is asked for.
+
+        Raises
+        ------
+        InputError
+            For a bad sweep.
+        """
+        return cls(
+            source, study.name, study.version, size, study.check_sweep(sweep), repetitions, seed,
+            study.complete({}), instance_of(study), study.volatile,
+        )  # fmt: skip
+
+    @property
+    def json(self) -> str:
+        """All of it as JSON, parameters in order."""
+        sweep = [{name: list(values) for name, values in block.items()} for block in self.sweep]
+        plain = {**asdict(self), "sweep": sweep}
+        return json.dumps(plain, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def read(cls, text: str) -> StudyPlan:
+        """Read what `json` wrote."""
+        values = json.loads(text)
+        lists = {name: tuple(values.get(name, ())) for name in ("sweep", "instance", "volatile")}
+        return cls(**{**values, **lists, "source": Source(**values["source"])})
+
+    def filled(self, named: Iterable[Source] = ()) -> StudyPlan:
+        """Return the plan with `defaults`, `instance` and `volatile`.
+
+        Raises
+        ------
+        InputError
+            Where an older version has kept the plan and its study's code is not to be had.
+        """
+        if self.defaults is not None:
+            return self
+        study = self.source.allowed(named).load()
+        if study.version != self.version:
+            raise InputError(f"{self.study} has version {study.version} now, not {self.version}")
+        return StudyPlan.of(
+            self.source, study, size=self.size, sweep=self.sweep, repetitions=self.repetitions,
+            seed=self.seed,
+        )  # fmt: skip
+
+    def trials(self, named: Iterable[Source] = ()) -> Iterator[Trial]:
+        """List its trials.
+
+        Raises
+        ------
+        InputError
+            As `filled`, and for a sweep too large to list.
+        """
+        whole = self.filled(named)
+        first = Trial(self.study, self.version, whole.defaults or {}, 0, self.seed, whole.instance)
+        return listed(first, whole.sweep, self.repetitions)
