@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem
 from tests.assignment.test_assignment_policies import crowd
-from workbench.aggregation.priced_set import best_set_with_costs
+from workbench.accuracy.priced_set import best_set_with_costs
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.guarantees import theorem_1
-from workbench.assignment.plan import make_plan
+from workbench.assignment.make_plan import make_plan
 from workbench.assignment.policies import KINDS, Setting, play
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.session import AssignmentSession
+from workbench.assignment.theorems import theorem_1
 from workbench.base.errors import InputError
 from workbench.cli import main
 from workbench.comparison import METHODS, compare, simulated

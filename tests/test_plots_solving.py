@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from workbench import plots
-from workbench.solving import Moment
+from workbench.solving import Incumbent
 
 
-def went(*moments: tuple[float, float | None, float | None]) -> list[Moment]:
-    return [Moment(*moment) for moment in moments]
+def went(*moments: tuple[float, float | None, float | None]) -> list[Incumbent]:
+    return [Incumbent(*moment) for moment in moments]
 
 
 PATTERNS = went((0.0, None, 90.0), (0.2, 130.0, 90.0), (1.0, 105.0, 100.0), (4.0, 100.0, 100.0))

@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.error_rate import lemma_1_bounds, vote_errors
+from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
 from workbench.aggregation.message_passing import message_passing
-from workbench.aggregation.votes import Aggregate, linear_weights, majority, weighted_majority
+from workbench.aggregation.voting import Aggregate, linear_weights, majority, weighted_majority
 from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
-from workbench.assignment.policies import KINDS, Setting, Worker, play
+from workbench.assignment.policies import KINDS, ArrivingWorker, Setting, play
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import OnInfeasible, offline_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -42,7 +42,7 @@ from workbench.solving import Solution, Termination, solve
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class ComparedCrowd:
     """One crowd and its tasks, as every method meets them.
 
     Attributes
@@ -109,7 +109,7 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One method's line in the table; None where a figure has no meaning for it.
 
     Attributes
@@ -145,7 +145,7 @@ class Row:
     seconds: float | None = None
 
 
-COLUMNS = tuple(field.name for field in fields(Row))
+COLUMNS = tuple(field.name for field in fields(ComparisonRow))
 
 POLICIES = ("coverage-aware", "re-solve", "dual descent")
 """Online policies beyond the paper, as `workbench.assignment.policies` names them."""
@@ -171,7 +171,7 @@ def simulated(
     gold: int,
     epsilon: float,
     seed: np.random.SeedSequence,
-) -> Instance:
+) -> ComparedCrowd:
     """An instance of a simulated crowd: tasks in equal shares of its types, random arrival.
 
     The first `preliminary` of the crowd's workers to arrive are the paper's γm extra ones.
@@ -185,7 +185,7 @@ def simulated(
     source = SimulatedLabels(crowd, kinds, truth(tasks, seed=seed), seed)
     order = random_permutation(len(crowd), seed=seed)
     return _within_reach(
-        Instance(
+        ComparedCrowd(
             source, crowd.skill, crowd.capacity, order, preliminary, gold, epsilon,
             np.arange(tasks),
         )
@@ -204,7 +204,7 @@ def recorded(
     task_types: pd.Series[Any] | None = None,
     capacity: pd.Series[Any] | int | None = None,
     costs: pd.DataFrame | None = None,
-) -> Instance:
+) -> ComparedCrowd:
     """An instance of recorded labels: what was never recorded cannot be assigned.
 
     Part of the gold serves as control tasks; a share γ/(1+γ) of the workers, drawn at random,
@@ -227,7 +227,7 @@ def recorded(
             "give a share that leaves some for both"
         )
     return _within_reach(
-        Instance(
+        ComparedCrowd(
             source,
             _hindsight(source),
             align.capacities(source.workers, len(source.tasks) if capacity is None else capacity),
@@ -259,7 +259,7 @@ def _hindsight(source: RecordedLabels) -> FloatArray:
     return estimate_skills(correct, answered, prior=(1.0, 1.0)).skill
 
 
-def _within_reach(instance: Instance) -> Instance:
+def _within_reach(instance: ComparedCrowd) -> ComparedCrowd:
     """Leave out tasks until the main workers can cover the rest, and name them."""
     if len(instance.order) <= instance.preliminary:
         raise InputError(
@@ -301,14 +301,14 @@ class Assigned:
 
 
 def compare(
-    instance: Instance,
+    instance: ComparedCrowd,
     *,
     seed: np.random.SeedSequence,
     time_limit: float = 20.0,
     on_infeasible: OnInfeasible = "relax",
     iterations: int = 10,
     threads: int = 1,
-) -> Iterator[Row]:
+) -> Iterator[ComparisonRow]:
     """Run every method on one instance, a row at a time.
 
     Parameters
@@ -324,7 +324,7 @@ def compare(
 
     Yields
     ------
-    Row
+    ComparisonRow
         In the order of `METHODS`. The lower bound is the integer program's, the same for every
         method that buys labels; relaxation and dual stand beside their own.
     """
@@ -342,7 +342,7 @@ def compare(
             partial(_offline_heuristic, instance, problem, seeds["primal approximation"]),
         )  # fmt: skip
     else:
-        yield Row("primal approximation")
+        yield ComparisonRow("primal approximation")
     started = time.perf_counter()
     answers = instance.source.gold_answers(instance.order, instance.gold, seed=seed)
     adaptive = _adaptive(instance, answers, on_infeasible, seeds["adaptive"])
@@ -386,9 +386,9 @@ def _ratio(objective: float | None, bound: float | None) -> float | None:
     return None if objective is None or not bound else objective / bound
 
 
-def _relaxed_row(method: str, solution: Solution) -> Row:
+def _relaxed_row(method: str, solution: Solution) -> ComparisonRow:
     """The relaxation or its dual, beside its own certified bound: fractions buy no labels."""
-    return Row(
+    return ComparisonRow(
         method,
         objective=solution.objective,
         lower_bound=solution.certificate.lower_bound,
@@ -399,13 +399,13 @@ def _relaxed_row(method: str, solution: Solution) -> Row:
 
 def _exact_row(
     method: str,
-    instance: Instance,
+    instance: ComparedCrowd,
     solution: Solution,
     bound: float | None,
     seed: np.random.SeedSequence,
-) -> Row:
+) -> ComparisonRow:
     if solution.assignment is None:
-        return Row(method, lower_bound=bound, seconds=solution.seconds)
+        return ComparisonRow(method, lower_bound=bound, seconds=solution.seconds)
     task, place = np.nonzero(solution.assignment > 0.5)
     worker = instance.main[place]
     weight = linear_weights(instance.skill[instance.kinds[task], worker])
@@ -416,7 +416,7 @@ def _exact_row(
 
 
 def _offline_heuristic(
-    instance: Instance, problem: AssignmentProblem, seed: np.random.SeedSequence
+    instance: ComparedCrowd, problem: AssignmentProblem, seed: np.random.SeedSequence
 ) -> Assigned:
     """Algorithm 1 with the optimal dual of the perturbed relaxation (Theorem 1)."""
     rng = generator(seed)
@@ -434,7 +434,7 @@ def _offline_heuristic(
 
 
 def _adaptive(
-    instance: Instance,
+    instance: ComparedCrowd,
     answers: GoldAnswers,
     on_infeasible: OnInfeasible,
     seed: np.random.SeedSequence,
@@ -457,14 +457,16 @@ def _adaptive(
     )
 
 
-def _adaptive_labels(instance: Instance, result: AdaptiveResult, answers: GoldAnswers) -> Assigned:
+def _adaptive_labels(
+    instance: ComparedCrowd, result: AdaptiveResult, answers: GoldAnswers
+) -> Assigned:
     """The adaptive algorithm's labels; its weights are what it estimated, 2p̂ − 1."""
     weight = linear_weights(result.skill[instance.kinds[result.task], result.worker])
     gold = _gold(instance, answers)
     return Assigned(result.task, instance.order[result.worker], weight, gold)
 
 
-def _gold(instance: Instance, answers: GoldAnswers, first: int = 0) -> IntArray:
+def _gold(instance: ComparedCrowd, answers: GoldAnswers, first: int = 0) -> IntArray:
     """Gold labels by type and worker (T, W), of the workers from the `first` to arrive on."""
     gold = np.zeros(instance.skill.shape, dtype=np.int64)
     gold[:, instance.order[first:]] = answers.answered[:, first:]
@@ -472,7 +474,7 @@ def _gold(instance: Instance, answers: GoldAnswers, first: int = 0) -> IntArray:
 
 
 def _policy_labels(
-    instance: Instance,
+    instance: ComparedCrowd,
     answers: GoldAnswers,
     name: str,
     on_infeasible: OnInfeasible,
@@ -484,7 +486,7 @@ def _policy_labels(
     cost = None if instance.price is None else instance.price[:, order]
     mask = instance.available(order)
     told = tuple(
-        Worker(
+        ArrivingWorker(
             skill[:, j],
             capacity,
             None if cost is None else cost[:, j],
@@ -505,7 +507,7 @@ def _policy_labels(
 
 
 def _random_labels(
-    instance: Instance,
+    instance: ComparedCrowd,
     budget: int,
     answers: GoldAnswers | None,
     seed: np.random.SeedSequence,
@@ -534,7 +536,7 @@ def _random_labels(
 
 def _row(
     method: str,
-    instance: Instance,
+    instance: ComparedCrowd,
     bound: float | None,
     seed: np.random.SeedSequence,
     labels: Callable[[], Assigned],
@@ -542,7 +544,7 @@ def _row(
     *,
     exact_error: bool = True,
     extra_seconds: float = 0.0,
-) -> Row:
+) -> ComparisonRow:
     """Buy the labels, vote, and measure: cost, cover, predicted and measured error."""
     rng = generator(seed.spawn(1)[0])
     started = time.perf_counter()
@@ -571,7 +573,7 @@ def _row(
     measured, deviation = _measured(instance, outcome)
     objective = float(price[instance.kinds[bought.task], bought.worker].sum())
     cost_gold = float((price * gold).sum())
-    return Row(
+    return ComparisonRow(
         method,
         labels_gold=float(gold.sum()),
         labels_task=float(len(bought.task)),
@@ -589,7 +591,7 @@ def _row(
     )
 
 
-def _measured(instance: Instance, outcome: Aggregate) -> tuple[float | None, float | None]:
+def _measured(instance: ComparedCrowd, outcome: Aggregate) -> tuple[float | None, float | None]:
     """Share of wrong labels where the truth is known, a tie as a half, and its standard error."""
     true = instance.source.truth[instance.tasks]
     label, tied = outcome.label[instance.tasks], outcome.tied[instance.tasks]
@@ -608,12 +610,12 @@ def summarise(trials: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     trials
-        One row a trial and method: column `trial` and those of `Row`.
+        One row a trial and method: column `trial` and those of `ComparisonRow`.
 
     Returns
     -------
     DataFrame
-        Columns of `Row` and `trials`, in the order of `METHODS`. With one trial, its own rows.
+        Columns of `ComparisonRow` and `trials`, in the order of `METHODS`.
     """
     groups = trials.groupby("method", sort=False)
     table = groups[list(COLUMNS[1:])].mean()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.aggregation.dawid_skene import dawid_skene
-from workbench.aggregation.votes import majority
+from workbench.aggregation.voting import majority
 from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.crowd.votes import Votes

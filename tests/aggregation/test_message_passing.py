@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.aggregation.message_passing import message_passing
-from workbench.aggregation.votes import majority
+from workbench.aggregation.voting import majority
 from workbench.base.errors import InputError
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.votes import Votes

@@ -14,6 +14,7 @@ from workbench.assignment.policies import (
     COVERED,
     KINDS,
     LEAST_QUALITY,
+    ArrivingWorker,
     CoverageAware,
     DualDescent,
     Greedy,
@@ -21,7 +22,6 @@ from workbench.assignment.policies import (
     Paper,
     ReSolve,
     Setting,
-    Worker,
     play,
     run_policy,
 )
@@ -38,7 +38,7 @@ def crowd(seed, *, n=30, m=25, sample=10, types=2, capacity=12, masked=False, pr
     """A setting and its workers, with true skills known."""
     rng = np.random.default_rng(seed)
     everyone = tuple(
-        Worker(
+        ArrivingWorker(
             rng.uniform(0.5, 1, types),
             int(rng.integers(0, capacity + 1)),
             rng.integers(1, 4, types).astype(float) if priced else None,
@@ -219,14 +219,14 @@ class TestReSolve:
 
     def test_the_last_worker_is_taken_whoever_she_is(self):
         kind = np.zeros(4, dtype=np.int64)
-        setting = Setting(kind, 0.3, 1, tuple(Worker(np.array([1.0]), 4) for _ in range(3)))
-        run, _ = play("re-solve", setting, [Worker(np.array([0.6]), 4)], seed=1)
+        setting = Setting(kind, 0.3, 1, tuple(ArrivingWorker(np.array([1.0]), 4) for _ in range(3)))
+        run, _ = play("re-solve", setting, [ArrivingWorker(np.array([0.6]), 4)], seed=1)
         assert len(run.task) == 4
 
     def test_of_equal_workers_none_is_turned_away_while_tasks_are_open(self):
         """Perturbing makes equal workers differ by a hair, and room for all tasks may be tight."""
         for seed in range(10):
-            workers = [Worker(np.array([0.9]), 60)] * 40
+            workers = [ArrivingWorker(np.array([0.9]), 60)] * 40
             setting = Setting(np.zeros(200, dtype=np.int64), 0.05, 40, tuple(workers[:12]))
             run, policy = play("re-solve", setting, workers, seed=seed)
             assert not policy.open.any()
@@ -240,7 +240,7 @@ class TestReSolve:
         setting = Setting(np.zeros(n, dtype=np.int64), rng.uniform(0.1, 0.9), 1)
         each = math.ceil(setting.need / quality(skill))
         m = math.ceil(n * each / capacity)  # no worker to spare
-        workers = [Worker(np.array([skill]), capacity)] * m
+        workers = [ArrivingWorker(np.array([skill]), capacity)] * m
         setting = Setting(setting.task_class, setting.epsilon, m, tuple(workers[: m // 4]))
         run, policy = play("re-solve", setting, workers, seed=seed)
         assert not policy.open.any()
@@ -282,9 +282,11 @@ class TestDualDescent:
         kind = np.zeros(2, dtype=np.int64)
         setting = Setting(kind, 0.3, 4)
         policy = DualDescent(setting, seed=1, start=2.0)
-        assert len(policy.assign(Worker(np.array([0.6]), 2))) == 0  # 0.04 · 2 is below 1
+        assert len(policy.assign(ArrivingWorker(np.array([0.6]), 2))) == 0  # 0.04 · 2 is below 1
         assert policy.prices[0] == pytest.approx(2.0 + 0.5 * 1.0)
-        assert len(policy.assign(Worker(np.array([1.0]), 1))) == 1  # half of the tasks, quality 1
+        assert (
+            len(policy.assign(ArrivingWorker(np.array([1.0]), 1))) == 1
+        )  # half of the tasks, quality 1
         rate = setting.need / 4
         assert policy.prices[0] == pytest.approx(2.5 + 0.5 * (setting.need / 3 - 0.5) / rate, 1e-4)
 
@@ -292,7 +294,7 @@ class TestDualDescent:
         kind = np.zeros(2, dtype=np.int64)
         policy = DualDescent(Setting(kind, 0.3, 400), seed=1, step=5.0)
         for _ in range(400):
-            policy.assign(Worker(np.array([0.5]), 2))
+            policy.assign(ArrivingWorker(np.array([0.5]), 2))
         assert policy.prices[0] == 1 / LEAST_QUALITY
 
     def test_prices_come_to_the_offline_dual_on_a_long_stream(self):
@@ -315,7 +317,7 @@ class TestDualDescent:
             policy = DualDescent(Setting(kind, epsilon, m), seed=seed, pace="constant", start=9.0)
             prices = []
             for j in range(m):
-                policy.assign(Worker(skill[:, j], 20))
+                policy.assign(ArrivingWorker(skill[:, j], 20))
                 prices.append(policy.prices.copy())
             late = np.mean(prices[m // 2 :], axis=0)
             assert np.allclose(late, offline, rtol=0.05), (seed, late, offline)
@@ -333,7 +335,7 @@ class TestGreedy:
     def test_covers_everything_it_can_and_skips_what_says_nothing(self):
         kind = np.zeros(3, dtype=np.int64)
         setting = Setting(kind, 0.3, 20)
-        workers = [Worker(np.array([p]), 3) for p in [0.5, 0.52, *[0.9] * 18]]
+        workers = [ArrivingWorker(np.array([p]), 3) for p in [0.5, 0.52, *[0.9] * 18]]
         run, policy = play("greedy", setting, workers, seed=1)
         each = math.ceil(setting.need / 0.64)
         assert np.bincount(run.task).tolist() == [each] * 3
@@ -342,7 +344,7 @@ class TestGreedy:
 
     def test_takes_the_type_of_best_quality_for_the_price(self):
         kind = np.array([0, 0, 1, 1])
-        worker = Worker(np.array([0.9, 0.8]), 2)
+        worker = ArrivingWorker(np.array([0.9, 0.8]), 2)
         assert Greedy(Setting(kind, 0.3, 9), seed=1).assign(worker).tolist() == [0, 1]
         dear = worker._replace(cost=np.array([3.0, 1.0]))
         assert Greedy(Setting(kind, 0.3, 9), seed=1).assign(dear).tolist() == [2, 3]

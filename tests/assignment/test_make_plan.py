@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.assignment.plan import make_plan, offline_problem
+from workbench.assignment.make_plan import make_plan, offline_problem
 from workbench.base.errors import InputError
 from workbench.crowd.skills import skills_from_gold
 

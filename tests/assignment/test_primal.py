@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.assignment.correction import corrected_epsilon
-from workbench.assignment.guarantees import cut_in_a_tie, theorem_1
 from workbench.assignment.primal import (
     best_of_groups,
     best_tasks,
@@ -15,6 +14,7 @@ from workbench.assignment.primal import (
     primal_approximation,
     task_values,
 )
+from workbench.assignment.theorems import cut_in_a_tie, theorem_1
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
 

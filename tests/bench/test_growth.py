@@ -8,7 +8,8 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.bench import growth
-from workbench.bench.growth import Fit, Line, Point, Shape, fits, grow, picture, read_points
+from workbench.bench.crowds import by_class, kinds_of
+from workbench.bench.growth import Line, Point, Shape, fits, grow, picture, read_points
 
 SIZES = (10, 100, 1000, 10_000)
 
@@ -23,48 +24,30 @@ def law(factor: float, exponent: float, noise: float = 0.0) -> list[Point]:
 
 
 def test_a_power_law_is_found_again():
-    (seconds, memory) = fits(law(3.0, 1.5))
+    seconds, memory = fits(law(3.0, 1.5)).itertuples()
     assert (seconds.exponent, seconds.factor) == (pytest.approx(1.5), pytest.approx(3.0))
     assert seconds.error == pytest.approx(0.0, abs=1e-9)
     assert (seconds.least, seconds.most, seconds.points) == (10, 10_000, 4)
     assert seconds.last == pytest.approx(1.5)
-    assert memory.quantity == "megabytes"
-    assert memory.exponent == pytest.approx(1.5, abs=0.01)
+    assert (memory.quantity, memory.exponent) == ("megabytes", pytest.approx(1.5, abs=0.01))
 
 
 def test_a_constant_at_the_small_end_leaves_the_last_slope():
     points = [Point("LP", "tasks", n, 1e-5 * n + 1.0, None) for n in (10, 100, 10**7, 10**8)]
-    (fit,) = fits(points[::-1])
-    assert fit.exponent < 0.6
-    assert fit.last == pytest.approx(1.0, abs=0.01)
-
-
-def test_equal_tasks_are_shared_out():
-    for tasks, types in ((10, 3), (7, 7), (1000, 3), (5, 2)):
-        shape = Shape(tasks, 50, types)
-        kinds = np.arange(tasks) * types // tasks
-        assert growth.by_class(shape).tasks.tolist() == np.bincount(kinds).tolist()
+    fit = fits(points[::-1]).iloc[0]
+    assert fit["exponent"] < 0.6
+    assert fit["last"] == pytest.approx(1.0, abs=0.01)
 
 
 def test_the_standard_error_covers_the_noise():
-    seconds = fits(law(3.0, 1.5, noise=0.2))[0]
-    assert 0 < seconds.error < 0.2
-    assert abs(seconds.exponent - 1.5) < 3 * seconds.error
+    seconds = fits(law(3.0, 1.5, noise=0.2)).iloc[0]
+    assert 0 < seconds["error"] < 0.2
+    assert abs(seconds["exponent"] - 1.5) < 3 * seconds["error"]
 
 
 def test_no_law_of_two_points_or_of_noise():
-    assert fits(law(1.0, 1.0)[:2]) == []
     unknown = [Point("LP", "tasks", size, None, 0.3) for size in SIZES]
-    assert fits(unknown) == []
-
-
-def test_lines_are_apart():
-    other = [Point("trial", "workers", size, float(size), None) for size in SIZES]
-    assert [(fit.what, fit.quantity) for fit in fits([*law(1.0, 2.0), *other])] == [
-        ("LP", "seconds"),
-        ("LP", "megabytes"),
-        ("trial", "seconds"),
-    ]
+    assert len(fits(law(1.0, 1.0)[:2])) == len(fits(unknown)) == len(fits([])) == 0
 
 
 def test_only_what_is_missing_is_measured():
@@ -92,34 +75,23 @@ def test_points_of_an_earlier_run(tmp_path):
     for seed, smoke in ((1, False), (0, True)):
         with pytest.raises(InputError, match="another"):
             read_points(path, seed=seed, smoke=smoke)
+    for text in ("", '{"points": [', "[]", "{}", '{"points": [{"size": 1}]}'):
+        path.write_text(text)
+        with pytest.raises(InputError, match="no points of a growth run"):
+            read_points(path, seed=0, smoke=False)
 
 
-@pytest.mark.parametrize("text", ["", '{"points": [', "[]", "{}", '{"points": [{"size": 1}]}'])
-def test_a_file_that_is_none_of_ours(tmp_path, text):
-    path = tmp_path / "growth.json"
-    path.write_text(text)
-    with pytest.raises(InputError, match="no points of a growth run"):
-        read_points(path, seed=0, smoke=False)
-    assert path.read_text() == text
-
-
-def test_a_point_of_its_own_process():
+def test_points_of_processes_of_their_own(monkeypatch):
     point = growth.measure(Line("LP over pairs", "tasks", (300,), Shape(100, 100)), 300)
     assert point.seconds is not None
     assert point.seconds > 0
-    assert point.note == ""
     # 30,000 pairs: the model alone takes more than a megabyte.
     assert point.megabytes is not None
     assert 1 < point.megabytes < 200
+    failed = growth.measure(Line("nothing", "tasks", (10,)), 10)
+    assert failed.seconds is None
+    assert "nothing" in failed.note
 
-
-def test_a_point_that_fails_says_why():
-    point = growth.measure(Line("nothing", "tasks", (10,)), 10)
-    assert point.seconds is None
-    assert "nothing" in point.note
-
-
-def test_a_point_that_takes_too_long(monkeypatch):
     def late(*_, **options):
         raise subprocess.TimeoutExpired("python", options["timeout"])
 
@@ -132,23 +104,23 @@ def test_every_line_can_be_covered():
     """Labels to go round: everybody's quality together covers what is asked, with a tenth over."""
     for line in growth.lines(smoke=False):
         for size in (line.sizes[0], line.sizes[-1]):
+            shape = growth.replace(line.start, **{line.along: size})
             if line.what == "LP by class":
-                shape = growth.replace(line.start, **{line.along: size})
-                problem = growth.by_class(shape)
-                most = np.minimum(problem.capacity, shape.tasks) * problem.quality.min(axis=0)
+                problem = shape.drawn(by_class)
                 assert problem.tasks.sum() == shape.tasks
-                if shape.types <= 3:
-                    assert most.sum() > 0
-                    mean = (problem.capacity * problem.quality.mean(axis=0)).sum()
-                    assert mean > 1.1 * problem.tasks @ problem.requirement
+                assert (
+                    problem.tasks.tolist()
+                    == np.bincount(kinds_of(shape.tasks, shape.types)).tolist()
+                )
+                mean = (problem.capacity * problem.quality.mean(axis=0)).sum()
+                assert shape.types > 3 or mean > 1.1 * problem.tasks @ problem.requirement
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", growth.JOBS)
 def test_every_job_runs_and_tells(what, capsys):
     growth.child(what, Shape(30, 100, 3))
-    told = json.loads(capsys.readouterr().out)
-    assert told["seconds"] > 0
+    assert json.loads(capsys.readouterr().out)["seconds"] > 0
 
 
 def test_an_unsolved_problem_is_no_point():
@@ -158,10 +130,5 @@ def test_an_unsolved_problem_is_no_point():
 
 def test_pictures():
     about = {"versions": {"workbench": "1"}, "machine": {"cores": 2}}
-    for points in ([], law(1.0, 1.0)[:1], law(1.0, 1.0), [Point("LP", "types", 1, None, None)]):
+    for points in ([], [Point("LP", "types", 1, None, None)]):
         assert picture(points, about).startswith(b"\x89PNG")
-
-
-def test_a_fit_is_kept_whole():
-    fit = fits(law(1.0, 1.0))[0]
-    assert Fit(**vars(fit)) == fit

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.claims.made_up import Tables, algorithm, run_serially
-from workbench.aggregation import error_rate
+from workbench.accuracy import error_rate
 from workbench.assignment import primal
 from workbench.claims import Ruling, judge, register
 from workbench.studies.catalog import (

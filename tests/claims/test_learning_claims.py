@@ -10,7 +10,7 @@ import pytest
 
 from tests.claims.made_up import Tables, framed, run_serially
 from workbench.claims import Ruling, judge, learning
-from workbench.learning import agreement, guarantees, vetting
+from workbench.learning import agreement, regret_bounds, vetting
 from workbench.studies.catalog import MODULES, _learning, learn_average, learn_regret, learn_theory
 from workbench.studies.catalog._learning import grid, shape
 
@@ -403,8 +403,8 @@ def test_rounds_done_twice(monkeypatch):
 
 def test_half_the_constant_is_too_little(monkeypatch):
     assert ruling("lemma-8", PROOFS, 10) is CAVEAT
-    right = guarantees.slope_constant
-    monkeypatch.setattr(guarantees, "slope_constant", lambda p, e: 0.4 * right(p, e))
+    right = regret_bounds.slope_constant
+    monkeypatch.setattr(regret_bounds, "slope_constant", lambda p, e: 0.4 * right(p, e))
     assert ruling("lemma-8", PROOFS, 10) is NOT
 
 
@@ -416,8 +416,8 @@ def test_lemma_6_needs_its_sum(monkeypatch):
 
 def test_without_the_printed_constants_the_bound_is_not_void(monkeypatch):
     assert ruling("theorem-3", BOUNDS, 10) is VOID
-    monkeypatch.setattr(guarantees, "testers_factor", lambda *_: 1e-4)
-    monkeypatch.setattr(guarantees, "_slips", lambda *_: 0.0)
+    monkeypatch.setattr(regret_bounds, "testers_factor", lambda *_: 1e-4)
+    monkeypatch.setattr(regret_bounds, "_slips", lambda *_: 0.0)
     assert ruling("theorem-3", BOUNDS, 10) is NOT
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from workbench.aggregation.dawid_skene import dawid_skene
-from workbench.aggregation.votes import (
+from workbench.aggregation.voting import (
     expected_accuracy,
     linear_weights,
     log_odds_weights,

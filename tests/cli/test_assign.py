@@ -130,11 +130,11 @@ def test_infeasible_alone_names_by_name(run, files):
 
 def test_a_solver_that_fails_is_not_called_slow(run, files, monkeypatch):
     """More time is no help where the solver gave up."""
-    from workbench.assignment import plan
+    from workbench.assignment import make_plan
     from workbench.solving import Solution, Termination
 
     said = Solution("ip", "arrays", Termination.NUMERICS, note="prices lie too far apart")
-    monkeypatch.setattr(plan, "solve", lambda *_, **__: said)
+    monkeypatch.setattr(make_plan, "solve", lambda *_, **__: said)
     result = run(*BASE, "--capacity", 3, "--epsilon", 0.25, "--out", "plan.csv")
     assert result.exit_code == 1
     assert result.stdout == "no plan found: prices lie too far apart\n"

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from workbench.solving import versions
-from workbench.solving.canaries import run_canaries
+from workbench.solving.self_check import run_self_check
 
 
 def test_a_sound_installation(run):
@@ -23,9 +23,9 @@ def test_json(run):
 
 
 def test_a_canary_that_fails(run, monkeypatch):
-    canaries = run_canaries()[:1]
+    canaries = run_self_check()[:1]
     failing = [replace(canaries[0], passed=False, got="99999")]
-    monkeypatch.setattr("workbench.solving.canaries.run_canaries", lambda: failing)
+    monkeypatch.setattr("workbench.solving.self_check.run_self_check", lambda: failing)
     result = run("doctor")
     assert result.exit_code == 1
     assert f"failed: {canaries[0].name}" in result.stdout

@@ -103,7 +103,7 @@ def test_simulated_page(run):
              ("regret", "exploration_regret", "exploitation_regret")]  # fmt: skip
     assert f"{parts[0]} right labels: {parts[1]} exploring, {parts[2]} exploiting" in result.stdout
     assert "(6) and (7) void: this does not hold: M > ln 2/(2(p̄ − ½)²)" in result.stdout
-    assert "no two labelers have the same skill" in result.stdout
+    assert "no two workers have the same skill" in result.stdout
     assert "from the labels of one run alone: By agreement mean skill is" in result.stdout
     assert "written" not in result.stdout
 
@@ -124,13 +124,13 @@ def test_constants_that_are_too_large(run, refused, monkeypatch):
         raise OverflowError
 
     # As for 600 labelers, which take a while.
-    monkeypatch.setattr("workbench.learning.guarantees.theorem_3", large)
+    monkeypatch.setattr("workbench.learning.regret_bounds.theorem_3", large)
     monkeypatch.setattr("workbench.learning.schedule.theoretical", large)
     arguments = ("learn", "--simulate", 4, "--horizon", 12, "--runs", 2)
     told = answer(run(*arguments, "--json"))
-    assert told["bounds"]["why"] == "for 4 labelers its constants are too large for a computer"
+    assert told["bounds"]["why"] == "for 4 workers its constants are too large for a computer"
     line = refused(*arguments, "--schedule", "theoretical")
-    assert "for 4 labelers its constants are too large" in line
+    assert "for 4 workers its constants are too large" in line
 
 
 def test_drawn_skills(run):

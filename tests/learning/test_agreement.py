@@ -11,7 +11,7 @@ from workbench.learning.agreement import structure
 
 
 def crowd(p, n, seed, filled=1.0):
-    """Labels of labelers who err independently, and the truth."""
+    """Labels of workers who err independently, and the truth."""
     rng = np.random.default_rng(seed)
     p = np.asarray(p)
     truth = rng.integers(0, 2, n)
@@ -101,7 +101,7 @@ def test_even_camps_are_both_seen():
 
 
 @pytest.mark.parametrize("M", [0, 1, 2])
-def test_fewer_than_three_labelers_tell_nothing(M):
+def test_fewer_than_three_workers_tell_nothing(M):
     found = structure(crowd([0.8] * M, 50, 6)[0], seed=6)
     assert np.isnan(found.lean).all()
     assert np.isnan([found.distance, found.low, found.high]).all()
@@ -121,7 +121,7 @@ def test_no_tasks():
     assert structure(np.empty((0, 4)), seed=1).groups == 0
 
 
-def test_a_chain_of_labelers_tells_nothing():
+def test_a_chain_of_workers_tells_nothing():
     # 0–1 and 1–2 share tasks, 0–2 do not: |r_1| could be anything.
     labels, _ = crowd([0.9, 0.8, 0.7], 200, 7)
     labels[:100, 2] = -1

@@ -5,14 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
-from workbench.learning.context_trial import SkillTable, play_contexts
+from workbench.learning.context_skills import SkillTable
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext, context_seeds
 from workbench.learning.draws import Draws
-from workbench.learning.ls_ol import Answer, LsOl
-from workbench.learning.policies import Oracle
+from workbench.learning.learners import Oracle
+from workbench.learning.ls_ol import LsOl, TaskLabel
+from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
 
@@ -26,7 +27,7 @@ def labels_of(rng: np.random.Generator, skill: np.ndarray, asked: np.ndarray) ->
     return labels
 
 
-def go_on(learner: ContextualLsOl, start: int, tasks: int) -> list[Answer]:
+def go_on(learner: ContextualLsOl, start: int, tasks: int) -> list[TaskLabel]:
     answers = []
     for t in range(start, start + tasks):
         rng = np.random.default_rng(t)
@@ -208,7 +209,7 @@ def test_misuse_is_named() -> None:
         learner.ask("t", "b")
     with pytest.raises(InputError, match="empty"):
         SkillTable({})
-    with pytest.raises(InputError, match="as many labelers"):
+    with pytest.raises(InputError, match="as many workers"):
         SkillTable({"a": [0.5], "b": [0.5, 0.6]})
 
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from tests.learning.configurations import configurations
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
-from workbench.aggregation.weighted_accuracy import log_odds_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.errors import InputError
 from workbench.learning import engine
 from workbench.learning.draws import Draws
@@ -145,7 +145,7 @@ def test_realised_reward_is_the_expected_one():
 
 
 def test_it_learns():
-    """Regret per task falls; S* of unequal labelers is found in nearly all runs."""
+    """Regret per task falls; S* of unequal workers is found in nearly all runs."""
     skill = [0.95, 0.65, 0.6, 0.55, 0.55]
     runs = simulate(skill, practical(10, 5), 20_000, runs=40, seed=2, checkpoints=[1000, 20_000])
     rate = runs.regret.mean(axis=0) / runs.tasks

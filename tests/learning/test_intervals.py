@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
-from workbench.learning.context_trial import play_contexts
 from workbench.learning.draws import Draws
 from workbench.learning.intervals import Partition, RefiningLsOl
-from workbench.learning.ls_ol import Answer, LsOl
+from workbench.learning.ls_ol import LsOl, TaskLabel
+from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import Schedule, contextual, practical
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
 SCHEDULE = contextual(0.3, 0.2, 0.2)
 
 
-def go_on(learner: RefiningLsOl, start: int, tasks: int) -> list[Answer]:
+def go_on(learner: RefiningLsOl, start: int, tasks: int) -> list[TaskLabel]:
     answers = []
     for t in range(start, start + tasks):
         rng = np.random.default_rng(t)
@@ -171,7 +171,7 @@ def test_save_and_resume_changes_nothing(waiting: bool, stop: int) -> None:
 
 
 def test_intervals_learn_what_one_set_cannot() -> None:
-    # Labelers good in one half and coins in the other.
+    # Workers good in one half and coins in the other.
     class Halves:
         def draw(self, uniform: np.ndarray) -> list[float]:
             return uniform.tolist()  # type: ignore[no-any-return]

@@ -133,7 +133,7 @@ def test_ties_of_rounds_are_fair():
     assert np.abs(related).max() < 0.2
 
 
-def test_equal_labelers_are_ranked_fairly():
+def test_equal_workers_are_ranked_fairly():
     first = [settled(5, **{}).best[0]]
     for seed in range(300):
         learner = LsOl(5, practical(0, 0), seed=seed)
@@ -215,7 +215,7 @@ def test_confidence_holds_on_average():
 
 
 def test_vetting_drops_and_reports():
-    # Labeler 4 always differs: 20 rounds give exp(−½ · 20) for her.
+    # Worker 4 always differs: 20 rounds give exp(−½ · 20) for her.
     learner = LsOl(5, practical(3, 3), vetting=Vetting(0.1), seed=1)
     t = 0
     while not learner.removed:
@@ -235,7 +235,7 @@ def test_vetting_drops_and_reports():
         learner.join("4")
 
 
-# ---- labelers and labels that do not come ----
+# ---- workers and labels that do not come ----
 
 
 def test_missing_labels_do_not_vote():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.aggregation.best_set import best_set
+from workbench.accuracy.best_set import best_set
 from workbench.base.errors import InputError
 from workbench.crowd.tables import read_gold, read_labels
 from workbench.learning.ls_ol import LsOl
@@ -435,7 +435,7 @@ def test_same_seed_same_run():
     assert not one.steps.equals(other.steps)
 
 
-def test_one_labeler():
+def test_one_worker():
     run = replay(recorded(*crowd([0.8], 20, 13)), practical(5, 0), seed=1)
     assert run.accuracy == run.crowd_accuracy == run.best_accuracy
     assert "Too few labels are shared" in run.structure.sentence

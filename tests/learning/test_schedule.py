@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.best_set import crowd_constants
+from workbench.accuracy.best_set import crowd_constants
 from workbench.base.errors import InputError
 from workbench.learning.schedule import (
     Crossings,
@@ -97,7 +97,7 @@ def test_crossings_are_the_first_steps(scale, z, horizon):
 
 
 def test_theoretical_constants_by_hand():
-    # c = 5 · (10 + 5 + 1) = 80 for five labelers.
+    # c = 5 · (10 + 5 + 1) = 80 for five workers.
     known = crowd_constants(TABLE_1)
     s = theoretical(TABLE_1, epsilon=0.001, alpha=0.005)
     assert s.tests == pytest.approx(1 / ((1 / 80 - 0.005) ** 2 * 0.001**2), rel=1e-12)

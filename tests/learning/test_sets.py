@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
-from workbench.aggregation.weighted_accuracy import log_odds_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.errors import InputError
 from workbench.learning.sets import Vote, estimates, ranked_sets, ranking
 

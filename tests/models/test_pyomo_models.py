@@ -14,7 +14,7 @@ from crowd_models import AssignmentProblem, TypedProblem, requirement
 from crowd_models.assignment import dual, offline_ip, relaxation
 from crowd_models.typed import typed_relaxation
 from workbench.base.errors import InputError
-from workbench.solving.arrays import dual_arrays, primal_arrays
+from workbench.solving.linear_model import dual_arrays, primal_arrays
 
 BUILDERS = {
     "ip": (offline_ip, lambda p: primal_arrays(p, integer=True)),

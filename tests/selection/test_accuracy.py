@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.aggregation.plurality import plurality_error
-from workbench.aggregation.votes import expected_accuracy
+from workbench.accuracy.plurality import plurality_error
+from workbench.aggregation.voting import expected_accuracy
 from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.selection import accuracy

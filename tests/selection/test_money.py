@@ -14,7 +14,7 @@ from workbench.selection.money import within_money
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import set_score
 from workbench.solving import Termination
-from workbench.solving.selection import SelectionSolution
+from workbench.solving.hiring import SelectionSolution
 
 INF = float("inf")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.aggregation.error_rate import vote_error
-from workbench.aggregation.plurality import plurality_error
+from workbench.accuracy.error_rate import vote_error
+from workbench.accuracy.plurality import plurality_error
 from workbench.base.errors import InputError
 from workbench.selection.guarantees import error_bound, interval
 from workbench.selection.scores import informativeness, scores, set_score

@@ -11,7 +11,7 @@ from instances import by_enumeration, small_problems
 from crowd_models import AssignmentProblem, requirement
 from crowd_models.patterns import Pattern, limits
 from workbench.base.errors import InputError
-from workbench.solving import Moment, Solution, Termination, solve, whole
+from workbench.solving import Incumbent, Solution, Termination, integer_program, solve
 from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.column_generation import (
     OutOfTime,
@@ -343,7 +343,7 @@ def test_methods_that_cannot_be(options, words):
 
 
 def test_a_plan_that_is_wrong_fails_its_certificate(monkeypatch):
-    honest = whole.run_patterns
+    honest = integer_program.run_patterns
 
     def liar(*arguments, **options):
         answer = honest(*arguments, **options)
@@ -351,16 +351,16 @@ def test_a_plan_that_is_wrong_fails_its_certificate(monkeypatch):
         pairs[np.argmax(pairs)] = 0.0
         return replace(answer, pairs=pairs)
 
-    monkeypatch.setattr(whole, "run_patterns", liar)
+    monkeypatch.setattr(integer_program, "run_patterns", liar)
     found = solve(crowd(1), "ip", method="patterns", gap=0.01)
     assert found.solved
     assert found.note.startswith("patterns gives a solution that fails its certificate: cover (2)")
 
 
 def test_a_bound_beyond_the_plan_is_seen(monkeypatch):
-    honest = whole.run_patterns
+    honest = integer_program.run_patterns
     monkeypatch.setattr(
-        whole, "run_patterns", lambda *a, **o: replace(honest(*a, **o), bound=10.0**6)
+        integer_program, "run_patterns", lambda *a, **o: replace(honest(*a, **o), bound=10.0**6)
     )
     found = solve(crowd(1), "ip", method="patterns", gap=0.01)
     assert found.solved
@@ -371,7 +371,7 @@ def test_a_bound_beyond_the_plan_is_seen(monkeypatch):
 
 
 def test_the_mean_gap_over_time():
-    history = (Moment(2.0, None, 5.0), Moment(4.0, 10.0, 5.0), Moment(8.0, 10.0, 10.0))
+    history = (Incumbent(2.0, None, 5.0), Incumbent(4.0, 10.0, 5.0), Incumbent(8.0, 10.0, 10.0))
     solution = Solution("ip", "arrays", Termination.OPTIMAL, history=history)
     assert solution.primal_dual_integral(10.0) == pytest.approx((4 + 4 * 0.5) / 10)
     assert solution.primal_dual_integral(6.0) == pytest.approx((4 + 2 * 0.5) / 6)

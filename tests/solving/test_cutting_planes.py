@@ -11,7 +11,7 @@ from crowd_models import TypedProblem
 from workbench.solving import Termination, certify, lagrangian
 from workbench.solving import cutting_planes as room
 from workbench.solving.array_route import run_arrays
-from workbench.solving.cutting_planes import Crowd, run_cutting_planes, too_large
+from workbench.solving.cutting_planes import ClassTable, run_cutting_planes, too_large
 from workbench.solving.highs import RunOptions
 
 OPTIONS = RunOptions()
@@ -133,7 +133,7 @@ def test_the_whole_program_is_never_handed_over(monkeypatch):
 def test_weak_duality_and_the_price_of_capacity(problem, numbers, seed):
     """D(x) bounds every optimum, and is the Lagrangian of x with the prices it names: the best."""
     weights = np.array(numbers[: problem.shape[0]])
-    arrays = Crowd(problem)
+    arrays = ClassTable(problem)
     answers = arrays.answers(weights)
     value = arrays.dual_value(weights, answers)
     scale = 1 + abs(value) + float(problem.demand @ weights)
@@ -152,7 +152,7 @@ def test_a_settled_answer_stays_best(problem, seed, width):
     """Anywhere in the box, the settled workers' answers are worth as much as their best ones."""
     rng = np.random.Generator(np.random.PCG64(seed))
     weights = rng.uniform(0, 8, problem.shape[0])
-    arrays = Crowd(problem)
+    arrays = ClassTable(problem)
     answers = arrays.answers(weights)
     settled = arrays.settled(answers, arrays.quality * weights * width)
     inside = weights * rng.uniform(1 - width, 1 + width, len(weights))

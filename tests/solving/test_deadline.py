@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from crowd_models import AssignmentProblem, SelectionProblem, requirement
-from workbench.solving import Termination, certify, deadline, door, linear, selection, solve
+from workbench.solving import Termination, certify, deadline, hiring, linear, solve, solver
 from workbench.solving.deadline import GRACE, Outcome, call_within, serve
-from workbench.solving.solution import Answer
+from workbench.solving.solution import RawAnswer
 
 EASY = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 2, 1.0)
 
@@ -246,7 +246,7 @@ def interrupted(*arguments, **keywords):
 @pytest.mark.parametrize("ending", [Termination.INTERRUPTED, Termination.TIME_LIMIT])
 def test_a_solve_that_is_ended_gives_its_best(monkeypatch, ending):
     stand_in = interrupted if ending is Termination.INTERRUPTED else ended
-    monkeypatch.setattr(door, "call_within", stand_in)
+    monkeypatch.setattr(solver, "call_within", stand_in)
     solution = solve(EASY, "ip", time_limit=10, keep_on_interrupt=True)
     if ending is Termination.INTERRUPTED:
         with pytest.raises(KeyboardInterrupt):
@@ -261,10 +261,10 @@ def test_a_solve_that_is_ended_gives_its_best(monkeypatch, ending):
 @pytest.mark.parametrize("limit", [10, None])
 def test_an_interrupt_is_no_result_unless_asked_for(monkeypatch, limit):
     if limit:
-        monkeypatch.setattr(door, "call_within", interrupted_at_once)
+        monkeypatch.setattr(solver, "call_within", interrupted_at_once)
     else:
         monkeypatch.setattr(linear, "run_arrays", interrupted_at_once)
-    for formulation in door.FORMULATIONS:
+    for formulation in solver.FORMULATIONS:
         for kept in (False, True):  # there is nothing yet to keep
             with pytest.raises(KeyboardInterrupt):
                 solve(EASY, formulation, time_limit=limit, keep_on_interrupt=kept)
@@ -272,10 +272,10 @@ def test_an_interrupt_is_no_result_unless_asked_for(monkeypatch, limit):
 
 @pytest.mark.parametrize("limit", [10, None])
 def test_an_interrupted_selection_is_no_result(monkeypatch, limit):
-    monkeypatch.setattr(selection, "call_within" if limit else "run_model", interrupted_at_once)
+    monkeypatch.setattr(hiring, "call_within" if limit else "run_model", interrupted_at_once)
     problem = SelectionProblem([0.5, 0.4], 1, [1.0, 1.0], 1.0)
     with pytest.raises(KeyboardInterrupt):
-        selection.solve_selection(problem, time_limit=limit)
+        hiring.solve_selection(problem, time_limit=limit)
 
 
 def interrupted_at_once(*_, **__):
@@ -291,7 +291,7 @@ def interrupted_at_once(*_, **__):
     ],
 )
 def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
-    monkeypatch.setattr(door, "call_within", lambda *_, **__: outcome)
+    monkeypatch.setattr(solver, "call_within", lambda *_, **__: outcome)
     solution = solve(EASY, formulation, time_limit=10)
     assert solution.termination is outcome.ending
     assert solution.objective is solution.bound is solution.assignment is None
@@ -300,9 +300,9 @@ def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
 
 
 def test_infeasible_without_time_to_say_why(monkeypatch):
-    latest = door.Attempt(Answer(Termination.INFEASIBLE, note="no time"))
+    latest = solver.Attempt(RawAnswer(Termination.INFEASIBLE, note="no time"))
     monkeypatch.setattr(
-        door, "call_within", lambda *_, **__: Outcome(latest, Termination.TIME_LIMIT)
+        solver, "call_within", lambda *_, **__: Outcome(latest, Termination.TIME_LIMIT)
     )
     solution = solve(EASY, "ip", time_limit=10)
     assert solution.termination is Termination.TIME_LIMIT
@@ -313,8 +313,10 @@ def test_infeasible_without_time_to_say_why(monkeypatch):
 def test_reports_on_the_way():
     reports = []
     problem = hard_problem()
-    options = door.RunOptions(time_limit=0.3)
-    found = door.attempt(problem, "ip", "arrays", "mip", options, time.time() + 0.6, reports.append)
+    options = solver.RunOptions(time_limit=0.3)
+    found = solver.attempt(
+        problem, "ip", "arrays", "mip", options, time.time() + 0.6, reports.append
+    )
     assert found.answer.termination is Termination.TIME_LIMIT
     assert found.answer.pairs is not None
     assert reports
@@ -327,7 +329,7 @@ def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
         job(*arguments, reports.append)
         return Outcome(reports[-1], Termination.NUMERICS, "the solver process failed: exit code -9")
 
-    monkeypatch.setattr(door, "call_within", killed)
+    monkeypatch.setattr(solver, "call_within", killed)
     solution = solve(EASY, "ip", time_limit=10)
     assert solution.termination is Termination.NUMERICS
     assert solution.objective is not None
@@ -336,7 +338,9 @@ def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
 
 
 def test_a_dual_that_was_not_finished_has_a_bound_and_no_objective(monkeypatch):
-    weights = door.attempt(EASY, "dual", "arrays", "", door.RunOptions(), None, [].append).answer
+    weights = solver.attempt(
+        EASY, "dual", "arrays", "", solver.RunOptions(), None, [].append
+    ).answer
     half = replace(weights, termination=Termination.TIME_LIMIT, pairs=None)
     monkeypatch.setattr(linear, "run_arrays", lambda *_: half)
     solution = solve(EASY, "dual")

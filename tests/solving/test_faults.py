@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from crowd_models import AssignmentProblem
-from workbench.solving import Termination, highs, linear, solve, whole
-from workbench.solving.solution import Answer
+from workbench.solving import Termination, highs, integer_program, linear, solve
+from workbench.solving.solution import RawAnswer
 
 PROBLEM = AssignmentProblem(
     quality=[[0.9, 0.5, 0.4, 0.3], [0.3, 0.8, 0.9, 0.2], [0.5, 0.5, 0.5, 0.9]],
@@ -19,20 +19,20 @@ PROBLEM = AssignmentProblem(
 
 def tampered(monkeypatch, formulation, change):
     """Solve with `change` applied to every answer of the array route to that formulation."""
-    honest = whole.run_arrays
+    honest = integer_program.run_arrays
 
     def run(problem, asked, options, *reports):
         # Without the reports of incumbents: a known solution would speak against the lie.
         answer = honest(problem, asked, options)
         return change(answer) if asked == formulation else answer
 
-    monkeypatch.setattr(whole, "run_arrays", run)
+    monkeypatch.setattr(integer_program, "run_arrays", run)
     monkeypatch.setattr(linear, "run_arrays", run)
 
 
 def alone(monkeypatch):
     """Leave the method asked for without those that would take over."""
-    monkeypatch.setattr(whole, "FALLBACKS", ())
+    monkeypatch.setattr(integer_program, "FALLBACKS", ())
 
 
 def changed(values, at, value):
@@ -83,7 +83,7 @@ def test_wrong_linear_solution(monkeypatch, formulation, name):
 def test_wrong_whole_solution(monkeypatch, name):
     best = solve(PROBLEM, "ip").objective
     # A start that covers everything is known beforehand; it must not hide the solver's answer.
-    monkeypatch.setattr(whole, "_start", lambda *_: None)
+    monkeypatch.setattr(integer_program, "_start", lambda *_: None)
     tampered(monkeypatch, "ip", CHANGES[name])
     solution = solve(PROBLEM, "ip")
     assert solution.solved
@@ -102,7 +102,7 @@ def test_a_label_too_many_is_worth_what_it_costs(monkeypatch, start_known):
     best = solve(PROBLEM, "ip").objective
     tampered(monkeypatch, "ip", lambda a: replace(CHANGES["a label more"](a), bound=a.bound))
     if not start_known:
-        monkeypatch.setattr(whole, "_start", lambda *_: None)
+        monkeypatch.setattr(integer_program, "_start", lambda *_: None)
     solution = solve(PROBLEM, "ip")
     assert solution.solved
     assert solution.objective == solution.bound == best
@@ -146,7 +146,7 @@ def test_ctrl_c_in_this_process_keeps_what_is_known_if_asked_to(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(whole, "run_patterns", interrupted)
+    monkeypatch.setattr(integer_program, "run_patterns", interrupted)
     with pytest.raises(KeyboardInterrupt):
         solve(PROBLEM, "ip", method="patterns")
     solution = solve(PROBLEM, "ip", method="patterns", keep_on_interrupt=True)
@@ -185,7 +185,7 @@ def test_no_or_a_low_bound_leaves_the_certified_one(monkeypatch, bound):
 
 @pytest.mark.parametrize("formulation", ["ip", "relaxation", "dual", "typed"])
 def test_infeasible_says_the_solver_of_a_feasible_problem(monkeypatch, formulation):
-    tampered(monkeypatch, formulation, lambda _: Answer(Termination.INFEASIBLE))
+    tampered(monkeypatch, formulation, lambda _: RawAnswer(Termination.INFEASIBLE))
     solution = solve(PROBLEM, formulation)
     if formulation == "ip":  # a solution is known: rounded from the relaxation
         assert solution.solved
@@ -194,7 +194,7 @@ def test_infeasible_says_the_solver_of_a_feasible_problem(monkeypatch, formulati
         solution = solve(PROBLEM, formulation)
         assert solution.termination is Termination.NUMERICS
         assert solution.certificate.status in ("proven", "feasible")
-        monkeypatch.setattr(whole, "_start", lambda *_: None)
+        monkeypatch.setattr(integer_program, "_start", lambda *_: None)
         solution = solve(PROBLEM, "ip")
     nothing_is_claimed(solution)
     assert "denies a solution that the data allow" in solution.note
@@ -202,16 +202,16 @@ def test_infeasible_says_the_solver_of_a_feasible_problem(monkeypatch, formulati
 
 def test_infeasible_says_the_relaxation_before_the_integer_program(monkeypatch):
     """Without a proof of it, the integer program is asked all the same."""
-    tampered(monkeypatch, "typed", lambda _: Answer(Termination.INFEASIBLE))
+    tampered(monkeypatch, "typed", lambda _: RawAnswer(Termination.INFEASIBLE))
     assert solve(PROBLEM, "ip").solved
 
 
 def test_no_answer_at_all(monkeypatch):
-    tampered(monkeypatch, "relaxation", lambda _: Answer(Termination.NUMERICS))
+    tampered(monkeypatch, "relaxation", lambda _: RawAnswer(Termination.NUMERICS))
     solution = solve(PROBLEM, "relaxation")
     assert solution.termination is Termination.NUMERICS
     assert solution.certificate.status == "unproven"
-    tampered(monkeypatch, "typed", lambda _: Answer(Termination.NUMERICS))
+    tampered(monkeypatch, "typed", lambda _: RawAnswer(Termination.NUMERICS))
     assert solve(PROBLEM, "ip").solved  # without weights, the solution is as good
 
 

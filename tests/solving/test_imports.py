@@ -11,7 +11,7 @@ import pytest
     [
         ("crowd_models", ["pyomo", "highspy", "pandas", "matplotlib", "scipy", "workbench.crowd"]),
         (
-            "workbench.solving, workbench.solving.canaries",
+            "workbench.solving, workbench.solving.self_check",
             ["pyomo", "highspy", "pandas", "matplotlib", "scipy"],
         ),
     ],

@@ -10,7 +10,7 @@ from scipy.sparse import csc_array, csr_array, vstack
 
 from crowd_models import AssignmentProblem
 from workbench.solving import ROUTES, Termination, certify, lagrangian, solve
-from workbench.solving.arrays import primal_arrays
+from workbench.solving.linear_model import primal_arrays
 
 
 def check_against_enumeration(problem, route):

@@ -10,8 +10,8 @@ from instances import random_problem
 from crowd_models import AssignmentProblem
 from workbench.base.errors import InputError
 from workbench.solving import FORMULATIONS, ROUTES, Termination, highs, solve, versions
-from workbench.solving.arrays import LinearModel
 from workbench.solving.highs import RunOptions, run
+from workbench.solving.linear_model import LinearModel
 from workbench.solving.solution import Certificate, Solution
 
 PROBLEM = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 2, 1.0)

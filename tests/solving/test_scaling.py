@@ -8,8 +8,8 @@ from rational import awkward_problem, plan_cost, rational_optimum
 
 from crowd_models import AssignmentProblem
 from workbench.solving import Termination, certify, solve
-from workbench.solving.arrays import LinearModel
 from workbench.solving.highs import RunOptions, run
+from workbench.solving.linear_model import LinearModel
 from workbench.solving.scaling import in_own_unit, view
 
 METHODS = ("auto", "highs", "mip", "patterns")

@@ -17,18 +17,17 @@ from crowd_models.selection import all_sizes
 from workbench.base.errors import InputError
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import scores, set_score
-from workbench.solving import selection, versions
+from workbench.solving import hiring, versions
 from workbench.solving.highs import RunOptions
-from workbench.solving.pyomo_route import ModelRun, run_model
-from workbench.solving.selection import (
+from workbench.solving.hiring import (
     FORMULATIONS,
-    Found,
+    RawSelection,
     SelectionSolution,
     relative_gap,
     search,
     solve_selection,
 )
-from workbench.solving.selection_bound import (
+from workbench.solving.hiring_bound import (
     SelectionCertificate,
     certify_selection,
     exact_numerator,
@@ -36,6 +35,7 @@ from workbench.solving.selection_bound import (
     selection_score,
     size_bounds,
 )
+from workbench.solving.pyomo_route import ModelRun, run_model
 from workbench.solving.solution import Termination
 
 INF = float("inf")
@@ -181,8 +181,7 @@ def test_formulations_agree_where_prices_bind():
 def test_every_slice_solved_gives_the_same():
     problem = priced(3, 25, 25, 0.2)
     each = [
-        selection._one_size(replace(problem), k, RunOptions())
-        for k in range(1, problem.largest + 1)
+        hiring._one_size(replace(problem), k, RunOptions()) for k in range(1, problem.largest + 1)
     ]
     best = max(selection_score(problem, one.chosen) for one in each)
     assert solve_selection(problem).objective == pytest.approx(best, rel=1e-9)
@@ -441,7 +440,7 @@ def tampered(monkeypatch, change):
     def lying(model, options, *, integer):
         return change(run_model(model, options, integer=integer))
 
-    monkeypatch.setattr(selection, "run_model", lying)
+    monkeypatch.setattr(hiring, "run_model", lying)
 
 
 def hires(*workers):
@@ -555,7 +554,7 @@ def test_mixtures_of_equal_sets_are_solved_as_a_slice(monkeypatch):
         parts.update((s, ran.values[s]) for s in model.s.values())
         return replace(ran, values=parts)
 
-    monkeypatch.setattr(selection, "run_model", mixing)
+    monkeypatch.setattr(hiring, "run_model", mixing)
     solution = solve_selection(problem, "sizes")
     assert asked == ["best set of any size", "best set of 2"]
     assert len(solution.chosen) == 2
@@ -587,7 +586,7 @@ def test_a_time_limit_that_is_not():
 def test_slices_report_as_they_go_and_stop_when_time_is_up():
     problem = priced(0, 30, 30, 0.2)
     caps = size_bounds(problem).value
-    reports: list[Found] = []
+    reports: list[RawSelection] = []
     done = search(problem, "slices", caps, None, RunOptions(), None, reports.append)
     assert done.termination is Termination.OPTIMAL
     assert [r.solved for r in reports] == list(range(1, done.solved + 1))

@@ -9,8 +9,8 @@ from instances import random_problem, small_problems
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.base.errors import InputError
 from workbench.solving import Termination, certify, lagrangian, solve
-from workbench.solving.arrays import primal_arrays
 from workbench.solving.highs import RunOptions, run
+from workbench.solving.linear_model import primal_arrays
 
 
 @pytest.mark.parametrize("seed", range(100))

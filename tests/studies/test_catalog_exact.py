@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.solving import Moment, Solution, Termination
+from workbench.solving import Incumbent, Solution, Termination
 from workbench.studies.attempt import attempt
 from workbench.studies.catalog import exact_at_size
 from workbench.studies.source import Source
@@ -83,7 +83,11 @@ def test_pairs_have_skills_and_prices_of_their_own():
 
 
 def test_gap_after_a_time():
-    history = (Moment(1.0, 110.0, None), Moment(5.0, 110.0, 100.0), Moment(30.0, 100.0, 100.0))
+    history = (
+        Incumbent(1.0, 110.0, None),
+        Incumbent(5.0, 110.0, 100.0),
+        Incumbent(30.0, 100.0, 100.0),
+    )
     solution = Solution("ip", "arrays", Termination.OPTIMAL, history=history)
     assert exact_at_size._gap_after(solution, 0.5) is None
     assert exact_at_size._gap_after(solution, 2.0) is None

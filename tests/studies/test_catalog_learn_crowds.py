@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.aggregation.best_set import best_set
+from workbench.accuracy.best_set import best_set
 from workbench.crowd.datasets import LabelSet
 from workbench.studies.attempt import attempt
 from workbench.studies.catalog import learn_crowds

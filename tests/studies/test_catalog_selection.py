@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from workbench.aggregation.error_rate import vote_error
-from workbench.aggregation.plurality import plurality_error
+from workbench.accuracy.error_rate import vote_error
+from workbench.accuracy.plurality import plurality_error
 from workbench.selection.guarantees import error_bound
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score

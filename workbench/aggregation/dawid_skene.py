@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from workbench.aggregation.votes import TIE, Aggregate, class_count, fair_choice
+from workbench.aggregation.voting import Aggregate, class_count, fair_choice
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.crowd.votes import Votes
+from workbench.crowd.votes import TIE, Votes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -16,12 +16,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.votes import TIE, Aggregate, class_count, fair_choice
+from workbench.aggregation.voting import Aggregate, class_count, fair_choice
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.crowd.votes import Votes
+from workbench.crowd.votes import TIE, Votes
 
 
 def message_passing(

@@ -17,7 +17,7 @@ from workbench.api._result import Result
 from workbench.api.studying import STORE
 from workbench.base.text import table
 from workbench.claims import Verdict
-from workbench.solving import canaries, versions
+from workbench.solving import self_check, versions
 from workbench.studies.store import Store
 
 
@@ -33,7 +33,7 @@ class Diagnosis(Result):
         What is at work, and where.
     """
 
-    canaries: tuple[canaries.Canary, ...]
+    canaries: tuple[self_check.KnownProblem, ...]
     versions: dict[str, str]
     machine: dict[str, str]
 
@@ -92,7 +92,7 @@ def doctor() -> Diagnosis:
         "system": f"{platform.system()} {platform.machine()}",
         "cores": str(os.cpu_count()),
     }
-    return Diagnosis(tuple(canaries.run_canaries()), versions(), machine)
+    return Diagnosis(tuple(self_check.run_self_check()), versions(), machine)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,7 +20,7 @@ from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import cell, table
-from workbench.comparison import METHODS, Instance
+from workbench.comparison import METHODS, ComparedCrowd
 from workbench.crowd import datasets, tables
 from workbench.solving import versions
 
@@ -59,7 +59,7 @@ class Comparison(Result):
     Attributes
     ----------
     table
-        A row a method, means over trials; the columns are those of `workbench.comparison.Row`.
+        A row a method, means over trials; columns as `workbench.comparison.ComparisonRow`.
     trials
         A row a trial and method.
     crowd
@@ -275,14 +275,14 @@ def compare(
     )
 
 
-Make = Callable[[np.random.SeedSequence], Instance]
+Make = Callable[[np.random.SeedSequence], ComparedCrowd]
 """What makes the instance of a trial from its seed."""
 
 
 def _simulated(crowd: SimulatedCrowd, epsilon: float, gamma: float, gold_tasks: int) -> Make:
     preliminary = max(1, round(gamma * crowd.workers))
 
-    def make(seed: np.random.SeedSequence) -> Instance:
+    def make(seed: np.random.SeedSequence) -> ComparedCrowd:
         return room.simulated(
             crowd.draw(crowd.workers + preliminary, seed),
             tasks=crowd.tasks,
@@ -329,7 +329,7 @@ def _recorded(
         prices = _doors.by_worker("costs", costs, given.workers, tables.read_costs)
     limits = None if capacity is None else _doors.capacities(capacity, given.workers)
 
-    def make(seed: np.random.SeedSequence) -> Instance:
+    def make(seed: np.random.SeedSequence) -> ComparedCrowd:
         return room.recorded(
             given.table,
             true,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.aggregation.labelling import LEARNT, Labelled, Prior, label_tasks
+from workbench.aggregation.label_tasks import LEARNT, Labelled, Prior, label_tasks
 from workbench.api import _doors
 from workbench.api._result import Result
 from workbench.base import checks
@@ -43,7 +43,7 @@ class Labels(Result):
     name, seed
         What the labels are called; the seed of draws among ties.
     found
-        What the room found, ids as text (`aggregation.labelling.Labelled`).
+        What the room found, ids as text (`aggregation.label_tasks.Labelled`).
     given
         The labels that came in, and their ids.
     """

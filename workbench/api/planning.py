@@ -12,7 +12,7 @@ import pandas as pd
 from workbench.api import _doors
 from workbench.api._doors import Ids, PerWorker, Table, Tasks, Truth
 from workbench.api._result import Result
-from workbench.assignment import plan as room
+from workbench.assignment import make_plan as room
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.crowd import tables

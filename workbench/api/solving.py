@@ -20,8 +20,8 @@ from workbench.base.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from workbench.solving import Moment, Solution, Termination
-    from workbench.solving.selection import SelectionSolution
+    from workbench.solving import Incumbent, Solution, Termination
+    from workbench.solving.hiring import SelectionSolution
 
 Problem: TypeAlias = AssignmentProblem | TypedProblem | SelectionProblem
 TITLES = {
@@ -224,7 +224,7 @@ def solve(
     threads: int = 1,
     exact: bool = False,
     seed: int = 0,
-    progress: Callable[[Moment], None] | None = None,
+    progress: Callable[[Incumbent], None] | None = None,
     keep_on_interrupt: bool = False,
 ) -> Solved:
     """Solve a problem of assignment or selection, and check the answer.
@@ -283,7 +283,7 @@ def solve(
 
     asked = read(problem, epsilon)
     if isinstance(asked, SelectionProblem):
-        from workbench.solving.selection import solve_selection
+        from workbench.solving.hiring import solve_selection
 
         for name, value, usual in (
             ("route", route, "arrays"), ("method", method, "auto"), ("gap", gap, 0.0),

@@ -43,7 +43,7 @@ MOST_SEEN = 200
 """Workers in a re-solved LP: a draw of so many tells the prices well enough."""
 
 
-class Worker(NamedTuple):
+class ArrivingWorker(NamedTuple):
     """Who arrives.
 
     Attributes
@@ -92,8 +92,8 @@ class Setting:
     task_class: IntArray
     epsilon: float
     workers: int
-    sample: tuple[Worker, ...] = ()
-    future: tuple[Worker, ...] = ()
+    sample: tuple[ArrivingWorker, ...] = ()
+    future: tuple[ArrivingWorker, ...] = ()
     on_infeasible: OnInfeasible = "relax"
 
     @cached_property
@@ -102,10 +102,10 @@ class Setting:
         return float(requirement(self.epsilon))
 
 
-class Policy(Protocol):
+class AssignmentPolicy(Protocol):
     """Names tasks for one worker after another."""
 
-    def assign(self, worker: Worker) -> IntArray:
+    def assign(self, worker: ArrivingWorker) -> IntArray:
         """Tasks for the worker who arrives: indices, none twice, at most her capacity."""
         ...
 
@@ -120,7 +120,7 @@ class Paper:
     def __init__(self, setting: Setting, *, seed: Seed) -> None:
         self.assigner = _from_sample(setting, seed)
 
-    def assign(self, worker: Worker) -> IntArray:
+    def assign(self, worker: ArrivingWorker) -> IntArray:
         """Tasks of non-negative value, the most valuable first."""
         skill, capacity, cost, available = worker
         return self.assigner.assign(skill, capacity, cost=cost, available=available)
@@ -164,12 +164,12 @@ class _Covering:
         whole = np.where(size > 0, labels * size, lacking)
         return np.bincount(kind, whole, minlength=len(mean)).astype(np.float64)
 
-    def perceived(self, worker: Worker) -> FloatArray:
+    def perceived(self, worker: ArrivingWorker) -> FloatArray:
         """q̂ by type (T,), lowered by a hair so that no two workers are equal."""
         return perturb(quality(np.asarray(worker.skill, dtype=np.float64)), seed=self.rng)
 
     def take(
-        self, values: FloatArray, slack: FloatArray, seen: FloatArray, worker: Worker
+        self, values: FloatArray, slack: FloatArray, seen: FloatArray, worker: ArrivingWorker
     ) -> IntArray:
         """Open tasks of non-negative value (n,), the best first; among equals the neediest.
 
@@ -205,7 +205,7 @@ class CoverageAware(_Covering):
         self.assigner = _from_sample(setting, self.rng)
         self.task_weights = self.assigner.task_weights
 
-    def assign(self, worker: Worker) -> IntArray:
+    def assign(self, worker: ArrivingWorker) -> IntArray:
         """Open tasks of non-negative value at the sampled weights."""
         seen, price = self.perceived(worker), self.assigner.relative(worker.cost, len(worker.skill))
         return self.take(self.assigner.values(seen, price), ZERO * price, seen, worker)
@@ -235,7 +235,7 @@ class ReSolve(_Covering):
         self.unit, self.prices = 1.0, np.full(len(self._labels), 1 / LEAST_QUALITY)
         self._seen = [(self.perceived(one), one) for one in setting.sample]
 
-    def assign(self, worker: Worker) -> IntArray:
+    def assign(self, worker: ArrivingWorker) -> IntArray:
         """Open tasks of non-negative value at the prices last solved for."""
         seen, kind = self.perceived(worker), self.setting.task_class
         self._seen.append((seen, worker))
@@ -321,7 +321,7 @@ class DualDescent(_Covering):
             return np.ones(len(self.gathered), dtype=bool)
         return super().open
 
-    def assign(self, worker: Worker) -> IntArray:
+    def assign(self, worker: ArrivingWorker) -> IntArray:
         """Tasks of non-negative value at the prices of the moment, which are then moved."""
         seen, kind = self.perceived(worker), self.setting.task_class
         charged = worker.prices[worker.prices > 0]
@@ -347,7 +347,7 @@ class DualDescent(_Covering):
 class Greedy(_Covering):
     """Open tasks by quality over price, as many as capacity allows; nobody is sent away."""
 
-    def assign(self, worker: Worker) -> IntArray:
+    def assign(self, worker: ArrivingWorker) -> IntArray:
         """The open tasks this worker is best at."""
         seen, price = self.perceived(worker), worker.prices
         worth = seen / np.maximum(price, 1e-12 * price.max() or 1.0)
@@ -386,7 +386,7 @@ class Hindsight:
         )
         self.task_weights, _, _ = offline_weights(self.problem)
 
-    def assign(self, worker: Worker) -> IntArray:
+    def assign(self, worker: ArrivingWorker) -> IntArray:
         """Tasks of non-negative value for the next of the workers who were foreseen."""
         kind = self.setting.task_class
         price = align.relative(worker.prices, self.unit)[kind]
@@ -408,7 +408,7 @@ def _from_sample(setting: Setting, seed: Seed) -> AdaptiveAssigner:
     return assigner
 
 
-Make: TypeAlias = Callable[[Setting, Seed], Policy]
+Make: TypeAlias = Callable[[Setting, Seed], AssignmentPolicy]
 
 
 @dataclass(frozen=True)
@@ -485,14 +485,14 @@ KINDS: dict[str, Kind] = {
 }
 
 
-class Run(NamedTuple):
+class PolicyRun(NamedTuple):
     """Labels a policy asked for: task and worker index of each, shape (k,), by arrival."""
 
     task: IntArray
     worker: IntArray
 
 
-def run_policy(policy: Policy, workers: Sequence[Worker]) -> Run:
+def run_policy(policy: AssignmentPolicy, workers: Sequence[ArrivingWorker]) -> PolicyRun:
     """Let the workers arrive, and check that the policy keeps to capacity and availability.
 
     Raises
@@ -510,12 +510,12 @@ def run_policy(policy: Policy, workers: Sequence[Worker]) -> Run:
         chosen.append(np.asarray(tasks, dtype=np.int64))
     counts = [len(tasks) for tasks in chosen]
     task = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
-    return Run(task, np.repeat(np.arange(len(workers)), counts))
+    return PolicyRun(task, np.repeat(np.arange(len(workers)), counts))
 
 
 def play(
-    name: str, setting: Setting, workers: Sequence[Worker], *, seed: Seed
-) -> tuple[Run, Policy]:
+    name: str, setting: Setting, workers: Sequence[ArrivingWorker], *, seed: Seed
+) -> tuple[PolicyRun, AssignmentPolicy]:
     """Run a policy by its name.
 
     Raises

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -23,13 +22,13 @@ import pandas as pd
 from msgspec.structs import replace
 
 from crowd_models.problem import LARGEST_PRICE
-from workbench.aggregation.votes import weighted_majority
+from workbench.aggregation.voting import weighted_majority
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings, AssignerState, Price
-from workbench.base import checks, state
+from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.base.state import Count, Id, RandomState, Share, State, check, identifier
+from workbench.base.state import Count, Id, RandomState, Saveable, Share, State, check, identifier
 from workbench.crowd.skills import estimate_skills
 from workbench.crowd.votes import Votes
 
@@ -40,7 +39,7 @@ Label: TypeAlias = Id | bool
 
 
 @dataclass(frozen=True)
-class Asked:
+class NextTasks:
     """What to ask a worker now: `gold` tasks to be judged by, real `task`s, or `nothing`."""
 
     worker: Id
@@ -83,7 +82,7 @@ class SessionState(State, frozen=True):
     visits: tuple[Visit, ...]
 
 
-class AssignmentSession:
+class AssignmentSession(Saveable[SessionState]):
     """Algorithm 2 over a stream of named workers and tasks.
 
     Parameters
@@ -121,6 +120,8 @@ class AssignmentSession:
     >>> session.observe("ann", {"g1": "y", "g2": "n"}).kind  # a preliminary worker
     'nothing'
     """
+
+    state_type = SessionState
 
     def __init__(
         self,
@@ -187,7 +188,7 @@ class AssignmentSession:
         *,
         cost: Mapping[Any, float] | pd.Series[Any] | None = None,
         available: Iterable[Id] | None = None,
-    ) -> Asked:
+    ) -> NextTasks:
         """A worker arrives and announces her capacity; she is asked gold tasks first.
 
         Parameters
@@ -256,7 +257,7 @@ class AssignmentSession:
             places.add(place)
         return tuple(sorted(places))
 
-    def observe(self, worker: Id, labels: Mapping[Any, Any] | pd.Series[Any]) -> Asked:
+    def observe(self, worker: Id, labels: Mapping[Any, Any] | pd.Series[Any]) -> NextTasks:
         """Take a worker's labels for what she was asked; ask her what comes next.
 
         Tasks she left out are simply unanswered. After gold tasks a preliminary worker is asked
@@ -305,10 +306,10 @@ class AssignmentSession:
         self._visits[worker] = visit
         return self._asked(visit)
 
-    def _asked(self, visit: Visit) -> Asked:
+    def _asked(self, visit: Visit) -> NextTasks:
         if visit.kind == "gold":
-            return Asked(visit.worker, "gold", tuple(self._gold[at][0] for at in visit.asked))
-        return Asked(visit.worker, visit.kind, tuple(self.tasks[at] for at in visit.asked))
+            return NextTasks(visit.worker, "gold", tuple(self._gold[at][0] for at in visit.asked))
+        return NextTasks(visit.worker, visit.kind, tuple(self.tasks[at] for at in visit.asked))
 
     def _next(self, visit: Visit, skill: FloatArray) -> IntArray:
         """Sample a preliminary worker; choose the real tasks of any other."""
@@ -442,21 +443,6 @@ class AssignmentSession:
             check(room, f"{at} has more tasks than her capacity {visit.capacity}")
             early = self.sampling and (asked or answered)
             check(not early, f"{at} has tasks before the sample is complete")
-
-    def save(self, path: str | Path) -> None:
-        """Write the session to a JSON file, whole or not at all."""
-        state.save(path, self.state())
-
-    @classmethod
-    def load(cls, path: str | Path) -> AssignmentSession:
-        """Read a saved session; it goes on exactly where it was.
-
-        Raises
-        ------
-        InputError
-            There is no such file, or it does not hold a session.
-        """
-        return state.load(path, SessionState, cls.restore)
 
 
 def _places(name: str, ids: Iterable[Any]) -> dict[Id, int]:

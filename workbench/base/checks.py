@@ -94,6 +94,19 @@ def floats(name: str, value: ArrayLike) -> FloatArray:
         ) from None
 
 
+def probabilities(name: str, value: ArrayLike, axes: int) -> FloatArray:
+    """Copy a vector (axes 1) or matrix (2) of probabilities, or complain."""
+    p = floats(name, value)
+    if p.ndim != axes:
+        kind = "a vector, one number a worker" if axes == 1 else "a matrix, crowds × workers"
+        raise InputError(f"{name} has shape {p.shape}: give {kind}")
+    if p.size and not (p.min() >= 0 and p.max() <= 1):
+        wrong = ~((p >= 0) & (p <= 1))
+        at = ", ".join(str(int(k)) for k in np.argwhere(wrong)[0])
+        raise InputError(f"{name}[{at}] is {p[wrong][0]}: give a number from 0 to 1")
+    return p
+
+
 def wholes(name: str, value: ArrayLike) -> IntArray:
     """Copy an array of whole numbers ≥ 0."""
     array = floats(name, value)

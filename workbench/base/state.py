@@ -3,17 +3,16 @@
     {"schema": 1, "service": "ls-ol", "version": 1, "state": {...}}
 
 A service declares its state as a `State`: types and ranges field by field, and in
-`__post_init__` what fields must have in common. `save` writes a file whole; `load` gives the
-service back or says in one line what is wrong with the file, and where. Names stand in the file
+`__post_init__` what fields must have in common. `Saveable.save` writes a file whole, `load` gives
+the service back or says in one line what is wrong with the file, and where. Names stand in the file
 as values, never as keys: in JSON every key is text, and 7 would come back as "7".
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -31,7 +30,6 @@ Id: TypeAlias = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Coin: TypeAlias = Annotated[float, Meta(ge=0, lt=1)]
-Service = TypeVar("Service")
 
 
 class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,39 +112,63 @@ def check(holds: object, wrong: str) -> None:
         raise InputError(wrong)
 
 
-def save(path: str | Path, state: State) -> None:
-    """Write a state to a file, whole or not at all.
+class Saveable(Generic[S]):
+    """A service that is saved to a file and goes on from it, to the last bit as without the break.
 
-    Raises
-    ------
-    OSError
-        When it cannot be written; what stood there before stays.
+    Its class says of what kind its state is, as `state_type`; `state` and `restore` are its own.
     """
-    # Not by msgspec, which writes NaN as null and no numbers of 128 bits.
-    frame = {
-        "schema": SCHEMA,
-        "service": state.service,
-        "version": state.version,
-        "state": msgspec.to_builtins(state),
-    }
-    text = json.dumps(frame, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    write_whole(Path(path), text.encode())
 
+    state_type: ClassVar[type[State]]
 
-def load(path: str | Path, kind: type[S], take_up: Callable[[S], Service]) -> Service:
-    """Read a state that `save` wrote, and let `take_up` make a service of it.
+    def state(self) -> S:
+        """Everything needed to go on later."""
+        raise NotImplementedError
 
-    Raises
-    ------
-    InputError
-        No such file; not one of this service and version; or it does not hold what was saved.
-        One line that names the file and the field.
-    """
-    state = _read(path, kind)
-    try:
-        return take_up(state)
-    except InputError as wrong:
-        raise _damaged(path, kind, str(wrong)) from None
+    @classmethod
+    def restore(cls, saved: S) -> Self:
+        """Take up a `state`; what follows is the same, to the last bit, as without the break.
+
+        Raises
+        ------
+        InputError
+            Parts of the state contradict each other.
+        """
+        raise NotImplementedError
+
+    def save(self, path: str | Path) -> None:
+        """Write the state to a JSON file, whole or not at all.
+
+        Raises
+        ------
+        OSError
+            It cannot be written; what stood there before stays.
+        """
+        # Not by msgspec, which writes NaN as null and no numbers of 128 bits.
+        state = self.state()
+        frame = {
+            "schema": SCHEMA,
+            "service": state.service,
+            "version": state.version,
+            "state": msgspec.to_builtins(state),
+        }
+        text = json.dumps(frame, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        write_whole(Path(path), text.encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote; it goes on exactly where it was.
+
+        Raises
+        ------
+        InputError
+            No such file; not one of this service and version; or it does not hold what was saved.
+            One line that names the file and the field.
+        """
+        state = _read(path, cls.state_type)
+        try:
+            return cls.restore(state)  # type: ignore[arg-type]
+        except InputError as wrong:
+            raise _damaged(path, cls.state_type, str(wrong)) from None
 
 
 def _damaged(path: str | Path, kind: type[State], wrong: str) -> InputError:
@@ -160,7 +182,7 @@ class _Frame(msgspec.Struct):
     state: msgspec.Raw = msgspec.Raw(b"null")
 
 
-def _read(path: str | Path, kind: type[S]) -> S:
+def _read(path: str | Path, kind: type[State]) -> State:
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:

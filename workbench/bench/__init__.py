@@ -15,15 +15,15 @@ from typing import Any
 
 from workbench.base.errors import InputError
 from workbench.base.text import table
-from workbench.bench.measure import SMOKE, Result, Row, Size, measured
+from workbench.bench.measure import SMOKE, BenchResult, BenchRow, BenchSize, measured
 from workbench.bench.rows import ROWS
 
 __all__ = [
     "ROWS",
     "SMOKE",
-    "Result",
-    "Row",
-    "Size",
+    "BenchResult",
+    "BenchRow",
+    "BenchSize",
     "bench",
     "chosen",
     "report",
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-def bench(names: tuple[str, ...], size: Size, *, judge: bool = True) -> Iterator[Result]:
+def bench(names: tuple[str, ...], size: BenchSize, *, judge: bool = True) -> Iterator[BenchResult]:
     """Measure rows, one after the other.
 
     Parameters
@@ -50,7 +50,7 @@ def bench(names: tuple[str, ...], size: Size, *, judge: bool = True) -> Iterator
     return (measured(row, size, judge) for row in chosen(names))
 
 
-def chosen(names: tuple[str, ...]) -> list[Row]:
+def chosen(names: tuple[str, ...]) -> list[BenchRow]:
     """Rows by name, in the order of the table; none for all."""
     known = {row.name: row for row in ROWS}
     for name in names:
@@ -59,7 +59,7 @@ def chosen(names: tuple[str, ...]) -> list[Row]:
     return [row for row in ROWS if not names or row.name in names]
 
 
-def report(results: list[Result], size: Size) -> dict[str, Any]:
+def report(results: list[BenchResult], size: BenchSize) -> dict[str, Any]:
     """Everything measured, with the machine and the versions, in plain types."""
     return {
         **report_about(),
@@ -68,7 +68,7 @@ def report(results: list[Result], size: Size) -> dict[str, Any]:
     }
 
 
-def text(results: list[Result], payload: dict[str, Any]) -> str:
+def text(results: list[BenchResult], payload: dict[str, Any]) -> str:
     """Lay out what was measured, and by what and where, of a `report`."""
     header = ("row", "ours", "beside", "ratio", "target", "reached", "note")
     about = ", ".join(f"{k} {v}" for k, v in {**payload["machine"], **payload["versions"]}.items())

@@ -8,11 +8,8 @@ logarithms. A file of points is written anew after each, so that a run that was 
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -20,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import InputError
 from workbench.base.text import table
-from workbench.bench.measure import peak
+from workbench.bench.crowds import all_different, by_class, over_pairs
+from workbench.bench.measure import own_process, peak, seconds_of
 
 if TYPE_CHECKING:
-    from crowd_models import TypedProblem
+    import pandas as pd
 
 EPSILON = 0.01
 GAP = 1e-3
@@ -49,6 +47,10 @@ class Shape:
     def capacity(self) -> int:
         """M: 200 at 1000 × 300, and as many labels a task for every other shape."""
         return max(1, -(-60 * self.tasks // self.workers))
+
+    def drawn(self, draw: Callable[..., Any]) -> Any:
+        """A problem of this shape."""
+        return draw(self.tasks, self.workers, self.types, self.capacity, EPSILON, seed=self.seed)
 
 
 AXES = {"tasks": "tasks n", "workers": "workers m", "types": "task types T"}
@@ -77,35 +79,13 @@ class Point:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Fit:
-    """factor × size^exponent, with the exponent's standard error, on sizes from least to most.
-
-    `last` is the slope between the two largest sizes, free of what small problems cost anyway.
-    """
-
-    what: str
-    along: str
-    quantity: str
-    exponent: float
-    error: float
-    factor: float
-    least: int
-    most: int
-    points: int
-    last: float
-
-
 def lines(smoke: bool) -> tuple[Line, ...]:
     """What is measured; little of it, and that small, to show that it runs."""
     if smoke:
         small = Shape(60, 100)
         return (
             Line("LP by class", "workers", (100, 200), small),
-            Line("LP over pairs", "tasks", (30, 60, 120), small),
-            Line("adaptive trial", "tasks", (30, 60), small),
-            Line("integer program", "tasks", (30, 60), small),
-            Line("integer program, tasks differ", "tasks", (30, 60), small),
+            *(Line(what, "tasks", (30, 60), small) for what in JOBS if what != "LP by class"),
         )
     million = Shape(tasks=10**6)
     decades = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
@@ -126,54 +106,6 @@ def lines(smoke: bool) -> tuple[Line, ...]:
     )
 
 
-def by_class(shape: Shape) -> TypedProblem:
-    """Equal tasks counted, every worker a class of her own; skills uniform on [½, 1]."""
-    import numpy as np
-
-    from crowd_models import TypedProblem, requirement
-
-    rng = np.random.Generator(np.random.PCG64(shape.seed))
-    skill = rng.uniform(0.5, 1.0, (shape.types, shape.workers))
-    return TypedProblem(
-        (2 * skill - 1) ** 2,
-        np.full(shape.workers, shape.capacity),
-        np.full(shape.types, float(requirement(EPSILON))),
-        np.diff(-(-np.arange(shape.types + 1) * shape.tasks // shape.types)),
-        np.ones(shape.workers, dtype=np.int64),
-    )
-
-
-def over_pairs(shape: Shape) -> Any:
-    """The same as an `AssignmentProblem` with its matrix of qualities, shape (n, m)."""
-    import numpy as np
-
-    from crowd_models import AssignmentProblem, requirement
-
-    kinds = np.arange(shape.tasks) * shape.types // shape.tasks
-    return AssignmentProblem(
-        by_class(shape).quality[kinds],
-        np.full(shape.workers, shape.capacity),
-        requirement(EPSILON),
-        task_types=kinds,
-    )
-
-
-def different(shape: Shape) -> Any:
-    """Every pair has a skill, uniform on [½, 1], and a price, on [½, 2], of its own.
-
-    Capacity is for 20 labels a task: some of it binds.
-    """
-    import numpy as np
-
-    from crowd_models import AssignmentProblem, requirement
-
-    rng = np.random.Generator(np.random.PCG64(shape.seed))
-    skill = rng.uniform(0.5, 1.0, (shape.tasks, shape.workers))
-    price = rng.uniform(0.5, 2.0, skill.shape)
-    capacity = -(-20 * shape.tasks // shape.workers)
-    return AssignmentProblem((2 * skill - 1) ** 2, capacity, requirement(EPSILON), price)
-
-
 def _solve(problem: Any, formulation: str, **options: Any) -> None:
     from workbench.solving import solve
 
@@ -183,32 +115,34 @@ def _solve(problem: Any, formulation: str, **options: Any) -> None:
 
 
 def _trial(shape: Shape) -> None:
-    from workbench.bench.trial import GAMMA, Trial
-    from workbench.crowd.population import uniform_range
-    from workbench.crowd.simulate import task_types, truth
+    from workbench.bench.trial import AdaptiveTrial
 
-    sampled = round(GAMMA * shape.workers)
-    Trial(
-        uniform_range(
-            shape.workers + sampled,
-            seed=shape.seed,
-            task_types=shape.types,
-            capacity=shape.capacity,
-        ),
-        task_types(shape.tasks, shape.types),
-        truth(shape.tasks, seed=shape.seed),
-        sampled,
+    trial = AdaptiveTrial.of(
+        shape.tasks,
+        shape.workers,
         EPSILON,
-        shape.seed,
-    ).adaptive()
+        types=shape.types,
+        capacity=shape.capacity,
+        seed=shape.seed,
+    )
+    trial.adaptive()
+
+
+def _different(shape: Shape) -> None:
+    """Capacity is for 20 labels a task: some of it binds."""
+    capacity = -(-20 * shape.tasks // shape.workers)
+    problem = all_different(shape.tasks, shape.workers, capacity, EPSILON, seed=shape.seed)
+    _solve(problem, "ip", gap=GAP)
 
 
 JOBS: dict[str, Callable[[Shape], None]] = {
-    "LP by class": lambda shape: _solve(by_class(shape), "typed"),
-    "LP over pairs": lambda shape: _solve(over_pairs(shape), "relaxation"),
+    "LP by class": lambda shape: _solve(shape.drawn(by_class), "typed"),
+    "LP over pairs": lambda shape: _solve(shape.drawn(over_pairs), "relaxation"),
     "adaptive trial": _trial,
-    "integer program": lambda shape: _solve(over_pairs(shape), "ip", method="patterns", gap=GAP),
-    "integer program, tasks differ": lambda shape: _solve(different(shape), "ip", gap=GAP),
+    "integer program": lambda shape: _solve(
+        shape.drawn(over_pairs), "ip", method="patterns", gap=GAP
+    ),
+    "integer program, tasks differ": _different,
 }
 """What can be measured, data made anew each time."""
 
@@ -219,9 +153,7 @@ def child(what: str, shape: Shape) -> None:
     run(Shape(30, 100, 1))
     before, seconds = peak(), []
     for _ in range(3):
-        started = time.perf_counter()
-        run(shape)
-        seconds.append(time.perf_counter() - started)
+        seconds.append(seconds_of(lambda: run(shape)))
         if seconds[-1] > SHORT:
             break
     after = peak()
@@ -233,24 +165,14 @@ def measure(line: Line, size: int, seed: int = 0) -> Point:
     """One point of a line, in a process of its own."""
     shape = replace(line.start, **{line.along: size}, seed=seed)
     code = f"from workbench.bench.growth import Shape, child; child({line.what!r}, {shape!r})"
-    path = os.pathsep.join(path for path in sys.path if path)
+    told: dict[str, Any] = {"seconds": None, "megabytes": None}
     try:
-        ended = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-            env={**os.environ, "PYTHONPATH": path},
-        )
+        told = own_process("-c", code, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        note = f"no answer within {PATIENCE:g} s"
-        return Point(line.what, line.along, size, None, None, note)
-    if ended.returncode:
-        why = (ended.stderr.strip().splitlines() or ["ended"])[-1]
-        return Point(line.what, line.along, size, None, None, why)
-    told = json.loads(ended.stdout.splitlines()[-1])
-    return Point(line.what, line.along, size, told["seconds"], told["megabytes"])
+        told["note"] = f"no answer within {PATIENCE:g} s"
+    except RuntimeError as error:
+        told["note"] = str(error)
+    return Point(line.what, line.along, size, **told)
 
 
 def grow(
@@ -275,36 +197,52 @@ def grow(
                 break
 
 
-def fits(points: Sequence[Point]) -> list[Fit]:
-    """Power laws for every line and quantity that has three points or more."""
+def fits(points: Sequence[Point]) -> pd.DataFrame:
+    """Power laws for every line and quantity that has three points or more.
+
+    Returns
+    -------
+    pd.DataFrame
+        A row a law, factor × size^exponent: `what`, `along`, `quantity`, `exponent`, `error` (its
+        standard error), `factor`, `least` and `most` (the sizes it was fitted on), `points`, and
+        `last`, the slope between the two largest sizes, free of what small problems cost anyway.
+    """
     import numpy as np
+    import pandas as pd
     from scipy.stats import linregress
 
     found = []
-    for what, along in dict.fromkeys((point.what, point.along) for point in points):
-        own = [point for point in points if (point.what, point.along) == (what, along)]
+    for (what, along), own in _frame(points).groupby(["what", "along"], sort=False):
         for quantity, least in (("seconds", 0.0), ("megabytes", LEAST_MEMORY)):
-            pairs = [(point.size, getattr(point, quantity)) for point in own]
-            pairs = [(size, value) for size, value in pairs if value is not None and value > least]
-            if len(pairs) < 3:
+            known = own[own[quantity] > least].sort_values("size")
+            if len(known) < 3:
                 continue
-            size, value = np.log(np.array(sorted(pairs), dtype=float)).T
+            size, value = (np.log(known[name].to_numpy(dtype=float)) for name in ("size", quantity))
             line = linregress(size, value)
             found.append(
-                Fit(
-                    what,
-                    along,
-                    quantity,
-                    float(line.slope),
-                    float(line.stderr),
-                    float(np.exp(line.intercept)),
-                    min(size for size, _ in pairs),
-                    max(size for size, _ in pairs),
-                    len(pairs),
-                    float((value[-1] - value[-2]) / (size[-1] - size[-2])),
-                )
+                {
+                    "what": what,
+                    "along": along,
+                    "quantity": quantity,
+                    "exponent": float(line.slope),
+                    "error": float(line.stderr),
+                    "factor": float(np.exp(line.intercept)),
+                    "least": int(known["size"].min()),
+                    "most": int(known["size"].max()),
+                    "points": len(known),
+                    "last": float((value[-1] - value[-2]) / (size[-1] - size[-2])),
+                }
             )
-    return found
+    columns = ("what", "along", "quantity", "exponent", "error", "factor", "least", "most")
+    return pd.DataFrame(found, columns=[*columns, "points", "last"])
+
+
+def _frame(points: Sequence[Point]) -> pd.DataFrame:
+    """A row a point; what is unknown is NaN."""
+    import pandas as pd
+
+    frame = pd.DataFrame([asdict(point) for point in points], columns=list(Point.__annotations__))
+    return frame.astype({"seconds": float, "megabytes": float})
 
 
 def read_points(path: Path, *, seed: int, smoke: bool) -> list[Point]:
@@ -336,25 +274,23 @@ def payload(points: Sequence[Point], about: dict[str, Any], *, seed: int, smoke:
         "seed": seed,
         "smoke": smoke,
         "points": [asdict(point) for point in points],
-        "fits": [asdict(fit) for fit in fits(points)],
+        "fits": fits(points).to_dict("records"),
     }
 
 
 def text(points: Sequence[Point]) -> str:
     """Lay out the power laws, and say which points could not be measured."""
+    header = ("what", "along", "quantity", "exponent", "last two", "sizes", "points")
     rows = [
         (
-            fit.what,
-            fit.along,
-            fit.quantity,
-            f"{fit.exponent:.2f} ± {fit.error:.2f}",
-            f"{fit.last:.2f}",
-            f"{fit.least:g}–{fit.most:g}",
-            str(fit.points),
+            *(str(law[name]) for name in header[:3]),
+            f"{law['exponent']:.2f} ± {law['error']:.2f}",
+            f"{law['last']:.2f}",
+            f"{law['least']:g}–{law['most']:g}",
+            str(law["points"]),
         )
-        for fit in fits(points)
+        for law in fits(points).to_dict("records")
     ]
-    header = ("what", "along", "quantity", "exponent", "last two", "sizes", "points")
     missed = [
         f"{point.what}, {point.along} {point.size}: {point.note}"
         for point in points
@@ -365,13 +301,9 @@ def text(points: Sequence[Point]) -> str:
 
 def picture(points: Sequence[Point], about: Mapping[str, Any]) -> bytes:
     """The points and their power laws, with what measured them, as PNG."""
-    import pandas as pd
-
     from workbench.plots import as_png, cost_growth
 
-    columns = ("what", "along", "quantity", "exponent", "error", "factor", "least", "most")
-    drawn = pd.DataFrame([asdict(point) for point in points], columns=list(Point.__annotations__))
-    laws = pd.DataFrame([asdict(fit) for fit in fits(points)], columns=list(columns))
+    drawn, laws = _frame(points), fits(points)
     drawn["megabytes"] = drawn["megabytes"].where(drawn["megabytes"] > LEAST_MEMORY)
     for frame in (drawn, laws):
         frame["along"] = frame["along"].map(AXES)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.bench.crowds import full
-from workbench.bench.measure import Sample, Size, alternate
-from workbench.bench.plain_ls_ol import Settings, Step, plain_run
+from workbench.bench.measure import BenchSize, Sample, alternate
+from workbench.bench.plain_ls_ol import PlainStep, Settings, plain_run
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Trace, simulate
 from workbench.learning.schedule import KINDS, practical
@@ -19,12 +18,12 @@ G1, G2 = 2.0, 6.8
 """G2 is 1/(a_min − ½)² of this crowd."""
 
 
-def learning_time(size: Size) -> Sample:
+def learning_time(size: BenchSize) -> Sample:
     """Seconds of all runs; both sides draw their own numbers.
 
     The engine adds up regret and cost as well, which the plain loop does not.
     """
-    runs, tasks = (100, 2000) if full(size) else (3, 100)
+    runs, tasks = (100, 2000) if size.full else (3, 100)
     draws = Draws(SKILL, runs, seed=size.seed)
     schedule = practical(G1, G2)
     traces = simulate(draws, schedule, tasks, trace=True).traces
@@ -34,13 +33,13 @@ def learning_time(size: Size) -> Sample:
         *alternate(
             lambda: simulate(draws, schedule, tasks, checkpoints=[tasks]),
             lambda: _plain(draws, tasks),
-            min(size.repeats, 3),
+            size.few,
         ),
         note=f"{runs} runs of {tasks} tasks, the same trajectories",
     )
 
 
-def _plain(draws: Draws, tasks: int) -> list[list[Step]]:
+def _plain(draws: Draws, tasks: int) -> list[list[PlainStep]]:
     steps = np.arange(tasks)
     order, coins = draws.coins_at(np.arange(draws.runs), steps)
     return [
@@ -57,7 +56,7 @@ def _plain(draws: Draws, tasks: int) -> list[list[Step]]:
     ]
 
 
-def _same(plain: list[Step], trace: Trace) -> None:
+def _same(plain: list[PlainStep], trace: Trace) -> None:
     for t, step in enumerate(plain):
         asked = set(np.flatnonzero(trace.asked[t]).tolist())
         found = KINDS[trace.kind[t]], trace.tester[t], asked, trace.label[t]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import subprocess
@@ -9,14 +10,13 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-MEGABYTE = 2**20
-
 
 @dataclass(frozen=True)
-class Size:
+class BenchSize:
     """How large a crowd, and how often each side runs."""
 
     tasks: int = 1000
@@ -24,8 +24,18 @@ class Size:
     repeats: int = 5
     seed: int = 0
 
+    @property
+    def full(self) -> bool:
+        """Whether targets hold at this size; small ones show that a row runs."""
+        return self.workers >= 100
 
-SMOKE = Size(tasks=30, workers=20, repeats=2)
+    @property
+    def few(self) -> int:
+        """Repeats of what takes long."""
+        return min(self.repeats, 3)
+
+
+SMOKE = BenchSize(tasks=30, workers=20, repeats=2)
 """Seconds in all: shows that every row runs; its figures mean nothing."""
 
 
@@ -66,7 +76,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """One line of the table; `beside` is empty for a figure on its own.
 
     `measure` may raise `UnmeasurableError`.
@@ -76,11 +86,11 @@ class Row:
     ours: str
     beside: str
     target: Target
-    measure: Callable[[Size], Sample]
+    measure: Callable[[BenchSize], Sample]
 
 
 @dataclass(frozen=True)
-class Result:
+class BenchResult:
     """A measured row: medians of both sides, the ratio (median, least, most) and the verdict."""
 
     name: str
@@ -99,14 +109,15 @@ class Result:
     samples_beside: list[float]
 
     def cells(self) -> tuple[str, ...]:
-        """The row as text: name, ours, beside, ratio, target, reached."""
+        """The row as text: name, ours, beside, ratio, target, reached, note."""
+        ratio = ""
+        if self.ratio is not None:
+            ratio = f"{self.ratio:.3g} ({self.ratio_least:.3g}–{self.ratio_most:.3g})"
         return (
             self.name,
             self._amount(self.ours, self.ours_median),
             self._amount(self.beside, self.beside_median),
-            ""
-            if self.ratio is None
-            else f"{self.ratio:.3g} ({self.ratio_least:.3g}–{self.ratio_most:.3g})",
+            ratio,
             self.target,
             {True: "yes", False: "no", None: ""}[self.reached],
             self.note,
@@ -125,7 +136,7 @@ class UnmeasurableError(Exception):
     """A row that this machine cannot measure; the message says why."""
 
 
-def measured(row: Row, size: Size, judge: bool) -> Result:
+def measured(row: BenchRow, size: BenchSize, judge: bool) -> BenchResult:
     """Measure a row and hold it against its target; `judge` False leaves the target out."""
     try:
         sample = row.measure(size)
@@ -139,7 +150,7 @@ def measured(row: Row, size: Size, judge: bool) -> Result:
     ]
     # Without its peer a row shows our side and is not judged.
     figures = ratios if row.beside and not target.alone else sample.ours
-    return Result(
+    return BenchResult(
         row.name,
         row.ours,
         row.beside,
@@ -162,61 +173,103 @@ def alternate(
 ) -> tuple[list[float], list[float]]:
     """Seconds of both sides, run in turn; each once beforehand, uncounted."""
     ours(), beside()
-    pairs = [(_seconds(ours), _seconds(beside)) for _ in range(repeats)]
+    pairs = [(seconds_of(ours), seconds_of(beside)) for _ in range(repeats)]
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-def _seconds(function: Callable[[], Any]) -> float:
+def seconds_of(function: Callable[[], Any]) -> float:
+    """Seconds of one run."""
     started = time.perf_counter()
     function()
     return time.perf_counter() - started
 
 
-def peak_memory(job: str, size: Size) -> float:
-    """Peak memory, in MB, of a new process that does one of `rows.JOBS`.
+def own_process(*arguments: str, timeout: float | None = None) -> Any:
+    """Run Python in a process of its own, and give what the last line of its output says in JSON.
+
+    Raises
+    ------
+    RuntimeError
+        When it fails, with the last line of what it said.
+    subprocess.TimeoutExpired
+        When it takes too long.
+    """
+    ended = subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    if ended.returncode:
+        said = ended.stderr.strip().splitlines() or [f"code {ended.returncode}"]
+        raise RuntimeError(said[-1][:300])
+    return json.loads(ended.stdout.splitlines()[-1])
+
+
+def peak_memory(job: str, size: BenchSize) -> float:
+    """Peak memory, in MB, of a new process that does a job, as "relaxation.by_arrays".
 
     Raises
     ------
     UnmeasurableError
         Where the system does not tell.
     """
-    code = f"from workbench.bench.rows import child; child({job!r}, {size!r})"
-    child = subprocess.run(
-        [sys.executable, "-c", f"from workbench.bench.measure import Size; {code}"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
-    if child.returncode:
-        raise RuntimeError(f"the {job} process failed: {child.stderr.strip()[-500:]}")
-    told = child.stdout.split()[-1]
-    if told == "None":
+    code = f"from workbench.bench.measure import BenchSize, child; child({job!r}, {size!r})"
+    told = own_process("-c", code)
+    if told is None:
         raise UnmeasurableError("this system does not tell the peak memory of a process")
     return float(told)
 
 
+def child(job: str, size: BenchSize) -> None:
+    """Do a job and print the peak memory of this process."""
+    late(job)(size)
+    print(json.dumps(peak()))
+
+
+def late(job: str) -> Callable[[BenchSize], Any]:
+    """A function of a module of the bench, "module.function", which is imported when it is run."""
+
+    def run(size: BenchSize) -> Any:
+        module, _, function = job.rpartition(".")
+        return getattr(import_module(f"workbench.bench.{module}"), function)(size)
+
+    return run
+
+
+def memory_of(ours: str, beside: str = "", *, repeated: bool = False) -> Callable[..., Sample]:
+    """A measurement of the peak memory of one job, or of two."""
+
+    def measure(size: BenchSize) -> Sample:
+        times = range(size.few if repeated else 1)
+        pairs = [[peak_memory(job, size) for job in (ours, beside) if job] for _ in times]
+        return Sample([one[0] for one in pairs], [one[1] for one in pairs if beside], "MB")
+
+    return measure
+
+
 def peak() -> float | None:
     """Peak memory of this process in MB."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        # ru_maxrss starts from the parent's peak on Linux; VmHWM from nothing.
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024 / MEGABYTE
+    # ru_maxrss starts from the parent's peak on Linux; VmHWM from nothing.
+    told = _status("VmHWM:")
+    if told is not None:
+        return told
     try:
         import resource
     except ImportError:
         return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak * (1 if sys.platform == "darwin" else 1024) / MEGABYTE
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def resident() -> float | None:
     """Memory of this process by now, in MB; None where the system does not tell."""
+    return _status("VmRSS:")
+
+
+def _status(field: str) -> float | None:
     status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) * 1024 / MEGABYTE
-    return None
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) / 2**10 for line in lines if line.startswith(field)), None)

@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,17 +47,8 @@ class Arrays:
         return csr_matrix(vstack([cover, capacity]))
 
 
-def glop(arrays: Arrays, seconds: float) -> Told:
-    """The relaxation by OR-tools' simplex method."""
-    return _linear(arrays, "GLOP", seconds)
-
-
-def pdlp(arrays: Arrays, seconds: float) -> Told:
-    """The relaxation by OR-tools' first-order method."""
-    return _linear(arrays, "PDLP", seconds)
-
-
-def _linear(arrays: Arrays, solver: str, seconds: float) -> Told:
+def linear(solver: str, arrays: Arrays, seconds: float) -> Told:
+    """The relaxation by OR-tools: GLOP, the simplex method, or PDLP, a first-order method."""
     from ortools.linear_solver.python import model_builder_helper as helpers
 
     started = time.perf_counter()
@@ -133,8 +125,8 @@ def scip(arrays: Arrays, seconds: float) -> Told:
 
 
 JOBS: dict[str, Callable[[Arrays, float], Told]] = {
-    "glop": glop,
-    "pdlp": pdlp,
+    "glop": partial(linear, "GLOP"),
+    "pdlp": partial(linear, "PDLP"),
     "cp-sat": cp_sat,
     "scip": scip,
 }

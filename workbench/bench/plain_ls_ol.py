@@ -1,4 +1,4 @@
-"""LS_OL once more, as a plain Python loop over tasks, labelers and testers.
+"""LS_OL once more, as a plain Python loop over tasks, workers and testers.
 
 Written from the page and slow: it shares no code with `workbench.learning`, only its numbers. The
 bench measures the engine against it, and tests hold engine and streaming object equal to it.
@@ -20,7 +20,7 @@ TIE = 1e-9
 """Sides of a weighted vote this close, as a share of all weights, are even."""
 
 
-class Step(NamedTuple):
+class PlainStep(NamedTuple):
     """What happened at a step: for comparison."""
 
     kind: str
@@ -49,7 +49,7 @@ class Settings:
 
 
 @dataclass
-class Tester:
+class PlainTester:
     """A task that everybody labels again and again."""
 
     arrived: int
@@ -62,12 +62,12 @@ class Tester:
 
 
 @dataclass
-class Known:
+class PlainState:
     """What the algorithm knows."""
 
     here: list[int]
     p_hat: list[float]
-    testers: list[Tester] = field(default_factory=list)
+    testers: list[PlainTester] = field(default_factory=list)
     differed: dict[int, int] = field(default_factory=dict)
     best: list[int] | None = None
 
@@ -78,25 +78,25 @@ def plain_run(
     coins: list[list[float]],
     order: list[float],
     settings: Settings,
-) -> Iterator[Step]:
+) -> Iterator[PlainStep]:
     """Label as many tasks as there are rows of numbers.
 
     Parameters
     ----------
     skill
-        p of each of M labelers.
+        p of each of M workers.
     world
         For each step: one number for the truth, M for the labels of the arriving task, M for
         those of a tester.
     coins
         For each step five: which tester, label, tie of the round, tie of the rounds, delay.
     order
-        M numbers that rank labelers of equal estimates.
+        M numbers that rank workers of equal estimates.
     settings
         The rest.
     """
     M = len(skill)
-    known = Known(list(range(M)), [0.5] * M)
+    known = PlainState(list(range(M)), [0.5] * M)
     for t, (numbers, coin) in enumerate(zip(world, coins, strict=True)):
         grown = math.log(t) ** settings.log_power * t**settings.time_power if t else 0.0
         short = [k for k in known.testers if k.rounds <= settings.repeats * grown]
@@ -110,19 +110,19 @@ def plain_run(
                 said = labels(known.here, numbers[M + 1 :], skill, k.truth)
             asked, _ = list(known.here), explore(known, k, said, coin[2], coin, t, settings)
             label = int(coin[1] < 0.5)
-            yield Step("retest", k.arrived, tuple(asked), label, tuple(known.p_hat))
+            yield PlainStep("retest", k.arrived, tuple(asked), label, tuple(known.p_hat))
         elif not short and len(known.testers) <= settings.tests * grown:
             said = labels(known.here, numbers[1 : M + 1], skill, truth)
-            k = Tester(t, truth, said)
+            k = PlainTester(t, truth, said)
             known.testers.append(k)
             asked, label = list(known.here), explore(known, k, said, coin[1], coin, t, settings)
-            yield Step("new tester", -1, tuple(asked), label, tuple(known.p_hat))
+            yield PlainStep("new tester", -1, tuple(asked), label, tuple(known.p_hat))
         else:
             if known.best is None:
-                known.best = best_labelers(known.here, known.p_hat, order, settings)
+                known.best = best_workers(known.here, known.p_hat, order, settings)
             said = labels(known.best, numbers[1 : M + 1], skill, truth)
             label = vote(said, known.p_hat, coin[1], settings)
-            yield Step("exploit", -1, tuple(known.best), label, tuple(known.p_hat))
+            yield PlainStep("exploit", -1, tuple(known.best), label, tuple(known.p_hat))
 
 
 def labels(
@@ -133,8 +133,8 @@ def labels(
 
 
 def explore(
-    known: Known,
-    k: Tester,
+    known: PlainState,
+    k: PlainTester,
     said: dict[int, int],
     tie: float,
     coin: list[float],
@@ -151,15 +151,15 @@ def explore(
     else:
         k.star = int(2 * k.ones > k.rounds)
     for i in range(len(known.p_hat)):
-        judged = [one for one in known.testers if i in one.first]
-        known.p_hat[i] = sum(one.first[i] == one.star for one in judged) / len(judged)
+        judged = [k for k in known.testers if i in k.first]
+        known.p_hat[i] = sum(k.first[i] == k.star for k in judged) / len(judged)
     known.best = None
     if settings.error is not None:
         vet(known, said, label, settings)
     return label
 
 
-def vet(known: Known, said: dict[int, int], label: int, settings: Settings) -> None:
+def vet(known: PlainState, said: dict[int, int], label: int, settings: Settings) -> None:
     """Drop who differs most from the majority, once that is clear."""
     for i in known.here:
         known.differed[i] = known.differed.get(i, 0) + (said[i] != label)
@@ -191,7 +191,7 @@ def vote(said: dict[int, int], p_hat: list[float], coin: float, settings: Settin
     return int(ahead > 0)
 
 
-def best_labelers(
+def best_workers(
     here: list[int], p_hat: list[float], order: list[float], settings: Settings
 ) -> list[int]:
     """Prefix of the ranking whose estimated accuracy is largest."""
@@ -211,7 +211,7 @@ def best_labelers(
 
 
 def odd_majority(p: list[float]) -> float:
-    """π of an odd number of labelers, by the distribution of how many are right."""
+    """π of an odd number of workers, by the distribution of how many are right."""
     chance = [1.0]
     for one in p:
         chance = [
@@ -238,7 +238,7 @@ def weighted_accuracy(p_hat: list[float], settings: Settings) -> float:
 
 
 def log_odds(p: float, settings: Settings) -> float:
-    """Weight of a labeler."""
+    """Weight of a worker."""
     p = min(max(p, settings.truncate), 1 - settings.truncate)
     return math.log(p) - math.log1p(-p)
 

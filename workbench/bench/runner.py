@@ -1,71 +1,67 @@
-"""The study runner's own cost: trials that sleep, or do nothing."""
+"""The study runner's own cost, by trials that sleep or do nothing, and how fast things start."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from workbench.bench.crowds import full
-from workbench.bench.measure import Sample, Size, resident
+import pandas as pd
+
+from workbench.bench.measure import BenchSize, Sample, alternate, resident
 
 
-def study_runner(size: Size) -> Sample:
+def study_runner(size: BenchSize) -> Sample:
     """Trials of 50 ms on two processes, from an empty store to the last process ended."""
-    trials = 200 if full(size) else 10
-    runs = [_run_naps(trials, 50.0) for _ in range(min(size.repeats, 3))]
-    return Sample([run.seconds for run in runs], [trials * 0.05 / 2] * len(runs))
+    trials = 200 if size.full else 10
+    seconds = [_run_sleeping(trials, 50.0)[0] for _ in range(size.few)]
+    return Sample(seconds, [trials * 0.05 / 2] * len(seconds))
 
 
-def study_growth(size: Size) -> Sample:
+def study_growth(size: BenchSize) -> Sample:
     """Seconds for equally many of very many trials that do nothing: the last, and the first.
 
     The very first are left out: processes start.
     """
     import numpy as np
 
-    trials = 100_000 if full(size) else 1000
-    run = _run_naps(trials, 0.0)
-    at = np.interp(np.array([0.01, 0.1, 0.91, 1.0]) * trials, run.done, run.when)
-    note = f"{trials / run.seconds:.0f} trials a second"
-    if run.memory and run.memory[0] is not None:
-        note += f", memory {run.memory[0]:.0f} MB after a tenth, {run.memory[-1]:.0f} at the end"
+    trials = 100_000 if size.full else 1000
+    seconds, commits = _run_sleeping(trials, 0.0)
+    at = np.interp(np.array([0.01, 0.1, 0.91, 1.0]) * trials, commits["done"], commits["when"])
+    note = f"{trials / seconds:.0f} trials a second"
+    memory = commits.loc[commits["done"] >= trials / 10, "memory"].dropna()
+    if len(memory):
+        first, last = memory.iloc[[0, -1]]
+        note += f", memory {first:.0f} MB after a tenth, {last:.0f} at the end"
     return Sample([float(at[3] - at[2])], [float(at[1] - at[0])], note=note)
 
 
-@dataclass
-class _Naps:
-    """A run of trials that sleep: seconds in all, and after each commit how far it was."""
-
-    seconds: float = 0.0
-    done: list[int] = field(default_factory=list)
-    when: list[float] = field(default_factory=list)
-    memory: list[float | None] = field(default_factory=list)
-
-
-def _run_naps(trials: int, milliseconds: float) -> _Naps:
-    from workbench.bench import naps
+def _run_sleeping(trials: int, milliseconds: float) -> tuple[float, pd.DataFrame]:
+    """Seconds in all; and after each commit how many were done, when, and the memory by then."""
+    from workbench.bench import sleeping
     from workbench.studies.executors import Limits
     from workbench.studies.executors.local import Local
     from workbench.studies.run import Progress, run
     from workbench.studies.source import Source
     from workbench.studies.store import Store
 
-    started, told = time.perf_counter(), _Naps()
+    started = time.perf_counter()
+    commits: list[tuple[int, float, float | None]] = []
 
     def tell(progress: Progress) -> None:
-        told.done.append(progress.done)
-        told.when.append(time.perf_counter() - started)
-        if progress.done >= trials / 10:
-            told.memory.append(resident())
+        commits.append((progress.done, time.perf_counter() - started, resident()))
 
     with (
         tempfile.TemporaryDirectory() as folder,
-        Store.open(Path(folder) / "naps.sqlite", write=True) as store,
+        Store.open(Path(folder) / "sleeping.sqlite", write=True) as store,
     ):
         ended = run(
-            Source.of(naps.__file__),
+            Source.of(sleeping.__file__),
             store=store,
             sweep=[{"milliseconds": [milliseconds]}],
             repetitions=trials,
@@ -73,7 +69,28 @@ def _run_naps(trials: int, milliseconds: float) -> _Naps:
             limits=Limits(60, 1000),
             on_progress=tell,
         )
-        told.seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - started
     if ended.counts != {"ok": trials}:
         raise RuntimeError(f"{trials} trials were to end well: {dict(ended.counts)}")
-    return told
+    return seconds, pd.DataFrame(commits, columns=["done", "when", "memory"])
+
+
+def start_up(size: BenchSize) -> Sample:
+    """The command's help beside an interpreter that does nothing."""
+    script = Path(sys.executable).with_name("workbench")
+    found = str(script) if script.exists() else shutil.which("workbench")
+    ours = [found] if found else [sys.executable, "-m", "workbench.cli"]
+    return _beside([*ours, "--help"], [sys.executable, "-c", "pass"], size)
+
+
+def import_time(size: BenchSize) -> Sample:
+    """`import workbench` beside `import numpy`, each in a process of its own."""
+    ours, beside = ([sys.executable, "-c", f"import {name}"] for name in ("workbench", "numpy"))
+    return _beside(ours, beside, size)
+
+
+def _beside(ours: list[str], beside: list[str], size: BenchSize) -> Sample:
+    def runner(command: list[str]) -> Callable[[], Any]:
+        return lambda: subprocess.run(command, capture_output=True, check=True)
+
+    return Sample(*alternate(runner(ours), runner(beside), 4 * size.repeats + 1))

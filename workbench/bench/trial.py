@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.votes import linear_weights, weighted_majority
+from workbench.aggregation.voting import linear_weights, weighted_majority
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.bench.measure import Size
+from workbench.bench.crowds import CAPACITY, epsilon
+from workbench.bench.measure import BenchSize, Sample, alternate
 from workbench.crowd.population import Crowd, uniform_range
 from workbench.crowd.simulate import simulate_labels, task_types, truth
 from workbench.crowd.skills import estimate_skills, quality
@@ -26,7 +27,7 @@ TYPES = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class AdaptiveTrial:
     """What a trial is given: a crowd, its preliminary workers first, and tasks with truth."""
 
     crowd: Crowd
@@ -37,17 +38,21 @@ class Trial:
     seed: int
 
     @classmethod
-    def of(cls, size: Size, epsilon: float) -> Trial:
-        """Draw a trial: skills uniform on [½, 1], three types."""
-        preliminary = round(GAMMA * size.workers)
-        return cls(
-            uniform_range(size.workers + preliminary, seed=size.seed, task_types=TYPES),
-            task_types(size.tasks, TYPES),
-            truth(size.tasks, seed=size.seed),
-            preliminary,
-            epsilon,
-            size.seed,
-        )
+    def of(
+        cls,
+        tasks: int,
+        workers: int,
+        epsilon: float,
+        *,
+        types: int = TYPES,
+        capacity: int = CAPACITY,
+        seed: int = 0,
+    ) -> AdaptiveTrial:
+        """Draw a trial: skills uniform on [½, 1]."""
+        preliminary = round(GAMMA * workers)
+        crowd = uniform_range(workers + preliminary, seed=seed, task_types=types, capacity=capacity)
+        kinds, true = task_types(tasks, types), truth(tasks, seed=seed)
+        return cls(crowd, kinds, true, preliminary, epsilon, seed)
 
     def adaptive(self) -> float:
         """Run the trial as the workbench does; give the share of wrong labels."""
@@ -98,3 +103,15 @@ class Trial:
         weight = linear_weights(skill[self.kinds[task], worker])
         label = weighted_majority(votes, weight, seed=rng).label
         return float(np.mean(label != self.truth))
+
+
+def adaptive_time(size: BenchSize) -> Sample:
+    """One trial: skills, sampled LP, assignment, labels, vote; and the same by the full LP."""
+    trial = AdaptiveTrial.of(size.tasks, size.workers, epsilon(size), seed=size.seed)
+    note = f"error {trial.adaptive():.3f} and {trial.through_pyomo():.3f}"
+    return Sample(*alternate(trial.adaptive, trial.through_pyomo, size.repeats), note=note)
+
+
+def adaptive_trial(size: BenchSize) -> None:
+    """One trial, for the memory of its process."""
+    AdaptiveTrial.of(size.tasks, size.workers, epsilon(size), seed=size.seed).adaptive()

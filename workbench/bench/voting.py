@@ -1,18 +1,17 @@
-"""Votes to labels: our aggregators beside crowd-kit's, on the same votes."""
+"""Aggregators beside crowd-kit's; accuracies and the choice of workers beside one plain pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from workbench.bench.crowds import full
-from workbench.bench.measure import Sample, Size, alternate
+from workbench.bench.measure import BenchSize, Sample, alternate
 
 if TYPE_CHECKING:
     from workbench.crowd.votes import Votes
 
 
-def dawid_skene(size: Size) -> Sample:
+def dawid_skene(size: BenchSize) -> Sample:
     """Dawid, Skene: 10 iterations on 10,000 tasks × 30 labels, beside crowd-kit's."""
     from workbench.aggregation.dawid_skene import dawid_skene
 
@@ -25,7 +24,7 @@ def dawid_skene(size: Size) -> Sample:
     return _beside_peer(ours, peer, votes, size)
 
 
-def message_passing(size: Size) -> Sample:
+def message_passing(size: BenchSize) -> Sample:
     """Karger, Oh, Shah: 10 iterations on 10,000 tasks × 30 labels, beside crowd-kit's."""
     import numpy as np
 
@@ -41,14 +40,51 @@ def message_passing(size: Size) -> Sample:
     return _beside_peer(ours, peer, votes, size)
 
 
-def _votes(size: Size) -> Votes:
+def prefixes(size: BenchSize) -> Sample:
+    """π of every prefix, both tails, beside one plain convolution pass over the same skills."""
+    import numpy as np
+
+    from workbench.accuracy.majority import prefix_accuracies
+
+    workers = 2001 if size.full else 51
+    skill = np.random.Generator(np.random.PCG64(size.seed)).uniform(0.5, 1.0, workers)
+
+    def plain() -> float:
+        mass = np.zeros(workers + 1)
+        mass[0] = 1.0
+        for k, p in enumerate(skill.tolist()):
+            mass[1 : k + 2] = mass[1 : k + 2] * (1.0 - p) + mass[: k + 1] * p
+            mass[0] *= 1.0 - p
+        return float(mass[workers // 2 + 1 :].sum())
+
+    if abs(float(prefix_accuracies(skill)[-1]) - plain()) > 1e-12:
+        raise RuntimeError("the two sides disagree on the accuracy of all workers")
+    return Sample(*alternate(lambda: prefix_accuracies(skill), plain, 8 * size.repeats + 1))
+
+
+def selection(size: BenchSize) -> Sample:
+    """Algorithm 1 on ten million workers, beside sorting as many numbers once."""
+    import numpy as np
+
+    from workbench.selection.rules import algorithm_1
+
+    workers = 10**7 if size.full else 1000
+    gain = np.random.Generator(np.random.PCG64(size.seed)).normal(size=workers)
+
+    def ours() -> Any:
+        return algorithm_1(gain, workers, seed=size.seed)
+
+    return Sample(*alternate(ours, lambda: np.argsort(gain), size.few))
+
+
+def _votes(size: BenchSize) -> Votes:
     """A regular crowd, 30 labels a task (5 in a small one), skills from 0.5 to 1."""
     import numpy as np
 
     from workbench.crowd.graphs import regular_graph
     from workbench.crowd.votes import Votes
 
-    tasks, workers, each = (10_000, 600, 30) if full(size) else (size.tasks, size.workers, 5)
+    tasks, workers, each = (10_000, 600, 30) if size.full else (size.tasks, size.workers, 5)
     rng = np.random.Generator(np.random.PCG64(size.seed))
     task, worker = regular_graph(tasks, workers, each, seed=rng)
     skill, truth = rng.uniform(0.5, 1.0, workers), rng.integers(0, 2, tasks)
@@ -80,14 +116,13 @@ def _crowd_kit(votes: Votes, name: str, **options: Any) -> Callable[[], Any] | N
 
 
 def _beside_peer(
-    ours: Callable[[], Any], peer: Callable[[], Any] | None, votes: Votes, size: Size
+    ours: Callable[[], Any], peer: Callable[[], Any] | None, votes: Votes, size: BenchSize
 ) -> Sample:
     from workbench.bench.peers import ABSENT
 
-    repeats = min(size.repeats, 3)
     if peer is None:
-        alone = alternate(ours, lambda: None, repeats)[0]
+        alone = alternate(ours, lambda: None, size.few)[0]
         return Sample(alone, [], note=ABSENT)
     equal = float((ours() == peer()).mean())
     note = f"the same labels on {100 * equal:.4g} % of {len(votes.tasks):,} tasks"
-    return Sample(*alternate(ours, peer, repeats), note=note)
+    return Sample(*alternate(ours, peer, size.few), note=note)

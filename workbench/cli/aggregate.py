@@ -18,7 +18,7 @@ from workbench.cli.output import (
 )
 
 METHODS = ("majority", "weighted-linear", "weighted-log-odds", "dawid-skene", "one-coin")
-"""As `aggregation.labelling.METHODS`, whose module would take a while to import."""
+"""As `aggregation.label_tasks.METHODS`, whose module would take a while to import."""
 
 
 @click.command(

@@ -44,7 +44,7 @@ def command(
     Both sides run in turn; the ratio is the median over pairs, with the least and the most.
     Targets are not judged at --smoke sizes.
     """
-    from workbench.bench import SMOKE, Result, Size, bench, chosen, report, text
+    from workbench.bench import SMOKE, BenchResult, BenchSize, bench, chosen, report, text
 
     check_output(out, (".json",))
     if growth:
@@ -52,11 +52,11 @@ def command(
             raise InputError("--growth measures no --rows, and each point by itself: no --repeats")
         _growth(smoke, out, seed, as_json)
         return
-    size = replace(SMOKE if smoke else Size(), seed=seed)
+    size = replace(SMOKE if smoke else BenchSize(), seed=seed)
     if repeats is not None:
         size = replace(size, repeats=repeats)
     selected = chosen(tuple(name.strip() for name in rows.split(",") if name.strip()))
-    results: list[Result] = []
+    results: list[BenchResult] = []
     for k, row in enumerate(selected, start=1):
         with working(f"{k}/{len(selected)} {row.name}"):
             results += bench((row.name,), size, judge=not smoke)

@@ -15,6 +15,9 @@ from numpy.typing import ArrayLike
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 
+TIE = 1e-9
+"""Sums of votes' weights closer than this share of Σ|w| tie."""
+
 
 @dataclass(frozen=True, eq=False)
 class Votes:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -64,7 +64,7 @@ def given_labels(
         array = checks.floats("labels", labels)
         if array.shape != (workers,):
             raise InputError(
-                f"labels has shape {array.shape}: give one for each of {workers} labelers, "
+                f"labels has shape {array.shape}: give one for each of {workers} workers, "
                 "−1 for none"
             )
         fit = np.logical_or.reduce([array == value for value in (-1, 0, 1)])
@@ -76,7 +76,7 @@ def given_labels(
         strange = set(np.flatnonzero(given >= 0).tolist()).difference(np.asarray(asked).tolist())
         if strange:
             raise InputError(
-                f"labels[{min(strange)}] is of a labeler who was not asked: leave her out (−1)"
+                f"labels[{min(strange)}] is of a worker who was not asked: leave her out (−1)"
             )
     return given
 

@@ -1,6 +1,6 @@
 """When the runs of the engine explore, and with which tester.
 
-Neither depends on what labelers say. Without delay the steps that explore are even the same in
+Neither depends on what workers say. Without delay the steps that explore are even the same in
 all runs; only which tester is assigned again is a matter of chance.
 
 Source: Liu, Liu (2015), Figure 1, O(t) and step 2.1; 3.5.1.
@@ -54,7 +54,7 @@ class Explored:
     coins
         Shape (E, 5).
     order
-        Of equal labelers, shape (R, M).
+        Of equal workers, shape (R, M).
     common
         Whether all runs explore at the same steps.
     """

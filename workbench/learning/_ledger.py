@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.learning._exploration import Explored
 from workbench.learning._lessons import Learnt
@@ -124,7 +124,7 @@ def rounds(
         step, upto = explored.step[start:end], at[row] - start + 1
         new = np.concatenate([[0], np.cumsum(explored.new[start:end])])
         made[row] = new[upto]
-        # Each removal begins an era with one labeler less.
+        # Each removal begins an era with one worker less.
         dropped = [int(np.searchsorted(step, one.step, "right")) for one in learnt.removed[row]]
         left = np.ones(skill.shape[1], dtype=bool)
         for era, first in enumerate([0, *dropped]):

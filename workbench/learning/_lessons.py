@@ -1,7 +1,7 @@
 """What exploring steps teach the runs of the engine, all steps together.
 
 The labels are there; the majority of each round follows, then the majority of each tester's
-rounds so far, then how often each labeler's first labels agree with those. Only vetting has to go
+rounds so far, then how often each worker's first labels agree with those. Only vetting has to go
 back: who is dropped changes the majorities that come after.
 
 Source: Liu, Liu (2015), Figure 1, steps 2.1 to 2.3; 3.5.3.
@@ -20,8 +20,8 @@ from workbench.learning.vetting import FACTOR, Removal, Vetting
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
-    """A count for each labeler that changes at few exploring steps.
+class Count:
+    """A count for each worker that changes at few exploring steps.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Tally:
     value: IntArray
 
     @classmethod
-    def of(cls, explored: Explored, at: IntArray, added: IntArray) -> Tally:
+    def of(cls, explored: Explored, at: IntArray, added: IntArray) -> Count:
         """Sum up what is added at some steps, among them the first of each run."""
         return cls(at, _within(np.searchsorted(at, explored.starts[:-1]), added))
 
@@ -63,19 +63,19 @@ class Learnt:
     label
         Majority label of the step's round, shape (E,).
     agreed, judged
-        On how many testers a labeler agreed with y*, and of how many she labelled.
+        On how many testers a worker agreed with y*, and of how many she labelled.
     voters
         Who labelled the round, shape (E, M).
     present
         Who may be asked after it, shape (E, M).
     removed
-        Labelers dropped, for each run.
+        Workers dropped, for each run.
     """
 
     explored: Explored
     label: BoolArray
-    agreed: Tally
-    judged: Tally
+    agreed: Count
+    judged: Count
     voters: BoolArray
     present: BoolArray
     removed: tuple[tuple[Removal, ...], ...]
@@ -95,7 +95,7 @@ def learn(draws: Draws, rule: Rule, runs: IntArray) -> Learnt:
         explored,
         label,
         _agreed(explored, said, voters, label),
-        Tally.of(explored, explored.arrival, voters[explored.arrival].astype(np.int64)),
+        Count.of(explored, explored.arrival, voters[explored.arrival].astype(np.int64)),
         voters,
         present,
         removed,
@@ -103,7 +103,7 @@ def learn(draws: Draws, rule: Rule, runs: IntArray) -> Learnt:
 
 
 def _round_labels(draws: Draws, explored: Explored) -> BoolArray:
-    """What all M labelers say in each round, shape (E, M)."""
+    """What all M workers say in each round, shape (E, M)."""
     M = draws.workers
     if explored.common:
         world = draws.worlds(explored.runs, explored.step[: explored.starts[1]])
@@ -128,8 +128,8 @@ def _majorities(said: BoolArray, voters: BoolArray, coin: BoolArray) -> BoolArra
     return np.where(ahead == 0, coin, ahead > 0)
 
 
-def _agreed(explored: Explored, said: BoolArray, voters: BoolArray, label: BoolArray) -> Tally:
-    """On how many testers each labeler's first label is y*.
+def _agreed(explored: Explored, said: BoolArray, voters: BoolArray, label: BoolArray) -> Count:
+    """On how many testers each worker's first label is y*.
 
     A step can turn the y* of its tester, and so changes the count by what one tester adds.
     """
@@ -151,13 +151,13 @@ def _agreed(explored: Explored, said: BoolArray, voters: BoolArray, label: BoolA
     # The first round of a tester adds an agreement or nothing; later ones turn it.
     gain[explored.new[at, None] & (gain < 0)] = 0
     gain[~voters[first]] = 0
-    return Tally.of(explored, at, gain)
+    return Count.of(explored, at, gain)
 
 
 def _vet(
     explored: Explored, said: BoolArray, label: BoolArray, coin: BoolArray, vetting: Vetting
 ) -> tuple[BoolArray, BoolArray, BoolArray, tuple[tuple[Removal, ...], ...]]:
-    """Drop labelers one after the other; each removal changes the majorities that follow."""
+    """Drop workers one after the other; each removal changes the majorities that follow."""
     R, M = explored.order.shape
     voters = np.ones_like(said)
     present = np.ones_like(said)

@@ -32,7 +32,7 @@ class Pending(State, frozen=True):
     coins: Coins
 
 
-class Tester(State, frozen=True):
+class SavedTester(State, frozen=True):
     """A tester: its place among the tasks, its rounds, how many said 1, y*, first labels."""
 
     task: Count
@@ -48,7 +48,7 @@ class Tester(State, frozen=True):
         check(not ahead or self.label == (ahead > 0), "label is not that of most rounds")
 
 
-class Stream(State, frozen=True):
+class SavedStream(State, frozen=True):
     """What learners of a stream of tasks have in common; `tasks` in order of arrival."""
 
     schedule: Schedule
@@ -57,7 +57,7 @@ class Stream(State, frozen=True):
     tasks: tuple[Id, ...]
     counts: dict[str, Annotated[int, Meta(ge=0)]]
     kinds: dict[Kind, Count]
-    testers: tuple[Tester, ...]
+    testers: tuple[SavedTester, ...]
     pending: Pending | None
 
     counted: ClassVar[tuple[str, ...]] = ("asked", "received", "missing", "unlabelled")
@@ -118,22 +118,22 @@ class SavedWorker(State, frozen=True):
         check(self.differed <= self.rounds, f"differed in {self.differed} of {self.rounds} rounds")
 
 
-class SavedTester(Tester, frozen=True):
+class SavedLsOlTester(SavedTester, frozen=True):
     """A tester of `LsOl`: also when it may be assigned again, and whether somebody is owed it."""
 
     ready: Annotated[int, Meta(ge=0)]
     owed: bool
 
 
-class LsOlState(Stream, frozen=True):
+class LsOlState(SavedStream, frozen=True):
     """All that `LsOl` needs to go on."""
 
     service: ClassVar[str] = "ls-ol"
     version: ClassVar[int] = 1
-    counted: ClassVar[tuple[str, ...]] = (*Stream.counted, "late_used", "late_ignored")
+    counted: ClassVar[tuple[str, ...]] = (*SavedStream.counted, "late_used", "late_ignored")
 
     workers: tuple[SavedWorker, ...]
-    testers: tuple[SavedTester, ...]
+    testers: tuple[SavedLsOlTester, ...]
     delay: Count
     vetting: Vetting | None
     removed: tuple[Removal, ...]

@@ -1,6 +1,6 @@
 """What agreement alone tells of a crowd: how far its mean skill is from ½, and which camps it has.
 
-Labelers i and j who err independently agree with probability ½ + ½ r_i r_j, r = 2p − 1. The
+Workers i and j who err independently agree with probability ½ + ½ r_i r_j, r = 2p − 1. The
 agreement of all pairs so determines every |r_i|, and which r have the same sign, but turning all
 signs changes nothing: a crowd that is right with p and one that is wrong with p look alike. LS_OL
 assumes p̄ > ½ (Section 2.3); what data without truth can show is whether p̄ is ½, so that the
@@ -34,7 +34,7 @@ LEAST = 10
 SPARSE = 0.2
 """Share of filled cells up to which a table is taken as sparse."""
 CAMP = 0.1
-"""A labeler belongs to a camp when |r| is above this: p outside [0.45, 0.55]."""
+"""A worker belongs to a camp when |r| is above this: p outside [0.45, 0.55]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,17 +44,17 @@ class Structure:
     Attributes
     ----------
     lean
-        r_i of each labeler up to one common sign, shape (M,), turned so that their sum is 0 or
+        r_i of each worker up to one common sign, shape (M,), turned so that their sum is 0 or
         more; NaN for who shares no task with others, or where fewer than 10 tasks are shared.
     distance, low, high
         |p̄ − ½|, and its 95 % interval over resampled tasks.
     camps
-        Labelers who lean with the majority camp, and against it, by more than 0.1.
+        Workers who lean with the majority camp, and against it, by more than 0.1.
     sign
         1 or −1 where tasks of known truth say that the majority camp is right or wrong; 0 where
         there are none, or too few to tell.
     groups
-        How many groups of labelers no shared task connects; each is turned on its own.
+        How many groups of workers no shared task connects; each is turned on its own.
     """
 
     lean: FloatArray
@@ -122,7 +122,7 @@ def structure(labels: ArrayLike, truth: ArrayLike | None = None, *, seed: Seed) 
     """
     given = np.asarray(labels)
     if given.ndim != 2 or not np.isin(given, (-1, 0, 1)).all():
-        raise InputError("labels are not a matrix of −1, 0 and 1, tasks × labelers: give one")
+        raise InputError("labels are not a matrix of −1, 0 and 1, tasks × workers: give one")
     side = np.where(given < 0, 0, 2 * given.astype(np.int64) - 1)
     votes = _stored(side)
     pairs = _pairs(votes)
@@ -149,7 +149,7 @@ def structure(labels: ArrayLike, truth: ArrayLike | None = None, *, seed: Seed) 
 
 
 class _Pairs(NamedTuple):
-    """Of each pair of labelers, shape (M, M): shared tasks, and agreements less disagreements."""
+    """Of each pair of workers, shape (M, M): shared tasks, and agreements less disagreements."""
 
     shared: FloatArray
     agreed: FloatArray
@@ -187,9 +187,9 @@ def _pairs(votes: Any, times: IntArray | None = None) -> _Pairs:
 
 
 def _groups(linked: BoolArray) -> list[IntArray]:
-    """Labelers whom shared tasks connect, where they tell more than a product.
+    """Workers whom shared tasks connect, where they tell more than a product.
 
-    Where no ring of an odd number of labelers share tasks one with the next (two labelers, or
+    Where no ring of an odd number of workers share tasks one with the next (two workers, or
     a chain of them), the agreements fix r_i r_j alone: one side's r may be doubled, the other's
     halved. Such groups are left out.
     """

@@ -1,10 +1,10 @@
-"""Tasks of a few kinds: what a labeler is good for depends on the context of the task.
+"""Tasks of a few kinds: what a worker is good for depends on the context of the task.
 
     learner = ContextualLsOl(5, practical(2.0, 5.0), ["image", "audio"], seed=1)
     ask = learner.ask(task, "audio")
     answer = learner.tell({i: label_of(i, ask.task) for i in ask.workers})
 
-For a continuum of contexts see `intervals`; `context_trial` measures both.
+For a continuum of contexts see `intervals`; `playing` measures both.
 
 Source: Liu, Liu (2015), Section 5, which leaves details out; the classes say what they add.
 """
@@ -13,28 +13,27 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.base import checks, state
+from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.base.state import Id, State, check, identifier
+from workbench.base.state import Id, Saveable, State, check, identifier
 from workbench.learning._saved import LsOlState
-from workbench.learning.ls_ol import Answer, Ask, LsOl, Task
-from workbench.learning.policies import Policy
+from workbench.learning.learners import Learner
+from workbench.learning.ls_ol import Ask, LsOl, Task, TaskLabel
 from workbench.learning.schedule import Schedule
 from workbench.learning.sets import Vote
 
 WORD = zlib.crc32(b"learning contexts")
 
 
-class ContextPolicy(Protocol):
+class ContextLearner(Protocol):
     """Who chooses whom to ask by the context of the arriving task."""
 
     @property
@@ -46,7 +45,7 @@ class ContextPolicy(Protocol):
         """Decide whom to ask what."""
         ...
 
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> Answer:
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
         """Take the labels; label the arriving task."""
         ...
 
@@ -55,7 +54,7 @@ class ContextPolicy(Protocol):
         ...
 
     def best_at(self, context: Any) -> IntArray:
-        """The best set in a context by these, best labeler first."""
+        """The best set in a context by these, best worker first."""
         ...
 
 
@@ -83,7 +82,7 @@ class ContextualState(State, frozen=True):
         check(len(waiting) <= 1, "learners have two tasks that wait for labels")
 
 
-class ContextualLsOl:
+class ContextualLsOl(Saveable[ContextualState]):
     """LS_OL for each of a few contexts.
 
     Parameters
@@ -114,6 +113,8 @@ class ContextualLsOl:
     worth.) A tester is retested when a task of its own context arrives, which then gets the drawn
     label.
     """
+
+    state_type = ContextualState
 
     def __init__(
         self,
@@ -171,7 +172,7 @@ class ContextualLsOl:
         self._asked = self._context_of[task] = identifier("context", context)
         return ask
 
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> Answer:
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
         """Take the labels of those who were asked; label the arriving task.
 
         Raises
@@ -199,7 +200,7 @@ class ContextualLsOl:
         self.learners[self._context_of[task]].late(task, labels)
 
     def leave(self, worker: int | str) -> None:
-        """Ask a labeler no more, in any context.
+        """Ask a worker no more, in any context.
 
         Raises
         ------
@@ -214,7 +215,7 @@ class ContextualLsOl:
             learner.leave(worker)
 
     def join(self, worker: str) -> int:
-        """Let a new labeler in, or one who left; return her index.
+        """Let a new worker in, or one who left; return her index.
 
         Where vetting has dropped her she stays out; she joins in all other contexts.
 
@@ -236,12 +237,12 @@ class ContextualLsOl:
         return self._learner(context).estimates
 
     def best_at(self, context: Id) -> IntArray:
-        """The best set in a context by these, best labeler first."""
+        """The best set in a context by these, best worker first."""
         return self._learner(context).best
 
     @property
     def estimates(self) -> pd.DataFrame:
-        """p̂, one row a context, one column a labeler."""
+        """p̂, one row a context, one column a worker."""
         names = self.learners[self.contexts[0]].names
         rows = [learner.estimates for learner in self.learners.values()]
         return pd.DataFrame(
@@ -265,21 +266,6 @@ class ContextualLsOl:
         learner._context_of = {task: context for context, one in each for task in one.tasks}
         learner._asked = next((context for context, one in each if one.pending), None)
         return learner
-
-    def save(self, path: str | Path) -> None:
-        """Write the state to a JSON file, whole or not at all."""
-        state.save(path, self.state())
-
-    @classmethod
-    def load(cls, path: str | Path) -> ContextualLsOl:
-        """Read a saved learner.
-
-        Raises
-        ------
-        InputError
-            There is no such file, or it does not hold one.
-        """
-        return state.load(path, ContextualState, cls.restore)
 
     def _learner(self, context: object) -> LsOl:
         name = identifier("context", context)
@@ -310,7 +296,7 @@ class IgnoringContext:
         Any.
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Learner) -> None:
         self.policy = policy
         self.vote = policy.vote
 
@@ -318,7 +304,7 @@ class IgnoringContext:
         """Ask the policy."""
         return self.policy.ask(task)
 
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> Answer:
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
         """Tell the policy."""
         return self.policy.tell(labels)
 

@@ -1,9 +1,9 @@
 """The tasks and labels of a simulated crowd, the same for whoever labels them.
 
 Every run has two streams of random numbers. That of the world has 2M + 1 for each step: the
-truth of the arriving task, the labels all M labelers would give it, and the labels they would
+truth of the arriving task, the labels all M workers would give it, and the labels they would
 give a tester assigned again at that step. That of the coins is the policy's own. A policy that
-asks fewer labelers sees the same labels from those, so policies are compared on the same streams;
+asks fewer workers sees the same labels from those, so policies are compared on the same streams;
 and as any step can be reached without drawing those before, long runs draw only what they use.
 
 A task is named by the step at which it arrives.
@@ -35,7 +35,7 @@ NEAR = 1000
 """Gaps of fewer numbers than this are drawn too: that is quicker than passing over them."""
 
 Relabel = Literal["copies", "identical"]
-"""What a labeler says to a tester assigned again: an independent label, as for an independent
+"""What a worker says to a tester assigned again: an independent label, as for an independent
 copy of the task, or what she said before, as in recorded data."""
 
 
@@ -56,13 +56,13 @@ class Draws:
     Raises
     ------
     InputError
-        Skills that are not probabilities, no labeler, rows that are not R.
+        Skills that are not probabilities, no worker, rows that are not R.
 
     Notes
     -----
     Run r has the streams `SeedSequence(entropy, spawn_key=(…, WORD, r, 0))` (world) and
     `(…, WORD, r, 1)` (coins). Step t of the world begins at position t(2M + 1). The coins begin
-    with M for the order of equal labelers; those of step t begin at M + 5t.
+    with M for the order of equal workers; those of step t begin at M + 5t.
     """
 
     def __init__(
@@ -94,9 +94,9 @@ class Draws:
         """M."""
         return int(self.skill.shape[1])
 
-    def stream(self, run: int) -> Stream:
+    def stream(self, run: int) -> TaskStream:
         """Return the tasks of a run, one after the other."""
-        return Stream(self, self._run(run))
+        return TaskStream(self, self._run(run))
 
     def coins(self, run: int) -> np.random.Generator:
         """Return a policy's own random numbers in a run: give it as its seed."""
@@ -134,7 +134,7 @@ class Draws:
         Returns
         -------
         order, coins
-            The order of equal labelers, shape (R, M), and the coins of given steps, shape
+            The order of equal workers, shape (R, M), and the coins of given steps, shape
             (R, n, 5).
         """
         order = np.empty((len(runs), self.workers))
@@ -156,7 +156,7 @@ class Draws:
         return int(run)
 
 
-class Stream:
+class TaskStream:
     """The tasks of one run.
 
     Tasks are named 0, 1, 2, … by the step at which they arrive.
@@ -175,7 +175,7 @@ class Stream:
         return int(self._row(task)[0] < 0.5)
 
     def labels(self, task: int, step: int | None = None) -> IntArray:
-        """Return what all M labelers say to a task when asked at a step, shape (M,).
+        """Return what all M workers say to a task when asked at a step, shape (M,).
 
         Parameters
         ----------

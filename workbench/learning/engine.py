@@ -107,7 +107,7 @@ class Runs:
     chosen
         S_t at the end, shape (R, M).
     removed
-        Labelers dropped by vetting, for each run.
+        Workers dropped by vetting, for each run.
     traces
         On request.
     """
@@ -190,7 +190,7 @@ def simulate(
     weighted, tolerance, truncate, delay, vetting
         As for `LsOl`.
     relabel
-        What a labeler says to a tester assigned again: "copies" or "identical".
+        What a worker says to a tester assigned again: "copies" or "identical".
     costs
         c, shape (M,), the price of a label; 1 by default.
     seed
@@ -211,7 +211,7 @@ def simulate(
     Raises
     ------
     InputError
-        A parameter out of range or of the wrong shape; more than 26 labelers with weights.
+        A parameter out of range or of the wrong shape; more than 26 workers with weights.
     """
     T = checks.count("horizon", horizon, 1)
     draws = _draws(skill, runs, seed, relabel)
@@ -320,7 +320,7 @@ def _draws(
 def _prices(costs: ArrayLike | None, workers: int) -> FloatArray:
     price = np.ones(workers) if costs is None else checks.floats("costs", costs)
     if price.shape != (workers,) or not ((price >= 0) & (price < np.inf)).all():
-        raise InputError(f"costs: give {workers} prices of 0 or more, one a labeler")
+        raise InputError(f"costs: give {workers} prices of 0 or more, one a worker")
     return price
 
 

@@ -3,7 +3,7 @@
     learner = RefiningLsOl(5, contextual(0.5, 0.2, z=0.2), Partition(0.25), seed=1)
     ask = learner.ask(task, 0.37)
 
-Within an interval labelers are taken to be alike. Two errors make its regret: estimates within
+Within an interval workers are taken to be alike. Two errors make its regret: estimates within
 intervals, from few testers, and what the best set of an interval loses at single contexts in it.
 
 Source: Liu, Liu (2015), Section 5, which leaves details out; `RefiningLsOl` says what it adds.
@@ -14,22 +14,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.base import checks, state
+from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.base.state import Coin, RandomState, Share, identifier
+from workbench.base.state import Coin, RandomState, Saveable, Share, identifier
 from workbench.learning._answers import decide, given_labels, majority_label
-from workbench.learning._saved import Coins, Pending, Stream, Tester
+from workbench.learning._saved import Coins, Pending, SavedStream, SavedTester
 from workbench.learning.draws import COINS
-from workbench.learning.ls_ol import Answer, Ask, Task
+from workbench.learning.ls_ol import Ask, Task, TaskLabel
 from workbench.learning.schedule import KINDS, Kind, Schedule
 from workbench.learning.sets import Vote, estimates, ranked_sets
 
@@ -89,13 +88,13 @@ class PendingContext(Pending, frozen=True):
     context: Share
 
 
-class TesterContext(Tester, frozen=True):
+class TesterContext(SavedTester, frozen=True):
     """A tester and its context."""
 
     context: Share
 
 
-class RefiningState(Stream, frozen=True):
+class RefiningState(SavedStream, frozen=True):
     """All that `RefiningLsOl` needs to go on; `order` ranks equal workers."""
 
     service: ClassVar[str] = "refining-ls-ol"
@@ -112,7 +111,7 @@ class RefiningState(Stream, frozen=True):
         return len(self.order)
 
 
-class RefiningLsOl:
+class RefiningLsOl(Saveable[RefiningState]):
     """LS_OL for contexts w ∈ [0, 1], cut into v(t) equal intervals.
 
     Parameters
@@ -148,6 +147,8 @@ class RefiningLsOl:
 
     Labels that are missing do not vote. There is no delay, no vetting and no coming and going.
     """
+
+    state_type = RefiningState
 
     def __init__(
         self,
@@ -264,7 +265,7 @@ class RefiningLsOl:
             cell.best = ranked[0, : size[0]]
         return cell.best
 
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> Answer:
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
         """Take the labels of those who were asked; label the arriving task.
 
         Raises
@@ -299,7 +300,7 @@ class RefiningLsOl:
         self.kinds[now.kind] += 1
         self._pending = None
         self.step += 1
-        return Answer(next(reversed(self._seen)), label, confidence, now.kind, revised)
+        return TaskLabel(next(reversed(self._seen)), label, confidence, now.kind, revised)
 
     def _new_tester(self, cell: _Cell, context: float, given: IntArray) -> None:
         cell.testers.append(len(self._testers))
@@ -327,13 +328,13 @@ class RefiningLsOl:
         return self._p_hat(self._cells[self._index(checks.number("context", context, 0, 1))])
 
     def best_at(self, context: float) -> IntArray:
-        """The best set in the interval of a context by these, best labeler first."""
+        """The best set in the interval of a context by these, best worker first."""
         cell = self._cells[self._index(checks.number("context", context, 0, 1))]
         return self._best(cell).copy()
 
     @property
     def estimates(self) -> pd.DataFrame:
-        """p̂, one row an interval (indexed by where it begins), one column a labeler."""
+        """p̂, one row an interval (indexed by where it begins), one column a worker."""
         v = len(self._cells)
         rows = np.stack([self._p_hat(cell) for cell in self._cells])
         return pd.DataFrame(rows, index=pd.Index(np.arange(v) / v, name="from"))
@@ -406,18 +407,3 @@ class RefiningLsOl:
         learner._sort()
         learner.step = saved.steps
         return learner
-
-    def save(self, path: str | Path) -> None:
-        """Write the state to a JSON file, whole or not at all."""
-        state.save(path, self.state())
-
-    @classmethod
-    def load(cls, path: str | Path) -> RefiningLsOl:
-        """Read a saved learner.
-
-        Raises
-        ------
-        InputError
-            There is no such file, or it does not hold one.
-        """
-        return state.load(path, RefiningState, cls.restore)

@@ -6,7 +6,7 @@
         answer = learner.tell({i: label_of(i, ask.task) for i in ask.workers})
 
 Now and then the whole crowd labels a task, a tester, again and again, so that the majority of its
-rounds is almost surely right; a labeler's estimated accuracy is the share of testers on which her
+rounds is almost surely right; a worker's estimated accuracy is the share of testers on which her
 first label is that majority. All other tasks go to the set that is best by these estimates.
 
 Source: Liu, Liu (2015), Figure 1; 3.5.1 (delay), 3.5.3 (vetting), Section 4 (weighted vote).
@@ -17,21 +17,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from workbench.aggregation.majority_accuracy import majority_accuracy
-from workbench.base import checks, state
+from workbench.accuracy.majority import majority_accuracy
+from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.base.state import Id, RandomState, identifier
+from workbench.base.state import Id, RandomState, Saveable, identifier
 from workbench.learning import schedule as schedules
 from workbench.learning._answers import given_labels, worker_index
-from workbench.learning._saved import Coins, LsOlState, Pending, SavedTester, SavedWorker
+from workbench.learning._saved import Coins, LsOlState, Pending, SavedLsOlTester, SavedWorker
 from workbench.learning.draws import COINS
 from workbench.learning.schedule import KINDS, Kind, Schedule
 from workbench.learning.sets import Vote, estimates, ranked_sets
@@ -61,7 +60,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Answer:
+class TaskLabel:
     """The label of the arriving task.
 
     Attributes
@@ -84,13 +83,13 @@ class Answer:
     revised: tuple[Task, int] | None = None
 
 
-class LsOl:
+class LsOl(Saveable[LsOlState]):
     """The algorithm LS_OL over a stream of tasks.
 
     Parameters
     ----------
     workers
-        How many labelers, or their names; 1 or more.
+        How many workers, or their names; 1 or more.
     schedule
         D1 and D2: (G1, G2) or "G1,G2", or as `workbench.learning.schedule.read` has it.
     weighted
@@ -104,14 +103,14 @@ class LsOl:
         τ_max: a tester is assigned again no sooner than 1, …, τ_max steps (drawn) after its last
         time. While testers want another round and none is ready, steps exploit. 0 is no delay.
     vetting
-        When to drop the worst labeler for good; None never does.
+        When to drop the worst worker for good; None never does.
     seed
         Of ties and draws: M numbers at the start, five at each step.
 
     Raises
     ------
     InputError
-        No labelers, a name twice, no schedule, a parameter out of range.
+        No workers, a name twice, no schedule, a parameter out of range.
 
     Notes
     -----
@@ -120,7 +119,7 @@ class LsOl:
 
     What the paper leaves open:
 
-    - Labelers with equal estimates are ranked in an order drawn once, at the start.
+    - Workers with equal estimates are ranked in an order drawn once, at the start.
     - A label that is missing does not vote. A round without any label has not taken place: an
       arriving task gets a drawn label (`counts["unlabelled"]`) and becomes no tester.
     - p̂_i is the share of testers that i labelled at all; what counts is the first label she gave
@@ -140,6 +139,8 @@ class LsOl:
     >>> learner.tell({0: 1, 1: 1, 2: 0}).label
     1
     """
+
+    state_type = LsOlState
 
     def __init__(
         self,
@@ -237,14 +238,14 @@ class LsOl:
             return "new tester", -1
         return "exploit", -1
 
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> Answer:
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
         """Take the labels of those who were asked; label the arriving task.
 
         Parameters
         ----------
         labels
-            By index of the labeler, 0 or 1; or an array of shape (M,) with −1 where there is no
-            label. Labelers left out have not answered.
+            By index of the worker, 0 or 1; or an array of shape (M,) with −1 where there is no
+            label. Workers left out have not answered.
 
         Raises
         ------
@@ -276,7 +277,7 @@ class LsOl:
         arriving = self._arriving
         self._pending = None
         self.step += 1
-        return Answer(arriving, label, confidence, now.kind, revised)
+        return TaskLabel(arriving, label, confidence, now.kind, revised)
 
     def _new_tester(self, given: NDArray[np.int8], now: Pending) -> int:
         """2.1: the arriving task joins E(t) with its first round, y_k(1)."""
@@ -323,12 +324,12 @@ class LsOl:
 
     @property
     def estimates(self) -> FloatArray:
-        """p̂, shape (M,); ½ for labelers with no label on any tester."""
+        """p̂, shape (M,); ½ for workers with no label on any tester."""
         return estimates(self._agreed, self._judged)
 
     @property
     def best(self) -> IntArray:
-        """3: S_t, the best set by the estimates, best labeler first."""
+        """3: S_t, the best set by the estimates, best worker first."""
         if self._best is None:
             self._best = self._best_of(self._present)
         return self._best.copy()
@@ -370,7 +371,7 @@ class LsOl:
     def _given(
         self, labels: Mapping[int, int] | ArrayLike, asked: Sequence[int] | None
     ) -> NDArray[np.int8]:
-        """Labels of all labelers, shape (M,), −1 for none."""
+        """Labels of all workers, shape (M,), −1 for none."""
         given = given_labels(labels, asked, len(self.names), index=self._index)
         return given.astype(np.int8)
 
@@ -421,10 +422,10 @@ class LsOl:
         self.counts["late_used"] += int(used.sum())
         self.counts["late_ignored"] += int((given >= 0).sum() - used.sum())
 
-    # ---- labelers who come and go ----
+    # ---- workers who come and go ----
 
     def leave(self, worker: int | str) -> None:
-        """Ask a labeler no more, from the next step on.
+        """Ask a worker no more, from the next step on.
 
         Parameters
         ----------
@@ -443,7 +444,7 @@ class LsOl:
         self._best = None
 
     def join(self, worker: str) -> int:
-        """Let a new labeler in, or one who left; return her index.
+        """Let a new worker in, or one who left; return her index.
 
         Parameters
         ----------
@@ -498,7 +499,7 @@ class LsOl:
 
     @property
     def disagreement(self) -> pd.DataFrame:
-        """How often each labeler differed from the majority of a round: `differed, rounds`."""
+        """How often each worker differed from the majority of a round: `differed, rounds`."""
         return pd.DataFrame(
             {"differed": self._differed, "rounds": self._rounds_of}, index=list(self.names)
         )
@@ -534,7 +535,7 @@ class LsOl:
             kinds=dict(self.kinds),
             testers=tuple(
                 map(
-                    SavedTester,
+                    SavedLsOlTester,
                     self._arrived,
                     self._rounds,
                     self._ones,
@@ -583,21 +584,6 @@ class LsOl:
         learner._first = np.array(first, dtype=np.int8).reshape(-1, saved.size)
         learner._judge()
         return learner
-
-    def save(self, path: str | Path) -> None:
-        """Write the state to a JSON file, whole or not at all."""
-        state.save(path, self.state())
-
-    @classmethod
-    def load(cls, path: str | Path) -> LsOl:
-        """Read a saved learner; it goes on exactly where it was.
-
-        Raises
-        ------
-        InputError
-            There is no such file, or it does not hold a learner.
-        """
-        return state.load(path, LsOlState, cls.restore)
 
     @property
     def _arriving(self) -> Task:

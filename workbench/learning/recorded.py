@@ -1,6 +1,6 @@
 """LS_OL on recorded labels: tasks come in the order of the file or of time, as if new.
 
-A labeler who is asked gives the label on record, or none where there is none: missing labels are
+A worker who is asked gives the label on record, or none where there is none: missing labels are
 counted and do not vote. A tester labelled again would get the same labels, which teach nothing, so
 that the schedule for recorded labels asks each tester once (G2 = 0).
 
@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.best_set import best_set
+from workbench.accuracy.best_set import best_set
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
@@ -156,13 +156,13 @@ class Replayed:
         label), `best_right` the majority of the best set by skill, and `as_crowd` whether the
         label is that of the crowd's majority (½ for a tie or no label).
     workers
-        One row a labeler: `worker, estimate, testers, differed, rounds, in_best_set, removed_at,
+        One row a worker: `worker, estimate, testers, differed, rounds, in_best_set, removed_at,
         left_after, labelled, skill, consensus`. `left_after` is the last step with a label of
         hers, missing where that is the last of the run; `skill` her share of right labels among
         those with gold, `consensus` of labels that are the crowd's majority, missing where there
         is none. The best set by skill knows the gold that it is judged by.
     counts
-        As `LsOl.counts`, and `left`, how many labelers had gone before the end.
+        As `LsOl.counts`, and `left`, how many workers had gone before the end.
     structure
         What agreement says of the crowd.
     pool
@@ -240,7 +240,7 @@ def replay(
 
     Notes
     -----
-    A labeler has left once her last label on record is given. With `pool="all"` she is not asked
+    A worker has left once her last label on record is given. With `pool="all"` she is not asked
     from the next step on, and is in no best set; else she is as all who have no label on record.
     Tasks that nobody labelled get a drawn label.
     """
@@ -349,7 +349,7 @@ def _arrivals(time: FloatArray) -> FloatArray:
 
 
 def _last_steps(labels: IntArray) -> IntArray:
-    """The last task that each labeler labelled, shape (M,)."""
+    """The last task that each worker labelled, shape (M,)."""
     given = labels >= 0
     last: IntArray = len(labels) - 1 - given[::-1].argmax(axis=0)
     return last
@@ -384,7 +384,7 @@ def _score(
 
 
 def _best_by_skill(labels: IntArray, skill: FloatArray, pool: Pool) -> BoolArray:
-    """Whom to ask by skill, shape (n, M): of each task's labelers, or of all."""
+    """Whom to ask by skill, shape (n, M): of each task's workers, or of all."""
     chosen = np.zeros(labels.shape, dtype=bool)
     measured = np.isfinite(skill)
     if pool == "all":

@@ -19,11 +19,11 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.best_set import CrowdConstants, crowd_constants, majority_subsets
-from workbench.aggregation.weighted_accuracy import smallest_weight_gap
+from workbench.accuracy.best_set import CrowdConstants, crowd_constants, majority_subsets
+from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.learning.guarantees import (
+from workbench.learning.regret_bounds import (
     repeats_factor,
     slope_constant,
     testers_factor,
@@ -216,7 +216,7 @@ def theoretical(
 ) -> Schedule:
     """The printed constants: G1 = 1/((1/c − α)² ε²) and G2 = 1/(a_min − ½)².
 
-    Here c = max over odd m of m · n(S^m). For five labelers G1 is of the order 10⁷ or more: as
+    Here c = max over odd m of m · n(S^m). For five workers G1 is of the order 10⁷ or more: as
     `exploration_steps` shows, such a schedule explores all the time that anyone will run it.
 
     Parameters
@@ -231,7 +231,7 @@ def theoretical(
     Raises
     ------
     InputError
-        A parameter out of range, or no ε given for a crowd with equal labelers or sets.
+        A parameter out of range, or no ε given for a crowd with equal workers or sets.
 
     Notes
     -----
@@ -259,7 +259,7 @@ def weighted_theoretical(
     Raises
     ------
     InputError
-        A skill of 0 or 1, more than 20 labelers, or a parameter out of range.
+        A skill of 0 or 1, more than 20 workers, or a parameter out of range.
 
     Notes
     -----
@@ -359,7 +359,7 @@ def _theoretical(skill: ArrayLike | None, weighted: bool) -> Schedule:
         raise InputError(f"`schedule` theoretical: {wrong}") from None
     except ArithmeticError:
         raise InputError(
-            f"`schedule` theoretical: for {np.size(skill)} labelers its constants are too large "
+            f"`schedule` theoretical: for {np.size(skill)} workers its constants are too large "
             "for a computer, give fewer or G1,G2"
         ) from None
 

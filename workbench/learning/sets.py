@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.aggregation.majority_accuracy import EQUAL, best_prefixes, prefix_accuracies_many
-from workbench.aggregation.votes import TIE
-from workbench.aggregation.weighted_accuracy import (
+from workbench.accuracy.majority import EQUAL, best_prefixes, prefix_accuracies_many
+from workbench.accuracy.weighted import (
     MOST,
     log_odds,
     weighted_accuracies_many,
@@ -20,6 +19,7 @@ from workbench.aggregation.weighted_accuracy import (
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.crowd.votes import TIE
 
 ROWS = 4096
 """Crowds looked at together where all outcomes are listed."""
@@ -36,7 +36,7 @@ class Vote:
     tolerance
         ε of Section 4: the side ahead by at least ε wins, else the label is drawn.
     truncate
-        Estimates are moved into [truncate, 1 − truncate] before they become weights: a labeler
+        Estimates are moved into [truncate, 1 − truncate] before they become weights: a worker
         who agreed on every tester is not one who never errs.
     """
 
@@ -56,16 +56,16 @@ class Vote:
             raise InputError("tolerance belongs to the weighted vote: give weighted=True with it")
 
     def worth(self, agreed: IntArray, judged: IntArray) -> FloatArray:
-        """By what labelers are ranked: p̂, or its distance from ½ when the vote is weighted.
+        """By what workers are ranked: p̂, or its distance from ½ when the vote is weighted.
 
         Parameters
         ----------
         agreed, judged
-            On how many testers a labeler agreed, and of how many; any one shape.
+            On how many testers a worker agreed, and of how many; any one shape.
 
         Returns
         -------
-        p̂, or |2p̂ − 1|, to the last bit equal for p̂ and 1 − p̂. Unjudged labelers have p̂ = ½.
+        p̂, or |2p̂ − 1|, to the last bit equal for p̂ and 1 − p̂. Unjudged workers have p̂ = ½.
         """
         if not self.weighted:
             return estimates(agreed, judged)
@@ -73,7 +73,7 @@ class Vote:
         return apart
 
     def sizes(self, estimate: FloatArray) -> IntArray:
-        """How many of the ranked labelers to ask: the smallest best prefix.
+        """How many of the ranked workers to ask: the smallest best prefix.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Vote:
         Returns
         -------
         Shape (Q,). Simple majority: odd (Theorem 1), accuracies within 1e-12 being equal.
-        Weighted: any size; beyond 26 labelers the search is left out, and all who carry weight
+        Weighted: any size; beyond 26 workers the search is left out, and all who carry weight
         are asked, which is a best set though perhaps not the smallest.
         """
         if not self.weighted:
@@ -118,7 +118,7 @@ class Vote:
         return size
 
     def accuracies(self, skill: FloatArray, estimate: FloatArray, size: IntArray) -> FloatArray:
-        """How often the label of the first `size` labelers is right: U(S_t).
+        """How often the label of the first `size` workers is right: U(S_t).
 
         Parameters
         ----------
@@ -178,19 +178,19 @@ class Vote:
 
 
 def estimates(agreed: IntArray, judged: IntArray) -> FloatArray:
-    """p̂, the share of testers on which a labeler agreed; ½ where there are none."""
+    """p̂, the share of testers on which a worker agreed; ½ where there are none."""
     return np.where(judged > 0, agreed / np.maximum(judged, 1), 0.5)
 
 
 def ranking(worth: FloatArray, order: FloatArray) -> IntArray:
-    """Rank labelers, best first, those of equal worth by `order`.
+    """Rank workers, best first, those of equal worth by `order`.
 
     Parameters
     ----------
     worth
         Shape (Q, M).
     order
-        A number for each labeler, drawn once: shape (Q, M).
+        A number for each worker, drawn once: shape (Q, M).
 
     Returns
     -------
@@ -216,7 +216,7 @@ def ranked_sets(
     Returns
     -------
     ranked, size
-        All labelers, best first and absent ones last, shape (Q, M); how many of them are asked,
+        All workers, best first and absent ones last, shape (Q, M); how many of them are asked,
         shape (Q,), 0 where nobody is present.
     """
     worth = np.where(present, vote.worth(agreed, judged), -1.0)

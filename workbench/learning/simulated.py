@@ -1,4 +1,4 @@
-"""LS_OL on simulated labelers, many runs merged: curves with standard errors, labelers, bounds.
+"""LS_OL on simulated workers, many runs merged: curves with standard errors, workers, bounds.
 
 Source: Liu, Liu (2015), Section 6.1: regret over time, mean of many runs, beside Theorems 3 and 5.
 """
@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.best_set import best_set
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.learning import guarantees
+from workbench.learning import regret_bounds
 from workbench.learning.agreement import Structure, structure
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Runs, simulate
@@ -32,7 +32,7 @@ MOST_SHOWN = 2000
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """What LS_OL did with simulated labelers, over all runs.
+    """What LS_OL did with simulated workers, over all runs.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Simulated:
         cost_regret, size` (of the set in force), `labels`; and `crowd_accuracy, best_accuracy,
         explored`, and `asked`, labels bought a task since the checkpoint before.
     workers
-        One row a labeler: `worker, skill, estimate` (mean), `estimate_low, estimate_high` (of 90 %
+        One row a worker: `worker, skill, estimate` (mean), `estimate_low, estimate_high` (of 90 %
         of the runs), `in_best_set` (share of runs), `in_best_set_hindsight, removed` (share).
     best
         The best set by the true skills.
@@ -82,12 +82,12 @@ def simulated(
     costs: Sequence[float] | None = None,
     seed: int,
 ) -> Simulated:
-    """Run LS_OL many times on labelers of given skills.
+    """Run LS_OL many times on workers of given skills.
 
     Parameters
     ----------
     skill
-        p of each labeler, shape (M,).
+        p of each worker, shape (M,).
     schedule, horizon, weighted, delay, vetting, costs
         As for `engine.simulate`.
     runs
@@ -184,14 +184,14 @@ def _bounds(
     name = "Theorem 5" if weighted else "(6) and (7)"
     try:
         promise = (
-            guarantees.theorem_5(skill, T)
+            regret_bounds.theorem_5(skill, T)
             if weighted
-            else guarantees.theorem_3(skill, T, costs=costs)
+            else regret_bounds.theorem_3(skill, T, costs=costs)
         )
     except InputError as wrong:
         return {"source": name, "holds": False, "why": str(wrong)}
     except ArithmeticError:
-        why = f"for {len(skill)} labelers its constants are too large for a computer"
+        why = f"for {len(skill)} workers its constants are too large for a computer"
         return {"source": name, "holds": False, "why": why}
     failing = [one.statement for one in promise.conditions if not one.holds]
     if len(failing) > 1 and failing[-1].startswith("ε"):

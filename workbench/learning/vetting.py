@@ -1,8 +1,8 @@
-"""Vetting: drop the labeler who differs most often from the majority.
+"""Vetting: drop the worker who differs most often from the majority.
 
-Z_i = 1 when labeler i differs from the majority of all in an assignment of an exploration step.
+Z_i = 1 when worker i differs from the majority of all in an assignment of an exploration step.
 P(Z_i = 1) = π(M) + p_i(1 − 2π(M)) falls in p_i while π(M) > ½, so that the least accurate
-labeler differs most.
+worker differs most.
 
 Source: Liu, Liu (2015), Section 3.5.3, (12) and (13), and Section 6.2.
 """
@@ -26,7 +26,7 @@ FACTOR: dict[Variant, float] = {"printed": 2.0, "supported": 0.5}
 
 @dataclass(frozen=True)
 class Vetting:
-    """When to drop the worst labeler: once ranking her last is wrong with a small probability.
+    """When to drop the worst worker: once ranking her last is wrong with a small probability.
 
     With the difference ε̂ of the rates at which the worst and the next to worst differ from the
     majority, after N rounds, the probability that the worst is not the worst is taken to be
@@ -36,7 +36,7 @@ class Vetting:
 
     It is not an error probability of the procedure. Both take the measured ε̂ for the true one;
     hold for one N fixed beforehand, not for the first N at which the value falls below `error`;
-    and look at one pair. So labelers are dropped in the wrong order more often than `error`
+    and look at one pair. So workers are dropped in the wrong order more often than `error`
     says.
 
     Attributes
@@ -44,7 +44,7 @@ class Vetting:
     error
         Drop her when the value falls below this; strictly between 0 and 1 (0.1 in Section 6.2).
     least
-        Labelers kept in any case, 1 or more.
+        Workers kept in any case, 1 or more.
     variant
         "supported" or "printed".
 
@@ -55,7 +55,7 @@ class Vetting:
 
     Notes
     -----
-    Source: Liu, Liu (2015), Section 3.5.3, (13), and Section 6.2. At most one labeler is dropped
+    Source: Liu, Liu (2015), Section 3.5.3, (13), and Section 6.2. At most one worker is dropped
     after a round. Counts go on from the first round: the crowd that votes becomes smaller, but
     who differs most is the least accurate in either.
     """
@@ -81,8 +81,8 @@ class Vetting:
         Parameters
         ----------
         differed, rounds
-            Shape (M,): how often each labeler differed, in how many rounds she labelled. For two
-            labelers with different rounds N is the smaller number.
+            Shape (M,): how often each worker differed, in how many rounds she labelled. For two
+            workers with different rounds N is the smaller number.
         present
             Shape (M,): among whom.
 
@@ -104,7 +104,7 @@ class Vetting:
 
 @dataclass(frozen=True)
 class Removal:
-    """A labeler dropped by vetting.
+    """A worker dropped by vetting.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ def labelling(answers: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Fi
     Parameters
     ----------
     answers
-        One row a task, as `aggregation.labelling.Labelled` has it. Without confidences the scores
+        One row a task, as `aggregation.label_tasks.Labelled` has it. Without confidences the scores
         are drawn.
     workers
         One row a worker: `labels`, `agreement` and perhaps `skill`.

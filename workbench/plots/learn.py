@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAMED = 12
-"""Labelers that are named in the picture."""
+"""Workers that are named in the picture."""
 
 
 def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figure:
-    """How well labels were while labelers were learnt, what was paid, and what was learnt.
+    """How well labels were while workers were learnt, what was paid, and what was learnt.
 
     Four panels: running accuracy (or agreement with the full crowd where no truth is known),
-    regret by its two parts (or labels bought, where there is none), how many labelers were asked,
+    regret by its two parts (or labels bought, where there is none), how many workers were asked,
     and estimates beside skills (or beside agreement with the majority).
 
     Parameters
@@ -44,7 +44,7 @@ def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figur
         `labels_crowd`, summed. A column with the ending `_se` gives standard errors: bands are
         ± 1.96 of them. With `kind`, tasks are single ones and their kinds are told apart.
     workers
-        One row a labeler: `worker`, `estimate`, and `skill` or `consensus`; perhaps `estimate_low`,
+        One row a worker: `worker`, `estimate`, and `skill` or `consensus`; perhaps `estimate_low`,
         `estimate_high`, and `testers`, by whose number marks grow.
     """
     import matplotlib as mpl
@@ -134,18 +134,18 @@ def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
             if len(own):
                 axes.plot(own["tasks"], own["asked"], color=colour, marker=marker, ms=3.5,
                           mew=0, ls="none", alpha=0.7, label=label)  # fmt: skip
-        axes.set_ylabel("labelers asked")
+        axes.set_ylabel("workers asked")
     else:
         axes.step(steps["tasks"], steps["asked"], where="pre", color=COLOURS[4], lw=1.3, ls="--",
                   label="asked at a step")  # fmt: skip
         _banded(axes, steps, "size", COLOURS[0], "best set by the estimates")
-        axes.set_ylabel("labelers (mean over the runs)")
+        axes.set_ylabel("workers (mean over the runs)")
     whole_ticks(axes.yaxis)
     from_zero(axes)
 
 
 def _estimates(axes: Axes, workers: pd.DataFrame) -> None:
-    """Few labelers by name, a line each; of many, estimates against skills."""
+    """Few workers by name, a line each; of many, estimates against skills."""
     known = "skill" in workers and workers["skill"].notna().any()
     against, meant = (
         ("skill", "share of right labels")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from workbench.aggregation.error_rate import ErrorRate
+    from workbench.accuracy.error_rate import ErrorRate
     from workbench.selection.hire import Hiring
 
 FAINTEST = 1e-6

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from workbench.solving.solution import Moment
+    from workbench.solving.solution import Incumbent
 
 EARLIEST = 1e-3
 """Seconds: what was known before is drawn here, on a logarithmic axis."""
@@ -24,7 +24,7 @@ CLOSED = 1e-7
 """Gap, in percent, from which on an optimum counts as proven."""
 
 
-def incumbents(histories: Mapping[str, Sequence[Moment]], *, title: str) -> Figure:
+def incumbents(histories: Mapping[str, Sequence[Incumbent]], *, title: str) -> Figure:
     """Best cost and proven bound over time (above) and the gap between them (below).
 
     Parameters
@@ -82,7 +82,7 @@ def incumbents(histories: Mapping[str, Sequence[Moment]], *, title: str) -> Figu
     return figure
 
 
-def _columns(history: Sequence[Moment]) -> tuple[NDArray[np.float64], ...]:
+def _columns(history: Sequence[Incumbent]) -> tuple[NDArray[np.float64], ...]:
     """Seconds, best costs and best bounds so far; NaN where none was known."""
     seconds = np.array([max(moment.seconds, EARLIEST) for moment in history])
     cost = np.array([moment.objective for moment in history], dtype=float)

@@ -25,13 +25,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.aggregation.error_rate import ROUNDING, ErrorRate, vote_errors
-from workbench.aggregation.plurality import plurality_error
-from workbench.aggregation.votes import TIE, log_odds_weights
+from workbench.accuracy.error_rate import ROUNDING, ErrorRate, vote_errors
+from workbench.accuracy.plurality import plurality_error
+from workbench.aggregation.voting import log_odds_weights
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
+from workbench.crowd.votes import TIE
 from workbench.selection.rules import Selection, Ties
 from workbench.selection.scores import Scores, proper_prior, scores
 

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from crowd_models import SelectionProblem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
-from workbench.solving.selection import SelectionSolution, relative_gap, solve_selection
-from workbench.solving.selection_bound import (
+from workbench.solving.hiring import SelectionSolution, relative_gap, solve_selection
+from workbench.solving.hiring_bound import (
     SelectionCertificate,
     SizeBounds,
     certify_selection,

@@ -6,18 +6,18 @@ from the same problem; whatever they answer is checked by `certify`, which trust
 """
 
 from workbench.solving.certify import certify, farkas, lagrangian
-from workbench.solving.door import FORMULATIONS, METHODS, ROUTES, solve, versions
 from workbench.solving.dropping import tasks_to_drop
 from workbench.solving.solution import (
     Certificate,
     Check,
     CountProof,
+    Incumbent,
     Infeasibility,
-    Moment,
     PatternProof,
     Solution,
     Termination,
 )
+from workbench.solving.solver import FORMULATIONS, METHODS, ROUTES, solve, versions
 
 __all__ = [
     "FORMULATIONS",
@@ -26,8 +26,8 @@ __all__ = [
     "Certificate",
     "Check",
     "CountProof",
+    "Incumbent",
     "Infeasibility",
-    "Moment",
     "PatternProof",
     "Solution",
     "Termination",

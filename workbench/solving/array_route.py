@@ -6,9 +6,9 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.base.arrays import FloatArray
-from workbench.solving.arrays import dual_arrays, primal_arrays
-from workbench.solving.highs import Incumbent, RunOptions, run
-from workbench.solving.solution import Answer
+from workbench.solving.highs import OnIncumbent, RunOptions, run
+from workbench.solving.linear_model import dual_arrays, primal_arrays
+from workbench.solving.solution import RawAnswer
 
 
 def run_arrays(
@@ -16,8 +16,8 @@ def run_arrays(
     formulation: str,
     options: RunOptions,
     start: FloatArray | None = None,
-    on_incumbent: Incumbent | None = None,
-) -> Answer:
+    on_incumbent: OnIncumbent | None = None,
+) -> RawAnswer:
     """Solve a formulation given as arrays; the dual's pairs are its rows' dual values.
 
     `start` is a known whole solution, by pair, for the integer program.
@@ -30,11 +30,13 @@ def run_arrays(
         weights = prices = None
         if result.values is not None:
             weights, prices = result.values[:n], result.values[n : n + m]
-        return Answer(result.termination, pairs, weights, prices, None, result.seconds)
+        return RawAnswer(result.termination, pairs, weights, prices, None, result.seconds)
     model = primal_arrays(problem, integer=formulation == "ip")
     result = run(model, options, start, on_incumbent)
     weights = prices = None
     if result.row_duals is not None:
         # A dual value is the change of cost per unit of right-hand side: ≤ 0 for a capacity.
         prices, weights = -result.row_duals[:m], result.row_duals[m:]
-    return Answer(result.termination, result.values, weights, prices, result.bound, result.seconds)
+    return RawAnswer(
+        result.termination, result.values, weights, prices, result.bound, result.seconds
+    )

@@ -27,9 +27,9 @@ from crowd_models import TypedProblem
 from crowd_models.problem import MergedProblem
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.array_route import run_arrays
-from workbench.solving.arrays import LinearModel
-from workbench.solving.highs import Run, RunOptions, run
-from workbench.solving.solution import Answer, Moment, Termination
+from workbench.solving.highs import HighsRun, RunOptions, run
+from workbench.solving.linear_model import LinearModel
+from workbench.solving.solution import Incumbent, RawAnswer, Termination
 
 FREE = 4000
 """Worker classes whose answer may change inside a box, about: the size of the linear programs."""
@@ -54,7 +54,7 @@ CLOSED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Responses:
     """What every worker class answers to task weights x, arrays by worker class first.
 
     `value` is q x − c, −∞ for pairs that are not available, shape (K, T); `taken` the best y of
@@ -68,7 +68,7 @@ class Answers:
     price: FloatArray
 
 
-class Crowd:
+class ClassTable:
     """A typed problem's arrays by worker class first, contiguous for sorting by worker."""
 
     def __init__(self, problem: TypedProblem) -> None:
@@ -83,7 +83,7 @@ class Crowd:
         self.demand = problem.demand
         self.highest = float(problem.prices[problem.pairs].max(initial=0.0)) or 1.0
 
-    def answers(self, weights: FloatArray, *, priced: bool = True) -> Answers:
+    def answers(self, weights: FloatArray, *, priced: bool = True) -> Responses:
         """Every worker's best answer: her most valuable types first, up to her capacity."""
         value = self.quality * weights
         if priced:
@@ -101,9 +101,9 @@ class Crowd:
         ends = filled >= self.capacity[:, None]
         last = np.take_along_axis(ranked, np.argmax(ends, axis=1)[:, None], axis=1)[:, 0]
         price = np.where(ends[:, -1], np.maximum(last, 0.0), 0.0)
-        return Answers(value, taken, taken.sum(axis=1) >= self.capacity, price)
+        return Responses(value, taken, taken.sum(axis=1) >= self.capacity, price)
 
-    def dual_value(self, weights: FloatArray, answers: Answers) -> float:
+    def dual_value(self, weights: FloatArray, answers: Responses) -> float:
         """D(x)."""
         worth = np.where(answers.taken > 0, answers.value, 0.0) * answers.taken
         return float(self.demand @ weights - self.workers @ worth.sum(axis=1))
@@ -114,7 +114,7 @@ class Crowd:
         asked = float(self.demand @ weights)
         return self.dual_value(weights, worth) > FARKAS * asked
 
-    def settled(self, answers: Answers, swing: FloatArray) -> BoolArray:
+    def settled(self, answers: Responses, swing: FloatArray) -> BoolArray:
         """Workers whose answer stays best while each value moves by up to `swing`, shape (K,)."""
         taken = answers.taken > 0
         whole = answers.taken >= self.tasks
@@ -127,7 +127,7 @@ class Crowd:
         stays: BoolArray = (least >= 0) & beaten & (most_cut <= least_whole)
         return stays
 
-    def contested(self, answers: Answers, swing: FloatArray, free: IntArray) -> BoolArray:
+    def contested(self, answers: Responses, swing: FloatArray, free: IntArray) -> BoolArray:
         """Pairs of the free workers that some weights in the box would have taken."""
         lower, upper = answers.value[free] - swing[free], answers.value[free] + swing[free]
         ahead = (lower[:, :, None] >= upper[:, None, :]) & (lower[:, :, None] >= 0)
@@ -141,7 +141,9 @@ def too_large(problem: TypedProblem) -> bool:
     return problem.shape[1] > 2 * FREE
 
 
-def run_cutting_planes(problem: TypedProblem, options: RunOptions, *, free: int = FREE) -> Answer:
+def run_cutting_planes(
+    problem: TypedProblem, options: RunOptions, *, free: int = FREE
+) -> RawAnswer:
     """Solve the relaxation over class counts by cutting planes on its dual.
 
     Parameters
@@ -154,7 +156,7 @@ def run_cutting_planes(problem: TypedProblem, options: RunOptions, *, free: int 
 
     Returns
     -------
-    Answer
+    RawAnswer
         As `run_arrays` gives it: optimal pairs, task weights, worker prices; INFEASIBLE; or, at
         the time limit, the best weights so far, with the bound they prove. `history` has the
         bound after each box.
@@ -172,7 +174,7 @@ def run_cutting_planes(problem: TypedProblem, options: RunOptions, *, free: int 
 
 def _run(
     problem: TypedProblem, asked: IntArray, options: RunOptions, free: int, started: float
-) -> Answer:
+) -> RawAnswer:
     """Box after box, until no cover is bought or sold at its sides."""
 
     def left() -> RunOptions:
@@ -181,14 +183,14 @@ def _run(
         spent = time.perf_counter() - started
         return replace(options, time_limit=max(options.time_limit - spent, SOON))
 
-    crowd = Crowd(_rows(problem, asked))
-    history: list[Moment] = []
+    crowd = ClassTable(_rows(problem, asked))
+    history: list[Incumbent] = []
 
     def known(cost: float | None, bound: float) -> None:
         # No price is negative: 0 is a bound as well.
-        history.append(Moment(time.perf_counter() - started, cost, max(0.0, bound)))
+        history.append(Incumbent(time.perf_counter() - started, cost, max(0.0, bound)))
 
-    def answer(ending: Termination, counts: FloatArray | None = None) -> Answer:
+    def answer(ending: Termination, counts: FloatArray | None = None) -> RawAnswer:
         return _answer(problem, asked, crowd, ending, counts, weights, history)
 
     weights, doubtful = _first_weights(crowd, left(), free)
@@ -200,7 +202,7 @@ def _run(
         if left().time_limit == SOON:
             return answer(Termination.TIME_LIMIT)
         if (doubtful or step % DOUBT == DOUBT - 1) and crowd.beyond_reach(weights):
-            return Answer(Termination.INFEASIBLE, history=tuple(history))
+            return RawAnswer(Termination.INFEASIBLE, history=tuple(history))
         box = _box(crowd, weights, answers, min(2 * width, WIDEST), free)
         width = box.width
         counts, inside, result = _step(crowd, answers, box, left())
@@ -214,8 +216,8 @@ def _run(
 
 
 def _further(
-    crowd: Crowd, weights: FloatArray, inside: FloatArray, *, stop: bool
-) -> tuple[FloatArray, Answers, float]:
+    crowd: ClassTable, weights: FloatArray, inside: FloatArray, *, stop: bool
+) -> tuple[FloatArray, Responses, float]:
     """The weights found in the box, or, unless to `stop`, beyond its side while D increases."""
     answers = crowd.answers(inside)
     best = inside, answers, crowd.dual_value(inside, answers)
@@ -242,7 +244,9 @@ class Box:
     pairs: BoolArray
 
 
-def _box(crowd: Crowd, weights: FloatArray, answers: Answers, width: float, most: int) -> Box:
+def _box(
+    crowd: ClassTable, weights: FloatArray, answers: Responses, width: float, most: int
+) -> Box:
     """The widest box around the weights, of halved widths, with few enough free workers."""
     # A weight that asks for any label is of the order of its price; 0 must be within reach.
     scale = np.maximum(weights, max(weights.mean(), 0.01 * crowd.highest))
@@ -262,8 +266,8 @@ def _box(crowd: Crowd, weights: FloatArray, answers: Answers, width: float, most
 
 
 def _step(
-    crowd: Crowd, answers: Answers, box: Box, options: RunOptions
-) -> tuple[FloatArray | None, FloatArray | None, Run]:
+    crowd: ClassTable, answers: Responses, box: Box, options: RunOptions
+) -> tuple[FloatArray | None, FloatArray | None, HighsRun]:
     """Maximise D over the box: class counts (K, T) where they are optimal, and the new weights."""
     kept = crowd.workers.copy()
     kept[box.free] = 0.0
@@ -283,7 +287,7 @@ def _step(
     return counts, weights, result
 
 
-def _program(crowd: Crowd, workers: FloatArray, demand: FloatArray, box: Box) -> LinearModel:
+def _program(crowd: ClassTable, workers: FloatArray, demand: FloatArray, box: Box) -> LinearModel:
     """The relaxation over the free workers' pairs, so many `workers` each, with a box's sides.
 
     Columns: pairs by worker; cover bought at `high`, by type; cover sold at `low`, by type.
@@ -312,7 +316,7 @@ def _program(crowd: Crowd, workers: FloatArray, demand: FloatArray, box: Box) ->
     )
 
 
-def _first_weights(crowd: Crowd, options: RunOptions, size: int) -> tuple[FloatArray, bool]:
+def _first_weights(crowd: ClassTable, options: RunOptions, size: int) -> tuple[FloatArray, bool]:
     """Weights from a sample of the worker classes; True where it cannot cover the tasks.
 
     Classes are drawn by their share of all capacity and stand for its inverse, so that a few of
@@ -376,12 +380,12 @@ def _rows(problem: TypedProblem, asked: IntArray) -> TypedProblem:
 def _answer(
     problem: TypedProblem,
     asked: IntArray,
-    crowd: Crowd,
+    crowd: ClassTable,
     ending: Termination,
     counts: FloatArray | None,
     weights: FloatArray,
-    history: list[Moment],
-) -> Answer:
+    history: list[Incumbent],
+) -> RawAnswer:
     """Counts and weights of the asked task classes, in the problem's own order."""
     every = np.zeros(problem.shape[0])
     every[asked] = weights
@@ -391,10 +395,10 @@ def _answer(
         matrix[asked] = counts.T
         pairs = matrix[problem.pairs]
     prices = crowd.answers(weights).price
-    return Answer(ending, pairs, every, prices, history[-1].bound, history=tuple(history))
+    return RawAnswer(ending, pairs, every, prices, history[-1].bound, history=tuple(history))
 
 
-def _lifted(merged: MergedProblem, answer: Answer) -> Answer:
+def _lifted(merged: MergedProblem, answer: RawAnswer) -> RawAnswer:
     """The answer of the merged problem in terms of the one it came from."""
     pairs, weights, prices = answer.pairs, answer.task_weights, answer.worker_prices
     if pairs is not None:

@@ -24,9 +24,9 @@ import numpy as np
 
 from crowd_models import TypedProblem
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.arrays import LinearModel, primal_arrays
 from workbench.solving.certify import farkas
 from workbench.solving.highs import RunOptions, run
+from workbench.solving.linear_model import LinearModel, primal_arrays
 
 ROUNDS = 20
 """Linear programs of the heuristic; in the last, whole classes go."""

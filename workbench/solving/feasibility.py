@@ -13,10 +13,10 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.arrays import scale_arrays
 from workbench.solving.certify import lagrangian
 from workbench.solving.dropping import SECONDS, tasks_to_drop
 from workbench.solving.highs import RunOptions, run
+from workbench.solving.linear_model import scale_arrays
 from workbench.solving.solution import Infeasibility
 
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
-from workbench.solving.arrays import LinearModel
+from workbench.solving.linear_model import LinearModel
 from workbench.solving.solution import Termination
 
 LpAlgorithm = Literal["simplex", "ipx"]
-Incumbent = Callable[[float, float, FloatArray], None]
+OnIncumbent = Callable[[float, float, FloatArray], None]
 """Called with objective, bound and values whenever branch and bound finds a better solution."""
 
 TOLERANCE = 1e-9
@@ -67,7 +67,7 @@ class RunOptions:
 
 
 @dataclass(frozen=True)
-class Run:
+class HighsRun:
     """What HiGHS said: values of columns, dual values of rows, its own bound."""
 
     termination: Termination
@@ -93,8 +93,8 @@ def run(
     model: LinearModel,
     options: RunOptions,
     start: FloatArray | None = None,
-    on_incumbent: Incumbent | None = None,
-) -> Run:
+    on_incumbent: OnIncumbent | None = None,
+) -> HighsRun:
     """Solve a linear or integer program given as arrays, from a known solution if there is one."""
     import highspy
 
@@ -250,7 +250,7 @@ def _ending(highspy: Any, highs: Any) -> Termination:
     }.get(highs.getModelStatus(), Termination.NUMERICS)
 
 
-def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
+def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> HighsRun:
     ending = _ending(highspy, highs)
     info, solution = highs.getInfo(), highs.getSolution()
     values = duals = bound = None
@@ -263,4 +263,20 @@ def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> Run:
         bound = float(info.mip_dual_bound) if np.isfinite(info.mip_dual_bound) else None
     elif ending is Termination.OPTIMAL:
         duals = np.array(solution.row_dual)
-    return Run(ending, values, duals, bound, seconds)
+    return HighsRun(ending, values, duals, bound, seconds)
+
+
+def run_raw(model: LinearModel) -> float:
+    """Call HiGHS as plainly and as fast as it can be, and give the objective.
+
+    What the array route is held to; options are those of the array route, so that both sides
+    walk the same path.
+    """
+    import highspy
+
+    highs = highspy.Highs()
+    for name, value in settings(RunOptions(), integer=model.integer).items():
+        highs.setOptionValue(name, value)
+    pass_arrays(highspy, highs, model)
+    highs.run()
+    return float(highs.getInfo().objective_function_value)

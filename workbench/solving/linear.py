@@ -13,7 +13,7 @@ from workbench.solving.certify import certify
 from workbench.solving.cutting_planes import run_cutting_planes, too_large
 from workbench.solving.highs import RunOptions
 from workbench.solving.pyomo_route import run_pyomo
-from workbench.solving.solution import Answer, Termination
+from workbench.solving.solution import RawAnswer, Termination
 
 
 def solve_linear(
@@ -22,7 +22,7 @@ def solve_linear(
     route: str,
     method: str,
     options: RunOptions,
-) -> Answer:
+) -> RawAnswer:
     """Solve the relaxation, its dual, or the relaxation over class counts.
 
     An optimum that its own certificate does not prove is looked for once more by the other LP
@@ -45,7 +45,7 @@ def _run(
     route: str,
     method: str,
     options: RunOptions,
-) -> Answer:
+) -> RawAnswer:
     if route == "pyomo":
         return run_pyomo(problem, formulation, options)
     if isinstance(problem, TypedProblem) and (
@@ -55,7 +55,7 @@ def _run(
     return run_arrays(problem, formulation, options)
 
 
-def _proven(problem: AssignmentProblem | TypedProblem, answer: Answer) -> bool:
+def _proven(problem: AssignmentProblem | TypedProblem, answer: RawAnswer) -> bool:
     if answer.pairs is None or answer.task_weights is None or answer.worker_prices is None:
         return False
     shares = np.zeros(problem.shape)
@@ -69,7 +69,7 @@ def _proven(problem: AssignmentProblem | TypedProblem, answer: Answer) -> bool:
     return proof.status == "proven"
 
 
-def lifted(problem: TypedProblem, answer: Answer, pairs: tuple[IntArray, IntArray]) -> Answer:
+def lifted(problem: TypedProblem, answer: RawAnswer, pairs: tuple[IntArray, IntArray]) -> RawAnswer:
     """An answer by class counts in terms of the pairs, tasks and workers that were counted."""
     counts, weights, prices = answer.pairs, answer.task_weights, answer.worker_prices
     if counts is not None:

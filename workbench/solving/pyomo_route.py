@@ -11,7 +11,7 @@ import numpy as np
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.base.arrays import FloatArray
 from workbench.solving.highs import RunOptions, claim_threads, settings
-from workbench.solving.solution import Answer, Termination
+from workbench.solving.solution import RawAnswer, Termination
 
 
 def build(problem: AssignmentProblem | TypedProblem, formulation: str) -> Any:
@@ -33,28 +33,28 @@ def build(problem: AssignmentProblem | TypedProblem, formulation: str) -> Any:
 
 def run_pyomo(
     problem: AssignmentProblem | TypedProblem, formulation: str, options: RunOptions
-) -> Answer:
+) -> RawAnswer:
     """Build the model, solve it, and read pairs and dual values back."""
     model = build(problem, formulation)
     n, m = problem.shape
     if not len(model.pairs):  # HiGHS calls an empty model neither solved nor unsolved.
-        return Answer(Termination.OPTIMAL, np.zeros(0), np.zeros(n), np.zeros(m))
+        return RawAnswer(Termination.OPTIMAL, np.zeros(0), np.zeros(n), np.zeros(m))
     ran = run_model(model, options, integer=formulation == "ip")
     values, duals = ran.values, ran.duals
     if values is None:
-        return Answer(ran.termination, bound=ran.bound, seconds=ran.seconds)
+        return RawAnswer(ran.termination, bound=ran.bound, seconds=ran.seconds)
     if formulation == "dual":
         pairs = None
         if duals is not None:
             pairs = np.abs(np.array([duals[model.value[pair]] for pair in model.pairs]))
-        return Answer(
+        return RawAnswer(
             ran.termination,
             pairs,
             _indexed(model.x, n, values),
             _indexed(model.z, m, values),
             seconds=ran.seconds,
         )
-    return Answer(
+    return RawAnswer(
         ran.termination,
         np.array([values[model.y[pair]] for pair in model.pairs]),
         None if duals is None else _indexed(model.cover, n, duals),

@@ -22,11 +22,11 @@ from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.problem import price_step
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.solution import (
-    Answer,
     CountProof,
-    Moment,
+    Incumbent,
     PatternProof,
     Proof,
+    RawAnswer,
     RelaxationProof,
 )
 
@@ -75,7 +75,7 @@ def is_loose(problem: AssignmentProblem) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ScaledProblem:
     """One problem (`outer`) told as another (`inner`), and the way back.
 
     Prices of the inner one count in `unit`, and its requirements are multiplied by `rows`, shape
@@ -87,7 +87,7 @@ class View:
     unit: float
     rows: FloatArray
 
-    def affordable(self, cost: float) -> View:
+    def affordable(self, cost: float) -> ScaledProblem:
         """Without the pairs dearer than a plan that costs so much, in the inner problem's unit."""
         kept = self.inner.mask & (self.inner.prices <= cost * (1 + 1e-9))
         inner, unit = in_own_unit(replace(self.inner, available=kept))
@@ -99,7 +99,7 @@ class View:
         matrix[self.outer.pairs] = pairs
         return matrix[self.inner.pairs]
 
-    def back(self, answer: Answer) -> Answer:
+    def back(self, answer: RawAnswer) -> RawAnswer:
         """An answer to the inner problem, by pair, task and worker, in the outer one's terms."""
         pairs, weights, prices = answer.pairs, answer.task_weights, answer.worker_prices
         if pairs is not None:
@@ -130,7 +130,7 @@ class View:
         return CountProof(weights, proof.label_weights * self.unit, prices)
 
 
-def view(problem: AssignmentProblem, *, whole: bool) -> View:
+def view(problem: AssignmentProblem, *, whole: bool) -> ScaledProblem:
     """A problem as solvers see it; `whole` where only whole plans are asked for."""
     inner, unit = in_own_unit(problem)
     rows = np.ones(len(problem.requirement))
@@ -142,13 +142,13 @@ def view(problem: AssignmentProblem, *, whole: bool) -> View:
             inner = replace(
                 inner, quality=inner.quality * rows[:, None], requirement=inner.requirement * rows
             )
-    return View(problem, inner, unit, rows)
+    return ScaledProblem(problem, inner, unit, rows)
 
 
-def in_unit(history: tuple[Moment, ...], unit: float) -> tuple[Moment, ...]:
+def in_unit(history: tuple[Incumbent, ...], unit: float) -> tuple[Incumbent, ...]:
     """Moments told in prices of a unit, in prices."""
     return tuple(
-        Moment(
+        Incumbent(
             moment.seconds,
             None if moment.objective is None else moment.objective * unit,
             None if moment.bound is None else moment.bound * unit,

@@ -27,7 +27,7 @@ class Termination(StrEnum):
 
 
 @dataclass(frozen=True)
-class Moment:
+class Incumbent:
     """What was known at a time: the best cost so far, and the best bound; None for none yet.
 
     Seconds count from the start of the solve.
@@ -95,7 +95,7 @@ Proof = PatternProof | CountProof | RelaxationProof
 
 
 @dataclass(frozen=True)
-class Answer:
+class RawAnswer:
     """What a route brings back from the solver, unchecked.
 
     `pairs` has one value for each pair of `problem.pairs`; `bound` is the solver's own word;
@@ -110,7 +110,7 @@ class Answer:
     seconds: float = 0.0
     note: str = ""
     proofs: tuple[Proof, ...] = ()
-    history: tuple[Moment, ...] = ()
+    history: tuple[Incumbent, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,7 @@ class Solution:
     versions: dict[str, str] = field(default_factory=dict)
     note: str = ""
     method: str = ""
-    history: tuple[Moment, ...] = ()
+    history: tuple[Incumbent, ...] = ()
     proofs: tuple[Proof, ...] = ()
 
     @property

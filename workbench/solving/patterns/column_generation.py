@@ -24,9 +24,9 @@ from crowd_models.patterns import Pattern, limits
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.knapsack_cover import cheapest_patterns
-from workbench.solving.patterns.master import Master, Mix
+from workbench.solving.patterns.master import Master, MasterOptimum
 
-Plan = list[tuple[Pattern, int]]
+PatternPlan = list[tuple[Pattern, int]]
 """Patterns, and how many tasks follow each."""
 
 COARSE, FINE, FINER = 4_000, 40_000, 400_000
@@ -80,7 +80,7 @@ class Generated:
     """
 
     patterns: list[Pattern]
-    mix: Mix
+    mix: MasterOptimum
     worker_prices: FloatArray
     task_prices: FloatArray
     value: float
@@ -107,7 +107,7 @@ def generate(
     steps: Sequence[int],
     rounds: int = 1000,
 ) -> Generated:
-    """Generate patterns until master and bound meet; it may have to leave tasks open (`Mix.short`).
+    """Generate patterns until master and bound meet; tasks may stay open (`MasterOptimum.short`).
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def generate(
 
 def dive(
     search: Search, tasks: IntArray, supply: FloatArray, start: Generated, *, share: float = 0.1
-) -> Plan | None:
+) -> PatternPlan | None:
     """Round the master down, plan what is left in the same way, until every task is served.
 
     Parameters
@@ -183,11 +183,11 @@ def dive(
 
     Returns
     -------
-    Plan or None
+    PatternPlan or None
         None where the capacity left does not allow a pattern for every task.
     """
     left, room = tasks.copy(), supply.copy()
-    plan: Plan = []
+    plan: PatternPlan = []
     at = start
     while left.any():
         _fix(search, at, left, room, plan, share)
@@ -209,7 +209,7 @@ def _fixable(at: Generated, left: IntArray) -> bool:
 
 
 def _fix(
-    search: Search, at: Generated, left: IntArray, room: FloatArray, plan: Plan, share: float
+    search: Search, at: Generated, left: IntArray, room: FloatArray, plan: PatternPlan, share: float
 ) -> None:
     """Take the whole part of the master, or its largest fractions, into the plan."""
     goal = max(1.0, share * float(left.sum()))
@@ -228,7 +228,7 @@ def _fix(
                 break
 
 
-def _take(pattern: Pattern, times: int, left: IntArray, room: FloatArray, plan: Plan) -> int:
+def _take(pattern: Pattern, times: int, left: IntArray, room: FloatArray, plan: PatternPlan) -> int:
     """Let some more tasks follow a pattern, as many as there are tasks and capacity."""
     used = pattern.copies > 0
     fits = (room[used] // pattern.copies[used]).min(initial=np.inf)
@@ -241,13 +241,19 @@ def _take(pattern: Pattern, times: int, left: IntArray, room: FloatArray, plan: 
 
 
 def replan(
-    search: Search, plan: Plan, known: Generated, *, size: int, seconds: float, tolerance: float
-) -> Plan | None:
+    search: Search,
+    plan: PatternPlan,
+    known: Generated,
+    *,
+    size: int,
+    seconds: float,
+    tolerance: float,
+) -> PatternPlan | None:
     """Take some tasks out of a plan and plan them anew, the capacity they used included.
 
     Returns
     -------
-    Plan or None
+    PatternPlan or None
         A cheaper plan; None when none was found.
     """
     problem = search.problem
@@ -282,7 +288,7 @@ def whole(
     supply: FloatArray,
     patterns: Iterable[Pattern],
     seconds: float,
-) -> Plan | None:
+) -> PatternPlan | None:
     """The best plan of some patterns, by branch and bound for a while; None for none.
 
     Nodes end it, the same everywhere, or the seconds where the search has a time to keep.
@@ -310,12 +316,12 @@ def _no_better(problem: TypedProblem, mix: float, before: float) -> bool:
     return least >= before - 1e-9 * max(1.0, before)
 
 
-def cost(plan: Plan) -> float:
+def cost(plan: PatternPlan) -> float:
     """What a plan costs."""
     return float(sum(pattern.cost * times for pattern, times in plan))
 
 
-def used(plan: Plan, classes: int) -> FloatArray:
+def used(plan: PatternPlan, classes: int) -> FloatArray:
     """Labels a plan asks of each worker class, shape (K,)."""
     total = np.zeros(classes)
     for pattern, times in plan:

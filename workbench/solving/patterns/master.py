@@ -21,7 +21,7 @@ FEASIBILITY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Mix:
+class MasterOptimum:
     """An optimum of the master: tasks by pattern, what is left open, and dual values.
 
     `counts` has one entry a pattern; `short` says how many tasks of each class no pattern was
@@ -107,7 +107,7 @@ class Master:
         )  # fmt: skip
         self._checked(status, "columns")
 
-    def solve(self) -> Mix:
+    def solve(self) -> MasterOptimum:
         """Solve the linear program over the patterns known."""
         import highspy
 
@@ -119,7 +119,7 @@ class Master:
         solution = self._highs.getSolution()
         values, duals = np.array(solution.col_value), np.array(solution.row_dual)
         kinds, classes = len(self.tasks), len(self.supply)
-        return Mix(
+        return MasterOptimum(
             float(self._highs.getInfo().objective_function_value),
             np.maximum(values[kinds:], 0.0),
             values[:kinds],

@@ -23,7 +23,7 @@ from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.column_generation import (
     Generated,
     OutOfTime,
-    Plan,
+    PatternPlan,
     Search,
     cost,
     dive,
@@ -32,7 +32,7 @@ from workbench.solving.patterns.column_generation import (
     resolutions,
     whole,
 )
-from workbench.solving.solution import Answer, PatternProof, Termination
+from workbench.solving.solution import PatternProof, RawAnswer, Termination
 
 PROMISING = 2000
 """Patterns of least reduced cost that are tried as an integer program at once."""
@@ -45,7 +45,7 @@ NEAR = ((0.5, 2e-4), (0.1, 2e-6), (0.01, 2e-7))
 """How near master and L(u) are to come, time after time: in labels at the highest price, or as a
 share of the cost where that is nearer."""
 
-Report = Callable[[Answer], None]
+OnAnswer = Callable[[RawAnswer], None]
 
 
 @dataclass
@@ -56,13 +56,13 @@ class _Best:
     """
 
     problem: AssignmentProblem
-    report: Report
+    report: OnAnswer
     started: float
-    answer: Answer
+    answer: RawAnswer
     cost: float | None = None
-    plan: Plan | None = None
+    plan: PatternPlan | None = None
 
-    def offer(self, plan: Plan | None) -> bool:
+    def offer(self, plan: PatternPlan | None) -> bool:
         """Keep a plan that is cheaper; say whether it is."""
         if plan is None:
             return False
@@ -82,7 +82,7 @@ class _Best:
         if self.answer.bound is None or bound > self.answer.bound:
             self._tell(replace(self.answer, bound=bound, proofs=(PatternProof(prices),)))
 
-    def _tell(self, answer: Answer) -> None:
+    def _tell(self, answer: RawAnswer) -> None:
         self.answer = replace(answer, seconds=time.perf_counter() - self.started)
         self.report(self.answer)
 
@@ -105,12 +105,12 @@ def run_patterns(
     problem: AssignmentProblem,
     worker_prices: FloatArray,
     options: RunOptions,
-    report: Report,
+    report: OnAnswer,
     *,
     start: FloatArray | None = None,
     bound: float | None = None,
     patience: int | None = None,
-) -> Answer:
+) -> RawAnswer:
     """Solve the integer program by column generation.
 
     Parameters
@@ -129,7 +129,7 @@ def run_patterns(
 
     Returns
     -------
-    Answer
+    RawAnswer
         `optimal` where plan and bound meet (up to the gap asked for), otherwise `time_limit`.
         Its bound is certified by its proof, without any solver's word. No pairs where no
         whole plan was found.
@@ -137,7 +137,7 @@ def run_patterns(
     started = time.perf_counter()
     until = math.inf if options.time_limit is None else started + options.time_limit
     search = Search(problem.typed, np.random.Generator(np.random.PCG64(options.seed)), until)
-    blank = Answer(Termination.TIME_LIMIT, start, bound=bound)
+    blank = RawAnswer(Termination.TIME_LIMIT, start, bound=bound)
     known = None if start is None else float(problem.prices[problem.pairs] @ start)
     best = _Best(problem, report, started, blank, known)
     enough = max(options.gap, 0.0 if problem.integral_cost else OPTIMALITY)
@@ -178,7 +178,7 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
 def _improve(
     search: Search, best: _Best, start: Generated, enough: float, patience: int | None
 ) -> None:
-    """Plan some tasks anew, and now and then all of them, until the gap is closed."""
+    """PatternPlan some tasks anew, and now and then all of them, until the gap is closed."""
     problem, failed, size = search.problem, 0, SMALL
     if best.plan is None and start.mix.short.sum() > 1e-6:
         return

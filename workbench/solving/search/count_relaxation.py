@@ -11,8 +11,8 @@ import numpy as np
 
 from crowd_models import AssignmentProblem
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.solving.arrays import LinearModel
 from workbench.solving.highs import RunOptions, run
+from workbench.solving.linear_model import LinearModel
 from workbench.solving.search.count_bound import (
     MARGIN,
     count_lagrangian,

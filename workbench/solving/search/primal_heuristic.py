@@ -30,7 +30,7 @@ from workbench.solving.search.count_relaxation import (
     with_shortfall,
 )
 from workbench.solving.search.local_search import Draft, mend, polish, within_capacity
-from workbench.solving.solution import Answer, Termination
+from workbench.solving.solution import RawAnswer, Termination
 
 STAGNATION = 12
 """Rounds of ruin and recreate without a gain after which more tasks are taken, or it ends."""
@@ -55,7 +55,7 @@ PATIENCE = 2
 """Starts that cannot be mended, with none that can, after which another way is tried."""
 
 
-Report = Callable[[FloatArray], None]
+OnAssignment = Callable[[FloatArray], None]
 
 
 def improve(
@@ -66,7 +66,7 @@ def improve(
     *,
     seconds: float,
     seed: int,
-    report: Report | None = None,
+    report: OnAssignment | None = None,
     bound: float | None = None,
     label_weights: FloatArray | None = None,
     known: FloatArray | None = None,
@@ -381,8 +381,8 @@ def solve_from_start(
     known: FloatArray | None = None,
     share: float | None = None,
     branching: bool = True,
-    report: Callable[[Answer], None] | None = None,
-) -> Answer:
+    report: Callable[[RawAnswer], None] | None = None,
+) -> RawAnswer:
     """Heuristic, then HiGHS from its solution on the pairs that can still matter.
 
     Parameters
@@ -404,7 +404,7 @@ def solve_from_start(
 
     Returns
     -------
-    Answer
+    RawAnswer
         With the proof of the bound from least numbers of labels.
     """
     started = time.perf_counter()
@@ -434,7 +434,7 @@ def solve_from_start(
     def told(pairs: FloatArray | None, at_least: float | None) -> None:
         if report is not None:
             known_bound = max((b for b in (bound, at_least) if b is not None), default=None)
-            report(Answer(Termination.TIME_LIMIT, pairs, bound=known_bound, proofs=proofs))
+            report(RawAnswer(Termination.TIME_LIMIT, pairs, bound=known_bound, proofs=proofs))
 
     def found(assignment: FloatArray) -> None:
         told(assignment[problem.pairs], None)
@@ -461,7 +461,7 @@ def solve_from_start(
     if not branching:
         cost = math.inf if best is None else float((problem.prices * best).sum())
         met = bound is not None and cost <= _met_at(problem, bound)
-        return Answer(
+        return RawAnswer(
             Termination.OPTIMAL if met else Termination.TIME_LIMIT,
             None if best is None else best[problem.pairs],
             bound=cost if met else bound,
@@ -482,7 +482,7 @@ def _branch_and_bound(
     label_weights: FloatArray | None,
     options: RunOptions,
     report: Callable[[FloatArray, float | None], None],
-) -> Answer:
+) -> RawAnswer:
     """HiGHS on the pairs not yet decided; what it finds, and what it proves, of the whole."""
     keep, ones = usable_pairs(problem), None
     cost = math.inf
@@ -492,7 +492,7 @@ def _branch_and_bound(
             problem, task_weights, worker_prices, cost, label_weights=label_weights
         )
         if bool((zeros & ones).any()):
-            return Answer(Termination.OPTIMAL, best[problem.pairs], bound=cost)
+            return RawAnswer(Termination.OPTIMAL, best[problem.pairs], bound=cost)
         # The start must stay a solution, though only what is cheaper is looked for.
         keep, ones = ~zeros | (best > 0.5), ones & (best > 0.5)
     model, pairs = core_arrays(problem, keep)
@@ -514,4 +514,4 @@ def _branch_and_bound(
     values = None if result.values is None else whole(result.values)
     if best is not None and (values is None or result.termination is Termination.INFEASIBLE):
         values = best[problem.pairs]
-    return Answer(result.termination, values, bound=bound, seconds=result.seconds)
+    return RawAnswer(result.termination, values, bound=bound, seconds=result.seconds)

@@ -10,7 +10,7 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.aggregation.message_passing import message_passing
-from workbench.aggregation.votes import Aggregate, linear_weights, majority, weighted_majority
+from workbench.aggregation.voting import Aggregate, linear_weights, majority, weighted_majority
 from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError

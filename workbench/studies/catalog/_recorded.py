@@ -27,8 +27,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.aggregation.dawid_skene import dawid_skene
-from workbench.aggregation.votes import (
-    TIE,
+from workbench.aggregation.voting import (
     Aggregate,
     expected_accuracy,
     linear_weights,
@@ -39,7 +38,7 @@ from workbench.base.seeds import Seed, stream
 from workbench.crowd import datasets
 from workbench.crowd.population import beta
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.crowd.votes import Votes
+from workbench.crowd.votes import TIE, Votes
 from workbench.selection.per_task import select_per_task
 from workbench.selection.rules import select, top
 from workbench.selection.scores import Scores, informativeness, scores

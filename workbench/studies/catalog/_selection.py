@@ -18,8 +18,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.error_rate import vote_error, vote_errors
-from workbench.aggregation.votes import expected_accuracy, linear_weights
+from workbench.accuracy.error_rate import vote_error, vote_errors
+from workbench.aggregation.voting import expected_accuracy, linear_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.simulate import dense_votes, one_coin_labels

@@ -33,23 +33,23 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import requirement
-from workbench.aggregation.votes import linear_weights, weighted_majority
-from workbench.assignment.guarantees import (
+from workbench.aggregation.voting import linear_weights, weighted_majority
+from workbench.assignment.policies import (
+    KINDS,
+    ArrivingWorker,
+    AssignmentPolicy,
+    CoverageAware,
+    Hindsight,
+    Paper,
+    Setting,
+    play,
+)
+from workbench.assignment.theorems import (
     Guarantee,
     mean_qualities,
     theorem_1,
     theorem_2,
     theorem_5,
-)
-from workbench.assignment.policies import (
-    KINDS,
-    CoverageAware,
-    Hindsight,
-    Paper,
-    Policy,
-    Setting,
-    Worker,
-    play,
 )
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.skills import estimate_skills
@@ -146,10 +146,10 @@ def _told(instance: Instance, params: Params) -> tuple[FloatArray, int]:
 
 def _setting(
     instance: Instance, params: Params, skill: FloatArray
-) -> tuple[Setting, tuple[Worker, ...]]:
+) -> tuple[Setting, tuple[ArrivingWorker, ...]]:
     capacity = instance.crowd.capacity.tolist()
-    told = [Worker(skill[:, j], limit) for j, limit in enumerate(capacity)]
-    true = [Worker(instance.crowd.skill[:, j], limit) for j, limit in enumerate(capacity)]
+    told = [ArrivingWorker(skill[:, j], limit) for j, limit in enumerate(capacity)]
+    true = [ArrivingWorker(instance.crowd.skill[:, j], limit) for j, limit in enumerate(capacity)]
     kind, first = KINDS[params["policy"]], instance.preliminary
     setting = Setting(
         instance.kinds, params["epsilon"], len(instance.main),
@@ -170,7 +170,7 @@ def _repair(instance: Instance, lacking: FloatArray) -> float | None:
 
 
 def _promise(
-    policy: Policy,
+    policy: AssignmentPolicy,
     params: Params,
     instance: Instance,
     relaxed: Relaxation,

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.assignment.policies import COVERED, KINDS, Setting, Worker, play
+from workbench.assignment.policies import COVERED, KINDS, ArrivingWorker, Setting, play
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd.simulate import task_types
@@ -169,7 +169,9 @@ def _outcome(played: Sequence[tuple[int, float]], optima: Sequence[float]) -> Ou
 
 def _played(small: Small, policy: str, seed: int) -> tuple[int, float]:
     """Labels bought, and the share of tasks covered."""
-    told = [Worker(small.skill[:, j], limit) for j, limit in enumerate(small.capacity.tolist())]
+    told = [
+        ArrivingWorker(small.skill[:, j], limit) for j, limit in enumerate(small.capacity.tolist())
+    ]
     kind, ell = KINDS[policy], small.sample
     setting = Setting(
         small.kinds, small.epsilon, len(told) - ell, tuple(told[:ell]) if kind.sample else (),

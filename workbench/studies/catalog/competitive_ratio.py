@@ -31,16 +31,16 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.votes import linear_weights, weighted_majority
+from workbench.aggregation.voting import linear_weights, weighted_majority
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
-from workbench.assignment.guarantees import (
+from workbench.assignment.primal import perturb, primal_approximation
+from workbench.assignment.theorems import (
     Guarantee,
     mean_qualities,
     theorem_1,
     theorem_2,
     theorem_5,
 )
-from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import generator

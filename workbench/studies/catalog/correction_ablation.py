@@ -23,7 +23,7 @@ import pandas as pd
 
 from crowd_models import requirement
 from workbench.assignment.correction import corrected_epsilon
-from workbench.assignment.guarantees import mean_qualities
+from workbench.assignment.theorems import mean_qualities
 from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.population import spammer_hammer, uniform_range
 from workbench.studies.catalog._adaptive import COVERED, Instance, relaxation

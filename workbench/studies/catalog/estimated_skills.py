@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.error_rate import vote_errors
+from workbench.accuracy.error_rate import vote_errors
 from workbench.assignment.correction import corrected_epsilon
-from workbench.assignment.guarantees import mean_qualities, theorem_3, theorem_4
+from workbench.assignment.theorems import mean_qualities, theorem_3, theorem_4
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve

@@ -22,10 +22,11 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
-from workbench.learning.context_trial import Skills, SkillTable, play_contexts, smooth_skills
-from workbench.learning.contexts import ContextPolicy, ContextualLsOl, IgnoringContext
+from workbench.learning.context_skills import Skills, SkillTable, smooth_skills
+from workbench.learning.contexts import ContextLearner, ContextualLsOl, IgnoringContext
 from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.ls_ol import LsOl
+from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import contextual, practical
 from workbench.studies.catalog._curves import ended, plus_minus
 <<<<<<< HEAD
@@ -67,7 +68,7 @@ def trial(params: Params, streams: Streams) -> Record:
     return record
 
 
-def _few(params: Params, streams: Streams) -> tuple[Skills, ContextPolicy]:
+def _few(params: Params, streams: Streams) -> tuple[Skills, ContextLearner]:
     """Draw skills by context, the same for the first contexts however many there are."""
     M, seed = int(params["workers"]), streams.method()
     skill = stream(streams.instance, "context skills").uniform(*RANGE, (MOST, M))
@@ -79,7 +80,7 @@ def _few(params: Params, streams: Streams) -> tuple[Skills, ContextPolicy]:
     return skills, IgnoringContext(LsOl(M, schedule, seed=seed))
 
 
-def _many(params: Params, streams: Streams) -> tuple[Skills, ContextPolicy]:
+def _many(params: Params, streams: Streams) -> tuple[Skills, ContextLearner]:
     M, seed = int(params["workers"]), streams.method()
     skills = smooth_skills(M, lipschitz=SLOPE, seed=streams.instance)
     schedule = contextual(params["tests"], params["repeats"], Z)

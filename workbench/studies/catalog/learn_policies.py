@@ -2,7 +2,7 @@
 
 The comparators are no part of the paper, which compares with the full crowd alone: explore then
 commit, ε-greedy, upper confidence bounds and Thompson sampling on agreement, a refitted Dawid–Skene
-model, the full crowd with weights, and the optimum with known skills. `workbench.learning.policies`
+model, the full crowd with weights, and the optimum with known skills. `workbench.learning.learners`
 says what each learns from.
 
 Source: beyond Liu, Liu (2015), Section 6.1.
@@ -18,10 +18,10 @@ import pandas as pd
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.learning.draws import Draws
+from workbench.learning.learners import Learner, comparators
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.policies import Policy, comparators
+from workbench.learning.playing import play
 from workbench.learning.schedule import practical
-from workbench.learning.trial import play
 from workbench.studies.catalog._curves import ended, plus_minus
 <<<<<<< HEAD
 from workbench.studies.catalog.learning_runs import CROWDS, draw_crowd, grid, long
@@ -62,7 +62,7 @@ def trial(params: Params, streams: Streams) -> Record:
     skill = _crowd(params["crowd"], int(params["workers"]), seed)
     draws = Draws(skill, 1, seed=seed)
     coins, policy = draws.coins(0), str(params["policy"])
-    chooses: Policy = (
+    chooses: Learner = (
         LsOl(len(skill), practical(*LEARNERS[policy]), seed=coins)
         if policy in LEARNERS
         else comparators(skill)[policy](coins)

@@ -19,15 +19,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.best_set import best_set, crowd_constants
-from workbench.aggregation.majority_accuracy import majority_accuracy
-from workbench.aggregation.weighted_accuracy import log_odds_accuracy
+from workbench.accuracy.best_set import best_set, crowd_constants
+from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Runs, simulate
-from workbench.learning.guarantees import repeats_factor
+from workbench.learning.regret_bounds import repeats_factor
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Removal, Vetting
 from workbench.studies.measures import ended, ended_well, instance

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.error_rate import lemma_1_bounds, vote_errors
+from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.guarantees import mean_qualities, theorem_5
+from workbench.assignment.theorems import mean_qualities, theorem_5
 from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import hoeffding_radius, quality

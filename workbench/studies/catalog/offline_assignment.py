@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem
-from workbench.assignment.guarantees import theorem_1
 from workbench.assignment.primal import primal_approximation
+from workbench.assignment.theorems import theorem_1
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
 from workbench.studies.study import (

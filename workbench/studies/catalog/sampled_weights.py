@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.error_rate import lemma_1_bounds
-from workbench.assignment.guarantees import theorem_2
+from workbench.accuracy.error_rate import lemma_1_bounds
 from workbench.assignment.primal import perturb, primal_approximation
+from workbench.assignment.theorems import theorem_2
 from workbench.assignment.weights import SampledWeights, sampled_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError

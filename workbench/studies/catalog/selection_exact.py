@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import SelectionProblem
-from workbench.aggregation.error_rate import vote_error
+from workbench.accuracy.error_rate import vote_error
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import stream
 from workbench.crowd.population import beta
@@ -32,7 +32,7 @@ from workbench.selection.accuracy import by_accuracy, exhaustive_by_accuracy, pr
 from workbench.selection.money import within_money
 from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import Scores, scores
-from workbench.solving.selection import solve_selection
+from workbench.solving.hiring import solve_selection
 from workbench.studies.catalog._curves import ended, measured, plus_minus
 from workbench.studies.study import (
     Analysis,

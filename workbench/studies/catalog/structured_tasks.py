@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.error_rate import vote_errors
+from workbench.accuracy.error_rate import vote_errors
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import sampled_weights
 from workbench.base.arrays import FloatArray

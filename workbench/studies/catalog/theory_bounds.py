@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.aggregation.best_set import best_set, crowd_constants, majority_subsets
-from workbench.aggregation.majority_accuracy import majority_accuracy, prefix_accuracies_many
-from workbench.aggregation.weighted_accuracy import smallest_weight_gap
+from workbench.accuracy.best_set import best_set, crowd_constants, majority_subsets
+from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
+from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base.arrays import FloatArray
-from workbench.learning import guarantees
+from workbench.learning import regret_bounds
 from workbench.learning.engine import simulate
 from workbench.learning.schedule import KINDS as STEPS
 from workbench.learning.schedule import Schedule, practical, theoretical
@@ -100,7 +100,7 @@ def inverse(skill: FloatArray, _: np.random.Generator) -> Record:
     of 1/(a_min − ½)² alone.
     """
     able = skill + 0.5 * (1 - skill.max())
-    before, after = (guarantees.theorem_3(p, 10**6, z=Z) for p in (skill, able))
+    before, after = (regret_bounds.theorem_3(p, 10**6, z=Z) for p in (skill, able))
     return {
         "a_min_gain": crowd_constants(able).a_min - crowd_constants(skill).a_min,
         "regret_ratio": after.regret / before.regret,
@@ -112,8 +112,8 @@ def bounds(skill: FloatArray, rng: np.random.Generator) -> Record:
     """Theorems 3 and 5 for T = 2000 and a million, and the estimates of D1(T) testers."""
     known = crowd_constants(skill)
     m = len(skill)
-    three, late = guarantees.theorem_3(skill, 2000, z=Z), guarantees.theorem_3(skill, 10**6, z=Z)
-    five = guarantees.theorem_5(skill, 10**6, epsilon=_weight_epsilon(skill), z=Z)
+    three, late = regret_bounds.theorem_3(skill, 2000, z=Z), regret_bounds.theorem_3(skill, 10**6, z=Z)
+    five = regret_bounds.theorem_5(skill, 10**6, epsilon=_weight_epsilon(skill), z=Z)
     epsilon = 0.99 * min(known.gap_min, known.skill_gap_min) / 2
     alpha = 0.5 / known.largest_count
     counted = sum(n * majority_subsets(n) for n in range(1, m + 1, 2))
@@ -132,9 +132,9 @@ def bounds(skill: FloatArray, rng: np.random.Generator) -> Record:
         "enough": known.enough,
         "a_min": known.a_min,
         "needed": min(known.needed, 1e9),
-        "factor_1": guarantees.testers_factor(known.largest_count, epsilon, alpha),
+        "factor_1": regret_bounds.testers_factor(known.largest_count, epsilon, alpha),
         "explored_2000": theoretical(skill).exploration_steps(2000),
-        "speaks_at": first_below_1(lambda t: guarantees.theorem_3(skill, t, z=Z).regret / t),
+        "speaks_at": first_below_1(lambda t: regret_bounds.theorem_3(skill, t, z=Z).regret / t),
         "lemma_3_speaks_at": first_below_1(lambda t: counted * slip(t)),
         "lemma_4_speaks_at": first_below_1(lambda t: m * slip(t)),
         "lemma_3_bound": min(1.0, counted * slip(2000)),
@@ -230,7 +230,7 @@ def _lemma_8(p: FloatArray, rng: np.random.Generator) -> Record:
     """Slopes of the log-odds beside 2C, for skills in (½, 1), and votes in doubt within Lemma 5."""
     p = np.clip(0.5 + np.abs(p - 0.5), 0.5 + 1e-6, 1 - 1e-3)
     epsilon = _weight_epsilon(p)
-    needed = guarantees.slope_constant(p, epsilon)
+    needed = regret_bounds.slope_constant(p, epsilon)
     side = rng.choice([-1.0, 1.0], (TRIES, len(p)))
     # The worst crowd for the printed C has a worker at ½ + ε/8, where its two largest terms meet.
     edge = np.array([0.5 + epsilon / 8])

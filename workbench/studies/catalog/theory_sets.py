@@ -13,11 +13,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.aggregation.best_set import best_set, crowd_constants
-from workbench.aggregation.majority_accuracy import majority_accuracy, prefix_accuracies_many
-from workbench.aggregation.weighted_accuracy import log_odds, weighted_accuracies_many
+from workbench.accuracy.best_set import best_set, crowd_constants
+from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
+from workbench.accuracy.weighted import log_odds, weighted_accuracies_many
 from workbench.base.arrays import BoolArray, FloatArray
-from workbench.learning.context_trial import smooth_skills
+from workbench.learning.context_skills import smooth_skills
 from workbench.studies.catalog.learning_runs import FIXED
 from workbench.studies.catalog.theory_votes import differs
 from workbench.studies.study import Record

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from workbench.aggregation.best_set import crowd_constants
-from workbench.aggregation.majority_accuracy import majority_accuracy
+from workbench.accuracy.best_set import crowd_constants
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base.arrays import FloatArray
 from workbench.learning.agreement import structure
 from workbench.learning.vetting import FACTOR, disagreement_rate

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import requirement
-from workbench.aggregation.error_rate import lemma_1_bound, vote_error
+from workbench.accuracy.error_rate import lemma_1_bound, vote_error
 from workbench.base.arrays import FloatArray
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams

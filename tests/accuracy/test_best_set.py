@@ -1,0 +1,378 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from workbench.accuracy.best_set import (
+    best_set,
+    crowd_constants,
+    largest_count,
+    majority_subsets,
+)
+from workbench.accuracy.error_rate import vote_error, vote_errors
+from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.weighted import log_odds
+from workbench.base.errors import InputError
+
+
+def subsets(m):
+    return (np.arange(2**m)[:, None] >> np.arange(m)) % 2 == 1
+
+
+def all_majorities(skill):
+    """π and 1 − π of every subset."""
+    p, m = np.asarray(skill, dtype=float), len(skill)
+    chosen = subsets(m)
+    lead = np.zeros((2**m, 2 * m + 1))
+    lead[:, m] = 1
+    for i in range(m):
+        moved = np.zeros_like(lead)
+        moved[:, 1:] += lead[:, :-1] * p[i]
+        moved[:, :-1] += lead[:, 1:] * (1 - p[i])
+        lead = np.where(chosen[:, [i]], moved, lead)
+    tie = 0.5 * lead[:, m]
+    return chosen, lead[:, m + 1 :].sum(axis=1) + tie, lead[:, :m].sum(axis=1) + tie
+
+
+def exactly(skill):
+    """π in rational numbers."""
+    lead = {0: Fraction(1)}
+    for p in skill:
+        step = {}
+        for at, chance in lead.items():
+            step[at + 1] = step.get(at + 1, 0) + chance * p
+            step[at - 1] = step.get(at - 1, 0) + chance * (1 - p)
+        lead = step
+    return sum(c for at, c in lead.items() if at > 0) + lead.get(0, Fraction(0)) / 2
+
+
+def bayes(skill):
+    """Accuracy of the log-odds vote in rational numbers: of each outcome the likelier side."""
+    pairs = [(Fraction(1), Fraction(1))]
+    for p in skill:
+        pairs = [pair for a, b in pairs for pair in ((a * p, b * (1 - p)), (a * (1 - p), b * p))]
+    return sum(max(a, b) for a, b in pairs) / 2
+
+
+def random_skills(seed, most):
+    """Ties, skills below ½, 0 and 1 among them."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, most + 1))
+    return [
+        lambda: rng.uniform(0, 1, m),
+        lambda: rng.uniform(0.5, 1, m),
+        lambda: rng.uniform(0, 0.5, m),
+        lambda: rng.choice([0.3, 0.5, 0.6, 0.7], m),
+        lambda: rng.choice([0.0, 0.2, 0.5, 0.8, 1.0], m),
+        lambda: rng.choice([0.6, 0.6 + 1e-9, 0.9], m),
+        lambda: rng.uniform(0.55, 0.7, m),
+    ][seed % 7]()
+
+
+# S*, simple majority
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_no_subset_is_better(part):
+    for seed in range(100 * part, 100 * part + 100):
+        skill = random_skills(seed, 12)
+        chosen, right, wrong = all_majorities(skill)
+        best = best_set(skill)
+        assert best.accuracy == pytest.approx(right[1:].max(), rel=1e-12, abs=1e-15)
+        assert majority_accuracy(skill[best.workers]) == best.accuracy
+        assert len(set(best.workers.tolist())) == len(best.workers)
+        least = wrong[1:].min()
+        equal = wrong <= least * (1 + 1e-11) if least < 0.5 else right >= right[1:].max() - 1e-12
+        equal[0] = False
+        assert len(best.workers) == chosen[equal].sum(axis=1).min()
+        assert len(best.workers) % 2 == 1
+
+
+def test_best_first_and_the_lowest_of_equals():
+    best = best_set([0.7, 0.6, 0.8, 0.7, 0.7])
+    assert best.workers.tolist() == [2, 0, 3, 4, 1]
+    assert best.tied.tolist() == []
+    best = best_set([0.45, 0.3, 0.9, 0.9])
+    assert best.workers.tolist() == [2]
+    assert best.tied.tolist() == [2, 3]
+    assert best.radius == 0
+    best = best_set([0.7, 0.8, 0.7, 0.7])
+    assert best.workers.tolist() == [1, 0, 2]
+    assert best.tied.tolist() == [0, 2, 3]
+
+
+def test_of_sets_equally_good_the_smallest():
+    for skill in ([0.8, 0.7, 12 / 19], [0.99, 11 / 12, 0.9], [6 / 7, 0.75, 2 / 3], [0.5] * 5):
+        assert best_set(skill).workers.tolist() == [0]
+    assert best_set([0.8, 0.7, 12 / 19 + 1e-9]).workers.tolist() == [0, 1, 2]
+
+
+def test_small_gains_count():
+    """Errors of 1e-12 and 1e-40 are equal when subtracted from 1, and are not the same."""
+    assert len(best_set([0.99] * 41).workers) == 41
+    assert len(best_set([0.99] * 40 + [0.45]).workers) == 39
+
+
+def test_somebody_is_always_asked():
+    assert best_set([0.2, 0.4, 0.1]).workers.tolist() == [1]
+    assert best_set([0.2, 0.4, 0.1]).accuracy == 0.4
+    assert best_set([0.0, 0.0]).accuracy == 0
+    assert best_set([0.5], weighted=True).accuracy == 0.5
+
+
+# S*, weighted vote
+
+
+def weighted_everywhere(skill):
+    chosen = subsets(len(skill))
+    error, _ = vote_errors(skill, log_odds(skill), chosen, atoms=2**12)
+    return chosen, 1 - error
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_no_subset_is_better_in_a_weighted_vote(part):
+    for seed in range(100 * part, 100 * part + 100):
+        skill = np.clip(random_skills(seed, 7), 0.04, 0.96)
+        if seed % 7 == 4:  # These are left at 0 and 1.
+            skill = random_skills(seed, 7)
+        chosen, right = weighted_everywhere(skill)
+        best = best_set(skill, weighted=True)
+        assert best.accuracy == pytest.approx(right.max(), abs=2e-12)
+        assert best.radius <= 2e-12
+        equal = right >= right.max() - 5e-13
+        equal[0] = False
+        assert len(best.workers) == chosen[equal].sum(axis=1).min()
+        informative = np.abs(skill - 0.5)
+        out = np.delete(informative, best.workers)
+        assert out.max(initial=0) <= informative[best.workers].min()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_twelve_labelers_in_a_weighted_vote(seed):
+    skill = np.random.default_rng(seed).choice([0.1, 0.3, 0.55, 0.6, 0.7, 0.8, 0.95], 12)
+    _, right = weighted_everywhere(skill)
+    best = best_set(skill, weighted=True)
+    assert best.accuracy == pytest.approx(right.max(), abs=2e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 19), min_size=1, max_size=7))
+def test_the_weighted_set_is_the_smallest_in_rational_numbers(twentieths):
+    skill = [Fraction(k, 20) for k in twentieths]
+    best = best_set([float(p) for p in skill], weighted=True)
+    chosen = [skill[i] for i in best.workers]
+    assert bayes(chosen) == bayes(skill)
+    if len(chosen) > 1:
+        smaller = combinations(skill, len(chosen) - 1)
+        assert max(map(bayes, smaller)) < bayes(skill)
+
+
+def test_the_last_who_can_decide():
+    # Odds of 9 against 1.5² and 1.5³ … 1.5⁵ < 9 < 1.5⁶: six of the 0.6 can outvote the first.
+    assert best_set([0.9, *[0.6] * 5], weighted=True).workers.tolist() == [0]
+    assert len(best_set([0.9, *[0.6] * 6], weighted=True).workers) == 7
+    assert best_set([0.9, 0.1], weighted=True).workers.tolist() == [0]
+    assert best_set([0.9, 0.1], weighted=True).tied.tolist() == [0, 1]
+    assert best_set([0.7, 0.0, 0.9, 1.0], weighted=True).workers.tolist() == [1]
+    assert best_set([0.7, 0.0, 0.9, 1.0], weighted=True).accuracy == 1
+    assert best_set([0.5, 0.2, 0.5], weighted=True).workers.tolist() == [1]
+    # Her word is flipped.
+    assert best_set([0.5, 0.2, 0.5], weighted=True).accuracy == pytest.approx(0.8)
+
+
+def test_many_labelers_in_a_weighted_vote():
+    rng = np.random.default_rng(0)
+    assert len(best_set(rng.uniform(0.5, 1, 60), weighted=True).workers) == 60
+    # Equal weights are the simple majority: the hundredth can only make ties.
+    best = best_set([0.6] * 100, weighted=True)
+    assert len(best.workers) == 99
+    assert best.accuracy == pytest.approx(majority_accuracy([0.6] * 99), abs=1e-11)
+
+
+# Theorems 1, 2 and 4, as printed and where they end
+
+inner = st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(inner, min_size=2, max_size=9, unique=True))
+def test_theorem_1_is_strict_for_distinct_skills(skill):
+    skill = sorted(skill, reverse=True)
+    for even in range(2, len(skill) + 1, 2):
+        assert exactly(skill[: even - 1]) > exactly(skill[:even])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(inner, min_size=2, max_size=9))
+def test_theorem_1_is_weak_for_equal_skills(skill):
+    even = len(skill) - len(skill) % 2
+    skill = sorted(skill, reverse=True)[:even]
+    assert exactly(skill[:-1]) >= exactly(skill)
+    # Inequality (19) is an equality where all are equal: an even set is then as good.
+    assert exactly(skill[:1] * even) == exactly(skill[:1] * (even - 1))
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(st.lists(inner, min_size=2, max_size=8), inner)
+def test_theorem_2_an_exchange_for_more_skill_pays(skill, other):
+    assume(other > skill[0])
+    better = [other, *skill[1:]]
+    assert exactly(better) > exactly(skill)
+
+
+def test_theorem_2_ends_at_skills_of_0_and_1():
+    certain = [Fraction(1), Fraction(1), Fraction(0)]
+    assert exactly(certain) == exactly([Fraction(1)] * 2 + [Fraction(1, 2)]) == 1
+
+
+@pytest.mark.parametrize(
+    "skill",
+    [
+        [Fraction(4, 5), Fraction(7, 10), Fraction(12, 19)],
+        [Fraction(99, 100), Fraction(11, 12), Fraction(9, 10)],
+    ],
+)
+def test_distinct_skills_do_not_make_accuracies_distinct(skill):
+    """Against footnote 2: three tie with the first where her odds are the others' product."""
+    assert exactly(skill) == exactly(skill[:1])
+    odds = [p / (1 - p) for p in skill]
+    assert odds[0] == odds[1] * odds[2]
+    known = crowd_constants([float(p) for p in skill])
+    assert known.gap_min == 0
+    assert known.prefix_gap_min == 0
+    assert known.skill_gap_min > 0
+    assert known.trusted
+
+
+def test_the_second_crowd_without_a_single_best_set_meets_every_assumption():
+    known = crowd_constants([0.99, 11 / 12, 0.9])
+    assert known.enough
+    assert known.gap_min == 0
+
+
+def test_theorem_4_a_best_set_need_not_be_a_prefix():
+    """The first outvotes the rest together: with her, any set is a best one."""
+    skill = [Fraction(999, 1000), Fraction(19, 20), Fraction(9, 10)]
+    assert bayes(skill) == bayes([skill[0], skill[2]]) == bayes(skill[:1])
+    assert crowd_constants([float(p) for p in skill]).enough
+    assert best_set([float(p) for p in skill], weighted=True).workers.tolist() == [0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(inner, min_size=1, max_size=7))
+def test_in_a_weighted_vote_everybody_is_always_a_best_set(skill):
+    assert bayes(skill) >= max(bayes(skill[:k]) for k in range(len(skill)))
+    error = vote_error([float(p) for p in skill], log_odds([float(p) for p in skill]))
+    assert 1 - error.probability == pytest.approx(float(bayes(skill)), abs=1e-12)
+
+
+# Constants
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_constants_by_all_subsets(seed):
+    skill = random_skills(seed, 9)
+    m = len(skill)
+    chosen, right, _ = all_majorities(skill)
+    known = crowd_constants(skill)
+    best = best_set(skill)
+    mine = np.isin(np.arange(m), best.workers)
+    others = (chosen != mine).any(axis=1)
+    others[0] = False
+    assert known.workers == m
+    assert known.best_size == len(best.workers)
+    assert known.best_accuracy == best.accuracy
+    gaps = best.accuracy - right[others]
+    assert known.gap_min == pytest.approx(gaps.min(initial=math.inf), abs=1e-12)
+    assert known.gap_max == pytest.approx(gaps.max(initial=0), abs=1e-12)
+    ranked = np.sort(skill)[::-1]
+    prefix = [
+        best.accuracy - majority_accuracy(ranked[:n])
+        for n in range(1, m + 1, 2)
+        if n != known.best_size
+    ]
+    assert known.prefix_gap_min == pytest.approx(min(prefix, default=math.inf), abs=1e-12)
+    pairs = [abs(a - b) for a, b in combinations(skill, 2)]
+    assert known.skill_gap_min == pytest.approx(min(pairs, default=math.inf))
+    assert known.skill_gap_max == pytest.approx(max(pairs, default=0))
+    assert known.mean_skill == pytest.approx(skill.mean())
+    assert known.trusted == (skill.mean() > 0.5)
+    assert known.full_accuracy == pytest.approx(right[-1], abs=1e-12)
+    outcomes = subsets(m)
+    chance = np.where(outcomes, skill, 1 - skill).prod(axis=1)
+    strict = chance[2 * outcomes.sum(axis=1) > m].sum()
+    assert known.a_min == pytest.approx(strict, abs=1e-12)
+    assert known.largest_count == max(
+        n * sum(2 * row.sum() > n for row in subsets(n)) for n in range(1, m + 1, 2)
+    )
+    if known.enough:
+        assert known.a_min > 0.5
+
+
+def test_gaps_too_small_for_a_difference_keep_their_digits():
+    known = crowd_constants([0.999] * 20 + [0.45])
+    better = majority_accuracy([0.001] * 17)
+    assert known.best_size == 19
+    assert known.gap_min == 0  # Another of the equally skilled would do.
+    assert 0 < known.prefix_gap_min < 1e-20
+    assert known.prefix_gap_min == pytest.approx(
+        min(better, majority_accuracy([0.001] * 20 + [0.55])) - majority_accuracy([0.001] * 19),
+        rel=1e-9,
+    )
+
+
+def test_the_crowd_of_table_1():
+    """The paper's own example has p̄ > ½, but too few labelers for its assumption."""
+    known = crowd_constants([0.763, 0.781, 0.625, 0.783, 0.727])
+    assert known.trusted
+    assert not known.enough
+    assert known.needed == pytest.approx(math.log(2) / (2 * 0.2358**2))
+    assert 6 < known.needed < 7
+    assert known.a_min == pytest.approx(0.88339, abs=1e-5)
+    assert known.best_size == 5
+
+
+def test_majority_subsets():
+    assert [majority_subsets(m) for m in range(7)] == [0, 1, 1, 4, 5, 16, 22]
+    assert majority_subsets(5) == 2**4
+    assert largest_count(5) == largest_count(6) == 5 * 16
+    assert largest_count(1) == 1
+    # The text has it of the order of 2^m √m/√(2π): too little by √(πm/2), which grows.
+    for m in (5, 21, 101):
+        printed = 2**m * math.sqrt(m) / math.sqrt(2 * math.pi)
+        assert largest_count(m) / printed == pytest.approx(math.sqrt(math.pi * m / 2))
+
+
+def test_nobody_to_compare_with():
+    known = crowd_constants([0.7])
+    assert known.gap_min == known.prefix_gap_min == known.skill_gap_min == math.inf
+    assert known.gap_max == known.skill_gap_max == 0
+    assert crowd_constants([0.5, 0.5]).needed == math.inf
+    assert not crowd_constants([0.1, 0.2]).enough
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda: best_set([]), "skill is empty: give the skill of one labeler or more"),
+        (lambda: best_set([], weighted=True), "skill is empty: give the skill of one labeler"),
+        (lambda: crowd_constants([]), "skill is empty: give the skill of one labeler or more"),
+        (lambda: best_set([0.5, 1.5]), "skill[1] is 1.5: give a number from 0 to 1"),
+        (lambda: crowd_constants([[0.5]]), "skill has shape (1, 1): give a vector"),
+        (lambda: best_set(0.5), "skill has shape (): give a vector"),
+        (lambda: majority_subsets(-1), "m is -1: give a whole number of 0 or more"),
+        (lambda: largest_count(0), "workers is 0: give a whole number of 1 or more"),
+    ],
+)
+def test_bad_input_gets_one_line(call, line):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value).startswith(line)
+    assert "\n" not in str(caught.value)

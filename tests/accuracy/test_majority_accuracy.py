@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from workbench.accuracy.error_rate import vote_error
+from workbench.accuracy.majority import (
+    best_prefixes,
+    majority_accuracy,
+    prefix_accuracies,
+    prefix_accuracies_many,
+    prefix_errors,
+)
+from workbench.base.errors import InputError
+
+LEAST = 1e-300
+
+
+def enumerated(skill):
+    """π as equation (2) has it, by listing all subsets of right labelers."""
+    p = np.asarray(skill, dtype=float)
+    k = len(p)
+    right = (np.arange(2**k)[:, None] >> np.arange(k)) % 2 == 1
+    chance = np.where(right, p, 1 - p).prod(axis=1)
+    count = right.sum(axis=1)
+    return math.fsum(chance[2 * count > k]) + 0.5 * math.fsum(chance[2 * count == k])
+
+
+def exact(skill):
+    """π and 1 − π of all prefixes in rational numbers, by the chance of each lead."""
+    lead, right, wrong = {0: Fraction(1)}, [Fraction(1, 2)], [Fraction(1, 2)]
+    for p in map(Fraction, skill):
+        step = {}
+        for at, chance in lead.items():
+            step[at + 1] = step.get(at + 1, 0) + chance * p
+            step[at - 1] = step.get(at - 1, 0) + chance * (1 - p)
+        lead = step
+        tie = lead.get(0, Fraction(0)) / 2
+        right.append(sum(c for at, c in lead.items() if at > 0) + tie)
+        wrong.append(sum(c for at, c in lead.items() if at < 0) + tie)
+    return right, wrong
+
+
+def high_precision(skill):
+    """The same in 50 digits."""
+    with mpmath.workdps(50):
+        mass, right, wrong = [mpmath.mpf(1)], [mpmath.mpf(0.5)], [mpmath.mpf(0.5)]
+        for n, p in enumerate(map(mpmath.mpf, np.asarray(skill).tolist()), 1):
+            q = 1 - p
+            inner = [mass[k] * q + mass[k - 1] * p for k in range(1, n)]
+            mass = [mass[0] * q, *inner, mass[-1] * p]
+            tie = mass[n // 2] / 2 if n % 2 == 0 else mpmath.mpf(0)
+            right.append(mpmath.fsum(mass[n // 2 + 1 :]) + tie)
+            wrong.append(mpmath.fsum(mass[: (n + 1) // 2]) + tie)
+        return right, wrong
+
+
+def worst(values, reference):
+    """Largest relative error; where the true value is below 1e-300 it is to be as small."""
+    largest = 0.0
+    for value, true in zip(values, reference, strict=True):
+        if true < LEAST:
+            assert 0 <= value <= 2 * LEAST
+        else:
+            largest = max(largest, abs(float((type(true)(float(value)) - true) / true)))
+    return largest
+
+
+probabilities = st.one_of(
+    st.floats(0, 1),
+    st.sampled_from([0.0, 0.5, 0.7, 1.0, 1e-9, 1e-200, 1 - 1e-9, 1 - 2**-53]),
+)
+crowds = st.lists(probabilities, max_size=14)
+
+
+# Every digit
+
+
+@settings(max_examples=300, deadline=None)
+@given(crowds)
+@example([1e-8])
+@example([1.0, 0.0, 1e-12, 1.0, 0.0])
+@example([1e-160, 1e-160, 0.5])
+def test_both_tails_keep_their_digits(skill):
+    right, wrong = exact(skill)
+    assert worst(prefix_accuracies(skill), right) < 1e-12
+    assert worst(prefix_errors(skill), wrong) < 1e-12
+    assert majority_accuracy(skill) == pytest.approx(prefix_accuracies(skill)[-1], rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 8, 15, 16])
+def test_enumeration_of_all_subsets(size):
+    rng = np.random.default_rng(size)
+    for skill in (
+        rng.uniform(0, 1, size),
+        rng.uniform(0, 0.1, size),
+        rng.choice([0, 0.5, 1], size),
+    ):
+        assert majority_accuracy(skill) == pytest.approx(enumerated(skill), rel=1e-12, abs=0)
+        for n in range(0, size + 1, 5):
+            assert prefix_accuracies(skill)[n] == pytest.approx(
+                enumerated(skill[:n]), rel=1e-12, abs=0
+            )
+
+
+def large_crowds():
+    rng, size = np.random.default_rng(0), 501
+    coin = rng.random(size) < 0.5
+    return {
+        "any": rng.uniform(0, 1, size),
+        "good": np.sort(rng.uniform(0.5, 1, size))[::-1],
+        "near 0": rng.uniform(0, 1e-3, size),
+        "near 1": 1 - rng.uniform(0, 1e-3, size),
+        "near 0 and 1": np.where(coin, 1e-6, 1) * rng.uniform(0.999, 1, size),
+        "with 0, 1 and coins": rng.choice([0, 1, 0.5, 0.3], size),
+        "equal and bad": np.full(size, 0.1),
+        "equal and good": np.full(size, 0.6),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", large_crowds())
+def test_501_labelers_in_high_precision(kind):
+    skill = large_crowds()[kind]
+    right, wrong = high_precision(skill)
+    assert worst(prefix_accuracies(skill), right) < 1e-12
+    assert worst(prefix_errors(skill), wrong) < 1e-12
+    assert majority_accuracy(skill) == pytest.approx(prefix_accuracies(skill)[-1], rel=1e-12)
+    shown = prefix_accuracies_many(np.array([skill, 1 - skill]))
+    assert worst(shown[0], right) < 1e-12
+
+
+@pytest.mark.parametrize("size", [2000, 2001])
+def test_equal_labelers_are_binomial(size):
+    for p in (0.2, 0.51, 0.7):
+        right, wrong = binom(size, p), binom(size, 1 - p)
+        tie = 0.5 * right.pmf(size / 2) if size % 2 == 0 else 0.0
+        shown, errors = prefix_accuracies([p] * size)[-1], prefix_errors([p] * size)[-1]
+        assert shown == pytest.approx(right.sf(size // 2) + tie, rel=1e-9, abs=0)
+        assert errors == pytest.approx(wrong.sf(size // 2) + tie, rel=1e-9, abs=0)
+
+
+def test_what_is_not_a_number_of_this_machine_is_0():
+    assert prefix_accuracies([1e-9] * 2001)[-1] == 0
+    assert prefix_errors([1 - 1e-9] * 2001)[-1] == 0
+    assert prefix_errors([1e-9] * 2001)[-1] == 1
+    # What vanished on one side does not come back on the other.
+    skill = [1e-9] * 60 + [1 - 1e-9] * 61
+    assert prefix_accuracies(skill)[-1] == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("skill", "accuracy"),
+    [
+        ([], 0.5),
+        ([0.9], 0.9),
+        ([0.8, 0.6], 0.7),
+        ([0.9, 0.8, 0.7], 0.9 * 0.8 + 0.9 * 0.7 + 0.8 * 0.7 - 2 * 0.9 * 0.8 * 0.7),
+        ([1, 0], 0.5),
+        ([1, 1, 0], 1.0),
+        ([0, 0, 1], 0.0),
+        ([0.5] * 7, 0.5),
+        ([0.6] * 4, 0.6**4 + 4 * 0.6**3 * 0.4 + 3 * 0.6**2 * 0.4**2),
+    ],
+)
+def test_by_hand(skill, accuracy):
+    assert majority_accuracy(skill) == pytest.approx(accuracy, abs=1e-15)
+
+
+# Many crowds
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 9), st.integers(0, 12), st.integers(0, 2**32))
+def test_all_rows_as_one_by_one(rows, size, seed):
+    rng = np.random.default_rng(seed)
+    skill = rng.choice([0.0, 1.0, 0.5, 1e-9, *rng.random(8)], (rows, size))
+    many = prefix_accuracies_many(skill)
+    assert many.shape == (rows, size + 1)
+    for r in range(rows):
+        assert worst(many[r], exact(skill[r])[0]) < 1e-12
+
+
+def test_a_row_does_not_depend_on_the_others():
+    """Bit for bit, so that a streaming learner and a vectorised one choose the same."""
+    rng = np.random.default_rng(1)
+    for size in (1, 2, 5, 20, 40):
+        skill = np.concatenate([rng.uniform(0, 1, (30, size)), rng.uniform(0, 0.2, (5, size))])
+        many = prefix_accuracies_many(skill)
+        for r in range(35):
+            assert prefix_accuracies_many(skill[r : r + 1])[0].tolist() == many[r].tolist()
+
+
+# Symmetries
+
+
+@settings(max_examples=100, deadline=None)
+@given(crowds, st.randoms(use_true_random=False))
+def test_order_changes_nothing_and_the_reverse_mirrors(skill, random):
+    accuracy = majority_accuracy(skill)
+    shuffled = random.sample(skill, len(skill))
+    assert majority_accuracy(shuffled) == pytest.approx(accuracy, rel=1e-12, abs=LEAST)
+    opposite = [1 - p for p in skill]
+    assert prefix_errors(opposite)[-1] == pytest.approx(accuracy, rel=1e-9, abs=1e-15)
+    assert vote_error(skill, np.ones(len(skill))).probability == pytest.approx(
+        1 - accuracy, abs=2e-12
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(probabilities, min_size=1, max_size=10), st.floats(0, 1))
+def test_more_skill_never_hurts(skill, more):
+    better = [skill[0] + more * (1 - skill[0]), *skill[1:]]
+    assert majority_accuracy(better) >= majority_accuracy(skill) * (1 - 1e-12)
+
+
+def test_a_million_votes_agree():
+    rng = np.random.default_rng(2)
+    skill = rng.uniform(0.3, 0.75, 20)
+    right = (rng.random((250_000, 20), dtype=np.float32) < skill).sum(axis=1)
+    seen = (right > 10).mean() + 0.5 * (right == 10).mean()
+    accuracy = majority_accuracy(skill)
+    assert abs(seen - accuracy) < 4 * math.sqrt(accuracy * (1 - accuracy) / 250_000)
+
+
+# The best prefix
+
+
+def test_best_prefix_is_odd_and_the_smallest():
+    assert best_prefixes([0.5, 0.7, 0.9, 0.8]).tolist() == 3
+    assert best_prefixes([[0.5, 0.7], [0.5, 0.4]]).tolist() == [1, 1]
+    assert best_prefixes([[0.5, 0.7, 0.99, 0.7, 0.7, 0.7 + 1e-9]]).tolist() == [5]
+    # Odds of 4 = 7/3 · 12/7: three are exactly as good as the first.
+    for skill in ([0.8, 0.7, 12 / 19], [0.99, 11 / 12, 0.9], [6 / 7, 0.75, 2 / 3], [1.0] * 5):
+        assert best_prefixes(prefix_accuracies(skill)) == 1
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda: majority_accuracy([0.5, 1.1]), "skill[1] is 1.1: give a number from 0 to 1"),
+        (lambda: prefix_accuracies([0.5, -0.1]), "skill[1] is -0.1: give a number from 0 to 1"),
+        (lambda: prefix_errors([np.nan, 1]), "skill[0] is nan: give a number from 0 to 1"),
+        (lambda: prefix_errors(0.5), "skill has shape (): give a vector, one number a worker"),
+        (lambda: majority_accuracy([[0.5]]), "skill has shape (1, 1): give a vector"),
+        (lambda: prefix_accuracies(["a"]), "skill is not an array of numbers"),
+        (lambda: prefix_accuracies_many([0.5]), "skill has shape (1,): give a matrix, crowds × w"),
+        (lambda: prefix_accuracies_many([[0.5, 2]]), "skill[0, 1] is 2.0: give a number from 0"),
+        (lambda: best_prefixes([0.5]), "there is no labeler to choose: give the accuracies of"),
+    ],
+)
+def test_bad_input_gets_one_line(call, line):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value).startswith(line)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_given_stays_as_it_was():
+    skill = np.array([0.9, 0.4, 0.7])
+    prefix_accuracies(skill)
+    prefix_accuracies_many(skill[None])
+    assert skill.tolist() == [0.9, 0.4, 0.7]

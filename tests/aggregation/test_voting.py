@@ -1,0 +1,388 @@
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+from workbench.aggregation.voting import (
+    TIE,
+    expected_accuracy,
+    fair_choice,
+    linear_weights,
+    log_odds_weights,
+    majority,
+    weighted_majority,
+)
+from workbench.base.errors import InputError
+from workbench.base.seeds import stream
+from workbench.crowd.simulate import dense_votes
+from workbench.crowd.votes import Votes
+
+
+def votes(rows, n=None, m=None, L=2):
+    """Votes from (task, worker, label) triples."""
+    array = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    n = int(array[:, 0].max(initial=-1)) + 1 if n is None else n
+    m = int(array[:, 1].max(initial=-1)) + 1 if m is None else m
+    return Votes(*array.T, np.arange(n), np.arange(m), np.arange(L))
+
+
+def ballot(*labels, L=2):
+    """One task, one worker a label."""
+    return votes([(0, j, label) for j, label in enumerate(labels)], n=1, L=L)
+
+
+def random_votes(seed, n=40, m=9, L=3, share=0.7):
+    rng = np.random.default_rng(seed)
+    task, worker = np.nonzero(rng.random((n, m)) < share)
+    label = rng.integers(0, L, len(task))
+    return votes(np.column_stack([task, worker, label]), n, m, L)
+
+
+# Majority
+
+
+def test_most_votes_win():
+    outcome = majority(votes([(0, 0, 2), (0, 1, 1), (0, 2, 2), (1, 0, 0), (1, 2, 0)], L=3), seed=0)
+    assert outcome.label.tolist() == [2, 0]
+    assert outcome.score.tolist() == [1, 2]
+    assert not outcome.tied.any()
+    assert not outcome.unlabelled.any()
+    assert outcome.method == "majority"
+
+
+def test_matches_counting_by_hand():
+    given_votes = random_votes(0)
+    outcome = majority(given_votes, seed=0)
+    counts = np.zeros((40, 3))
+    np.add.at(counts, (given_votes.task, given_votes.label), 1)
+    best = counts.max(axis=1)
+    assert np.array_equal(outcome.tied, (counts == best[:, None]).sum(axis=1) > 1)
+    assert (counts[np.arange(40), outcome.label] == best).all()
+    assert np.array_equal(outcome.score, best - np.sort(counts, axis=1)[:, 1])
+
+
+def test_ties_are_fair_among_tied_classes_only():
+    rows = [(i, j, label) for i in range(6000) for j, label in enumerate([0, 2, 2, 3, 3])]
+    outcome = majority(votes(rows, L=4), seed=1)
+    assert outcome.tied.all()
+    share = np.bincount(outcome.label, minlength=4) / 6000
+    assert share[[0, 1]].tolist() == [0, 0]
+    assert abs(share[2] - 0.5) < 4 * 0.5 / np.sqrt(6000)
+
+
+def test_tasks_without_votes_get_a_fair_class_and_a_mark():
+    outcome = majority(votes([(0, 0, 1)], n=6001, L=3), seed=2)
+    assert outcome.unlabelled.tolist() == [False] + [True] * 6000
+    assert not outcome.tied.any()
+    share = np.bincount(outcome.label[1:], minlength=3) / 6000
+    assert np.abs(share - 1 / 3).max() < 4 * np.sqrt(2 / 9 / 6000)
+
+
+def test_a_tie_does_not_depend_on_other_ties():
+    """Paired studies: breaking a tie elsewhere leaves this task's draw as it was."""
+    tied = [(i, j, j) for i in range(50) for j in range(2)]
+    before = majority(votes(tied), seed=3)
+    after = majority(votes([*tied, (0, 2, 1)], n=50), seed=3)
+    assert after.label[0] == 1
+    assert np.array_equal(before.label[1:], after.label[1:])
+
+
+def test_seeds_are_repeatable_whatever_their_kind():
+    tied = votes([(i, j, j) for i in range(50) for j in range(2)])
+    first = majority(tied, seed=4).label
+    assert np.array_equal(first, majority(tied, seed=np.random.SeedSequence(4)).label)
+    assert not np.array_equal(first, majority(tied, seed=5).label)
+    generators = [np.random.Generator(np.random.PCG64(4)) for _ in range(2)]
+    one, two = (majority(tied, seed=rng).label for rng in generators)
+    assert np.array_equal(one, two)
+    assert not np.array_equal(two, majority(tied, seed=generators[0]).label)
+
+
+def test_draws_do_not_repeat_those_of_a_truth_drawn_with_the_same_seed():
+    truth = np.random.default_rng(7).random(2000) > 0.5
+    outcome = majority(votes([], n=2000, m=1), seed=7)
+    assert 0.4 < (outcome.label == truth).mean() < 0.6
+
+
+def test_nothing_to_label():
+    outcome = majority(votes([], n=0, m=0, L=0), seed=0)
+    assert len(outcome.label) == len(outcome.score) == 0
+    assert len(outcome.table(votes([], n=0, m=0, L=0))) == 0
+
+
+def test_a_single_class_never_ties():
+    outcome = majority(votes([(0, 0, 0)], n=2, L=1), seed=0)
+    assert outcome.label.tolist() == [0, 0]
+    assert outcome.score.tolist() == [1, 0]
+    assert not outcome.tied.any()
+    assert outcome.unlabelled.tolist() == [False, True]
+
+
+def test_tasks_without_classes_are_refused():
+    with pytest.raises(InputError, match="votes name no classes: give them"):
+        majority(votes([], n=2, m=1, L=0), seed=0)
+
+
+def test_table_names_tasks_and_classes():
+    table = pd.DataFrame(
+        {"task": ["b", "b", "a"], "worker": ["x", "y", "x"], "label": ["cat", "cat", "dog"]}
+    )
+    numbered = Votes.of(table)
+    expected = pd.DataFrame(
+        {
+            "task": ["b", "a"],
+            "label": ["cat", "dog"],
+            "score": [2.0, 1.0],
+            "tied": [False, False],
+            "unlabelled": [False, False],
+        }
+    )
+    outcome = majority(numbered, seed=0).table(numbered)
+    assert_frame_equal(outcome, expected, check_dtype=False)
+
+
+# Weighted majority
+
+
+def test_weights_per_vote_and_per_worker_agree():
+    given_votes = random_votes(1)
+    weights = np.random.default_rng(1).normal(size=9)
+    by_worker = weighted_majority(given_votes, weights, seed=0, per="worker")
+    by_vote = weighted_majority(given_votes, weights[given_votes.worker], seed=0)
+    assert np.array_equal(by_worker.label, by_vote.label)
+    sums = np.zeros((40, 3))
+    np.add.at(sums, (given_votes.task, given_votes.label), weights[given_votes.worker])
+    labelled = ~by_worker.unlabelled
+    assert np.array_equal(by_worker.label[labelled], sums.argmax(axis=1)[labelled])
+
+
+def test_as_many_votes_as_workers():
+    """Two votes, two workers, votes in the other order: `per` says which is meant."""
+    crossed = votes([(0, 1, 1), (0, 0, 0)])
+    assert weighted_majority(crossed, [3, 1], seed=0).label[0] == 1
+    assert weighted_majority(crossed, [3, 1], seed=0, per="vote").label[0] == 1
+    assert weighted_majority(crossed, [3, 1], seed=0, per="worker").label[0] == 0
+
+
+def test_unit_weights_are_a_majority():
+    given_votes = random_votes(2)
+    plain = majority(given_votes, seed=9)
+    weighted = weighted_majority(given_votes, np.ones(9), seed=9, per="worker")
+    for name in ("label", "score", "tied", "unlabelled"):
+        assert np.array_equal(getattr(plain, name), getattr(weighted, name))
+
+
+def test_the_largest_weights_sum_to_a_finite_score():
+    outcome = weighted_majority(ballot(*[0] * 50, 1), np.full(51, 1e300), seed=0)
+    assert np.isfinite(outcome.score).all()
+    assert outcome.label[0] == 0
+
+
+def test_sums_equal_but_for_rounding_tie():
+    outcome = weighted_majority(ballot(0, 0, 1), [0.1, 0.2, 0.3], seed=0)
+    assert outcome.tied[0]
+    outcome = weighted_majority(ballot(0, 0, 1), [0.1, 0.2, 0.3 + 1e-8], seed=0)
+    assert not outcome.tied[0]
+    assert outcome.label[0] == 1
+
+
+def test_negative_weights_speak_against_a_class():
+    outcome = weighted_majority(ballot(0), [-1.0], seed=0)
+    assert outcome.label[0] == 1
+    assert not outcome.tied[0]
+
+
+def test_zero_weights_leave_a_tie_and_not_an_unlabelled_task():
+    outcome = weighted_majority(ballot(0, 0), [0.0, 0.0], seed=0)
+    assert outcome.tied[0]
+    assert not outcome.unlabelled[0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "per", "line"),
+    [
+        ([1, np.nan, 1], "vote", "weights[1] is nan: give numbers within ±1e+300"),
+        ([1, np.inf, 1], "vote", "weights[1] is inf: give numbers within ±1e+300"),
+        ([1, 1, -2e300], "vote", "weights[2] is -2e+300: give numbers within ±1e+300"),
+        (np.ones(4), "vote", "weights has shape (4,): give 3, one per vote"),
+        (np.ones(2), "vote", "weights has shape (2,): give 3, one per vote, or say per='worker'"),
+        (np.ones(3), "worker", "weights has shape (3,): give 2, one per worker, or say per='vote'"),
+        (1.0, "vote", "weights has shape (): give 3, one per vote"),
+        (np.ones(3), None, "per is None: give 'vote' or 'worker'"),
+        (["a"], "vote", "weights is not an array of numbers"),
+    ],
+)
+def test_bad_weights_get_one_line(weights, per, line):
+    given_votes = votes([(0, 0, 1), (0, 1, 1), (1, 0, 1)])
+    with pytest.raises(InputError) as caught:
+        weighted_majority(given_votes, weights, seed=0, per=per)
+    assert str(caught.value).startswith(line)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 4), st.floats(1e-6, 1e6))
+def test_names_order_and_scale_change_nothing(seed, L, scale):
+    rng = np.random.default_rng(seed)
+    given_votes = random_votes(rng, n=12, m=6, L=L, share=0.9)
+    weights = rng.normal(size=6)
+    plain = weighted_majority(given_votes, weights, seed=0, per="worker")
+    clear = ~(plain.tied | plain.unlabelled)
+
+    scaled = weighted_majority(given_votes, scale * weights, seed=1, per="worker")
+    assert np.array_equal(plain.label[clear], scaled.label[clear])
+
+    tasks, workers, classes = rng.permutation(12), rng.permutation(6), rng.permutation(L)
+    order = rng.permutation(len(given_votes))
+    renamed = Votes(
+        tasks[given_votes.task][order],
+        workers[given_votes.worker][order],
+        classes[given_votes.label][order],
+        np.arange(12),
+        np.arange(6),
+        np.arange(L),
+    )
+    moved = np.empty(6)
+    moved[workers] = weights
+    outcome = weighted_majority(renamed, moved, seed=2, per="worker")
+    assert np.array_equal(classes[plain.label][clear], outcome.label[tasks][clear])
+    assert np.array_equal(plain.tied, outcome.tied[tasks])
+
+
+# Weights
+
+
+def test_linear_weights():
+    assert linear_weights([0.5, 1, 0, 0.7]) == pytest.approx([0, 1, -1, 0.4])
+    assert linear_weights([[0.25, 1, 0]], 4) == pytest.approx(np.array([[0, 1, -1 / 3]]))
+
+
+def test_log_odds_weights():
+    weights = log_odds_weights([0.5, 0.9, 0.1])
+    assert weights == pytest.approx([0, np.log(9), -np.log(9)])
+    assert log_odds_weights(1 / 3, 3) == pytest.approx(0)
+    assert log_odds_weights([0.0, 1.0], truncate=0.1) == pytest.approx([-np.log(9), np.log(9)])
+    assert np.isfinite(log_odds_weights([0.0, 1.0])).all()
+
+
+def test_log_odds_weights_give_the_likeliest_class():
+    rng = np.random.default_rng(3)
+    L, skill = 3, rng.uniform(0.05, 0.95, 7)
+    label = rng.integers(0, L, (200, 7))
+    task, worker = np.divmod(np.arange(1400), 7)
+    outcome = weighted_majority(
+        votes(np.column_stack([task, worker, label.ravel()]), L=L),
+        log_odds_weights(skill, L, truncate=0),
+        seed=0,
+        per="worker",
+    )
+    likelihood = np.stack(
+        [np.where(label == c, skill, (1 - skill) / (L - 1)).prod(axis=1) for c in range(L)], axis=1
+    )
+    assert np.array_equal(outcome.label, likelihood.argmax(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda: linear_weights([0.5, 1.2]), "skill is outside [0, 1] or NaN"),
+        (lambda: linear_weights([np.nan]), "skill is outside [0, 1] or NaN"),
+        (lambda: linear_weights([0.5], 1), "classes is 1: give a whole number of 2 or more"),
+        (lambda: log_odds_weights([0.5], truncate=0.5), "truncate is 0.5: give a number"),
+        (lambda: log_odds_weights([0.5], truncate=np.nan), "truncate is nan: give a number"),
+        (lambda: log_odds_weights([1.0], truncate=0), "a skill of 0 or 1 has infinite log-odds"),
+    ],
+)
+def test_bad_skills_get_one_line(call, line):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value).startswith(line)
+
+
+class Top:
+    """A generator that draws the largest number below 1."""
+
+    def random(self, size):
+        return np.full(size, np.nextafter(1.0, 0.0))
+
+
+def test_fair_choice_stays_within_the_marks():
+    marks = np.array([[True, False, True, False], [False, True, False, False], [True] * 4])
+    assert fair_choice(marks, Top()).tolist() == [2, 1, 3]
+
+
+def test_expected_accuracy_is_the_mean_over_draws():
+    rng = np.random.default_rng(8)
+    labels = rng.integers(-1, 3, (60, 4))
+    votes = dense_votes(labels, 3)
+    truth = rng.integers(0, 3, 60)
+    truth[:7] = -1
+    weights = np.array([1.0, 1.0, 2.0, -1.0])
+    known = truth >= 0
+    shares = [
+        (weighted_majority(votes, weights, per="worker", seed=seed).label == truth)[known].mean()
+        for seed in range(2000)
+    ]
+    told = expected_accuracy(votes, weights, truth)
+    assert told == pytest.approx(np.mean(shares), abs=4 * np.std(shares) / np.sqrt(2000))
+
+
+def test_expected_accuracy_by_hand():
+    votes = dense_votes(np.array([[0, 0, 1], [0, 1, -1], [-1, -1, -1], [1, 1, 1]]), 2)
+    truth = np.array([0, 0, 1, 0])
+    assert expected_accuracy(votes, None, truth) == pytest.approx((1 + 0.5 + 0.5 + 0) / 4)
+    assert np.isnan(expected_accuracy(votes, None, np.full(4, -1)))
+    for wrong in (np.zeros(3, dtype=int), np.zeros(4), np.full(4, 2)):
+        with pytest.raises(InputError, match="truth"):
+            expected_accuracy(votes, None, wrong)
+
+
+# However many classes
+
+
+def over_all_classes(votes, weight, seed):
+    """The same over a table of all tasks and all classes."""
+    sums = np.zeros((len(votes.tasks), len(votes.classes)))
+    np.add.at(sums, (votes.task, votes.label), weight)
+    slack = TIE * np.bincount(votes.task, np.abs(weight), minlength=len(sums))
+    winners = sums >= (sums.max(axis=1) - slack)[:, None]
+    ranked = np.sort(sums, axis=1)
+    score = ranked[:, -1] - ranked[:, -2] if sums.shape[1] > 1 else ranked[:, -1]
+    return fair_choice(winners, stream(seed, "ties")), score, winners
+
+
+@given(st.integers(0, 2**32), st.integers(1, 7), st.sampled_from([0.05, 0.3, 1.0]), st.booleans())
+def test_as_over_a_table_of_all_classes(seed, L, share, whole):
+    given_votes = random_votes(seed, n=12, m=5, L=L, share=share)
+    rng = np.random.default_rng(seed)
+    weight = rng.integers(-2, 3, len(given_votes)) if whole else rng.normal(size=len(given_votes))
+    label, score, winners = over_all_classes(given_votes, weight.astype(float), seed)
+    outcome = weighted_majority(given_votes, weight, seed=seed)
+    assert outcome.label.tolist() == label.tolist()
+    assert outcome.score == pytest.approx(score)
+    assert outcome.tied.tolist() == ((winners.sum(axis=1) > 1) & ~outcome.unlabelled).tolist()
+    truth = rng.integers(0, L, 12)
+    share = winners[np.arange(12), truth] / winners.sum(axis=1)
+    found = expected_accuracy(given_votes, weight, truth, per="vote")
+    assert found == pytest.approx(share.mean())
+
+
+def test_memory_follows_the_votes_and_not_the_classes():
+    L = 200_000
+    rng = np.random.default_rng(0)
+    task, worker = np.repeat(np.arange(1000), 3), np.tile(np.arange(3), 1000)
+    label = np.column_stack([rng.integers(0, L, 1000)] * 2 + [rng.integers(0, L, 1000)]).ravel()
+    many = votes(np.column_stack([task, worker, label]), L=L)
+    tracemalloc.start()
+    outcome = majority(many, seed=0)
+    accuracy = expected_accuracy(many, None, label[::3])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert outcome.label.tolist() == label[::3].tolist()
+    assert accuracy == 1
+    assert peak < 5e6

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from workbench.base.errors import InputError
+from workbench.bench import SMOKE, BenchRow, BenchSize, bench, exact, peers
+from workbench.bench.crowds import same_optimum, typed_crowd
+from workbench.bench.measure import (
+    Sample,
+    Target,
+    UnmeasurableError,
+    alternate,
+    measured,
+    peak,
+    peak_memory,
+)
+from workbench.bench.peer_jobs import Arrays
+from workbench.bench.rows import ROWS
+from workbench.solving import Solution, Termination, solve
+
+PEERS = {"linopy": "linopy", "linopy-memory": "linopy", "glop": "ortools", "pdlp": "ortools",
+         "cp-sat": "ortools", "scip": "pyscipopt", "different-200-scip": "pyscipopt",
+         "different-200-cp-sat": "ortools"}  # fmt: skip
+
+
+def row(name):
+    return next(row for row in ROWS if row.name == name)
+
+
+def made(target: Target, ours: list[float], beside: list[float], unit: str = "s") -> BenchRow:
+    return BenchRow("row", "ours", "theirs", target, lambda _: Sample(ours, beside, unit))
+
+
+def test_verdicts():
+    result = measured(made(Target(1.5), [2, 3, 4], [2, 2, 2]), SMOKE, judge=True)
+    assert (result.ratio, result.ratio_least, result.ratio_most) == (1.5, 1, 2)
+    assert result.reached is True
+    assert result.cells()[1:5] == ("ours: 3.00 s", "theirs: 2.00 s", "1.5 (1–2)", "≤ 1.5 ×")
+    slow = measured(made(Target(200, at_most=False), [0.01], [1.0]), SMOKE, judge=True)
+    assert (slow.ratio, slow.reached) == (pytest.approx(100), False)
+    alone = BenchRow("row", "ours", "", Target(350, unit="MB"), lambda _: Sample([262.0], [], "MB"))
+    memory = measured(alone, SMOKE, judge=True)
+    assert memory.cells()[1:] == ("ours: 262 MB", "", "", "≤ 350 MB", "yes", "")
+    absent = measured(made(Target(5, at_most=False), [0.1], []), SMOKE, judge=True)
+    assert (absent.ratio, absent.reached) == (None, None)
+    assert measured(made(Target(), [1], [1]), SMOKE, judge=True).reached is None
+    assert measured(made(Target(2), [1], [1]), SMOKE, judge=False).reached is None
+
+
+def test_a_gap_is_judged_by_itself():
+    target = Target(0.05, unit="%", alone=True)
+    assert measured(made(target, [0.02], [7.0], "%"), SMOKE, judge=True).reached is True
+    assert measured(made(target, [0.06], [7.0], "%"), SMOKE, judge=True).reached is False
+    closed = Target(0.0, unit="%", alone=True)
+    result = measured(made(closed, [0.0], [0.0], "%"), SMOKE, judge=True)
+    assert (result.ratio, result.reached) == (None, True)
+
+
+def test_a_row_that_cannot_be_measured_says_why():
+    def refuse(_: BenchSize) -> Sample:
+        raise UnmeasurableError("no clock")
+
+    result = measured(BenchRow("row", "ours", "", Target(1), refuse), SMOKE, judge=True)
+    assert (result.reached, result.note) == (None, "no clock")
+
+
+def test_sides_run_in_turn():
+    order: list[str] = []
+    ours, beside = alternate(lambda: order.append("a"), lambda: order.append("b"), 2)
+    assert order == ["a", "b"] * 3
+    assert len(ours) == len(beside) == 2
+
+
+def test_memory_is_that_of_a_process_of_its_own():
+    hoard = bytearray(200 * 2**20)
+    hoard[:: 2**12] = b"x" * len(hoard[:: 2**12])
+    assert 10 < peak_memory("relaxation.by_bare_solver", SMOKE) < 150
+    assert (peak() or 0) > 200
+    del hoard
+    with pytest.raises(RuntimeError, match="nonsense"):
+        peak_memory("nonsense.job", SMOKE)
+
+
+def test_a_system_that_tells_no_memory(monkeypatch):
+    from pathlib import Path
+
+    finished = subprocess.CompletedProcess([], 0, stdout="null\n", stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: finished)
+    with pytest.raises(UnmeasurableError):
+        peak_memory("relaxation.by_arrays", SMOKE)
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    assert (peak() or 0) > 10
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert peak() is None
+
+
+def test_rows_by_name():
+    names = [row.name for row in ROWS]
+    assert len(set(names)) == len(names)
+    size = BenchSize(30, 20, repeats=1)
+    assert [result.name for result in bench(("prefixes",), size)] == ["prefixes"]
+    with pytest.raises(InputError, match="no row 'nothing' to measure"):
+        next(bench(("nothing",), size))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [row.name for row in ROWS])
+def test_every_row_runs(name):
+    sample = row(name).measure(replace(SMOKE, repeats=1))
+    assert sample.ours
+    assert name not in PEERS or "absent" in sample.note or sample.beside
+
+
+def test_sides_that_disagree_are_no_comparison():
+    same_optimum(1.0, 1.0 + 1e-9)
+    with pytest.raises(RuntimeError, match="disagree"):
+        same_optimum(1.0, 1.1)
+
+
+@pytest.mark.parametrize("name", ["linopy", "glop", "scip"])
+def test_a_peer_that_is_not_installed(name, monkeypatch):
+    monkeypatch.setattr(peers, "find_spec", lambda _: None)
+    sample = row(name).measure(SMOKE)
+    assert sample.ours
+    assert sample.beside == []
+    assert sample.note.startswith("peer absent: pip install")
+
+
+def test_the_rows_that_other_solvers_get(tmp_path):
+    """Cover first, then capacity: by hand, for every whole assignment of 2 × 3."""
+    rng = np.random.default_rng(0)
+    path = tmp_path / "problem.npz"
+    quality, capacity = rng.uniform(size=(2, 3)), np.array([1, 2, 0])
+    need, price = np.array([0.5, 0.2]), np.ones((2, 3))
+    np.savez(path, quality=quality, capacity=capacity, requirement=need, price=price)
+    rows = Arrays(str(path)).rows()
+    assert rows.shape == (5, 6)
+    for labels in itertools.product((0.0, 1.0), repeat=6):
+        y = np.array(labels).reshape(2, 3)
+        wanted = [*(quality * y).sum(axis=1), *y.sum(axis=0)]
+        assert rows @ y.ravel() == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("job", "module", "formulation"),
+    [("glop", "ortools", "relaxation"), ("pdlp", "ortools", "relaxation"),
+     ("cp-sat", "ortools", "ip"), ("scip", "pyscipopt", "ip")],
+)  # fmt: skip
+def test_other_solvers_find_our_optimum(job, module, formulation):
+    pytest.importorskip(module)
+    # Ten labels at most from each worker: capacities bind. Then prices too.
+    problems = [replace(typed_crowd(SMOKE), capacity=np.full(SMOKE.workers, 10))]
+    if formulation == "ip":
+        problems.append(exact.Program(12, 8, 6, 0.5, 10).problem(seed=0))
+    for problem in problems:
+        told, ours = peers.solved_by(job, problem, 10.0), solve(problem, formulation)
+        assert told["objective"] == pytest.approx(ours.objective, rel=1e-5)
+        assert told["bound"] <= told["objective"] * (1 + 1e-6)
+        assert told["megabytes"] > 10
+
+
+def test_a_process_that_fails_is_told():
+    with pytest.raises(UnmeasurableError, match="nonsense process failed: KeyError"):
+        peers.solved_by("nonsense", typed_crowd(SMOKE), 0.5)
+
+
+def test_programs_whose_tasks_all_differ():
+    for tasks, programs in exact.DIFFERENT.items():
+        for program in programs:
+            problem = program.problem(seed=0)
+            assert problem.typed.shape == problem.shape == (tasks, program.workers)
+            assert 0.5 <= problem.prices.min() <= problem.prices.max() <= 2
+            # Each side's labels can be had, and some worker's capacity binds.
+            most = np.sort(problem.quality, axis=1)[:, ::-1].cumsum(axis=1)
+            least = 1 + (most < problem.requirement[:, None]).sum(axis=1)
+            assert least.sum() < problem.capacity.sum() < 2.5 * least.sum()
+
+
+def test_programs_of_three_types():
+    many = exact.MANY[0].problem(0)
+    assert many.shape == (1000, 300)
+    assert len(np.unique(many.quality)) == 900
+    assert (2 * 0.6 - 1) ** 2 <= many.quality.min() <= many.quality.max() <= (2 * 0.95 - 1) ** 2
+    assert many.requirement[0] == pytest.approx(2 * np.log(1000))
+    assert np.unique(exact.FEW[1].problem(0).quality) == pytest.approx([0, 0.16, 0.64])
+
+
+@pytest.mark.slow
+def test_the_gap_is_what_the_data_prove_not_what_a_solver_says():
+    program = exact.Program(60, 30, 18, 0.1, 20)
+    ours, alone = (exact.solved(program, 1, method) for method in ("auto", "highs"))
+    assert exact.certified(ours) < 0.06
+    assert alone.gap is not None
+    assert exact.certified(alone) > 1
+
+
+def test_the_worse_of_two_crowds_counts(monkeypatch):
+    def answered(program, seed, method):
+        bound = 50.0 if len(program.skills) == 3 and method == "patterns" else 100.0
+        return Solution("ip", "arrays", Termination.TIME_LIMIT, 100.0, bound)
+
+    monkeypatch.setattr(exact, "solved", answered)
+    sample = row("exact-ip-few").measure(SMOKE)
+    assert (sample.ours, sample.beside) == ([50.0], [0.0])
+    nothing = Solution("ip", "arrays", Termination.TIME_LIMIT)
+    assert exact.gap_left(nothing) == exact.certified(nothing) == 100
+    assert exact.cost(nothing) == "unknown"
+
+
+def test_the_full_lp_must_have_a_solution():
+    from workbench.bench.trial import AdaptiveTrial
+
+    with pytest.raises(RuntimeError, match="too small"):
+        AdaptiveTrial.of(30, 20, 1e-12).through_pyomo()
+
+
+@pytest.mark.parametrize("module", ["peer_jobs", "growth", "rows"])
+def test_no_module_of_the_bench_loads_the_solver(module):
+    code = f"import sys, workbench.bench.{module}; assert 'highspy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

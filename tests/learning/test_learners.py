@@ -1,0 +1,393 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from workbench.accuracy.best_set import best_set
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed
+from workbench.learning._answers import decide, given_labels, majority_label
+from workbench.learning.draws import Draws
+from workbench.learning.learners import (
+    EpsilonGreedy,
+    ExploreThenCommit,
+    FullCrowd,
+    Learner,
+    Optimistic,
+    Oracle,
+    Refitted,
+    Thompson,
+    comparators,
+)
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.schedule import practical
+from workbench.learning.sets import Vote
+
+SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
+ALL: dict[str, Callable[[Seed], Learner]] = {
+    **comparators(SKILL, tests=20),
+    "LS_OL": lambda seed: LsOl(5, practical(2.0, 3.0), seed=seed),
+    "explore then commit, weighted": lambda seed: ExploreThenCommit(
+        5, 20, weighted=True, seed=seed
+    ),
+    "Thompson, weighted": lambda seed: Thompson(5, weighted=True, seed=seed),
+    "UCB, weighted": lambda seed: Optimistic(5, weighted=True, seed=seed),
+    "oracle, weighted": lambda seed: Oracle(SKILL, weighted=True, seed=seed),
+    "Dawid–Skene every": lambda seed: Refitted(5, 20, refit="every", seed=seed),
+}
+EVERY = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
+
+
+def trajectory(policy: Learner, draws: Draws, run: int, tasks: int) -> list[object]:
+    stream = draws.stream(run)
+    steps: list[object] = []
+    for t in range(tasks):
+        ask = policy.ask(t)
+        answer = policy.tell(stream.answers(int(ask.task), ask.workers, t))
+        steps.append((ask.task, ask.workers.tolist(), ask.kind, answer))
+    return steps
+
+
+@EVERY
+def test_every_policy_asks_and_answers_as_told(make: Callable[[Seed], Learner]) -> None:
+    draws = Draws(SKILL, 1, seed=4)
+    policy = make(draws.coins(0))
+    stream = draws.stream(0)
+    for t in range(120):
+        ask = policy.ask(t)
+        workers = ask.workers.tolist()
+        assert workers
+        assert len(set(workers)) == len(workers)
+        assert set(workers) <= set(range(5))
+        assert ask.kind in {"new tester", "retest", "exploit"}
+        if ask.kind != "exploit":
+            assert sorted(workers) == [0, 1, 2, 3, 4]
+        with pytest.raises(InputError, match="tell them first"):
+            policy.ask(t + 1000)
+        if t % 2:
+            labels = stream.labels(int(ask.task), t)
+            answer = policy.tell({i: int(labels[i]) for i in workers})
+        else:
+            answer = policy.tell(stream.answers(int(ask.task), workers, t))
+        assert answer.task == t
+        assert answer.label in {0, 1}
+        assert 0.0 <= answer.confidence <= 1.0
+        assert answer.kind == ask.kind
+        assert policy.estimates.shape == (5,)
+        assert ((policy.estimates >= 0) & (policy.estimates <= 1)).all()
+        best = policy.best.tolist()
+        assert best
+        assert set(best) <= set(range(5))
+        if not policy.vote.weighted:
+            assert len(best) % 2 == 1
+
+
+@EVERY
+def test_same_seed_same_trajectory(make: Callable[[Seed], Learner]) -> None:
+    draws = Draws(SKILL, 2, seed=8)
+    one = trajectory(make(draws.coins(1)), draws, 1, 150)
+    assert one == trajectory(make(draws.coins(1)), draws, 1, 150)
+
+
+@EVERY
+def test_labels_of_strangers_and_impossible_ones_are_refused(
+    make: Callable[[Seed], Learner],
+) -> None:
+    policy = make(3)
+    with pytest.raises(InputError, match="ask first"):
+        policy.tell({})
+    policy.ask("a")
+    with pytest.raises(InputError, match="give"):
+        policy.tell({0: 2})
+    with pytest.raises(InputError, match="workers"):
+        policy.tell([1, 0])
+    with pytest.raises(InputError, match="unknown"):
+        policy.tell({7: 1})
+    answer = policy.tell({})
+    assert answer.label in {0, 1}
+    assert answer.confidence == 0.5
+
+
+@EVERY
+def test_estimates_and_best_are_copies(make: Callable[[Seed], Learner]) -> None:
+    policy = make(3)
+    before, best = policy.estimates.copy(), policy.best.copy()
+    policy.estimates[:] = 9.0
+    policy.best[:] = 9
+    policy.ask("a").workers[:] = 9
+    policy.tell({})
+    assert (policy.best == best).all()
+    assert (policy.estimates == before).all()
+
+
+def test_explore_then_commit_by_hand() -> None:
+    policy = ExploreThenCommit(3, 4, seed=0)
+    rounds = [(1, 1, 0), (0, 0, 0), (1, 1, 0), (0, 1, 0)]
+    majorities = [1, 0, 1, 0]
+    for t, (labels, majority) in enumerate(zip(rounds, majorities, strict=True)):
+        ask = policy.ask(t)
+        assert ask.kind == "new tester"
+        assert ask.workers.tolist() == [0, 1, 2]
+        assert policy.tell(labels).label == majority
+    # Agreements: 4, 3 and 2 of 4. A worker without errors decides alone.
+    assert policy.estimates.tolist() == [1.0, 0.75, 0.5]
+    assert policy.best.tolist() == [0]
+    for t in range(4, 9):
+        ask = policy.ask(t)
+        assert (ask.kind, ask.workers.tolist()) == ("exploit", [0])
+        answer = policy.tell({0: t % 2})
+        assert (answer.label, answer.confidence) == (t % 2, 1.0)
+    assert policy.estimates.tolist() == [1.0, 0.75, 0.5]
+
+
+def test_exploring_tasks_are_labelled_by_the_simple_majority() -> None:
+    policy = ExploreThenCommit(3, 21, weighted=True, seed=0)
+    for t in range(20):
+        policy.ask(t)
+        policy.tell([1, 1, 0] if t < 10 else [1, 0, 1])
+    assert policy.estimates.tolist() == [1.0, 0.5, 0.5]
+    policy.ask(20)
+    assert policy.tell([1, 0, 0]).label == 0
+
+
+def test_two_labels_are_no_majority_to_agree_with() -> None:
+    policy = FullCrowd(3, seed=0)
+    policy.ask(0)
+    policy.tell([1, 1, -1])
+    assert policy.estimates.tolist() == [0.5, 0.5, 0.5]
+    policy.ask(1)
+    policy.tell([1, 1, 0])
+    assert policy.estimates.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_explore_then_commit_estimates_are_full_crowd_agreement() -> None:
+    # P(i agrees with the majority of five), by enumeration.
+    draws = Draws(SKILL, 1, seed=5)
+    policy = ExploreThenCommit(5, 6000, seed=draws.coins(0))
+    trajectory(policy, draws, 0, 6000)
+    expected = np.zeros(5)
+    for outcome in np.ndindex(*(2,) * 5):
+        right = np.array(outcome)
+        chance = np.where(right == 1, SKILL, 1 - SKILL).prod()
+        expected += chance * (right == (right.sum() > 2))
+    assert np.abs(policy.estimates - expected).max() < 4 * 0.5 / np.sqrt(6000)
+    # The bias named in the docstring: above the skills of the poor.
+    assert expected[4] > SKILL[4] + 0.03
+
+
+def test_epsilon_greedy_explores_as_often_as_it_says() -> None:
+    draws = Draws(SKILL, 1, seed=2)
+    constant = trajectory(EpsilonGreedy(5, 0.2, seed=draws.coins(0)), draws, 0, 4000)
+    explored = sum(step[2] == "new tester" for step in constant)  # type: ignore[index]
+    assert abs(explored - 800) < 4 * np.sqrt(4000 * 0.16)
+    decaying = EpsilonGreedy(5, 5.0, decay=1.0, seed=draws.coins(0))
+    kinds = [step[2] for step in trajectory(decaying, draws, 0, 4000)]  # type: ignore[index]
+    assert kinds[:6] == ["new tester"] * 6
+    expected = np.minimum(1.0, 5.0 / np.maximum(np.arange(4000), 1))
+    spread = np.sqrt((expected * (1 - expected)).sum())
+    assert abs(kinds.count("new tester") - expected.sum()) < 4 * spread
+    never = EpsilonGreedy(5, 0.0, seed=draws.coins(0))
+    kinds = [step[2] for step in trajectory(never, draws, 0, 50)]  # type: ignore[index]
+    assert kinds == ["new tester"] + ["exploit"] * 49
+
+
+def test_epsilon_greedy_learns_from_exploration_only() -> None:
+    policy = EpsilonGreedy(3, 0.0, seed=1)
+    policy.ask(0)
+    policy.tell([1, 1, 0])
+    learnt = policy.estimates
+    for t in range(1, 20):
+        ask = policy.ask(t)
+        policy.tell({int(i): 1 for i in ask.workers})
+        assert (policy.estimates == learnt).all()
+
+
+def test_optimistic_bounds_by_hand() -> None:
+    policy = Optimistic(5, width=2.0, seed=1)
+    assert np.isinf(policy.bounds).all()
+    ask = policy.ask(0)
+    # All may be perfect: three of those nobody knows.
+    assert len(ask.workers) == 3
+    policy.tell({int(i): int(k < 2) for k, i in enumerate(ask.workers)})
+    known = ask.workers
+    strangers = set(range(5)) - set(known.tolist())
+    ask = policy.ask(1)
+    assert strangers < set(ask.workers.tolist())
+    policy.tell({})
+    policy.ask(2)
+    policy.tell({})
+    expected = np.array([1.0, 1.0, 0.0]) + np.sqrt(2.0 * np.log(3))
+    assert policy.step == 3
+    assert policy.bounds[known] == pytest.approx(expected)
+
+
+def test_a_wider_interval_asks_the_worst_more_often() -> None:
+    draws = Draws(np.array([0.95, 0.93, 0.9, 0.5, 0.5, 0.5, 0.5]), 1, seed=6)
+    asked = []
+    for width in (0.05, 2.0):
+        policy = Optimistic(7, width=width, seed=draws.coins(0))
+        steps = trajectory(policy, draws, 0, 1000)
+        asked.append(sum(i > 2 for step in steps for i in step[1]))  # type: ignore[index]
+    assert 2 * asked[0] < asked[1]
+
+
+@pytest.mark.parametrize("kind", [Optimistic, Thompson])
+def test_bandits_find_an_easy_best_set(kind: type[Optimistic] | type[Thompson]) -> None:
+    # Three good workers and four coins: S* is the three.
+    skill = np.array([0.5, 0.95, 0.5, 0.95, 0.5, 0.95, 0.5])
+    assert sorted(best_set(skill).workers.tolist()) == [1, 3, 5]
+    draws = Draws(skill, 2, seed=12)
+    for run in range(2):
+        options = {"width": 0.1} if kind is Optimistic else {}
+        policy = kind(7, seed=draws.coins(run), **options)  # type: ignore[arg-type]
+        steps = trajectory(policy, draws, run, 2000)
+        asked = [set(step[1]) for step in steps[-500:]]  # type: ignore[index]
+        assert np.mean([{1, 3, 5} <= one for one in asked]) > 0.9
+        assert set(policy.best.tolist()) >= {1, 3, 5}
+        good = policy.estimates[[1, 3, 5]]
+        assert (good > policy.estimates[[0, 2, 4, 6]].max() + 0.1).all()
+
+
+def test_bandits_ask_three_though_one_would_do() -> None:
+    draws = Draws(np.array([1.0, 0.5, 0.5, 0.5]), 1, seed=3)
+    for policy in (Optimistic(4, seed=1), Thompson(4, seed=1)):
+        steps = trajectory(policy, draws, 0, 400)
+        assert min(len(step[1]) for step in steps) == 3  # type: ignore[index]
+    pair = Thompson(2, seed=1)
+    assert len(pair.ask(0).workers) == 2
+
+
+def test_thompson_draws_from_its_belief() -> None:
+    policy = Thompson(3, prior=(2.0, 5.0), seed=9)
+    policy._agreed[:] = [40, 5, 0]
+    policy._judged[:] = [50, 50, 0]
+    seen: list[np.ndarray] = []
+    original = policy._best_by
+
+    def spy(estimate: np.ndarray, least: int = 1) -> np.ndarray:
+        seen.append(estimate)
+        return original(estimate, least)
+
+    policy._best_by = spy  # type: ignore[method-assign]
+    for _ in range(3000):
+        policy._choose()
+    a, b = np.array([42.0, 7.0, 2.0]), np.array([15.0, 50.0, 5.0])
+    mean = a / (a + b)
+    spread = np.sqrt(mean * (1 - mean) / (a + b + 1) / 3000)
+    assert (np.abs(np.mean(seen, axis=0) - mean) < 4 * spread).all()
+
+
+def test_dawid_skene_estimates_skills_where_agreement_does_not() -> None:
+    draws = Draws(SKILL, 1, seed=5)
+    model = Refitted(5, 4000, seed=draws.coins(0))
+    agreement = ExploreThenCommit(5, 4000, seed=draws.coins(0))
+    trajectory(model, draws, 0, 4000)
+    trajectory(agreement, draws, 0, 4000)
+    assert np.abs(model.estimates - SKILL).max() < 0.04
+    assert np.abs(agreement.estimates - SKILL).max() > 0.08
+
+
+@pytest.mark.parametrize(
+    ("refit", "after"), [("doubling", {10, 20, 40, 80}), ("every", set(range(10, 100, 10)))]
+)
+def test_dawid_skene_is_refitted_when_it_says(refit: str, after: set[int]) -> None:
+    draws = Draws(SKILL, 1, seed=5)
+    policy = Refitted(5, 10, refit=refit, seed=1)
+    fits = set()
+    original = policy._fit
+
+    def spy() -> None:
+        fits.add(len(policy._given))
+        original()
+
+    policy._fit = spy  # type: ignore[method-assign]
+    trajectory(policy, draws, 0, 99)
+    assert fits == after
+
+
+def test_dawid_skene_keeps_who_never_answers_at_a_half() -> None:
+    policy = Refitted(3, 5, seed=0)
+    for t in range(5):
+        policy.ask(t)
+        policy.tell([t % 2, t % 2, -1])
+    assert policy.estimates[2] == 0.5
+    assert (policy.estimates[:2] > 0.7).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_oracle_asks_the_best_set(weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        skill = rng.random(6)
+        policy = Oracle(skill, weighted=weighted, seed=0)
+        expected = best_set(skill, weighted=weighted).workers
+        assert policy.ask(0).workers.tolist() == expected.tolist()
+        policy.tell({})
+        assert policy.best.tolist() == expected.tolist()
+
+
+def test_full_crowd_weights() -> None:
+    skill = np.array([0.95, 0.6, 0.6])
+    # The best outvotes two of 0.6 against her, but not by heads.
+    for weights, label in ((None, 0), (skill, 1), ("learned", 0)):
+        policy = FullCrowd(3, weights, seed=0)
+        if isinstance(weights, str):
+            for t in range(40):
+                policy.ask(t)
+                policy.tell([1, 1, 0] if t < 20 else [0, 1, 1])
+        policy.ask("x")
+        assert policy.tell([1, 0, 0]).label == label
+    assert FullCrowd(3, skill, seed=0).estimates.tolist() == skill.tolist()
+
+
+def test_learned_weights_flip_a_liar() -> None:
+    policy = FullCrowd(4, "learned", seed=0)
+    for t in range(50):
+        policy.ask(t)
+        policy.tell([1, 1, 1, 0])
+    assert policy.estimates.tolist() == [1.0, 1.0, 1.0, 0.0]
+    policy.ask("x")
+    answer = policy.tell([-1, -1, -1, 1])
+    assert answer.label == 0
+    assert answer.confidence == pytest.approx(0.999)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ExploreThenCommit(3, 0, seed=0),
+        lambda: ExploreThenCommit(0, 3, seed=0),
+        lambda: EpsilonGreedy(3, -0.1, seed=0),
+        lambda: Optimistic(3, width=-1.0, seed=0),
+        lambda: Thompson(3, prior=(0.0, 1.0), seed=0),
+        lambda: Refitted(3, 5, refit="often", seed=0),
+        lambda: FullCrowd(3, "guessed", seed=0),
+        lambda: FullCrowd(3, [0.5, 0.5], seed=0),
+        lambda: Oracle([0.5, 1.5], seed=0),
+    ],
+)
+def test_bad_parameters_are_named(make: Callable[[], Learner]) -> None:
+    with pytest.raises(InputError, match="give"):
+        make()
+
+
+def test_labels_and_decisions() -> None:
+    given = given_labels({0: 1, 2: 0}, [0, 1, 2], 4)
+    assert given.tolist() == [1, -1, 0, -1]
+    assert (given == given_labels(np.array([1.0, -1.0, 0.0, -1.0]), [0, 2], 4)).all()
+    with pytest.raises(InputError, match="not asked"):
+        given_labels([1, -1, 0, 1], [0, 1, 2], 4)
+    with pytest.raises(InputError, match=r"labels\[1\]"):
+        given_labels([1, 0.5, 0, -1], [0, 1, 2], 4)
+    assert majority_label(given, 0.4) == 1
+    assert majority_label(given, 0.6) == 0
+    p = np.array([0.8, 0.7, 0.6, 0.5])
+    assert decide(Vote(), given, p, 0.4) == (1, 0.5)
+    label, confidence = decide(Vote(True), given, p, 0.9)
+    odds = (0.8 / 0.2) / (0.6 / 0.4)
+    assert label == 1
+    assert confidence == pytest.approx(odds / (1 + odds))
+    label, confidence = decide(Vote(), np.array([0, 0, 0, 1]), p, 0.0)
+    assert label == 0

@@ -1,0 +1,160 @@
+"""The full LP and its relatives, beside the bare solver and other modelling layers and solvers."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.bench import peers
+from workbench.bench.crowds import same_optimum, typed_crowd
+from workbench.bench.measure import BenchSize, Sample, alternate, memory_of
+
+if TYPE_CHECKING:
+    from crowd_models import AssignmentProblem
+
+
+def array_time(size: BenchSize) -> Sample:
+    """The full LP end to end, checks included, beside the bare solver on the same arrays."""
+    from workbench.solving import solve
+    from workbench.solving.highs import run_raw
+    from workbench.solving.linear_model import primal_arrays
+
+    problem = typed_crowd(size)
+    model = primal_arrays(problem, integer=False)
+    ours = partial(solve, problem, "relaxation")
+    same_optimum(ours().objective, run_raw(model))
+    return Sample(*alternate(ours, lambda: run_raw(model), size.repeats))
+
+
+def by_arrays(size: BenchSize) -> None:
+    """Solve the full LP by arrays."""
+    from workbench.solving import solve
+
+    solve(typed_crowd(size), "relaxation")
+
+
+def by_bare_solver(size: BenchSize) -> None:
+    """Solve the full LP by the bare solver."""
+    from workbench.solving.highs import run_raw
+    from workbench.solving.linear_model import primal_arrays
+
+    run_raw(primal_arrays(typed_crowd(size), integer=False))
+
+
+def typed_time(size: BenchSize) -> Sample:
+    """The LP over class counts, stated by class as the adaptive algorithm does."""
+    from workbench.solving import solve
+
+    problem = typed_crowd(size)
+    ours, beside = partial(solve, problem.typed, "typed"), partial(solve, problem, "relaxation")
+    same_optimum(ours().objective, beside().objective)
+    return Sample(*alternate(ours, beside, size.repeats), note="same optimum to 1e-7")
+
+
+def typed_from_pairs(size: BenchSize) -> Sample:
+    """The same, from pairs to pairs: equal tasks and workers are found, the answer is lifted."""
+    from workbench.solving import solve
+
+    fresh = iter([typed_crowd(size) for _ in range(size.repeats + 1)])
+    beside = partial(solve, typed_crowd(size), "relaxation")
+    return Sample(*alternate(lambda: solve(next(fresh), "typed"), beside, size.repeats))
+
+
+def pyomo_time(size: BenchSize) -> Sample:
+    """The full LP by arrays beside our own readable Pyomo model, both checked."""
+    from workbench.solving import solve
+
+    ours = partial(solve, typed_crowd(size), "relaxation")
+    return Sample(*alternate(ours, partial(ours, route="pyomo"), 1))
+
+
+def linopy_time(size: BenchSize) -> Sample:
+    """The full LP from data to answer: by arrays and checked, and through linopy."""
+    from workbench.solving import solve
+
+    problem = typed_crowd(size)
+    ours = partial(solve, problem, "relaxation")
+    if peers.absent("linopy"):
+        return Sample(alternate(ours, lambda: None, size.few)[0], [], note=peers.ABSENT)
+    same_optimum(ours().objective, _through_linopy(problem))
+    beside = partial(_through_linopy, problem)
+    return Sample(*alternate(ours, beside, size.few), note="the same optimum")
+
+
+def linopy_memory(size: BenchSize) -> Sample:
+    """Peak memory of the same two, each in its own process."""
+    if peers.absent("linopy"):
+        return Sample(memory_of("relaxation.by_arrays")(size).ours, [], "MB", peers.ABSENT)
+    return memory_of("relaxation.by_arrays", "relaxation.by_linopy")(size)
+
+
+def by_linopy(size: BenchSize) -> None:
+    """Solve the full LP through linopy."""
+    _through_linopy(typed_crowd(size))
+
+
+def _through_linopy(problem: AssignmentProblem) -> float:
+    """The relaxation's optimum through linopy and HiGHS, in memory, one thread."""
+    import numpy as np
+
+    pd, xr = importlib.import_module("pandas"), importlib.import_module("xarray")
+    linopy = importlib.import_module("linopy")
+    n, m = problem.shape
+    tasks, workers = pd.RangeIndex(n, name="task"), pd.RangeIndex(m, name="worker")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = linopy.Model()
+        y = model.add_variables(lower=0, upper=1, coords=[tasks, workers], name="y")
+        quality = xr.DataArray(problem.quality, coords=[tasks, workers])
+        least = xr.DataArray(np.broadcast_to(problem.requirement, n), coords=[tasks])
+        most = xr.DataArray(problem.capacity.astype(float), coords=[workers])
+        model.add_constraints((quality * y).sum("worker") >= least, name="cover")
+        model.add_constraints(y.sum("task") <= most, name="capacity")
+        model.add_objective(y.sum())
+        with _quiet():
+            model.solve("highs", io_api="direct", log_to_console=False, threads=1, progress=False)
+    return float(model.objective.value)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep HiGHS's greeting, which no option silences through linopy, out of our output."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        with Path(os.devnull).open("w") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def beside_or_tools(job: str) -> Callable[[BenchSize], Sample]:
+    """The full LP by arrays beside a solver of OR-tools in its own process, start not counted."""
+
+    def measure(size: BenchSize) -> Sample:
+        from workbench.solving import solve
+
+        problem = typed_crowd(size)
+        ours = partial(solve, problem, "relaxation")
+        if peers.absent("ortools"):
+            return Sample(alternate(ours, lambda: None, 1)[0], [], note=peers.ABSENT)
+        told: dict[str, Any] = {}
+        allowed = 60.0 if size.full else 0.5
+        mine, _ = alternate(ours, lambda: told.update(peers.solved_by(job, problem, allowed)), 1)
+        found, optimum = told["objective"], ours().objective
+        if found is None or optimum is None:
+            return Sample(mine, [], note=f"no optimum within {allowed:.0f} s")
+        apart = abs(found / optimum - 1)
+        note = f"optima apart by {apart:.0e} of it, peak {told['megabytes']:.0f} MB"
+        return Sample(mine, [told["seconds"]], note=note)
+
+    return measure

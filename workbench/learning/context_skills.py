@@ -1,0 +1,158 @@
+"""Crowds whose skills depend on the context.
+
+    skills = smooth_skills(5, lipschitz=1.0, seed=1)
+    played = play_contexts(learner, skills, 10_000, seed=2)  # of `playing`
+
+Source: Liu, Liu (2015), Section 5: contexts are uniform, skills Lipschitz.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.base import checks
+from workbench.base.arrays import FloatArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
+
+
+class Skills(Protocol):
+    """Skills by context."""
+
+    def draw(self, uniform: FloatArray) -> list[Any]:
+        """Contexts of tasks from uniform numbers, shape (n,)."""
+        ...
+
+    def at(self, contexts: Sequence[Any]) -> FloatArray:
+        """p in each of n contexts, shape (n, M)."""
+        ...
+
+
+class SkillTable:
+    """Skills in a few contexts, all equally frequent.
+
+    Parameters
+    ----------
+    skill
+        p by context, each a vector of shape (M,).
+
+    Raises
+    ------
+    InputError
+        No context, skills that are not probabilities, or of different numbers of workers.
+    """
+
+    def __init__(self, skill: Mapping[Any, ArrayLike]) -> None:
+        if not skill:
+            raise InputError("skill is empty: give the skills in one context or more")
+        rows = [checks.probabilities(f"skill[{name!r}]", p, 1) for name, p in skill.items()]
+        if len({len(row) for row in rows}) > 1 or not len(rows[0]):
+            raise InputError("skill: give as many workers, one or more, in every context")
+        self.contexts = tuple(skill)
+        self.skill = np.stack(rows)
+
+    def draw(self, uniform: FloatArray) -> list[Any]:
+        """Contexts of tasks from uniform numbers, shape (n,)."""
+        which = (uniform * len(self.contexts)).astype(np.int64)
+        return [self.contexts[k] for k in which.tolist()]
+
+    def at(self, contexts: Sequence[Any]) -> FloatArray:
+        """p in each of n contexts, shape (n, M)."""
+        row = {name: k for k, name in enumerate(self.contexts)}
+        skill: FloatArray = self.skill[[row[name] for name in contexts]]
+        return skill
+
+
+class SmoothSkills:
+    """Skills that change smoothly with w ∈ [0, 1]: p_i(w) = c_i + a_i cos 2π(f w + φ_i).
+
+    Parameters
+    ----------
+    centre, swing, phase
+        c, a ≥ 0 and φ, shape (M,).
+    waves
+        f ≥ 0, how often the skills go up and down.
+
+    Raises
+    ------
+    InputError
+        Shapes that differ, or skills that leave [0, 1].
+    """
+
+    def __init__(
+        self, centre: ArrayLike, swing: ArrayLike, phase: ArrayLike, waves: float = 1.0
+    ) -> None:
+        self.centre, self.swing, self.phase = (
+            checks.floats(name, value)
+            for name, value in (("centre", centre), ("swing", swing), ("phase", phase))
+        )
+        shape = self.centre.shape
+        if (
+            len(shape) != 1
+            or not len(self.centre)
+            or {self.swing.shape, self.phase.shape} != {shape}
+        ):
+            raise InputError("centre, swing and phase: give each one number a worker")
+        inside = (self.swing >= 0) & (self.centre >= self.swing) & (self.centre + self.swing <= 1)
+        if not (inside & np.isfinite(self.phase)).all():
+            raise InputError("centre ± swing leaves [0, 1]: give skills that are probabilities")
+        self.waves = checks.number("waves", waves, 0.0, 1e9)
+
+    @property
+    def lipschitz(self) -> float:
+        """Largest slope: |p_i(w) − p_i(w′)| is at most this times |w − w′|."""
+        return float(2.0 * np.pi * self.waves * self.swing.max())
+
+    def draw(self, uniform: FloatArray) -> list[Any]:
+        """Contexts of tasks: the numbers themselves."""
+        drawn: list[float] = uniform.tolist()
+        return drawn
+
+    def at(self, contexts: Sequence[Any]) -> FloatArray:
+        """p in each of n contexts, shape (n, M)."""
+        angle = 2.0 * np.pi * (self.waves * np.asarray(contexts)[:, None] + self.phase)
+        skill: FloatArray = np.clip(self.centre + self.swing * np.cos(angle), 0.0, 1.0)
+        return skill
+
+
+def smooth_skills(
+    workers: int,
+    *,
+    lipschitz: float = 1.0,
+    low: float = 0.5,
+    high: float = 0.9,
+    waves: float = 1.0,
+    seed: Seed,
+) -> SmoothSkills:
+    """Draw a crowd whose skills stay in [low, high] with slopes of at most `lipschitz`.
+
+    Parameters
+    ----------
+    workers
+        M.
+    lipschitz
+        Bound of the slope; all swings are as wide as it and [low, high] allow.
+    low, high, waves
+        See above and `SmoothSkills`.
+    seed
+        Of centres and phases, both uniform.
+
+    Raises
+    ------
+    InputError
+        A parameter out of range.
+    """
+    M = checks.count("workers", workers, 1)
+    low = checks.number("low", low, 0.0, 1.0)
+    high = checks.number("high", high, low, 1.0)
+    steep = checks.number("lipschitz", lipschitz, 0.0, 1e300)
+    waves = checks.number("waves", waves, 0.0, 1e9)
+    widest = 0.5 * (high - low)
+    swing = min(widest, steep / (2.0 * np.pi * waves)) if waves else widest
+    rng = stream(seed, "smooth skills")
+    centre = low + swing + (high - low - 2.0 * swing) * rng.random(M)
+    return SmoothSkills(centre, np.full(M, swing), rng.random(M), waves)

@@ -1,0 +1,530 @@
+"""Other ways to choose whom to ask, with the same ask and tell as LS_OL.
+
+    policy = Thompson(5, seed=draws.coins(run))
+    ask = policy.ask(task)
+    answer = policy.tell(stream.answers(ask.task, ask.workers, step))
+
+None of them labels a task twice, so that all judge workers by a single majority, or by a model of
+it. An agreement rate is not a skill. Worker i agrees with the majority of those asked, herself
+among them, with a probability that is an increasing function of p_i only for the same others, and
+that for small sets lies well above p_i: one who is asked alone always agrees with herself. Each
+class says what it learns from, and what follows.
+
+Steps that ask the whole crowd in order to learn are of the kind "new tester"; all others "exploit".
+
+Source: beyond Liu, Liu (2015), who compare LS_OL with the full crowd (Section 6.1); ε-greedy and
+upper confidence bounds as in Auer, Cesa-Bianchi, Fischer (2002), Thompson sampling as in Agrawal,
+Goyal (2012), with agreement in place of the reward, which nobody sees here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.accuracy.best_set import best_set
+from workbench.base import checks
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
+from workbench.crowd.votes import Votes
+from workbench.learning._answers import decide, given_labels, majority_label
+from workbench.learning.ls_ol import Ask, Task, TaskLabel
+from workbench.learning.schedule import Kind
+from workbench.learning.sets import Vote, estimates, ranking
+
+LEAST = 3
+"""Labels that a majority needs for agreement with it to tell anything."""
+
+
+class Learner(Protocol):
+    """Who chooses whom to ask; `LsOl` is one."""
+
+    @property
+    def vote(self) -> Vote:
+        """How the labels of an exploiting step become one; weights come from `estimates`."""
+        ...
+
+    def ask(self, task: Task) -> Ask:
+        """Decide whom to ask about an arriving task."""
+        ...
+
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
+        """Take the labels, by index or as an array with −1 for none; label the task."""
+        ...
+
+    @property
+    def estimates(self) -> FloatArray:
+        """p̂, shape (M,); ½ for workers of whom nothing is known."""
+        ...
+
+    @property
+    def best(self) -> IntArray:
+        """The best set by these estimates, best worker first."""
+        ...
+
+
+Maker = Callable[[Seed], Learner]
+"""Makes a policy that has learnt nothing yet, from its own random numbers (`Draws.coins`)."""
+
+
+class _Waiting(NamedTuple):
+    task: Task
+    workers: IntArray
+    kind: Kind
+    coin: float
+
+
+class _Comparator:
+    """What all comparators share: asking, telling, voting; `_choose` and `_learn` are theirs.
+
+    A label that is missing does not vote and teaches nothing; a task without labels gets a drawn
+    one. Workers with equal estimates are ranked in an order drawn once.
+    """
+
+    def __init__(self, workers: int, *, weighted: bool, truncate: float, seed: Seed) -> None:
+        self.workers = checks.count("workers", workers, 1)
+        self.vote = Vote(weighted, truncate=truncate)
+        self.step = 0
+        self._rng = stream(seed, "policy coins")
+        self._order = self._rng.random(self.workers)
+        self._all = np.arange(self.workers)
+        self._waiting: _Waiting | None = None
+        self._best: IntArray | None = None
+        self._agreed, self._judged = np.zeros((2, self.workers), dtype=np.int64)
+
+    # ---- what differs ----
+
+    def _choose(self) -> tuple[IntArray, Kind]:
+        raise NotImplementedError
+
+    def _learn(self, given: IntArray, now: _Waiting) -> None:
+        raise NotImplementedError
+
+    @property
+    def estimates(self) -> FloatArray:
+        """p̂, shape (M,): the rate of agreement; ½ before there is any."""
+        return estimates(self._agreed, self._judged)
+
+    # ---- what does not ----
+
+    def ask(self, task: Task) -> Ask:
+        """Decide whom to ask about an arriving task.
+
+        Raises
+        ------
+        InputError
+            The labels of the last task have not been told.
+        """
+        if self._waiting is not None:
+            raise InputError(f"task {self._waiting.task!r} waits for its labels: tell them first")
+        coin = float(self._rng.random())
+        workers, kind = self._choose()
+        self._waiting = _Waiting(task, workers, kind, coin)
+        return Ask(task, workers.copy(), kind)
+
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
+        """Take the labels of those who were asked; label the task.
+
+        Raises
+        ------
+        InputError
+            Nobody was asked, a label other than 0 or 1, or one by somebody who was not asked.
+        """
+        now = self._waiting
+        if now is None:
+            raise InputError("no task waits for labels: ask first")
+        given = given_labels(labels, now.workers, self.workers)
+        label, confidence = decide(
+            self.vote if now.kind == "exploit" else Vote(), given, self.estimates, now.coin
+        )
+        self._learn(given, now)
+        self._waiting = None
+        self.step += 1
+        return TaskLabel(now.task, label, confidence, now.kind)
+
+    @property
+    def best(self) -> IntArray:
+        """The best set by the estimates, best worker first."""
+        if self._best is None:
+            self._best = self._best_by(self.estimates)
+        return self._best.copy()
+
+    def _best_by(self, estimate: FloatArray, least: int = 1) -> IntArray:
+        """Best prefix of the ranking, of `least` workers or more while there are so many."""
+        p = np.clip(estimate, 0.0, 1.0)
+        worth = np.abs(2.0 * p - 1.0) if self.vote.weighted else estimate
+        ranked = ranking(worth[None], self._order[None])[0]
+        size = max(int(self.vote.sizes(p[ranked][None])[0]), min(least, self.workers))
+        best: IntArray = ranked[:size]
+        return best
+
+    def _count_agreement(self, given: IntArray, coin: float) -> None:
+        """Count who agrees with the simple majority, where three or more have answered."""
+        answered = given >= 0
+        if np.count_nonzero(answered) < LEAST:
+            return
+        self._judged += answered
+        self._agreed += answered & (given == majority_label(given, coin))
+        self._best = None
+
+
+class ExploreThenCommit(_Comparator):
+    """The first N tasks go to all; then the set that is best by agreement, for good.
+
+    Learns from agreement with the majority of the whole crowd, once a task. This favours whoever
+    is often in the majority, errors included: rates lie above skills where the crowd is small, and
+    are pressed together where it errs often. What it has misjudged after N tasks it never mends,
+    so regret grows linearly unless the set is right.
+
+    Parameters
+    ----------
+    workers
+        M.
+    tests
+        N, 1 or more.
+    weighted, truncate
+        As for `LsOl`: of the exploiting steps.
+    seed
+        Of ties.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        tests: int,
+        *,
+        weighted: bool = False,
+        truncate: float = 1e-3,
+        seed: Seed,
+    ) -> None:
+        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
+        self.tests = checks.count("tests", tests, 1)
+
+    def _choose(self) -> tuple[IntArray, Kind]:
+        return (self._all, "new tester") if self.step < self.tests else (self.best, "exploit")
+
+    def _learn(self, given: IntArray, now: _Waiting) -> None:
+        if now.kind != "exploit":
+            self._count_agreement(given, now.coin)
+
+
+class EpsilonGreedy(_Comparator):
+    """With probability ε_t = min(1, ε/t^d) a task goes to all, otherwise to the best set so far.
+
+    Learns from the tasks that went to all, and from those only: among the chosen, agreement would
+    be higher for no merit. The bias of `ExploreThenCommit` remains; exploration never ends, and
+    with d = 0 its extra labels grow with T.
+
+    Parameters
+    ----------
+    workers
+        M.
+    epsilon
+        ε > 0.
+    decay
+        d ≥ 0. The first task always goes to all.
+    weighted, truncate, seed
+        As for `ExploreThenCommit`.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        epsilon: float,
+        *,
+        decay: float = 0.0,
+        weighted: bool = False,
+        truncate: float = 1e-3,
+        seed: Seed,
+    ) -> None:
+        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
+        self.epsilon = checks.number("epsilon", epsilon, 0.0, 1e300)
+        self.decay = checks.number("decay", decay, 0.0, 1e300)
+
+    def _choose(self) -> tuple[IntArray, Kind]:
+        explores = self._rng.random() < self.epsilon / max(self.step, 1) ** self.decay
+        return (self._all, "new tester") if explores or not self.step else (self.best, "exploit")
+
+    def _learn(self, given: IntArray, now: _Waiting) -> None:
+        if now.kind != "exploit":
+            self._count_agreement(given, now.coin)
+
+
+class Optimistic(_Comparator):
+    """Ask the odd set that is best when every worker is as good as she may be (UCB).
+
+    As good as p̂_i + √(width · ln t/n_i), at most 1, where n_i are the tasks on which her agreement
+    was seen.
+
+    Learns from agreement with the majority of those asked. It rates a worker high whose company
+    is bad or like-minded, and the same worker differently in different company: the fewer are
+    asked, the more a rate is about oneself. Two alone or one teach nothing, so at least three are
+    asked, also where one would be best: regret then never stops growing.
+
+    Parameters
+    ----------
+    workers
+        M.
+    width
+        2 in Auer et al.; ½ is Hoeffding's interval with error 1/t. The smaller, the bolder.
+    weighted, truncate, seed
+        As for `ExploreThenCommit`.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        *,
+        width: float = 0.5,
+        weighted: bool = False,
+        truncate: float = 1e-3,
+        seed: Seed,
+    ) -> None:
+        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
+        self.width = checks.number("width", width, 0.0, 1e300)
+
+    @property
+    def bounds(self) -> FloatArray:
+        """Upper bounds before they are cut at 1, shape (M,); ∞ for the unknown."""
+        known = self._judged > 0
+        wide = self.width * math.log(max(self.step, 1)) / np.maximum(self._judged, 1)
+        return np.where(known, self.estimates + np.sqrt(wide), np.inf)
+
+    def _choose(self) -> tuple[IntArray, Kind]:
+        return self._best_by(self.bounds, LEAST), "exploit"
+
+    def _learn(self, given: IntArray, now: _Waiting) -> None:
+        self._count_agreement(given, now.coin)
+
+
+class Thompson(_Comparator):
+    """Ask the odd set that is best for skills drawn from what is believed of them.
+
+    Belief about worker i is Beta(a + agreements, b + disagreements).
+
+    Learns as `Optimistic` does, with the same bias, and asks at least three as well. The belief
+    takes agreement for a coin with the worker's skill, so that it is too narrow and off centre.
+
+    Parameters
+    ----------
+    workers
+        M.
+    prior
+        (a, b), both above 0.
+    weighted, truncate, seed
+        As for `ExploreThenCommit`.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        *,
+        prior: tuple[float, float] = (1.0, 1.0),
+        weighted: bool = False,
+        truncate: float = 1e-3,
+        seed: Seed,
+    ) -> None:
+        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
+        if not (len(prior) == 2 and min(prior) > 0 and max(prior) < math.inf):
+            raise InputError(f"prior is {prior}: give two numbers above 0")
+        self.prior = prior
+
+    def _choose(self) -> tuple[IntArray, Kind]:
+        a, b = self.prior
+        drawn = self._rng.beta(a + self._agreed, b + self._judged - self._agreed)
+        return self._best_by(drawn, LEAST), "exploit"
+
+    def _learn(self, given: IntArray, now: _Waiting) -> None:
+        self._count_agreement(given, now.coin)
+
+
+class Refitted(_Comparator):
+    """The first N tasks go to all; then the set that is best by Dawid and Skene's one-coin model.
+
+    The model is fitted to all labels so far after N, 2N, 4N, … tasks (or every N).
+
+    Learns skills, not agreement: a task's true class is weighed by everyone's skill, so that the
+    rates are not pressed together. Labels of exploiting steps count too; they tell about those
+    who are asked, and one asked alone about nobody. Whoever has been left out wrongly keeps the
+    skill that her first N labels gave her, so it can stay wrong for good. It relies on labels that
+    are independent given the class, and on a crowd that is right more often than not.
+
+    Parameters
+    ----------
+    workers
+        M.
+    tests
+        N, 1 or more.
+    refit
+        "doubling" or "every".
+    smoothing
+        Right and wrong labels added to each worker's, so that nobody is infallible after N tasks.
+    weighted, truncate, seed
+        As for `ExploreThenCommit`.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        tests: int,
+        *,
+        refit: str = "doubling",
+        smoothing: float = 1.0,
+        weighted: bool = False,
+        truncate: float = 1e-3,
+        seed: Seed,
+    ) -> None:
+        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
+        self.tests = checks.count("tests", tests, 1)
+        if refit not in {"doubling", "every"}:
+            raise InputError(f"refit is {refit!r}: give 'doubling' or 'every'")
+        self.refit = refit
+        self.smoothing = checks.number("smoothing", smoothing, 0.0, 1e9)
+        self._next = self.tests
+        self._given: list[IntArray] = []
+        self._skill = np.full(self.workers, 0.5)
+
+    @property
+    def estimates(self) -> FloatArray:
+        """p̂ by the last fit, shape (M,); ½ before it."""
+        return self._skill.copy()
+
+    def _choose(self) -> tuple[IntArray, Kind]:
+        return (self._all, "new tester") if self.step < self.tests else (self.best, "exploit")
+
+    def _learn(self, given: IntArray, now: _Waiting) -> None:  # noqa: ARG002
+        self._given.append(given)
+        if self.step + 1 == self._next:
+            self._next += self._next if self.refit == "doubling" else self.tests
+            self._fit()
+
+    def _fit(self) -> None:
+        from workbench.aggregation.dawid_skene import dawid_skene
+
+        labels = np.stack(self._given)
+        task, worker = np.nonzero(labels >= 0)
+        votes = Votes(
+            task, worker, labels[task, worker], np.arange(len(labels)), self._all, np.arange(2)
+        )
+        fitted = dawid_skene(
+            votes, confusion="one-coin", class_prior="uniform", smoothing=self.smoothing, seed=0
+        )
+        skill = fitted.info["skill"]
+        self._skill = np.where(np.isnan(skill), 0.5, skill)
+        self._best = None
+
+
+class Oracle(_Comparator):
+    """Ask S*, found with the true skills: what regret is measured against.
+
+    Learns nothing.
+
+    Parameters
+    ----------
+    skill
+        p, shape (M,).
+    weighted, truncate, seed
+        As for `ExploreThenCommit`; with weights, those of the true skills.
+    """
+
+    def __init__(
+        self, skill: ArrayLike, *, weighted: bool = False, truncate: float = 1e-12, seed: Seed
+    ) -> None:
+        self._skill = checks.probabilities("skill", skill, 1)
+        super().__init__(len(self._skill), weighted=weighted, truncate=truncate, seed=seed)
+        self._best = best_set(self._skill, weighted=weighted).workers
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The true skills, shape (M,)."""
+        return self._skill.copy()
+
+    def _choose(self) -> tuple[IntArray, Kind]:
+        return self.best, "exploit"
+
+    def _learn(self, given: IntArray, now: _Waiting) -> None:
+        pass
+
+
+class FullCrowd(_Comparator):
+    """Ask everyone about every task.
+
+    Counts agreement with the simple majority of all, whatever the vote: for the weights there is
+    no feedback from their own errors, and the bias is that of `ExploreThenCommit`, with as much
+    data as there can be. Its estimates are what agreement alone tends to.
+
+    Parameters
+    ----------
+    workers
+        M.
+    weights
+        None: simple majority. "learned": log-odds of the rates of agreement. An array of shape
+        (M,): log-odds of these skills, the true ones.
+    truncate, seed
+        As for `ExploreThenCommit`.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        weights: str | ArrayLike | None = None,
+        *,
+        truncate: float = 1e-3,
+        seed: Seed,
+    ) -> None:
+        super().__init__(workers, weighted=weights is not None, truncate=truncate, seed=seed)
+        self._skill: FloatArray | None = None
+        if isinstance(weights, str):
+            if weights != "learned":
+                raise InputError(f"weights is {weights!r}: give 'learned', skills or None")
+        elif weights is not None:
+            self._skill = checks.probabilities("weights", weights, 1)
+            if len(self._skill) != self.workers:
+                raise InputError(
+                    f"weights has {len(self._skill)} entries: give one for each of {self.workers}"
+                )
+
+    @property
+    def estimates(self) -> FloatArray:
+        """The given skills, or the rates of agreement, shape (M,)."""
+        return super().estimates if self._skill is None else self._skill.copy()
+
+    def _choose(self) -> tuple[IntArray, Kind]:
+        return self._all, "exploit"
+
+    def _learn(self, given: IntArray, now: _Waiting) -> None:
+        self._count_agreement(given, now.coin)
+
+
+def comparators(skill: ArrayLike, tests: int = 50) -> dict[str, Maker]:
+    """All comparators with ordinary parameters, by name.
+
+    Parameters
+    ----------
+    skill
+        p, shape (M,); only the oracle and the full crowd with true weights look at it.
+    tests
+        N of those that begin with tasks to all.
+
+    Returns
+    -------
+    Makers: `comparators(p)["Thompson"](draws.coins(run))` is a policy.
+    """
+    p = checks.probabilities("skill", skill, 1)
+    M = len(p)
+    return {
+        "oracle": lambda seed: Oracle(p, seed=seed),
+        "full crowd": lambda seed: FullCrowd(M, seed=seed),
+        "full crowd, true weights": lambda seed: FullCrowd(M, p, seed=seed),
+        "full crowd, learned weights": lambda seed: FullCrowd(M, "learned", seed=seed),
+        "explore then commit": lambda seed: ExploreThenCommit(M, tests, seed=seed),
+        "ε-greedy": lambda seed: EpsilonGreedy(M, float(tests), decay=1.0, seed=seed),
+        "UCB": lambda seed: Optimistic(M, seed=seed),
+        "Thompson": lambda seed: Thompson(M, seed=seed),
+        "Dawid–Skene": lambda seed: Refitted(M, tests, seed=seed),
+    }

@@ -1,0 +1,446 @@
+"""`solve_selection`: the best set of at most K workers by integer programming, and what is proven.
+
+Two formulations of `crowd_models.selection` lead to the solver. `slices` takes one size at a time,
+best bound first, and stops when no size left can beat the best set found; `sizes` leaves the
+choice to one model. Whatever they answer is checked by `selection_bound`, which trusts neither.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from crowd_models import SelectionProblem
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.solving.certify import OPTIMALITY
+from workbench.solving.deadline import call_within
+from workbench.solving.highs import RunOptions
+from workbench.solving.hiring_bound import (
+    SelectionCertificate,
+    SizeBounds,
+    certify_selection,
+    gain_scale,
+    score_unit,
+    selection_score,
+    size_bounds,
+)
+from workbench.solving.pyomo_route import run_model
+from workbench.solving.solution import Termination
+from workbench.solving.solver import versions
+
+FORMULATIONS = ("slices", "sizes")
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionSolution:
+    """The best set of workers that was found, and what is proven of it.
+
+    Attributes
+    ----------
+    chosen
+        Indices of the workers, ascending; None when there is no set.
+    objective
+        Σ G / √|S| of them, recomputed from the data.
+    bound
+        No set that may be hired has a higher score: by the certificate, or by the solver's
+        branch and bound where that is lower (`certificate.upper_bound` tells them apart).
+    slices
+        How many sizes were solved as programs of their own, out of `sizes`: the others were
+        proven to be no better beforehand. None for the formulation `sizes`.
+    sizes
+        How many sizes a set may have.
+    seconds
+        Time in the solver.
+    note
+        Why nobody can be hired, or what went wrong, if anything did.
+    """
+
+    formulation: str
+    termination: Termination
+    chosen: IntArray | None = None
+    objective: float | None = None
+    bound: float | None = None
+    certificate: SelectionCertificate = field(
+        default_factory=lambda: SelectionCertificate("unproven")
+    )
+    slices: int | None = None
+    sizes: int = 0
+    seconds: float = 0.0
+    versions: dict[str, str] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def gap(self) -> float | None:
+        """(bound − objective) / |objective|; 0 when proven best, None where it has no meaning."""
+        return relative_gap(self.objective, self.bound, proven=self.certificate.status == "proven")
+
+    @property
+    def solved(self) -> bool:
+        """Whether a best set was found and nothing speaks against it."""
+        return self.termination is Termination.OPTIMAL and self.certificate.status in (
+            "proven",
+            "feasible",
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain types, for JSON."""
+        return {
+            "formulation": self.formulation,
+            "termination": str(self.termination),
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": self.gap,
+            "certificate": self.certificate.as_dict(),
+            "chosen": None if self.chosen is None else self.chosen.tolist(),
+            "slices": self.slices,
+            "sizes": self.sizes,
+            "seconds": self.seconds,
+            "message": self.note or None,
+            "versions": self.versions,
+        }
+
+
+def relative_gap(
+    objective: float | None, bound: float | None, *, proven: bool = False
+) -> float | None:
+    """(bound − objective) / |objective|, and 0 when that is proven to be rounding.
+
+    None when either is missing, and for an objective of 0 short of its bound.
+    """
+    if objective is None or bound is None:
+        return None
+    slack = bound - objective
+    if proven or slack <= 1e-9 * abs(objective):
+        return 0.0
+    return slack / abs(objective) if objective else None
+
+
+def solve_selection(
+    problem: SelectionProblem,
+    formulation: str = "slices",
+    *,
+    time_limit: float | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    start: IntArray | None = None,
+) -> SelectionSolution:
+    """Find the best set of at most K workers, within the money if there are prices.
+
+    Which of several best sets is found is the solver's choice.
+
+    Parameters
+    ----------
+    problem
+        Gains, budget, and prices with the money, if they play a part.
+    formulation
+        `slices`: an integer program for each size that may hold the best set. `sizes`: one
+        program over all sizes; of up to 2 m K constraints.
+    time_limit
+        Seconds in the solver, all slices together. It holds: the solver runs in a process that
+        is ended when need be. The best set so far comes back, with the bound.
+    threads, seed
+        Threads and random seed of the solver.
+    start
+        A set known beforehand, indices. Sizes whose certified bound is not above its score are
+        not solved as slices, and it is the answer when nothing better is found.
+
+    Returns
+    -------
+    SelectionSolution
+        Without prices, an optimum is `proven` by weak duality alone. With prices, what lies
+        between `bound` and `certificate.upper_bound` is the solver's word. Never an exception
+        for a time limit, a solver that fails, or when nobody can be hired: see `termination`,
+        `certificate` and `note`.
+
+    Raises
+    ------
+    InputError
+        For an unknown formulation, a limit that is not a positive number, or a start that may
+        not be hired.
+    """
+    if formulation not in FORMULATIONS:
+        raise InputError(f"formulation {formulation!r} is unknown: use {' or '.join(FORMULATIONS)}")
+    options = RunOptions(time_limit, threads=threads, seed=seed)
+    blank = SelectionSolution(
+        formulation, Termination.INFEASIBLE, sizes=problem.largest, versions=versions()
+    )
+    if not problem.largest:
+        return replace(blank, certificate=certify_selection(problem), note=problem.nobody())
+    bounds = size_bounds(problem)
+    known = None if start is None else _checked_start(problem, start, bounds)
+    scaled, unit = _in_units(problem)
+    job = (scaled, formulation, bounds.value / unit, _places(problem, known), options)
+    found, ending, note = _search_within(*job)
+    blank = replace(
+        blank,
+        termination=ending or found.termination,
+        slices=found.solved if formulation == "slices" else None,
+        seconds=found.seconds,
+        note=note or found.note,
+    )
+    solution = _certified(blank, problem, found, unit, bounds, known)
+    wrong = _contradiction(problem, solution, found, unit, known)
+    if wrong:
+        # No number of an answer that contradicts the data or itself is to be used.
+        return replace(
+            blank, termination=Termination.NUMERICS, certificate=solution.certificate, note=wrong
+        )
+    return solution
+
+
+@dataclass(frozen=True, eq=False)
+class RawSelection:
+    """What a search has brought so far, unchecked and in the units of the scaled problem.
+
+    `chosen` are places among the workers who may be hired; `claimed` is, for each size, the
+    score that no set of it exceeds by the solver's word: infinite where it was not asked.
+    """
+
+    termination: Termination
+    claimed: FloatArray
+    chosen: IntArray | None = None
+    solved: int = 0
+    seconds: float = 0.0
+    note: str = ""
+
+
+def search(
+    problem: SelectionProblem,
+    formulation: str,
+    caps: FloatArray,
+    start: IntArray | None,
+    options: RunOptions,
+    until: float | None,
+    report: Callable[[RawSelection], None],
+) -> RawSelection:
+    """Look for the best set, giving the best so far to `report`.
+
+    `caps` bounds the score of every size; `until` is the time of the clock by which HiGHS is to
+    stop.
+    """
+
+    def left() -> RunOptions:
+        if until is None:
+            return options
+        return replace(options, time_limit=max(until - time.time(), 0.05))
+
+    blank = RawSelection(Termination.TIME_LIMIT, np.full(len(caps), np.inf), start)
+    if formulation == "sizes":
+        return _whole(problem, blank, left)
+    return _slice_by_slice(problem, caps, blank, left, until, report)
+
+
+def _slice_by_slice(
+    problem: SelectionProblem,
+    caps: FloatArray,
+    best: RawSelection,
+    left: Callable[[], RunOptions],
+    until: float | None,
+    report: Callable[[RawSelection], None],
+) -> RawSelection:
+    """Solve the sizes that may hold a better set than the best so far, highest bound first."""
+    for at in np.argsort(-caps, kind="stable").tolist():
+        if best.chosen is not None and caps[at] <= selection_score(problem, best.chosen):
+            break  # this size and all after it
+        if until is not None and time.time() >= until:
+            return best
+        one = _one_size(problem, at + 1, left())
+        best = _better(problem, best, one)
+        if one.termination is not Termination.OPTIMAL:
+            return replace(best, termination=one.termination, note=one.note)
+        report(best)
+    return replace(best, termination=Termination.OPTIMAL)
+
+
+def _one_size(problem: SelectionProblem, size: int, options: RunOptions) -> RawSelection:
+    """Solve the program of one size."""
+    from crowd_models.selection import fixed_size
+
+    model = fixed_size(problem, size)
+    ran = run_model(model, options, integer=True)
+    claimed = np.full(problem.largest, np.inf)
+    if ran.bound is not None:
+        claimed[size - 1] = ran.bound
+    if ran.termination is Termination.INFEASIBLE:
+        note = f"the solver finds no set of {size}, and there is one"
+        return RawSelection(Termination.NUMERICS, claimed, None, 1, ran.seconds, note)
+    chosen = None
+    if ran.values is not None:
+        hired = np.array([ran.values[x] for x in model.x.values()])
+        chosen = np.flatnonzero(hired > 0.5)
+        if not _is_whole(hired) or len(chosen) != size:
+            note = f"the solver's answer is not a set of {size} workers"
+            return RawSelection(Termination.NUMERICS, claimed, None, 1, ran.seconds, note)
+    return RawSelection(ran.termination, claimed, chosen, 1, ran.seconds)
+
+
+def _whole(
+    problem: SelectionProblem, blank: RawSelection, left: Callable[[], RunOptions]
+) -> RawSelection:
+    """Solve the program over all sizes."""
+    from crowd_models.selection import all_sizes
+
+    model = all_sizes(problem)
+    ran = run_model(model, left(), integer=True)
+    claimed = blank.claimed if ran.bound is None else np.full(problem.largest, ran.bound)
+    told = replace(blank, termination=ran.termination, claimed=claimed, seconds=ran.seconds)
+    if ran.termination is Termination.INFEASIBLE:
+        note = "the solver finds no set, and there is one"
+        return replace(told, termination=Termination.NUMERICS, note=note)
+    if ran.values is None:
+        return told
+    size, hired = _read_copies(model, ran.values)
+    if _is_whole(hired) and np.count_nonzero(hired > 0.5) == size:
+        one = RawSelection(ran.termination, blank.claimed, np.flatnonzero(hired > 0.5))
+    else:
+        # v is not declared whole without prices: among equal sets it may be a mixture of them.
+        one = _one_size(problem, size, left())
+    best = _better(problem, told, one)
+    return replace(best, claimed=claimed, termination=one.termination, note=one.note)
+
+
+def _read_copies(model: Any, values: Mapping[Any, float]) -> tuple[int, FloatArray]:
+    """The chosen size k, and v_·k."""
+    size = max(model.s, key=lambda k: values[model.s[k]])
+    return size, np.array([values[model.v[i, size]] for i in model.x])
+
+
+def _is_whole(values: FloatArray) -> bool:
+    """Whether every value is 0 or 1."""
+    return bool(np.all(np.abs(values - (values > 0.5)) <= OPTIMALITY))
+
+
+def _better(problem: SelectionProblem, best: RawSelection, one: RawSelection) -> RawSelection:
+    """The better set of two, with the claims, the programs and the seconds of both."""
+    chosen = best.chosen
+    if one.chosen is not None and (
+        chosen is None or selection_score(problem, one.chosen) > selection_score(problem, chosen)
+    ):
+        chosen = one.chosen
+    return replace(
+        best,
+        chosen=chosen,
+        claimed=np.minimum(best.claimed, one.claimed),
+        solved=best.solved + one.solved,
+        seconds=best.seconds + one.seconds,
+    )
+
+
+def _search_within(
+    problem: SelectionProblem,
+    formulation: str,
+    caps: FloatArray,
+    start: IntArray | None,
+    options: RunOptions,
+) -> tuple[RawSelection, Termination | None, str]:
+    """Search, here or in a process that can be ended; how it was ended, if it was, and why."""
+    job = (problem, formulation, caps, start, options)
+    if options.time_limit is None:
+        return search(*job, None, lambda _: None), None, ""
+    started = time.perf_counter()
+    until = time.time() + options.time_limit
+    outcome = call_within(options.time_limit, search, *job, until)
+    found = outcome.latest or RawSelection(
+        Termination.TIME_LIMIT, np.full(len(caps), np.inf), start
+    )
+    if outcome.ending is not None:
+        found = replace(found, seconds=time.perf_counter() - started)
+    return found, outcome.ending, outcome.note
+
+
+def _in_units(problem: SelectionProblem) -> tuple[SelectionProblem, float]:
+    """The workers who may be hired, with numbers for which the solver's tolerances mean something.
+
+    Gains are divided by a power of two, so that nothing is rounded and the best is near 1; the
+    money becomes about 1000. A gain so low that nobody makes up for it is raised to one that
+    still is: the best set does not hold that worker before or after.
+    """
+    who = problem.hireable
+    gain = problem.gain[who]
+    best = gain_scale(problem)
+    exponent = math.frexp(best)[1]
+    # The others of a set make up for (K − 1) · best; and where the best gain is below 0, any set
+    # with such a worker stays below −2 · best.
+    gain = np.ldexp(np.maximum(gain, -2.0 * problem.largest * best), -exponent)
+    if problem.costs is None or not problem.money:
+        # With no money at all, whoever may be hired is free.
+        return SelectionProblem(gain, problem.budget), math.ldexp(1.0, exponent)
+    shift = 10 - math.frexp(problem.money)[1]
+    costs, money = np.ldexp(problem.costs[who], shift), math.ldexp(problem.money, shift)
+    return SelectionProblem(gain, problem.budget, costs, money), math.ldexp(1.0, exponent)
+
+
+def _places(problem: SelectionProblem, chosen: IntArray | None) -> IntArray | None:
+    """Places of workers among those who may be hired."""
+    return None if chosen is None else np.searchsorted(problem.hireable, chosen)
+
+
+def _checked_start(problem: SelectionProblem, start: IntArray, bounds: SizeBounds) -> IntArray:
+    checks = certify_selection(problem, np.asarray(start), bounds).checks
+    failed = [check.name for check in checks if not check.passed]
+    if failed:
+        raise InputError(
+            f"start breaks {', '.join(failed)}: give indices of workers who may be hired"
+        )
+    return np.sort(start)
+
+
+def _certified(
+    blank: SelectionSolution,
+    problem: SelectionProblem,
+    found: RawSelection,
+    unit: float,
+    bounds: SizeBounds,
+    known: IntArray | None,
+) -> SelectionSolution:
+    """The answer in the problem's own terms, with what can be proven of it."""
+    chosen = known if found.chosen is None else problem.hireable[found.chosen]
+    certificate = certify_selection(problem, chosen, bounds)
+    if certificate.upper_bound is None:
+        return replace(blank, certificate=certificate)
+    claimed = float(np.minimum(bounds.value, found.claimed * unit).max())
+    bound = min(claimed, certificate.upper_bound)
+    if chosen is None:
+        return replace(blank, bound=bound, certificate=certificate)
+    objective = selection_score(problem, chosen)
+    # The solver's bound may lie below the score by its tolerances.
+    slack = OPTIMALITY * score_unit(problem, objective)
+    if objective - slack <= bound < objective:
+        bound = objective
+    return replace(blank, chosen=chosen, objective=objective, bound=bound, certificate=certificate)
+
+
+def _contradiction(
+    problem: SelectionProblem,
+    solution: SelectionSolution,
+    found: RawSelection,
+    unit: float,
+    known: IntArray | None,
+) -> str:
+    """What is wrong with an answer, in words; empty when nothing is."""
+    if solution.certificate.status == "failed":
+        failed = ", ".join(check.name for check in solution.certificate.checks if not check.passed)
+        return f"the solver's answer fails its certificate: {failed}"
+    if found.note:
+        return found.note
+    for known_set in (solution.chosen, known):
+        if known_set is not None:
+            score, claim = selection_score(problem, known_set), found.claimed[len(known_set) - 1]
+            if score - claim * unit > OPTIMALITY * score_unit(problem, score):
+                return (
+                    f"the solver claims that no set of {len(known_set)} workers has a score above "
+                    f"{claim * unit:g}, and one has {score:g}"
+                )
+    if solution.termination is Termination.OPTIMAL:
+        if solution.objective is None or solution.bound is None:
+            return "the solver claims an optimum and gives none"
+        beyond = solution.bound - solution.objective
+        if beyond > OPTIMALITY * score_unit(problem, solution.objective):
+            return "the optimum could not be proven"
+    return ""

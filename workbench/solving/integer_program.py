@@ -1,0 +1,358 @@
+"""The integer program: a bound and a start from the relaxation, then one method after the other.
+
+The method asked for goes first. Where it ends without an answer, or with one that contradicts the
+data or what is known already, the next takes over, and the answer's note says so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from crowd_models import AssignmentProblem
+from workbench.base.arrays import FloatArray
+from workbench.solving.array_route import run_arrays
+from workbench.solving.certify import OPTIMALITY, lagrangian, primal_checks, rounded_up
+from workbench.solving.dropping import proven_infeasible
+from workbench.solving.feasibility import rounded, share_met
+from workbench.solving.highs import RunOptions
+from workbench.solving.linear import lifted, solve_linear
+from workbench.solving.patterns.route import run_patterns
+from workbench.solving.pyomo_route import run_pyomo
+from workbench.solving.scaling import ScaledProblem, is_loose, view
+from workbench.solving.search.primal_heuristic import solve_from_start
+from workbench.solving.solution import (
+    Incumbent,
+    Infeasibility,
+    RawAnswer,
+    RelaxationProof,
+    Termination,
+)
+
+CLOSABLE = 20_000
+"""Pairs up to which branch and bound may close the gap that patterns leave."""
+PATIENCE = 8
+"""Attempts to improve a plan in vain after which it is asked to."""
+ALIKE = 4.0
+"""Equal tasks a class, on average, from which on patterns have nothing to learn of label counts."""
+COUNTING = 0.1
+"""Share of the time for the heuristic that tries to meet the label counts."""
+LEAST_SECONDS = 0.05
+"""What is asked of the solver when no time is left."""
+SPREAD = 100.0
+"""How far the highest price may lie above a plan's cost for branch and bound to be believed.
+
+Its tolerances are absolute, 1e-9 of the highest price.
+"""
+FALLBACKS = ("patterns", "highs", "mip")
+
+Remaining = Callable[[], RunOptions]
+"""The options with the time that is left."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """All that one solve brings back: an answer, the relaxation before it, or why there is none.
+
+    In terms of the problem's own pairs, tasks, workers and prices.
+    """
+
+    answer: RawAnswer
+    relaxed: RawAnswer | None = None
+    why: Infeasibility | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Time in the solver."""
+        return self.answer.seconds + (0.0 if self.relaxed is None else self.relaxed.seconds)
+
+
+def solve_whole(
+    problem: AssignmentProblem,
+    route: str,
+    method: str,
+    left: Remaining,
+    report: Callable[[Attempt], None],
+) -> Attempt:
+    """Solve the integer program, giving the best so far to `report`."""
+    started = time.perf_counter()
+    # The relaxation's dual values are the task weights, and prove a bound no solver is trusted
+    # for. Counting equal tasks and workers makes it cheap.
+    seen = view(problem, whole=True)
+    tight = _relaxation(seen, left)
+    relaxed = seen.back(tight)
+    if is_loose(problem):
+        plain = view(problem, whole=False)
+        relaxed = plain.back(_relaxation(plain, left))
+    if relaxed.termination is Termination.INFEASIBLE and proven_infeasible(problem.typed, left()):
+        return Attempt(relaxed, relaxed)
+    known = SearchState(seen, relaxed, report, started)
+    proofs = _proofs(tight) if is_loose(problem) else ()
+    known.tell(
+        RawAnswer(
+            *(Termination.TIME_LIMIT, _start(seen.inner, tight)),
+            bound=_bound(seen.inner, tight),
+            proofs=proofs,
+        )
+    )
+    while True:
+        if known.narrow():
+            tight = _relaxation(known.view, left)
+            bound = _bound(known.problem, tight)
+            known.tell(RawAnswer(Termination.TIME_LIMIT, bound=bound, proofs=_proofs(tight)))
+        answer = _by_methods(known, tight, route, method, left)
+        wide = answer.pairs is not None and known.too_wide(known.cost(answer))
+        if not wide or left().time_limit == LEAST_SECONDS:
+            return Attempt(known.outer(answer), relaxed)
+        known.answer = replace(known.answer, pairs=answer.pairs)
+
+
+def _relaxation(seen: ScaledProblem, left: Remaining) -> RawAnswer:
+    """The relaxation of the inner problem, by its pairs, tasks and workers."""
+    problem = seen.inner
+    answer = solve_linear(problem.typed, "typed", "arrays", "auto", left())
+    return lifted(problem.typed, answer, problem.pairs)
+
+
+def _proofs(relaxed: RawAnswer) -> tuple[RelaxationProof, ...]:
+    """What proves the bound of the program as the solver sees it."""
+    weights, prices = relaxed.task_weights, relaxed.worker_prices
+    if weights is None or prices is None or not np.isfinite([*weights, *prices]).all():
+        return ()
+    return (RelaxationProof(np.maximum(weights, 0.0), np.maximum(prices, 0.0)),)
+
+
+def _bound(problem: AssignmentProblem, relaxed: RawAnswer) -> float | None:
+    """What the relaxation's dual values prove of the integer program."""
+    for proof in _proofs(relaxed):
+        weights, prices = proof.task_weights, proof.worker_prices
+        return rounded_up(problem, lagrangian(problem, weights, prices), weights, prices)
+    return None
+
+
+def _start(problem: AssignmentProblem, relaxed: RawAnswer) -> FloatArray | None:
+    """Round the relaxation, if there is one, to a whole plan to start from, if it can be."""
+    shares = np.zeros(problem.shape) if relaxed.pairs is None else _matrix(problem, relaxed.pairs)
+    assignment = rounded(problem, shares)
+    return assignment[problem.pairs] if share_met(problem, assignment) >= 1 else None
+
+
+def _matrix(problem: AssignmentProblem, pairs: FloatArray) -> FloatArray:
+    matrix = np.zeros(problem.shape)
+    matrix[problem.pairs] = pairs
+    return matrix
+
+
+class SearchState:
+    """What is known of an integer program so far: plan, bound, proofs and history.
+
+    `answer` is told in the terms of `view.inner`, what is reported in those of `view.outer`.
+    """
+
+    def __init__(
+        self,
+        seen: ScaledProblem,
+        relaxed: RawAnswer,
+        report: Callable[[Attempt], None],
+        started: float,
+    ) -> None:
+        self.view, self.relaxed, self.report, self.started = seen, relaxed, report, started
+        self.answer = RawAnswer(Termination.TIME_LIMIT)
+        self.earlier = RawAnswer(Termination.TIME_LIMIT)
+
+    @property
+    def problem(self) -> AssignmentProblem:
+        """As the solver sees it."""
+        return self.view.inner
+
+    def cost(self, answer: RawAnswer) -> float:
+        """What an answer's plan costs; infinite without one."""
+        if answer.pairs is None:
+            return np.inf
+        return float(self.problem.prices[self.problem.pairs] @ answer.pairs)
+
+    def complete(self, answer: RawAnswer) -> RawAnswer:
+        """An answer with the best plan and bound and all the proofs so far, and its moment."""
+        if self.cost(self.answer) < self.cost(answer):
+            answer = replace(answer, pairs=self.answer.pairs)
+        bounds = [bound for bound in (answer.bound, self.answer.bound) if bound is not None]
+        cost, bound = self.cost(answer), max(bounds, default=None)
+        # The latest proof of a kind is the best: only better ones are told.
+        kinds = {type(proof): proof for proof in (*self.answer.proofs, *answer.proofs)}
+        history = self.answer.history
+        if cost < np.inf or bound is not None:
+            seconds = time.perf_counter() - self.started
+            history = (*history, Incumbent(seconds, cost if cost < np.inf else None, bound))
+        return replace(answer, bound=bound, proofs=tuple(kinds.values()), history=history)
+
+    def tell(self, answer: RawAnswer) -> None:
+        """Report an answer, and remember it."""
+        self.answer = self.complete(answer)
+        self.report(Attempt(self.outer(self.answer), self.relaxed))
+
+    def improved(self, _: float, bound: float, pairs: FloatArray) -> None:
+        """Report a plan of branch and bound."""
+        whole = np.round(pairs) + 0.0
+        # The solver's tolerance is absolute: what it takes for a plan may be none.
+        good = not _broken(self.problem, whole)
+        told = RawAnswer(Termination.TIME_LIMIT, whole if good else None)
+        if np.isfinite(bound) and not self.too_wide(self.cost(told)):
+            told = replace(told, bound=bound)
+        self.tell(told)
+
+    def narrow(self) -> bool:
+        """Leave out the pairs that are dearer than the plan known; whether there are any.
+
+        With them goes the bound: it may rest on tolerances that were too coarse.
+        """
+        cost = self.cost(self.answer)
+        if self.answer.pairs is None or not self._highest > cost * (1 + 1e-9):
+            return False
+        self.earlier = self.outer(self.answer)
+        self.view = self.view.affordable(cost)
+        assert self.earlier.pairs is not None
+        self.answer = RawAnswer(Termination.TIME_LIMIT, self.view.into(self.earlier.pairs))
+        return True
+
+    def too_wide(self, cost: float) -> bool:
+        """Whether prices lie so far above a plan's cost that branch and bound may overlook it.
+
+        Prices that are whole multiples of one step it sees, however cheap.
+        """
+        return not self.problem.integral_cost and self._highest > SPREAD * cost
+
+    @property
+    def _highest(self) -> float:
+        return float(self.problem.prices[self.problem.pairs].max(initial=0.0))
+
+    def outer(self, answer: RawAnswer) -> RawAnswer:
+        """An answer in the terms of the problem asked about, with all that was known earlier."""
+        back = self.view.back(answer)
+        kinds = {type(proof): proof for proof in (*self.earlier.proofs, *back.proofs)}
+        return replace(
+            back,
+            proofs=tuple(kinds.values()),
+            history=(*self.earlier.history, *back.history),
+            seconds=time.perf_counter() - self.started,
+        )
+
+
+def _by_methods(
+    known: SearchState, relaxed: RawAnswer, route: str, method: str, left: Remaining
+) -> RawAnswer:
+    """The answer of the method asked for, or of the first after it whose answer is sound."""
+    order = [method, *(each for each in FALLBACKS if each != method)]
+    if route == "pyomo":
+        order = ["pyomo"]
+    failed: list[str] = []
+    for name in order:
+        before = known.answer
+        answer = _METHODS[name](known, relaxed, left)
+        wrong = _wrong(known, answer, left().gap)
+        if not wrong:
+            note = f"{'; '.join(failed)}; solved by {name}" if failed else answer.note
+            return replace(known.complete(answer), note=note)
+        failed.append(f"{name} {wrong}")
+        # Plans are checked when told; a bound of branch and bound is not to be used any more.
+        known.answer = replace(before, pairs=known.answer.pairs, history=known.answer.history)
+        if left().time_limit == LEAST_SECONDS:
+            break
+    answer = RawAnswer(Termination.NUMERICS, note="; ".join(failed))
+    return replace(known.complete(answer), note=answer.note)
+
+
+def _wrong(known: SearchState, answer: RawAnswer, gap: float) -> str:
+    """What speaks against an answer that may leave a gap; empty for nothing."""
+    cost, best = known.cost(answer), known.cost(known.answer)
+    ending, least = answer.termination, min(cost, best)
+    bounds = [bound for bound in (answer.bound, known.answer.bound) if bound is not None]
+    broken = "" if answer.pairs is None else _broken(known.problem, answer.pairs)
+    wrong = {
+        answer.note or "found no answer": ending is Termination.NUMERICS,
+        "denies a solution that is known": ending is Termination.INFEASIBLE and best < np.inf,
+        "claims an optimum and gives none": ending is Termination.OPTIMAL and answer.pairs is None,
+        f"gives a solution that fails its certificate: {broken}": bool(broken),
+        "claims a bound that denies a solution that is known": answer.bound is not None
+        and answer.bound > least * (1 + OPTIMALITY),
+        "calls a solution optimal that its bound does not prove": ending is Termination.OPTIMAL
+        and max(bounds, default=np.inf) < least * (1 - max(gap, OPTIMALITY)),
+    }
+    return next((words for words, holds in wrong.items() if holds), "")
+
+
+def _broken(problem: AssignmentProblem, pairs: FloatArray) -> str:
+    """Names of the constraints that a whole plan does not keep."""
+    if not np.isfinite(pairs).all():
+        return "finite numbers"
+    checks = primal_checks(problem, _matrix(problem, np.round(pairs)), whole=True)
+    return ", ".join(check.name for check in checks if not check.passed)
+
+
+def _by_patterns(known: SearchState, relaxed: RawAnswer, left: Remaining) -> RawAnswer:
+    """Column generation: to the end where only it can get there, else while it gets on.
+
+    Label counts go before it where they can prove an optimum at once, and what it leaves open
+    branch and bound may close.
+    """
+    problem = known.problem
+    if labels_count(problem):
+        counted = _by_search(known, relaxed, left, branching=False)
+        if counted.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
+            return counted
+    typed = problem.typed
+    prices = np.zeros(typed.shape[1])
+    if relaxed.worker_prices is not None:
+        prices[typed.worker_class] = np.maximum(relaxed.worker_prices, 0.0)
+    planned = run_patterns(
+        problem,
+        prices,
+        left(),
+        known.tell,
+        start=known.answer.pairs,
+        bound=known.answer.bound,
+        patience=PATIENCE if len(problem.pairs[0]) <= CLOSABLE else None,
+    )
+    if planned.termination is Termination.OPTIMAL or left().time_limit == LEAST_SECONDS:
+        return planned
+    return _by_search(known, relaxed, left)
+
+
+def labels_count(problem: AssignmentProblem) -> bool:
+    """Whether a cost is a number of labels, and tasks differ: counts may prove an optimum."""
+    prices = problem.prices[problem.pairs]
+    equal = len(prices) > 0 and prices.min() == prices.max()
+    return equal and problem.shape[0] < ALIKE * problem.typed.shape[0]
+
+
+def _by_search(
+    known: SearchState, relaxed: RawAnswer, left: Remaining, *, branching: bool = True
+) -> RawAnswer:
+    """Heuristic and label counts, then branch and bound on what they leave open."""
+    if relaxed.pairs is None or relaxed.task_weights is None or relaxed.worker_prices is None:
+        return _by_highs(known, relaxed, left)
+    start = known.answer.pairs
+    return solve_from_start(
+        known.problem,
+        _matrix(known.problem, relaxed.pairs),
+        np.maximum(relaxed.task_weights, 0.0),
+        np.maximum(relaxed.worker_prices, 0.0),
+        left(),
+        known=None if start is None else _matrix(known.problem, start),
+        share=None if branching else COUNTING,
+        branching=branching,
+        report=known.tell,
+    )
+
+
+def _by_highs(known: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
+    return run_arrays(known.problem, "ip", left(), known.answer.pairs, known.improved)
+
+
+def _by_pyomo(known: SearchState, _: RawAnswer, left: Remaining) -> RawAnswer:
+    return run_pyomo(known.problem, "ip", left())
+
+
+_METHODS = {"patterns": _by_patterns, "highs": _by_highs, "mip": _by_search, "pyomo": _by_pyomo}
