@@ -15,6 +15,7 @@ import numpy as np
 
 from workbench.accuracy.best_set import best_set, crowd_constants
 from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
+from workbench.accuracy.plurality import plurality_error
 from workbench.accuracy.weighted import log_odds, weighted_accuracies_many
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.learning.context_skills import smooth_skills
@@ -130,21 +131,10 @@ def classes(skill: FloatArray, _: np.random.Generator) -> Record:
     p = np.sort(skill)[::-1]
     record: dict[str, float] = {}
     for count in CLASSES:
-        accuracy = np.array([plurality_accuracy(p[:m], count) for m in range(1, len(p) + 1)])
-        record[f"even_ahead_{count}"] = float(accuracy[1::2].max() - accuracy[::2].max())
+        sizes = range(1, len(p) + 1)
+        error = np.array([plurality_error(p[:m], np.ones(m), count).probability for m in sizes])
+        record[f"even_ahead_{count}"] = float(error[::2].min() - error[1::2].min())
     return record
-
-
-def plurality_accuracy(skill: FloatArray, count: int) -> float:
-    """Chance that the most frequent of so many classes is right, errors alike, ties drawn fairly.
-
-    By enumeration: the true class is 0, and a worker who errs names each other class as often.
-    """
-    votes = np.array(list(itertools.product(range(count), repeat=len(skill))))
-    chance = np.where(votes == 0, skill, (1 - skill) / (count - 1)).prod(axis=1)
-    named = (votes[:, :, None] == np.arange(count)).sum(axis=1)
-    ahead = named == named.max(axis=1, keepdims=True)
-    return float((chance * ahead[:, 0] / ahead.sum(axis=1)).sum())
 
 
 def one_round(skill: FloatArray, _: np.random.Generator) -> Record:
