@@ -26,7 +26,7 @@ from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.selection.accuracy import by_accuracy
 from workbench.selection.rules import Selection, select, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
-from workbench.studies.catalog._curves import measured, plus_minus
+from workbench.studies.measures import measured, plus_minus
 from workbench.studies.study import Chart, Parameter, Record
 from workbench.studies.summary import means, paired_differences
 

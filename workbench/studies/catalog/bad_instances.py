@@ -36,7 +36,7 @@ from workbench.base.errors import InputError
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
-from workbench.studies.catalog._curves import ended, measured
+from workbench.studies.measures import ended, measured
 from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams

@@ -11,6 +11,7 @@ Source: beyond Liu, Liu (2015), Section 6.1.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 
@@ -27,7 +28,7 @@ from workbench.studies.catalog.learning_runs import (
     of_runs,
     with_means,
 )
-from workbench.studies.measures import instance, mean_chart, plus_minus
+from workbench.studies.measures import bars, instance, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
@@ -109,29 +110,24 @@ def analyse(table: pd.DataFrame) -> Analysis:
         + "."
         for crowd, own in found.groupby("panel", sort=False)
     ]
-    charts = (
-        chart
-        for group, names in GROUPS.items()
-        for chart in _charts(group, last, *(some[some["policy"].isin(names)]
-                                            for some in (found, regret)))
-    )  # fmt: skip
-    return Analysis(tuple(said), tables, tuple(chart for chart in charts if len(chart.data)))
+    charts: list[Chart] = []
+    for group, names in GROUPS.items():
+        drawn = (some[some["policy"].isin(names)] for some in (found, regret))
+        charts += (chart for chart in _charts(group, last, *drawn) if len(chart.data))
+    return Analysis(tuple(said), tables, tuple(charts))
 
 
 def _charts(group: str, last: int, found: pd.DataFrame, regret: pd.DataFrame) -> tuple[Chart, ...]:
-    style = {"series": "policy", "kind": "points", "unit": "runs"}
+    style: dict[str, Any] = {"series": "policy", "kind": "points", "low": "low", "high": "high"}
+    count = bars(found["n"], "runs")
     return (
-        mean_chart(
-            f"accuracy-{group}", "Expected average accuracy against labels bought a task, all "
-            "steps counted.", found, "labels_per_task",
-            ("labels bought per task", "average accuracy"), y="reward", panel="panel",
-            x_low="labels_low", x_high="labels_high", **style,
-        ),
-        mean_chart(
-            f"regret-{group}", f"Regret after {last:,} tasks, against the best set by majority (a "
-            "weighted vote may gain more: below 0).", regret, "panel",
-            ("crowd", "regret R(T) (tasks)"), y="regret", **style,
-        ),
+        Chart(f"accuracy-{group}", "Expected average accuracy against labels bought a task, all "
+              f"steps counted. {count}", found, "labels_per_task", "reward",
+              "labels bought per task", "average accuracy", panel="panel", x_low="labels_low",
+              x_high="labels_high", **style),
+        Chart(f"regret-{group}", f"Regret after {last:,} tasks, against the best set by majority "
+              f"(a weighted vote may gain more: below 0). {count}", regret, "panel", "regret",
+              "crowd", "regret R(T) (tasks)", **style),
     )  # fmt: skip
 
 

@@ -33,8 +33,8 @@ import pandas as pd
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.studies.catalog import theory_bounds, theory_sets, theory_votes
-from workbench.studies.catalog._curves import ended
 from workbench.studies.catalog.theory_sets import CROWDS
+from workbench.studies.measures import ended, ended_well
 from workbench.studies.trials import Streams
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 
@@ -81,7 +81,7 @@ def trial(params: Params, streams: Streams) -> Record:
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """Say what was found of each question."""
-    ok = table[table["status"].astype(str) == "ok"]
+    ok = ended_well(table)
     sentences, tables, charts = [ended(table)], {}, []
     for question, (_, fields) in QUESTIONS.items():
         rows = ok[ok["question"] == question]

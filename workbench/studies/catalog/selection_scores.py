@@ -25,7 +25,7 @@ from workbench.base.seeds import stream
 from workbench.selection.guarantees import error_bound, interval
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
-from workbench.studies.catalog._curves import ended, measured, plus_minus
+from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import estimate
 from workbench.studies.trials import Streams

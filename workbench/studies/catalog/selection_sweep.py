@@ -26,7 +26,6 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
-from workbench.studies.catalog._curves import ended, listed
 from workbench.studies.catalog._selection import (
     TITLES,
     against,
@@ -39,6 +38,7 @@ from workbench.studies.catalog._selection import (
     summaries,
     told,
 )
+from workbench.studies.measures import ended, listed
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
