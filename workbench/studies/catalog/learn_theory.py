@@ -35,8 +35,8 @@ from workbench.base.seeds import stream
 from workbench.studies.catalog import theory_bounds, theory_sets, theory_votes
 from workbench.studies.catalog.theory_sets import CROWDS
 from workbench.studies.measures import ended, ended_well
-from workbench.studies.trials import Streams
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.trials import Streams
 
 Question = Callable[[FloatArray, np.random.Generator], Record]
 

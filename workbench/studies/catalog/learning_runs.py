@@ -31,7 +31,7 @@ from workbench.learning.regret_bounds import repeats_factor
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Removal, Vetting
 from workbench.studies.measures import ended, ended_well, instance
-from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar
+from workbench.studies.study import Analysis, Parameter, Params, Record
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 

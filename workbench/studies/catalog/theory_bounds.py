@@ -112,7 +112,10 @@ def bounds(skill: FloatArray, rng: np.random.Generator) -> Record:
     """Theorems 3 and 5 for T = 2000 and a million, and the estimates of D1(T) testers."""
     known = crowd_constants(skill)
     m = len(skill)
-    three, late = regret_bounds.theorem_3(skill, 2000, z=Z), regret_bounds.theorem_3(skill, 10**6, z=Z)
+    three, late = (
+        regret_bounds.theorem_3(skill, 2000, z=Z),
+        regret_bounds.theorem_3(skill, 10**6, z=Z),
+    )
     five = regret_bounds.theorem_5(skill, 10**6, epsilon=_weight_epsilon(skill), z=Z)
     epsilon = 0.99 * min(known.gap_min, known.skill_gap_min) / 2
     alpha = 0.5 / known.largest_count
