@@ -675,7 +675,9 @@ def table_2_gap(rows: Rows) -> Numbers:
     rows = rows[rows["vote"] == "majority"]
     rows = rows.assign(late=rows["last_accuracy"] - rows["full_accuracy"])
     by = rows.groupby(["crowd", "workers"])
-    gained, late = (_ahead(by[name].agg(["mean", "sem"]).reset_index()) for name in ("gain", "late"))
+    gained, late = (
+        _ahead(by[name].agg(["mean", "sem"]).reset_index()) for name in ("gain", "late")
+    )
     return {
         "T": PAPER_T, "gained": _reading_texts(gained), "late": _reading_texts(late),
         **_by_reading(gained),
