@@ -33,6 +33,8 @@ RANGES = {"half": 0.5, "able": 0.6, "spread": 0.3}
 """Least skill of the crowds for which one round a tester is looked at."""
 INTERVALS = (2, 4, 8, 16, 32)
 """Numbers of intervals that a continuum of contexts is cut into."""
+CONTEXTS = 64
+"""Contexts looked at, evenly spread over [0, 1]."""
 SLOPE = 2.0
 """Lipschitz constant of the skills in a continuum."""
 
@@ -164,15 +166,14 @@ def intervals(skill: FloatArray, rng: np.random.Generator) -> Record:
     """
     m = len(skill)
     crowd = smooth_skills(m, lipschitz=SLOPE, seed=int(rng.integers(2**62)))
-    context = (np.arange(64) + 0.5) / 64
-    p = crowd.at(context.tolist())
+    p = crowd.at(((np.arange(CONTEXTS) + 0.5) / CONTEXTS).tolist())
+    best = np.array([best_set(at).accuracy for at in p])
     record, share = {}, 0.0
     for v in INTERVALS:
-        bundle = np.repeat(p.reshape(v, -1, m).mean(axis=1), 64 // v, axis=0)
-        loss = [
-            best_set(at).accuracy - majority_accuracy(at[best_set(mean).workers])
-            for at, mean in zip(p, bundle, strict=True)
-        ]
-        record[f"loss_{v}"] = float(np.mean(loss))
-        share = max(share, float(np.max(loss)) * v / (2 * m * SLOPE))
+        parts = p.reshape(v, -1, m)
+        chosen = [best_set(part.mean(axis=0)).workers for part in parts]
+        kept = [majority_accuracy(at[own]) for own, part in zip(chosen, parts, strict=True)
+                for at in part]  # fmt: skip
+        record[f"loss_{v}"] = float(np.mean(best - kept))
+        share = max(share, float(np.max(best - kept)) * v / (2 * m * SLOPE))
     return {**record, "share": share}
