@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from workbench.studies.study import Analysis, Chart, Scalar
+from workbench.studies.study import Analysis, Chart, Scalar, Study
 from workbench.studies.summary import means
 
 Rows: TypeAlias = pd.DataFrame
@@ -46,6 +46,15 @@ def ended(table: Rows) -> str:
         f"{int(bad.sum()):,} of {len(table):,} trials did not end ok ({listing}): "
         "the means are over the others."
     )
+
+
+def conclude(study: Study, table: Rows) -> Analysis:
+    """Analyse a study's trials; of trials none of which ended ok, only how they ended."""
+    if table.empty:
+        return Analysis()
+    if not (table["status"].astype(str) == "ok").any():
+        return Analysis((ended(table),))
+    return study.analyse(table)
 
 
 def ended_well(table: Rows) -> Rows:
