@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.claims.claim import Claim, NotMeasured, Numbers, Ruling
+from workbench.claims.claim import Claim, NotMeasured, Numbers
 from workbench.claims.reading import BEYOND, beyond_chance, enough, flags, mean_se, only
 from workbench.studies.catalog import learn_average, learn_growth, learn_regret
 from workbench.studies.catalog.learning_runs import (
@@ -250,10 +250,10 @@ def lemma_3_4(
     """How often estimates of D1(t) testers go wrong, beside (10) or (11)."""
     own = only(rows, 1, "trials of Table 1's crowd", crowd="table-1")
     speaks, explored = own[f"lemma_{number}_speaks_at"].min(), own["explored_2000"].min()
-    bound = rows[f"lemma_{number}_bound"].astype(float)
+    name = f"lemma_{number}_bound"
     broken = any(
-        beyond_chance(int(row[wrong]), int(row["estimates_drawn"]), bound[at], looks=len(rows))
-        for at, row in rows[bound < 1].iterrows()
+        beyond_chance(int(row[wrong]), int(row["estimates_drawn"]), row[name], looks=len(rows))
+        for row in rows[rows[name] < 1].to_dict("records")
     )
     testers = int((rows["wrong_tester"] > rows["wrong_tester_bound"]).sum())
     runs = _simulated(runs)
@@ -408,7 +408,7 @@ def drop_worst(rows: Rows) -> Numbers:
     falls = strict < -EQUAL
     return {
         "odd": int(odd.sum()), "odd_falls": int(falls[odd].sum()), "even": int((~odd).sum()),
-        "even_falls": int(falls[~odd].sum()), "mean": strict[odd].mean(),
+        "even_falls": int(falls[~odd].sum()), "mean": -strict[odd].mean(),
         "ties": (full[odd] < -EQUAL).mean(), "p_mean": (rows["mean_gain"] > 0).mean(),
         "refuted": falls[odd].mean() > 0.5, "caveat": falls.any(),
     }  # fmt: skip
@@ -429,14 +429,14 @@ def vetting_error(rows: Rows, explored: Rows) -> Numbers:
     texts, over = [], False
     vetted = enough(explored[explored["vetting"] != "none"], RUNS, "runs with vetting")
     settings = vetted.groupby(["vetting", "crowd", "tests", "repeats"], dropna=False)
-    for (variant, crowd, tests, repeats), own in settings:
+    for (rule, crowd, tests, repeats), own in settings:
         if len(own) < RUNS:
             continue
         wrong, drops = int(flags(own["first_wrong"]).sum()), int((own["dropped"] > 0).sum())
-        if variant == "printed":
+        if rule == "printed":
             over |= beyond_chance(wrong, drops, STATED, looks=len(settings))
         texts.append(
-            f"{variant}, {crowd}, G1 = {tests:g}, {repeats_label(repeats)}: {wrong} of {drops} "
+            f"{rule}, {crowd}, G1 = {tests:g}, {repeats_label(repeats)}: {wrong} of {drops} "
             f"({len(own)} runs)"
         )
     if not texts:
@@ -583,7 +583,7 @@ def figure_3(rows: Rows, theory: Rows) -> Numbers:
     room = first["best_accuracy"] - first["full_accuracy"]
     table_1 = runs[runs["crowd"] == "table-1"]
     same = (table_1["best_accuracy"] - table_1["full_accuracy"] < EQUAL).all()
-    single = only(theory, RUNS, question="one-round")
+    single = only(theory, RUNS, question="one-round", workers=DEFAULT["workers"])
     wrong = {name: share_of(single, f"wrong_{name}") for name in ("able", "half", "spread")}
     return {
         "T": PAPER_T, "texts": ", ".join(texts), "room": room.mean(), **wrong,
@@ -600,7 +600,7 @@ def figure_4(rows: Rows) -> Numbers:
     rows = pd.concat([_simulated(rows, crowd) for crowd in learn_regret.PRESET])
     texts, every, ends = [], [], []
     for reading, own in learn_regret.with_reading(rows).groupby("reading"):
-        parts = {crowd: some for crowd, some in own.groupby("crowd")}
+        parts = {str(crowd): some for crowd, some in own.groupby("crowd")}
         if len(parts) < len(learn_regret.PRESET):
             continue
         values = [mean_of(parts[crowd], f"regret_{PAPER_T}") for crowd in learn_regret.PRESET]
@@ -700,15 +700,16 @@ def table_2_values(rows: Rows) -> Numbers:
         ("optimum of LS_OL", 1, "majority", "best_accuracy"),
         ("optimum with weights", 2, "weighted", "best_accuracy"),
     ):  # fmt: skip
-        values = rows[rows["vote"] == vote].groupby(["crowd", "workers"])[field].mean().unstack()
-        values = values.dropna()
+        own = rows[rows["vote"] == vote]
+        values = own.pivot_table(index="crowd", columns="workers", values=field).dropna()
         if values.shape[1] < len(learn_average.PRINTED) or values.empty:
             raise NotMeasured("no reading has all four M")
-        printed = [learn_average.PRINTED[int(m)][at] for m in values]
+        printed = [learn_average.PRINTED[m][at] for m in sorted(learn_average.PRINTED)]
         off = (values - printed).abs().max(axis=1)
+        near = values[off == off.min()].iloc[0]
         texts.append(
-            f"{name} {', '.join(f'{value:.3f}' for value in values.loc[off.idxmin()])} "
-            f"({off.idxmin()}, off by up to {off.min():.3f})"
+            f"{name} {', '.join(f'{value:.3f}' for value in near)} "
+            f"({near.name}, off by up to {off.min():.3f})"
         )
         fits.append(set(off.index[off <= VALUES]))
     return {

@@ -95,7 +95,7 @@ def two_parts(rows: pd.DataFrame) -> Numbers:
     mean = loss.mean()
     return {
         "n": len(rows), "share": rows["share"].max(),
-        "losses": ", ".join(f"{value:.4f} with {v}" for v, value in zip(INTERVALS, mean, strict=True)),
+        "losses": ", ".join(f"{mean[f'loss_{v}']:.4f} with {v}" for v in INTERVALS),
         "refuted": rows["share"].max() > 1 or not mean.is_monotonic_decreasing,
     }  # fmt: skip
 

@@ -13,6 +13,8 @@ Source: Liu, Liu (2015), Section 6.1, Figures 3 and 5, Table 2.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from workbench.studies.catalog.learning_runs import (
@@ -84,7 +86,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
     shown = shown[(longest > PAPER_T) | (longest == longest.max())]
     five = _named(reward[reward["tests"] == reward["tests"].iloc[0]])
     five = five[five["crowd"].isin(["from-0.6", "from-0.5"]) & (five["workers"] == 5)]
-    style = {"panel": "crowd", "low": "low", "high": "high", "log_x": True}
+    style: dict[str, Any] = {"panel": "crowd", "low": "low", "high": "high", "log_x": True}
     bars = "Bars are 95 % intervals of the mean."
     charts = [
         Chart("gain", f"Average reward less the accuracy of the full crowd's vote; above 0 LS_OL "

@@ -40,7 +40,6 @@ from workbench.learning.schedule import practical
 from workbench.studies.catalog.learning_runs import dropped_wrongly, of_runs, vetting_of
 from workbench.studies.measures import (
     Columns,
-    fill,
     instance,
     measured,
     sentences,
@@ -297,8 +296,8 @@ def rank_correlation(first: FloatArray, second: FloatArray) -> float | None:
     """Spearman's correlation, ties at mean ranks; None where one of them does not vary."""
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
-    ranks = [pd.Series(values).rank().to_numpy(float) for values in (first, second)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    one, other = (pd.Series(values).rank().to_numpy(float) for values in (first, second))
+    return float(np.corrcoef(one, other)[0, 1])
 
 
 def _text(shares: FloatArray) -> str:
@@ -389,12 +388,15 @@ def _said(main: pd.DataFrame, gaps: pd.DataFrame) -> list[str]:
         "first": ("removed_at", "median"), "worst": ("removed_worst", "mean"),
         **{field: (field, "mean") for field in fields},
     }).merge(last, on="crowd")  # fmt: skip
+    someone, nobody = (
+        "someone in {dropping} of {trials} trials, first at task {first:.0f} (median), the least "
+        "accurate in {worst:0 %}",
+        "nobody in {trials} trials",
+    )
     vetted = [
-        fill("someone in {dropping} of {trials} trials, first at task {first:.0f} (median), the "
-             "least accurate in {worst:0 %}" if row["dropping"] else "nobody in {trials} trials",
-             row)
-        for row in found.to_dict("records")
-    ]  # fmt: skip
+        sentences(someone if found["dropping"][at] else nobody, found.iloc[[at]])[0]
+        for at in range(len(found))
+    ]
     return sentences(
         "{crowd} ({tasks:.0f} tasks): average error {error_100:.3f}, full crowd "
         "{crowd_error_100:.3f}, best set by gold {best_error_100:.3f}; LS_OL less full crowd "
@@ -448,7 +450,8 @@ def _distribution(curves: pd.DataFrame) -> pd.DataFrame:
 
 def _paper() -> tuple[Block, ...]:
     here: list[Block] = []
-    for data, block in {"bluebird": [None, 5], "rte": [5]}.items():
+    known: dict[str, Sequence[Scalar]] = {"bluebird": [None, 5], "rte": [5]}
+    for data, block in known.items():
         own: dict[str, Sequence[Scalar]] = {"data": [data], "block": block}
         here += [
             {**own, "tests": [10.0, 3.0]},

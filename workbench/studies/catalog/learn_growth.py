@@ -12,6 +12,8 @@ Source: Liu, Liu (2015), Theorem 3 and Section 6.1 ("a logarithmic increase").
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -59,7 +61,7 @@ def verdicts(table: pd.DataFrame, least: int = FROM) -> pd.DataFrame:
     """
     rows = []
     for names, own in parts(table).groupby([*KEYS, "part"], sort=False):
-        _, tests, repeats, _ = names
+        tests, repeats = (float(own[name].iloc[0]) for name in ("tests", "repeats"))
         curves = wide(own, max(least, settled(tests, repeats, int(own["tasks"].max()))))
         if len(curves) < 2 or curves.shape[1] < 4:
             continue
@@ -112,7 +114,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
     curves = curves[curves["tasks"] >= FROM]
     squared = curves.assign(**{"R/log²T": curves["mean"] / np.log(curves["tasks"]) ** 2})
     shown = found[found["part"] != "exploring"]
-    style = {"series": "G1", "panel": "crowd", "log_x": True, "log_y": True}
+    style: dict[str, Any] = {"series": "G1", "panel": "crowd", "log_x": True, "log_y": True}
     return Analysis(
         findings=tuple(sentences(
             "{crowd}, G1 = {tests:g}, {part}: R = {at_end:±0} at the end, likeliest {shape} "
