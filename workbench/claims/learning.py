@@ -583,7 +583,7 @@ def figure_3(rows: Rows, theory: Rows) -> Numbers:
     room = first["best_accuracy"] - first["full_accuracy"]
     table_1 = runs[runs["crowd"] == "table-1"]
     same = (table_1["best_accuracy"] - table_1["full_accuracy"] < EQUAL).all()
-    single = only(theory, RUNS, question="one-round", workers=DEFAULT["workers"])
+    single = only(theory, RUNS, question="one-round", crowd="able", workers=5)
     wrong = {name: share_of(single, f"wrong_{name}") for name in ("able", "half", "spread")}
     return {
         "T": PAPER_T, "texts": ", ".join(texts), "room": room.mean(), **wrong,
