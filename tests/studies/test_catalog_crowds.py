@@ -440,7 +440,7 @@ class TestData:
         gold = pd.DataFrame({"task": dense_votes(labels, 2).tasks, "gold": truth})
         gold.to_csv(folder / "gold.csv", index=False)
         monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
-        published = _recorded.datasets.DATASETS["bluebird"].content
+        published = _recorded.datasets.named("bluebird").content
         monkeypatch.setattr(_recorded.datasets, "digest", lambda _: published)
         records = {
             method: one(data="bluebird", method=method, budget=39)

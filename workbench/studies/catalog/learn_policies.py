@@ -16,7 +16,8 @@ from typing import Any
 import pandas as pd
 
 from workbench.learning.draws import Draws
-from workbench.learning.learners import Learner, comparators
+from workbench.learning.learners import LEARNERS as COMPARATORS
+from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play
 from workbench.learning.schedule import practical
@@ -63,7 +64,7 @@ def trial(params: Params, streams: Streams) -> Record:
     learner: Learner = (
         LsOl(len(skill), practical(*LEARNERS[policy]), seed=coins)
         if policy in LEARNERS
-        else comparators(skill)[policy](coins)
+        else COMPARATORS[policy].call(skill, coins)
     )
     tasks = grid(T)
     played = play(learner, draws, 0, T, checkpoints=tasks, against="majority")
