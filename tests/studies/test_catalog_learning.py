@@ -309,18 +309,11 @@ class TestTheory:
         assert got["loss_2"] > got["loss_32"] >= 0
         assert 0 < got["share"] <= 1
 
-    def test_exploring_cost_is_what_a_run_pays(self):
-        from workbench.learning.engine import simulate
-        from workbench.learning.schedule import practical
-
-        skill = np.array(learning_runs.FIXED["clear"])
-        runs = simulate(skill, practical(3.0, 2.0), 500, runs=1, seed=1)
-        outside = 5 - len(best_set(skill).workers)
-        paid = outside * runs.new_testers[0, -1] + 5 * runs.retests[0, -1]
-        assert runs.exploration_extra_cost[0, -1] == pytest.approx(paid)
-        d1, d2 = 3.0 * math.log(500), 2.0 * math.log(500)
-        bound = theory_bounds.cost_bound(outside, 5, math.floor(d1) + 1, math.floor(d2) + 1)
-        assert bound == outside * (math.floor(d1) + 1) + 5 * (math.floor(d1) + 1) * math.floor(d2)
+    def test_the_bound_on_the_cost_counts_whole_rounds(self):
+        # Two testers, three rounds each: of five workers four are outside of S*.
+        assert theory_bounds.cost_bound(4, 5, 2, 3) == 4 * 2 + 5 * 2 * 2
+        got = [record("theory", k, question="costs") for k in range(5)]
+        assert max(answer["whole_share"] for answer in got) <= 1
 
     def test_where_a_bound_speaks(self):
         assert theory_bounds.first_below_1(lambda t: 1e6 / t) == pytest.approx(1e6, rel=0.01)
