@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from workbench.assignment import POLICIES
 from workbench.assignment.policies import AssignmentPolicy, Greedy
 from workbench.base import registry
 from workbench.base.registry import load_plugin
-from workbench.learning.learners import EpsilonGreedy, Thompson
+from workbench.learning.learners import LEARNERS, Thompson
 from workbench.learning.ls_ol import LsOl
 from workbench.selection import RULES
 from workbench.selection.rules import RuleOptions
@@ -163,13 +164,17 @@ class TestWhatIsBrokenIsFound:
                 check_study(broken, trials=1)
 
 
+SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        lambda seed: Thompson(5, seed=seed),
-        lambda seed: EpsilonGreedy(5, 0.2, seed=seed),
+        *(partial(LEARNERS[name].call, SKILL) for name in LEARNERS),
         lambda seed: LsOl(5, (1.0, 1.0), seed=seed),
+        lambda seed: Thompson(5, weighted=True, seed=seed),
     ],
+    ids=[*LEARNERS, "LS_OL", "Thompson, weighted"],
 )
 def test_learners(make):
     check_learner(make)

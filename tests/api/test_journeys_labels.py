@@ -238,7 +238,7 @@ def integers(gold):
 
 
 MISTAKES = {
-    "no columns": (lambda x, y: wb.aggregate(x[["task", "label"]]), "task, worker, label"),
+    "no columns": (lambda x, y: wb.aggregate(x[["task", "label"]]), "no column 'worker'"),
     "other columns": (
         lambda x, y: wb.aggregate(x.rename(columns={"worker": "who"})), "no column 'worker'",
     ),
@@ -282,7 +282,7 @@ MISTAKES = {
     "method": (lambda x, y: wb.aggregate(x, method="best"), "no aggregator 'best': there are"),
     "no skills": (lambda x, y: wb.aggregate(x, method="weighted-linear"), "needs skills: give"),
     "idle option": (lambda x, y: wb.aggregate(x, iterations=5), "`iterations` is for"),
-    "rule": (lambda x, y: wb.hire(x, y, budget=2, rule="best"), "rule 'best' is unknown"),
+    "rule": (lambda x, y: wb.hire(x, y, budget=2, rule="best"), "no rule 'best'"),
     "budget": (lambda x, y: wb.hire(x, y, budget=0), "budget is 0"),
     "nothing to learn": (lambda x, y: wb.learn(), "give `simulate`, or `labels`"),
     "both to learn": (lambda x, y: wb.learn(x, simulate=3), "give `simulate`, or `labels`"),

@@ -32,7 +32,7 @@ ACTIONS = {
     "study verify": "test_what_was_done_to_a_store",
     "study export": "test_what_was_done_to_a_store",
     "study merge": "test_what_was_done_to_a_store",
-    "data fetch": "test_files_that_were_fetched",
+    "data fetch": "test_what_was_done_to_a_store",
     "bench": "test_rows_that_were_measured",
 }
 """Commands that list or do something, and where what they tell is compared."""
