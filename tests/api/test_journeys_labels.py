@@ -300,7 +300,7 @@ MISTAKES = {
     "horizon": (lambda x, y: wb.learn(x, horizon=0), "horizon is 0: give a whole number of 1"),
     "tasks": (lambda x, y: wb.learn(simulate=3, horizon=0), "horizon is 0"),
     "schedule": (lambda x, y: wb.learn(x, schedule=5), "`schedule` is '5': give G1,G2"),
-    "drawn": (lambda x, y: wb.learn(simulate=3, low="a"), "`low` 'a', `high` 1: give 0 ≤ low"),
+    "drawn": (lambda x, y: wb.learn(simulate=3, low="a"), "`low` 'a', `high` 1.0: give 0 ≤ low"),
     "no skills at all": (lambda x, y: wb.learn(simulate=[]), "`simulate` is []: give skills"),
     "data set": (lambda x, y: wb.load("blue bird"), "did you mean 'bluebird'?"),
 }  # fmt: skip
