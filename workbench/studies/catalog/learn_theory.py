@@ -35,6 +35,7 @@ from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import stream
 from workbench.learning import regret_bounds
 from workbench.learning.agreement import structure
+from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
 from workbench.learning.schedule import KINDS as STEPS
 from workbench.learning.schedule import practical, theoretical
@@ -167,9 +168,8 @@ def steps(skill: FloatArray, rng: np.random.Generator) -> Record:
 
 def slips(skill: FloatArray, rng: np.random.Generator) -> Record:
     """Count the exploiting steps that choose another set than S*, and those that rank wrongly."""
-    runs = simulate(
-        skill, practical(2.0, 2.0), 1000, runs=1, seed=int(rng.integers(2**62)), trace=True
-    )
+    draws = Draws(skill, 1, seed=int(rng.integers(2**62)))
+    runs = simulate(draws, practical(2.0, 2.0), 1000, trace=True)
     trace = runs.traces[0]
     exploits = trace.kind == STEPS.index("exploit")
     best = np.zeros(len(skill), dtype=bool)
