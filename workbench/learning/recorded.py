@@ -21,7 +21,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.crowd import _frames
+from workbench.crowd import frames
 from workbench.crowd.tables import Duplicates, read_gold, read_labels
 from workbench.learning.agreement import Structure, structure
 from workbench.learning.ls_ol import LsOl
@@ -99,7 +99,7 @@ def recorded(
         table = table.drop_duplicates(["task", "worker"], keep=duplicates)
     known = pd.Series(dtype=object) if gold is None else read_gold(gold)
     who = "labels name" if gold is None else "labels and gold name"
-    classes = _frames.two_classes({*table["label"], *known}, who).to_numpy(object)
+    classes = frames.two_classes({*table["label"], *known}, who).to_numpy(object)
     tasks, workers = pd.Index(table["task"].unique()), pd.Index(table["worker"].unique())
     tasks = tasks.append(known.index.difference(tasks, sort=False))
     at = tasks.get_indexer(table["task"]), workers.get_indexer(table["worker"])
