@@ -224,18 +224,17 @@ class Grouped:
     ----------
     by, columns
         As for `summarise`, groups by value.
-    where
-        Which trials.
+    then
+        Columns worked out of these, one after another.
     """
 
     by: tuple[str, ...]
     columns: Columns
-    where: Callable[[Rows], pd.Series[bool]] | None = None
+    then: Mapping[str, Callable[[Rows], Any]] = field(default_factory=dict)
 
     def of(self, rows: Rows) -> pd.DataFrame:
         """Make the table."""
-        some = rows if self.where is None else rows[self.where(rows)]
-        return summarise(some, self.by, self.columns, sort=True)
+        return summarise(rows, self.by, self.columns, sort=True).assign(**self.then)
 
 
 # Charts.
@@ -275,6 +274,8 @@ class Drawn:
         What else a `Chart` takes.
     where
         Which of the table's rows.
+    of
+        Another table to draw.
     """
 
     name: str
@@ -284,11 +285,13 @@ class Drawn:
     labels: tuple[str, str]
     style: Mapping[str, Any] = field(default_factory=dict)
     where: Callable[[Rows], pd.Series[bool]] | None = None
+    of: Grouped | None = None
 
-    def of(self, found: pd.DataFrame, trials: int) -> Chart:
-        """Draw it."""
-        some = found if self.where is None else found[self.where(found)]
-        caption = f"{self.what}; {trials:,} trials."
+    def chart(self, rows: Rows, found: pd.DataFrame) -> Chart:
+        """Draw a table of some trials."""
+        data = found if self.of is None else self.of.of(rows)
+        some = data if self.where is None else data[self.where(data)]
+        caption = f"{self.what}; {len(rows):,} trials."
         return Chart(self.name, caption, some, self.x, self.y, *self.labels, **self.style)
 
 
@@ -298,10 +301,10 @@ class Report:
 
     Attributes
     ----------
-    table, caption
-        The table, and its caption.
-    finding, totals
-        A sentence, and what it needs to know of all trials (statistics, as of a table of one row).
+    caption, table
+        Of the table.
+    finding, numbers
+        A sentence, and the numbers in it, from the trials and the table; `trials` is known.
     charts
         Of the table.
     derived
@@ -311,7 +314,7 @@ class Report:
     caption: str
     table: Grouped
     finding: str
-    totals: Columns
+    numbers: Callable[[Rows, Rows], Mapping[str, Any] | pd.Series[Any]]
     charts: tuple[Drawn, ...] = ()
     derived: Mapping[str, Callable[[Rows], Any]] = field(default_factory=dict)
 
@@ -322,11 +325,9 @@ class Report:
             return Analysis(findings=(ended(table),))
         rows = rows.assign(**self.derived)
         found = self.table.of(rows)
+        numbers = {"trials": len(rows), **self.numbers(rows, found)}
         return Analysis(
-            findings=(
-                ended(table),
-                *sentences(self.finding, summarise(rows, (), self.totals), trials=len(rows)),
-            ),
+            findings=(ended(table), fill(self.finding, numbers)),
             tables={self.caption: found},
-            charts=tuple(drawn.of(found, len(rows)) for drawn in self.charts),
+            charts=tuple(drawn.chart(rows, found) for drawn in self.charts),
         )
