@@ -23,13 +23,13 @@ from workbench.studies.study import Analysis, Chart, Scalar
 from workbench.studies.summary import means
 
 Rows: TypeAlias = pd.DataFrame
-Columns: TypeAlias = Mapping[str, tuple[str, str]]
+Columns: TypeAlias = Mapping[str, tuple[str, Any]]
 """Columns of a table: of which column of the rows, and which statistic of it.
 
-Statistics are those that `pandas.DataFrameGroupBy.agg` knows, `se`, `low` and `high` of the mean
-(95 %, Student's), and `failed`, the number of rows without a value.
+Statistics are those of `summary.means` (`mean`, its `se`, `low` and `high`, and `failed`, the
+number of rows without a value) and those that `pandas.SeriesGroupBy.agg` knows.
 """
-OF_MEANS = frozenset({"se", "low", "high", "failed"})
+OF_MEANS = frozenset({"mean", "se", "low", "high", "failed"})
 
 
 # Which trials.
@@ -199,19 +199,14 @@ def summarise(
     """
     keys = list(by) or ["_all"]
     rows = rows if by else rows.assign(_all=0)
-    doubted = {column for column, statistic in columns.values() if statistic in OF_MEANS}
-    known = {column: means(rows, keys, column) for column in doubted}
-    plain = {name: what for name, what in columns.items() if what[0] not in doubted}
-    plain = plain or {"_size": (keys[0], "size")}
-    groups = rows.groupby(keys, as_index=False, sort=False, dropna=False, observed=True)
-    found = groups.agg(**plain)
-    for name, (column, statistic) in columns.items():
-        if column in doubted:
-            found[name] = (
-                known[column][statistic].to_numpy()
-                if statistic in OF_MEANS or statistic == "mean"
-                else groups.agg(**{name: (column, statistic)})[name]
-            )
+    groups = rows.groupby(keys, sort=False, dropna=False, observed=True)
+    found = rows[keys].drop_duplicates(ignore_index=True)
+    known = {
+        of: means(rows, keys, of) for of, statistic in columns.values() if statistic in OF_MEANS
+    }
+    for name, (of, statistic) in columns.items():
+        one = known[of][statistic] if statistic in OF_MEANS else groups[of].agg(statistic)
+        found[name] = one.to_numpy()
     found = found[[*by, *columns]]
     return found.sort_values(list(by), kind="stable", ignore_index=True) if sort else found
 

@@ -54,8 +54,16 @@ from workbench.assignment.theorems import (
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.skills import estimate_skills
 from workbench.crowd.sources import collect
-from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
-from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn
+from workbench.studies.catalog.assignment_trials import (
+    ARRIVALS,
+    COVERED,
+    CROWDS,
+    Instance,
+    Relaxation,
+    bound_reached,
+    drawn,
+    relaxation,
+)
 from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import (
     Analysis,

@@ -26,7 +26,7 @@ from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.theorems import mean_qualities
 from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.population import spammer_hammer, uniform_range
-from workbench.studies.catalog._adaptive import COVERED, Instance, relaxation
+from workbench.studies.catalog.assignment_trials import COVERED, Instance, relaxation
 from workbench.studies.measures import ended, listed, measured, plus_minus
 from workbench.studies.study import (
     Analysis,

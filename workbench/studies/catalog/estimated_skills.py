@@ -14,7 +14,7 @@ from workbench.assignment.theorems import mean_qualities, theorem_3, theorem_4
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
-from workbench.studies.catalog._adaptive import relaxation
+from workbench.studies.catalog.assignment_trials import relaxation
 from workbench.studies.measures import Drawn, Grouped, Report
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams

@@ -16,7 +16,7 @@ from workbench.assignment.theorems import mean_qualities, theorem_5
 from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import hoeffding_radius, quality
-from workbench.studies.catalog._adaptive import relaxation
+from workbench.studies.catalog.assignment_trials import relaxation
 from workbench.studies.measures import Drawn, Grouped, Report
 from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams

@@ -20,7 +20,7 @@ from workbench.base.errors import InputError
 from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
-from workbench.studies.catalog._adaptive import relaxation
+from workbench.studies.catalog.assignment_trials import relaxation
 from workbench.studies.measures import Drawn, Grouped, Report
 from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams

@@ -18,7 +18,7 @@ from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import sampled_weights
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
-from workbench.studies.catalog._adaptive import relaxation
+from workbench.studies.catalog.assignment_trials import relaxation
 from workbench.studies.measures import Drawn, Grouped, Report
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams

@@ -1,4 +1,4 @@
-"""What trials of the catalog share: a crowd as it arrives, what it is asked, how it errs."""
+"""What trials of assignment share: crowds that arrive, the bound, cover and error of labels."""
 
 from __future__ import annotations
 
@@ -8,25 +8,53 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_models import AssignmentProblem, requirement
-from workbench.aggregation.message_passing import message_passing
-from workbench.aggregation.voting import Aggregate, linear_weights, majority, weighted_majority
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.aggregation.voting import Aggregate, linear_weights, weighted_majority
 from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.errors import InputError
-from workbench.crowd.graphs import regular_graph
+from workbench.crowd import population
+from workbench.crowd.arrivals import adversarial, iid, random_permutation
 from workbench.crowd.population import Crowd
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
 from workbench.crowd.sources import collect
 from workbench.solving import Solution, Termination, solve
-from workbench.studies.study import Params, Record, TrialEnded
+from workbench.studies.study import Parameter, Params, TrialEnded
 from workbench.studies.trials import Streams
-
-METHODS = ("adaptive", "message passing", "majority")
-"""In the order of the figures' legends."""
 
 COVERED = 1 - 1e-9
 """Share of the requirement at which a task counts as covered: sums of qualities are rounded."""
+ARRIVALS = ("random", "iid", "worst_first", "best_first", "alternating")
+CROWDS = ("spread", "specialists", "hammers", "equal")
+
+ARRIVING = {
+    "tasks": Parameter(int, 1000, "n", least=1, most=100_000),
+    "workers": Parameter(int, 300, "m, without preliminary workers", least=2, most=100_000),
+    "capacity": Parameter(int, 200, "M, the most tasks a worker takes", least=1),
+    "types": Parameter(int, 3, "T, task types", least=1, most=50),
+    "crowd": Parameter(
+        str, "spread",
+        "skills spread over [0.5, 1]; 0.9 at one type and 0.5 at others; half 0.9, half 0.5; "
+        "all 0.9",
+        choices=CROWDS,
+    ),
+    "gamma": Parameter(float, 0.3, "γ, sampled workers for each worker", least=1e-6, most=10),
+    "epsilon": Parameter(
+        float, 0.05, "ε, error asked for", least=1e-300, most=0.999, paired=True
+    ),
+    "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1, paired=True),
+    "arrival": Parameter(
+        str, "random", "order of arrival of sampled and main workers", choices=ARRIVALS,
+        paired=True,
+    ),
+    "delta": Parameter(float, 0.05, "δ of the theorems", least=1e-12, most=0.499, paired=True),
+}  # fmt: skip
+"""Parameters of a crowd as `drawn`, and of what is asked of it."""
+LABELS = {
+    "tasks": "tasks n", "workers": "workers m", "gamma": "sampled workers per worker, γ",
+    "epsilon": "error asked for, ε", "gold": "gold tasks a worker and type, s",
+    "types": "task types T", "crowd": "crowd", "arrival": "order of arrival",
+}  # fmt: skip
+"""Axis labels of those that studies vary."""
 
 
 class Relaxation(NamedTuple):
@@ -54,6 +82,22 @@ def relaxation(
     if solution.assignment is None or solution.certificate.lower_bound is None:
         raise TrialEnded("numerics", solution.note or "the relaxation was not solved")
     return Relaxation(solution, solution.assignment, solution.certificate.lower_bound)
+
+
+def proven_relaxation(instance: Instance, need: float) -> Relaxation:
+    """Solve an instance's relaxation to a proven optimum.
+
+    Raises
+    ------
+    TrialEnded
+        As `relaxation`; `numerics` also where the optimum is not proven.
+    """
+    relaxed = relaxation(
+        instance.offline(need), "the crowd cannot cover every task at this epsilon"
+    )
+    if relaxed.solution.certificate.status != "proven":
+        raise TrialEnded("numerics", relaxed.solution.note or "the relaxation was not proven")
+    return relaxed
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,44 +185,42 @@ class Instance:
         return self.error_of(weighted_majority(votes, weight, seed=seed))
 
 
-def figure_record(instance: Instance, params: Params, streams: Streams) -> Record:
-    """One mark of Figure 1 or 2: labels bought by one method, and its error.
-
-    The random methods share one random regular graph over the m main workers: they differ in
-    the vote alone. They need no gold task and no preliminary worker, and pay for none.
-    """
-    method = params["method"]
-    own = streams.method(method)
-    n, short = instance.tasks, 0.0
-    if method == "adaptive":
-        if params["epsilon"] is None:
-            raise InputError("epsilon is none: the adaptive method needs one")
-        result = instance.run_adaptive(epsilon=params["epsilon"], gold=params["gold"], seed=own)
-        task, worker, bought_gold = result.task, result.worker, result.labels_gold
-        error = instance.adaptive_error(result, own)
-        need = float(requirement(params["epsilon"]))
-        covered = float(np.mean(instance.gathered(task, worker) >= need * COVERED))
-        short = float(np.mean(result.sampled.reached < 1))
-        return {
-            "labels_gold": bought_gold, "labels_task": len(task),
-            "labels_per_task": (bought_gold + len(task)) / n, "error": error,
-            "covered": covered, "relaxed": short,
-        }  # fmt: skip
-    if params["per_task"] is None:
-        raise InputError(f"per_task is none: {method} needs a number of labels for each task")
-    task, place = regular_graph(
-        n,
-        len(instance.main),
-        params["per_task"],
-        seed=streams.instance,
-        capacity=instance.main.capacity,
-    )
-    votes = collect(instance.source, task, place + instance.preliminary)
-    if method == "majority":
-        outcome = majority(votes, seed=own)
+def drawn(params: Params, streams: Streams) -> Instance:
+    """A crowd in its order of arrival, γm of it sampled beforehand, and its tasks."""
+    seed = streams.instance
+    sampled = max(1, round(params["gamma"] * params["workers"]))
+    crowd = _crowd(params, params["workers"] + sampled, seed)
+    arrival = params["arrival"]
+    if arrival == "random":
+        order = random_permutation(len(crowd), seed)
+    elif arrival == "iid":
+        order = iid(len(crowd), len(crowd), seed)
     else:
-        outcome = message_passing(votes, iterations=params["iterations"], seed=own)
-    return {
-        "labels_gold": 0, "labels_task": len(task), "labels_per_task": len(task) / n,
-        "error": instance.error_of(outcome), "covered": None, "relaxed": None,
-    }  # fmt: skip
+        order = adversarial(crowd, arrival, seed=seed)
+    return Instance(crowd.subset(order), sampled, params["tasks"], seed)
+
+
+def _crowd(params: Params, size: int, seed: np.random.SeedSequence) -> Crowd:
+    same = {"seed": seed, "capacity": params["capacity"], "task_types": params["types"]}
+    makers = {
+        "spread": lambda: population.uniform_range(size, low=0.5, high=1.0, **same),
+        "specialists": lambda: population.specialists(size, skilled=0.9, other=0.5, **same),
+        "hammers": lambda: population.spammer_hammer(size, hammer=0.9, spammer=0.5, **same),
+        "equal": lambda: population.uniform(size, skill=0.9, **same),
+    }
+    return makers[params["crowd"]]()
+
+
+def bound_reached(instance: Instance, reached: FloatArray) -> float | None:
+    """Certified bound on the labels that gather `reached` (n,), averaged within each type."""
+    types = len(instance.crowd.task_types)
+    counts = np.bincount(instance.kinds, minlength=types)
+    total = np.bincount(instance.kinds, reached, minlength=types)
+    mean = np.divide(total, counts, out=np.zeros(types), where=counts > 0)
+    workers = instance.main
+    # A hair less, as sums are rounded: what the labels gather must not be beyond reach.
+    typed = TypedProblem(
+        workers.quality, workers.capacity, mean * COVERED, counts,
+        np.ones(len(workers), dtype=np.int64),
+    )  # fmt: skip
+    return solve(typed, "typed").certificate.lower_bound
