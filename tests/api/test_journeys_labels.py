@@ -344,7 +344,7 @@ MISTAKES = {
         "a task that is a list",
     ),
     "twice": (lambda x, y: wb.aggregate(pd.concat([x, x])), "duplicates='first'"),
-    "method": (lambda x, y: wb.aggregate(x, method="best"), "`method` is 'best': give"),
+    "method": (lambda x, y: wb.aggregate(x, method="best"), "no aggregator 'best': there are"),
     "no skills": (lambda x, y: wb.aggregate(x, method="weighted-linear"), "needs skills: give"),
     "idle option": (lambda x, y: wb.aggregate(x, iterations=5), "`iterations` is for"),
     "rule": (lambda x, y: wb.hire(x, y, budget=2, rule="best"), "rule 'best' is unknown"),

@@ -13,7 +13,7 @@ import pytest
 from workbench.cli.select import RULES
 from workbench.crowd.tables import read_gold, read_labels, read_workers
 from workbench.selection import hire as hiring
-from workbench.selection.hire import hire
+from workbench.selection.hire import HireOptions, hire
 
 KEYS = [
     "chosen", "size", "score", "interval", "error_bound", "error_predicted", "workers",
@@ -54,7 +54,7 @@ def answer(result, code=0):
 
 def direct(budget, labels="labels.csv", **options):
     votes = read_labels(labels)
-    return hire(votes, read_gold("gold.csv", votes), budget, **options)
+    return hire(votes, read_gold("gold.csv", votes), budget, HireOptions(**options))
 
 
 def test_json_is_the_library_s_answer(run, files):

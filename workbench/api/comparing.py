@@ -20,7 +20,7 @@ from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import cell, table
-from workbench.comparison import METHODS, ComparedCrowd
+from workbench.comparison import ComparedCrowd, methods
 from workbench.crowd import datasets, tables
 from workbench.solving import versions
 
@@ -253,7 +253,7 @@ def compare(
             on_infeasible=infeasible,
         )
         of = f"trial {trial + 1} of {trials}: " if trials > 1 else ""
-        for method in METHODS:
+        for method in methods():
             if progress is not None:
                 progress(f"{of}{method}")
             rows.append({"trial": trial, **vars(next(steps))})

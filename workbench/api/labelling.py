@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.aggregation.label_tasks import LEARNT, Labelled, Prior, label_tasks
+from workbench.aggregation.label_tasks import (
+    KnownBeforehand,
+    Labelled,
+    LabelOptions,
+    Prior,
+    label_tasks,
+)
 from workbench.api import _doors
 from workbench.api._result import Result
 from workbench.base import checks
@@ -222,13 +228,8 @@ def aggregate(
     found = label_tasks(
         given.table,
         method,
-        gold=gold_labels,
-        truth=true,
-        workers=None if workers is None else _chosen(workers, given),
-        truncate=truncate,
-        classes=classes,
-        class_prior=class_prior,
-        iterations=iterations,
+        KnownBeforehand(gold_labels, true, None if workers is None else _chosen(workers, given)),
+        LabelOptions(truncate, classes, class_prior, iterations),
         seed=seed,
     )
     return Labels(given.name, seed, found, given)
@@ -253,7 +254,13 @@ def _chosen(workers: Any, given: _doors.Given) -> pd.DataFrame:
 
 
 def _columns(method: str) -> str:
-    lead = "posterior" if method in LEARNT else "sum of votes" if method == "majority" else "sum"
+    lead = (
+        "posterior"
+        if "posterior" in CONFIDENCE.get(method, "")
+        else "sum of votes"
+        if method == "majority"
+        else "sum"
+    )
     said = f"score: how far the label's {lead} is ahead of the next class"
     return f"{said}; confidence: {CONFIDENCE[method]}" if method in CONFIDENCE else said
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from workbench.aggregation import AGGREGATORS
 from workbench.cli.output import (
     as_csv,
     check_output,
@@ -17,8 +18,7 @@ from workbench.cli.output import (
     write_file,
 )
 
-METHODS = ("majority", "weighted-linear", "weighted-log-odds", "dawid-skene", "one-coin")
-"""As `aggregation.label_tasks.METHODS`, whose module would take a while to import."""
+METHODS = tuple(AGGREGATORS)
 
 
 @click.command(

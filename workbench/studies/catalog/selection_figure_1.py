@@ -47,7 +47,7 @@ def trial(params: Params, streams: Streams) -> Record:
     chosen = choose(
         pool, params["method"], int(params["budget"]), seed=seed, prior=prior, ties=params["ties"]
     )
-    return choice_record(pool, chosen)
+    return choice_record(pool, params["method"], chosen)
 
 
 def analyse(table: pd.DataFrame) -> Analysis:

@@ -64,7 +64,7 @@ def trial(params: Params, streams: Streams) -> Record:
     answered[: round(params["few"] * m)] = FEW
     pool = draw_pool(skill, answered, int(params["items"]), classes=L, seed=seed)
     chosen = choose(pool, params["method"], int(params["budget"]), seed=seed, ties=params["ties"])
-    return choice_record(pool, chosen)
+    return choice_record(pool, params["method"], chosen)
 
 
 def draw_skills(crowd: str, workers: int, classes: int, seed: np.random.SeedSequence) -> FloatArray:
