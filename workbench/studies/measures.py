@@ -65,7 +65,7 @@ def varies(rows: Rows, name: str) -> bool:
     return len(rows[name].unique()) > 1
 
 
-def instance(rows: Rows) -> list[str]:
+def instance_columns(rows: Rows) -> list[str]:
     """Columns that name what paired trials share: a table of several runs has their seeds too."""
     return [name for name in ("seed", "repetition") if name in rows]
 
@@ -83,7 +83,7 @@ def base_point(
     }
 
 
-def along(rows: Rows, base: Mapping[str, Scalar], *free: str) -> Rows:
+def along(rows: Rows, base: Mapping[str, Any], *free: str) -> Rows:
     """Trials at the base point in all but some parameters."""
     for name, value in base.items():
         if name not in free:
@@ -129,7 +129,7 @@ def bars(counts: pd.Series[Any], unit: str = "trials") -> str:
     return f"Means over {span(counts)} {unit} a mark; bars are 95 % intervals of the mean."
 
 
-def fill(template: str, values: Mapping[str, Any]) -> str:
+def fill(template: str, values: Mapping[Any, Any]) -> str:
     """Write values into a template, "{broken:,} of {trials:,}".
 
     Formats beyond Python's: `±3` a mean and its standard error with three digits (the value is
@@ -160,7 +160,7 @@ def _shown(value: Any, style: str, se: float | None) -> str:
 
 def sentences(template: str, rows: Rows, **more: Any) -> list[str]:
     """Fill a template once a row; `more` are values that all rows share."""
-    return [fill(template, {**more, **row}) for row in rows.to_dict("records")]  # type: ignore[dict-item]
+    return [fill(template, {**more, **row}) for row in rows.to_dict("records")]
 
 
 # Tables.

@@ -10,10 +10,11 @@ import pandas as pd
 from crowd_models import requirement
 from workbench.aggregation.message_passing import message_passing
 from workbench.aggregation.voting import majority
+from workbench.assignment.policies import COVERED
 from workbench.base.errors import InputError
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.sources import collect
-from workbench.studies.catalog.assignment_trials import COVERED, Instance
+from workbench.studies.catalog.assignment_trials import Instance
 from workbench.studies.measures import (
     ended,
     in_order,
@@ -64,7 +65,7 @@ def figure_record(instance: Instance, params: Params, streams: Streams) -> Recor
             raise InputError("epsilon is none: the adaptive method needs one")
         result = instance.run_adaptive(epsilon=params["epsilon"], gold=params["gold"], seed=own)
         task, gold = result.task, result.labels_gold
-        error = instance.adaptive_error(result, own)
+        error = instance.vote_error(result.task, result.worker, result.skill, own)
         need = float(requirement(params["epsilon"]))
         covered = float(np.mean(instance.gathered(task, result.worker) >= need * COVERED))
         relaxed = float(np.mean(result.sampled.reached < 1))
@@ -195,7 +196,8 @@ def at_equal_labels(table: pd.DataFrame, panel: str) -> pd.DataFrame:
             if len(own)
             else np.nan
         )
-        others[panel], others["repetition"] = where, repetition
+        others.insert(0, panel, [where] * len(at))
+        others.insert(1, "repetition", [repetition] * len(at))
         rows.append(others.rename_axis("labels").reset_index())
     columns = [panel, "repetition", "labels", *METHODS]
     if not rows:

@@ -94,8 +94,8 @@ def _two_crowds(table: pd.DataFrame) -> list[str]:
     gap = (wide["mean", two] - wide["mean", one]).abs().dropna()
     if gap.empty:
         return []
-    worst = gap.idxmax()
-    values = {"gap": (gap[worst], np.hypot(*wide.loc[worst, "se"])), "at": worst}
+    worst = wide.loc[[gap.idxmax()]]
+    values = {"gap": (gap.max(), np.hypot(*worst["se"].to_numpy()[0])), "at": worst.index[0]}
     return [
         fill(
             "Message passing: its errors on the two crowds differ by at most {gap:±3}, at {at:g} "

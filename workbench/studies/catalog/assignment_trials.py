@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,6 +12,8 @@ import numpy as np
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.aggregation.voting import Aggregate, linear_weights, weighted_majority
 from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
+from workbench.assignment.policies import COVERED
+from workbench.assignment.theorems import Guarantee, mean_qualities, theorem_2, theorem_5
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd import population
 from workbench.crowd.arrivals import adversarial, iid, random_permutation
@@ -18,11 +21,9 @@ from workbench.crowd.population import Crowd
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
 from workbench.crowd.sources import collect
 from workbench.solving import Solution, Termination, solve
-from workbench.studies.study import Parameter, Params, TrialEnded
+from workbench.studies.study import Parameter, Params, Scalar, TrialEnded
 from workbench.studies.trials import Streams
 
-COVERED = 1 - 1e-9
-"""Share of the requirement at which a task counts as covered: sums of qualities are rounded."""
 ARRIVALS = ("random", "iid", "worst_first", "best_first", "alternating")
 CROWDS = ("spread", "specialists", "hammers", "equal")
 
@@ -178,11 +179,70 @@ class Instance:
         open_ = outcome.tied | outcome.unlabelled
         return float(np.where(open_, 0.5, outcome.label != self.source.truth).mean())
 
-    def adaptive_error(self, result: AdaptiveResult, seed: np.random.SeedSequence) -> float:
-        """Error of the vote with the estimated weights 2p̂ − 1."""
-        votes = collect(self.source, result.task, result.worker)
-        weight = linear_weights(result.skill[self.kinds[result.task], result.worker])
+    def vote_error(
+        self, task: IntArray, worker: IntArray, skill: FloatArray, seed: np.random.SeedSequence
+    ) -> float:
+        """Error of the labels' vote with weights 2p − 1, skills by type and worker of `crowd`."""
+        votes = collect(self.source, task, worker)
+        weight = linear_weights(skill[self.kinds[task], worker])
         return self.error_of(weighted_majority(votes, weight, seed=seed))
+
+
+def promised_2(instance: Instance, params: Params, least_quality: float) -> Guarantee:
+    """Theorem 2 of an instance, q_min being `least_quality`."""
+    m = len(instance.main)
+    return theorem_2(
+        epsilon=params["epsilon"], delta=params["delta"], gamma=instance.preliminary / m,
+        n=instance.tasks, m=m, least_quality=least_quality,
+    )  # fmt: skip
+
+
+def promised_5(
+    instance: Instance,
+    params: Params,
+    relaxed: Relaxation,
+    least_quality: float,
+    task: IntArray,
+    worker: IntArray,
+) -> Guarantee:
+    """Theorem 5 of an instance and of the labels bought, q̂_min being `least_quality`."""
+    m = len(instance.main)
+    least = float(mean_qualities(instance.quality, relaxed.assignment).min())
+    labels = np.maximum(np.bincount(task, minlength=instance.tasks), 1)
+    return theorem_5(
+        epsilon=params["epsilon"], delta=params["delta"], gamma=instance.preliminary / m,
+        gold=params["gold"], n=instance.tasks, m=m, types=params["types"],
+        mean_quality_least=max(least, 1e-12), least_quality=least_quality,
+        mean_quality=instance.gathered(task, worker) / labels,
+    )  # fmt: skip
+
+
+def labels_record(
+    instance: Instance,
+    relaxed: Relaxation,
+    need: float,
+    task: IntArray,
+    worker: IntArray,
+    gold: int,
+    promise: Guarantee,
+) -> dict[str, Scalar]:
+    """What labels cost beside the bound, what they reach, and what was promised of them."""
+    gathered = instance.gathered(task, worker)
+    reached = bound_reached(instance, np.minimum(gathered, need))
+    ratio = promise.ratio
+    return {
+        "bound": relaxed.bound,
+        "labels_task": len(task),
+        "labels_gold": gold,
+        "ratio": len(task) / relaxed.bound,
+        "ratio_all": (len(task) + gold) / relaxed.bound,
+        "covered": float(np.mean(gathered >= need * COVERED)),
+        "bound_reached": reached,
+        "ratio_reached": len(task) / reached if reached else None,
+        "promise": ratio if promise.holds else None,
+        "formula": ratio if ratio is not None and math.isfinite(ratio) else None,
+        "void": "; ".join(promise.failed),
+    }
 
 
 def drawn(params: Params, streams: Streams) -> Instance:

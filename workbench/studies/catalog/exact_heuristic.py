@@ -32,6 +32,7 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
+from workbench.assignment.policies import COVERED
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.base.arrays import BoolArray, FloatArray
@@ -41,7 +42,7 @@ from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import estimate_skills, quality
 from workbench.solving import Solution, Termination, solve
 from workbench.solving.feasibility import rounded
-from workbench.studies.catalog.assignment_trials import COVERED, relaxation
+from workbench.studies.catalog.assignment_trials import relaxation
 from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import (
     Analysis,
