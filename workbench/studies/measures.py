@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from workbench.studies.study import Analysis, Chart, Scalar
-from workbench.studies.summary import means
+from workbench.studies.summary import instance_columns, means
 
 Rows: TypeAlias = pd.DataFrame
 Columns: TypeAlias = Mapping[str, tuple[str, Any]]
@@ -31,6 +31,8 @@ number of rows without a value) and those that `pandas.SeriesGroupBy.agg` knows.
 """
 OF_MEANS = frozenset({"mean", "se", "low", "high", "failed"})
 
+
+instance = instance_columns
 
 # Which trials.
 
@@ -63,11 +65,6 @@ def measured(table: Rows, column: str) -> Rows:
 def varies(rows: Rows, name: str) -> bool:
     """Whether a column has more than one value."""
     return len(rows[name].unique()) > 1
-
-
-def instance_columns(rows: Rows) -> list[str]:
-    """Columns that name what paired trials share: a table of several runs has their seeds too."""
-    return [name for name in ("seed", "repetition") if name in rows]
 
 
 def base_point(

@@ -69,7 +69,6 @@ from workbench.studies.measures import (
     ended,
     fill,
     in_order,
-    instance_columns,
     mean_chart,
     means_of,
     measured,
@@ -198,11 +197,7 @@ def _promise(
 
 
 def best_policies(
-    table: pd.DataFrame,
-    by: Sequence[str],
-    *,
-    policies: Sequence[str] = ONLINE,
-    confidence: float = 0.95,
+    table: pd.DataFrame, by: Sequence[str], *, policies: Sequence[str] = ONLINE
 ) -> pd.DataFrame:
     """Name the best policy of every setting, by the least mean `ratio_repaired`.
 
@@ -244,8 +239,7 @@ def best_policies(
         if len(others):
             pair = along(rows[rows["policy"].isin([first, second])], names)
             gap = paired_differences(
-                pair, pair=instance_columns(pair), method="policy", reference=first,
-                value="ratio_repaired", confidence=confidence,
+                pair, method="policy", reference=first, value="ratio_repaired"
             ).iloc[0]  # fmt: skip
         found.append({
             **names, "best": first, "alike": ", ".join(best["policy"].iloc[1:]),

@@ -155,7 +155,7 @@ def _charts(spread: pd.DataFrame) -> tuple[Chart, ...]:
     )
     # A proven optimum has gap 0, which a logarithmic axis cannot show.
     floor = 1e-3
-    data[gaps] = data[gaps].clip(lower=floor)
+    data[list(gaps)] = data[list(gaps)].clip(lower=floor)
     chart = Chart(
         "gap", "Certified gap at the time limit, many different qualities: medians, bars from "
         f"least to most. Proven optima are drawn at {floor:g} %.",
