@@ -118,4 +118,3 @@ def test_a_report_is_declared():
     assert found.tables["Costs"]["half"].tolist() == [0.75, 3]
     assert found.charts[0].caption == "Costs; 5 trials."
     assert found.charts[0].data["method"].tolist() == ["b"]
-    assert not report(ROWS[3:4]).tables

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from workbench import claims
-from workbench.api._result import Result
+from workbench.api.result import Result
 from workbench.api.studying import STORE
 from workbench.base.text import table
 from workbench.claims import Verdict

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench.api import _doors
-from workbench.api._result import Result
+from workbench.api import inputs
+from workbench.api.result import Result
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import cell, table
@@ -47,7 +47,7 @@ class Hires(Result):
     seed: int
     money: float | None
     found: Hiring
-    given: _doors.Given
+    given: inputs.Given
     pictured = True
 
     @property
@@ -150,12 +150,12 @@ class Hires(Result):
 
 
 def hire(
-    labels: _doors.Table,
-    gold: _doors.Truth,
+    labels: inputs.Table,
+    gold: inputs.Truth,
     *,
     budget: int,
     rule: str = "selected",
-    costs: _doors.PerWorker | float | None = None,
+    costs: inputs.PerWorker | float | None = None,
     money: float | None = None,
     threshold: float | None = None,
     prior: tuple[float, float] | None = None,
@@ -225,13 +225,13 @@ def hire(
     """
     if time_limit is not None:
         checks.number("`time_limit`", time_limit, 0.0, math.inf)
-    given = _doors.given(labels, duplicates=duplicates)
-    control, given = _doors.truth(gold, given)
+    given = inputs.given(labels, duplicates=duplicates)
+    control, given = inputs.truth(gold, given)
     options = HireOptions(
         rule=rule,
         classes=classes,
         prior=prior,
-        costs=_doors.per_worker("costs", costs, given.workers, _prices),
+        costs=inputs.per_worker("costs", costs, given.workers, _prices),
         money=money,
         threshold=threshold,
         time_limit=time_limit,

@@ -345,13 +345,11 @@ def _search_within(
         return search(*job, None, lambda _: None), None, ""
     started = time.perf_counter()
     until = time.time() + options.time_limit
-    outcome = call_within(options.time_limit, search, *job, until)
-    found = outcome.latest or RawSelection(
-        Termination.TIME_LIMIT, np.full(len(caps), np.inf), start
-    )
-    if outcome.ending is not None:
+    latest, ending, note = call_within(options.time_limit, search, *job, until)
+    found = latest or RawSelection(Termination.TIME_LIMIT, np.full(len(caps), np.inf), start)
+    if ending is not None:
         found = replace(found, seconds=time.perf_counter() - started)
-    return found, outcome.ending, outcome.note
+    return found, ending, note
 
 
 def _in_units(problem: SelectionProblem) -> tuple[SelectionProblem, float]:

@@ -240,13 +240,12 @@ def _attempt_within(
         if options.time_limit is None:
             return attempt(*job, None, keep), None, ""
         until = time.time() + options.time_limit
-        outcome = call_within(options.time_limit, attempt, *job, until, on_report=keep)
+        last, ending, note = call_within(options.time_limit, attempt, *job, until, on_report=keep)
     except KeyboardInterrupt:
         if latest is None or not keep_on_interrupt:
             raise
         return latest, Termination.INTERRUPTED, ""
-    latest = outcome.latest or Attempt(RawAnswer(Termination.TIME_LIMIT))
-    return latest, outcome.ending, outcome.note
+    return last or Attempt(RawAnswer(Termination.TIME_LIMIT)), ending, note
 
 
 def attempt(

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from workbench.studies.study import Analysis, Chart, Scalar
+from workbench.studies.study import Analysis, Chart, Scalar, Study
 from workbench.studies.summary import instance_columns, means
 
 Rows: TypeAlias = pd.DataFrame
@@ -48,6 +48,15 @@ def ended(table: Rows) -> str:
         f"{int(bad.sum()):,} of {len(table):,} trials did not end ok ({listing}): "
         "the means are over the others."
     )
+
+
+def conclude(study: Study, table: Rows) -> Analysis:
+    """Analyse a study's trials; of trials none of which ended ok, only how they ended."""
+    if table.empty:
+        return Analysis()
+    if not (table["status"].astype(str) == "ok").any():
+        return Analysis((ended(table),))
+    return study.analyse(table)
 
 
 def ended_well(table: Rows) -> Rows:
@@ -312,10 +321,7 @@ class Report:
 
     def __call__(self, table: Rows) -> Analysis:
         """Analyse a study's trials."""
-        rows = ended_well(table)
-        if rows.empty:
-            return Analysis(findings=(ended(table),))
-        rows = rows.assign(**self.derived)
+        rows = ended_well(table).assign(**self.derived)
         found = self.table.of(rows)
         numbers = {"trials": len(rows), **self.numbers(rows, found)}
         return Analysis(

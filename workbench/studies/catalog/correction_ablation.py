@@ -127,8 +127,6 @@ def _radius(params: Params, instance: Instance) -> float | None:
 def analyse(table: pd.DataFrame) -> Analysis:
     """Labels, error and cover with each choice of t."""
     ok = ended_well(table)
-    if ok.empty:
-        return Analysis(findings=(ended(table),))
     ok = ok.assign(t=ok["radius"].where(ok["correction"] == "user"))
     orders = {"crowd": None, "correction": CORRECTIONS, "gold": None, "t": None}
     found = summarise(
