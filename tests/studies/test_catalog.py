@@ -42,7 +42,7 @@ def test_a_study_keeps_what_studies_promise(name):
 
     kept = {*study.parameters, "repetition", "status", "message", "version", "seed"}
     lost = table.index[table["status"] == "ok"][[0, 3]]
-    spoilt = table.astype({column: object for column in table.select_dtypes("bool")})
+    spoilt = table.astype(dict.fromkeys(table.select_dtypes("bool"), object))
     spoilt.loc[lost, [column for column in table if column not in kept]] = None
     halfway = table.copy()
     numbers = [column for column in table.select_dtypes("number") if column not in kept]

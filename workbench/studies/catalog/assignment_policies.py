@@ -47,7 +47,7 @@ from workbench.assignment.policies import (
     Setting,
     play,
 )
-from workbench.assignment.theorems import Guarantee, theorem_1
+from workbench.assignment.theorems import Guarantee, theorem_1, theorem_2
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.skills import estimate_skills
 from workbench.studies.catalog.assignment_trials import (
@@ -59,9 +59,9 @@ from workbench.studies.catalog.assignment_trials import (
     Relaxation,
     drawn,
     labels_record,
-    promised_2,
     promised_5,
     proven_relaxation,
+    sampling,
 )
 from workbench.studies.measures import (
     along,
@@ -185,13 +185,13 @@ def _promise(
         known = "none" if POLICIES[params["policy"]].call.promise == "none" else "order only"
         return Guarantee(known, failed=(known,))
     assert policy.assigner.sampled is not None
-    least_quality = policy.assigner.sampled.least_quality_used
+    given = sampling(instance, params, policy.assigner.sampled.least_quality_used)
     random = params["arrival"] in ("random", "iid")
     beyond = () if random else ("order of arrival is not random",)
     if params["information"] == "true":
-        found = promised_2(instance, params, least_quality)
+        found = theorem_2(given)
     else:
-        found = promised_5(instance, params, relaxed, least_quality, task, worker)
+        found = promised_5(instance, params, relaxed, given, task, worker)
         beyond = ("run without the ε′ correction", *beyond)
     return replace(found, failed=(*found.failed, *beyond))
 

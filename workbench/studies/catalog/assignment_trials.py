@@ -13,7 +13,7 @@ from crowd_models import AssignmentProblem, TypedProblem
 from workbench.aggregation.voting import Aggregate, linear_weights, weighted_majority
 from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
 from workbench.assignment.policies import COVERED
-from workbench.assignment.theorems import Guarantee, mean_qualities, theorem_2, theorem_5
+from workbench.assignment.theorems import Guarantee, Sampling, mean_qualities, theorem_5
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd import population
 from workbench.crowd.arrivals import adversarial, iid, random_permutation
@@ -188,12 +188,12 @@ class Instance:
         return self.error_of(weighted_majority(votes, weight, seed=seed))
 
 
-def promised_2(instance: Instance, params: Params, least_quality: float) -> Guarantee:
-    """Theorem 2 of an instance, q_min being `least_quality`."""
+def sampling(instance: Instance, params: Params, least_quality: float) -> Sampling:
+    """What Theorems 2 and 5 need of an instance, q_min or q̂_min being `least_quality`."""
     m = len(instance.main)
-    return theorem_2(
-        epsilon=params["epsilon"], delta=params["delta"], gamma=instance.preliminary / m,
-        n=instance.tasks, m=m, least_quality=least_quality,
+    return Sampling(
+        params["epsilon"], params["delta"], instance.preliminary / m, instance.tasks, m,
+        least_quality,
     )  # fmt: skip
 
 
@@ -201,18 +201,15 @@ def promised_5(
     instance: Instance,
     params: Params,
     relaxed: Relaxation,
-    least_quality: float,
+    given: Sampling,
     task: IntArray,
     worker: IntArray,
 ) -> Guarantee:
-    """Theorem 5 of an instance and of the labels bought, q̂_min being `least_quality`."""
-    m = len(instance.main)
+    """Theorem 5 of an instance and of the labels bought."""
     least = float(mean_qualities(instance.quality, relaxed.assignment).min())
     labels = np.maximum(np.bincount(task, minlength=instance.tasks), 1)
     return theorem_5(
-        epsilon=params["epsilon"], delta=params["delta"], gamma=instance.preliminary / m,
-        gold=params["gold"], n=instance.tasks, m=m, types=params["types"],
-        mean_quality_least=max(least, 1e-12), least_quality=least_quality,
+        given, gold=params["gold"], types=params["types"], mean_quality_least=max(least, 1e-12),
         mean_quality=instance.gathered(task, worker) / labels,
     )  # fmt: skip
 

@@ -34,7 +34,7 @@ import pandas as pd
 from crowd_models import AssignmentProblem, requirement
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
 from workbench.assignment.primal import perturb, primal_approximation
-from workbench.assignment.theorems import Guarantee, mean_qualities, theorem_1
+from workbench.assignment.theorems import Guarantee, mean_qualities, theorem_1, theorem_2
 from workbench.assignment.weights import offline_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import generator
@@ -47,9 +47,9 @@ from workbench.studies.catalog.assignment_trials import (
     Relaxation,
     drawn,
     labels_record,
-    promised_2,
     promised_5,
     proven_relaxation,
+    sampling,
 )
 from workbench.studies.measures import (
     along,
@@ -155,7 +155,7 @@ def _sampled(
         assigner.sample(crowd.skill[:, j], capacity[j])
     chosen = [assigner.assign(crowd.skill[:, j], capacity[j]) for j in range(first, len(crowd))]
     assert assigner.sampled is not None
-    promise = promised_2(instance, params, assigner.sampled.least_quality_used)
+    promise = theorem_2(sampling(instance, params, assigner.sampled.least_quality_used))
     worker = np.repeat(np.arange(first, len(crowd)), [len(tasks) for tasks in chosen])
     return MethodRun(np.concatenate(chosen), worker, crowd.skill, promise)
 
@@ -173,8 +173,8 @@ def _adaptive(
         radius=math.sqrt(union / (2 * params["gold"])) if corrected else None,
         mean_quality_least=least if corrected else None,
     )  # fmt: skip
-    least_quality = result.sampled.least_quality_used
-    promise = promised_5(instance, params, relaxed, least_quality, result.task, result.worker)
+    given = sampling(instance, params, result.sampled.least_quality_used)
+    promise = promised_5(instance, params, relaxed, given, result.task, result.worker)
     if not corrected:
         promise = replace(promise, failed=(*promise.failed, "run without the ε′ correction"))
     return MethodRun(result.task, result.worker, result.skill, promise, result.labels_gold)
