@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem
 from tests.assignment.test_assignment_policies import crowd
-from workbench.accuracy.priced_set import best_set_with_costs
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.make_plan import make_plan
@@ -238,17 +237,6 @@ class TestSelection:
         assert first.heuristic.tolist() == other.heuristic.tolist()
         assert first.score == other.score
         assert other.spent == pytest.approx(first.spent * unit)
-
-    @given(seed=st.integers(0, 10**6), unit=UNITS)
-    @settings(max_examples=60, deadline=None)
-    def test_best_set_with_costs(self, seed, unit):
-        rng = np.random.default_rng(seed)
-        m = int(rng.integers(1, 12))
-        skill, cost, price = rng.integers(4, 10, m) / 10, prices(rng, m, seed), 0.01 + seed % 7 / 50
-        first = best_set_with_costs(skill, cost, price)
-        other = best_set_with_costs(skill, cost * unit, price / unit)
-        assert first.workers.tolist() == other.workers.tolist()
-        assert other.cost == pytest.approx(first.cost * unit)
 
 
 class TestSolve:

@@ -13,13 +13,19 @@ from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.majority import prefix_accuracies
 from workbench.accuracy.weighted import (
     log_odds,
-    log_odds_accuracies,
     log_odds_accuracy,
     smallest_weight_gap,
     weighted_accuracies_many,
     weighted_accuracy_many,
 )
 from workbench.base.errors import InputError
+
+
+def log_odds_accuracies(skill, weight_skill=None, **options):
+    """Accuracy of the first 0, 1, …, m workers."""
+    w = skill if weight_skill is None else weight_skill
+    both = [log_odds_accuracy(skill[:n], w[:n], **options) for n in range(len(skill) + 1)]
+    return tuple(np.array(both).T)
 
 
 def voted(skill, estimate, tolerance=0.0):

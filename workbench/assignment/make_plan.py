@@ -19,7 +19,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.crowd import align
-from workbench.crowd._frames import by_task
+from workbench.crowd.frames import by_task
 from workbench.crowd.skills import quality
 from workbench.solving import Solution, Termination, solve
 
