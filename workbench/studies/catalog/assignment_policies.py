@@ -46,6 +46,7 @@ from workbench.assignment.policies import (
 )
 from workbench.assignment.theorems import (
     Guarantee,
+    Sampling,
     mean_qualities,
     theorem_1,
     theorem_2,
@@ -188,18 +189,17 @@ def _promise(
     assert policy.assigner.sampled is not None
     m, random = len(instance.main), params["arrival"] in ("random", "iid")
     beyond = () if random else ("order of arrival is not random",)
-    given = {
-        "epsilon": params["epsilon"], "delta": params["delta"],
-        "gamma": instance.preliminary / m, "n": instance.tasks, "m": m,
-        "least_quality": policy.assigner.sampled.least_quality_used,
-    }  # fmt: skip
+    given = Sampling(
+        params["epsilon"], params["delta"], instance.preliminary / m, instance.tasks, m,
+        policy.assigner.sampled.least_quality_used,
+    )  # fmt: skip
     if params["information"] == "true":
-        found = theorem_2(**given)
+        found = theorem_2(given)
         return Guarantee(found.name, ratio=found.ratio, failed=(*found.failed, *beyond))
     labels = np.maximum(np.bincount(task, minlength=instance.tasks), 1)
     least = float(mean_qualities(instance.quality, relaxed.assignment).min())
     found = theorem_5(
-        **given, gold=params["gold"], types=params["types"],
+        given, gold=params["gold"], types=params["types"],
         mean_quality_least=max(least, 1e-12),
         mean_quality=instance.gathered(task, worker) / labels,
     )  # fmt: skip

@@ -36,6 +36,7 @@ from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.theorems import (
     Guarantee,
+    Sampling,
     mean_qualities,
     theorem_1,
     theorem_2,
@@ -156,9 +157,10 @@ def _sampled(
     ]
     assert assigner.sampled is not None
     promise = theorem_2(
-        epsilon=params["epsilon"], delta=params["delta"], gamma=settings.gamma,
-        n=instance.tasks, m=len(instance.main),
-        least_quality=assigner.sampled.least_quality_used,
+        Sampling(
+            params["epsilon"], params["delta"], settings.gamma, instance.tasks,
+            len(instance.main), assigner.sampled.least_quality_used,
+        )
     )  # fmt: skip
     counts = [len(tasks) for tasks in chosen]
     worker = np.repeat(np.arange(instance.preliminary, len(crowd)), counts)
@@ -180,10 +182,11 @@ def _adaptive(
     )  # fmt: skip
     labels = np.maximum(np.bincount(result.task, minlength=instance.tasks), 1)
     promise = theorem_5(
-        epsilon=params["epsilon"], delta=params["delta"], gamma=gamma, gold=params["gold"],
-        n=instance.tasks, m=len(instance.main), types=params["types"],
-        mean_quality_least=max(least, 1e-12),
-        least_quality=result.sampled.least_quality_used,
+        Sampling(
+            params["epsilon"], params["delta"], gamma, instance.tasks, len(instance.main),
+            result.sampled.least_quality_used,
+        ),
+        gold=params["gold"], types=params["types"], mean_quality_least=max(least, 1e-12),
         mean_quality=instance.gathered(result.task, result.worker) / labels,
     )  # fmt: skip
     formula = promise.ratio

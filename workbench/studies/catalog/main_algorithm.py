@@ -13,7 +13,7 @@ import pandas as pd
 from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.theorems import mean_qualities, theorem_5
+from workbench.assignment.theorems import Sampling, mean_qualities, theorem_5
 from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import hoeffding_radius, quality
@@ -70,9 +70,11 @@ def trial(params: Params, streams: Streams) -> Record:
     chosen[result.task, result.worker] = True
     means = mean_qualities(quality(skill)[kinds], chosen.astype(np.float64))
     promise = theorem_5(
-        epsilon=params["epsilon"], delta=params["delta"], gamma=sample / m, gold=params["gold"],
-        n=n, m=m, types=types, mean_quality_least=least,
-        least_quality=result.sampled.least_quality_used, mean_quality=means,
+        Sampling(
+            params["epsilon"], params["delta"], sample / m, n, m,
+            result.sampled.least_quality_used,
+        ),
+        gold=params["gold"], types=types, mean_quality_least=least, mean_quality=means,
     )  # fmt: skip
     weight = 2 * result.skill[kinds] - 1
     error, unsure = vote_errors(skill[kinds], weight, chosen)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from crowd_models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, TypedProblem, requirement
 from workbench.accuracy.error_rate import lemma_1_bounds
 from workbench.assignment.primal import perturb, primal_approximation
-from workbench.assignment.theorems import theorem_2
+from workbench.assignment.theorems import Sampling, theorem_2
 from workbench.assignment.weights import SampledWeights, sampled_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -63,9 +63,8 @@ def trial(params: Params, streams: Streams) -> Record:
     sampled = _sampled(params, noisy[:, :sample], kinds, need, prices)
     chosen = _assign(noisy[kinds][:, main], sampled, kinds, params, problem.cost, rng)
     promise = theorem_2(
-        epsilon=params["epsilon"], delta=params["delta"], gamma=sample / m, n=n, m=m,
-        least_quality=sampled.least_quality_used,
-    )  # fmt: skip
+        Sampling(params["epsilon"], params["delta"], sample / m, n, m, sampled.least_quality_used)
+    )
     about_error = [why for why in promise.failed if why.startswith("error exponent")]
     blind = unit_blind = None
     if prices is not None:
@@ -125,12 +124,15 @@ def _sampled(
     types, sample = seen.shape
     try:
         return sampled_weights(
-            seen,
-            np.full(sample, params["capacity"]),
-            np.full(types, need),
-            np.bincount(kinds, minlength=types),
+            TypedProblem(
+                seen,
+                np.full(sample, params["capacity"]),
+                np.full(types, need),
+                np.bincount(kinds, minlength=types),
+                np.ones(sample, dtype=np.int64),
+                None if prices is None else prices[:, :sample],
+            ),
             gamma=sample / params["workers"],
-            cost=None if prices is None else prices[:, :sample],
         )
     except InputError as error:
         raise TrialEnded("infeasible", str(error)) from error

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from crowd_models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, TypedProblem, requirement
 from workbench.accuracy.error_rate import vote_errors
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import sampled_weights
@@ -50,8 +50,11 @@ def trial(params: Params, streams: Streams) -> Record:
     estimate, gold = _explore(params, easiness, skill, rng)
     seen = perturb(quality(estimate), seed=rng)
     sampled = sampled_weights(
-        seen[:, :sample], np.full(sample, params["capacity"]), np.full(n, need),
-        np.ones(n, dtype=np.int64), gamma=sample / m, on_infeasible="relax",
+        TypedProblem(
+            seen[:, :sample], np.full(sample, params["capacity"]), np.full(n, need),
+            np.ones(n, dtype=np.int64), np.ones(sample, dtype=np.int64),
+        ),
+        gamma=sample / m, on_infeasible="relax",
     )  # fmt: skip
     chosen = primal_approximation(seen[:, sample:], sampled.weights, problem.capacity, seed=rng)
     error, _ = vote_errors(skill[:, sample:], 2 * estimate[:, sample:] - 1, chosen)
