@@ -14,7 +14,7 @@ from crowd_models import AssignmentProblem
 from tests.assignment.test_assignment_policies import crowd
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.make_plan import make_plan
+from workbench.assignment.make_plan import AssignmentTerms, make_plan
 from workbench.assignment.policies import Setting, play
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.session import AssignmentSession
@@ -310,7 +310,7 @@ def test_plan(unit):
     tasks = pd.Series({f"t{i}": "ab"[i % 2] for i in range(6)})
     cost = pd.DataFrame(rng.uniform(0.5, 2, (9, 2)), index=skills.index, columns=["a", "b"])
     first, other = (
-        make_plan(skills, tasks, capacity=4, epsilon=0.3, costs=cost * factor, time_limit=None)
+        make_plan(skills, tasks, AssignmentTerms(4, 0.3, cost * factor), time_limit=None)
         for factor in (1.0, unit)
     )
     assert other.solution.objective == pytest.approx(first.solution.objective * unit)
