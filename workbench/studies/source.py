@@ -18,7 +18,7 @@ from workbench.base.registry import Registry, load_plugin, plugins
 from workbench.studies.study import Study
 
 CATALOG = "workbench.studies.catalog"
-"""Package that lists its studies in `STUDIES`. It is imported when one of them is asked for."""
+"""Package whose registry `STUDIES` has the studies. It is imported when one is asked for."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Source:
 
     @classmethod
     def of(cls, name: str) -> Source:
-        """Point to a catalog study, or to a `.py` file.
+        """Point to a study by its name in the registry, or to a `.py` file.
 
         Raises
         ------
@@ -50,12 +50,9 @@ class Source:
             if not path.is_file():
                 raise InputError(f"{name}: no such file")
             return cls(str(path.resolve()), hashlib.sha256(path.read_bytes()).hexdigest())
-        if name not in _catalog():
-            raise InputError(
-                f"no study {name!r}: choose from {', '.join(_catalog())}, or give a .py file"
-            )
-        for plugin in plugins():  # a worker process loads the file itself
-            if getattr(plugin.module, "STUDY", None) is _catalog()[name].call:
+        study = _catalog()[name].call
+        for plugin in plugins():
+            if study is getattr(plugin.module, "STUDY", None):
                 return cls(str(plugin.path), plugin.digest)
         return cls(name)
 
@@ -121,7 +118,6 @@ def check_named(named: Iterable[Source], made_with: Iterable[Source], path: Path
 
 
 def _catalog() -> Registry[Study]:
-    """Studies of the catalog, and those that a user's own files have added."""
     studies: Registry[Study] = importlib.import_module(CATALOG).STUDIES
     return studies
 
@@ -132,10 +128,7 @@ def _load(source: Source) -> Study:
         if source.name not in _catalog():
             raise InputError(f"this version of the workbench has no study {source.name!r}")
         return _catalog()[source.name].call
-    path = Path(source.name)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; put the study back where it was")
-    study = getattr(load_plugin(path, source.digest, shared=False).module, "STUDY", None)
+    study = getattr(load_plugin(source.name, source.digest, shared=False).module, "STUDY", None)
     if not isinstance(study, Study):
-        raise InputError(f"{path}: define STUDY = workbench.studies.study.Study(…)")
+        raise InputError(f"{source.name}: define STUDY = workbench.studies.study.Study(…)")
     return study
