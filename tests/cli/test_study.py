@@ -139,7 +139,7 @@ def test_list_and_show(study):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("run", "no-such-study"), "no study 'no-such-study': choose from adaptive-figure-1"),
+        (("run", "no-such-study"), "no study 'no-such-study': there are adaptive-figure-1"),
         (("run", TOYS, "--shard", "3/2"), "--shard 3/2: write I/N with I from 1 to N"),
         (("run", TOYS, "--shard", "a"), "--shard a: write I/N"),
         (("run", TOYS, "--set", "y=1"), "--set y=1: toy has no parameter 'y'"),

@@ -203,7 +203,7 @@ def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
     file.unlink()
     source_module._load.cache_clear()
     report = verify(path)
-    assert "own.py: no such file" in report.text()
+    assert "own.py: No such file" in report.text()
     assert report.sound
 
 
