@@ -25,12 +25,13 @@ from workbench.solving.search.count_bound import (
     usable_pairs,
 )
 from workbench.solving.search.count_relaxation import (
+    CountDuals,
     core_arrays,
     counted_relaxation,
     with_shortfall,
 )
 from workbench.solving.search.local_search import Draft, mend, polish, within_capacity
-from workbench.solving.solution import RawAnswer, Termination
+from workbench.solving.solution import CountProof, RawAnswer, Termination
 
 STAGNATION = 12
 """Rounds of ruin and recreate without a gain after which more tasks are taken, or it ends."""
@@ -60,15 +61,11 @@ OnAssignment = Callable[[FloatArray], None]
 
 def improve(
     problem: AssignmentProblem,
-    shares: FloatArray | None,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
+    duals: CountDuals,
     *,
     seconds: float,
     seed: int,
-    report: OnAssignment | None = None,
-    bound: float | None = None,
-    label_weights: FloatArray | None = None,
+    report: OnAssignment = lambda _: None,
     known: FloatArray | None = None,
     rounds: int = ROUNDS,
 ) -> FloatArray | None:
@@ -76,18 +73,14 @@ def improve(
 
     Parameters
     ----------
-    shares
-        Fractional optimum of the relaxation, shape (n, m), or None.
-    task_weights, worker_prices, label_weights
-        x, z and (of count rows) w: dual values of the relaxation.
+    duals
+        Of the relaxation, with or without count rows. Meeting their bound ends the search.
     seconds
         When to stop; infinity for a bounded number of rounds only.
     seed
         Same seed, same result, unless it or one of its small programs is cut by time.
     report
         Called with every assignment cheaper than all before it.
-    bound
-        A lower bound on the cost: meeting it ends the search.
     known
         A feasible whole assignment to start from, shape (n, m), or None.
     rounds
@@ -99,25 +92,25 @@ def improve(
     covering all tasks; None when none was found.
     """
     until = time.perf_counter() + seconds
-    target = -math.inf if bound is None else _met_at(problem, bound)
+    target = -math.inf if duals.bound is None else _met_at(problem, duals.bound)
+    worker_prices = duals.proof.worker_prices
     random = np.random.Generator(np.random.PCG64(seed))
     best: Draft | None = None
     nearest: Draft | None = None
     failed = 0
-    reduced = reduced_costs(problem, task_weights, worker_prices, label_weights)
+    reduced = reduced_costs(problem, duals.proof)
 
     def better(draft: Draft) -> bool:
         nonlocal best
         if not draft.feasible or (best is not None and draft.cost >= best.cost - draft.step):
             return False
         best = draft
-        if report is not None:
-            report(draft.labels.astype(np.float64))
+        report(draft.labels.astype(np.float64))
         return True
 
     if known is not None:
         better(Draft(problem, known > 0.5))
-    for labels in starts(problem, shares, task_weights, worker_prices, label_weights, random):
+    for labels in starts(problem, duals, random):
         draft = Draft(problem, labels)
         if mend(draft, worker_prices):
             polish(draft, worker_prices, until)
@@ -151,34 +144,18 @@ def _met_at(problem: AssignmentProblem, bound: float) -> float:
 
 
 def starts(
-    problem: AssignmentProblem,
-    shares: FloatArray | None,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    label_weights: FloatArray | None,
-    random: np.random.Generator,
+    problem: AssignmentProblem, duals: CountDuals, random: np.random.Generator
 ) -> Iterator[BoolArray]:
     """Whole assignments within the capacities, from which to mend, one after the other."""
-    if shares is not None:
-        yield within_capacity(problem, shares >= 0.5, shares)
-        yield rounded(problem, shares) > 0.5
-        yield within_capacity(problem, shares >= 1 - 1e-6, shares)
-    yield bought(problem, task_weights, worker_prices, label_weights)
-    if shares is None:
-        return
+    shares = duals.shares
+    yield within_capacity(problem, shares >= 0.5, shares)
+    yield rounded(problem, shares) > 0.5
+    yield within_capacity(problem, shares >= 1 - 1e-6, shares)
+    # Primal Approximation: each worker takes the tasks of highest value q x − c − z > 0.
+    value = -reduced_costs(problem, duals.proof)
+    yield within_capacity(problem, (value > 0) & usable_pairs(problem), value)
     for _ in range(RANDOM_STARTS):
         yield within_capacity(problem, random.random(shares.shape) < shares, shares)
-
-
-def bought(
-    problem: AssignmentProblem,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    label_weights: FloatArray | None = None,
-) -> BoolArray:
-    """Primal Approximation: each worker takes the tasks of highest value q x − c − z > 0."""
-    value = -reduced_costs(problem, task_weights, worker_prices, label_weights)
-    return within_capacity(problem, (value > 0) & usable_pairs(problem), value)
 
 
 def _small_run(seconds: float) -> RunOptions:
@@ -373,26 +350,24 @@ def recreated(
 
 def solve_from_start(
     problem: AssignmentProblem,
-    shares: FloatArray,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
+    relaxed: RawAnswer,
     options: RunOptions,
     *,
-    known: FloatArray | None = None,
+    start: FloatArray | None = None,
     share: float | None = None,
     branching: bool = True,
-    report: Callable[[RawAnswer], None] | None = None,
+    report: Callable[[RawAnswer], None] = lambda _: None,
 ) -> RawAnswer:
     """Heuristic, then HiGHS from its solution on the pairs that can still matter.
 
     Parameters
     ----------
-    shares, task_weights, worker_prices
-        Of the solved relaxation.
+    relaxed
+        The solved relaxation, with its dual values.
     options
         As for HiGHS; the time limit covers everything here.
-    known
-        A feasible whole assignment, shape (n, m), or None.
+    start
+        A feasible whole assignment, by pair, or None.
     share
         Share of the time limit that the heuristic may take; None for what served measured
         problems: 0.3, and 0.1 where pairs are few.
@@ -407,79 +382,58 @@ def solve_from_start(
     RawAnswer
         With the proof of the bound from least numbers of labels.
     """
-    started = time.perf_counter()
-    until = started + (math.inf if options.time_limit is None else options.time_limit)
-
-    def left() -> RunOptions:
-        if options.time_limit is None:
-            return options
-        return replace(options, time_limit=max(until - time.perf_counter(), 0.05))
-
+    started, left = time.perf_counter(), options.countdown()
+    assert relaxed.pairs is not None
     pairs = len(problem.pairs[0])
-    small = pairs <= SMALL
-    if share is None:
-        share = 0.1 if pairs <= FEW else 0.3
-    duals = (
-        None if small else counted_relaxation(problem, task_weights, worker_prices, shares, left())
-    )
-    bound = None if duals is None else duals.bound
-    v, w, u, y = (
-        (task_weights, None, worker_prices, shares)
-        if duals is None
-        else (duals.task_weights, duals.label_weights, duals.worker_prices, duals.shares)
-    )
+    weights, prices = relaxed.duals
+    assert weights is not None
+    assert prices is not None
+    shares = problem.matrix(relaxed.pairs)
+    duals = CountDuals(CountProof(weights, np.zeros(len(weights)), prices), None, shares)
+    if pairs > SMALL:
+        duals = counted_relaxation(problem, duals, left())
+    proofs = () if duals.bound is None else (duals.proof,)
 
-    proofs = () if duals is None else (duals.proof,)
+    def tell(pairs: FloatArray | None, at_least: float | None) -> None:
+        bound = max((b for b in (duals.bound, at_least) if b is not None), default=None)
+        report(RawAnswer(Termination.TIME_LIMIT, pairs, bound=bound, proofs=proofs))
 
-    def told(pairs: FloatArray | None, at_least: float | None) -> None:
-        if report is not None:
-            known_bound = max((b for b in (bound, at_least) if b is not None), default=None)
-            report(RawAnswer(Termination.TIME_LIMIT, pairs, bound=known_bound, proofs=proofs))
-
-    def found(assignment: FloatArray) -> None:
-        told(assignment[problem.pairs], None)
-
-    if bound is not None:
-        told(None if known is None else known[problem.pairs], bound)
-    best = known
-    if not small:
-        best = improve(
+    if duals.bound is not None:
+        tell(start, None)
+    best = None if start is None else problem.matrix(start)
+    if pairs > SMALL:
+        limit = options.time_limit
+        share = share or (0.1 if pairs <= FEW else 0.3)
+        found = improve(
             problem,
-            y,
-            v,
-            u,
-            seconds=math.inf if options.time_limit is None else share * options.time_limit,
+            duals,
+            seconds=math.inf if limit is None else share * limit,
             seed=options.seed,
-            report=found,
-            bound=bound,
-            label_weights=w,
-            known=known,
+            report=lambda assignment: tell(assignment[problem.pairs], None),
+            known=best,
             # Without a limit HiGHS goes on to the optimum: a good start is enough.
-            rounds=0 if options.time_limit is None else ROUNDS,
+            rounds=0 if limit is None else ROUNDS,
         )
-        best = known if best is None else best
-    if not branching:
+        best = best if found is None else found
+    if branching:
+        answer = _branch_and_bound(problem, best, duals, left(), tell)
+        if duals.bound is not None and (answer.bound is None or answer.bound < duals.bound):
+            answer = replace(answer, bound=duals.bound)
+    else:
         cost = math.inf if best is None else float((problem.prices * best).sum())
-        met = bound is not None and cost <= _met_at(problem, bound)
-        return RawAnswer(
+        met = duals.bound is not None and cost <= _met_at(problem, duals.bound)
+        answer = RawAnswer(
             Termination.OPTIMAL if met else Termination.TIME_LIMIT,
             None if best is None else best[problem.pairs],
-            bound=cost if met else bound,
-            proofs=proofs,
-            seconds=time.perf_counter() - started,
+            bound=cost if met else duals.bound,
         )
-    answer = _branch_and_bound(problem, best, v, u, w, left(), told)
-    if bound is not None and (answer.bound is None or answer.bound < bound):
-        answer = replace(answer, bound=bound)
     return replace(answer, proofs=proofs, seconds=time.perf_counter() - started)
 
 
 def _branch_and_bound(
     problem: AssignmentProblem,
     best: FloatArray | None,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    label_weights: FloatArray | None,
+    duals: CountDuals,
     options: RunOptions,
     report: Callable[[FloatArray, float | None], None],
 ) -> RawAnswer:
@@ -488,9 +442,7 @@ def _branch_and_bound(
     cost = math.inf
     if best is not None:
         cost = float((problem.prices * best).sum())
-        zeros, ones = fixed_pairs(
-            problem, task_weights, worker_prices, cost, label_weights=label_weights
-        )
+        zeros, ones = fixed_pairs(problem, duals.proof, cost)
         if bool((zeros & ones).any()):
             return RawAnswer(Termination.OPTIMAL, best[problem.pairs], bound=cost)
         # The start must stay a solution, though only what is cheaper is looked for.
