@@ -68,27 +68,3 @@ def test_same_optimum_and_the_answer_leads_back(problem):
         worker_prices=back.lift_workers(counted.worker_prices),
     )
     assert proof.status == "proven"
-
-
-def test_skills_estimated_from_gold_take_few_values():
-    rng = np.random.Generator(np.random.PCG64(1))
-    skill = rng.binomial(10, rng.uniform(0.5, 1, (1, 5000))) / 10
-    problem = TypedProblem((2 * skill - 1) ** 2, 50, 5.0, [10_000], np.ones(5000, dtype=np.int64))
-    merged = problem.merged().problem
-    assert merged.shape == (1, len(np.unique(problem.quality)))
-    assert merged.shape[1] <= 11
-    assert solve(merged, "typed").objective == pytest.approx(
-        solve(problem, "typed").objective, rel=1e-9
-    )
-
-
-def test_different_in_one_thing_is_different():
-    same = TypedProblem([[0.5, 0.5]], 4, 1.0, [4], [1, 2])
-    assert same.merged().problem.shape == (1, 1)
-    assert same.merged().problem.workers.tolist() == [3]
-    assert TypedProblem([[0.5, 0.5]], [3, 4], 1.0, [4], [1, 2]).merged().problem.shape == (1, 2)
-    for change in ({"cost": [[1.0, 2.0]]}, {"available": [[True, False]]}):
-        other = TypedProblem([[0.5, 0.5]], 4, 1.0, [4], [1, 2], **change)
-        assert other.merged().problem.shape == (1, 2)
-    asked = TypedProblem([[0.5], [0.5]], 4, [1.0, 0.5], [4, 4], [3])
-    assert asked.merged().problem.shape == (2, 1)

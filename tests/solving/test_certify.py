@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import by_enumeration, random_problem, small_problems
+from instances import by_enumeration, small_problems
 
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.base.errors import InputError
@@ -47,11 +47,6 @@ def test_a_label_removed(at):
     assert "cover (2)" in failed(certify(PROBLEM, assignment=changed, whole=True))
 
 
-def test_a_worker_with_one_too_many():
-    changed = one_changed(WHOLE.assignment, np.s_[:, 0], 1.0)
-    assert "capacity (1)" in failed(certify(PROBLEM, assignment=changed, whole=True))
-
-
 def test_an_unavailable_pair():
     changed = one_changed(WHOLE.assignment, (0, 3), 1.0)
     assert "only available pairs" in failed(certify(PROBLEM, assignment=changed, whole=True))
@@ -88,14 +83,6 @@ def test_nan_and_infinity_never_pass(bad, where, whole, exact):
         assert not farkas(PROBLEM, parts["task_weights"], parts["worker_prices"])
 
 
-def test_weights_that_overflow_prove_nothing():
-    huge = np.full(3, 1e308)
-    with np.errstate(over="ignore", invalid="ignore"):
-        certificate = certify(PROBLEM, task_weights=huge, worker_prices=np.zeros(4))
-    assert certificate.status == "failed"
-    assert failed(certificate) == {"bound is a number"}
-
-
 @pytest.mark.parametrize("task", range(3))
 @pytest.mark.parametrize("factor", [0.5, 1.001, 2.0, 100.0])
 def test_a_task_weight_changed(task, factor):
@@ -129,16 +116,6 @@ def test_inflated_duals_keep_the_bound_valid():
         assert certificate.exact_bound <= RELAXED.objective + 1e-9
 
 
-def test_a_bound_beyond_the_cost_fails():
-    # An assignment that costs less than the optimum is caught even when nothing else is.
-    cheaper = np.zeros((1, 1))
-    problem = AssignmentProblem([[1.0]], 1, 1.0)
-    certificate = certify(
-        problem, assignment=cheaper, task_weights=np.ones(1), worker_prices=np.zeros(1)
-    )
-    assert "bound ≤ cost" in failed(certificate)
-
-
 def test_tiny_costs_and_requirements_are_held_to_their_own_scale():
     priced = AssignmentProblem([[1.0, 1.0]], 1, 1.0, cost=[[1e-9, 2e-9]])
     dear = certify(
@@ -168,15 +145,6 @@ def test_wrong_shapes_are_refused(name, parts):
     if "task_weights" in parts:
         with pytest.raises(InputError, match=name):
             lagrangian(PROBLEM, **parts)
-
-
-def test_bound_alone_and_nothing():
-    bound = certify(PROBLEM, task_weights=RELAXED.task_weights, worker_prices=RELAXED.worker_prices)
-    assert bound.status == "bound"
-    assert bound.lower_bound == pytest.approx(RELAXED.objective)
-    assert certify(PROBLEM).status == "unproven"
-    assert certify(PROBLEM, assignment=RELAXED.assignment).status == "feasible"
-    assert certify(PROBLEM, task_weights=np.ones(3)).status == "unproven"
 
 
 def naive(problem, v, u, priced=True):
@@ -216,15 +184,6 @@ def test_exact_bound_has_no_shortcut_that_shows(problem, data):
     assert exact == naive(problem.typed, by_class, by_worker)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_exact_bound_of_a_larger_program(seed):
-    problem = random_problem(seed, 40, 30)
-    solution = solve(problem, "relaxation", exact=True)
-    v, u = solution.task_weights, solution.worker_prices
-    assert solution.certificate.exact_bound == naive(problem, v, u)
-    assert float(solution.certificate.exact_bound) == pytest.approx(solution.bound, rel=1e-12)
-
-
 def test_rounding_up_is_careful():
     problem = AssignmentProblem([[1.0, 1.0]], 1, 2.0)
     v, u = np.ones(1), np.zeros(2)
@@ -246,19 +205,3 @@ def test_decimals_that_meet_a_requirement_only_in_decimal():
         solution = solve(problem, "ip", exact=exact)
         assert solution.objective == 2
         assert solution.certificate.status == "proven"
-
-
-def test_plain_types():
-    import json
-
-    certificate = certify(
-        PROBLEM,
-        task_weights=RELAXED.task_weights,
-        worker_prices=RELAXED.worker_prices,
-        exact=True,
-    )
-    told = json.loads(json.dumps(certificate.as_dict()))
-    assert Fraction(told["exact_bound"]) == certificate.exact_bound
-    with np.errstate(over="ignore", invalid="ignore"):
-        bad = certify(PROBLEM, task_weights=np.full(3, 1e308), worker_prices=np.zeros(4))
-    json.dumps(bad.as_dict(), allow_nan=False)

@@ -7,7 +7,6 @@ import select
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ import pytest
 from crowd_models import AssignmentProblem, SelectionProblem, requirement
 from workbench.solving import Termination, certify, deadline, hiring, linear, solve, solver
 from workbench.solving.deadline import GRACE, Outcome, call_within, serve
-from workbench.solving.solution import RawAnswer
 
 EASY = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 2, 1.0)
 
@@ -87,16 +85,6 @@ def test_a_module_of_the_working_directory_stands_in_for_nothing(tmp_path, monke
         (tmp_path / name).write_text("raise SystemExit('the wrong module')")
     monkeypatch.chdir(tmp_path)
     assert call_within(30, gives, 1) == Outcome(1)
-
-
-def test_an_empty_entry_of_the_path_is_the_working_directory(tmp_path, monkeypatch, children):
-    (tmp_path / "only_here.py").write_text("def answer(report):\n    return 42\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend("")
-    import only_here
-
-    assert call_within(30, only_here.answer) == Outcome(42)
-    del sys.modules["only_here"]
 
 
 def test_the_limit_ends_a_child_that_does_not(children):
@@ -222,16 +210,6 @@ def test_a_hard_program_keeps_to_its_limit(children):
     assert len(children) == 1
 
 
-@pytest.mark.parametrize("route", ["arrays", "pyomo"])
-@pytest.mark.parametrize("formulation", ["ip", "relaxation", "dual", "typed"])
-def test_an_easy_program_is_done_within_its_limit(children, route, formulation):
-    limited = solve(EASY, formulation, route=route, time_limit=30)
-    free = solve(EASY, formulation, route=route)
-    assert limited.solved
-    assert limited.objective == free.objective
-    assert limited.assignment.tolist() == free.assignment.tolist()
-
-
 def ended(seconds, job, *arguments, on_report=None):
     reports = []
     job(*arguments, lambda told: (reports.append(told), on_report(told)))
@@ -299,30 +277,6 @@ def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
     assert solution.note == outcome.note
 
 
-def test_infeasible_without_time_to_say_why(monkeypatch):
-    latest = solver.Attempt(RawAnswer(Termination.INFEASIBLE, note="no time"))
-    monkeypatch.setattr(
-        solver, "call_within", lambda *_, **__: Outcome(latest, Termination.TIME_LIMIT)
-    )
-    solution = solve(EASY, "ip", time_limit=10)
-    assert solution.termination is Termination.TIME_LIMIT
-    assert solution.infeasibility is None
-    assert solution.note == "no time"
-
-
-def test_reports_on_the_way():
-    reports = []
-    problem = hard_problem()
-    options = solver.RunOptions(time_limit=0.3)
-    found = solver.attempt(
-        problem, "ip", "arrays", "mip", options, time.time() + 0.6, reports.append
-    )
-    assert found.answer.termination is Termination.TIME_LIMIT
-    assert found.answer.pairs is not None
-    assert reports
-    assert reports[0].relaxed is not None
-
-
 def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
     def killed(seconds, job, *arguments, on_report=None):
         reports = []
@@ -335,16 +289,3 @@ def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
     assert solution.objective is not None
     assert solution.certificate.status in ("proven", "feasible")
     assert "exit code -9" in solution.as_dict()["message"]
-
-
-def test_a_dual_that_was_not_finished_has_a_bound_and_no_objective(monkeypatch):
-    weights = solver.attempt(
-        EASY, "dual", "arrays", "", solver.RunOptions(), None, [].append
-    ).answer
-    half = replace(weights, termination=Termination.TIME_LIMIT, pairs=None)
-    monkeypatch.setattr(linear, "run_arrays", lambda *_: half)
-    solution = solve(EASY, "dual")
-    assert solution.termination is Termination.TIME_LIMIT
-    assert solution.bound == pytest.approx(2.325)
-    assert solution.objective is solution.gap is None
-    assert solution.certificate.status == "bound"
