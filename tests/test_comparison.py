@@ -8,7 +8,15 @@ import pytest
 
 from crowd_models import requirement
 from workbench.base.errors import InputError
-from workbench.comparison import COLUMNS, METHODS, POLICIES, compare, recorded, simulated, summarise
+from workbench.comparison import (
+    COLUMNS,
+    METHODS,
+    ONLINE_POLICIES,
+    compare,
+    recorded,
+    simulated,
+    summarise,
+)
 from workbench.crowd.population import Crowd, specialists
 
 
@@ -85,7 +93,7 @@ def test_policies_know_only_their_gold_answers_and_pay_for_them():
     assert table["re-solve"].labels_gold == 52 * 2 * 15
     assert table["dual descent"].labels_gold == 40 * 2 * 15  # no preliminary worker
     assert table["coverage-aware"].labels_task <= table["adaptive"].labels_task
-    for method in POLICIES:
+    for method in ONLINE_POLICIES:
         row = table[method]
         assert row.labels_task > 0
         assert row.cost == row.labels_task + row.labels_gold
@@ -95,7 +103,7 @@ def test_policies_know_only_their_gold_answers_and_pay_for_them():
 def test_a_method_added_at_the_end_leaves_the_others_as_they_were():
     few, more = np.random.SeedSequence(4).spawn(8), np.random.SeedSequence(4).spawn(len(METHODS))
     assert [one.spawn_key for one in few] == [one.spawn_key for one in more[:8]]
-    assert METHODS[8:] == POLICIES
+    assert METHODS[8:] == ONLINE_POLICIES
 
 
 def test_unknown_truth_is_not_scored():

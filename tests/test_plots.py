@@ -22,7 +22,7 @@ from tests.pictures import (
 from workbench import plots
 from workbench.base.errors import InputError
 from workbench.comparison import METHODS
-from workbench.selection.hire import hire
+from workbench.selection.hire import HireOptions, hire
 from workbench.studies.study import Chart
 
 
@@ -316,7 +316,7 @@ def hired(budget=8, counts=COUNTS, classes=2, **options):
     ]
     labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
     gold = pd.Series({f"c{i}": str(i % classes) for i in range(max(n for _, n in counts.values()))})
-    return hire(labels, gold, budget, **options)
+    return hire(labels, gold, budget, HireOptions(**options))
 
 
 def legend(figure):

@@ -22,8 +22,9 @@ from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
 from workbench.aggregation.message_passing import message_passing
 from workbench.aggregation.voting import Aggregate, linear_weights, majority, weighted_majority
+from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
-from workbench.assignment.policies import KINDS, ArrivingWorker, Setting, play
+from workbench.assignment.policies import ArrivingWorker, Setting, play
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import OnInfeasible, offline_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -147,7 +148,7 @@ class ComparisonRow:
 
 COLUMNS = tuple(field.name for field in fields(ComparisonRow))
 
-POLICIES = ("coverage-aware", "re-solve", "dual descent")
+ONLINE_POLICIES = ("coverage-aware", "re-solve", "dual descent")
 """Online policies beyond the paper, as `workbench.assignment.policies` names them."""
 
 METHODS = (
@@ -159,8 +160,13 @@ METHODS = (
     "random + message passing",
     "random + majority",
     "random + weighted majority",
-    *POLICIES,  # new methods come last: each has the random stream of its place
+    *ONLINE_POLICIES,  # new methods come last: each has the random stream of its place
 )
+
+
+def methods() -> tuple[str, ...]:
+    """Name the methods compared: `METHODS`, and the policies of a user's own."""
+    return (*METHODS, *POLICIES.added())
 
 
 def simulated(
@@ -325,10 +331,11 @@ def compare(
     Yields
     ------
     ComparisonRow
-        In the order of `METHODS`. The lower bound is the integer program's, the same for every
+        In the order of `methods()`. The lower bound is the integer program's, the same for every
         method that buys labels; relaxation and dual stand beside their own.
     """
-    seeds = dict(zip(METHODS, seed.spawn(len(METHODS)), strict=True))
+    names = methods()
+    seeds = dict(zip(names, seed.spawn(len(names)), strict=True))
     problem = instance.problem(instance.main)
     exact = solve(problem, "ip", time_limit=time_limit, threads=threads)
     relaxed = solve(problem, "typed")
@@ -370,7 +377,7 @@ def compare(
             partial(_random_labels, instance, budget, known, graph),
             vote, exact_error=method != "random + message passing",
         )  # fmt: skip
-    for method in POLICIES:
+    for method in (*ONLINE_POLICIES, *POLICIES.added()):
         yield _row(
             method, instance, bound, seeds[method],
             partial(_policy_labels, instance, answers, method, on_infeasible, seeds[method]),
@@ -494,7 +501,7 @@ def _policy_labels(
         )
         for j, capacity in enumerate(instance.capacity[order].tolist())
     )
-    sampled = KINDS[name].sample
+    sampled = POLICIES[name].call.uses_sample
     setting = Setting(
         instance.kinds, instance.epsilon, len(order) - first, told[:first] if sampled else (),
         on_infeasible=on_infeasible,

@@ -50,7 +50,7 @@ _RANGES: dict[str, tuple[float, float, str]] = {
     ),
     "cost": _PRICE,
     "costs": _PRICE,
-    "money": _PRICE,
+    "money": (0.0, LARGEST_PRICE, f"give a number from 0 to {LARGEST_PRICE:g}"),
     "available": (0.0, 1.0, "give true or false, 1 or 0"),
     "gain": (-LARGEST_PRICE, LARGEST_PRICE, f"give at most {LARGEST_PRICE:g} either way"),
     "budget": (1.0, math.inf, "give a whole number, 1 or more"),

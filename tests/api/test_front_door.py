@@ -16,7 +16,7 @@ import pytest
 import workbench as wb
 from tests.api.crowds import crowd
 from workbench import api
-from workbench.api._result import Result
+from workbench.api.result import Result
 
 LABELS, GOLD = crowd(task="q{}".format, worker="w{}".format, label="ny".__getitem__)
 

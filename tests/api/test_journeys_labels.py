@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import workbench as wb
 from tests.api.crowds import TASKS, crowd
-from workbench.api import _doors
+from workbench.api import inputs
 from workbench.api.hiring import _prices
 from workbench.base.text import strict_json
 
@@ -192,9 +192,9 @@ def test_what_is_accepted_for_gold(labels, gold, files):
 def test_what_is_accepted_for_prices(labels, gold, files):
     costs = pd.read_csv("costs.csv")
     by_worker = costs.set_index("worker")["cost"]
-    workers = _doors.given(labels).workers
+    workers = inputs.given(labels).workers
     for prices in (costs, by_worker, by_worker.rename("price"), by_worker.to_dict(), "costs.csv"):
-        read = _doors.per_worker("costs", prices, workers, _prices)
+        read = inputs.per_worker("costs", prices, workers, _prices)
         assert read.to_dict() == by_worker.to_dict()
     within = wb.hire(labels, gold, budget=5, costs=by_worker.to_dict(), money=4)
     assert sum(by_worker[within.chosen]) == within.to_dict()["money"]["spent"] <= 4
@@ -344,7 +344,7 @@ MISTAKES = {
         "a task that is a list",
     ),
     "twice": (lambda x, y: wb.aggregate(pd.concat([x, x])), "duplicates='first'"),
-    "method": (lambda x, y: wb.aggregate(x, method="best"), "`method` is 'best': give"),
+    "method": (lambda x, y: wb.aggregate(x, method="best"), "no aggregator 'best': there are"),
     "no skills": (lambda x, y: wb.aggregate(x, method="weighted-linear"), "needs skills: give"),
     "idle option": (lambda x, y: wb.aggregate(x, iterations=5), "`iterations` is for"),
     "rule": (lambda x, y: wb.hire(x, y, budget=2, rule="best"), "rule 'best' is unknown"),

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_models import TypedProblem, requirement
+from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.policies import (
     COVERED,
-    KINDS,
     LEAST_QUALITY,
     ArrivingWorker,
     CoverageAware,
@@ -59,7 +59,7 @@ def gathered(setting, workers, run):
 
 
 class TestEveryPolicy:
-    @pytest.mark.parametrize("name", KINDS)
+    @pytest.mark.parametrize("name", POLICIES)
     @pytest.mark.parametrize(("masked", "priced"), [(False, False), (True, False), (False, True)])
     def test_keeps_to_capacity_and_availability_and_repeats_itself(self, name, masked, priced):
         bought = 0
@@ -114,7 +114,7 @@ class TestEveryPolicy:
 
     def test_unknown_names_and_missing_knowledge(self):
         setting, workers = crowd(1)
-        with pytest.raises(InputError, match="no policy is called 'best'"):
+        with pytest.raises(InputError, match="no policy 'best'"):
             play("best", setting, workers, seed=0)
         blind = Setting(setting.task_class, 0.3, len(workers))
         with pytest.raises(InputError, match="preliminary"):
@@ -387,7 +387,7 @@ def test_every_run_that_covers_costs_at_least_the_certified_bound():
     for seed in range(6):
         setting, workers = crowd(seed, m=60, capacity=20)
         bound = solve(Hindsight(setting, seed=0).problem, "typed").certificate.lower_bound
-        for name in KINDS:
+        for name in POLICIES:
             run, _ = play(name, setting, workers, seed=seed)
             if (gathered(setting, workers, run) >= setting.need * COVERED).all():
                 reached += 1

@@ -56,6 +56,7 @@ def test_a_plugin_registers_once_and_anew_when_changed(own) -> None:
     assert FAMILY["mine"].call == 1
     load_plugin(own("FAMILY.register(Entry('other', 2, '', ''))"))
     assert list(FAMILY) == ["pi", "other"]
+    assert FAMILY.added() == ("other",)
     with pytest.raises(InputError, match="has changed"):
         load_plugin(path, plugin.digest)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.claims.made_up import Tables, framed, run_serially
 from workbench.claims import Ruling, judge, selection
-from workbench.selection import guarantees, rules, scores
+from workbench.selection import bounds, rules, scores
 from workbench.studies.catalog import (
     _selection,
     selection_bound,
@@ -407,7 +407,7 @@ def promised_without_n(monkeypatch):
 
 
 def tenth_of_the_width(monkeypatch):
-    whole = guarantees.interval
+    whole = bounds.interval
 
     def interval(known, chosen, *, confidence):
         low, high = whole(known, chosen, confidence=confidence)

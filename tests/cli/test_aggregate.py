@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench.aggregation import AGGREGATORS as METHODS
 from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.aggregation.voting import (
     expected_accuracy,
@@ -17,7 +18,6 @@ from workbench.aggregation.voting import (
     majority,
     weighted_majority,
 )
-from workbench.cli.aggregate import METHODS
 from workbench.crowd.votes import Votes
 
 BASE = ("aggregate", "--labels", "labels.csv")

@@ -201,7 +201,7 @@ BAD = {
     "gamma too large": (("--labels", "L", "--gold", "G", "--gamma", "1000"), "gamma is 1000"),
     "control": (("--labels", "L", "--gold", "G", "--control", "1.5"), "control"),
     "skill": (("--skill", "1.2"), "1.2"),
-    "capacity": (("--capacity", "-3"), "--capacity -3"),
+    "capacity": (("--capacity", "-3"), "--capacity is -3"),
     "capacity file": (("--labels", "L", "--gold", "G", "--capacity", "no.csv"), "no.csv"),
     "capacity words": (("--capacity", "many"), "a simulated crowd takes a whole number"),
     "costs simulated": (("--costs", "c.csv"), "--costs is for recorded labels"),

@@ -6,7 +6,7 @@ import highspy
 import pytest
 
 from crowd_models.files import read_problem
-from workbench.cli.problems import FORMULATIONS
+from workbench.cli.options import FORMULATIONS
 from workbench.solving import solve
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from crowd_models.files import read_problem
 from workbench import solving
-from workbench.cli.problems import FORMULATIONS, ROUTES
+from workbench.cli.options import FORMULATIONS
+from workbench.cli.solve import ROUTES
 from workbench.solving import Certificate, Solution, Termination
 
 KEYS = {

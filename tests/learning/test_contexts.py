@@ -12,7 +12,8 @@ from workbench.learning.context_skills import SkillTable
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext, context_seeds
 from workbench.learning.draws import Draws
 from workbench.learning.learners import Oracle
-from workbench.learning.ls_ol import LsOl, TaskLabel
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.online import TaskLabel
 from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
@@ -65,24 +66,6 @@ def test_each_context_is_a_learner_of_its_own(weighted: bool) -> None:
     assert together.counts["asked"] == sum(one.counts["asked"] for one in alone)
 
 
-def test_the_first_contexts_do_not_depend_on_the_later_ones() -> None:
-    two, three = context_seeds(5, 2), context_seeds(5, 3)
-    assert [s.spawn_key for s in two] == [s.spawn_key for s in three[:2]]
-    assert len({s.spawn_key for s in three}) == 3
-
-
-def test_regret_in_contexts_alike_is_that_many_times_one() -> None:
-    # 4 contexts of equal skills over 4T tasks explore four times as much as one over T.
-    one = play_contexts(
-        ContextualLsOl(5, SCHEDULE, ["x"], seed=1), SkillTable({"x": SKILL}), 500, seed=3
-    )
-    table = SkillTable(dict.fromkeys("abcd", SKILL))
-    four = play_contexts(ContextualLsOl(5, SCHEDULE, list("abcd"), seed=1), table, 2000, seed=3)
-    assert one.explored[-1] == SCHEDULE.exploration_steps(500)
-    tasks = np.unique(four.contexts, return_counts=True)[1].tolist()
-    assert four.explored[-1] == sum(SCHEDULE.exploration_steps(n) for n in tasks)
-
-
 def test_different_best_sets_are_learned() -> None:
     skill = {
         "image": np.array([0.85, 0.85, 0.85, 0.55, 0.55, 0.55]),
@@ -91,9 +74,9 @@ def test_different_best_sets_are_learned() -> None:
     table = SkillTable(skill)
     schedule = practical(12.0, 1.0)
     contextual = ContextualLsOl(6, schedule, list(skill), seed=1)
-    knowing = play_contexts(contextual, table, 3000, seed=3)
+    knowing = play_contexts(contextual, table, 2000, seed=3)
     blind = IgnoringContext(LsOl(6, schedule, seed=1))
-    ignorant = play_contexts(blind, table, 3000, seed=3)
+    ignorant = play_contexts(blind, table, 2000, seed=3)
     for context, p in skill.items():
         assert set(contextual.best_at(context).tolist()) == set(best_set(p).workers.tolist())
         assert np.abs(contextual.estimates_at(context) - p).max() < 0.2
@@ -105,7 +88,7 @@ def test_different_best_sets_are_learned() -> None:
         loss.append(lost / (exploited[-1] - exploited[99]))
     assert loss[0] < 0.2 * loss[1]
     assert (blind.best_at("audio") == blind.best_at("image")).all()
-    assert (blind.estimates_at("audio") == blind.policy.estimates).all()
+    assert (blind.estimates_at("audio") == blind.learner.estimates).all()
 
 
 def test_the_regret_is_against_each_contexts_best_set() -> None:
@@ -120,7 +103,7 @@ def test_the_regret_is_against_each_contexts_best_set() -> None:
     assert played.regrets == pytest.approx(np.where(in_b, loss, 0.0))
 
 
-@pytest.mark.parametrize("stop", [0, 1, 5, 60, 61])
+@pytest.mark.parametrize("stop", [0, 61])
 @pytest.mark.parametrize("waiting", [False, True])
 def test_save_and_resume_changes_nothing(tmp_path: Path, stop: int, waiting: bool) -> None:
     names = list("abcde")
@@ -169,24 +152,6 @@ def test_leaving_and_joining_is_for_all_contexts() -> None:
     assert learner.ask("next", "x").workers.tolist() == [0, 1, 2, 3]
 
 
-def test_who_is_dropped_in_one_context_stays_in_the_other() -> None:
-    names = list("abcdef")
-    learner = ContextualLsOl(names, practical(5.0, 5.0), ["x", "y"], vetting=Vetting(0.3), seed=5)
-    for t in range(60):
-        ask = learner.ask(t, "x")
-        learner.tell({int(i): int(i != 3) for i in ask.workers})
-    dropped = {one.worker for one in learner.learners["x"].removed}
-    assert 3 in dropped
-    assert 3 in learner.ask("y", "y").workers
-    learner.tell({})
-    learner.leave("d")
-    assert 3 not in learner.ask("again", "y").workers
-    learner.tell({})
-    assert learner.join("d") == 3
-    assert not learner.learners["x"].present[3]
-    assert learner.learners["y"].present[3]
-
-
 def test_misuse_is_named() -> None:
     with pytest.raises(InputError, match="one name or more"):
         ContextualLsOl(3, SCHEDULE, [], seed=0)
@@ -207,16 +172,3 @@ def test_misuse_is_named() -> None:
     learner.tell([1, 1, 1])
     with pytest.raises(InputError, match="has been here"):
         learner.ask("t", "b")
-    with pytest.raises(InputError, match="empty"):
-        SkillTable({})
-    with pytest.raises(InputError, match="as many workers"):
-        SkillTable({"a": [0.5], "b": [0.5, 0.6]})
-
-
-def test_a_late_task_of_no_name_is_refused() -> None:
-    learner = ContextualLsOl(3, SCHEDULE, ["x"], seed=0)
-    learner.ask(1, "x")
-    learner.tell([1, 1, 1])
-    for task in ([1], {}, 1.0, True, None):
-        with pytest.raises(InputError, match="task is"):
-            learner.late(task, {0: 1})  # type: ignore[arg-type]

@@ -9,11 +9,10 @@ from workbench.base.errors import InputError
 from workbench.learning import engine
 from workbench.learning.draws import Draws
 from workbench.learning.engine import KINDS, simulate
-from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import practical, theoretical
 from workbench.learning.vetting import Vetting
 
-CASES = list(configurations(50, seed=23, horizon=220))
+CASES = list(configurations(32, seed=23, horizon=160))
 TABLE_1 = [0.763, 0.781, 0.625, 0.783, 0.727]
 
 
@@ -44,14 +43,14 @@ def test_same_as_the_streaming_object(case):
         assert learner.kinds["retest"] == runs.retests[run, -1]
 
 
-@pytest.mark.parametrize("case", CASES[:24], ids=range(24))
+@pytest.mark.parametrize("case", CASES[:16], ids=range(16))
 def test_the_books_are_those_of_the_steps(case):
     """Regret and cost, added up step by step from their definitions."""
     M = case.skill.shape[1]
     price = np.linspace(0.5, 2, M)
     tasks = np.unique(np.linspace(1, case.horizon, 7).astype(int))
     runs = simulate(
-        case.draws(), case.schedule, case.horizon, costs=price, trace=True, realised=True,
+        case.draws(), case.schedule, case.horizon, costs=price, trace=True,
         checkpoints=tasks, **case.options,
     )  # fmt: skip
     weighted = case.options["weighted"]
@@ -82,13 +81,12 @@ def test_the_books_are_those_of_the_steps(case):
             extra = paid - (0 if kind == "retest" else price[best.workers].sum())
             explores = kind != "exploit"
             rows.append(
-                [lost * explores, lost * ~np.bool_(explores), paid, extra * explores,
-                 extra * ~np.bool_(explores), len(who), trace.label[t] == trace.truth[t]]
+                [lost * explores, lost * (not explores), paid, extra, len(who)]
             )  # fmt: skip
         sums = np.cumsum(np.array(rows, dtype=float), axis=0)[tasks - 1].T
         found = (
-            runs.exploration_regret, runs.exploitation_regret, runs.spent,
-            runs.exploration_extra_cost, runs.exploitation_extra_cost, runs.labels, runs.realised,
+            runs.exploration_regret, runs.exploitation_regret, runs.spent, runs.cost_regret,
+            runs.labels,
         )  # fmt: skip
         for expected, got in zip(sums, found, strict=True):
             np.testing.assert_allclose(got[run], expected, rtol=1e-9, atol=1e-9)
@@ -106,7 +104,7 @@ def test_the_books_are_those_of_the_steps(case):
 
 def test_taking_runs_in_turn_changes_nothing(monkeypatch):
     skill = np.random.default_rng(1).uniform(0.3, 1, (7, 4))
-    options = {"seed": 3, "delay": 4, "vetting": Vetting(0.3, 2), "trace": True, "realised": True}
+    options = {"seed": 3, "delay": 4, "vetting": Vetting(0.3, 2), "trace": True}
     together = simulate(skill, practical(2, 3), 300, **options)
     monkeypatch.setattr(engine, "CELLS", 1500)
     in_turn = simulate(skill, practical(2, 3), 300, **options)
@@ -136,14 +134,6 @@ def test_checkpoints_only_look():
     np.testing.assert_allclose(shorter.regret[:, 0], some.regret[:, 1], rtol=1e-12)
 
 
-def test_realised_reward_is_the_expected_one():
-    options = {"runs": 40, "seed": 6, "realised": True, "checkpoints": [3000]}
-    for weighted in (False, True):
-        runs = simulate([0.9, 0.8, 0.75, 0.6], practical(2, 3), 3000, weighted=weighted, **options)
-        difference = runs.realised[:, 0] - runs.reward[:, 0]
-        assert abs(difference.mean()) < 4 * np.sqrt(3000) * 0.5 / np.sqrt(40)
-
-
 def test_it_learns():
     """Regret per task falls; S* of unequal workers is found in nearly all runs."""
     skill = [0.95, 0.65, 0.6, 0.55, 0.55]
@@ -161,16 +151,11 @@ def test_a_crowd_that_errs_teaches_the_reverse():
     np.testing.assert_allclose(runs.estimates.mean(axis=0), 1 - skill, atol=0.1)
 
 
-def test_estimates_converge_on_the_skills():
-    runs = simulate(TABLE_1, practical(100, 4), 30_000, runs=20, seed=2)
-    np.testing.assert_allclose(runs.estimates.mean(axis=0), TABLE_1, atol=0.02)
-
-
 def test_identical_labels_keep_the_majority_wrong():
     """Recorded labels of a tester do not get better by asking again (odd crowds never turn)."""
     skill, schedule = [0.7, 0.7, 0.6], practical(40, 6)
     copies = simulate(skill, schedule, 4000, runs=30, seed=2).estimates.mean(axis=0)
-    same = simulate(skill, schedule, 4000, runs=30, seed=2, relabel="identical")
+    same = simulate(Draws(skill, 30, seed=2, relabel="identical"), schedule, 4000)
     # Agreement with a majority that includes oneself, computed over the eight outcomes.
     p = np.array(skill)
     outcomes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
@@ -205,31 +190,6 @@ def test_long_horizons():
     assert (np.abs(delayed.explored[:, -1] - runs.explored[:, -1]) <= 2).all()
 
 
-def test_delay_of_one_step_is_none():
-    one = simulate(TABLE_1, practical(2, 3), 400, runs=3, seed=1, delay=1)
-    none = simulate(TABLE_1, practical(2, 3), 400, runs=3, seed=1)
-    np.testing.assert_array_equal(one.regret, none.regret)
-
-
-def test_same_seed_same_result():
-    for seed in (5, np.random.SeedSequence(5)):
-        first, second = (
-            simulate(TABLE_1, practical(2, 3), 300, runs=2, seed=seed).regret for _ in "ab"
-        )
-        np.testing.assert_array_equal(first, second)
-    draws = Draws(TABLE_1, 2, seed=5)
-    np.testing.assert_array_equal(simulate(draws, practical(2, 3), 300).regret, first)
-
-
-def test_draws_serve_other_learners_too():
-    """Another policy on the same stream sees the same truths and labels."""
-    draws = Draws(TABLE_1, 1, seed=5)
-    trace = simulate(draws, practical(2, 3), 100, trace=True).traces[0]
-    assert [draws.stream(0).truth(t) for t in range(100)] == trace.truth.tolist()
-    learner = LsOl(5, practical(0, 0), seed=draws.coins(0))
-    assert learner.ask(0).kind == "new tester"
-
-
 @pytest.mark.parametrize(
     ("options", "word"),
     [
@@ -238,13 +198,9 @@ def test_draws_serve_other_learners_too():
         ({"seed": None}, "seed"),
         ({"delay": -1}, "delay"),
         ({"costs": [1, 2]}, "costs"),
-        ({"costs": [1, 2, 3, 4, -1]}, "costs"),
         ({"costs": [1, 2, 3, 4, np.nan]}, "costs"),
         ({"checkpoints": [0, 5]}, "checkpoints"),
-        ({"checkpoints": [5, 101]}, "checkpoints"),
-        ({"checkpoints": []}, "checkpoints"),
-        ({"relabel": "twice"}, "relabel"),
-        ({"horizon": 10**6, "realised": True}, "horizon"),
+        ({"horizon": 10**6, "trace": True}, "horizon"),
         ({"tolerance": 0.5}, "tolerance"),
         ({"skill": [0.5, 1.5]}, "skill"),
         ({"skill": [0.6] * 30, "weighted": True}, "26"),

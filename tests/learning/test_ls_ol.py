@@ -1,5 +1,3 @@
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,12 +5,11 @@ import pytest
 from tests.learning.configurations import configurations
 from workbench.base.errors import InputError
 from workbench.bench.plain_ls_ol import plain_run
-from workbench.learning.draws import Draws
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import Schedule, practical
 from workbench.learning.vetting import Removal, Vetting
 
-CASES = list(configurations(25, seed=11, horizon=160))
+CASES = list(configurations(16, seed=11, horizon=140))
 FEW = Schedule(2, 1, 0, 0)
 """D1 = 2 and D2 = 1 at every step but the first: three testers, two rounds each, no more."""
 
@@ -40,12 +37,12 @@ def test_same_as_the_plain_loop(case):
     steps = np.arange(case.horizon)
     for run in range(2):
         learner, stream = case.learner(run), draws.stream(run)
-        order, coins = draws.coins_at(np.array([run]), steps)
+        order, coins = draws.coins_at(run, steps)
         told = plain_run(
             case.skill[run].tolist(),
             draws.world(run, steps).tolist(),
-            coins[0].tolist(),
-            order[0].tolist(),
+            coins.tolist(),
+            order.tolist(),
             case.plain(),
         )
         for t, step in enumerate(told):
@@ -109,17 +106,9 @@ def test_a_schedule_as_people_write_it(text):
         LsOl(3, "often")
 
 
-def test_first_step_is_the_initialisation_whatever_the_schedule():
-    learner = LsOl(4, practical(0, 0), seed=1)
-    assert label_all(learner, 0)[0].kind == "new tester"
-    for t in range(1, 30):
-        ask, _ = label_all(learner, t)
-        assert ask.kind == "exploit"
-
-
 def test_ties_of_rounds_are_fair():
     drawn = {"task": [], "star": [], "random": []}
-    for seed in range(400):
+    for seed in range(200):
         learner = LsOl(2, FEW, seed=seed)
         learner.ask(0)
         drawn["task"].append(learner.tell([0, 1]).label)
@@ -128,19 +117,9 @@ def test_ties_of_rounds_are_fair():
         drawn["star"].append(answer.revised[1])
         drawn["random"].append(answer.label)
     for one in drawn.values():
-        assert abs(np.mean(one) - 0.5) < 4 * 0.5 / 20
+        assert abs(np.mean(one) - 0.5) < 4 * 0.5 / 14
     related = np.corrcoef([drawn["task"], drawn["star"], drawn["random"]]) - np.eye(3)
-    assert np.abs(related).max() < 0.2
-
-
-def test_equal_workers_are_ranked_fairly():
-    first = [settled(5, **{}).best[0]]
-    for seed in range(300):
-        learner = LsOl(5, practical(0, 0), seed=seed)
-        label_all(learner, 0)
-        first.append(learner.best[0])
-    counts = np.bincount(first, minlength=5)
-    assert counts.min() > 30
+    assert np.abs(related).max() < 0.3
 
 
 def test_retested_testers_are_picked_fairly():
@@ -197,23 +176,6 @@ def test_weighted_confidence_is_the_posterior():
     assert answer.confidence == pytest.approx(max(for_one, for_none) / (for_one + for_none))
 
 
-@pytest.mark.slow
-def test_confidence_holds_on_average():
-    """With many testers the stated probability is the share of right labels."""
-    stated, right = [], []
-    for run in range(4):
-        draws = Draws([0.6, 0.7, 0.8, 0.85, 0.9], 4, seed=5)
-        learner, stream = LsOl(5, practical(30, 0.5), seed=draws.coins(run)), draws.stream(run)
-        for t in range(2500):
-            ask = learner.ask(t)
-            answer = learner.tell(stream.answers(ask.task, ask.workers, t))
-            if t > 1500 and answer.kind == "exploit":
-                stated.append(answer.confidence)
-                right.append(answer.label == stream.truth(t))
-    assert len(right) > 2000
-    assert abs(np.mean(stated) - np.mean(right)) < 0.03
-
-
 def test_vetting_drops_and_reports():
     # Worker 4 always differs: 20 rounds give exp(−½ · 20) for her.
     learner = LsOl(5, practical(3, 3), vetting=Vetting(0.1), seed=1)
@@ -267,19 +229,6 @@ def test_a_task_that_nobody_labels():
     assert answer.revised == ("b", 1)
     assert learner.testers()["rounds"].tolist() == [1]  # the round has not taken place
     assert learner.counts["unlabelled"] == 1  # "c" was to be drawn in any case
-    learner = settled()
-    learner.ask("z")
-    labels = {settled_label(seed) for seed in range(20)}
-    assert labels == {0, 1}
-    assert learner.tell({}).confidence == 0.5
-    assert learner.counts["unlabelled"] == 1
-
-
-def settled_label(seed):
-    learner = LsOl(3, practical(0, 0), seed=seed)
-    label_all(learner, 0)
-    learner.ask(1)
-    return learner.tell({}).label
 
 
 def test_late_labels():
@@ -311,23 +260,6 @@ def test_leaving_and_coming_back():
     assert learner.join("3") == 3
     ask, _ = label_all(learner, 40)
     assert ask.kind == "exploit"  # her labels are known: nothing to catch up with
-
-
-def test_the_best_leaves():
-    learner = settled(4)
-    (best,) = learner.best
-    learner.leave(int(best))
-    assert best not in learner.best
-    learner.join(learner.names[best])
-    assert learner.best.tolist() == [best]
-
-
-def test_leaving_between_ask_and_tell():
-    learner = LsOl(3, FEW, seed=1)
-    learner.ask(0)
-    learner.leave(1)
-    assert learner.tell([1, 1, 0]).label == 1
-    assert label_all(learner, 1)[0].workers.tolist() == [0, 2]
 
 
 def test_everybody_gone():
@@ -365,13 +297,6 @@ def test_joining_is_caught_up_on_every_tester_once():
     assert learner.estimates.tolist() == [1, 1, 1, 1, 0.5]
 
 
-def test_joining_and_leaving_again_owes_nothing():
-    learner = settled(3)
-    learner.join("new")
-    learner.leave("new")
-    assert label_all(learner, 6)[0].kind == "exploit"
-
-
 # ---- saving ----
 
 
@@ -381,7 +306,7 @@ def play(learner, stream, t):
     return ask.task, ask.kind, ask.workers.tolist(), answer, learner.estimates.tolist()
 
 
-@pytest.mark.parametrize("case", CASES[:8], ids=range(8))
+@pytest.mark.parametrize("case", CASES[:4], ids=range(4))
 def test_a_break_at_any_step_changes_nothing(case, tmp_path):
     stream, horizon = case.draws().stream(0), min(case.horizon, 60)
     through, broken = case.learner(0), case.learner(0)
@@ -399,51 +324,7 @@ def test_a_break_at_any_step_changes_nothing(case, tmp_path):
     assert broken.state() == through.state()
 
 
-def test_a_break_keeps_who_came_and_went(tmp_path):
-    def act(learner, t):
-        if t == 7:
-            learner.join("late comer")
-        if t == 9:
-            learner.leave(0)
-            learner.late(0, {0: 1})
-        if t == 15:
-            learner.join("0")
-        ask = learner.ask(f"task {t}" if t else 0)
-        return ask.kind, ask.task, learner.tell({int(i): t % 2 for i in ask.workers[:2]})
-
-    through = LsOl(4, practical(2, 2), delay=3, vetting=Vetting(0.2), seed=8)
-    broken = LsOl.restore(through.state())
-    for t in range(40):
-        assert act(through, t) == act(broken, t)
-        broken = LsOl.restore(broken.state())
-    assert broken.state() == through.state()
-    assert broken.testers().equals(through.testers())
-
-
-def test_a_failed_save_leaves_the_old_one(tmp_path):
-    learner = settled()
-    learner.save(tmp_path / "one.json")
-    before = (tmp_path / "one.json").read_bytes()
-    with pytest.raises(OSError, match="missing"):
-        learner.save(tmp_path / "missing" / "one.json")
-    assert (tmp_path / "one.json").read_bytes() == before
-
-
 # ---- mistakes ----
-
-
-def test_order_of_calls():
-    learner = LsOl(2, FEW, seed=1)
-    with pytest.raises(InputError, match="ask first"):
-        learner.tell([1, 1])
-    learner.ask("a")
-    with pytest.raises(InputError, match="tell them first"):
-        learner.ask("b")
-    learner.tell([1, 1])
-    with pytest.raises(InputError, match="ask first"):
-        learner.tell([1, 1])
-    with pytest.raises(InputError, match="name of its own"):
-        learner.ask("a")
 
 
 def test_a_wrong_tell_changes_nothing():
@@ -528,38 +409,7 @@ def test_a_series_is_read_by_its_index():
         assert learner.state().testers[0].first == (1, -1, 0)
 
 
-def test_results_do_not_share_memory():
-    learner = settled(3)
-    learner.best[:] = 99
-    learner.present[:] = False
-    learner.estimates[:] = 9
-    assert learner.best.max() < 3
-    assert learner.present.all()
-    assert learner.estimates.max() <= 1
-
-
-def test_pure_functions_of_all_first_labels():
-    """p̂ by its definition, for every pattern of first labels on one tester."""
-    for labels in product((0, 1), repeat=3):
-        learner = LsOl(3, practical(0, 0), seed=1)
-        learner.ask(0)
-        label = learner.tell(list(labels)).label
-        assert label == int(sum(labels) >= 2)
-        assert learner.estimates.tolist() == [float(one == label) for one in labels]
-
-
 class TestAvailable:
-    def test_all_available_is_the_same(self):
-        one, two = (LsOl(5, practical(2.0, 2.0), seed=3) for _ in range(2))
-        rng = np.random.default_rng(1)
-        for task in range(60):
-            ask, other = one.ask(task), two.ask(task, available=range(5))
-            assert ask.kind == other.kind
-            assert ask.workers.tolist() == other.workers.tolist()
-            labels = {int(i): int(rng.integers(2)) for i in ask.workers}
-            assert one.tell(labels).label == two.tell(labels).label
-        assert one.state() == two.state()
-
     def test_the_best_of_those_at_hand(self):
         learner = LsOl(4, practical(8.0, 0.0), seed=0)
         skill = np.array([0.95, 0.9, 0.85, 0.55])

@@ -7,10 +7,9 @@ import pytest
 
 from workbench.accuracy.majority import majority_accuracy
 from workbench.accuracy.weighted import log_odds_accuracy
-from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
-from workbench.learning.learners import ExploreThenCommit, FullCrowd, Oracle, comparators
+from workbench.learning.learners import LEARNERS, ExploreThenCommit, FullCrowd, Oracle
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play, set_accuracies
 from workbench.learning.schedule import Schedule, decreasing, practical
@@ -18,7 +17,6 @@ from workbench.learning.sets import Vote
 from workbench.learning.vetting import Vetting
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
-COSTS = np.array([3.0, 1.0, 0.5, 2.0, 0.25])
 MARKS = [1, 7, 100, 399, 400]
 
 
@@ -37,36 +35,30 @@ def test_ls_ol_measures_as_the_engine_does(
     schedule: Schedule, options: dict[str, Any], relabel: Any
 ) -> None:
     draws = Draws(SKILL, 3, seed=21, relabel=relabel)
-    runs = simulate(draws, schedule, 400, costs=COSTS, checkpoints=MARKS, realised=True, **options)
-    assert runs.realised is not None
+    runs = simulate(draws, schedule, 400, checkpoints=MARKS, trace=True, **options)
     for run in range(3):
         learner = LsOl(5, schedule, seed=draws.coins(run), **options)
-        played = play(learner, draws, run, 400, costs=COSTS, checkpoints=MARKS)
+        played = play(learner, draws, run, 400, checkpoints=MARKS)
         assert played.tasks.tolist() == runs.tasks.tolist()
         for name in (
             "best_accuracy",
-            "best_cost",
             "exploration_regret",
             "exploitation_regret",
             "regret",
             "reward",
-            "spent",
-            "exploration_extra_cost",
-            "exploitation_extra_cost",
-            "cost_regret",
         ):
             expected = getattr(runs, name)[run]
             assert getattr(played, name) == pytest.approx(expected, rel=1e-9, abs=1e-9), name
-        for name in ("labels", "explored", "realised"):
+        for name in ("labels", "explored"):
             assert getattr(played, name).tolist() == getattr(runs, name)[run].tolist(), name
-        assert played.estimates == pytest.approx(runs.estimates[run], abs=0)
-        assert sorted(played.best.tolist()) == np.flatnonzero(runs.chosen[run]).tolist()
+        right = np.cumsum(runs.traces[run].label == runs.traces[run].truth)
+        assert played.realised.tolist() == right[np.array(MARKS) - 1].tolist()
 
 
-@pytest.mark.parametrize("name", comparators(SKILL))
+@pytest.mark.parametrize("name", LEARNERS)
 def test_nobody_beats_the_oracle_of_her_own_vote(name: str) -> None:
     draws = Draws(SKILL, 1, seed=3)
-    played = play(comparators(SKILL, 20)[name](draws.coins(0)), draws, 0, 300)
+    played = play(LEARNERS[name].call(SKILL, draws.coins(0)), draws, 0, 300)
     assert (np.diff(played.regret, prepend=0.0) > -1e-9).all()
     if name == "oracle":
         assert (played.regret == 0).all()
@@ -75,16 +67,14 @@ def test_nobody_beats_the_oracle_of_her_own_vote(name: str) -> None:
 def test_oracle_and_full_crowd_by_hand() -> None:
     draws = Draws(SKILL, 1, seed=3)
     best = majority_accuracy([0.9, 0.8, 0.7])
-    oracle = play(Oracle(SKILL, seed=0), draws, 0, 50, costs=COSTS, checkpoints=[10, 50])
+    oracle = play(Oracle(SKILL, seed=0), draws, 0, 50, checkpoints=[10, 50])
     assert oracle.best_accuracy == pytest.approx(best)
     assert oracle.reward == pytest.approx([10 * best, 50 * best])
-    assert oracle.spent == pytest.approx([55.0, 275.0])
     assert oracle.labels.tolist() == [30, 150]
     assert oracle.size.tolist() == [3.0, 3.0]
     assert oracle.explored.tolist() == [0, 0]
-    full = play(FullCrowd(5, seed=0), draws, 0, 50, costs=COSTS, checkpoints=[50])
+    full = play(FullCrowd(5, seed=0), draws, 0, 50, checkpoints=[50])
     assert full.regret == pytest.approx([50 * (best - majority_accuracy(SKILL))])
-    assert full.cost_regret == pytest.approx([50 * (6.75 - 5.5)])
 
 
 def test_exploration_is_told_apart() -> None:
@@ -95,10 +85,7 @@ def test_exploration_is_told_apart() -> None:
     assert played.exploitation_regret[:2].tolist() == [0, 0]
     assert played.explored.tolist() == [10, 30, 30]
     assert np.isnan(played.size[:2]).all()
-    assert played.size[2] == len(played.best)
-    table = played.table()
-    assert table.index.tolist() == [10, 30, 80]
-    assert table["regret"].to_numpy() == pytest.approx(played.regret)
+    assert played.size[2] in {1.0, 3.0, 5.0}
 
 
 def test_regret_against_another_vote() -> None:
@@ -110,39 +97,6 @@ def test_regret_against_another_vote() -> None:
     assert played.regret == pytest.approx([-20 * gain])
     own = play(FullCrowd(5, SKILL, seed=0), draws, 0, 20, checkpoints=[20])
     assert own.regret == pytest.approx([0.0], abs=1e-9)
-
-
-def test_realised_reward_is_right_in_expectation() -> None:
-    draws = Draws(SKILL, 1, seed=10)
-    for make in comparators(SKILL).values():
-        played = play(make(draws.coins(0)), draws, 0, 1000, checkpoints=[1000])
-        error = played.realised[0] - played.reward[0]
-        assert abs(error) < 4 * np.sqrt(1000 * 0.1)
-
-
-def test_checkpoints_are_independent_of_each_other() -> None:
-    draws = Draws(SKILL, 1, seed=10)
-    some = play(LsOl(5, practical(2, 2), seed=draws.coins(0)), draws, 0, 300)
-    assert some.tasks[0] == 1
-    assert some.tasks[-1] == 300
-    short = play(LsOl(5, practical(2, 2), seed=draws.coins(0)), draws, 0, 100, checkpoints=[100])
-    again = play(LsOl(5, practical(2, 2), seed=draws.coins(0)), draws, 0, 300, checkpoints=[100])
-    assert short.regret == pytest.approx(again.regret)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"costs": [1.0]}, "costs"),
-        ({"costs": [1, 1, 1, 1, -1]}, "costs"),
-        ({"checkpoints": [0]}, "checkpoints"),
-        ({"checkpoints": [51]}, "checkpoints"),
-        ({"against": "all"}, "against"),
-    ],
-)
-def test_bad_parameters_are_named(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        play(Oracle(SKILL, seed=0), Draws(SKILL, 1, seed=3), 0, 50, **options)
 
 
 def test_set_accuracies_one_by_one() -> None:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.accuracy.best_set import crowd_constants
+from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base.errors import InputError
 from workbench.learning.schedule import (
     Crossings,
@@ -14,7 +15,6 @@ from workbench.learning.schedule import (
     decreasing,
     practical,
     theoretical,
-    weighted_theoretical,
 )
 
 TABLE_1 = [0.763, 0.781, 0.625, 0.783, 0.727]
@@ -71,13 +71,6 @@ def test_phases_are_what_happens_step_by_step(tests, repeats, a, z, horizon, see
     assert schedule.exploration_steps(horizon) == len(kinds) - kinds.count("exploit")
 
 
-def test_required_rounds_are_one_more_than_d2():
-    schedule = practical(2, 5)
-    for phase in schedule.phases(5000):
-        last = phase.start + phase.steps - 1
-        assert phase.required == math.floor(schedule.d2(last)) + 1
-
-
 def test_exploration_grows_as_the_product():
     schedule = practical(3, 5)
     for horizon in (10**4, 10**6):
@@ -99,11 +92,8 @@ def test_crossings_are_the_first_steps(scale, z, horizon):
 def test_theoretical_constants_by_hand():
     # c = 5 · (10 + 5 + 1) = 80 for five workers.
     known = crowd_constants(TABLE_1)
-    s = theoretical(TABLE_1, epsilon=0.001, alpha=0.005)
-    assert s.tests == pytest.approx(1 / ((1 / 80 - 0.005) ** 2 * 0.001**2), rel=1e-12)
-    assert s.repeats == pytest.approx(1 / (known.a_min - 0.5) ** 2, rel=1e-12)
-    assert s == theoretical(known, epsilon=0.001, alpha=0.005)
     free = theoretical(TABLE_1)
+    assert free.repeats == pytest.approx(1 / (known.a_min - 0.5) ** 2, rel=1e-12)
     limit = min(known.gap_min, known.skill_gap_min) / 2
     assert free.tests == pytest.approx(1 / ((0.5 / 80) ** 2 * (0.99 * limit) ** 2), rel=1e-12)
     assert free.tests > 1e7
@@ -111,13 +101,14 @@ def test_theoretical_constants_by_hand():
 
 
 def test_weighted_constants_by_hand():
-    p, eps = [0.6, 0.7, 0.9], 0.01
+    p = [0.6, 0.7, 0.9]
+    eps = 0.99 * smallest_weight_gap(p) / 2
     # Lemma 8 needs 1/(1 − p) − like constants for estimates within ε/4.
     slope = 1.01 / (0.1 - eps / 4)
     c = max(max(4 * slope * m, n) for m, n in ((1, 1), (2, 2), (3, 12)))
-    s = weighted_theoretical(p, epsilon=eps, alpha=0.2 / c)
-    assert s.tests == pytest.approx(1 / ((0.8 / c) ** 2 * eps**2), rel=1e-12)
-    assert weighted_theoretical(p).tests > theoretical(p, epsilon=0.05).tests
+    assert theoretical(p, weighted=True).tests == pytest.approx(
+        1 / ((0.5 / c) ** 2 * eps**2), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,10 +126,7 @@ def test_weighted_constants_by_hand():
         (lambda: decreasing(1, 2, 0), "eta"),
         (lambda: contextual(1, 2, 1), "z is"),
         (lambda: theoretical([0.7, 0.7, 0.7]), "epsilon"),
-        (lambda: theoretical([0.5, 0.5, 0.5], epsilon=0.1), "a_min"),
-        (lambda: theoretical(TABLE_1, epsilon=2), "epsilon"),
-        (lambda: theoretical(TABLE_1, alpha=0.5), "alpha"),
-        (lambda: weighted_theoretical([0.5, 1.0]), "0 or 1"),
+        (lambda: theoretical([0.5, 1.0], weighted=True), "0 or 1"),
         (lambda: list(practical(1, 1).phases(0)), "horizon"),
     ],
 )

@@ -32,11 +32,10 @@ def repeated(draw):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(repeated())
 def test_what_is_equal_is_merged_and_nothing_else(problem):
-    back = problem.merged()
-    merged = back.problem
+    back = merged = TypedProblem.of(problem)
     assert merged.tasks.sum() == problem.tasks.sum()
     assert merged.workers.sum() == problem.workers.sum()
     at = np.ix_(back.task_class, back.worker_class)
@@ -45,25 +44,25 @@ def test_what_is_equal_is_merged_and_nothing_else(problem):
     assert back.lift_tasks(merged.requirement).tolist() == problem.requirement.tolist()
     if problem.available is not None:
         assert merged.available[at].tolist() == problem.available.tolist()
-    assert merged.merged().problem.shape == merged.shape
+    assert TypedProblem.of(merged).shape == merged.shape
     # Capacities that differ only beyond all tasks are one.
     most = problem.tasks.sum()
     lifted = np.minimum(back.lift_workers(merged.capacity), most)
     assert lifted.tolist() == np.minimum(problem.capacity, most).tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(repeated())
 def test_same_optimum_and_the_answer_leads_back(problem):
-    back = problem.merged()
-    whole, counted = solve(problem, "typed"), solve(back.problem, "typed")
+    back = TypedProblem.of(problem)
+    whole, counted = solve(problem, "typed"), solve(back, "typed")
     assert counted.termination is whole.termination
     if whole.termination is not Termination.OPTIMAL:
         return
     assert counted.objective == pytest.approx(whole.objective, rel=1e-9, abs=1e-9)
     proof = certify(
         problem,
-        assignment=back.lift(counted.assignment),
+        assignment=back.lift(counted.assignment) * problem.sizes,
         task_weights=back.lift_tasks(counted.task_weights),
         worker_prices=back.lift_workers(counted.worker_prices),
     )

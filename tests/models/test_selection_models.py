@@ -65,7 +65,7 @@ def points(model):
             yield at, worth
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 @given(problem=problems())
 def test_the_slice_of_a_size_holds_the_sets_of_that_size(problem):
     known = list(sets(problem))
@@ -83,7 +83,7 @@ def test_the_slice_of_a_size_holds_the_sets_of_that_size(problem):
         assert all(x.is_binary() for x in model.x.values())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(problem=problems(largest=3))
 def test_the_model_over_all_sizes_holds_every_set_once(problem):
     known = {frozenset(s): score for s, score in sets(problem)}
@@ -112,7 +112,7 @@ def optimum_of(model, *, integer):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 @given(problem=problems(largest=6, priced=False, eligible=True))
 def test_without_prices_the_relaxation_is_perfect(problem):
     best = max(score for _, score in sets(problem))

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.base.errors import InputError
-from workbench.selection.rules import RULES, algorithm_1, select, top
+from workbench.selection import RULES
+from workbench.selection.rules import algorithm_1, select, top
 from workbench.selection.scores import scores, set_score
 
 
@@ -29,9 +30,9 @@ def best_of_all(gain, budget):
 
 
 def test_theorem_4_against_every_subset():
-    """500 random inputs: as good as any set, and the smallest of those; and Pareto optimal."""
+    """300 random inputs: as good as any set, and the smallest of those; and Pareto optimal."""
     rng = np.random.default_rng(7)
-    for _ in range(500):
+    for _ in range(300):
         gain = random_gain(rng)
         budget = int(rng.integers(1, len(gain) + 3))
         found = algorithm_1(gain, budget, seed=0)
@@ -42,16 +43,6 @@ def test_theorem_4_against_every_subset():
         smaller = by_size[: len(found.chosen) - 1]
         assert (smaller < found.score - 1e-12).all()
         assert len(set(found.chosen.tolist())) == len(found.chosen) <= budget
-
-
-def test_by_hand():
-    gain = np.array([0.1, 1.0, 0.9, -0.2])
-    found = algorithm_1(gain, 4, seed=0)
-    assert found.chosen.tolist() == [1, 2]
-    np.testing.assert_allclose(found.curve, [1, 1.9 / 2**0.5, 2 / 3**0.5, 0.9])
-    assert algorithm_1(gain, 1, seed=0).chosen.tolist() == [1]
-    assert not len(found.tied)
-    assert not found.note
 
 
 def test_the_smallest_of_equal_maximisers():
@@ -122,10 +113,6 @@ def test_only_the_budget_cuts_among_equals(gain, budget):
         assert set(found.tied) - set(found.chosen)
 
 
-def test_bad_workers_far_down_do_not_blur_the_best():
-    assert algorithm_1([-1e9, 1e-7, 1e-7], 3, seed=0).chosen.tolist() == [1, 2]
-
-
 def as_printed(gain, budget):
     """Algorithm 1 line by line, but for equals in the order of indices."""
     ranked = sorted(np.flatnonzero(gain > -np.inf), key=lambda j: (-gain[j], j))[:budget]
@@ -138,8 +125,8 @@ def as_printed(gain, budget):
     return ranked[:k], curve
 
 
-@pytest.mark.parametrize("budget", [1, 2, 7, 100, 400, 10**6])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("budget", [1, 7, 100, 10**6])
+@pytest.mark.parametrize("seed", range(2))
 def test_larger_crowds_line_by_line(seed, budget):
     rng = np.random.default_rng(seed)
     m = int(rng.integers(300, 600))
@@ -159,13 +146,13 @@ def test_larger_crowds_line_by_line(seed, budget):
 @pytest.mark.parametrize("rule", [top, algorithm_1])
 def test_ties_are_drawn_fairly(rule):
     gain = np.array([1.0, 0.9, 0.9, 0.9, 0.9])
-    drawn = [rule(gain, 3, seed=seed) for seed in range(3000)]
+    drawn = [rule(gain, 3, seed=seed) for seed in range(900)]
     assert all(set(one.tied) == {1, 2, 3, 4} and one.chosen[0] == 0 for one in drawn)
     pairs = dict.fromkeys(itertools.combinations(range(1, 5), 2), 0)
     for one in drawn:
         pairs[tuple(sorted(one.chosen[1:].tolist()))] += 1
     count = np.array(list(pairs.values()))
-    assert ((count - 500) ** 2 / 500).sum() < 25.7  # χ² of 5 degrees, one in 10,000
+    assert ((count - 150) ** 2 / 150).sum() < 25.7  # χ² of 5 degrees, one in 10,000
     assert top(gain, 3, seed=1, ties="first").chosen.tolist() == [0, 1, 2]
     assert not len(top(gain, 1, seed=1).tied)
     assert not len(top(gain, 5, seed=1).tied)
@@ -219,7 +206,7 @@ def test_the_plug_in_never_stops_sooner():
         (lambda: algorithm_1([1.0], 1, seed=None), "seed"),
         (lambda: top([1.0, np.nan], 1, seed=0), "value\\[1\\] is nan"),
         (lambda: top([1.0], True, seed=0), "budget"),
-        (lambda: select(scores([1], [2]), 1, "best", seed=0), "rule 'best' is unknown"),
+        (lambda: select(scores([1], [2]), 1, "best", seed=0), "no rule 'best'"),
         (lambda: select(scores([1], [2]), 1, "random", seed=0, threshold=0.5), "threshold"),
         (lambda: select(scores([1], [2]), 1, "threshold", seed=0, threshold=2), "threshold"),
     ],
@@ -229,10 +216,22 @@ def test_bad_input(call, message):
         call()
 
 
-def test_every_rule_is_explained():
-    known = scores([3, 4], [5, 5])
-    for rule in RULES:
-        assert select(known, 1, rule, seed=0).rule == rule
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_keeps_its_word(rule):
+    """What holds of any rule: within budget, the eligible alone, the same by the same seed."""
+    rng = np.random.default_rng(5)
+    for budget in (1, 3, 20):
+        answered = rng.integers(0, 8, 9)
+        known = scores(rng.binomial(answered, rng.random(9)), answered, 3)
+        first, second = (select(known, budget, rule, seed=4) for _ in "ab")
+        assert first.chosen.tolist() == second.chosen.tolist()
+        assert len(set(first.chosen.tolist())) == len(first.chosen) <= budget
+        assert known.eligible[first.chosen].all()
+        assert first.value.shape == (9,)
+        if rule != "threshold":
+            assert len(first.chosen) >= 1
+    with pytest.raises(InputError, match="budget"):
+        select(known, 0, rule, seed=0)
 
 
 # ---- evidence ----
@@ -260,17 +259,6 @@ def test_of_equals_who_has_shown_more_comes_first(pairs, budget, seed, rule):
     straddling = chosen and chosen[-1] in out
     assert {place[j] for j in found.tied} == ({chosen[-1]} if straddling else set())
     assert len(found.tied) == (place.count(chosen[-1]) if straddling else 0)
-
-
-def test_the_lot_among_equals_in_all_is_fair():
-    value, evidence = np.ones(5), np.array([3, 9, 3, 3, 1])
-    drawn = [top(value, 2, seed=seed, evidence=evidence).chosen.tolist() for seed in range(300)]
-    assert all(one[0] == 1 for one in drawn)
-    counts = np.bincount([one[1] for one in drawn], minlength=5)
-    assert counts[[1, 4]].tolist() == [0, 0]
-    assert counts[[0, 2, 3]].min() > 70
-    first = top(value, 2, seed=0, ties="first", evidence=evidence)
-    assert first.chosen.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("evidence", [[1], [1, 2, 3], [1, -1], [1, 0.5], [1, np.nan], ["a", "b"]])

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -82,12 +83,6 @@ def test_no_number_of_answers_overflows(n, classes):
         assert known.variance[k] == pytest.approx(float(w * (1 - w) / (n - 1)), rel=1e-14)
 
 
-def test_nobody():
-    known = scores([], [])
-    assert len(known) == 0
-    assert known.eligible.dtype == bool
-
-
 def test_a_prior_does_not_touch_who_was_tested():
     """And whom it scores ties with the tested where their worth is the same."""
     known = scores([0, 2, 1, 4], [0, 3, 1, 5], 2, prior=(2, 1))
@@ -104,6 +99,12 @@ def test_the_gain_that_a_prior_foretells():
         mean = (density @ (L * w - 1)) / density.sum()
         known = scores([c], [n], L, prior=(a, b))
         assert known.gain[0] == pytest.approx((L * known.skill[0] - 1) * mean, rel=1e-3)
+
+
+def test_posterior_means():
+    known = replace(scores([3, 0], [4, 0]), prior=(2.0, 1.0))
+    np.testing.assert_allclose(known.posterior_skill, [5 / 7, 2 / 3])
+    np.testing.assert_allclose(known.posterior_value, [3 / 7, 1 / 3])
 
 
 def test_who_cannot_be_scored():
@@ -164,13 +165,4 @@ def test_the_chance_of_being_below_guessing(classes):
             assert chance == pytest.approx(float(exact), abs=1e-13)
             if classes == 2:
                 assert (exact > Fraction(1, 2)) == (2 * right < n)
-    assert below_chance(scores([1], [2], 2), (1.0, 9.0))[0] > 0.9
-
-
-def test_who_is_left_out_keeps_her_estimate():
-    known = scores([3, 1, 0], [3, 3, 1], 2)
-    rest = known.without(np.array([True, False, False]))
-    assert rest.eligible.tolist() == [False, True, False]
-    assert rest.gain.tolist() == [-np.inf, known.gain[1], -np.inf]
-    assert rest.plug_in.tolist() == [-np.inf, known.plug_in[1], -np.inf]
-    assert rest.skill[0] == 1.0
+    assert below_chance(replace(scores([1], [2], 2), prior=(1.0, 9.0)))[0] > 0.9

@@ -76,7 +76,7 @@ def test_patterns_find_the_proven_optimum(block):
 
 
 @given(small_problems(), st.integers(0, 2**31))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_tasks_that_all_differ_against_enumeration(problem, seed):
     """Any prices, requirements, capacities, masks: the optimum, and it is proven by the data."""
     rng = np.random.default_rng(seed)

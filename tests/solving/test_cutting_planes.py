@@ -76,7 +76,7 @@ def crowd(seed, classes=400, types=4, *, tight=True, priced=False, masked=False)
     )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(typed_problems(), st.integers(0, 5), st.integers(0, 3))
 @example(
     TypedProblem([[0.2, 0, 0, 0.1, 0]], [0, 0, 0, 1, 0], [0.03], [1], [1, 0, 0, 1, 0]), 3, 0
@@ -126,7 +126,7 @@ def test_the_whole_program_is_never_handed_over(monkeypatch):
     assert max(sizes) < 250
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     typed_problems(), st.lists(st.floats(0, 50), min_size=4, max_size=4), st.integers(0, 2**31 - 1)
 )
@@ -146,7 +146,7 @@ def test_weak_duality_and_the_price_of_capacity(problem, numbers, seed):
         assert value <= cost(problem, whole) + 1e-9 * scale
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(typed_problems(), st.integers(0, 2**31 - 1), st.floats(0.001, 1.0))
 def test_a_settled_answer_stays_best(problem, seed, width):
     """Anywhere in the box, the settled workers' answers are worth as much as their best ones."""

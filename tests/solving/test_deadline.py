@@ -1,21 +1,17 @@
 """A time limit holds, Ctrl-C is no result unless asked for, and no child stays behind."""
 
-import io
 import os
-import pickle
-import select
-import subprocess
-import sys
 import time
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import psutil
 import pytest
 
 from crowd_models import AssignmentProblem, SelectionProblem, requirement
-from workbench.solving import Termination, certify, deadline, hiring, linear, solve, solver
-from workbench.solving.deadline import GRACE, Outcome, call_within, serve
+from workbench.solving import Termination, certify, hiring, linear, solve, solver
+from workbench.solving.deadline import GRACE, call_within
+from workbench.solving.solution import RawAnswer
 
 EASY = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 2, 1.0)
 
@@ -27,175 +23,43 @@ def hard_problem():
     return AssignmentProblem(quality[types], rng.integers(60, 140, 150), requirement(0.01))
 
 
-def gives(value, report):
-    report("first")
-    print("noise a library makes on standard output")
-    os.write(1, b"and below Python\n")
-    report(value)
-    return value
-
-
 def reports_and_waits(report):
     report("something")
     time.sleep(60)
 
 
-def reports_and_dies(code, report):
+def reports_and_dies(report):
     report("something")
-    os._exit(code)
-
-
-def fails(report):
-    raise ValueError("as told")
-
-
-def writes_nonsense(report):
-    os.write(3, b"nonsense" * 1000)
-    os._exit(0)
+    os._exit(3)
 
 
 @pytest.fixture
-def children(monkeypatch):
-    """Every child started, to see what became of it."""
-    started = []
-    popen = deadline.subprocess.Popen
-
-    def start(*args, **keywords):
-        started.append(popen(*args, **keywords))
-        return started[-1]
-
-    monkeypatch.setattr(deadline.subprocess, "Popen", start)
-    yield started
-    for child in started:
-        assert child.returncode is not None
-        assert child.stdin.closed
-        assert child.stdout.closed
+def nobody_left():
+    yield
+    assert not [one for one in psutil.Process().children() if "base.process" in str(one.cmdline())]
 
 
-def test_a_result_comes_back(children):
-    value = {"a": np.arange(3)}
-    outcome = call_within(30, gives, value)
-    assert outcome.ending is None
-    assert outcome.latest["a"].tolist() == [0, 1, 2]
-    assert len(children) == 1
-
-
-def test_a_module_of_the_working_directory_stands_in_for_nothing(tmp_path, monkeypatch, children):
-    for name in ("models.py", "pickle.py", "highspy.py"):
-        (tmp_path / name).write_text("raise SystemExit('the wrong module')")
-    monkeypatch.chdir(tmp_path)
-    assert call_within(30, gives, 1) == Outcome(1)
-
-
-def test_the_limit_ends_a_child_that_does_not(children):
+def test_the_limit_ends_a_child_that_does_not(nobody_left):
     started = time.perf_counter()
-    outcome = call_within(0.5, reports_and_waits)
-    assert outcome == Outcome("something", Termination.TIME_LIMIT)
-    assert time.perf_counter() - started < 0.5 + GRACE + 1.0
+    ended = call_within(2, reports_and_waits)
+    assert ended == ("something", Termination.TIME_LIMIT, "")
+    assert time.perf_counter() - started < 2 + GRACE + 1.5
 
 
-@pytest.mark.parametrize("code", [0, 3])
-def test_a_child_that_dies_leaves_its_last_report(children, code):
-    outcome = call_within(30, reports_and_dies, code)
-    assert outcome.latest == "something"
-    assert outcome.ending is Termination.NUMERICS
-    assert outcome.note == f"the solver process failed: exit code {code}"
+def test_a_child_that_dies_leaves_its_last_report(nobody_left):
+    died = "the solver process failed: ended with exit code 3"
+    assert call_within(30, reports_and_dies) == ("something", Termination.NUMERICS, died)
 
 
-def test_a_child_that_raises_says_so(children):
-    outcome = call_within(30, fails)
-    assert outcome.ending is Termination.NUMERICS
-    assert outcome.note == "the solver process failed: ValueError: as told"
-
-
-def test_a_child_that_writes_nonsense(children):
-    outcome = call_within(30, writes_nonsense)
-    assert outcome.ending is Termination.NUMERICS
-    assert "UnpicklingError" in outcome.note
-
-
-@pytest.mark.skipif(os.name != "posix", reason="the stand-in is a shell script")
-def test_a_child_that_never_starts(children, monkeypatch, tmp_path):
-    broken = tmp_path / "python"
-    broken.write_text("#!/bin/sh\nexit 1\n")
-    broken.chmod(0o755)
-    monkeypatch.setattr(deadline.sys, "executable", str(broken))
-    outcome = call_within(30, gives, np.zeros(10**6))  # more than a pipe holds
-    assert outcome.ending is Termination.NUMERICS
-    assert "exit code 1" in outcome.note
-
-
-def test_ctrl_c_ends_the_child_and_stays_an_interrupt(children):
+def test_ctrl_c_ends_the_child_and_stays_an_interrupt(nobody_left):
     def press(_):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         call_within(30, reports_and_waits, on_report=press)
-    assert len(children) == 1
 
 
-ASKER = """
-import sys
-from tests.solving.test_deadline import waits_and_tells
-from workbench.solving.deadline import call_within
-call_within(60, waits_and_tells, sys.argv[1])
-"""
-
-
-def waits_and_tells(path, report):
-    Path(path).write_text(str(os.getpid()))
-    time.sleep(60)
-
-
-@pytest.mark.skipif(not hasattr(select, "poll"), reason="needs poll, which Windows lacks")
-def test_the_child_of_an_asker_that_is_killed_ends(tmp_path):
-    told = tmp_path / "pid"
-    with subprocess.Popen([sys.executable, "-c", ASKER, str(told)]) as asker:
-        until = time.monotonic() + 30
-        while not (told.exists() and told.read_text()) and time.monotonic() < until:
-            time.sleep(0.02)
-        child = psutil.Process(int(told.read_text()))
-        asker.kill()
-    _, alive = psutil.wait_procs([child], timeout=10)
-    assert not alive
-
-
-@pytest.mark.skipif(os.name != "posix", reason="pipes")
-def test_a_child_whose_asker_left_before_it_asked_is_silent():
-    read, write = os.pipe()
-    os.close(read)
-    child = subprocess.run(
-        [sys.executable, "-c", "from workbench.solving import deadline; "
-         "deadline._end_with_listener = lambda _: None; deadline.main()"],
-        stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.PIPE, check=False,
-    )  # fmt: skip
-    os.close(write)
-    assert (child.returncode, child.stderr) == (1, b"")
-
-
-def test_serving_a_job():
-    def said(job, *arguments):
-        out = io.BytesIO()
-        serve(io.BytesIO(pickle.dumps((job, arguments))), out)
-        out.seek(0)
-        messages = []
-        while out.tell() < len(out.getvalue()):
-            messages.append(pickle.load(out))
-        return messages
-
-    assert said(_twice, 21) == [("report", "working"), ("result", 42)]
-    assert said(fails) == [("failed", "ValueError: as told")]
-    nonsense = io.BytesIO()
-    serve(io.BytesIO(b"nonsense"), nonsense)
-    assert pickle.loads(nonsense.getvalue())[0] == "failed"
-
-
-def _twice(value, report):
-    report("working")
-    return 2 * value
-
-
-def test_a_hard_program_keeps_to_its_limit(children):
+def test_a_hard_program_keeps_to_its_limit(nobody_left):
     problem = hard_problem()
     started = time.perf_counter()
     solution = solve(problem, "ip", time_limit=1)
@@ -207,13 +71,22 @@ def test_a_hard_program_keeps_to_its_limit(children):
     assert solution.bound >= solution.certificate.lower_bound > 0
     assert 0 < solution.gap < 0.2
     assert solution.task_weights is not None
-    assert len(children) == 1
+
+
+@pytest.mark.parametrize("route", ["arrays", "pyomo"])
+@pytest.mark.parametrize("formulation", ["ip", "relaxation", "dual", "typed"])
+def test_an_easy_program_is_done_within_its_limit(nobody_left, route, formulation):
+    limited = solve(EASY, formulation, route=route, time_limit=30)
+    free = solve(EASY, formulation, route=route)
+    assert limited.solved
+    assert limited.objective == free.objective
+    assert limited.assignment.tolist() == free.assignment.tolist()
 
 
 def ended(seconds, job, *arguments, on_report=None):
     reports = []
     job(*arguments, lambda told: (reports.append(told), on_report(told)))
-    return Outcome(reports[-1], Termination.TIME_LIMIT)
+    return reports[-1], Termination.TIME_LIMIT, ""
 
 
 def interrupted(*arguments, **keywords):
@@ -250,7 +123,9 @@ def test_an_interrupt_is_no_result_unless_asked_for(monkeypatch, limit):
 
 @pytest.mark.parametrize("limit", [10, None])
 def test_an_interrupted_selection_is_no_result(monkeypatch, limit):
-    monkeypatch.setattr(hiring, "call_within" if limit else "run_model", interrupted_at_once)
+    monkeypatch.setattr(
+        *((solver, "call_within") if limit else (hiring, "run_model")), interrupted_at_once
+    )
     problem = SelectionProblem([0.5, 0.4], 1, [1.0, 1.0], 1.0)
     with pytest.raises(KeyboardInterrupt):
         hiring.solve_selection(problem, time_limit=limit)
@@ -264,28 +139,62 @@ def interrupted_at_once(*_, **__):
 @pytest.mark.parametrize(
     "outcome",
     [
-        Outcome(None, Termination.TIME_LIMIT),
-        Outcome(None, Termination.NUMERICS, "the solver process failed: exit code -9"),
+        (None, Termination.TIME_LIMIT, ""),
+        (None, Termination.NUMERICS, "the solver process failed: ended with signal 9 (SIGKILL)"),
     ],
 )
 def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
     monkeypatch.setattr(solver, "call_within", lambda *_, **__: outcome)
     solution = solve(EASY, formulation, time_limit=10)
-    assert solution.termination is outcome.ending
+    assert solution.termination is outcome[1]
     assert solution.objective is solution.bound is solution.assignment is None
     assert solution.certificate.status == "unproven"
-    assert solution.note == outcome.note
+    assert solution.note == outcome[2]
+
+
+def test_infeasible_without_time_to_say_why(monkeypatch):
+    latest = RawAnswer(Termination.INFEASIBLE, note="no time")
+    ended = (latest, Termination.TIME_LIMIT, "")
+    monkeypatch.setattr(solver, "call_within", lambda *_, **__: ended)
+    solution = solve(EASY, "ip", time_limit=10)
+    assert solution.termination is Termination.TIME_LIMIT
+    assert solution.infeasibility is None
+    assert solution.note == "no time"
+
+
+def test_reports_on_the_way():
+    reports = []
+    problem = hard_problem()
+    options = solver.RunOptions(time_limit=0.3)
+    found = solver.attempt(
+        problem, "ip", "arrays", "mip", options, time.time() + 0.6, reports.append
+    )
+    assert found.termination is Termination.TIME_LIMIT
+    assert found.pairs is not None
+    assert reports
+    assert reports[0].relaxed is not None
 
 
 def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
     def killed(seconds, job, *arguments, on_report=None):
         reports = []
         job(*arguments, reports.append)
-        return Outcome(reports[-1], Termination.NUMERICS, "the solver process failed: exit code -9")
+        return reports[-1], Termination.NUMERICS, "the solver process failed: signal 9"
 
     monkeypatch.setattr(solver, "call_within", killed)
     solution = solve(EASY, "ip", time_limit=10)
     assert solution.termination is Termination.NUMERICS
     assert solution.objective is not None
     assert solution.certificate.status in ("proven", "feasible")
-    assert "exit code -9" in solution.as_dict()["message"]
+    assert "signal 9" in solution.as_dict()["message"]
+
+
+def test_a_dual_that_was_not_finished_has_a_bound_and_no_objective(monkeypatch):
+    weights = solver.attempt(EASY, "dual", "arrays", "", solver.RunOptions(), None, [].append)
+    half = replace(weights, termination=Termination.TIME_LIMIT, pairs=None)
+    monkeypatch.setattr(linear, "run_arrays", lambda *_: half)
+    solution = solve(EASY, "dual")
+    assert solution.termination is Termination.TIME_LIMIT
+    assert solution.bound == pytest.approx(2.325)
+    assert solution.objective is solution.gap is None
+    assert solution.certificate.status == "bound"

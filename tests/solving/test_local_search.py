@@ -12,7 +12,6 @@ from instances import by_enumeration, small_problems
 from crowd_models import AssignmentProblem
 from workbench.solving.search.local_search import (
     Draft,
-    exchange,
     hand_over,
     mend,
     polish,
@@ -33,7 +32,7 @@ def consistent(draft):
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(small_problems(feasible_bias=True), st.integers(0, 2**16 - 1), st.data())
 def test_every_move_keeps_what_it_should(problem, bits, data):
     n, m = problem.shape
@@ -53,7 +52,7 @@ def test_every_move_keeps_what_it_should(problem, bits, data):
     if not covered:
         return
     costs = [draft.cost]
-    for move in (prune, lambda d: exchange(d, price), lambda d: hand_over(d, math.inf)):
+    for move in (prune, lambda d: hand_over(d, math.inf)):
         before = draft.labels.sum()
         move(draft)
         consistent(draft)
@@ -65,7 +64,7 @@ def test_every_move_keeps_what_it_should(problem, bits, data):
     if problem.cost is None:
         assert all(a >= b for a, b in itertools.pairwise(costs))
     polished = draft.cost
-    polish(draft, price, math.inf)
+    polish(draft, math.inf)
     consistent(draft)
     assert draft.feasible
     assert best - 1e-9 <= draft.cost <= polished + 1e-9
@@ -102,7 +101,6 @@ def test_a_hand_over_frees_the_worker_who_makes_two_labels_one():
     problem = AssignmentProblem([[0.5, 0.5, 1.0], [0.0, 0.6, 0.9]], [1, 1, 1], [0.9, 0.6])
     draft = Draft(problem, np.array([[True, True, False], [False, False, True]]))
     assert draft.feasible
-    assert not exchange(draft, np.zeros(3))
     assert hand_over(draft, math.inf)
     assert draft.feasible
     assert draft.cost == 2

@@ -30,7 +30,7 @@ def plainly(problem, prices):
 
 
 @given(small_problems(), st.integers(0, 2**31))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 def test_it_never_exceeds_the_optimum(problem, seed):
     prices = np.random.default_rng(seed).exponential(0.7, problem.typed.shape[1])
     prices[np.random.default_rng(seed + 1).random(len(prices)) < 0.4] = 0
@@ -47,7 +47,7 @@ def test_it_never_exceeds_the_optimum(problem, seed):
 
 
 @given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=24)
 def test_odd_numbers_come_near_from_below(seed):
     rng = np.random.default_rng(seed)
     types, classes = 2, 5
@@ -98,7 +98,7 @@ def test_a_near_miss_is_no_pattern():
 
 
 @given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 def test_too_many_states_make_it_coarser_and_never_too_high(seed):
     """Prices in proportion to quality: no state is dear, and hardly one dominates another."""
     rng = np.random.default_rng(seed)

@@ -19,20 +19,24 @@ from workbench.solving.search.count_bound import (
     usable_pairs,
 )
 from workbench.solving.search.count_relaxation import (
+    CountDuals,
     core_arrays,
     counted_relaxation,
     with_shortfall,
 )
-from workbench.solving.search.primal_heuristic import improve, solve_from_start
-from workbench.solving.solution import Termination
+from workbench.solving.search.primal_heuristic import Heuristic, solve_from_start
+from workbench.solving.solution import CountProof, RawAnswer, Termination
 
 
 def relaxed(problem):
-    """Shares and dual values of the relaxation; None when it has no solution."""
+    """Optimum of the relaxation; None when it has none."""
     found = solve(problem, "relaxation")
     if found.assignment is None:
         return None
-    return found.assignment, found.task_weights, found.worker_prices
+    none = np.zeros(len(found.task_weights))
+    return CountDuals(
+        CountProof(found.task_weights, none, found.worker_prices), None, found.assignment
+    )
 
 
 def cost_of(problem, assignment):
@@ -54,7 +58,7 @@ def all_whole(problem):
     return y[good], y[good] @ problem.prices[tasks, workers]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(small_problems(feasible_bias=True), st.integers(0, 3))
 def test_against_enumeration(problem, seed):
     best = by_enumeration(problem)
@@ -63,7 +67,7 @@ def test_against_enumeration(problem, seed):
         assert best is None
         return
     told = []
-    found = improve(problem, *lp, seconds=math.inf, seed=seed, report=told.append)
+    found = Heuristic(problem, lp, seconds=math.inf, seed=seed, report=told.append).improve()
     if best is None:
         assert found is None
         assert not told
@@ -77,14 +81,20 @@ def test_against_enumeration(problem, seed):
         assert costs[-1] == cost_of(problem, found)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_from_the_start_to_the_proven_optimum(problem):
     best, lp = by_enumeration(problem), relaxed(problem)
     if lp is None:
         assert best is None
         return
-    answer = solve_from_start(problem, *lp, RunOptions())
+    start = RawAnswer(
+        Termination.OPTIMAL,
+        lp.shares[problem.pairs],
+        lp.proof.task_weights,
+        lp.proof.worker_prices,
+    )
+    answer = solve_from_start(problem, start, RunOptions())
     if best is None:
         assert answer.termination is Termination.INFEASIBLE
         assert answer.pairs is None
@@ -97,35 +107,35 @@ def test_from_the_start_to_the_proven_optimum(problem):
     assert answer.bound <= best + 1e-7
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(small_problems(feasible_bias=True), st.data())
 def test_any_duals_bound_and_fix_nothing_a_cheaper_solution_needs(problem, data):
     n, m = problem.shape
-    some = st.floats(0, 3) | st.floats(0, 100)
-    v = np.array(data.draw(st.lists(some, min_size=n, max_size=n)))
-    w = np.array(data.draw(st.lists(some, min_size=n, max_size=n)))
-    u = np.array(data.draw(st.lists(some, min_size=m, max_size=m)))
+    weights = st.floats(0, 3) | st.floats(0, 100)
+    v = np.array(data.draw(st.lists(weights, min_size=n, max_size=n)))
+    w = np.array(data.draw(st.lists(weights, min_size=n, max_size=n)))
+    u = np.array(data.draw(st.lists(weights, min_size=m, max_size=m)))
     whole, costs = all_whole(problem)
     if not len(costs):
         return
-    assert count_lagrangian(problem, v, u, w) <= costs.min() + 1e-9
-    assert count_lagrangian(problem, v, u) <= costs.min() + 1e-9
+    some = CountProof(v, w, u)
+    assert count_lagrangian(problem, some) <= costs.min() + 1e-9
+    assert count_lagrangian(problem, CountProof(v, 0 * w, u)) <= costs.min() + 1e-9
     incumbent = data.draw(st.sampled_from(sorted(set(costs.tolist()))))
-    check_fixing(problem, v, u, w, whole, costs, incumbent)
-    lp = relaxed(problem)
-    check_fixing(problem, lp[1], lp[2], None, whole, costs, incumbent)
+    check_fixing(problem, some, whole, costs, incumbent)
+    check_fixing(problem, relaxed(problem).proof, whole, costs, incumbent)
 
 
-def check_fixing(problem, v, u, w, whole, costs, incumbent):
+def check_fixing(problem, duals, whole, costs, incumbent):
     cheaper = whole[costs < incumbent - 1e-9]
-    zeros, ones = fixed_pairs(problem, v, u, incumbent, label_weights=w)
+    zeros, ones = fixed_pairs(problem, duals, incumbent)
     # A pair that helps nothing may be fixed though a solution has it: another does without.
     helps = usable_pairs(problem)[problem.pairs]
     assert not (cheaper.astype(bool) & (zeros[problem.pairs] & helps)).any()
     assert not (~cheaper.astype(bool) & ones[problem.pairs]).any()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_fewest_labels_are_needed_and_enough_for_one_task_alone(problem):
     counts = least_labels(problem)
@@ -148,8 +158,8 @@ def test_count_rows_raise_the_bound_and_stay_below_the_optimum(seed):
         assert solve(problem, "ip").objective is None
         return
     optimum = solve(problem, "ip", time_limit=20)
-    duals = counted_relaxation(problem, lp[1], lp[2], lp[0], RunOptions())
-    assert duals.bound >= cost_of(problem, lp[0]) * (1 - 1e-6)
+    duals = counted_relaxation(problem, lp, RunOptions())
+    assert duals.bound >= cost_of(problem, lp.shares) * (1 - 1e-6)
     assert duals.bound <= optimum.objective + 1e-6
     # Strong duality: the pairs priced in were enough.
     assert duals.bound == pytest.approx(cost_of(problem, duals.shares), rel=1e-6)
@@ -167,11 +177,11 @@ def tight(seed=3, n=30, m=20):
 
 def test_tight_capacity_is_met():
     problem = tight()
-    shares, x, z = relaxed(problem)
-    found = improve(problem, shares, x, z, seconds=60, seed=0, rounds=0)
+    lp = relaxed(problem)
+    found = Heuristic(problem, lp, seconds=60, seed=0).improve(rounds=0)
     assert found is not None
     assert feasible(problem, found)
-    assert cost_of(problem, found) <= 1.25 * cost_of(problem, shares)
+    assert cost_of(problem, found) <= 1.25 * cost_of(problem, lp.shares)
 
 
 def test_least_shortfall_program():

@@ -81,7 +81,7 @@ def priced(seed, m, budget, share):
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(problem=problems())
 def test_the_optimum_is_that_of_enumeration(formulation, problem):
     best = by_enumeration(problem)
@@ -102,7 +102,7 @@ def test_the_optimum_is_that_of_enumeration(formulation, problem):
         assert solution.certificate.status == "proven"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     gain=st.lists(st.integers(-4, 20).map(float), min_size=1, max_size=12),
     budget=st.integers(1, 13),
@@ -135,7 +135,7 @@ def test_theorem_4_fewer_workers_score_lower():
 # Bounds ------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(problem=problems(largest=6))
 def test_bounds_of_sizes_hold_and_are_those_of_the_relaxation(problem):
     if not problem.largest:
@@ -185,7 +185,7 @@ def test_units_change_nothing(unit, low, formulation):
 # Certificates ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(problem=problems(largest=5))
 def test_only_best_sets_are_proven(problem):
     best = by_enumeration(problem)

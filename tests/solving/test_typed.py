@@ -42,7 +42,7 @@ def test_typed_equals_full(seed):
     AssignmentProblem([[0.1, 0.7, 0.0], [0.0, 0.0, 0.0]], [1, 1, 0], [0.8, 0.0]), 1.0
 )
 @given(small_problems(), st.floats(0.5, 20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 def test_with_shortfall_always_has_a_solution(problem, price):
     solution = solve(problem.typed.with_shortfall(price), "typed")
     assert solution.termination is Termination.OPTIMAL

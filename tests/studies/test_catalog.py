@@ -14,8 +14,9 @@ from workbench.crowd.population import uniform
 from workbench.solving import solve
 from workbench.studies.attempt import attempt
 from workbench.studies.catalog import _adaptive, _arriving, competitive_ratio, exact_heuristic
-from workbench.studies.catalog._curves import at_equal_labels, differences, ended, listed
+from workbench.studies.catalog._curves import at_equal_labels, differences
 from workbench.studies.executors import Limits
+from workbench.studies.measures import ended, listed
 from workbench.studies.run import run
 from workbench.studies.source import Source
 from workbench.studies.store import Store

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from crowd_models import requirement
-from workbench.assignment.policies import KINDS
+from workbench.assignment import POLICIES
 from workbench.solving import solve
 from workbench.studies.attempt import attempt
 from workbench.studies.catalog import _arriving, assignment_policies, bad_instances
@@ -137,9 +137,9 @@ class TestAssignmentPolicies:
         assert late["void"].str.contains("not random").all()
         tables = Source.of("assignment-policies").load().analyse(table).tables
         promised = tables["Guarantees beside measured ratios"]
-        assert set(promised["policy"]) == set(KINDS)
+        assert set(promised["policy"]) == set(POLICIES)
         order = promised.groupby("policy", sort=False)["stated"].first()
-        assert order.to_dict() == {name: kind.promise for name, kind in KINDS.items()}
+        assert order.to_dict() == {name: POLICIES[name].call.promise for name in POLICIES}
 
     def test_within_its_conditions_theorem_2_stands_for_the_coverage_aware(self):
         record = one(

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.plurality import plurality_error
-from workbench.selection.guarantees import error_bound
+from workbench.selection.bounds import error_bound
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
 from workbench.studies.attempt import attempt
@@ -224,7 +224,7 @@ class TestPool:
         pool = draw_pool(skill, np.full(9, 10), 100, classes=2, seed=np.random.SeedSequence(5))
         for method in ("selected", "all", "accuracy, true prior"):
             chosen = _selection.choose(pool, method, 4, seed=0, prior=(2.0, 2.0))
-            record = _selection.choice_record(pool, chosen)
+            record = _selection.choice_record(pool, method, chosen)
             worth = informativeness(skill[chosen.chosen])
             assert record["true_score"] == pytest.approx(set_score(worth))
             assert record["size"] == len(chosen.chosen) <= (9 if method == "all" else 4)

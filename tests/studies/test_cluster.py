@@ -22,6 +22,7 @@ from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.executors import Limits, cluster
 from workbench.studies.executors.cluster import Cluster, Tls
+from workbench.studies.executors.worker import next_outcomes
 from workbench.studies.run import run
 from workbench.studies.source import Source
 from workbench.studies.store import Store, deterministic
@@ -100,29 +101,13 @@ def test_records_are_those_of_one_process(two, tmp_path):
 def test_limits_and_blame_are_as_on_one_machine(two):
     sweep = ({"act": ["die"]}, {"act": ["sleep"], "seconds_asked": [60.0]}, {"act": ["hoard"]},
              {"x": [1, 2, 3, 4]})  # fmt: skip
-    outcomes = ended(two, sweep, Limits(deadline=3, memory=200))
+    outcomes = ended(two, sweep, Limits(deadline=4, memory=200))
     found = {one.trial.params["act"]: (one.status, one.message) for one in outcomes}
     assert found["die"] == (Status.CRASHED, "the process ended with signal 9 (SIGKILL)")
-    assert found["sleep"] == (Status.DEADLINE, "over the deadline of 3 s")
+    assert found["sleep"] == (Status.DEADLINE, "over the deadline of 4 s")
     if sys.platform == "linux":
         assert found["hoard"] == (Status.MEMORY, "over the limit of 200 MB")
     assert [one.status for one in outcomes if one.trial.params["x"]] == [Status.OK] * 4
-
-
-def test_stop_takes_no_more_and_yields_what_is_under_way(two):
-    stop, taken, outcomes = Event(), [], []
-
-    def trials():
-        sweep = [{"act": ["sleep"], "seconds_asked": [0.3]}]
-        for one in plan(TOYS.load(), sweep, 40):
-            taken.append(one)
-            yield one
-
-    for one in two.run(TOYS, trials(), Limits(), stop):
-        if one is not None:
-            outcomes.append(one)
-            stop.set()
-    assert len(taken) == len(outcomes) <= 5
 
 
 def test_closing_ends_the_workers(two):
@@ -157,16 +142,6 @@ def test_a_worker_with_another_version_is_told(two, monkeypatch):
         ended(two, ({"x": [1]},))
 
 
-def test_a_file_that_differs_on_a_worker_is_told(two, tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text(Path(TOYS.name).read_text())
-    source = Source.of(str(path))
-    trials = list(plan(source.load(), ({"x": [1]},), 1))
-    path.write_text("# other")
-    with pytest.raises(InputError, match="has changed since the run began"):
-        list(two.run(source, trials, Limits(), Event()))
-
-
 def test_no_scheduler_gets_one_line(monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(cluster, "CONNECT", 0.3)
@@ -174,20 +149,6 @@ def test_no_scheduler_gets_one_line(monkeypatch):
         ended(Cluster("tcp://127.0.0.1:9", insecure=True), ({"x": [1]},))
     with pytest.raises(InputError, match="no Dask scheduler at nonsense://x: "):
         ended(Cluster("nonsense://x", insecure=True), ({"x": [1]},))
-
-
-def test_a_client_that_does_not_start_is_tried_once_more(monkeypatch):
-    distributed = pytest.importorskip("distributed")
-    tried = []
-
-    def client(*_, **__):
-        tried.append(1)
-        raise AssertionError
-
-    monkeypatch.setattr(distributed, "Client", client)
-    with pytest.raises(InputError, match=r"no Dask scheduler at tcp://x:1: the client did not st"):
-        ended(Cluster("tcp://x:1", insecure=True), ({"x": [1]},))
-    assert len(tried) == 2
 
 
 def test_who_cannot_prove_to_be_of_the_cluster_is_not_trusted(two, tls, tmp_path, monkeypatch):
@@ -226,31 +187,29 @@ class KilledWorker(Exception):  # noqa: N818 (Dask's name)
     pass
 
 
+(TRIAL, OTHER) = plan(TOYS.load(), ({"x": [1, 2]},), 1)
+
+
 @pytest.mark.parametrize(
-    ("error", "message"),
+    ("future", "message"),
     [
-        (KilledWorker("x"), "its Dask workers were killed, one after another"),
-        (ValueError("no\nway"), "Dask: ValueError: no way"),
+        ({"status": "error", "exception": lambda: KilledWorker("x")},
+         "its Dask workers were killed, one after another"),
+        ({"status": "error", "exception": lambda: ValueError("a\nb")}, "Dask: ValueError: a b"),
+        ({"status": "finished", "result": lambda: None},
+         "Dask: sent what is not its trial's outcome"),
+        ({"status": "finished", "result": lambda: Outcome(OTHER, Status.OK)},
+         "Dask: sent what is not its trial's outcome"),
     ],
-)
-def test_what_dask_itself_cannot_do_is_a_crash(error, message):
-    (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
-    outcome = cluster._outcome(SimpleNamespace(status="error", exception=lambda: error), trial)
-    assert outcome == Outcome(trial, Status.CRASHED, message)
-
-
-@pytest.mark.parametrize("stray", [None, "the other trial's"])
-def test_a_stray_outcome_is_a_crash(stray):
-    (trial, other) = plan(TOYS.load(), ({"x": [1, 2]},), 1)
-    result = Outcome(other, Status.OK) if stray else stray
-    outcome = cluster._outcome(SimpleNamespace(status="finished", result=lambda: result), trial)
-    assert outcome == Outcome(trial, Status.CRASHED, "Dask: sent what is not its trial's outcome")
+)  # fmt: skip
+def test_what_dask_itself_cannot_do_is_a_crash(future, message):
+    outcome = cluster._outcome(SimpleNamespace(**future), TRIAL)
+    assert outcome == Outcome(TRIAL, Status.CRASHED, message)
 
 
 def test_a_lost_scheduler_is_told():
-    (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
     with pytest.raises(InputError, match="the Dask scheduler is lost; run again"):
-        cluster._outcome(SimpleNamespace(status="cancelled"), trial)
+        cluster._outcome(SimpleNamespace(status="cancelled"), TRIAL)
 
 
 # What happens on a Dask worker
@@ -300,13 +259,14 @@ def test_what_a_lost_coordinator_left_is_ended(monkeypatch):
 
 
 def test_a_worker_process_whose_run_ended_meanwhile_is_ended():
-    bench = cluster._Bench()
-    held = bench.take("run", TOYS, Limits())
+    stock = cluster.WorkerStock()
+    held = stock.take("run", TOYS, Limits())
     (trial,) = plan(TOYS.load(), ({"act": ["sleep"], "seconds_asked": [30.0]},), 1)
     held.give(trial)
-    bench.end("run")
-    while (outcome := held.look()) is None:
-        time.sleep(0.01)
-    assert outcome.status is Status.CRASHED
-    bench.give_back("run", held)
+    stock.end("run")
+    outcomes = []
+    while not outcomes:
+        outcomes = list(next_outcomes([held], held.inbox))
+    assert outcomes[0].status is Status.CRASHED
+    stock.give_back("run", held)
     assert not ours()

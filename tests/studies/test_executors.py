@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import multiprocessing
 import os
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from threading import Event
@@ -24,7 +20,7 @@ from workbench.base.errors import InputError
 from workbench.studies.attempt import Status
 from workbench.studies.executors import Limits, worker
 from workbench.studies.executors.local import Local
-from workbench.studies.executors.worker import WorkerProcess, data_limit, limited, one_thread, serve
+from workbench.studies.executors.worker import WorkerProcess, next_outcomes, run_trial
 from workbench.studies.source import Source
 from workbench.studies.trials import plan
 
@@ -67,9 +63,18 @@ def outcomes_of(source, points=1, limits=NONE, processes=1):
 
 @pytest.fixture(autouse=True)
 def nobody_left():
-    before = {child.pid for child in multiprocessing.active_children()}
     yield
-    assert {child.pid for child in multiprocessing.active_children()} <= before
+    assert_gone([one.pid for one in workers_here()])
+
+
+def workers_here():
+    """Worker processes of this one."""
+    found = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error):
+            if "workbench.base.process" in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 def test_all_give_the_same_records():
@@ -118,28 +123,12 @@ def test_a_trial_over_its_memory_is_named_and_the_others_finish():
     assert [one.status for one in outcomes if one is not over] == [Status.OK] * 5
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="no memory limit elsewhere")
-def test_the_memory_limit_is_of_the_trial_and_gone_after_it():
-    import resource
-
-    before = resource.getrlimit(resource.RLIMIT_DATA)
-    with pytest.raises(MemoryError), data_limit(50):
-        bytearray(100 * 2**20)
-    assert resource.getrlimit(resource.RLIMIT_DATA) == before
-    with data_limit(200):
-        assert len(bytearray(100 * 2**20)) == 100 * 2**20
-    for no_limit in (None, 1e14, 1e300):
-        with data_limit(no_limit):
-            assert len(bytearray(100 * 2**20)) == 100 * 2**20
-    assert resource.getrlimit(resource.RLIMIT_DATA) == before
-
-
 def test_what_cannot_even_be_put_together_is_out_of_memory(monkeypatch):
     def attempt(source, trial):
         raise MemoryError
 
     monkeypatch.setattr(worker, "attempt", attempt)
-    assert limited(TOYS, toys({"x": 1})[0], 100).status is Status.MEMORY
+    assert run_trial(TOYS, toys({"x": 1})[0], 100, [].append).status is Status.MEMORY
 
 
 def test_an_exit_is_a_crash_that_says_so(tmp_path):
@@ -148,57 +137,6 @@ def test_an_exit_is_a_crash_that_says_so(tmp_path):
         Status.CRASHED,
         "the process ended with exit code 3",
     )
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signal masks")
-def test_the_first_worker_does_not_hear_ctrl_c_while_it_starts():
-    """What multiprocessing starts along with its first process gives the signal free."""
-    code = """
-import multiprocessing.popen_spawn_posix
-import signal
-from workbench.studies.executors.worker import _sigint_blocked
-
-launch = multiprocessing.popen_spawn_posix.util.spawnv_passfds
-blocked = []
-def launched(*arguments):
-    blocked.append(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))
-    return launch(*arguments)
-
-if __name__ == "__main__":
-    with _sigint_blocked():
-        multiprocessing.popen_spawn_posix.util.spawnv_passfds = launched
-        process = multiprocessing.get_context("spawn").Process(target=print)
-        process.start()
-    process.join()
-    assert blocked[-1], blocked
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_workers_compute_with_one_thread_and_deaf_to_ctrl_c(tmp_path, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    body = (
-        "return {name: os.environ[name] for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', "
-        "'MKL_NUM_THREADS')} | {'deaf': signal.getsignal(signal.SIGINT) == signal.SIG_IGN, "
-        "'blocked': len(signal.pthread_sigmask(signal.SIG_BLOCK, [])), "
-        "'leads': os.getpgrp() == os.getpid()}"
-    )
-    (outcome,) = outcomes_of(own_study(tmp_path, body, "import os, signal"))
-    assert outcome.record == {
-        "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-        "deaf": True, "blocked": 0, "leads": True,
-    }  # fmt: skip
-    assert os.environ["OMP_NUM_THREADS"] == "7"
-    assert "MKL_NUM_THREADS" not in os.environ
-
-
-def test_the_environment_comes_back_after_a_failure(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    with contextlib.suppress(OSError), one_thread():
-        assert os.environ["OMP_NUM_THREADS"] == "1"
-        raise OSError
-    assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
 def test_what_a_trial_prints_is_not_in_the_output(tmp_path, capfd):
@@ -215,40 +153,6 @@ def test_a_study_that_changes_under_way_is_told(tmp_path):
     Path(source.name).write_text("# other")
     with pytest.raises(InputError, match="the file has changed since the run began"):
         list(Local(1).run(source, trials, NONE, Event()))
-
-
-def test_workers_that_cannot_start_are_told(tmp_path):
-    (tmp_path / "careless.py").write_text(
-        "import threading\n"
-        "from workbench.studies.executors import Limits\n"
-        "from workbench.studies.executors.local import Local\n"
-        "from workbench.studies.trials import plan\n"
-        "from workbench.studies.source import Source\n"
-        f"source = Source.of({TOYS.name!r})\n"
-        "trials = plan(source.load(), [{}], 1)\n"
-        "print(list(Local(1).run(source, trials, Limits(), threading.Event())))\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, str(tmp_path / "careless.py")], capture_output=True, text=True,
-        timeout=60, check=False, env={**os.environ, "PYTHONPATH": str(Path.cwd())},
-    )  # fmt: skip
-    assert ran.returncode == 1
-    last = ran.stderr.strip().splitlines()[-1]
-    assert "worker processes end before they are ready (the last ended with exit code 1)" in last
-    assert "__main__" in last
-
-
-# A trial that forks, or gets at its worker's pipe
-
-AT_THE_PIPE = """import json, os, stat, time
-def pipe():
-    return next(fd for fd in range(3, 256) if exists(fd) and stat.S_ISSOCK(os.fstat(fd).st_mode))
-def exists(fd):
-    return os.path.exists(f"/proc/self/fd/{fd}")
-def say(data):
-    os.write(pipe(), data)
-"""
-linux = pytest.mark.skipif(sys.platform != "linux", reason="looks for the pipe in /proc")
 
 
 def soon(source, points, processes=1):
@@ -298,45 +202,6 @@ def test_a_trial_that_dies_before_its_child_is_named_at_once(tmp_path):
     )
     found = soon(own_study(tmp_path, body, "import os, time"), 3)
     assert [found[x].status for x in range(3)] == [Status.OK, Status.CRASHED, Status.OK]
-    assert found[1].message == "the process ended with signal 9 (SIGKILL)"
-
-
-@linux
-def test_a_trial_that_closes_the_pipe_loses_its_worker(tmp_path):
-    body = "params['x'] == 1 and (os.close(pipe()), time.sleep(600)); return {}"
-    found = soon(own_study(tmp_path, body, AT_THE_PIPE), 3)
-    assert [found[x].status for x in range(3)] == [Status.OK, Status.CRASHED, Status.OK]
-
-
-@linux
-@pytest.mark.parametrize(
-    ("garbage", "told"),
-    [
-        ("b'garb'", "what is no outcome"),
-        (r"b'garbage\n'", "what is no outcome"),
-        (r"b'\xff\0\n\n'", "what is no outcome"),
-        (r"b'[' * 100_000 + b'\n'", "what is no outcome"),
-        (r"""b'["trial"]\n'""", "what is no outcome"),
-        (r"""b'{"refused": "stop all"}\n'""", "what is no outcome"),
-        (r"""b'{"trial": 3}\n'""", "the outcome of another trial"),
-        (r"""b'{"trial": "%s", "status": "ok"}\n' % (b'0' * 64)""", "the outcome of another trial"),
-    ],
-)
-def test_garbage_in_the_pipe_costs_the_worker_and_no_other_trial(tmp_path, garbage, told):
-    body = f"params['x'] == 1 and say({garbage}); return {{'y': 1}}"
-    found = soon(own_study(tmp_path, body, AT_THE_PIPE), 4, 2)
-    assert [found[x].status for x in (0, 2, 3)] == [Status.OK] * 3
-    assert (found[1].status, found[1].message) == (Status.CRASHED, f"the process sent {told}")
-
-
-@linux
-def test_a_stray_outcome_is_not_taken_for_that_of_the_next_trial(tmp_path):
-    body = (
-        "params['x'] == 1 and say(json.dumps({'trial': 'x', 'status': 'ok'}).encode()); "
-        "return {'y': params['x']}"
-    )
-    found = soon(own_study(tmp_path, body, AT_THE_PIPE), 4)
-    assert {x: one.record for x, one in found.items() if x != 1} == {x: {"y": x} for x in (0, 2, 3)}
 
 
 def test_stop_takes_no_more_and_yields_what_is_under_way():
@@ -412,109 +277,55 @@ def test_a_worker_killed_in_a_trial_is_its_trials_crash():
     assert found[0].message == "the process ended with signal 15 (SIGTERM)"
 
 
-def workers_here():
-    return [one for one in multiprocessing.active_children() if one.name == "study worker"]
-
-
 def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():
     held = WorkerProcess(TOYS, NONE)
     first, second = toys({"x": 1}, {"x": 2})
     held.give(first)
-    held.strike()
-    held._struck = False  # as if somebody else had done it
-    while (outcome := held.look()) is None:
-        time.sleep(0.01)
-    assert outcome.status is Status.OK
+    os.kill(held._process.pid, signal.SIGKILL)
+    outcomes = []
+    while not outcomes:
+        outcomes = list(next_outcomes([held], held.inbox))
+    assert outcomes[0].status is Status.OK
     os.kill(held._process.pid, signal.SIGKILL)
     assert_gone([held._process.pid])
     assert held.run(second).status is Status.OK
     held.kill()
 
 
-def test_an_answer_counts_even_if_its_sender_died_since(tmp_path):
+def test_an_answer_counts_even_if_its_sender_died_since_or_nobody_looked(tmp_path):
     source = own_study(tmp_path, "threading.Timer(0.1, os._exit, [1]).start(); return {}",
                        "import os, threading")  # fmt: skip
     held = WorkerProcess(source, Limits(deadline=0.5))
     held.give(next(plan(source.load(), [{}], 1)))
     assert_gone([held._process.pid], 30)
-    assert held.look() is None  # it was ready once
-    assert held.look().status is Status.OK
+    time.sleep(0.6)
+    (outcome,) = next_outcomes([held], held.inbox)
+    assert outcome.status is Status.OK
     assert held.trial is None
     held.kill()
 
 
-def test_ctrl_c_does_not_reach_a_worker_that_starts():
+def test_workers_that_never_get_ready_are_told(monkeypatch, tmp_path):
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\nexit 7\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+    with pytest.raises(InputError, match=r"ready .the last ended with exit code 7"):
+        ended(Local(1), toys({"x": 1}))
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_worker_dismissed_by_another_thread_does_not_start_again(when):
     held = WorkerProcess(TOYS, NONE)
+    if when == "before":
+        held.dismiss()
     held.give(toys({"x": 1})[0])
-    pid = held._process.pid
-    for _ in range(20):
-        os.kill(pid, signal.SIGINT)
-        time.sleep(0.02)
-    while (outcome := held.look()) is None:
-        time.sleep(0.01)
-    assert outcome.worker.endswith(f":{pid}")
-    held.kill()
-
-
-def test_a_worker_killed_before_it_has_read_what_to_do_is_started_again(monkeypatch):
-    process = type(multiprocessing.get_context("spawn").Process())
-    start, failures = process.start, [BrokenPipeError(), BrokenPipeError()]
-
-    def fragile(self):
-        if failures:
-            raise failures.pop()
-        start(self)
-
-    monkeypatch.setattr(process, "start", fragile)
-    held = WorkerProcess(TOYS, NONE)
-    assert held.run(toys({"x": 1})[0]).status is Status.OK
-    held.kill()
-    failures += [BrokenPipeError()] * worker.STARTS
-    with pytest.raises(InputError, match="with no trace"):
-        held.give(toys({"x": 1})[0])
-    held.kill()
-
-
-def test_a_worker_struck_while_it_starts_does_not_start_again():
-    held = WorkerProcess(TOYS, NONE)
-    held.give(toys({"x": 1})[0])
-    held.strike()
-    while (outcome := held.look()) is None:
-        time.sleep(0.01)
-    assert outcome.status is Status.CRASHED
-    held.kill()
     held.dismiss()
-    held.leave()
-
-
-def test_workers_end_when_their_coordinator_is_killed(tmp_path):
-    script = tmp_path / "run.py"
-    script.write_text(
-        "import threading\n"
-        "from workbench.studies.executors import Limits\n"
-        "from workbench.studies.executors.local import Local\n"
-        "from workbench.studies.trials import plan\n"
-        "from workbench.studies.source import Source\n"
-        "def main():\n"
-        f"    source = Source.of({TOYS.name!r})\n"
-        "    sweep = [{'act': ['sleep'], 'seconds_asked': [60.0]}]\n"
-        "    trials = plan(source.load(), sweep, 9)\n"
-        "    outcomes = Local(2).run(source, trials, Limits(), threading.Event())\n"
-        "    for _ in range(6): next(outcomes)\n"
-        "    print('ready', flush=True)\n"
-        "    list(outcomes)\n"
-        "if __name__ == '__main__': main()\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
-    ) as coordinator:  # fmt: skip
-        assert coordinator.stdout is not None
-        assert coordinator.stdout.readline() == "ready\n"
-        pids = [one.pid for one in psutil.Process(coordinator.pid).children(recursive=True)]
-        assert len(pids) >= 2
-        coordinator.kill()
-    assert_gone(pids)
+    outcomes = []
+    while not outcomes:
+        outcomes = list(next_outcomes([held], held.inbox))
+    assert outcomes[0].status is Status.CRASHED
+    held.kill()
 
 
 def test_a_generator_left_half_used_does_not_keep_python_from_ending(tmp_path):
@@ -523,8 +334,8 @@ def test_a_generator_left_half_used_does_not_keep_python_from_ending(tmp_path):
         "import threading\n"
         "from workbench.studies.executors import Limits\n"
         "from workbench.studies.executors.local import Local\n"
-        "from workbench.studies.trials import plan\n"
         "from workbench.studies.source import Source\n"
+        "from workbench.studies.trials import plan\n"
         "if __name__ == '__main__':\n"
         f"    source = Source.of({TOYS.name!r})\n"
         "    trials = plan(source.load(), [{'act': ['sleep'], 'seconds_asked': [60.0]}], 9)\n"
@@ -540,54 +351,6 @@ def test_a_generator_left_half_used_does_not_keep_python_from_ending(tmp_path):
 def test_a_pool_has_a_process():
     with pytest.raises(InputError, match="processes is 0: give 1 or more"):
         Local(0)
-
-
-# What a worker does, seen from inside
-
-
-@pytest.fixture
-def pipe(monkeypatch):
-    """Both ends of a worker's pipe, and a worker that stays in this process."""
-    monkeypatch.setattr(worker, "_settle", lambda: None)
-    ours, theirs = socket.socketpair()
-    ours.settimeout(10)
-    with ours, theirs:
-        yield ours, theirs
-
-
-def test_a_worker_says_when_it_is_ready_then_answers(pipe):
-    ours, theirs = pipe
-    thread = threading.Thread(target=serve, args=(theirs, TOYS, None))
-    thread.start()
-    (trial,) = toys({"x": 5})
-    with ours.makefile("rb") as said:
-        assert json.loads(said.readline()) == {"refused": ""}
-        ours.sendall(worker._line(vars(trial)))
-        answer = json.loads(said.readline())
-    assert (answer["trial"], answer["record"]["x_squared"]) == (trial.key, 25)
-    ours.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
-    assert not thread.is_alive()
-
-
-def test_a_worker_says_what_keeps_it_from_loading(pipe, tmp_path):
-    ours, theirs = pipe
-    source = own_study(tmp_path, "return {}")
-    Path(source.name).write_text("# other")
-    serve(theirs, source, None)
-    assert "has changed" in json.loads(ours.recv(4096))["refused"]
-
-
-def test_a_daemonic_process_may_have_workers(monkeypatch):
-    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
-    assert [one.status for one in ended(Local(1), toys({"x": 1}))] == [Status.OK]
-    assert multiprocessing.current_process().daemon
-
-
-def test_signals_are_named():
-    assert worker._exit(-11) == "signal 11 (SIGSEGV)"
-    assert worker._exit(-200) == "signal 200"
-    assert worker._exit(None) == "no trace"
 
 
 @pytest.mark.parametrize("executor", [Serial(), Local(1)])

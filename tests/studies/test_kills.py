@@ -81,7 +81,7 @@ def workers_of(pid):
         return [
             child
             for child in psutil.Process(pid).children()
-            if "multiprocessing.spawn" in " ".join(cmdline(child))
+            if "workbench.base.process" in " ".join(cmdline(child))
         ]
     return []
 

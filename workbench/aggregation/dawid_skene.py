@@ -79,6 +79,7 @@ def dawid_skene(
           a constant; never falls but for rounding;
         - `posterior`: shape (n, L); the class prior where there are no votes;
         - `class_prior`: shape (L,);
+        - `confidence`: shape (n,), the posterior of the label;
         - `skill`: shape (m,), a one-coin worker's probability to be right, or the diagonal of the
           confusion matrix averaged with the class prior; NaN without votes;
         - `confusion`: shape (m, L, L), true class by class named; "full" only.
@@ -127,8 +128,10 @@ def dawid_skene(
     best = posterior.max(axis=1)
     candidates = posterior >= (best - TIE)[:, None]
     second = np.partition(posterior, L - 2, axis=1)[:, L - 2] if L > 1 else np.zeros(n)
+    winners = candidates | ~labelled[:, None]
+    label = fair_choice(winners, stream(seed, "ties"))
     return Aggregate(
-        label=fair_choice(candidates | ~labelled[:, None], stream(seed, "ties")),
+        label=label,
         score=np.where(labelled, best - second, 0.0),
         tied=(candidates.sum(axis=1) > 1) & labelled,
         unlabelled=~labelled,
@@ -141,8 +144,23 @@ def dawid_skene(
             "posterior": posterior,
             "class_prior": prior,
             "skill": np.where(voted, np.einsum("jtt,t->j", chance, prior), np.nan),
+            "confidence": posterior[np.arange(n), label],
             **({"confusion": chance.transpose(0, 2, 1)} if confusion == "full" else {}),
         },
+        winners=winners,
+    )
+
+
+def one_coin(
+    votes: Votes,
+    *,
+    class_prior: Literal["estimated", "uniform"] = "estimated",
+    iterations: int = 100,
+    seed: Seed,
+) -> Aggregate:
+    """`dawid_skene` with one probability to be right for each worker; arguments as there."""
+    return dawid_skene(
+        votes, confusion="one-coin", class_prior=class_prior, iterations=iterations, seed=seed
     )
 
 

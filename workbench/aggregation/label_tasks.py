@@ -1,41 +1,26 @@
 """From a label table to one label a task: tables in, tables out.
 
-Every rule of this room on named tasks and workers: who counts, their weights where a rule takes
-any, the label with its confidence, and its accuracy where the truth is known.
+Every aggregator on named tasks and workers: who counts, the skills where a rule asks for them, the
+label with its confidence, and its accuracy where the truth is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import inspect
+from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.dawid_skene import dawid_skene
-from workbench.aggregation.voting import (
-    Aggregate,
-    expected_accuracy,
-    linear_weights,
-    log_odds_weights,
-    majority,
-    tally,
-    weighted_majority,
-)
-from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.voting import Aggregate, named_few
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.base.text import cell
 from workbench.crowd.skills import skills_from_gold
-from workbench.crowd.votes import TIE, Votes
+from workbench.crowd.votes import Votes
 
-WEIGHTED = ("weighted-linear", "weighted-log-odds")
-LEARNT = ("dawid-skene", "one-coin")
-METHODS = ("majority", *WEIGHTED, *LEARNT)
-TRUNCATE = 1e-3
-ITERATIONS = 100
 Prior: TypeAlias = Literal["estimated", "uniform"]
 
 
@@ -82,20 +67,57 @@ class Labelled:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class KnownBeforehand:
+    """What is known besides the labels.
+
+    Attributes
+    ----------
+    gold
+        True label by control task: skills for the weighted methods (before those of `workers`).
+        They are labelled like all others, and no accuracy is measured on them.
+    truth
+        True label by task: accuracy is measured.
+    workers
+        Only the labels of those in its index count; a column `skill` gives weights.
+    """
+
+    gold: pd.Series[Any] | None = None
+    truth: pd.Series[Any] | None = None
+    workers: pd.DataFrame | None = None
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """Options of the aggregators; None leaves one at its default.
+
+    Attributes
+    ----------
+    truncate
+        weighted-log-odds: skills are moved into [truncate, 1 − truncate].
+    classes
+        Weighted methods: L, where there are classes that nobody used.
+    class_prior
+        dawid-skene, one-coin: "estimated" or "uniform".
+    iterations
+        dawid-skene, one-coin: steps at most.
+    """
+
+    truncate: float | None = None
+    classes: int | None = None
+    class_prior: Prior | None = None
+    iterations: int | None = None
+
+
 def label_tasks(
     labels: pd.DataFrame,
     method: str = "majority",
+    known: KnownBeforehand | None = None,
+    options: LabelOptions | None = None,
     *,
-    gold: pd.Series[Any] | None = None,
-    truth: pd.Series[Any] | None = None,
-    workers: pd.DataFrame | None = None,
-    truncate: float | None = None,
-    classes: int | None = None,
-    class_prior: Prior | None = None,
-    iterations: int | None = None,
     seed: Seed,
 ) -> Labelled:
-    """Give every task one label, by a vote or by expectation-maximisation.
+    """Give every task one label, by one of `AGGREGATORS`.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
     gets no label.
@@ -105,276 +127,154 @@ def label_tasks(
     labels
         Long table `task, worker, label`, one row a (task, worker) pair, all text.
     method
-        One of `METHODS`.
-    gold
-        True label by control task: skills for the weighted methods (before those of `workers`).
-        They are labelled like all others, and no accuracy is measured on them.
-    truth
-        True label by task: accuracy is measured.
-    workers
-        Only the labels of those in its index count; a column `skill` gives weights.
-    truncate
-        weighted-log-odds: skills are moved into [truncate, 1 − truncate]; None for `TRUNCATE`.
-    classes
-        Weighted methods: L, where there are classes that nobody used; None counts those used.
-    class_prior
-        dawid-skene, one-coin: "estimated" (None) or "uniform".
-    iterations
-        dawid-skene, one-coin: steps at most; None for `ITERATIONS`.
+        Name of the aggregator.
 
     Raises
     ------
     InputError
         An unknown method, an option that it does not look at, a weighted method without skills,
-        none of `workers` with a label, or fewer classes than are used.
+        none of the workers with a label, or fewer classes than are used.
     """
-    _check(method, truncate, classes, class_prior, iterations)
-    if method in WEIGHTED and gold is None and workers is None:
+    known = known or KnownBeforehand()
+    aggregator = AGGREGATORS[method].call
+    given = _given(method, options or LabelOptions())
+    by_skill = "skill" in inspect.signature(aggregator).parameters
+    if by_skill and known.gold is None and known.workers is None:
         raise InputError(f"{method} needs skills: give `gold`, or `workers` with a column skill")
-    votes = _votes(labels, workers, gold, truth)
-    notes = [] if workers is None else _idle(workers, votes)
-    L = _class_count(classes, votes)
-    skill = weight = None
-    if method in WEIGHTED:
-        skill = _skills(labels, gold, workers, votes)
-        weight = _weights(method, skill, L, TRUNCATE if truncate is None else truncate)
-        notes += _of_weights(method, skill, TRUNCATE if truncate is None else truncate, votes)
-        found = weighted_majority(votes, weight, per="worker", seed=seed)
-    elif method == "majority":
-        found = majority(votes, seed=seed)
-    else:
-        found = dawid_skene(
-            votes,
-            confusion="full" if method == "dawid-skene" else "one-coin",
-            class_prior=class_prior or "estimated",
-            iterations=ITERATIONS if iterations is None else iterations,
-            seed=seed,
-        )
-        skill = found.info.get("skill")
-    accuracy, judged = None, None
-    if truth is not None:
-        aside = truth if gold is None else truth[~truth.index.isin(gold.index)]
-        accuracy, judged = _accuracy(found, votes, weight, aside), len(aside)
-    notes += _notes(found, method, seed, gold, truth, workers)
+    votes = _votes(labels, known)
+    if by_skill:
+        given["skill"] = _skills(labels, known, votes)
+    found = aggregator(votes, seed=seed, **given)
+    accuracy, judged = _accuracy(found, votes, known)
+    info = found.info
     return Labelled(
-        answers=_answers(found, votes, weight, L, method),
-        workers=_workers(found, votes, skill, weight),
+        answers=_answers(found, votes),
+        workers=_workers(found, votes),
         classes=votes.classes.tolist(),
         method=method,
         votes=len(votes),
-        variant=found.info.get("variant"),
+        variant=info.get("variant"),
         accuracy=accuracy,
         accuracy_tasks=judged,
-        iterations=found.info.get("iterations"),
-        converged=found.info.get("converged"),
-        class_prior=found.info.get("class_prior"),
-        notes=tuple(notes),
+        iterations=info.get("iterations"),
+        converged=info.get("converged"),
+        class_prior=info.get("class_prior"),
+        notes=(
+            *_idle(known, votes),
+            *info.get("notes", ()),
+            *_notes(found, method, by_skill, known, seed),
+        ),
     )
 
 
-def _check(
-    method: str,
-    truncate: float | None,
-    classes: int | None,
-    class_prior: Prior | None,
-    iterations: int | None,
-) -> None:
-    """Refuse options that the method would not look at: they are a misunderstanding."""
-    if method not in METHODS:
-        raise InputError(f"`method` is {method!r}: give {', '.join(METHODS)}")
-    for name, value, methods in (
-        ("truncate", truncate, ("weighted-log-odds",)),
-        ("classes", classes, WEIGHTED),
-        ("class_prior", class_prior, LEARNT),
-        ("iterations", iterations, LEARNT),
-    ):
-        if value is not None and method not in methods:
-            raise InputError(f"`{name}` is for {' and '.join(methods)}, not {method}: leave it out")
+def _given(method: str, options: LabelOptions) -> dict[str, Any]:
+    """Give the options that are set; one that the method would not look at is a mistake."""
+    given = {f.name: getattr(options, f.name) for f in fields(options)}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in given:
+        takes = [
+            other
+            for other, entry in AGGREGATORS.items()
+            if name in inspect.signature(entry.call).parameters
+        ]
+        if method not in takes:
+            raise InputError(f"`{name}` is for {' and '.join(takes)}, not {method}: leave it out")
+    return given
 
 
-def _votes(
-    labels: pd.DataFrame,
-    hired: pd.DataFrame | None,
-    gold: pd.Series[Any] | None,
-    truth: pd.Series[Any] | None,
-) -> Votes:
+def _votes(labels: pd.DataFrame, known: KnownBeforehand) -> Votes:
     """The labels that count; tasks and classes are those of all labels."""
     workers = labels["worker"].drop_duplicates()
-    if hired is not None:
-        workers = workers[workers.isin(hired.index)]
+    if known.workers is not None:
+        chosen = known.workers.index
+        workers = workers[workers.isin(chosen)]
         if workers.empty:
             raise InputError(
-                f"none of the chosen workers ({_few(list(hired.index))}) gave a label: mend the ids"
+                f"none of the chosen workers ({named_few(list(chosen))}) gave a label: mend the ids"
             )
-    known = [labels["label"], *(series for series in (gold, truth) if series is not None)]
+    named = [labels["label"], *(one for one in (known.gold, known.truth) if one is not None)]
     return Votes.of(
         labels,
         tasks=labels["task"].unique(),
         workers=workers.to_numpy(),
-        classes=sorted({name for series in known for name in series}),
+        classes=sorted({name for series in named for name in series}),
     )
 
 
-def _idle(hired: pd.DataFrame, votes: Votes) -> list[str]:
-    active = set(votes.workers)
-    idle = [worker for worker in hired.index if worker not in active]
-    return [f"chosen workers who gave no label, {len(idle)}: {_few(idle)}"] if idle else []
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f", … ({len(names)} in all)" if len(names) > 8 else ""
-    return ", ".join(map(cell, names[:8])) + more
-
-
-def _class_count(classes: int | None, votes: Votes) -> int:
-    named = len(votes.classes)
-    if classes is not None and checks.count("classes", classes, 1) < named:
-        raise InputError(
-            f"`classes` is {classes}, and {named} are used ({_few(list(votes.classes))}): give "
-            f"{named} or more, or mend the labels"
-        )
-    return named if classes is None else classes
-
-
-def _skills(
-    labels: pd.DataFrame, gold: pd.Series[Any] | None, hired: pd.DataFrame | None, votes: Votes
-) -> FloatArray:
+def _skills(labels: pd.DataFrame, known: KnownBeforehand, votes: Votes) -> FloatArray:
     """ŵ of each worker, shape (m,): from the control tasks, else as given; NaN where unknown."""
-    if gold is not None:
-        tested = skills_from_gold(labels, gold)
+    if known.gold is not None:
+        tested = skills_from_gold(labels, known.gold)
         share = np.where(tested.estimates.answered[0] > 0, tested.estimates.skill[0], np.nan)
-        known: pd.Series[float] = pd.Series(share, index=tested.workers)
-    elif hired is not None and "skill" in hired:
-        known = hired["skill"]
+        skill: pd.Series[float] = pd.Series(share, index=tested.workers)
+    elif known.workers is not None and "skill" in known.workers:
+        skill = known.workers["skill"]
     else:
         raise InputError("`workers`: no column 'skill' to weight by; add it, or give `gold`")
-    return np.asarray(known.reindex(votes.workers), dtype=np.float64)
+    return np.asarray(skill.reindex(votes.workers), dtype=np.float64)
 
 
-def _weights(method: str, skill: FloatArray, L: int, truncate: float) -> FloatArray:
-    """Weight of each worker, shape (m,); 0 for who answered no control task."""
-    known = ~np.isnan(skill)
-    weight = np.zeros(len(skill))
-    weight[known] = (
-        linear_weights(skill[known], L)
-        if method == "weighted-linear"
-        else log_odds_weights(skill[known], L, truncate=truncate)
-    )
-    return weight
-
-
-def _of_weights(method: str, skill: FloatArray, truncate: float, votes: Votes) -> list[str]:
-    notes = []
-    if method == "weighted-log-odds":
-        moved = int(((skill < truncate) | (skill > 1 - truncate)).sum())
-        notes.append(
-            f"skills moved into [{truncate:g}, {1 - truncate:g}] before the log-odds: {moved}"
-        )
-    strangers = votes.workers[np.isnan(skill)].tolist()
-    if strangers:
-        notes.append(
-            f"workers without a control answer, who do not count, {len(strangers)}: "
-            f"{_few(strangers)}"
-        )
-    return notes
-
-
-def _answers(
-    found: Aggregate, votes: Votes, weight: FloatArray | None, L: int, method: str
-) -> pd.DataFrame:
+def _answers(found: Aggregate, votes: Votes) -> pd.DataFrame:
     """`task, label, score, confidence, tied, unlabelled`; no label where there is none to go by."""
     answers = found.table(votes)
-    confidence = _confidence(found, votes, weight, L, method)
+    confidence = found.info.get("confidence", np.nan)
     answers.insert(3, "confidence", np.where(found.unlabelled, np.nan, confidence))
     answers["label"] = answers["label"].astype(object).where(~answers["unlabelled"], None)
     return answers
 
 
-def _confidence(
-    found: Aggregate, votes: Votes, weight: FloatArray | None, L: int, method: str
-) -> FloatArray:
-    """How sure each label is, shape (n,); see `Labelled`."""
-    n = len(votes.tasks)
-    if "posterior" in found.info:
-        posterior: FloatArray = found.info["posterior"][np.arange(n), found.label]
-        return posterior
-    if method == "weighted-linear":
-        return np.full(n, np.nan)
-    # Votes for each class; of log-odds also the exponents of its likelihood, one-coin.
-    counted = tally(votes, np.ones(len(votes)) if weight is None else weight[votes.worker])
-    lead = counted.of(found.label)
-    if weight is None:
-        return lead / np.maximum(np.bincount(votes.task, minlength=n), 1)
-    top = np.maximum(counted.best, 0.0)
-    seen = np.exp(counted.total - top[counted.task])
-    unseen = L - np.bincount(counted.task, minlength=n)
-    likely = np.bincount(counted.task, seen, minlength=n) + unseen * np.exp(-top)
-    likelihood: FloatArray = np.exp(lead - top) / likely
-    return likelihood
-
-
-def _accuracy(
-    found: Aggregate, votes: Votes, weight: FloatArray | None, judged: pd.Series[Any]
-) -> float:
-    """Share of the tasks labelled right under fair draws; NaN of none."""
-    true: IntArray = np.full(len(votes.tasks), -1, dtype=np.int64)
-    at = pd.Index(votes.tasks).get_indexer(judged.index)
-    true[at] = pd.Index(votes.classes).get_indexer(pd.Index(judged))
-    if "posterior" not in found.info:
-        return expected_accuracy(votes, weight, true)
-    if not len(judged):
-        return float("nan")
-    posterior = found.info["posterior"]
-    best: BoolArray = (posterior >= posterior.max(axis=1, keepdims=True) - TIE) | found.unlabelled[
-        :, None
-    ]
-    return float((best[at, true[at]] / best[at].sum(axis=1)).mean())
-
-
-def _workers(
-    found: Aggregate, votes: Votes, skill: FloatArray | None, weight: FloatArray | None
-) -> pd.DataFrame:
+def _workers(found: Aggregate, votes: Votes) -> pd.DataFrame:
     m = len(votes.workers)
     count = np.bincount(votes.worker, minlength=m)
     agreeing = np.bincount(votes.worker, found.label[votes.task] == votes.label, minlength=m)
     table = pd.DataFrame(
         {"worker": votes.workers, "labels": count, "agreement": agreeing / np.maximum(count, 1)}
     )
-    for name, value in (("skill", skill), ("weight", weight)):
-        if value is not None:
-            table[name] = value
-    return table
+    return table.assign(**{k: found.info[k] for k in ("skill", "weight") if k in found.info})
+
+
+def _accuracy(
+    found: Aggregate, votes: Votes, known: KnownBeforehand
+) -> tuple[float | None, int | None]:
+    """Share of tasks labelled right under fair draws, and of how many; control tasks left out."""
+    truth, gold = known.truth, known.gold
+    if truth is None:
+        return None, None
+    judged = truth if gold is None else truth[~truth.index.isin(gold.index)]
+    true: IntArray = np.full(len(votes.tasks), -1, dtype=np.int64)
+    at = pd.Index(votes.tasks).get_indexer(judged.index)
+    true[at] = pd.Index(votes.classes).get_indexer(pd.Index(judged))
+    right = found.chance_right(true)[true >= 0]
+    return float(right.mean()) if len(right) else float("nan"), len(judged)
+
+
+def _idle(known: KnownBeforehand, votes: Votes) -> list[str]:
+    if known.workers is None:
+        return []
+    active = set(votes.workers)
+    idle = [worker for worker in known.workers.index if worker not in active]
+    return [f"chosen workers who gave no label, {len(idle)}: {named_few(idle)}"] if idle else []
 
 
 def _notes(
-    found: Aggregate,
-    method: str,
-    seed: Seed,
-    gold: pd.Series[Any] | None,
-    truth: pd.Series[Any] | None,
-    hired: pd.DataFrame | None,
+    found: Aggregate, method: str, by_skill: bool, known: KnownBeforehand, seed: Seed
 ) -> list[str]:
-    notes = []
-    if found.tied.any():
-        notes.append(f"ties, drawn fairly with seed {seed}: {int(found.tied.sum())}")
-    if found.info.get("converged") is False:
-        notes.append("the iterations ended before the likelihood settled: give more `iterations`")
-    if gold is not None and method in WEIGHTED:
-        notes.append(
-            f"skills are shares of right answers to the {len(gold)} control tasks, which are "
-            "labelled by the same vote and never used for its accuracy"
-        )
-    elif gold is not None:
-        notes.append(
-            f"{method} uses no control tasks: the {len(gold)} are only left out of the accuracy"
-        )
-    if truth is not None:
-        notes.append(
-            "the accuracy counts its share of a tie, and 1/L where the workers gave no label"
-        )
-        if method in WEIGHTED and gold is None and hired is not None:
-            notes.append(
-                "the skills were given: where they rest on tasks of the truth the accuracy is too "
-                "high; give these tasks as `gold` to leave them out"
-            )
-    return notes
+    controls = 0 if known.gold is None else len(known.gold)
+    judged = known.truth is not None
+    notes = {
+        f"ties, drawn fairly with seed {seed}: {int(found.tied.sum())}": found.tied.any(),
+        "the iterations ended before the likelihood settled: give more `iterations`": (
+            found.info.get("converged") is False
+        ),
+        f"skills are shares of right answers to the {controls} control tasks, which are "
+        "labelled by the same vote and never used for its accuracy": by_skill and controls,
+        f"{method} uses no control tasks: the {controls} are only left out of the accuracy": (
+            controls and not by_skill
+        ),
+        "the accuracy counts its share of a tie, and 1/L where the workers gave no label": judged,
+        "the skills were given: where they rest on tasks of the truth the accuracy is too "
+        "high; give these tasks as `gold` to leave them out": (
+            judged and by_skill and known.gold is None and known.workers is not None
+        ),
+    }
+    return [note for note, holds in notes.items() if holds]

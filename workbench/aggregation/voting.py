@@ -7,8 +7,9 @@ with the caller's seed, and the result says where.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,10 +20,12 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
+from workbench.base.text import cell
 from workbench.crowd.votes import TIE, Votes
 
 LARGEST = 1e300
 """No weight may be larger, so that sums of weights stay finite."""
+TRUNCATE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,9 @@ class Aggregate:
         Name of the rule.
     info
         What else the rule has to say.
+    winners
+        The classes that each label was drawn among, a `Tally` or a matrix (n, L); None where
+        the rule draws nothing.
     """
 
     label: IntArray
@@ -53,6 +59,17 @@ class Aggregate:
     unlabelled: BoolArray
     method: str
     info: dict[str, Any] = field(default_factory=dict)
+    winners: Tally | BoolArray | None = None
+
+    def chance_right(self, truth: IntArray) -> FloatArray:
+        """Chance over the fair draws that each label is the true class (n,), shape (n,)."""
+        if self.winners is None:
+            right = self.label == truth
+        elif isinstance(self.winners, Tally):
+            right = self.winners.wins(truth) / self.winners.winners
+        else:
+            right = self.winners[np.arange(len(truth)), truth] / self.winners.sum(axis=1)
+        return np.asarray(right, dtype=np.float64)
 
     def table(self, votes: Votes) -> pd.DataFrame:
         """Name tasks and classes: `task, label, score, tied, unlabelled`, one row a task."""
@@ -141,12 +158,20 @@ def majority(votes: Votes, *, seed: Seed) -> Aggregate:
     seed
         Of the draw where classes tie; one number is drawn for each task, tied or not.
 
+    Returns
+    -------
+    Aggregate
+        With `confidence`, the share of a task's labels that agree.
+
     Raises
     ------
     InputError
         There are tasks and no classes, or the seed is none.
     """
-    return _decide(votes, np.ones(len(votes)), "majority", seed)
+    found, lead = _decide(votes, np.ones(len(votes)), "majority", seed)
+    size = np.bincount(votes.task, minlength=len(votes.tasks))
+    found.info["confidence"] = lead / np.maximum(size, 1)
+    return found
 
 
 def weighted_majority(
@@ -177,8 +202,68 @@ def weighted_majority(
         A weight is NaN or beyond ±1e300, the shape does not fit, or there are tasks and no
         classes.
     """
-    weight = _weight(votes, weights, per)
-    return _decide(votes, weight, "weighted majority", seed)
+    return _decide(votes, _weight(votes, weights, per), "weighted majority", seed)[0]
+
+
+def linear_vote(
+    votes: Votes, *, skill: FloatArray, classes: int | None = None, seed: Seed
+) -> Aggregate:
+    """Weigh workers by `linear_weights` of their skills, shape (m,); NaN counts for nothing.
+
+    Parameters
+    ----------
+    classes
+        L, where there are classes that nobody used; None counts those used.
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1], or fewer than two classes.
+    """
+    return _by_skill(votes, skill, linear_weights, _classes(votes, classes), seed)[0]
+
+
+def log_odds_vote(
+    votes: Votes,
+    *,
+    skill: FloatArray,
+    classes: int | None = None,
+    truncate: float = TRUNCATE,
+    seed: Seed,
+) -> Aggregate:
+    """Weigh workers by `log_odds_weights` of their skills, shape (m,); NaN counts for nothing.
+
+    Parameters
+    ----------
+    classes, truncate
+        L, as for `linear_vote`; skills are moved into [truncate, 1 − truncate].
+
+    Returns
+    -------
+    Aggregate
+        With `confidence`, the probability of the label, skills being as given and classes
+        equally likely.
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1], or another parameter out of range.
+    """
+    n, L = len(votes.tasks), _classes(votes, classes)
+    weights = partial(log_odds_weights, truncate=truncate)
+    found, lead = _by_skill(votes, skill, weights, L, seed)
+    counted = found.winners
+    assert isinstance(counted, Tally)
+    top = np.maximum(counted.best, 0.0)
+    seen = np.exp(counted.total - top[counted.task])
+    unseen = L - np.bincount(counted.task, minlength=n)
+    likely = np.bincount(counted.task, seen, minlength=n) + unseen * np.exp(-top)
+    found.info["confidence"] = np.exp(lead - top) / likely
+    moved = int(((skill < truncate) | (skill > 1 - truncate)).sum())
+    found.info["notes"].insert(
+        0, f"skills moved into [{truncate:g}, {1 - truncate:g}] before the log-odds: {moved}"
+    )
+    return found
 
 
 def expected_accuracy(
@@ -242,7 +327,9 @@ def linear_weights(skill: ArrayLike, classes: int = 2) -> FloatArray:
     return weights
 
 
-def log_odds_weights(skill: ArrayLike, classes: int = 2, *, truncate: float = 1e-3) -> FloatArray:
+def log_odds_weights(
+    skill: ArrayLike, classes: int = 2, *, truncate: float = TRUNCATE
+) -> FloatArray:
     """Weights ln(p/(1 − p)) − ln((1/L)/(1 − 1/L)), any shape; for two classes the log-odds.
 
     With these weights, known skills, one-coin workers and equally likely classes the vote is
@@ -345,13 +432,52 @@ def _weight(votes: Votes, weights: ArrayLike | None, per: Literal["vote", "worke
     return given if per == "vote" else given[votes.worker]
 
 
-def _decide(votes: Votes, weight: FloatArray, method: str, seed: Seed) -> Aggregate:
+def _classes(votes: Votes, classes: int | None) -> int:
+    named = len(votes.classes)
+    if classes is not None and checks.count("classes", classes, 1) < named:
+        raise InputError(
+            f"`classes` is {classes}, and {named} are used ({named_few(list(votes.classes))}): "
+            f"give {named} or more, or mend the labels"
+        )
+    return named if classes is None else classes
+
+
+def named_few(names: Sequence[str]) -> str:
+    """Write the first few names of many for a note."""
+    more = f", … ({len(names)} in all)" if len(names) > 8 else ""
+    return ", ".join(map(cell, names[:8])) + more
+
+
+def _by_skill(
+    votes: Votes,
+    skill: FloatArray,
+    weights: Callable[[FloatArray, int], FloatArray],
+    L: int,
+    seed: Seed,
+) -> tuple[Aggregate, FloatArray]:
+    known = ~np.isnan(skill)
+    weight = np.zeros(len(skill))
+    weight[known] = weights(skill[known], L)
+    found, lead = _decide(votes, _weight(votes, weight, "worker"), "weighted majority", seed)
+    strangers = votes.workers[~known].tolist()
+    said = "workers without a control answer, who do not count"
+    notes = [f"{said}, {len(strangers)}: {named_few(strangers)}"] if strangers else []
+    found.info.update(skill=skill, weight=weight, notes=notes)
+    return found, lead
+
+
+def _decide(
+    votes: Votes, weight: FloatArray, method: str, seed: Seed
+) -> tuple[Aggregate, FloatArray]:
+    """Label each task, and give the sum of weights of its label, shape (n,)."""
     counted = tally(votes, weight)
     unlabelled = np.bincount(votes.task, minlength=len(votes.tasks)) == 0
-    return Aggregate(
+    found = Aggregate(
         label=counted.choice(stream(seed, "ties")),
         score=counted.best - counted.second,
         tied=(counted.winners > 1) & ~unlabelled,
         unlabelled=unlabelled,
         method=method,
+        winners=counted,
     )
+    return found, counted.of(found.label)

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from workbench import claims
-from workbench.api._result import Result
+from workbench.api.result import Result
 from workbench.api.studying import STORE
 from workbench.base.text import table
 from workbench.claims import Verdict
@@ -131,15 +131,22 @@ class Judgement(Result):
         return {"claims": [verdict.payload() for verdict in self.verdicts]}
 
 
-def judge(store: str | Path = STORE) -> Judgement:
+def judge(store: str | Path = STORE, *, keep: str | Path | None = None) -> Judgement:
     """Judge every claim of the papers by the trials in a store.
 
     A claim whose study is not in the store is not yet measured.
 
+    Parameters
+    ----------
+    store
+        A study store.
+    keep
+        An earlier page of claims: where the store has no trials, its verdicts stand.
+
     Raises
     ------
     InputError
-        There is no such store.
+        There is no such store or page.
 
     Examples
     --------
@@ -148,5 +155,8 @@ def judge(store: str | Path = STORE) -> Judgement:
     >>> "verdict" in api.judge("studies.sqlite").to_frame()
     True
     """
+    earlier = None
+    if keep is not None:
+        earlier = claims.read_page(Path(keep), claims.register())
     with Store.open(store) as opened:
-        return Judgement(tuple(claims.judge(opened)))
+        return Judgement(tuple(claims.judge(opened, keep=earlier)))

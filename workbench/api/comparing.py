@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 
 from workbench import comparison as room
-from workbench.api import _doors
-from workbench.api._doors import PerWorker, Table, Tasks, Truth
-from workbench.api._result import Result
+from workbench.api import inputs
+from workbench.api.inputs import PerWorker, Table, Tasks, Truth
+from workbench.api.result import Result
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import cell, table
-from workbench.comparison import METHODS, ComparedCrowd
+from workbench.comparison import ComparedCrowd, methods
 from workbench.crowd import datasets, tables
 from workbench.solving import versions
 
@@ -253,7 +253,7 @@ def compare(
             on_infeasible=infeasible,
         )
         of = f"trial {trial + 1} of {trials}: " if trials > 1 else ""
-        for method in METHODS:
+        for method in methods():
             if progress is not None:
                 progress(f"{of}{method}")
             rows.append({"trial": trial, **vars(next(steps))})
@@ -321,13 +321,13 @@ def _recorded(
         title = "recorded crowd"
         if isinstance(labels, (str, Path)):
             title += f" {Path(labels).name}"
-    given = _doors.given(labels)
-    true, given = _doors.truth(gold, given)
-    kinds = None if task_types is None else _doors.task_types(task_types)[0]
+    given = inputs.given(labels)
+    true, given = inputs.truth(gold, given)
+    kinds = None if task_types is None else inputs.task_types(task_types)[0]
     prices = None
     if costs is not None:
-        prices = _doors.by_worker("costs", costs, given.workers, tables.read_costs)
-    limits = None if capacity is None else _doors.capacities(capacity, given.workers)
+        prices = inputs.by_worker("costs", costs, given.workers, tables.read_costs)
+    limits = None if capacity is None else inputs.capacities(capacity, given.workers)
 
     def make(seed: np.random.SeedSequence) -> ComparedCrowd:
         return room.recorded(

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench.api import _doors
-from workbench.api._result import Result
+from workbench.api import inputs
+from workbench.api.result import Result
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import cell, table
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
+from workbench.selection import RULES
 from workbench.selection import hire as room
-from workbench.selection.hire import Hiring
+from workbench.selection.hire import HireOptions, Hiring
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +47,7 @@ class Hires(Result):
     seed: int
     money: float | None
     found: Hiring
-    given: _doors.Given
+    given: inputs.Given
     pictured = True
 
     @property
@@ -85,7 +86,7 @@ class Hires(Result):
         lines = [
             self._title(),
             f"classes {named}{more}; budget {hired.budget}, seed {self.seed}; rule {hired.rule}: "
-            f"{room.RULES[hired.rule]}",
+            f"{RULES[hired.rule].summary}",
             "",
             _workers(hired, percent),
         ]
@@ -102,7 +103,7 @@ class Hires(Result):
         hired = self.found
         return (
             f"{self.name}: {hired.size} of {len(hired.table)} workers, {hired.control} control "
-            f"tasks, {hired.classes} classes"
+            f"tasks, {hired.known.classes} classes"
         )
 
     def _payload(self) -> dict[str, Any]:
@@ -124,8 +125,8 @@ class Hires(Result):
             "rule": hired.rule,
             "budget": hired.budget,
             "confidence": hired.confidence,
-            "prior": hired.prior,
-            "classes": hired.classes,
+            "prior": hired.known.prior,
+            "classes": hired.known.classes,
             "class_names": self.given.classes.all_back(hired.class_names),
             "control_tasks": hired.control,
             "excluded": self.given.back(hired.excluded).to_dict("records"),
@@ -137,7 +138,7 @@ class Hires(Result):
                 "score": money.score,
                 "bound": money.bound,
                 "gap": money.gap,
-                "termination": None if money.termination is None else str(money.termination),
+                "termination": str(money.termination),
                 "certificate": money.certificate.status,
                 "heuristic": back(_named(hired, money.heuristic)),
                 "heuristic_score": money.heuristic_score,
@@ -149,12 +150,12 @@ class Hires(Result):
 
 
 def hire(
-    labels: _doors.Table,
-    gold: _doors.Truth,
+    labels: inputs.Table,
+    gold: inputs.Truth,
     *,
     budget: int,
     rule: str = "selected",
-    costs: _doors.PerWorker | float | None = None,
+    costs: inputs.PerWorker | float | None = None,
     money: float | None = None,
     threshold: float | None = None,
     prior: tuple[float, float] | None = None,
@@ -224,16 +225,13 @@ def hire(
     """
     if time_limit is not None:
         checks.number("`time_limit`", time_limit, 0.0, math.inf)
-    given = _doors.given(labels, duplicates=duplicates)
-    control, given = _doors.truth(gold, given)
-    found = room.hire(
-        given.table,
-        control,
-        budget,
+    given = inputs.given(labels, duplicates=duplicates)
+    control, given = inputs.truth(gold, given)
+    options = HireOptions(
         rule=rule,
         classes=classes,
         prior=prior,
-        costs=_doors.per_worker("costs", costs, given.workers, _prices),
+        costs=inputs.per_worker("costs", costs, given.workers, _prices),
         money=money,
         threshold=threshold,
         time_limit=time_limit,
@@ -241,6 +239,7 @@ def hire(
         seed=seed,
         allow_below_chance=allow_below_chance,
     )
+    found = room.hire(given.table, control, budget, options)
     return Hires(given.name, seed, money, found, given)
 
 
@@ -306,14 +305,14 @@ def _numbers(hired: Hiring, percent: str) -> list[str]:
     if hired.interval is not None:
         interval = f" ({percent} interval {hired.interval[0]:.3f} to {hired.interval[1]:.3f})"
     bound = f"at most {hired.error_bound:.3g} if F is F̂ (Theorem 1"
-    if hired.classes > 2:
+    if hired.known.classes > 2:
         bound += f", as its argument supports; as printed {hired.error_bound_printed:.3g}"
     radius = f" ± {predicted.radius:.1g}" if predicted.radius > 1e-9 else ""
     expected = f"{predicted.probability:.3g}{radius} ({predicted.method}"
     if predicted.probability <= predicted.radius:
         how = "proven" if predicted.method != "sampled" else "votes simulated"
         expected = f"below {predicted.probability + predicted.radius:.1g} ({how}"
-    a, b = hired.prior
+    a, b = hired.known.prior
     lines = [
         f"{'score F̂':<18} {hired.score:.4g}{interval}",
         f"{'error, bound':<18} {bound})",

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.aggregation.label_tasks import LEARNT, Labelled, Prior, label_tasks
-from workbench.api import _doors
-from workbench.api._result import Result
+from workbench.aggregation.label_tasks import (
+    KnownBeforehand,
+    Labelled,
+    LabelOptions,
+    Prior,
+    label_tasks,
+)
+from workbench.api import inputs
+from workbench.api.result import Result
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import cell, table
@@ -51,7 +57,7 @@ class Labels(Result):
     name: str
     seed: int
     found: Labelled
-    given: _doors.Given
+    given: inputs.Given
 
     @property
     def labels(self) -> pd.Series[Any]:
@@ -148,11 +154,11 @@ class Labels(Result):
 
 
 def aggregate(
-    labels: _doors.Table,
+    labels: inputs.Table,
     *,
     method: str = "majority",
-    gold: _doors.Truth | None = None,
-    truth: _doors.Truth | None = None,
+    gold: inputs.Truth | None = None,
+    truth: inputs.Truth | None = None,
     workers: pd.DataFrame | Result | Iterable[Any] | str | Path | None = None,
     truncate: float | None = None,
     classes: int | None = None,
@@ -216,25 +222,20 @@ def aggregate(
     >>> found.confidence.round(2).to_dict()
     {1: 0.67, 2: 1.0}
     """
-    given = _doors.given(labels, duplicates=duplicates)
-    gold_labels, given = _doors.truth(gold, given) if gold is not None else (None, given)
-    true, given = _doors.truth(truth, given, what="truth") if truth is not None else (None, given)
+    given = inputs.given(labels, duplicates=duplicates)
+    gold_labels, given = inputs.truth(gold, given) if gold is not None else (None, given)
+    true, given = inputs.truth(truth, given, what="truth") if truth is not None else (None, given)
     found = label_tasks(
         given.table,
         method,
-        gold=gold_labels,
-        truth=true,
-        workers=None if workers is None else _chosen(workers, given),
-        truncate=truncate,
-        classes=classes,
-        class_prior=class_prior,
-        iterations=iterations,
+        KnownBeforehand(gold_labels, true, None if workers is None else _chosen(workers, given)),
+        LabelOptions(truncate, classes, class_prior, iterations),
         seed=seed,
     )
     return Labels(given.name, seed, found, given)
 
 
-def _chosen(workers: Any, given: _doors.Given) -> pd.DataFrame:
+def _chosen(workers: Any, given: inputs.Given) -> pd.DataFrame:
     """Read who counts, and perhaps the skill of each."""
     if isinstance(workers, Result):
         workers = workers.to_frame()
@@ -253,7 +254,13 @@ def _chosen(workers: Any, given: _doors.Given) -> pd.DataFrame:
 
 
 def _columns(method: str) -> str:
-    lead = "posterior" if method in LEARNT else "sum of votes" if method == "majority" else "sum"
+    lead = (
+        "posterior"
+        if "posterior" in CONFIDENCE.get(method, "")
+        else "sum of votes"
+        if method == "majority"
+        else "sum"
+    )
     said = f"score: how far the label's {lead} is ahead of the next class"
     return f"{said}; confidence: {CONFIDENCE[method]}" if method in CONFIDENCE else said
 

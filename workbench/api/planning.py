@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
-from workbench.api import _doors
-from workbench.api._doors import Ids, PerWorker, Table, Tasks, Truth
-from workbench.api._result import Result
+from workbench.api import inputs
+from workbench.api.inputs import Ids, PerWorker, Table, Tasks, Truth
+from workbench.api.result import Result
 from workbench.assignment import make_plan as room
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -198,15 +198,15 @@ def plan(
         known, workers = _known(skills)
     else:
         known, workers = _estimated(labels, gold, gold_types)
-    kinds, named = _doors.task_types(tasks, default=_only(known))
-    limits = _doors.capacities(capacity, workers)
+    kinds, named = inputs.task_types(tasks, default=_only(known))
+    limits = inputs.capacities(capacity, workers)
     workers = workers.with_more("capacity", _names(capacity))
     pairs = None
     if availability is not None:
         pairs, workers = _pairs(availability, named, workers)
     prices = None
     if costs is not None:
-        prices = _doors.by_worker("costs", costs, workers, tables.read_costs)
+        prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
     made = room.make_plan(
         known,
         kinds,
@@ -251,11 +251,11 @@ def _known(skills: Table | PerWorker) -> tuple[pd.DataFrame | pd.Series[Any], Id
     if isinstance(skills, pd.DataFrame):
         names = tables.column(skills, "worker", "skills")
         return tables.read_skills(skills), Ids.of("worker", "skills", names)
-    given = _doors.series_of("skills", skills, "worker", "the skill")
+    given = inputs.series_of("skills", skills, "worker", "the skill")
     ids = Ids.of("worker", "skills", given.index)
     known = given.dropna()
     if len(known):
-        known = _doors.by_worker("skills", known, ids, tables.read_skills).iloc[:, 0]
+        known = inputs.by_worker("skills", known, ids, tables.read_skills).iloc[:, 0]
     return known.reindex([tables.as_text(name) for name in given.index]), ids
 
 
@@ -277,9 +277,9 @@ def _estimated(
     """
     if labels is None or gold is None:
         raise InputError("labels and gold go together: give both")
-    given = _doors.given(labels)
-    true, given = _doors.truth(gold, given)
-    kinds = None if gold_types is None else _doors.task_types(gold_types)[0]
+    given = inputs.given(labels)
+    true, given = inputs.truth(gold, given)
+    kinds = None if gold_types is None else inputs.task_types(gold_types)[0]
     known = skills_from_gold(given.table, true, kinds, prior=(1.0, 1.0))
     return known.wide().where(known.estimates.answered.T > 0), given.workers
 

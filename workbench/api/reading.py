@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.api import _doors
+from workbench.api import inputs
 from workbench.crowd import datasets, tables
 from workbench.crowd.tables import Duplicates
 
 
-def read_labels(labels: _doors.Table, *, duplicates: Duplicates = "error") -> pd.DataFrame:
+def read_labels(labels: inputs.Table, *, duplicates: Duplicates = "error") -> pd.DataFrame:
     """Read labels into the long table `task, worker, label`, one row a label.
 
     Parameters
@@ -36,12 +36,12 @@ def read_labels(labels: _doors.Table, *, duplicates: Duplicates = "error") -> pd
        task worker label
     0     7    ann   yes
     """
-    given = _doors.given(labels, duplicates=duplicates)
+    given = inputs.given(labels, duplicates=duplicates)
     return given.back(given.table)
 
 
 def read_gold(
-    gold: _doors.Truth | pd.DataFrame, labels: _doors.Table | None = None
+    gold: inputs.Truth | pd.DataFrame, labels: inputs.Table | None = None
 ) -> pd.Series[Any]:
     """Read true labels into a Series by task, named "gold".
 
@@ -70,8 +70,8 @@ def read_gold(
         tables.read_gold(gold)  # complete, each task once
         tasks, true = tables.column(gold, "task", "gold"), tables.column(gold, "gold", "gold")
         gold = pd.Series(true.to_numpy(), index=pd.Index(tasks, name="task"), name="gold")
-    known, given = _doors.truth(
-        gold, _nobody() if labels is None else _doors.given(labels), unlabelled=labels is None
+    known, given = inputs.truth(
+        gold, _nobody() if labels is None else inputs.given(labels), unlabelled=labels is None
     )
     return pd.Series(
         given.classes.all_back(known), index=given.tasks.index(known.index), name="gold"
@@ -105,8 +105,8 @@ def load(name: str) -> tuple[pd.DataFrame, pd.Series[Any]]:
     return known.labels, known.gold
 
 
-def _nobody() -> _doors.Given:
+def _nobody() -> inputs.Given:
     """No labels, of which any gold may be."""
     empty: list[Any] = []
-    names = [_doors.Ids.of(what, "gold", empty) for what in ("task", "worker", "label")]
-    return _doors.Given("gold", pd.DataFrame(columns=["task", "worker", "label"]), *names)
+    names = [inputs.Ids.of(what, "gold", empty) for what in ("task", "worker", "label")]
+    return inputs.Given("gold", pd.DataFrame(columns=["task", "worker", "label"]), *names)

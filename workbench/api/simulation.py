@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench.api._result import Result
+from workbench.api.result import Result
 from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError

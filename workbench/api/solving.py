@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
-from workbench.api._result import Result
+from workbench.api.result import Result
 from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.api._result import Result
+from workbench.api.result import Result
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
 from workbench.pages import report as page
 from workbench.studies import overview
 from workbench.studies import progress as pace
 from workbench.studies.executors.choosing import chosen
+from workbench.studies.measures import conclude
 from workbench.studies.request import request
 from workbench.studies.run import Progress, run
 from workbench.studies.shards import part_of, sink
@@ -83,7 +84,7 @@ class StudyResult(Result):
     @cached_property
     def analysis(self) -> Analysis:
         """Findings, tables and charts of the trials."""
-        return self.source.load().analyse(self.table) if len(self.table) else Analysis()
+        return conclude(self.source.load(), self.table)
 
     @property
     def findings(self) -> tuple[str, ...]:

@@ -3,5 +3,55 @@
 `primal` is the Primal Approximation Algorithm (Algorithm 1), `weights` the task weights it needs
 (offline dual, sampled LP), `correction` the ε′ of Section 5.2, `adaptive` the Main Algorithm
 (Algorithm 2) worker by worker, `session` the same as a service that streams and can be saved,
-`guarantees` Theorems 1 to 5 as functions.
+`theorems` Theorems 1 to 5 as functions, `policies` the online policies listed in `POLICIES`:
+subclasses of `policies.AssignmentPolicy`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.registry import Entry, Registry, imported
+
+if TYPE_CHECKING:
+    from workbench.assignment.policies import AssignmentPolicy
+
+POLICIES: Registry[type[AssignmentPolicy]] = Registry(
+    "policy",
+    Entry(
+        "paper",
+        imported("workbench.assignment.policies:Paper"),
+        "task weights from a sample, each worker on her own",
+        "Ho, Jabbari, Vaughan (2013), Algorithm 2",
+    ),
+    Entry(
+        "coverage-aware",
+        imported("workbench.assignment.policies:CoverageAware"),
+        "the same weights, covered tasks closed",
+        "beyond the paper: Algorithm 2, covered tasks closed",
+    ),
+    Entry(
+        "re-solve",
+        imported("workbench.assignment.policies:ReSolve"),
+        "prices from a linear program solved anew as workers arrive",
+        "Agrawal, Wang, Ye (2014); Li, Ye (2022)",
+    ),
+    Entry(
+        "dual descent",
+        imported("workbench.assignment.policies:DualDescent"),
+        "prices by one subgradient step a worker",
+        "Li, Sun, Ye (2020), its pace following Li, Ye (2022)",
+    ),
+    Entry(
+        "greedy",
+        imported("workbench.assignment.policies:Greedy"),
+        "the open tasks a worker is best at",
+        "common practice",
+    ),
+    Entry(
+        "hindsight",
+        imported("workbench.assignment.policies:Hindsight"),
+        "the optimal dual of everyone who will come; no online policy",
+        "Ho, Jabbari, Vaughan (2013), Algorithm 1",
+    ),
+)

@@ -2,8 +2,8 @@
 
 A policy is told the tasks, the error asked for and how many workers are to come; then workers
 arrive one after another, each with her skills (true or estimated), capacity, price and what she
-may do, and it names her tasks at once and for good. It learns nothing of labels. `KINDS` lists
-the policies with what each must know and what is promised of it.
+may do, and it names her tasks at once and for good. It learns nothing of labels. Each class says
+what it must know and what is promised of it; `workbench.assignment.POLICIES` lists them.
 
 Sources: Ho, Jabbari, Vaughan (2013), Algorithms 1 and 2. Agrawal, Wang, Ye (2014), A dynamic
 near-optimal algorithm for online linear programming, Operations Research 62, 876–890. Li, Sun, Ye
@@ -15,14 +15,15 @@ Research 70, 2948–2966.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem, requirement
+from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
 from workbench.assignment.primal import PERTURBATION, ZERO, best_tasks, perturb
 from workbench.assignment.weights import OnInfeasible, offline_weights
@@ -102,23 +103,56 @@ class Setting:
         return float(requirement(self.epsilon))
 
 
-class AssignmentPolicy(Protocol):
-    """Names tasks for one worker after another."""
+class AssignmentPolicy:
+    """Names tasks for one worker after another; a policy of one's own is a subclass.
+
+    Attributes
+    ----------
+    needs
+        What it must know beforehand, besides tasks and ε.
+    promise
+        What is proven of it, in words; where constants are explicit, `theorems` has the formula.
+    uses_sample
+        Whether it uses the preliminary workers (whose gold labels then count).
+    online
+        Whether it could be used at all: hindsight could not.
+
+    Parameters
+    ----------
+    setting
+        What may be known before the first worker arrives.
+    seed
+        Decides between equal tasks.
+    """
+
+    needs: ClassVar[str] = "nothing"
+    promise: ClassVar[str] = "none"
+    uses_sample: ClassVar[bool] = False
+    online: ClassVar[bool] = True
+
+    def __init__(self, setting: Setting, *, seed: Seed) -> None:
+        self.setting = setting
+        self.rng = generator(seed)
 
     def assign(self, worker: ArrivingWorker) -> IntArray:
         """Tasks for the worker who arrives: indices, none twice, at most her capacity."""
-        ...
+        raise NotImplementedError
 
 
-class Paper:
+class Paper(AssignmentPolicy):
     """Algorithm 2: task weights from the sampled LP, each worker on her own.
 
     A task is given labels though it is covered, and left short though workers are idle: what
     others did plays no part.
     """
 
+    needs = "a sample of γm workers, m"
+    promise = "Theorem 2 (true skills) and 5 (estimated), order random"
+    uses_sample = True
+
     def __init__(self, setting: Setting, *, seed: Seed) -> None:
-        self.assigner = _from_sample(setting, seed)
+        super().__init__(setting, seed=seed)
+        self.assigner = _from_sample(setting, self.rng)
 
     def assign(self, worker: ArrivingWorker) -> IntArray:
         """Tasks of non-negative value, the most valuable first."""
@@ -126,7 +160,7 @@ class Paper:
         return self.assigner.assign(skill, capacity, cost=cost, available=available)
 
 
-class _Covering:
+class _Covering(AssignmentPolicy):
     """A policy that remembers what each task gathered, by the skills it was told.
 
     Attributes
@@ -136,8 +170,7 @@ class _Covering:
     """
 
     def __init__(self, setting: Setting, *, seed: Seed) -> None:
-        self.setting = setting
-        self.rng = generator(seed)
+        super().__init__(setting, seed=seed)
         self.gathered = np.zeros(len(setting.task_class))
         types = int(setting.task_class.max(initial=0)) + 1
         self._bought, self._labels = np.zeros(types), np.zeros(types)
@@ -200,6 +233,10 @@ class CoverageAware(_Covering):
     the labels holds here too.
     """
 
+    needs = "a sample of γm workers, m"
+    promise = "no more labels than Algorithm 2 with the same weights, so Theorem 2's ratio"
+    uses_sample = True
+
     def __init__(self, setting: Setting, *, seed: Seed) -> None:
         super().__init__(setting, seed=seed)
         self.assigner = _from_sample(setting, self.rng)
@@ -227,6 +264,13 @@ class ReSolve(_Covering):
         Workers between two solutions; None for a twentieth of those still to come, so that the
         last ones meet prices of their own.
     """
+
+    needs = "a sample (or none), m"
+    promise = (
+        "order only: regret O(log m log log m) for independent workers and a non-degenerate LP "
+        "(Li, Ye), shown for packing; nothing for an adversary's order"
+    )
+    uses_sample = True
 
     def __init__(self, setting: Setting, *, seed: Seed, every: int | None = None) -> None:
         super().__init__(setting, seed=seed)
@@ -296,6 +340,12 @@ class DualDescent(_Covering):
     A task's price is in units of a label's: of the geometric mean over everyone met so far.
     """
 
+    needs = "m"
+    promise = (
+        "order only: regret and shortfall O(√m) for independent workers or a random order, shown "
+        "for packing with a constant pace; nothing for an adversary's order"
+    )
+
     def __init__(
         self,
         setting: Setting,
@@ -355,7 +405,7 @@ class Greedy(_Covering):
         return self.take(values[self.setting.task_class], np.zeros(len(seen)), seen, worker)
 
 
-class Hindsight:
+class Hindsight(AssignmentPolicy):
     """Algorithm 1 with the optimal dual of everyone who will come: no online policy (Theorem 1).
 
     It goes by the true skills in `Setting.future`, whatever is told of a worker on arrival.
@@ -363,10 +413,15 @@ class Hindsight:
     `problem` has prices as multiples of the typical one.
     """
 
+    needs = "everyone who will come, with true skills"
+    promise = "Theorem 1, any order"
+    online = False
+
     def __init__(self, setting: Setting, *, seed: Seed) -> None:
         if len(setting.future) != setting.workers:
             raise InputError("hindsight needs all workers beforehand: give `future`")
-        self.setting, self.rng, self.arrived = setting, generator(seed), 0
+        super().__init__(setting, seed=seed)
+        self.arrived = 0
         future, kind = setting.future, setting.task_class
         skills = np.stack([np.asarray(one.skill, dtype=np.float64) for one in future], axis=1)
         self.seen = perturb(quality(skills), seed=self.rng)
@@ -408,83 +463,6 @@ def _from_sample(setting: Setting, seed: Seed) -> AdaptiveAssigner:
     return assigner
 
 
-Make: TypeAlias = Callable[[Setting, Seed], AssignmentPolicy]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A policy as the studies offer it.
-
-    Attributes
-    ----------
-    make
-        Builds it for a setting; the seed decides between equal tasks.
-    needs
-        What it must know beforehand, besides tasks and ε.
-    source
-        Where it comes from.
-    promise
-        What is proven of it, in words; where constants are explicit, `guarantees` has the formula.
-    sample
-        Whether it uses the preliminary workers (whose gold labels then count).
-    online
-        Whether it could be used at all: hindsight could not.
-    """
-
-    make: Make
-    needs: str
-    source: str
-    promise: str
-    sample: bool = False
-    online: bool = True
-
-
-KINDS: dict[str, Kind] = {
-    "paper": Kind(
-        lambda setting, seed: Paper(setting, seed=seed),
-        "a sample of γm workers, m",
-        "Ho, Jabbari, Vaughan (2013), Algorithm 2",
-        "Theorem 2 (true skills) and 5 (estimated), order random",
-        sample=True,
-    ),
-    "coverage-aware": Kind(
-        lambda setting, seed: CoverageAware(setting, seed=seed),
-        "a sample of γm workers, m",
-        "beyond the paper: Algorithm 2, covered tasks closed",
-        "no more labels than Algorithm 2 with the same weights, so Theorem 2's ratio",
-        sample=True,
-    ),
-    "re-solve": Kind(
-        lambda setting, seed: ReSolve(setting, seed=seed),
-        "a sample (or none), m",
-        "Agrawal, Wang, Ye (2014); Li, Ye (2022)",
-        "order only: regret O(log m log log m) for independent workers and a non-degenerate LP "
-        "(Li, Ye), shown for packing; nothing for an adversary's order",
-        sample=True,
-    ),
-    "dual descent": Kind(
-        lambda setting, seed: DualDescent(setting, seed=seed),
-        "m",
-        "Li, Sun, Ye (2020), its pace following Li, Ye (2022)",
-        "order only: regret and shortfall O(√m) for independent workers or a random order, shown "
-        "for packing with a constant pace; nothing for an adversary's order",
-    ),
-    "greedy": Kind(
-        lambda setting, seed: Greedy(setting, seed=seed),
-        "nothing",
-        "common practice",
-        "none",
-    ),
-    "hindsight": Kind(
-        lambda setting, seed: Hindsight(setting, seed=seed),
-        "everyone who will come, with true skills",
-        "Ho, Jabbari, Vaughan (2013), Algorithm 1",
-        "Theorem 1, any order",
-        online=False,
-    ),
-}
-
-
 class PolicyRun(NamedTuple):
     """Labels a policy asked for: task and worker index of each, shape (k,), by arrival."""
 
@@ -521,9 +499,7 @@ def play(
     Raises
     ------
     InputError
-        For a name that is not in `KINDS`, or a setting that lacks what the policy needs.
+        For a name that is not in `POLICIES`, or a setting that lacks what the policy needs.
     """
-    if name not in KINDS:
-        raise InputError(f"no policy is called {name!r}: choose from {', '.join(KINDS)}")
-    policy = KINDS[name].make(setting, seed)
+    policy = POLICIES[name].call(setting, seed=seed)
     return run_policy(policy, workers), policy

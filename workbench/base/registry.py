@@ -94,6 +94,7 @@ class Registry(Mapping[str, Entry[F]]):
         self._entries: dict[str, Entry[F]] = {}
         for entry in entries:
             self.register(entry)
+        self._shipped = frozenset(self._entries)
 
     def register(self, entry: Entry[F]) -> None:
         """Add an entry.
@@ -114,6 +115,10 @@ class Registry(Mapping[str, Entry[F]]):
     def summaries(self) -> dict[str, str]:
         """Give the summary of each entry by name, importing nothing."""
         return {name: entry.summary for name, entry in self._entries.items()}
+
+    def added(self) -> tuple[str, ...]:
+        """Name those that did not come with the workbench."""
+        return tuple(name for name in self if name not in self._shipped)
 
     def __getitem__(self, name: str) -> Entry[F]:
         """Find an entry.

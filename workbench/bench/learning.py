@@ -41,19 +41,14 @@ def learning_time(size: BenchSize) -> Sample:
 
 def _plain(draws: Draws, tasks: int) -> list[list[PlainStep]]:
     steps = np.arange(tasks)
-    order, coins = draws.coins_at(np.arange(draws.runs), steps)
-    return [
-        list(
-            plain_run(
-                draws.skill[run].tolist(),
-                draws.world(run, steps).tolist(),
-                coins[run].tolist(),
-                order[run].tolist(),
-                Settings(G1, G2),
-            )
+    played = []
+    for run in range(draws.runs):
+        order, coins = draws.coins_at(run, steps)
+        skill, world = draws.skill[run].tolist(), draws.world(run, steps).tolist()
+        played.append(
+            list(plain_run(skill, world, coins.tolist(), order.tolist(), Settings(G1, G2)))
         )
-        for run in range(draws.runs)
-    ]
+    return played
 
 
 def _same(plain: list[PlainStep], trace: Trace) -> None:

@@ -1,13 +1,13 @@
 """What the papers claim, held against measurements (floor 4).
 
 Each paper is one module that defines `CLAIMS`; `register` finds them. `judge` takes a store of
-trials and decides every claim by the check it carries; `markdown` writes the page. No verdict and
+trials and decides every claim by what it measures; `markdown` writes the page. No verdict and
 no figure is typed in.
 """
 
 from workbench.claims.claim import Claim, Evidence, Finding, NotMeasured, Ruling, Verdict
-from workbench.claims.judging import judge, register, studies_needed
-from workbench.claims.page import markdown
+from workbench.claims.judging import decide, judge, register, studies_needed
+from workbench.claims.page import markdown, read_page
 
 __all__ = [
     "Claim",
@@ -16,8 +16,10 @@ __all__ = [
     "NotMeasured",
     "Ruling",
     "Verdict",
+    "decide",
     "judge",
     "markdown",
+    "read_page",
     "register",
     "studies_needed",
 ]

@@ -1,14 +1,15 @@
 """What a claim is, and what becomes of it.
 
-A claim states in our words what a paper asserts, names the studies that decide it, and carries a
-check: a function from those studies' tables to a `Finding`. Every figure in a finding is computed
-from the tables.
+A claim states in our words what a paper asserts, names the studies that decide it, and says what
+is measured: a function from those studies' trials to named numbers. The judge writes them into the
+claim's sentence, and reads off the numbers that its rule names what is found. Every figure is
+computed from the trials.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -16,6 +17,8 @@ import pandas as pd
 
 Tables: TypeAlias = Mapping[str, pd.DataFrame]
 """A study's trials by its name: parameters, `repetition`, `status`, record fields."""
+Numbers: TypeAlias = Mapping[str, Any]
+"""What is measured, by name."""
 
 
 class Ruling(StrEnum):
@@ -25,23 +28,37 @@ class Ruling(StrEnum):
     CAVEAT = "holds with a caveat"
     VOID = "void at the paper's own settings"
     NOT_REPRODUCED = "not reproduced"
+    INCONCLUSIVE = "inconclusive"
+    DOES_NOT_TRANSFER = "does not transfer"
+    ILLEGIBLE = "source illegible"
     NO_DATA = "data not available"
     UNMEASURED = "not yet measured"
 
 
+RULE: Mapping[str, Ruling] = {
+    "refuted": Ruling.NOT_REPRODUCED,
+    "inconclusive": Ruling.INCONCLUSIVE,
+    "does_not_transfer": Ruling.DOES_NOT_TRANSFER,
+    "illegible": Ruling.ILLEGIBLE,
+    "void": Ruling.VOID,
+    "caveat": Ruling.CAVEAT,
+}
+"""Ruling by the first of these numbers that is true; where none is, or none is named: holds."""
+
+
 @dataclass(frozen=True)
 class Finding:
-    """What a check says: a ruling, and the sentence with its figures."""
+    """What is found: a ruling, and the sentence with its figures."""
 
     ruling: Ruling
     figures: str
 
 
 class NotMeasured(Exception):  # noqa: N818 (an answer, not an error)
-    """Raised by a check that has too few trials to go by; says which and how many."""
+    """Raised where there are too few trials to go by; says which and how many."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Claim:
     """One thing a paper asserts.
 
@@ -55,17 +72,30 @@ class Claim:
         What is asserted, in our words.
     studies
         Studies of the catalog whose trials decide it; none where the data cannot be had.
-    check
-        Decides it; may raise `NotMeasured`.
+    measure
+        Numbers by name, from the trials that ended well: an argument a study, in their order.
+        May raise `NotMeasured`.
+    figures
+        Sentence that the numbers are written into (`workbench.studies.measures.fill`).
+    also
+        What a ruling adds to it.
+    where
+        Which trials of the first study: values of its columns.
+    rule
+        Ruling by the first of these numbers that is true.
     least
-        Trials that each study needs; with fewer, no verdict.
+        Trials that each study needs, of the first those that `where` names; with fewer, no verdict.
     """
 
     id: str
     source: str
     statement: str
     studies: tuple[str, ...]
-    check: Callable[[Tables], Finding]
+    measure: Callable[..., Any] | None = None
+    figures: str = ""
+    also: Mapping[Ruling, str] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)
+    rule: Mapping[str, Ruling] = field(default_factory=lambda: RULE)
     least: int = 20
 
 

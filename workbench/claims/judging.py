@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import pandas as pd
 
 from workbench.base.errors import InputError
-from workbench.claims.claim import Claim, Evidence, NotMeasured, Ruling, Verdict
+from workbench.claims.claim import Claim, Evidence, Finding, NotMeasured, Ruling, Tables, Verdict
+from workbench.claims.reading import only
+from workbench.studies.measures import ended_well, fill
 
 MOST_FAILED = 0.05
 """Share of failed trials above which no verdict is given."""
@@ -61,7 +63,12 @@ def studies_needed() -> tuple[str, ...]:
     return tuple(dict.fromkeys(study for claim in register() for study in claim.studies))
 
 
-def judge(store: Tabled, claims: Sequence[Claim] | None = None) -> list[Verdict]:
+def judge(
+    store: Tabled,
+    claims: Sequence[Claim] | None = None,
+    *,
+    keep: Mapping[str, Verdict] | None = None,
+) -> list[Verdict]:
     """Hold claims against the trials in a store.
 
     Only trials of a study's present version count. A claim whose trials are missing, too few, or
@@ -73,11 +80,40 @@ def judge(store: Tabled, claims: Sequence[Claim] | None = None) -> list[Verdict]
         Gives each study's trials.
     claims
         Which; None for all of `register`.
+    keep
+        Earlier verdicts by claim id (`read_page`): they stand where a study has no trial at all.
     """
     chosen = register() if claims is None else claims
     studies = dict.fromkeys(study for claim in chosen for study in claim.studies)
     tables = {study: _current(store, study) for study in studies}
-    return [_verdict(claim, {study: tables[study] for study in claim.studies}) for claim in chosen]
+    return [
+        keep[claim.id]
+        if keep and claim.id in keep and not all(len(tables[study][0]) for study in claim.studies)
+        else _verdict(claim, {study: tables[study] for study in claim.studies})
+        for claim in chosen
+    ]
+
+
+def decide(claim: Claim, tables: Tables) -> Finding:
+    """Decide a claim by its studies' trials.
+
+    Raises
+    ------
+    NotMeasured
+        There are too few of some kind.
+    """
+    if claim.measure is None:
+        return Finding(Ruling.NO_DATA, claim.figures)
+    if not claim.figures:
+        found = claim.measure(tables)
+        assert isinstance(found, Finding)
+        return found
+    rows = [ended_well(tables[study]) for study in claim.studies]
+    if claim.where:
+        rows[0] = only(rows[0], claim.least, **claim.where)
+    numbers = claim.measure(*rows)
+    ruling = next((to for name, to in claim.rule.items() if numbers.get(name)), Ruling.HOLDS)
+    return Finding(ruling, fill(claim.figures + claim.also.get(ruling, ""), numbers))
 
 
 def _current(store: Tabled, study: str) -> tuple[pd.DataFrame, int]:
@@ -104,7 +140,7 @@ def _verdict(claim: Claim, tables: dict[str, tuple[pd.DataFrame, int]]) -> Verdi
             why = f"{one.trials - one.infeasible} trials of {one.study}, {claim.least} needed"
             return Verdict(claim, Ruling.UNMEASURED, why, tuple(evidence))
     try:
-        finding = claim.check({study: table for study, (table, _) in tables.items()})
+        finding = decide(claim, {study: table for study, (table, _) in tables.items()})
     except NotMeasured as missing:
         return Verdict(claim, Ruling.UNMEASURED, str(missing), tuple(evidence))
     failed = sum(one.failed for one in evidence)

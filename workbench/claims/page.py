@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from workbench.claims.claim import Evidence, Ruling, Verdict
+from workbench.base.errors import InputError
+from workbench.claims.claim import Claim, Evidence, Ruling, Verdict
 
 HEAD = """\
 # What the papers claim, and what we measured
@@ -20,6 +23,9 @@ Every verdict and every figure below is computed from the trials of a store:
 - *void at the paper's own settings*: the conditions of the promise fail in the paper's own
   experiments. The figures say whether it holds where they do not.
 - *not reproduced*: measured otherwise.
+- *inconclusive*: measured, but chance or the room between bounds leaves it open.
+- *does not transfer*: so it is where the paper measured it, and otherwise on other crowds.
+- *source illegible*: the text that can be had does not say what is asserted.
 - *data not available*: it rests on data that cannot be had.
 - *not yet measured*: no verdict; the trials are missing, too few, or failed too often.
 """
@@ -46,6 +52,52 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
             head = ("study", "trials", "infeasible", "failed", "seed", "study version", "workbench")
             lines += ["", *_table(head, [_cells(each) for each in one.evidence])]
     return "\n".join(lines) + "\n"
+
+
+SECTION = re.compile(
+    r"^## (?P<id>\S+)\n\n.*?^\*\*Verdict: (?P<ruling>[^*]+)\.\*\* (?P<figures>[^\n]*)\n"
+    r"(?:\n\| study \|[^\n]*\n[^\n]*\n(?P<evidence>(?:\|[^\n]*\n)+))?",
+    re.MULTILINE | re.DOTALL,
+)
+"""A claim's section of the page."""
+
+
+def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
+    """Read verdicts back from a page: by claim id, of those claims that it has.
+
+    Raises
+    ------
+    InputError
+        There is no such page.
+    """
+    known = {claim.id: claim for claim in claims}
+    try:
+        sections = SECTION.finditer(page.read_text("utf-8"))
+        return {
+            name: Verdict(
+                known[name], Ruling(section["ruling"]), section["figures"],
+                tuple(_evidence(line) for line in (section["evidence"] or "").splitlines()),
+            )
+            for section in sections
+            if (name := section["id"]) in known
+        }  # fmt: skip
+    except (OSError, ValueError) as error:
+        raise InputError(f"{page}: not a page of claims that can be read ({error})") from None
+
+
+def _evidence(line: str) -> Evidence:
+    cells = [cell.strip() for cell in line.strip("| ").split("|")]
+    study, *counts, seeds, version, workbench = cells
+    trials, infeasible, failed = (int(count.replace(",", "")) for count in counts)
+    return Evidence(
+        study,
+        int(version),
+        trials,
+        infeasible,
+        failed,
+        tuple(int(seed) for seed in seeds.split(", ") if seed),
+        () if workbench == "–" else tuple(workbench.split(", ")),
+    )
 
 
 def _cells(one: Evidence) -> tuple[str, ...]:

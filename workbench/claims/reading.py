@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.claims.claim import NotMeasured
+from workbench.studies.measures import ended_well, listed
+
+__all__ = [
+    "BEYOND",
+    "ENOUGH_REACH",
+    "UNLIKELY",
+    "Gap",
+    "beyond_chance",
+    "broken_somewhere",
+    "ended_well",
+    "enough",
+    "flags",
+    "gap",
+    "listed",
+    "mean_se",
+    "only",
+    "percent",
+]
 
 UNLIKELY = 0.001
 """A promise made with probability 1 − δ is broken when so many failures are less likely."""
 
 BEYOND = 2.0
 """Standard errors by which a difference must exceed 0."""
-
-
-def ended_well(table: pd.DataFrame) -> pd.DataFrame:
-    """Trials with a full record."""
-    return table[table["status"] == "ok"]
 
 
 def enough(rows: pd.DataFrame, least: int, what: str) -> pd.DataFrame:
@@ -34,6 +48,20 @@ def enough(rows: pd.DataFrame, least: int, what: str) -> pd.DataFrame:
     if len(rows) < least:
         raise NotMeasured(f"{what}: {len(rows)} trials, {least} needed")
     return rows
+
+
+def only(rows: pd.DataFrame, least: int = 1, what: str = "", /, **values: Any) -> pd.DataFrame:
+    """Rows with some columns' values, or one of several values each.
+
+    Raises
+    ------
+    NotMeasured
+        There are fewer than `least`; `what` names them.
+    """
+    for name, value in values.items():
+        rows = rows[rows[name].isin(value if isinstance(value, (list, tuple)) else [value])]
+    named = ", ".join(f"{name} {value}" for name, value in values.items())
+    return enough(rows, least, what or named)
 
 
 def flags(column: pd.Series[bool]) -> pd.Series[bool]:
@@ -154,11 +182,3 @@ def gap(equal: pd.DataFrame, first: str, second: str | None = None, *, least: in
             for column in (points.index.to_series(), points["mean"], points["sem"])
         )
     )
-
-
-def listed(labels: FloatArray) -> str:
-    """Numbers of labels for a sentence: "12, 15 and 20", or "none"."""
-    shown = [f"{one:g}" for one in labels]
-    if len(shown) < 2:
-        return shown[0] if shown else "none"
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -8,96 +8,59 @@ from typing import Any
 import click
 
 from workbench.base.errors import InputError
-from workbench.cli.output import (
-    as_csv,
-    check_output,
-    emit,
-    json_option,
-    seed_option,
-    working,
-    write_file,
-)
-from workbench.cli.streams import show
+from workbench.cli import options
+from workbench.cli.output import as_csv, check_output, tell, working, write_files
 
 
-@click.command(
-    epilog="\b\nExamples:\n"
-    "  workbench assign --skills skills.csv --tasks tasks.csv \\\n"
-    "    --capacity 50 --epsilon 0.05 --out plan.csv\n"
-    "  workbench assign --labels labels.csv --gold gold.csv \\\n"
-    "    --tasks tasks.csv --capacity 50 --epsilon 0.05 --out plan.csv"
+@options.command(
+    "workbench assign --skills skills.csv --tasks tasks.csv \\\n"
+    "    --capacity 50 --epsilon 0.05 --out plan.csv",
+    "workbench assign --labels labels.csv --gold gold.csv \\\n"
+    "    --tasks tasks.csv --capacity 50 --epsilon 0.05 --out plan.csv",
+    plugins=True,
 )
-@click.option(
-    "--skills",
-    metavar="CSV",
-    help="Columns worker, task_type, skill; or worker and one column a task type.",
-)
-@click.option(
+@options.csv("--skills", "Columns worker, task_type, skill; or worker and one column a task type.")
+@options.csv(
     "--labels",
-    metavar="CSV",
-    help="Instead of skills: labels the workers gave before, columns task, worker, label; "
-    "of two classes.",
+    "Instead of skills: labels the workers gave before, columns task, worker, label; of two "
+    "classes.",
 )
-@click.option("--gold", metavar="CSV", help="True labels to judge them by: columns task, gold.")
-@click.option("--gold-types", metavar="CSV", help="Types of the gold tasks: task, task_type.")
-@click.option(
-    "--tasks", required=True, metavar="CSV", help="Columns task, task_type (or task alone)."
-)
+@options.csv("--gold", "True labels to judge them by: columns task, gold.")
+@options.csv("--gold-types", "Types of the gold tasks: task, task_type.")
+@options.csv("--tasks", "Columns task, task_type (or task alone).", required=True)
 @click.option(
     "--capacity",
     required=True,
     metavar="N|CSV",
     help="Most tasks a worker takes: a number for all, or a table worker, capacity.",
 )
-@click.option("--epsilon", type=float, required=True, help="Error each task may have.")
-@click.option("--costs", metavar="CSV", help="Columns worker, task_type, cost; or worker, cost.")
-@click.option(
+@options.number("--epsilon", "Error each task may have.", required=True)
+@options.csv("--costs", "Columns worker, task_type, cost; or worker, cost.")
+@options.csv(
     "--availability",
-    metavar="CSV",
-    help="Who may label what, a row a pair: columns task, worker; every pair without it.",
+    "Who may label what, a row a pair: columns task, worker; every pair without it.",
 )
-@click.option(
-    "--time-limit",
-    type=float,
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="For the integer program.",
-)
-@click.option("--gap", type=float, default=0.0, show_default=True, help="Relative gap to stop at.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="The plan, a .csv with columns task, worker."
-)
-@seed_option
-@json_option
-def command(out: Path | None, as_json: bool, **options: Any) -> int:
+@options.seconds("For the integer program.", 30.0)
+@options.number("--gap", "Relative gap to stop at.", 0.0)
+@options.path("--out", "The plan, a .csv with columns task, worker.")
+def command(capacity: str, out: Path | None, as_json: bool, **given: Any) -> int:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
     Exit code 0 when the plan is proven the cheapest; 1 when it is not proven (it is written all
     the same) or there is none.
     """
+    check_output(out, (".csv",))
+    if (given["skills"] is None) == (given["labels"] is None):
+        raise InputError("give --skills, or --labels with --gold to estimate them")
+    if (given["labels"] is None) != (given["gold"] is None):
+        raise InputError("--labels and --gold go together: give both files")
     from workbench import api
 
-    check_output(out, (".csv",))
-    if (options["skills"] is None) == (options["labels"] is None):
-        raise InputError("give --skills, or --labels with --gold to estimate them")
-    if (options["labels"] is None) != (options["gold"] is None):
-        raise InputError("--labels and --gold go together: give both files")
-    text = options["capacity"]
-    number = text.removeprefix("-")
-    if number.isascii() and number.isdigit():
-        if text != number:
-            raise InputError(f"--capacity is {text}: give a whole number, 0 or more")
-        options["capacity"] = int(text)
     with working("making the plan", after=5.0):
-        plan = api.plan(**options)
-    written = out is not None and len(plan.table) > 0
-    if out is not None and written:
-        write_file(out, as_csv(plan.table, out))
-    if as_json:
-        emit(plan.to_dict())
-    else:
-        show(plan.summary())
-        if written:
-            show(f"  written          {out}")
+        plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **given)
+    written = []
+    if out is not None and len(plan.table):
+        write_files({out: as_csv(plan.table, out)})
+        written = [f"  written          {out}"]
+    tell(plan, as_json, *written)
     return 0 if plan.solved else 1

@@ -9,27 +9,21 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.base.text import strict_json
-from workbench.cli.output import check_output, emit, json_option, seed_option, working, write_file
+from workbench.cli import options
+from workbench.cli.output import check_output, emit, working, write_files
 from workbench.cli.streams import show
 
 
-@click.command(epilog="Example: workbench bench --rows typed,start-up --out bench.json")
-@click.option("--smoke", is_flag=True, help="Tiny sizes: shows that every row runs, no more.")
+@options.command("workbench bench --rows typed,start-up --out bench.json")
+@options.flag("--smoke", "Tiny sizes: shows that every row runs, no more.")
 @click.option("--rows", metavar="NAME,…", default="", help="Rows to measure; all by default.")
-@click.option(
-    "--repeats",
-    type=click.IntRange(1, 1000),
-    help="How often each side runs.  [default: 5]",
-)
-@click.option(
+@options.whole("--repeats", "How often each side runs.  [default: 5]", least=1, most=1000)
+@options.flag(
     "--growth",
-    is_flag=True,
-    help="Time and memory against tasks, workers and types instead; an --out that holds some "
-    "points already is gone on with, and a picture is put beside it (.png).",
+    "Time and memory against tasks, workers and types instead; an --out that holds some points "
+    "already is gone on with, and a picture is put beside it (.png).",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Write everything (.json).")
-@seed_option
-@json_option
+@options.path("--out", "Write everything (.json).")
 def command(
     smoke: bool,
     rows: str,
@@ -53,8 +47,7 @@ def command(
         _growth(smoke, out, seed, as_json)
         return
     size = replace(SMOKE if smoke else BenchSize(), seed=seed)
-    if repeats is not None:
-        size = replace(size, repeats=repeats)
+    size = replace(size, repeats=repeats or size.repeats)
     selected = chosen(tuple(name.strip() for name in rows.split(",") if name.strip()))
     results: list[BenchResult] = []
     for k, row in enumerate(selected, start=1):
@@ -62,11 +55,8 @@ def command(
             results += bench((row.name,), size, judge=not smoke)
     payload = report(results, size)
     if out is not None:
-        write_file(out, strict_json(payload) + "\n")
-    if as_json:
-        emit(payload)
-        return
-    show(text(results, payload))
+        write_files({out: strict_json(payload) + "\n"})
+    emit(payload) if as_json else show(text(results, payload))
 
 
 def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
@@ -80,11 +70,9 @@ def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
         for point in grow(lines(smoke), points, seed=seed):
             points.append(point)
             if out is not None:
-                write_file(out, strict_json(payload(points, about, seed=seed, smoke=smoke)) + "\n")
+                told = strict_json(payload(points, about, seed=seed, smoke=smoke))
+                write_files({out: told + "\n"})
             tell(f"{point.what}, {point.along} {point.size}")
     if out is not None:
-        write_file(out.with_suffix(".png"), picture(points, about))
-    if as_json:
-        emit(payload(points, about, seed=seed, smoke=smoke))
-        return
-    show(text(points))
+        write_files({out.with_suffix(".png"): picture(points, about)})
+    emit(payload(points, about, seed=seed, smoke=smoke)) if as_json else show(text(points))

@@ -8,15 +8,8 @@ from pathlib import Path
 import click
 
 from workbench.base.text import table
-from workbench.cli.output import (
-    as_csv,
-    check_folder,
-    emit,
-    folder,
-    idle_seed_option,
-    json_option,
-    write_files,
-)
+from workbench.cli import options
+from workbench.cli.output import as_csv, check_folder, emit, folder, write_files
 from workbench.cli.streams import show
 
 
@@ -29,9 +22,7 @@ def command() -> None:
     """
 
 
-@command.command("list", epilog="Example: workbench data list")
-@idle_seed_option
-@json_option
+@options.command("workbench data list", group=command, name="list", draws=False, plugins=True)
 def list_(as_json: bool) -> None:
     """List the recorded crowds, and whether each is present offline (checked when it is read)."""
     from workbench.crowd.datasets import catalogue
@@ -40,15 +31,13 @@ def list_(as_json: bool) -> None:
     if as_json:
         emit(rows)
         return
-    fields = ("name", "tasks", "workers", "labels", "classes", "present", "title")
+    header = ("name", "tasks", "workers", "labels", "classes", "present", "title")
     cells = [{**row, "present": "yes" if row["present"] else "no"} for row in rows]
-    show(table(fields, [tuple(str(row[field]) for field in fields) for row in cells]))
+    show(table(header, [tuple(str(row[field]) for field in header) for row in cells]))
 
 
-@command.command(epilog="Example: workbench data info bluebird")
+@options.command("workbench data info bluebird", group=command, draws=False, plugins=True)
 @click.argument("name")
-@idle_seed_option
-@json_option
 def info(name: str, as_json: bool) -> None:
     """Describe a recorded crowd: size, licence, citation, files."""
     from workbench.crowd.datasets import describe
@@ -57,28 +46,22 @@ def info(name: str, as_json: bool) -> None:
     if as_json:
         emit(told)
         return
+    size = "{tasks} tasks, {workers} workers, {labels} labels, {classes} classes".format(**told)
     place = told["folder"]
     lines = [
         (name, told["title"]),
-        ("size", "{tasks} tasks, {workers} workers, {labels} labels, {classes} classes".format(
-            **told)),
+        ("size", size),
         *((field, told[field]) for field in ("licence", "citation", "note")),
         ("present", f"yes, in {place}" if place else f"no: workbench data fetch {name}"),
         *(("file", f"{file['url']} ({file['bytes']:,} bytes)") for file in told["files"]),
-    ]  # fmt: skip
+    ]
     width = max(len(field) for field, _ in lines)
     show("\n".join(f"{field.ljust(width)}  {value}" for field, value in lines))
 
 
-@command.command(epilog="Example: workbench data fetch bluebird rte")
+@options.command("workbench data fetch bluebird rte", group=command, draws=False, plugins=True)
 @click.argument("names", nargs=-1, required=True)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Folder to write as tables: NAME/labels.csv and NAME/gold.csv.",
-)
-@idle_seed_option
-@json_option
+@options.path("--out", "Folder to write as tables: NAME/labels.csv and NAME/gold.csv.")
 def fetch(names: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Download recorded crowds (by NAME) and check them against their published hashes."""
     from workbench.crowd import datasets
@@ -111,6 +94,5 @@ def _tables(name: str, out: Path) -> dict[str, Path]:
     known = load(name)
     folder(out)
     frames = {"labels.csv": known.labels, "gold.csv": known.gold.reset_index()}
-    files = {out / name: as_csv(frame, out / name) for name, frame in frames.items()}
-    write_files(files)
-    return {path.name: path for path in files}
+    write_files({out / name: as_csv(frame, out / name) for name, frame in frames.items()})
+    return {name: out / name for name in frames}

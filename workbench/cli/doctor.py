@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import click
-
-from workbench.cli.output import emit, idle_seed_option, json_option, working
-from workbench.cli.streams import show
+from workbench.cli import options
+from workbench.cli.output import tell, working
 
 
-@click.command(epilog="Example: workbench doctor")
-@idle_seed_option
-@json_option
+@options.command("workbench doctor", draws=False)
 def command(as_json: bool) -> int:
     """Solve small problems with known answers, and name the versions at work.
 
@@ -18,10 +14,7 @@ def command(as_json: bool) -> int:
     """
     from workbench import api
 
-    with working("solving the canaries", after=5.0):
+    with working("solving small problems with known answers", after=5.0):
         found = api.doctor()
-    if as_json:
-        emit(found.to_dict())
-    else:
-        show(found.summary())
+    tell(found, as_json)
     return 0 if found.passed else 1

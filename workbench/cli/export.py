@@ -7,37 +7,17 @@ from pathlib import Path
 import click
 
 from workbench.base.errors import InputError
-from workbench.cli.output import (
-    check_output,
-    emit,
-    idle_seed_option,
-    json_option,
-    working,
-    write_file,
-)
-from workbench.cli.problems import problem_options
+from workbench.cli import options
+from workbench.cli.output import check_output, emit, working, write_files
 from workbench.cli.streams import show
 
 
-@click.command(epilog="Example: workbench export problem.json --format mps --out problem.mps")
-@problem_options
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["lp", "mps"]),
-    default="lp",
-    show_default=True,
-    help="Kind of file.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="File to write; without it the model goes to standard output.",
-)
-@idle_seed_option
-@json_option
+@options.command("workbench export problem.json --format mps --out problem.mps", draws=False)
+@options.problem_options
+@options.choice("--format", ("lp", "mps"), "Kind of file.", "lp")
+@options.path("--out", "File to write; without it the model goes to standard output.")
 def command(
-    file: str, formulation: str, epsilon: float | None, kind: str, out: Path | None, as_json: bool
+    file: str, formulation: str, epsilon: float | None, format: str, out: Path | None, as_json: bool
 ) -> None:
     """Write the model of the assignment problem in FILE (.json or .npz) as .lp or .mps.
 
@@ -50,11 +30,11 @@ def command(
 
     problem = api.solving.read(file, epsilon)
     with working(f"building the {formulation} model of {file}", after=5.0):
-        model = api.export(problem, formulation, format=kind)
+        model = api.export(problem, formulation, format=format)
     if out is None:
         click.echo(model.content, nl=False)
         return
-    write_file(out, model.content)
+    write_files({out: model.content})
     if as_json:
         emit({"file": str(out), **model.to_dict()})
     else:

@@ -7,65 +7,49 @@ from typing import Any
 
 import click
 
-from workbench.base.text import strict_json
-from workbench.cli.output import (
-    as_csv,
-    as_png,
-    check_folder,
-    folder,
-    json_option,
-    seed_option,
-    tell,
-    working,
-    write_files,
-)
+from workbench.cli import options
+from workbench.cli.output import check_folder, tell, working, write_folder
 
 SIMULATED, RECORDED = "3,5", "5,0"
 """Schedules where none is given; as `api.learning`, whose module would take a while to import."""
 
 
-@click.command(
-    epilog="\b\nExamples:\n"
-    "  workbench learn --simulate 0.76,0.78,0.62,0.78,0.73 --horizon 2000 --out results\n"
-    "  workbench learn --simulate 9 --low 0.5 --high 0.9 --schedule 2,4 --weighted\n"
-    "  workbench learn --labels labels.csv --gold gold.csv --vetting --out results"
+@options.command(
+    "workbench learn --simulate 0.76,0.78,0.62,0.78,0.73 --horizon 2000 --out results",
+    "workbench learn --simulate 9 --low 0.5 --high 0.9 --schedule 2,4 --weighted",
+    "workbench learn --labels labels.csv --gold gold.csv --vetting --out results",
 )
 @click.option(
     "--simulate",
     metavar="SKILLS|M",
-    help="Skills, as 0.76,0.78,0.62; or how many labelers, their skills drawn evenly.",
+    help="Skills, as 0.76,0.78,0.62; or how many workers, their skills drawn evenly.",
 )
-@click.option("--low", type=float, help="Simulated M: the least skill. [default: 0.5]")
-@click.option("--high", type=float, help="Simulated M: the greatest skill. [default: 1]")
-@click.option("--runs", type=click.IntRange(1), help="Simulated: how many. [default: 100]")
+@options.number("--low", "Simulated M: the least skill. [default: 0.5]")
+@options.number("--high", "Simulated M: the greatest skill. [default: 1]")
+@options.whole("--runs", "Simulated: how many. [default: 100]", least=1)
 @click.option("--costs", metavar="C|C,C,…", help="Simulated: price of a label. [default: 1]")
-@click.option("--labels", metavar="CSV", help="Recorded labels: task, worker, label (and time).")
-@click.option("--gold", metavar="CSV", help="Recorded: true labels, for scoring: task, gold.")
-@click.option(
-    "--order", type=click.Choice(["file", "time"]), help="Recorded: of the tasks. [default: file]"
+@options.csv("--labels", "Recorded labels: task, worker, label (and time).")
+@options.csv("--gold", "Recorded: true labels, for scoring: task, gold.")
+@options.choice("--order", ("file", "time"), "Recorded: of the tasks. [default: file]")
+@options.duplicates(
+    "Recorded: which label counts when a worker labels a task twice. [default: error]", None
 )
-@click.option(
-    "--duplicates",
-    type=click.Choice(["error", "first", "last"]),
-    help="Recorded: which label counts when a worker labels a task twice. [default: error]",
-)
-@click.option(
+@options.choice(
     "--pool",
-    type=click.Choice(["recorded", "all"]),
-    help="Recorded: choose among those with a label of the task on record, or among all. "
+    ("recorded", "all"),
+    "Recorded: choose among those with a label of the task on record, or among all. "
     "[default: recorded]",
 )
-@click.option(
+@options.number(
     "--patience",
-    type=float,
+    "Recorded: labels that come later after their task's first are late.",
     metavar="TIME",
-    help="Recorded: labels that come later after their task's first are late.",
 )
-@click.option(
+@options.whole(
     "--horizon",
-    type=click.IntRange(1),
+    "Number of tasks. [default: 2000 simulated, all recorded]",
+    least=1,
     metavar="T",
-    help="Number of tasks. [default: 2000 simulated, all recorded]",
 )
 @click.option(
     "--schedule",
@@ -73,53 +57,33 @@ SIMULATED, RECORDED = "3,5", "5,0"
     help="G1,G2 (G1 log t testers, each labelled G2 log t times by all); decreasing:G1,G2,eta; or "
     f"theoretical. [default: {SIMULATED} simulated, {RECORDED} recorded]",
 )
-@click.option("--weighted", is_flag=True, help="Vote by log-odds of the estimates.")
-@click.option("--vetting", is_flag=True, help="Drop labelers who are clearly the worst.")
-@click.option(
-    "--vetting-error", type=float, help="Drop when wrong with less than this. [default: 0.1]"
-)
-@click.option(
+@options.flag("--weighted", "Vote by log-odds of the estimates.")
+@options.flag("--vetting", "Drop workers who are clearly the worst.")
+@options.number("--vetting-error", "Drop when wrong with less than this. [default: 0.1]")
+@options.choice(
     "--vetting-variant",
-    type=click.Choice(["supported", "printed"]),
-    help="Exponent of (13) that Hoeffding's inequality supports, or as printed. "
-    "[default: supported]",
+    ("supported", "printed"),
+    "Exponent of (13) that Hoeffding's inequality supports, or as printed. [default: supported]",
 )
-@click.option(
-    "--delay",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="A tester is assigned again no sooner than 1 to this many steps later.",
+@options.whole(
+    "--delay", "A tester is assigned again no sooner than 1 to this many steps later.", 0
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Folder for steps.csv, workers.csv, learn.json and learn.png.",
-)
-@seed_option
-@json_option
-def command(out: Path | None, as_json: bool, **options: Any) -> int:
+@options.path("--out", "Folder for steps.csv, workers.csv, learn.json and learn.png.")
+def command(out: Path | None, as_json: bool, **given: Any) -> int:
     """Learn whom to ask from agreement alone (LS_OL of Liu and Liu), task by task.
 
-    Now and then all labelers label a task; who agrees with the majority is trusted. All other
-    tasks go to the set of labelers that is best by what was learnt. Simulated, regret is counted
+    Now and then all workers label a task; who agrees with the majority is trusted. All other
+    tasks go to the set of workers that is best by what was learnt. Simulated, regret is counted
     against the best set; recorded, labels are taken from a file as if tasks came in anew.
     """
     check_folder(out)
     from workbench.api import learn
 
     with working("learning", after=5.0):
-        learnt = learn(**options)
+        learnt = learn(**given)
     written = []
     if out is not None:
-        files: dict[Path, str | bytes] = {
-            out / "steps.csv": as_csv(learnt.steps, out / "steps.csv"),
-            out / "workers.csv": as_csv(learnt.to_frame(), out / "workers.csv"),
-            out / "learn.json": strict_json(learnt.to_dict()) + "\n",
-            out / "learn.png": as_png(learnt),
-        }
-        folder(out)
-        write_files(files)
-        written = [f"- written: {out}/steps.csv, workers.csv, learn.json, learn.png"]
+        tables = {"steps": learnt.steps, "workers": learnt.to_frame()}
+        written = [write_folder(out, "learn", learnt, tables)]
     tell(learnt, as_json, *written)
     return 0

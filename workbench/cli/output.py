@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -22,35 +23,10 @@ from workbench.cli.streams import say, show
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.api._result import Result
+    from workbench.api.result import Result
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet takes for a formula."""
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def json_option(command: Command) -> Command:
-    """Add `--json`: nothing but one JSON document on standard output."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on standard output."
-    )(command)
-
-
-def seed_option(command: Command) -> Command:
-    """Add `--seed`: same seed, same result."""
-    return click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
-    )(command)
-
-
-def idle_seed_option(command: Command) -> Command:
-    """Add a `--seed` to a command that draws nothing, so that scripts can pass it to every one."""
-    return click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        expose_value=False,
-        help="Taken by every command; nothing is drawn here.",
-    )(command)
 
 
 def emit(payload: Any) -> None:
@@ -166,9 +142,22 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; see `write_files`."""
-    write_files({path: content})
+def write_folder(out: Path, name: str, result: Result, tables: Mapping[str, pd.DataFrame]) -> str:
+    """Write tables (.csv), the whole result (.json) and its picture (.png); say so in a line.
+
+    Raises
+    ------
+    InputError
+        When the folder cannot be made, or one of them not be written.
+    """
+    files: dict[Path, str | bytes] = {}
+    for table, frame in tables.items():
+        files[out / f"{table}.csv"] = as_csv(frame, out / f"{table}.csv")
+    files[out / f"{name}.json"] = strict_json(result.to_dict()) + "\n"
+    files[out / f"{name}.png"] = as_png(result)
+    folder(out)
+    write_files(files)
+    return f"- written: {out}/{', '.join(path.name for path in files)}"
 
 
 def write_files(files: Mapping[Path, str | bytes]) -> None:
@@ -197,37 +186,57 @@ EVERY = 10.0
 """Seconds between plain lines that say how far something is."""
 
 
+class Tell(Protocol):
+    """Says how far something is, in words and perhaps as a share of it."""
+
+    def __call__(self, told: str, /, share: float | None = None) -> None:
+        """Say it."""
+
+
 @contextlib.contextmanager
-def working(what: str, *, after: float = 0.0) -> Iterator[Callable[[str], None]]:
+def working(what: str, *, after: float = 0.0, bar: bool = False) -> Iterator[Tell]:
     """Show on standard error that something is being done; yield what tells how far it is.
 
-    A spinner on a terminal; elsewhere one line, and that only after some seconds, then a line
-    every now and then.
+    A spinner or a bar on a terminal; elsewhere one line, and that only after some seconds, then a
+    line every now and then.
     """
     if sys.stderr.isatty():
-        from rich.console import Console
-        from rich.text import Text
-
-        # As text: a file may be named like markup, or to steer a terminal.
-        with Console(stderr=True).status(Text(printable(what))) as status:
-            yield lambda told: status.update(Text(printable(f"{what}: {told}")))
+        yield from _on_terminal(what, bar)
         return
-    last = time.monotonic()
+    last = -math.inf if bar else time.monotonic()
 
-    def line(told: str) -> None:
+    def line(told: str, share: float | None = None) -> None:
         nonlocal last
-        if time.monotonic() - last >= EVERY:
+        if share == 1 or time.monotonic() - last >= EVERY:
             last = time.monotonic()
             say(f"{what}: {told}")
 
-    if not after:
-        say(what)
-        yield line
-        return
     timer = threading.Timer(after, lambda: say(what))
     timer.daemon = True
-    timer.start()
+    if after:
+        timer.start()
+    elif not bar:
+        say(what)
     try:
         yield line
     finally:
         timer.cancel()
+
+
+def _on_terminal(what: str, bar: bool) -> Iterator[Tell]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+    from rich.table import Column
+
+    # Not as markup: a file may be named like it, or to steer a terminal.
+    words = "{task.description}{task.fields[told]}"
+    text = TextColumn(words, markup=False, table_column=Column(no_wrap=False))
+    sign = BarColumn() if bar else SpinnerColumn()
+    with Progress(sign, text, console=Console(stderr=True), transient=not bar) as shown:
+        task = shown.add_task(printable(what), total=None, told="")
+
+        def tell(told: str, share: float | None = None) -> None:
+            total = None if share is None else 1
+            shown.update(task, told=printable(f": {told}"), completed=share, total=total)
+
+        yield tell

@@ -24,9 +24,10 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.base.state import Id, Saveable, State, check, identifier
-from workbench.learning._saved import LsOlState
+from workbench.learning.draws import seed_sequence
 from workbench.learning.learners import Learner
-from workbench.learning.ls_ol import Ask, LsOl, Task, TaskLabel
+from workbench.learning.ls_ol import LsOl, LsOlState
+from workbench.learning.online import Ask, Task, TaskLabel
 from workbench.learning.schedule import Schedule
 from workbench.learning.sets import Vote
 
@@ -278,40 +279,36 @@ class ContextualLsOl(Saveable[ContextualState]):
 
 def context_seeds(seed: Seed, contexts: int) -> list[np.random.SeedSequence]:
     """One stream of coins for each context, the k-th the same however many there are."""
-    if isinstance(seed, np.random.SeedSequence):
-        entropy, key = seed.entropy, seed.spawn_key
-    elif isinstance(seed, np.random.Generator):
-        entropy, key = seed.integers(2**63, size=2).tolist(), ()
-    else:
-        entropy, key = checks.count("seed", seed), ()
-    return [np.random.SeedSequence(entropy, spawn_key=(*key, WORD, k)) for k in range(contexts)]
+    own = seed_sequence(seed)
+    key = (*own.spawn_key, WORD)
+    return [np.random.SeedSequence(own.entropy, spawn_key=(*key, k)) for k in range(contexts)]
 
 
 class IgnoringContext:
-    """A policy that takes all contexts for one: what contexts are worth is measured against it.
+    """A learner that takes all contexts for one: what contexts are worth is measured against it.
 
     Parameters
     ----------
-    policy
+    learner
         Any.
     """
 
-    def __init__(self, policy: Learner) -> None:
-        self.policy = policy
-        self.vote = policy.vote
+    def __init__(self, learner: Learner) -> None:
+        self.learner = learner
+        self.vote = learner.vote
 
     def ask(self, task: Task, context: object) -> Ask:  # noqa: ARG002
-        """Ask the policy."""
-        return self.policy.ask(task)
+        """Ask the learner."""
+        return self.learner.ask(task)
 
     def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
-        """Tell the policy."""
-        return self.policy.tell(labels)
+        """Tell the learner."""
+        return self.learner.tell(labels)
 
     def estimates_at(self, context: object) -> FloatArray:  # noqa: ARG002
         """p̂, shape (M,), in any context."""
-        return self.policy.estimates
+        return self.learner.estimates
 
     def best_at(self, context: object) -> IntArray:  # noqa: ARG002
         """The best set by these, in any context."""
-        return self.policy.best
+        return self.learner.best

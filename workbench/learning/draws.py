@@ -2,8 +2,8 @@
 
 Every run has two streams of random numbers. That of the world has 2M + 1 for each step: the
 truth of the arriving task, the labels all M workers would give it, and the labels they would
-give a tester assigned again at that step. That of the coins is the policy's own. A policy that
-asks fewer workers sees the same labels from those, so policies are compared on the same streams;
+give a tester assigned again at that step. That of the coins is the learner's own. A learner that
+asks fewer workers sees the same labels from those, so learners are compared on the same streams;
 and as any step can be reached without drawing those before, long runs draw only what they use.
 
 A task is named by the step at which it arrives.
@@ -14,13 +14,13 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 
@@ -87,7 +87,7 @@ class Draws:
             raise InputError(f"relabel is {relabel!r}: give 'copies' or 'identical'")
         self.skill: FloatArray = np.array(np.broadcast_to(p, (self.runs, p.shape[-1])))
         self.relabel = relabel
-        self._seed = _sequence(seed)
+        self._seed = seed_sequence(seed)
 
     @property
     def workers(self) -> int:
@@ -99,8 +99,8 @@ class Draws:
         return TaskStream(self, self._run(run))
 
     def coins(self, run: int) -> np.random.Generator:
-        """Return a policy's own random numbers in a run: give it as its seed."""
-        return np.random.Generator(self._bits(run, 1))
+        """Return a learner's own random numbers in a run: give it as its seed."""
+        return self._generator(run, 1)
 
     def world(self, run: int, steps: IntArray) -> FloatArray:
         """Draw what a run has in store at given steps.
@@ -116,39 +116,23 @@ class Draws:
         -------
         Shape (n, 2M + 1): truth, labels of the arriving task, labels of a tester.
         """
-        world: FloatArray = self.worlds(np.array([run]), steps)[0]
-        return world
+        return _rows(self._generator(run, 0), steps, 2 * self.workers + 1)
 
-    def worlds(self, runs: IntArray, steps: IntArray) -> FloatArray:
-        """`world` of several runs at the same steps, shape (R, n, 2M + 1)."""
-        width = 2 * self.workers + 1
-        out = np.empty((len(runs), len(steps), width))
-        clumps = _clumps(steps, NEAR // width)
-        for row, run in enumerate(runs.tolist()):
-            _fill(out[row], np.random.Generator(self._bits(run, 0)), clumps)
-        return out
-
-    def coins_at(self, runs: IntArray, steps: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Draw what LS_OL tosses in several runs.
+    def coins_at(self, run: int, steps: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Draw what LS_OL tosses in a run.
 
         Returns
         -------
         order, coins
-            The order of equal workers, shape (R, M), and the coins of given steps, shape
-            (R, n, 5).
+            The order of equal workers, shape (M,), and the coins of given steps, shape (n, 5).
         """
-        order = np.empty((len(runs), self.workers))
-        out = np.empty((len(runs), len(steps), COINS))
-        clumps = _clumps(steps, NEAR // COINS)
-        for row, run in enumerate(runs.tolist()):
-            rng = np.random.Generator(self._bits(run, 1))
-            rng.random(out=order[row])
-            _fill(out[row], rng, clumps)
-        return order, out
+        rng = self._generator(run, 1)
+        return rng.random(self.workers), _rows(rng, steps, COINS)
 
-    def _bits(self, run: int, part: int) -> np.random.PCG64:
+    def _generator(self, run: int, part: int) -> np.random.Generator:
         key = (*self._seed.spawn_key, WORD, self._run(run), part)
-        return np.random.PCG64(np.random.SeedSequence(self._seed.entropy, spawn_key=key))
+        sequence = np.random.SeedSequence(self._seed.entropy, spawn_key=key)
+        return np.random.Generator(np.random.PCG64(sequence))
 
     def _run(self, run: int) -> int:
         if not 0 <= run < self.runs:
@@ -166,9 +150,7 @@ class TaskStream:
         self._draws = draws
         self._run = run
         self._skill = draws.skill[run]
-        self._start = 0
-        self._block = draws.world(run, np.arange(0))
-        self._old: dict[int, FloatArray] = {}
+        self._blocks: dict[int, FloatArray] = {}
 
     def truth(self, task: int) -> int:
         """Return the true class of a task, 0 or 1."""
@@ -184,13 +166,14 @@ class TaskStream:
         step
             When they are asked: the task's own step by default, a later one for a tester.
         """
-        step = task if step is None else step
-        M = len(self._skill)
+        M, step = len(self._skill), task if step is None else step
         if step == task or self._draws.relabel == "identical":
             said = self._row(task)[1 : M + 1]
         else:
             said = self._row(step)[M + 1 :]
-        return _labels(said < self._skill, self.truth(task))
+        truth = self.truth(task)
+        labels: IntArray = np.where(said < self._skill, truth, 1 - truth).astype(np.int64)
+        return labels
 
     def answers(self, task: int, workers: Iterable[int], step: int) -> IntArray:
         """Return the labels of those who are asked, −1 for all others, shape (M,)."""
@@ -200,71 +183,42 @@ class TaskStream:
         return labels
 
     def _row(self, step: int) -> FloatArray:
-        """Numbers of a step; the stream is read in blocks, an old task is looked up."""
-        if step >= self._start + len(self._block):
-            self._start = step
-            self._block = self._draws.world(self._run, np.arange(step, step + BLOCK))
-        if step >= self._start:
-            row: FloatArray = self._block[step - self._start]
-            return row
-        if step not in self._old:
-            self._old[step] = self._draws.world(self._run, np.array([step]))[0]
-        return self._old[step]
+        """Numbers of a step, drawn in blocks."""
+        block, row = divmod(step, BLOCK)
+        if block not in self._blocks:
+            steps = np.arange(block * BLOCK, (block + 1) * BLOCK)
+            self._blocks[block] = self._draws.world(self._run, steps)
+        numbers: FloatArray = self._blocks[block][row]
+        return numbers
 
 
-def _labels(right: BoolArray, truth: int) -> IntArray:
-    labels: IntArray = np.where(right, truth, 1 - truth).astype(np.int64)
-    return labels
-
-
-class _Clump(NamedTuple):
-    """Steps without a wide gap between them, drawn in one go.
-
-    Attributes
-    ----------
-    skipped
-        Steps passed over before.
-    drawn
-        Steps drawn.
-    rows
-        Where they go.
-    kept
-        Those that go there, counted from the first drawn; None for all.
-    """
-
-    skipped: int
-    drawn: int
-    rows: slice
-    kept: IntArray | None
-
-
-def _clumps(steps: IntArray, near: int) -> list[_Clump]:
-    if not len(steps):
-        return []
-    cuts = np.flatnonzero(steps[1:] - steps[:-1] > near) + 1
-    clumps, position = [], 0
-    for first, last in pairwise([0, *cuts.tolist(), len(steps)]):
-        start, end = int(steps[first]), int(steps[last - 1]) + 1
-        kept = None if end - start == last - first else steps[first:last] - start
-        clumps.append(_Clump(start - position, end - start, slice(first, last), kept))
-        position = end
-    return clumps
-
-
-def _fill(out: FloatArray, rng: np.random.Generator, clumps: list[_Clump]) -> None:
+def _rows(rng: np.random.Generator, steps: IntArray, width: int) -> FloatArray:
     """Draw the numbers of some steps, shape (n, width); the generator stands at step 0."""
-    width = out.shape[1]
-    for skipped, drawn, rows, kept in clumps:
-        if skipped:
-            rng.bit_generator.advance(skipped * width)  # type: ignore[attr-defined]
-        if kept is None:
-            rng.random(out=out[rows])
+    out = np.empty((len(steps), width))
+    gaps = np.flatnonzero(np.diff(steps) > NEAR // width) + 1
+    position = 0
+    for first, last in pairwise([0, *gaps.tolist(), len(steps)] if len(steps) else []):
+        start, end = int(steps[first]), int(steps[last - 1]) + 1
+        if start > position:
+            rng.bit_generator.advance((start - position) * width)  # type: ignore[attr-defined]
+        position = end
+        if end - start == last - first:
+            rng.random(out=out[first:last])
         else:
             # Any mode but the default writes straight to `out`.
-            np.take(rng.random((drawn, width)), kept, axis=0, out=out[rows], mode="clip")
+            drawn, rows = rng.random((end - start, width)), steps[first:last] - start
+            np.take(drawn, rows, axis=0, out=out[first:last], mode="clip")
+    return out
 
 
-def _sequence(seed: Seed) -> np.random.SeedSequence:
+def seed_sequence(seed: Seed) -> np.random.SeedSequence:
+    """Make a seed something from which many streams grow.
+
+    Raises
+    ------
+    InputError
+        It is no integer of 0 or more, `SeedSequence` or `Generator`.
+    """
     if isinstance(seed, np.random.Generator):
         return np.random.SeedSequence(seed.integers(2**63, size=2).tolist())
     if isinstance(seed, np.random.SeedSequence):

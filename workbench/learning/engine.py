@@ -2,48 +2,38 @@
 
 Three things make it fast. When to explore does not depend on labels, and, but for the delay, not
 on chance either. Whom to ask changes only when a step explores, so that the steps between are
-counted, not run. And what the rounds teach can be computed for all exploring steps together: the
-labels are there, the majorities follow, then their running majorities, then the estimates
-(`_exploration`, `_lessons`, `_ledger`).
+counted, not run. And what the rounds teach can be computed for all exploring steps together
+(`exploration`).
 
-Source: Liu, Liu (2015), Figure 1 and Sections 2.1, 3.2, 3.5, 4.
+Source: Liu, Liu (2015), Figure 1 and Sections 2.1, 3.2, 3.4, 3.5, 4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from workbench.accuracy.best_set import best_set
+from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.learning._exploration import Rule
-from workbench.learning._ledger import (
-    Benchmark,
-    Sets,
-    exploits,
-    idle,
-    last_explored,
-    rounds,
-    sets_after,
-)
-from workbench.learning._lessons import Learnt, learn
-from workbench.learning.draws import Draws, Relabel
-from workbench.learning.schedule import KINDS, Phase, Schedule
-from workbench.learning.sets import Vote, estimates
+from workbench.learning.draws import Draws
+from workbench.learning.exploration import Exploration, Learnt, Rules, explore, learn
+from workbench.learning.schedule import KINDS, Phase, Schedule, checkpoints_of
+from workbench.learning.sets import Vote, estimates, prices, ranked_sets
 from workbench.learning.vetting import Removal, Vetting
 
 CELLS = 2**22
 """Labels of exploring steps held at once, about; more runs are taken in turn."""
 LONGEST = 10**5
 """Steps of which every label may be drawn."""
-POINTS = 200
-"""Checkpoints when none are given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +81,15 @@ class Runs:
         true skills where a step exploits.
     spent
         Σ C of all labels bought, shape (R, C).
-    exploration_extra_cost, exploitation_extra_cost
-        What they cost beyond C(S*) a task, shape (R, C); all labels of a retest are extra
-        (Section 3.4).
+    cost_regret
+        R_C(n) as Section 3.4 counts it: what labels cost beyond C(S*) a task, all labels of a
+        retest being extra, shape (R, C).
     labels
         Labels bought, shape (R, C).
     new_testers, retests
         How many steps made a new tester and assigned one again, shape (R, C).
     size
         |S_t| in force after n tasks, shape (R, C).
-    realised
-        How many of the labels given are right, shape (R, C), on request.
     estimates
         p̂ at the end, shape (R, M).
     chosen
@@ -118,13 +106,11 @@ class Runs:
     exploration_regret: FloatArray
     exploitation_regret: FloatArray
     spent: FloatArray
-    exploration_extra_cost: FloatArray
-    exploitation_extra_cost: FloatArray
+    cost_regret: FloatArray
     labels: IntArray
     new_testers: IntArray
     retests: IntArray
     size: IntArray
-    realised: IntArray | None
     estimates: FloatArray
     chosen: BoolArray
     removed: tuple[tuple[Removal, ...], ...]
@@ -134,11 +120,6 @@ class Runs:
     def regret(self) -> FloatArray:
         """R(n), shape (R, C)."""
         return self.exploration_regret + self.exploitation_regret
-
-    @property
-    def cost_regret(self) -> FloatArray:
-        """R_C(n) as Section 3.4 counts it: the labels of retests are extra, shape (R, C)."""
-        return self.exploration_extra_cost + self.exploitation_extra_cost
 
     @property
     def printed_cost_regret(self) -> FloatArray:
@@ -167,11 +148,9 @@ def simulate(
     truncate: float = 1e-3,
     delay: int = 0,
     vetting: Vetting | None = None,
-    relabel: Relabel = "copies",
     costs: ArrayLike | None = None,
     seed: Seed | None = None,
     checkpoints: ArrayLike | None = None,
-    realised: bool = False,
     trace: bool = False,
 ) -> Runs:
     """Run LS_OL on simulated crowds.
@@ -179,8 +158,8 @@ def simulate(
     Parameters
     ----------
     skill
-        p, shape (M,), or (R, M) for a crowd a run; or the `Draws` themselves, which policies
-        can be compared on (then `runs`, `relabel` and `seed` are theirs).
+        p, shape (M,), or (R, M) for a crowd a run; or the `Draws` themselves, which learners
+        can be compared on (then `runs` and `seed` are theirs).
     schedule
         D1 and D2.
     horizon
@@ -189,16 +168,12 @@ def simulate(
         R.
     weighted, tolerance, truncate, delay, vetting
         As for `LsOl`.
-    relabel
-        What a worker says to a tester assigned again: "copies" or "identical".
     costs
         c, shape (M,), the price of a label; 1 by default.
     seed
         Of everything.
     checkpoints
         Numbers of tasks, from 1 to T; by default 200, evenly spread, and T.
-    realised
-        Also draw every label of the exploiting steps, and count the right ones; T ≤ 10⁵.
     trace
         Also keep every step of every run; T ≤ 10⁵.
 
@@ -214,85 +189,203 @@ def simulate(
         A parameter out of range or of the wrong shape; more than 26 workers with weights.
     """
     T = checks.count("horizon", horizon, 1)
-    draws = _draws(skill, runs, seed, relabel)
+    draws = _draws(skill, runs, seed)
     vote = Vote(weighted, tolerance, truncate)
-    price = _prices(costs, draws.workers)
-    tasks = _checkpoints(checkpoints, T)
-    if (realised or trace) and T > LONGEST:
+    price = prices(costs, draws.workers)
+    tasks = checkpoints_of(checkpoints, T)
+    if trace and T > LONGEST:
         raise InputError(f"horizon is {T}: every label is drawn for at most {LONGEST} tasks")
     phases = [one for one in schedule.phases(T) if one.kind != "exploit"]
-    rule = Rule(schedule, phases, vote, checks.count("delay", delay), vetting, T)
-    parts = [
-        _counted(draws, rule, learn(draws, rule, part), price, tasks, realised, trace)
-        for part in _parts(draws, phases)
-    ]
-    return _joined(parts)
+    rules = Rules(schedule, phases, vote, checks.count("delay", delay), vetting, T)
+    return _joined([_counted(draws, rules, part, price, tasks, trace)
+                    for part in _parts(draws, phases)])  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """S_t after some exploring steps, Q of them.
+
+    Attributes
+    ----------
+    after
+        Positions of the steps, ascending, shape (Q,).
+    row
+        Which of them is in force after each exploring step, shape (E,).
+    lasting
+        How many steps exploit before the next one explores, shape (Q,).
+    size, accuracy
+        |S_t| and U(S_t), shape (Q,).
+    asked
+        S_t, shape (Q, M).
+    """
+
+    after: IntArray
+    row: IntArray
+    lasting: IntArray
+    size: IntArray
+    accuracy: FloatArray
+    asked: BoolArray
 
 
 def _counted(
-    draws: Draws,
-    rule: Rule,
-    learnt: Learnt,
-    price: FloatArray,
-    tasks: IntArray,
-    realised: bool,
-    trace: bool,
+    draws: Draws, rules: Rules, runs: IntArray, price: FloatArray, tasks: IntArray, trace: bool
 ) -> Runs:
-    explored = learnt.explored
-    skill = draws.skill[explored.runs]
-    best = Benchmark.of(skill, price, weighted=rule.vote.weighted)
-    at, last = last_explored(explored, tasks), explored.starts[1:] - 1
-    lasting = idle(explored, rule.horizon)
-    needed = lasting > 0
+    """Play some runs.
+
+    Between two exploring steps S_t stays as it is, and rounds differ only in who is left to label
+    them, so that nothing needs to be added up step by step.
+    """
+    explored = explore(draws, rules, runs)
+    learnt = learn(draws, explored, rules.vetting)
+    skill = draws.skill[runs]
+    best = _best_sets(skill, price, rules.vote.weighted)
+    # The last exploring step among the first n of each run, and how many exploit after each.
+    at = np.stack([
+        start + np.searchsorted(explored.step[start:end], tasks) - 1 for start, end in explored
+    ])  # fmt: skip
+    last = explored.starts[1:] - 1
+    idle = np.append(explored.step[1:], rules.horizon)
+    idle[last] = rules.horizon
+    idle -= explored.step + 1
+    needed = idle > 0
     needed[at] = needed[last] = True
-    sets = sets_after(learnt, rule.vote, skill, lasting, np.flatnonzero(needed))
-    explore, new_testers = rounds(learnt, skill, price, best, at)
-    exploit = exploits(explored, sets, price, best, tasks, at)
-    paths = []
-    if realised or trace:
-        paths = [_path(draws, rule, learnt, sets, row) for row in range(len(skill))]
+    sets = _sets(explored, learnt, rules.vote, skill, np.where(needed, idle, -1))
+    exploring, new_testers = _explored(explored, learnt, skill, price, best, at)
+    exploiting = _exploited(explored, sets, price, best, tasks, at)
+    total = exploring + exploiting
     return Runs(
         tasks=tasks,
-        best_accuracy=best.accuracy,
-        best_cost=best.cost,
-        exploration_regret=explore.regret,
-        exploitation_regret=exploit.regret,
-        spent=explore.spent + exploit.spent,
-        exploration_extra_cost=explore.extra_cost,
-        exploitation_extra_cost=exploit.extra_cost,
-        labels=explore.labels + exploit.labels,
+        best_accuracy=best[0],
+        best_cost=best[1],
+        exploration_regret=exploring[0],
+        exploitation_regret=exploiting[0],
+        spent=total[1],
+        cost_regret=total[2],
+        labels=total[3].astype(np.int64),
         new_testers=new_testers,
         retests=at - explored.starts[:-1, None] + 1 - new_testers,
-        size=sets.size[sets.of(at)],
-        realised=np.stack([_right(path, tasks) for path in paths]) if realised else None,
-        estimates=estimates(learnt.agreed.after(last), learnt.judged.after(last)),
-        chosen=sets.asked[sets.of(last)],
+        size=sets.size[sets.row[at]],
+        estimates=estimates(learnt.agreed[last], learnt.judged[last]),
+        chosen=sets.asked[sets.row[last]],
         removed=learnt.removed,
-        traces=tuple(paths) if trace else (),
+        traces=tuple(
+            _trace(draws, rules, explored, learnt, sets, row) for row in range(len(runs) * trace)
+        ),
     )
 
 
-def _path(draws: Draws, rule: Rule, learnt: Learnt, sets: Sets, row: int) -> Trace:
+def _best_sets(skill: FloatArray, price: FloatArray, weighted: bool) -> tuple[FloatArray, ...]:
+    """U(S*) and C(S*) of each row of skills, shape (R,) each, found once for equal rows."""
+    crowds, which = np.unique(skill, axis=0, return_inverse=True)
+    best = [best_set(p, weighted=weighted) for p in crowds]
+    accuracy = np.array([one.accuracy for one in best])
+    cost = np.array([price[one.workers].sum() for one in best])
+    return accuracy[which], cost[which]
+
+
+def _sets(
+    explored: Exploration, learnt: Learnt, vote: Vote, skill: FloatArray, idle: IntArray
+) -> Sets:
+    """Find S_t after the exploring steps but where it is not needed (−1)."""
+    after = np.flatnonzero(idle >= 0)
+    run, agreed, judged = explored.run[after], learnt.agreed[after], learnt.judged[after]
+    ranked, size = ranked_sets(vote, agreed, judged, explored.order[run], learnt.present[after])
+    accuracy = vote.accuracies(
+        np.take_along_axis(skill[run], ranked, axis=1),
+        np.take_along_axis(estimates(agreed, judged), ranked, axis=1),
+        size,
+    )
+    asked = np.empty(agreed.shape, dtype=bool)
+    np.put_along_axis(asked, ranked, np.arange(ranked.shape[1]) < size[:, None], axis=1)
+    return Sets(after, np.cumsum(idle >= 0) - 1, idle[after], size, accuracy, asked)
+
+
+def _explored(
+    explored: Exploration,
+    learnt: Learnt,
+    skill: FloatArray,
+    price: FloatArray,
+    best: tuple[FloatArray, ...],
+    at: IntArray,
+) -> tuple[FloatArray, IntArray]:
+    """Sum up the exploring steps up to given ones, and count the new testers, shape (R, C).
+
+    The sums are regret, cost, cost beyond C(S*) and labels, shape (4, R, C). A new tester's label
+    is right as often as the majority of those who label it; the label drawn at a retest half of the
+    time, and all labels bought there are extra.
+    """
+    total, made = np.zeros((4, *at.shape)), np.zeros(at.shape, dtype=np.int64)
+    known: dict[bytes, float] = {}
+    for row, (start, end) in enumerate(explored):
+        upto = at[row] - start + 1
+        new = np.concatenate([[0], np.cumsum(explored.new[start:end])])
+        made[row] = new[upto]
+        # Each removal begins an era with one worker less.
+        gone = learnt.removed[row]
+        until = [int(np.searchsorted(explored.step[start:end], one.step, "right")) for one in gone]
+        left = np.ones(skill.shape[1], dtype=bool)
+        for era, (begun, ended) in enumerate(pairwise([0, *until, end - start])):
+            if era:
+                left[gone[era - 1].worker] = False
+            p = skill[row, left]
+            if p.tobytes() not in known:
+                known[p.tobytes()] = majority_accuracy(p)
+            done = np.clip(upto, begun, ended)
+            steps, fresh = done - begun, new[done] - new[begun]
+            total[0, row] += fresh * (best[0][row] - known[p.tobytes()])
+            total[0, row] += (steps - fresh) * (best[0][row] - 0.5)
+            total[1, row] += steps * price[left].sum()
+            total[2, row] += steps * price[left].sum() - fresh * best[1][row]
+            total[3, row] += steps * len(p)
+    return total, made
+
+
+def _exploited(
+    explored: Exploration,
+    sets: Sets,
+    price: FloatArray,
+    best: tuple[FloatArray, ...],
+    tasks: IntArray,
+    at: IntArray,
+) -> FloatArray:
+    """Sum up the exploiting steps among the first n, as `_explored` does."""
+    cost, run = sets.asked @ price, explored.run[sets.after]
+    values = np.stack([best[0][run] - sets.accuracy, cost, cost - best[1][run], sets.size])
+    total = np.empty((len(values), *at.shape))
+    first = np.searchsorted(sets.after, explored.starts)
+    for row, (start, end) in enumerate(pairwise(first.tolist())):
+        # Each run by itself, so that the others do not touch its last digit.
+        segments = values[:, start:end] * sets.lasting[start:end]
+        before = segments.cumsum(axis=1) - segments
+        current = sets.row[at[row]]
+        begun = tasks - 1 - explored.step[at[row]]
+        total[:, row] = before[:, current - start] + begun * values[:, current]
+    return total
+
+
+def _trace(
+    draws: Draws, rules: Rules, explored: Exploration, learnt: Learnt, sets: Sets, row: int
+) -> Trace:
     """Every step of a run, with the labels of the exploiting ones."""
-    explored, T, M = learnt.explored, rule.horizon, draws.workers
+    T, M = rules.horizon, draws.workers
     run = int(explored.runs[row])
     part = slice(*explored.starts[row : row + 2].tolist())
     step, new = explored.step[part], explored.new[part]
     world = draws.world(run, np.arange(T))
-    coins = draws.coins_at(np.array([run]), np.arange(T))[1][0]
+    coins = draws.coins_at(run, np.arange(T))[1]
     # The last exploring step up to each; one that explores is put right below.
     known = part.start + np.searchsorted(step, np.arange(T), side="right") - 1
-    p_hat = estimates(learnt.agreed.after(known), learnt.judged.after(known))
+    p_hat = estimates(learnt.agreed[known], learnt.judged[known])
     kind = np.full(T, KINDS.index("exploit"))
     kind[step] = np.where(new, KINDS.index("new tester"), KINDS.index("retest"))
     tester = np.full(T, -1)
-    tester[step] = np.where(new, -1, explored.step[explored.arrival[explored.tester[part]]])
+    tester[step] = np.where(new, -1, explored.step[explored.first[part]])
     asked = np.zeros((T, M), dtype=bool)
     exploiting = kind == KINDS.index("exploit")
-    asked[exploiting] = sets.asked[sets.of(known[exploiting])]
+    asked[exploiting] = sets.asked[sets.row[known[exploiting]]]
     truth = world[:, 0] < 0.5
     said = (world[:, 1 : M + 1] < draws.skill[run]) == truth[:, None]
-    margin = rule.vote.margins(np.where(asked, said, -1), p_hat)
+    margin = rules.vote.margins(np.where(asked, said, -1), p_hat)
     toss = coins[:, 1] < 0.5
     label = np.where(margin == 0, toss, margin > 0)
     label[step] = np.where(new, learnt.label[part], toss[step])
@@ -300,37 +393,14 @@ def _path(draws: Draws, rule: Rule, learnt: Learnt, sets: Sets, row: int) -> Tra
     return Trace(kind, tester, asked, label.astype(np.int64), truth.astype(np.int64), p_hat)
 
 
-def _right(path: Trace, tasks: IntArray) -> IntArray:
-    right: IntArray = np.cumsum(path.label == path.truth, dtype=np.int64)[tasks - 1]
-    return right
-
-
-def _draws(
-    skill: ArrayLike | Draws, runs: int | None, seed: Seed | None, relabel: Relabel
-) -> Draws:
+def _draws(skill: ArrayLike | Draws, runs: int | None, seed: Seed | None) -> Draws:
     if isinstance(skill, Draws):
         if runs not in {None, skill.runs} or seed is not None:
             raise InputError("the draws have runs and a seed already: leave both out")
         return skill
     if seed is None:
         raise InputError("seed is missing: give one, or the draws themselves")
-    return Draws(skill, runs, seed=seed, relabel=relabel)
-
-
-def _prices(costs: ArrayLike | None, workers: int) -> FloatArray:
-    price = np.ones(workers) if costs is None else checks.floats("costs", costs)
-    if price.shape != (workers,) or not ((price >= 0) & (price < np.inf)).all():
-        raise InputError(f"costs: give {workers} prices of 0 or more, one a worker")
-    return price
-
-
-def _checkpoints(given: ArrayLike | None, horizon: int) -> IntArray:
-    if given is None:
-        return np.unique(np.linspace(1, horizon, POINTS).astype(np.int64))
-    tasks = np.unique(checks.wholes("checkpoints", given))
-    if not len(tasks) or tasks[0] < 1 or tasks[-1] > horizon:
-        raise InputError(f"checkpoints: give numbers of tasks from 1 to {horizon}")
-    return tasks
+    return Draws(skill, runs, seed=seed)
 
 
 def _parts(draws: Draws, phases: list[Phase]) -> Iterator[IntArray]:

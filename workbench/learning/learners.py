@@ -1,8 +1,8 @@
 """Other ways to choose whom to ask, with the same ask and tell as LS_OL.
 
-    policy = Thompson(5, seed=draws.coins(run))
-    ask = policy.ask(task)
-    answer = policy.tell(stream.answers(ask.task, ask.workers, step))
+    learner = Thompson(5, seed=draws.coins(run))
+    ask = learner.ask(task)
+    answer = learner.tell(stream.answers(ask.task, ask.workers, step))
 
 None of them labels a task twice, so that all judge workers by a single majority, or by a model of
 it. An agreement rate is not a skill. Worker i agrees with the majority of those asked, herself
@@ -11,6 +11,7 @@ that for small sets lies well above p_i: one who is asked alone always agrees wi
 class says what it learns from, and what follows.
 
 Steps that ask the whole crowd in order to learn are of the kind "new tester"; all others "exploit".
+`LEARNERS` has one of each with ordinary parameters; another is a class and an entry.
 
 Source: beyond Liu, Liu (2015), who compare LS_OL with the full crowd (Section 6.1); ε-greedy and
 upper confidence bounds as in Auer, Cesa-Bianchi, Fischer (2002), Thompson sampling as in Agrawal,
@@ -20,8 +21,8 @@ Goyal (2012), with agreement in place of the reward, which nobody sees here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Required, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,122 +31,60 @@ from workbench.accuracy.best_set import best_set
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import Seed, stream
+from workbench.base.registry import Entry, Registry
+from workbench.base.seeds import Seed
 from workbench.crowd.votes import Votes
-from workbench.learning._answers import decide, given_labels, majority_label
-from workbench.learning.ls_ol import Ask, Task, TaskLabel
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.online import Ask, OnlineLearner, Task, majority_label
+from workbench.learning.saved import Coins, Pending
 from workbench.learning.schedule import Kind
 from workbench.learning.sets import Vote, estimates, ranking
 
 LEAST = 3
 """Labels that a majority needs for agreement with it to tell anything."""
+TESTS = 50
+"""Tasks to all, where a learner of `LEARNERS` begins with such."""
 
 
-class Learner(Protocol):
-    """Who chooses whom to ask; `LsOl` is one."""
+class Common(TypedDict, total=False):
+    """Parameters of every comparator: see `Comparator`."""
 
-    @property
-    def vote(self) -> Vote:
-        """How the labels of an exploiting step become one; weights come from `estimates`."""
-        ...
-
-    def ask(self, task: Task) -> Ask:
-        """Decide whom to ask about an arriving task."""
-        ...
-
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
-        """Take the labels, by index or as an array with −1 for none; label the task."""
-        ...
-
-    @property
-    def estimates(self) -> FloatArray:
-        """p̂, shape (M,); ½ for workers of whom nothing is known."""
-        ...
-
-    @property
-    def best(self) -> IntArray:
-        """The best set by these estimates, best worker first."""
-        ...
+    weighted: bool
+    truncate: float
+    seed: Required[Seed]
 
 
-Maker = Callable[[Seed], Learner]
-"""Makes a policy that has learnt nothing yet, from its own random numbers (`Draws.coins`)."""
+class Comparator(OnlineLearner):
+    """What all comparators share: they count who agrees with the majority; `_choose` is theirs.
 
+    A label that is missing teaches nothing.
 
-class _Waiting(NamedTuple):
-    task: Task
-    workers: IntArray
-    kind: Kind
-    coin: float
-
-
-class _Comparator:
-    """What all comparators share: asking, telling, voting; `_choose` and `_learn` are theirs.
-
-    A label that is missing does not vote and teaches nothing; a task without labels gets a drawn
-    one. Workers with equal estimates are ranked in an order drawn once.
+    Parameters
+    ----------
+    workers
+        M.
+    weighted, truncate
+        As for `LsOl`: of the exploiting steps.
+    seed
+        Of ties.
     """
 
-    def __init__(self, workers: int, *, weighted: bool, truncate: float, seed: Seed) -> None:
-        self.workers = checks.count("workers", workers, 1)
-        self.vote = Vote(weighted, truncate=truncate)
-        self.step = 0
-        self._rng = stream(seed, "policy coins")
-        self._order = self._rng.random(self.workers)
-        self._all = np.arange(self.workers)
-        self._waiting: _Waiting | None = None
+    learns_from_all = True
+    """Whether exploiting steps teach as well."""
+
+    def __init__(
+        self, workers: int, *, weighted: bool = False, truncate: float = 1e-3, seed: Seed
+    ) -> None:
+        workers = checks.count("workers", workers, 1)
+        super().__init__(workers, Vote(weighted, truncate=truncate), seed)
+        self._all = np.arange(workers)
         self._best: IntArray | None = None
-        self._agreed, self._judged = np.zeros((2, self.workers), dtype=np.int64)
-
-    # ---- what differs ----
-
-    def _choose(self) -> tuple[IntArray, Kind]:
-        raise NotImplementedError
-
-    def _learn(self, given: IntArray, now: _Waiting) -> None:
-        raise NotImplementedError
+        self._agreed, self._judged = np.zeros((2, workers), dtype=np.int64)
 
     @property
     def estimates(self) -> FloatArray:
         """p̂, shape (M,): the rate of agreement; ½ before there is any."""
         return estimates(self._agreed, self._judged)
-
-    # ---- what does not ----
-
-    def ask(self, task: Task) -> Ask:
-        """Decide whom to ask about an arriving task.
-
-        Raises
-        ------
-        InputError
-            The labels of the last task have not been told.
-        """
-        if self._waiting is not None:
-            raise InputError(f"task {self._waiting.task!r} waits for its labels: tell them first")
-        coin = float(self._rng.random())
-        workers, kind = self._choose()
-        self._waiting = _Waiting(task, workers, kind, coin)
-        return Ask(task, workers.copy(), kind)
-
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
-        """Take the labels of those who were asked; label the task.
-
-        Raises
-        ------
-        InputError
-            Nobody was asked, a label other than 0 or 1, or one by somebody who was not asked.
-        """
-        now = self._waiting
-        if now is None:
-            raise InputError("no task waits for labels: ask first")
-        given = given_labels(labels, now.workers, self.workers)
-        label, confidence = decide(
-            self.vote if now.kind == "exploit" else Vote(), given, self.estimates, now.coin
-        )
-        self._learn(given, now)
-        self._waiting = None
-        self.step += 1
-        return TaskLabel(now.task, label, confidence, now.kind)
 
     @property
     def best(self) -> IntArray:
@@ -154,26 +93,53 @@ class _Comparator:
             self._best = self._best_by(self.estimates)
         return self._best.copy()
 
+    def ask(self, task: Task) -> Ask:
+        """Decide whom to ask about an arriving task.
+
+        Raises
+        ------
+        InputError
+            The labels of the last task have not been told, or the task is not new.
+        """
+        task = self._new(task)
+        coin = float(self._rng.random())
+        workers, kind = self._choose()
+        asked = tuple(workers.tolist())
+        return self._wait(
+            task, Pending(kind=kind, tester=-1, workers=asked, coins=Coins(*[coin] * 5))
+        )
+
+    def _choose(self) -> tuple[IntArray, Kind]:
+        """Whom to ask, and what for."""
+        raise NotImplementedError
+
+    def _all_or_best(self, explores: bool) -> tuple[IntArray, Kind]:
+        return (self._all, "new tester") if explores else (self.best, "exploit")
+
     def _best_by(self, estimate: FloatArray, least: int = 1) -> IntArray:
         """Best prefix of the ranking, of `least` workers or more while there are so many."""
         p = np.clip(estimate, 0.0, 1.0)
         worth = np.abs(2.0 * p - 1.0) if self.vote.weighted else estimate
         ranked = ranking(worth[None], self._order[None])[0]
-        size = max(int(self.vote.sizes(p[ranked][None])[0]), min(least, self.workers))
+        size = max(int(self.vote.sizes(p[ranked][None])[0]), min(least, len(self.names)))
         best: IntArray = ranked[:size]
         return best
 
-    def _count_agreement(self, given: IntArray, coin: float) -> None:
+    def _estimates_for(self, now: Pending) -> FloatArray:  # noqa: ARG002
+        return self.estimates
+
+    def _learn(self, given: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
         """Count who agrees with the simple majority, where three or more have answered."""
         answered = given >= 0
-        if np.count_nonzero(answered) < LEAST:
+        taught = self.learns_from_all or now.kind != "exploit"
+        if not taught or np.count_nonzero(answered) < LEAST:
             return
         self._judged += answered
-        self._agreed += answered & (given == majority_label(given, coin))
+        self._agreed += answered & (given == majority_label(given, now.coins.label))
         self._best = None
 
 
-class ExploreThenCommit(_Comparator):
+class ExploreThenCommit(Comparator):
     """The first N tasks go to all; then the set that is best by agreement, for good.
 
     Learns from agreement with the majority of the whole crowd, once a task. This favours whoever
@@ -187,33 +153,26 @@ class ExploreThenCommit(_Comparator):
         M.
     tests
         N, 1 or more.
-    weighted, truncate
-        As for `LsOl`: of the exploiting steps.
-    seed
-        Of ties.
+    weighted, truncate, seed
+        As for `Comparator`.
     """
+
+    learns_from_all = False
 
     def __init__(
         self,
         workers: int,
         tests: int,
-        *,
-        weighted: bool = False,
-        truncate: float = 1e-3,
-        seed: Seed,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
+        super().__init__(workers, **common)
         self.tests = checks.count("tests", tests, 1)
 
     def _choose(self) -> tuple[IntArray, Kind]:
-        return (self._all, "new tester") if self.step < self.tests else (self.best, "exploit")
-
-    def _learn(self, given: IntArray, now: _Waiting) -> None:
-        if now.kind != "exploit":
-            self._count_agreement(given, now.coin)
+        return self._all_or_best(self.step < self.tests)
 
 
-class EpsilonGreedy(_Comparator):
+class EpsilonGreedy(Comparator):
     """With probability ε_t = min(1, ε/t^d) a task goes to all, otherwise to the best set so far.
 
     Learns from the tasks that went to all, and from those only: among the chosen, agreement would
@@ -229,8 +188,10 @@ class EpsilonGreedy(_Comparator):
     decay
         d ≥ 0. The first task always goes to all.
     weighted, truncate, seed
-        As for `ExploreThenCommit`.
+        As for `Comparator`.
     """
+
+    learns_from_all = False
 
     def __init__(
         self,
@@ -238,24 +199,18 @@ class EpsilonGreedy(_Comparator):
         epsilon: float,
         *,
         decay: float = 0.0,
-        weighted: bool = False,
-        truncate: float = 1e-3,
-        seed: Seed,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
+        super().__init__(workers, **common)
         self.epsilon = checks.number("epsilon", epsilon, 0.0, 1e300)
         self.decay = checks.number("decay", decay, 0.0, 1e300)
 
     def _choose(self) -> tuple[IntArray, Kind]:
         explores = self._rng.random() < self.epsilon / max(self.step, 1) ** self.decay
-        return (self._all, "new tester") if explores or not self.step else (self.best, "exploit")
-
-    def _learn(self, given: IntArray, now: _Waiting) -> None:
-        if now.kind != "exploit":
-            self._count_agreement(given, now.coin)
+        return self._all_or_best(bool(explores) or not self.step)
 
 
-class Optimistic(_Comparator):
+class Optimistic(Comparator):
     """Ask the odd set that is best when every worker is as good as she may be (UCB).
 
     As good as p̂_i + √(width · ln t/n_i), at most 1, where n_i are the tasks on which her agreement
@@ -273,7 +228,7 @@ class Optimistic(_Comparator):
     width
         2 in Auer et al.; ½ is Hoeffding's interval with error 1/t. The smaller, the bolder.
     weighted, truncate, seed
-        As for `ExploreThenCommit`.
+        As for `Comparator`.
     """
 
     def __init__(
@@ -281,11 +236,9 @@ class Optimistic(_Comparator):
         workers: int,
         *,
         width: float = 0.5,
-        weighted: bool = False,
-        truncate: float = 1e-3,
-        seed: Seed,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
+        super().__init__(workers, **common)
         self.width = checks.number("width", width, 0.0, 1e300)
 
     @property
@@ -298,11 +251,8 @@ class Optimistic(_Comparator):
     def _choose(self) -> tuple[IntArray, Kind]:
         return self._best_by(self.bounds, LEAST), "exploit"
 
-    def _learn(self, given: IntArray, now: _Waiting) -> None:
-        self._count_agreement(given, now.coin)
 
-
-class Thompson(_Comparator):
+class Thompson(Comparator):
     """Ask the odd set that is best for skills drawn from what is believed of them.
 
     Belief about worker i is Beta(a + agreements, b + disagreements).
@@ -317,7 +267,7 @@ class Thompson(_Comparator):
     prior
         (a, b), both above 0.
     weighted, truncate, seed
-        As for `ExploreThenCommit`.
+        As for `Comparator`.
     """
 
     def __init__(
@@ -325,11 +275,9 @@ class Thompson(_Comparator):
         workers: int,
         *,
         prior: tuple[float, float] = (1.0, 1.0),
-        weighted: bool = False,
-        truncate: float = 1e-3,
-        seed: Seed,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
+        super().__init__(workers, **common)
         if not (len(prior) == 2 and min(prior) > 0 and max(prior) < math.inf):
             raise InputError(f"prior is {prior}: give two numbers above 0")
         self.prior = prior
@@ -339,11 +287,8 @@ class Thompson(_Comparator):
         drawn = self._rng.beta(a + self._agreed, b + self._judged - self._agreed)
         return self._best_by(drawn, LEAST), "exploit"
 
-    def _learn(self, given: IntArray, now: _Waiting) -> None:
-        self._count_agreement(given, now.coin)
 
-
-class Refitted(_Comparator):
+class Refitted(ExploreThenCommit):
     """The first N tasks go to all; then the set that is best by Dawid and Skene's one-coin model.
 
     The model is fitted to all labels so far after N, 2N, 4N, … tasks (or every N).
@@ -365,7 +310,7 @@ class Refitted(_Comparator):
     smoothing
         Right and wrong labels added to each worker's, so that nobody is infallible after N tasks.
     weighted, truncate, seed
-        As for `ExploreThenCommit`.
+        As for `Comparator`.
     """
 
     def __init__(
@@ -375,29 +320,23 @@ class Refitted(_Comparator):
         *,
         refit: str = "doubling",
         smoothing: float = 1.0,
-        weighted: bool = False,
-        truncate: float = 1e-3,
-        seed: Seed,
+        **common: Unpack[Common],
     ) -> None:
-        super().__init__(workers, weighted=weighted, truncate=truncate, seed=seed)
-        self.tests = checks.count("tests", tests, 1)
+        super().__init__(workers, tests, **common)
         if refit not in {"doubling", "every"}:
             raise InputError(f"refit is {refit!r}: give 'doubling' or 'every'")
         self.refit = refit
         self.smoothing = checks.number("smoothing", smoothing, 0.0, 1e9)
         self._next = self.tests
         self._given: list[IntArray] = []
-        self._skill = np.full(self.workers, 0.5)
+        self._skill = np.full(len(self.names), 0.5)
 
     @property
     def estimates(self) -> FloatArray:
         """p̂ by the last fit, shape (M,); ½ before it."""
         return self._skill.copy()
 
-    def _choose(self) -> tuple[IntArray, Kind]:
-        return (self._all, "new tester") if self.step < self.tests else (self.best, "exploit")
-
-    def _learn(self, given: IntArray, now: _Waiting) -> None:  # noqa: ARG002
+    def _learn(self, given: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
         self._given.append(given)
         if self.step + 1 == self._next:
             self._next += self._next if self.refit == "doubling" else self.tests
@@ -419,7 +358,7 @@ class Refitted(_Comparator):
         self._best = None
 
 
-class Oracle(_Comparator):
+class Oracle(Comparator):
     """Ask S*, found with the true skills: what regret is measured against.
 
     Learns nothing.
@@ -429,8 +368,10 @@ class Oracle(_Comparator):
     skill
         p, shape (M,).
     weighted, truncate, seed
-        As for `ExploreThenCommit`; with weights, those of the true skills.
+        As for `Comparator`; with weights, those of the true skills.
     """
+
+    learns_from_all = False
 
     def __init__(
         self, skill: ArrayLike, *, weighted: bool = False, truncate: float = 1e-12, seed: Seed
@@ -447,11 +388,8 @@ class Oracle(_Comparator):
     def _choose(self) -> tuple[IntArray, Kind]:
         return self.best, "exploit"
 
-    def _learn(self, given: IntArray, now: _Waiting) -> None:
-        pass
 
-
-class FullCrowd(_Comparator):
+class FullCrowd(Comparator):
     """Ask everyone about every task.
 
     Counts agreement with the simple majority of all, whatever the vote: for the weights there is
@@ -466,7 +404,7 @@ class FullCrowd(_Comparator):
         None: simple majority. "learned": log-odds of the rates of agreement. An array of shape
         (M,): log-odds of these skills, the true ones.
     truncate, seed
-        As for `ExploreThenCommit`.
+        As for `Comparator`.
     """
 
     def __init__(
@@ -484,9 +422,9 @@ class FullCrowd(_Comparator):
                 raise InputError(f"weights is {weights!r}: give 'learned', skills or None")
         elif weights is not None:
             self._skill = checks.probabilities("weights", weights, 1)
-            if len(self._skill) != self.workers:
+            if len(self._skill) != len(self.names):
                 raise InputError(
-                    f"weights has {len(self._skill)} entries: give one for each of {self.workers}"
+                    f"weights has {len(self._skill)} entries: give one for each of {workers}"
                 )
 
     @property
@@ -497,34 +435,49 @@ class FullCrowd(_Comparator):
     def _choose(self) -> tuple[IntArray, Kind]:
         return self._all, "exploit"
 
-    def _learn(self, given: IntArray, now: _Waiting) -> None:
-        self._count_agreement(given, now.coin)
 
+Learner: TypeAlias = LsOl | Comparator
+"""Who chooses whom to ask; an own one is a subclass of `Comparator`."""
+Maker = Callable[[FloatArray, Seed], Learner]
+"""Makes a learner that has learnt nothing yet for workers of given skills, of which only the oracle
+and the full crowd with true weights know more than their number; its seed is `Draws.coins`."""
 
-def comparators(skill: ArrayLike, tests: int = 50) -> dict[str, Maker]:
-    """All comparators with ordinary parameters, by name.
+PAPER, PRACTICE, BANDITS, MODEL = (
+    "Liu, Liu (2015), Sections 2.3, 4 and 6.1",
+    "common practice, with agreement in place of a reward",
+    "Auer et al. (2002) and Agrawal, Goyal (2012), with agreement in place of a reward",
+    "Dawid, Skene (1979)",
+)
 
-    Parameters
-    ----------
-    skill
-        p, shape (M,); only the oracle and the full crowd with true weights look at it.
-    tests
-        N of those that begin with tasks to all.
-
-    Returns
-    -------
-    Makers: `comparators(p)["Thompson"](draws.coins(run))` is a policy.
-    """
-    p = checks.probabilities("skill", skill, 1)
-    M = len(p)
-    return {
-        "oracle": lambda seed: Oracle(p, seed=seed),
-        "full crowd": lambda seed: FullCrowd(M, seed=seed),
-        "full crowd, true weights": lambda seed: FullCrowd(M, p, seed=seed),
-        "full crowd, learned weights": lambda seed: FullCrowd(M, "learned", seed=seed),
-        "explore then commit": lambda seed: ExploreThenCommit(M, tests, seed=seed),
-        "ε-greedy": lambda seed: EpsilonGreedy(M, float(tests), decay=1.0, seed=seed),
-        "UCB": lambda seed: Optimistic(M, seed=seed),
-        "Thompson": lambda seed: Thompson(M, seed=seed),
-        "Dawid–Skene": lambda seed: Refitted(M, tests, seed=seed),
-    }
+LEARNERS: Registry[Maker] = Registry(
+    "learner",
+    Entry("oracle", lambda p, s: Oracle(p, seed=s), "the best set by the true skills", PAPER),
+    Entry("full crowd", lambda p, s: FullCrowd(len(p), seed=s), "all, simple majority", PAPER),
+    Entry(
+        "full crowd, true weights",
+        lambda p, s: FullCrowd(len(p), p, seed=s),
+        "all, weighted by the true skills",
+        PAPER,
+    ),
+    Entry(
+        "full crowd, learned weights",
+        lambda p, s: FullCrowd(len(p), "learned", seed=s),
+        "all, weighted by rates of agreement",
+        PRACTICE,
+    ),
+    Entry(
+        "explore then commit",
+        lambda p, s: ExploreThenCommit(len(p), TESTS, seed=s),
+        "some tasks to all, then the best set for good",
+        PRACTICE,
+    ),
+    Entry(
+        "ε-greedy",
+        lambda p, s: EpsilonGreedy(len(p), float(TESTS), decay=1.0, seed=s),
+        "ever fewer tasks to all, the others to the best set so far",
+        BANDITS,
+    ),
+    Entry("UCB", lambda p, s: Optimistic(len(p), seed=s), "the best set by upper bounds", BANDITS),
+    Entry("Thompson", lambda p, s: Thompson(len(p), seed=s), "the best set by a draw", BANDITS),
+    Entry("Dawid–Skene", lambda p, s: Refitted(len(p), TESTS, seed=s), "a model's set", MODEL),
+)

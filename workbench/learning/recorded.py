@@ -24,7 +24,8 @@ from workbench.base.seeds import Seed
 from workbench.crowd import _frames
 from workbench.crowd.tables import Duplicates, read_gold, read_labels
 from workbench.learning.agreement import Structure, structure
-from workbench.learning.ls_ol import Ask, LsOl
+from workbench.learning.ls_ol import LsOl
+from workbench.learning.online import Ask
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Vetting
 

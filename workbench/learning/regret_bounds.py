@@ -24,6 +24,7 @@ from workbench.accuracy.best_set import (
 from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base import checks
 from workbench.base.errors import InputError
+from workbench.learning.sets import prices
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,11 @@ class Promise:
 
 
 def theorem_3(
-    skill: ArrayLike,
-    horizon: int,
-    *,
-    costs: ArrayLike | None = None,
-    epsilon: float | None = None,
-    alpha: float | None = None,
-    z: float = 0.5,
+    skill: ArrayLike, horizon: int, *, costs: ArrayLike | None = None, z: float = 0.5
 ) -> Promise:
     """Bounds (6) on R(T) and (7) on R_C(T) under the simple majority vote.
+
+    Here ε is 0.99 of min(Δ_min, δ_min)/2, and α half of 1/c.
 
     Parameters
     ----------
@@ -95,10 +92,6 @@ def theorem_3(
         T ≥ 2.
     costs
         c, shape (M,), a price a label; None for 1 each.
-    epsilon
-        ε < min(Δ_min, δ_min)/2; None takes 0.99 of that.
-    alpha
-        α < 1/c; None takes half of that.
     z
         0 < z < 1.
 
@@ -109,13 +102,12 @@ def theorem_3(
     """
     p = checks.probabilities("skill", skill, 1)
     known, T = crowd_constants(p), checks.count("horizon", horizon, 2)
-    price = _prices(costs, len(p))
-    eps = _epsilon(min(known.gap_min, known.skill_gap_min) / 2, epsilon)
-    a = _alpha(known.largest_count, alpha)
-    tests = testers_factor(known.largest_count, eps, a)
-    repeats = repeats_factor(known.a_min)
+    price = prices(costs, len(p))
+    limit = min(known.gap_min, known.skill_gap_min) / 2
+    eps = 0.99 * limit if math.isfinite(limit) else 0.5
+    tests, repeats = exploration_factors(known.largest_count, eps, known.a_min)
     counted = sum(m * majority_subsets(m) for m in range(1, len(p) + 1, 2))
-    slips = _float(2 * counted + len(p)) * _slips(a, eps, z)
+    slips = _float(2 * counted + len(p)) * _slips(1 / (2 * known.largest_count), eps, z)
     log = math.log(T)
     best = np.argsort(-p, kind="stable")[: known.best_size]
     outside = float(np.delete(price, best).sum())
@@ -130,19 +122,14 @@ def theorem_3(
             + float(price.sum()) * tests * repeats * log**2
             + (len(p) - known.best_size) * slips
         ),
-        conditions=_conditions(known, eps, min(known.gap_min, known.skill_gap_min) / 2),
+        conditions=_conditions(known, eps, limit),
     )
 
 
 def theorem_5(
-    skill: ArrayLike,
-    horizon: int,
-    *,
-    epsilon: float | None = None,
-    alpha: float | None = None,
-    z: float = 0.5,
+    skill: ArrayLike, horizon: int, *, epsilon: float | None = None, z: float = 0.5
 ) -> Promise:
-    """Bound on R(T) under the weighted majority vote.
+    """Bound on R(T) under the weighted majority vote; α is half of 1/max(4Cm, m n(S^m)).
 
     Parameters
     ----------
@@ -153,8 +140,6 @@ def theorem_5(
     epsilon
         ε < δ^W_min/2, half the least difference of log-odds between the two sides of a vote;
         None takes 0.99 of it (or 1e-3 where all sides weigh the same).
-    alpha
-        α < 1/max(4Cm, m n(S^m)); None takes half of it.
     z
         0 < z < 1.
 
@@ -170,14 +155,14 @@ def theorem_5(
     gap = smallest_weight_gap(p)
     # Skills have to stay away from 0 and 1 by more than ε/4.
     room = 2.0 * float(np.minimum(p, 1.0 - p).min())
-    eps = _epsilon(min(gap / 2 if math.isfinite(gap) else 1e-3, room), epsilon)
-    worst = max(
-        max(4 * slope_constant(p, eps) * m, m * majority_subsets(m)) for m in range(1, len(p) + 1)
-    )
-    a = _alpha(worst, alpha)
-    tests, repeats = testers_factor(worst, eps, a), repeats_factor(known.a_min)
+    if epsilon is None:
+        eps = 0.99 * min(gap / 2 if math.isfinite(gap) else 1e-3, room)
+    else:
+        eps = checks.inside("epsilon", epsilon)
+    worst = weighted_count(p, eps)
+    tests, repeats = exploration_factors(worst, eps, known.a_min)
     counted = sum(m * majority_subsets(m) for m in range(1, len(p) + 1))
-    slips = (2 * counted + len(p) + len(p) ** 2 / 2) * _slips(a, eps, z)
+    slips = (2 * counted + len(p) + len(p) ** 2 / 2) * _slips(1 / (2 * worst), eps, z)
     log = math.log(T)
     best = best_set(p, weighted=True).accuracy
     # The weighted vote is never worse than its surest worker: the worst set is the least sure one.
@@ -192,6 +177,34 @@ def theorem_5(
         cost_regret=None,
         conditions=(*_conditions(known, eps, gap / 2), able),
     )
+
+
+def exploration_factors(count: float, epsilon: float, a_min: float) -> tuple[float, float]:
+    """D1(t)/log t and D2(t)/log t of Section 3.1, with α half of 1/c.
+
+    Parameters
+    ----------
+    count
+        c: the largest m n(S^m), or with weights `weighted_count`.
+    epsilon
+        ε.
+    a_min
+        The full crowd's accuracy.
+    """
+    return testers_factor(count, epsilon, 1 / (2 * count)), repeats_factor(a_min)
+
+
+def weighted_count(skill: ArrayLike, epsilon: float) -> float:
+    """c for the weighted vote: max over m of max(4 C m, m n(S^m)) (Section 4.2).
+
+    Raises
+    ------
+    InputError
+        As `slope_constant`.
+    """
+    slope = slope_constant(skill, epsilon)
+    sizes = range(1, np.size(skill) + 1)
+    return max(max(4 * slope * m, m * majority_subsets(m)) for m in sizes)
 
 
 def testers_factor(count: float, epsilon: float, alpha: float) -> float:
@@ -255,30 +268,9 @@ def _slips(alpha: float, epsilon: float, z: float) -> float:
     return float(2 * zeta(2.0) + zeta(2.0 - power) / (alpha * epsilon))
 
 
-def _epsilon(limit: float, value: float | None) -> float:
-    if value is None:
-        return 0.99 * limit if math.isfinite(limit) else 0.5
-    return checks.inside("epsilon", value)
-
-
-def _alpha(count: float, value: float | None) -> float:
-    if value is None:
-        return 1 / (2 * count)
-    if not 0 < value < 1 / count:
-        raise InputError(f"alpha is {value:g}: give a number between 0 and {1 / count:.3g}")
-    return value
-
-
 def _float(count: int) -> float:
     """Convert a count, ∞ beyond what a double holds."""
     try:
         return float(count)
     except OverflowError:
         return math.inf
-
-
-def _prices(costs: ArrayLike | None, workers: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    price = np.ones(workers) if costs is None else checks.floats("costs", costs)
-    if price.shape != (workers,) or not (np.isfinite(price).all() and (price >= 0).all()):
-        raise InputError(f"costs: give {workers} prices of 0 or more, one a worker")
-    return price

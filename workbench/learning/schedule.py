@@ -19,16 +19,15 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.accuracy.best_set import CrowdConstants, crowd_constants, majority_subsets
+from workbench.accuracy.best_set import crowd_constants
 from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base import checks
+from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
-from workbench.learning.regret_bounds import (
-    repeats_factor,
-    slope_constant,
-    testers_factor,
-)
+from workbench.learning.regret_bounds import exploration_factors, weighted_count
 
+POINTS = 200
+"""Checkpoints when none are given."""
 FAR = 1000
 """Numbers further ahead are looked up without those between."""
 
@@ -211,65 +210,41 @@ def practical(tests: float, repeats: float) -> Schedule:
     return Schedule(tests, repeats)
 
 
-def theoretical(
-    crowd: ArrayLike | CrowdConstants, *, epsilon: float | None = None, alpha: float | None = None
-) -> Schedule:
+def theoretical(skill: ArrayLike, *, weighted: bool = False) -> Schedule:
     """The printed constants: G1 = 1/((1/c − α)² ε²) and G2 = 1/(a_min − ½)².
 
-    Here c = max over odd m of m · n(S^m). For five workers G1 is of the order 10⁷ or more: as
-    `exploration_steps` shows, such a schedule explores all the time that anyone will run it.
-
-    Parameters
-    ----------
-    crowd
-        The skills p, shape (M,), or the constants of the crowd.
-    epsilon
-        ε < min(Δ_min, δ_min)/2; None takes 0.99 of that.
-    alpha
-        α < 1/c; None takes half of that.
-
-    Raises
-    ------
-    InputError
-        A parameter out of range, or no ε given for a crowd with equal workers or sets.
-
-    Notes
-    -----
-    Source: Liu, Liu (2015), Section 3.1.
-    """
-    known = crowd if isinstance(crowd, CrowdConstants) else crowd_constants(crowd)
-    eps = _epsilon(min(known.gap_min, known.skill_gap_min) / 2, epsilon)
-    return _printed(known.largest_count, eps, alpha, known.a_min)
-
-
-def weighted_theoretical(
-    skill: ArrayLike, *, epsilon: float | None = None, alpha: float | None = None
-) -> Schedule:
-    """The printed constants for the weighted vote: c = max over m of max(4 C m, m · n(S^m)).
+    Here c = max over odd m of m · n(S^m), or with weights max over m of max(4 C m, m · n(S^m)); ε
+    is 0.99 of the largest that is allowed, min(Δ_min, δ_min)/2 or δ^W_min/2, and α half of 1/c. For
+    five workers G1 is of the order 10⁷ or more: as `exploration_steps` shows, such a schedule
+    explores all the time that anyone will run it.
 
     Parameters
     ----------
     skill
-        p, shape (M,), strictly between 0 and 1.
-    epsilon
-        ε < δ^W_min/2; None takes 0.99 of that.
-    alpha
-        α < 1/c; None takes half of that.
+        p, shape (M,); with weights strictly between 0 and 1.
+    weighted
+        For the weighted vote.
 
     Raises
     ------
     InputError
-        A skill of 0 or 1, more than 20 workers, or a parameter out of range.
+        A crowd that sets no ε above 0 (equal workers or sets), whose full vote is a coin's, or
+        with weights a skill of 0 or 1 or more than 20 workers.
 
     Notes
     -----
-    Source: Liu, Liu (2015), Section 4.2.
+    Source: Liu, Liu (2015), Sections 3.1 and 4.2.
     """
-    eps = _epsilon(smallest_weight_gap(skill) / 2, epsilon)
-    slope = slope_constant(skill, eps)
-    crowd = range(1, np.size(skill) + 1)
-    count = max(max(4.0 * slope * m, float(m * majority_subsets(m))) for m in crowd)
-    return _printed(count, eps, alpha, crowd_constants(skill).a_min)
+    known = crowd_constants(skill)
+    gap = smallest_weight_gap(skill) if weighted else min(known.gap_min, known.skill_gap_min)
+    if not 0 < gap < math.inf:
+        raise InputError("the crowd sets no limit above 0 for epsilon: give G1,G2")
+    epsilon = 0.99 * (gap / 2)
+    count = weighted_count(skill, epsilon) if weighted else known.largest_count
+    tests, repeats = exploration_factors(float(count), epsilon, known.a_min)
+    if math.isinf(repeats):
+        raise InputError("a_min is ½: a crowd that tosses coins cannot be learnt, give another")
+    return Schedule(tests, repeats)
 
 
 def decreasing(tests: float, repeats: float, eta: float) -> Schedule:
@@ -334,7 +309,19 @@ def read(
         return given
     text = given if isinstance(given, str) else ",".join(map(str, np.atleast_1d(given)))
     if text == "theoretical":
-        return _theoretical(skill, weighted)
+        if skill is None:
+            raise InputError(
+                "`schedule` theoretical needs the true skills: give `simulate`, or numbers G1,G2"
+            )
+        try:
+            return theoretical(skill, weighted=weighted)
+        except InputError as wrong:
+            raise InputError(f"`schedule` theoretical: {wrong}") from None
+        except ArithmeticError:
+            raise InputError(
+                f"`schedule` theoretical: for {np.size(skill)} workers its constants are too large "
+                "for a computer, give fewer or G1,G2"
+            ) from None
     kind, _, numbers = text.rpartition(":")
     wanted = {"": 2, "decreasing": 3}.get(kind)
     if wanted is None or numbers.count(",") != wanted - 1:
@@ -348,36 +335,11 @@ def read(
         raise InputError(f"`schedule` {text}: {wrong}") from None
 
 
-def _theoretical(skill: ArrayLike | None, weighted: bool) -> Schedule:
-    if skill is None:
-        raise InputError(
-            "`schedule` theoretical needs the true skills: give `simulate`, or numbers G1,G2"
-        )
-    try:
-        return weighted_theoretical(skill) if weighted else theoretical(skill)
-    except InputError as wrong:
-        raise InputError(f"`schedule` theoretical: {wrong}") from None
-    except ArithmeticError:
-        raise InputError(
-            f"`schedule` theoretical: for {np.size(skill)} workers its constants are too large "
-            "for a computer, give fewer or G1,G2"
-        ) from None
-
-
-def _printed(count: float, epsilon: float, alpha: float | None, a_min: float) -> Schedule:
-    if alpha is None:
-        alpha = 0.5 / count
-    elif not 0 < alpha < 1.0 / count:
-        raise InputError(f"alpha is {alpha:g}: give a number between 0 and {1.0 / count:.3g}")
-    repeats = repeats_factor(a_min)
-    if math.isinf(repeats):
-        raise InputError("a_min is ½: a crowd that tosses coins cannot be learnt, give another")
-    return Schedule(testers_factor(count, epsilon, alpha), repeats)
-
-
-def _epsilon(limit: float, value: float | None) -> float:
-    if value is not None:
-        return checks.inside("epsilon", value)
-    if not 0 < limit < math.inf:
-        raise InputError("the crowd sets no limit above 0 for epsilon: give one")
-    return 0.99 * limit
+def checkpoints_of(given: ArrayLike | None, horizon: int) -> IntArray:
+    """Check checkpoints, shape (C,), ascending; 200 by default."""
+    if given is None:
+        return np.unique(np.linspace(1, horizon, POINTS).astype(np.int64))
+    tasks = np.unique(checks.wholes("checkpoints", given))
+    if not len(tasks) or tasks[0] < 1 or tasks[-1] > horizon:
+        raise InputError(f"checkpoints: give numbers of tasks from 1 to {horizon}")
+    return tasks

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from workbench.accuracy.majority import EQUAL, best_prefixes, prefix_accuracies_many
 from workbench.accuracy.weighted import (
@@ -228,3 +229,11 @@ def ranked_sets(
         rows = np.flatnonzero(there == n)
         size[rows] = vote.sizes(estimate[rows, :n])
     return ranked, size
+
+
+def prices(costs: ArrayLike | None, workers: int) -> FloatArray:
+    """Check what labels cost, shape (M,); 1 each by default."""
+    price = np.ones(workers) if costs is None else checks.floats("costs", costs)
+    if price.shape != (workers,) or not ((price >= 0) & (price < np.inf)).all():
+        raise InputError(f"costs: give {workers} prices of 0 or more, one a worker")
+    return price

@@ -15,6 +15,7 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.pages import numbers, provenance, repeat
+from workbench.studies.measures import conclude
 from workbench.studies.source import Source, check_named
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart, Scalar, Study
@@ -269,7 +270,7 @@ def _load(name: str, plans: Sequence[StudyPlan], code: Sequence[Source]) -> Stud
 
 
 def _analyse(study: Study, table: pd.DataFrame) -> Analysis:
-    analysis = study.analyse(table)
+    analysis = conclude(study, table)
     if not isinstance(analysis, Analysis):
         raise InputError(f"it returned {type(analysis).__name__}: return an Analysis")
     return analysis

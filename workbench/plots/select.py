@@ -102,7 +102,7 @@ def _workers(axes: Axes, hired: Hiring) -> int:
     )  # fmt: skip
     if not chosen.all():
         axes.plot([], [], color=BLUE, marker="o", ms=6, mfc="white", ls="none", label="not chosen")
-    guess = 1.0 / hired.classes
+    guess = 1.0 / hired.known.classes
     axes.axhline(guess, color="0.35", lw=1.1, ls="-.", label=f"guessing: {guess:.3g}")
     axes.set_ylabel("skill of the k-th worker")
     axes.set_ylim(-0.06, 1.06)
@@ -159,7 +159,7 @@ def _errors(axes: Axes, hired: Hiring, errors: Sequence[ErrorRate]) -> None:
         axes.fill_between(
             k, np.maximum(rate - radius, FAINTEST / 10), top, alpha=0.2, color=GREEN, lw=0
         )
-    guess = 1.0 - 1.0 / hired.classes
+    guess = 1.0 - 1.0 / hired.known.classes
     axes.axhline(guess, color="0.35", lw=1.1, ls="-.", label=f"guessing: {guess:.3g}")
     axes.set_ylabel("wrong labels of the first k\n(expected share)")
     if top.min() < guess / 30:

@@ -19,27 +19,21 @@ Source of the model: Li, Liu (2015), (1)–(3).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.accuracy.error_rate import ROUNDING, ErrorRate, vote_errors
 from workbench.accuracy.plurality import plurality_error
-from workbench.aggregation.voting import log_odds_weights
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.votes import TIE
-from workbench.selection.rules import Selection, Ties
-from workbench.selection.scores import Scores, proper_prior, scores
+from workbench.selection.scores import Scores
 
-Weights: TypeAlias = Literal["linear", "log-odds", "equal"]
-
-RULE = "accuracy"
-"""Name of the rule that chooses by predicted error."""
 DRAWS = 200_000
 """Most votes that are simulated of one crowd."""
 LABELS = 20_000_000
@@ -50,50 +44,16 @@ SUBSETS = 2**18
 """Most sets that are looked at one by one."""
 
 
-def posterior_skill(
-    correct: ArrayLike, answered: ArrayLike, prior: tuple[float, float] = (1.0, 1.0)
-) -> FloatArray:
-    """Posterior mean (c + a)/(n + a + b) of each worker's skill under Beta(a, b), shape (m,).
-
-    Parameters
-    ----------
-    correct, answered
-        c and n, shape (m,).
-    prior
-        (a, b); (1, 1) takes every skill for equally likely.
-
-    Raises
-    ------
-    InputError
-        Counts or prior that are not what `scores` takes.
-    """
-    known = scores(correct, answered)
-    a, b = proper_prior(prior)
-    mean: FloatArray = (known.correct + a) / (known.answered + (a + b))
-    return mean
-
-
-def predicted_error(
-    known: Scores,
-    chosen: ArrayLike,
-    *,
-    prior: tuple[float, float] = (1.0, 1.0),
-    weights: Weights = "linear",
-    seed: Seed = 0,
-) -> ErrorRate:
+def predicted_error(known: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> ErrorRate:
     """Posterior expectation of the error of the chosen workers' vote: see the module's text.
 
     Parameters
     ----------
     known
-        Scores of the m workers.
+        Scores of the m workers: the posterior follows from their answers and their prior, the
+        weights of the vote, Lŵ − 1 (2), from ŵ.
     chosen
         Indices of the k who vote, each once. Nobody guesses: the error is 1 − 1/L.
-    prior
-        (a, b) of the Beta distribution of skills.
-    weights
-        "linear" Lŵ − 1 (2), "log-odds" (`log_odds_weights`, ŵ moved into [0.001, 0.999]) or
-        "equal", ŵ as in `known`.
     seed
         Of the votes simulated where there are more than two classes and too many voters to
         enumerate (`plurality_error`).
@@ -107,12 +67,10 @@ def predicted_error(
     Raises
     ------
     InputError
-        An index out of range or repeated, a worker without an estimate, unknown weights, or a
-        prior that is not two numbers above 0.
+        An index out of range or repeated, or a worker without an estimate.
     """
-    at = _voters(known, chosen)
-    w, L = vote_weights(known, weights)[at], known.classes
-    p = posterior_skill(known.correct, known.answered, prior)[at]
+    at, L = known.workers(chosen), known.classes
+    p, w = known.posterior_skill[at], known.vote_weight[at]
     votes = _draws(len(at), L)
     if L > 2 and len(at):
         rate = plurality_error(p, w, L, draws=1)
@@ -124,14 +82,7 @@ def predicted_error(
     return plurality_error(p, w, L, seed=seed, draws=votes)
 
 
-def prefix_errors(
-    known: Scores,
-    order: ArrayLike,
-    *,
-    prior: tuple[float, float] = (1.0, 1.0),
-    weights: Weights = "linear",
-    seed: Seed = 0,
-) -> list[ErrorRate]:
+def prefix_errors(known: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[ErrorRate]:
     """`predicted_error` of the first 1, 2, …, k workers of an order.
 
     Where votes have to be simulated, all prefixes share them, so that their differences are known
@@ -147,13 +98,16 @@ def prefix_errors(
     InputError
         As `predicted_error`.
     """
-    at = _voters(known, order)
+    at, L = known.workers(order), known.classes
     if not len(at):
         return []
-    w, L = vote_weights(known, weights)[at], known.classes
-    p = posterior_skill(known.correct, known.answered, prior)[at]
+    p, w = known.posterior_skill[at], known.vote_weight[at]
     most = _chernoff(p, w, L)
-    rates = _enumerated(p, w, most) if L == 2 else _listed(p, w, L)
+    if L == 2:
+        far = 1 + int(np.flatnonzero(most > ROUNDING).max(initial=-1))
+        rates = _enumerated(p[:far], w[:far], np.tri(far, dtype=np.bool_))
+    else:
+        rates = _listed(p, w, L)
     # Up to the last prefix of which the bound says too little.
     far = 1 + int(np.flatnonzero(most > RESOLUTION / _draws(len(at), L)).max(initial=-1))
     if len(rates) < far:
@@ -161,79 +115,7 @@ def prefix_errors(
     return rates + [ErrorRate(half, half, "bounded") for half in (most[len(rates) :] / 2).tolist()]
 
 
-def by_accuracy(
-    known: Scores,
-    budget: int,
-    *,
-    prior: tuple[float, float] = (1.0, 1.0),
-    weights: Weights = "linear",
-    seed: Seed,
-    ties: Ties = "fair",
-    by_evidence: bool = False,
-) -> Selection:
-    """Choose the first k ≤ K workers by posterior informativeness whose vote errs least.
-
-    Workers are ranked by |Lm − 1|, m the posterior mean. Of the K prefixes the smallest is chosen
-    that is not proven to err more than another; where votes are simulated, the smallest that errs
-    least on them. Other sets than prefixes are not looked at: `exhaustive_by_accuracy` does, for
-    small crowds.
-
-    Parameters
-    ----------
-    known
-        Scores of the m workers; who is not eligible is left out.
-    budget
-        K ≥ 1.
-    prior, weights
-        As in `predicted_error`.
-    seed
-        Of the order among workers of equal rank, and of simulated votes.
-    ties
-        "fair" draws that order, "first" takes the lowest indices first. Workers of equal rank may
-        differ in weight, and then the prefixes depend on it.
-    by_evidence
-        Whether of workers of equal rank those with more control answers come first.
-
-    Returns
-    -------
-    Selection
-        Its curve is the predicted accuracy, 1 less the predicted error, of the first 1, 2, …
-        workers.
-
-    Raises
-    ------
-    InputError
-        A budget below 1, or as `predicted_error`.
-    """
-    K = checks.count("budget", budget, 1)
-    value = posterior_value(known, prior)
-    order = np.flatnonzero(known.eligible)
-    if ties == "fair":
-        order = stream(seed, "ties").permutation(order)
-    elif ties != "first":
-        raise InputError(f"ties is {ties!r}: give 'fair' or 'first'")
-    evidence = known.answered if by_evidence else np.zeros(len(known), dtype=np.int64)
-    ranked: IntArray = order[np.lexsort((-evidence[order], -value[order]))][:K]
-    if not len(ranked):
-        return Selection(RULE, ranked, np.zeros(0), ranked, "no worker can be scored")
-    rates = prefix_errors(known, ranked, prior=prior, weights=weights, seed=seed)
-    k = _least(rates)
-    chosen, last = ranked[:k], ranked[k - 1]
-    alike = (value == value[last]) & (evidence == evidence[last])
-    equal = np.flatnonzero(known.eligible & alike)
-    tied = equal if np.isin(equal, chosen, invert=True).any() else equal[:0]
-    curve = np.array([1.0 - rate.probability for rate in rates])
-    return Selection(RULE, chosen, curve, tied, _note(curve[k - 1], known.classes))
-
-
-def exhaustive_by_accuracy(
-    known: Scores,
-    budget: int,
-    *,
-    prior: tuple[float, float] = (1.0, 1.0),
-    weights: Weights = "linear",
-    seed: Seed = 0,
-) -> Selection:
+def exhaustive_by_accuracy(known: Scores, budget: int, *, seed: Seed = 0) -> IntArray:
     """Choose the set of at most K workers whose vote errs least, by looking at every one.
 
     Of several the smallest, and of these the first in the order of indices.
@@ -242,21 +124,21 @@ def exhaustive_by_accuracy(
     ----------
     known
         Scores of the m workers, of whom few enough are eligible.
-    budget, prior, weights, seed
-        As in `by_accuracy`.
+    budget
+        K ≥ 1.
+    seed
+        Of votes that are simulated (`plurality_error`).
 
     Returns
     -------
-    Selection
-        `chosen` most informative first; its curve is the highest predicted accuracy of any set of
-        1, 2, … workers.
+    Indices, most informative first; none where no worker can be scored.
 
     Raises
     ------
     InputError
-        More than 262,144 sets, a budget below 1, or as `predicted_error`.
+        More than 262,144 sets, or a budget below 1.
     """
-    who = np.flatnonzero(known.eligible)
+    who, L = np.flatnonzero(known.eligible), known.classes
     K = min(checks.count("budget", budget, 1), len(who))
     count = sum(math.comb(len(who), k) for k in range(1, K + 1))
     if count > SUBSETS:
@@ -265,116 +147,41 @@ def exhaustive_by_accuracy(
             f"budget, for at most {SUBSETS}"
         )
     if not K:
-        return Selection(RULE, who, np.zeros(0), who, "no worker can be scored")
-    w = vote_weights(known, weights)[who]
-    p = posterior_skill(known.correct, known.answered, prior)[who]
+        return who
+    p, w = known.posterior_skill[who], known.vote_weight[who]
     sets: BoolArray = np.zeros((count, len(who)), dtype=np.bool_)
-    row = 0
-    for k in range(1, K + 1):
-        for members in combinations(range(len(who)), k):
-            sets[row, members] = True
-            row += 1
-    if known.classes == 2:
-        found, radius = vote_errors(p, w, sets)
-        rates = [
-            ErrorRate(float(error), float(within), "exact")
-            for error, within in zip(found, radius, strict=True)
-        ]
+    members = (some for k in range(1, K + 1) for some in combinations(range(len(who)), k))
+    for row, some in enumerate(members):
+        sets[row, some] = True
+    if L == 2:
+        rates = _enumerated(p, w, sets)
     else:
-        rates = [plurality_error(p[s], w[s], known.classes, seed=seed) for s in sets]
-    best = sets[_least(rates) - 1]
-    error = np.array([rate.probability for rate in rates])
-    size = sets.sum(axis=1)
-    curve = np.array([1.0 - error[size == k].min() for k in range(1, K + 1)])
-    chosen = who[best]
-    chosen = chosen[np.argsort(-posterior_value(known, prior)[chosen], kind="stable")]
-    highest = 1.0 - rates[_least(rates) - 1].probability
-    return Selection(RULE, chosen, curve, chosen[:0], _note(highest, known.classes))
+        rates = [plurality_error(p[some], w[some], L, seed=seed) for some in sets]
+    chosen = who[sets[least_error(rates)]]
+    best_first: IntArray = chosen[np.argsort(-known.posterior_value[chosen], kind="stable")]
+    return best_first
 
 
-def posterior_value(known: Scores, prior: tuple[float, float] = (1.0, 1.0)) -> FloatArray:
-    """|Lm − 1| of each worker, m the posterior mean of her skill, shape (m,)."""
-    posterior_skill(known.correct, known.answered, prior)  # the checks
-    a, b = prior
-    weight = known.answered + (a + b)
-    # One division of numbers that are whole for a whole prior: equals are equal to the last bit.
-    value: FloatArray = np.abs(known.classes * (known.correct + a) - weight) / weight
-    return value
+def least_error(rates: Sequence[ErrorRate]) -> int:
+    """Place of the first that is not proven to be larger than another.
 
-
-def vote_weights(known: Scores, weights: Weights = "linear") -> FloatArray:
-    """Weights that the workers' votes get by ŵ, shape (m,), NaN for who is not eligible.
-
-    Parameters
-    ----------
-    weights
-        As in `predicted_error`.
-
-    Raises
-    ------
-    InputError
-        Unknown weights.
+    A sampled rate's radius is no proof, and the samples are shared: compared as they are.
     """
-    weight, who = np.full(len(known), np.nan), known.eligible
-    if weights == "linear":
-        weight[who] = known.classes * known.skill[who] - 1.0
-    elif weights == "log-odds":
-        weight[who] = log_odds_weights(known.skill[who], known.classes)
-    elif weights == "equal":
-        weight[who] = 1.0
-    else:
-        raise InputError(f"weights is {weights!r}: give 'linear', 'log-odds' or 'equal'")
-    return weight
-
-
-def _voters(known: Scores, chosen: ArrayLike) -> IntArray:
-    """Check indices of workers who can vote."""
-    given = np.asarray(chosen)
-    at = checks.indices("chosen", given if given.size else given.astype(np.int64), len(known))
-    if len(np.unique(at)) < len(at):
-        twice = int(np.flatnonzero(np.bincount(at) > 1)[0])
-        raise InputError(f"chosen names worker {twice} twice: give each once")
-    if not known.eligible[at].all():
-        j = int(at[np.argmin(known.eligible[at])])
-        raise InputError(
-            f"chosen names worker {j}, who has {known.answered[j]} control answers and no estimate "
-            "of skill: leave the worker out, or give scores a prior"
-        )
-    return at
+    radius = np.array([0.0 if rate.method == "sampled" else rate.radius for rate in rates])
+    middle = np.array([rate.probability for rate in rates])
+    return int(np.argmax(middle - radius <= (middle + radius).min()))
 
 
 def _draws(voters: int, classes: int) -> int:
     return max(min(DRAWS, LABELS // max(voters, classes)), 10_000)
 
 
-def _least(rates: list[ErrorRate]) -> int:
-    """Place, from 1, of the first that is not proven to be larger than another."""
-    low = [rate.probability - _proven(rate) for rate in rates]
-    high = min(rate.probability + _proven(rate) for rate in rates)
-    return next(k for k, value in enumerate(low, 1) if value <= high)
-
-
-def _proven(rate: ErrorRate) -> float:
-    # A sampled rate's radius is no proof, and the samples are shared: compared as they are.
-    return 0.0 if rate.method == "sampled" else rate.radius
-
-
-def _note(accuracy: float, classes: int) -> str:
-    if accuracy > 1.0 / classes + 1e-9:
-        return ""
-    return (
-        "no worker is predicted to be better than guessing; one worker is named because the rule "
-        "names at least one"
-    )
-
-
-def _enumerated(p: FloatArray, w: FloatArray, most: FloatArray) -> list[ErrorRate]:
-    """Errors of the prefixes of two-class voters, up to the last not bounded by `ROUNDING`."""
-    far = 1 + int(np.flatnonzero(most > ROUNDING).max(initial=-1))
-    found, radius = vote_errors(p[:far], w[:far], np.tri(far, dtype=np.bool_))
+def _enumerated(p: FloatArray, w: FloatArray, sets: BoolArray) -> list[ErrorRate]:
+    """Errors of sets of two-class voters, all ways to answer listed."""
+    error, radius = vote_errors(p, w, sets)
     return [
-        ErrorRate(float(error), float(within), "exact" if within <= 10 * ROUNDING else "lattice")
-        for error, within in zip(found, radius, strict=True)
+        ErrorRate(probability, within, "exact" if within <= 10 * ROUNDING else "lattice")
+        for probability, within in zip(error.tolist(), radius.tolist(), strict=True)
     ]
 
 

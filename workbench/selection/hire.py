@@ -21,24 +21,72 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.crowd import align
 from workbench.crowd.skills import skills_from_gold
-from workbench.selection import accuracy, guarantees, rules
-from workbench.selection.rules import Selection, Ties
-from workbench.selection.scores import Scores, below_chance, proper_prior, scores, set_score
+from workbench.selection import RULES
+from workbench.selection.accuracy import predicted_error, prefix_errors
+from workbench.selection.bounds import error_bound, interval
+from workbench.selection.rules import Selection, best_size, select
+from workbench.selection.scores import Scores, below_chance, scores, set_score
 
 if TYPE_CHECKING:
     from workbench.selection.money import MoneySelection
 
 NOBODY = "nobody to hire: every worker who can be scored is more likely than not below chance"
-RULES: dict[str, str] = {
-    **rules.RULES,
-    accuracy.RULE: "the first workers by posterior skill whose vote is expected to err least",
-}
-"""Rules by name, and what they do."""
-
-UNIFORM = (1.0, 1.0)
-"""The prior of predictions where none is given: every skill is equally likely."""
 MOST_BELOW = 0.5 + 1e-9
 """Chance of a skill below 1/L at which a worker is refused: above ½, but for rounding."""
+
+
+@dataclass(frozen=True)
+class HireOptions:
+    """How to hire, with what the paper takes for granted as the default.
+
+    Attributes
+    ----------
+    rule
+        One of `selection.RULES`.
+    classes
+        L, where there are classes that neither labels nor gold name; None counts those named.
+    prior
+        (a, b) of a Beta distribution of skills: workers with no or one control answer are then
+        scored by it (`scores`), and the error is predicted with it. Without one they are left
+        out, and the prediction takes every skill for equally likely.
+    costs, money
+        Price of a label by worker (or one for all), and what the labels of one task may cost
+        together: both or neither, with the rule "selected".
+    threshold
+        For the rule "threshold", as in `rules.select`.
+    time_limit
+        Seconds for the solver, where prices decide.
+    confidence
+        Of the interval of each skill, and of that of F.
+    seed
+        Of the draws among workers who are equal in value and control answers, of the rule
+        "random", and of simulated votes.
+    allow_below_chance
+        Whether to hire workers whose skill is more likely than not below guessing, P(w < 1/L) > ½
+        by their answers under the prior (`scores.below_chance`). The paper does: their votes
+        count the other way round. By default they are refused.
+    """
+
+    rule: str = "selected"
+    classes: int | None = None
+    prior: tuple[float, float] | None = None
+    costs: pd.Series[Any] | float | None = None
+    money: float | None = None
+    threshold: float | None = None
+    time_limit: float | None = None
+    confidence: float = 0.95
+    seed: Seed = 0
+    allow_below_chance: bool = False
+
+    def __post_init__(self) -> None:
+        RULES[self.rule]
+        checks.inside("confidence", self.confidence)
+        if (self.costs is None) != (self.money is None):
+            raise InputError("costs and money go together: give both, or neither")
+        if self.costs is not None and self.rule != "selected":
+            raise InputError(
+                f"costs and money go with the rule 'selected', not {self.rule!r}: leave out"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +115,11 @@ class Hiring:
     error_predicted
         Expected error of the chosen workers' vote weighted by Lŵ − 1 (`accuracy`). None without
         any.
-    prior
-        (a, b) of the Beta prior that the prediction takes.
     curve, plug_in_curve
         F̂ and F̂_plug of the first 1, 2, … workers of the table: as far as the budget, or as far
         as the chosen where prices decide. F̂ at the number of the chosen is `score`.
-    classes, class_names
-        L, and the names that labels and gold use: there may be fewer.
+    class_names
+        The names that labels and gold use: there may be fewer than L.
     control
         How many control tasks there were.
     excluded
@@ -99,10 +145,8 @@ class Hiring:
     error_bound: float | None
     error_bound_printed: float | None
     error_predicted: ErrorRate | None
-    prior: tuple[float, float]
     curve: FloatArray
     plug_in_curve: FloatArray
-    classes: int
     class_names: list[Any]
     control: int
     excluded: pd.DataFrame
@@ -128,16 +172,11 @@ class Hiring:
     @property
     def best(self) -> int:
         """The number of first workers with the highest F̂, the smallest such; 0 without any."""
-        if not len(self.curve):
-            return 0
-        slack = 1e-12 * max(1.0, float(np.abs(self.curve).max()))  # as Algorithm 1 has it
-        return int(np.argmax(self.curve >= self.curve.max() - slack)) + 1
+        return best_size(self.curve) if len(self.curve) else 0
 
     def error_curve(self, *, seed: Seed = 0) -> list[ErrorRate]:
         """Predicted error of the first 1, 2, … workers of the table, as far as `curve` goes."""
-        return accuracy.prefix_errors(
-            self.known, self.order[: len(self.curve)], prior=self.prior, seed=seed
-        )
+        return prefix_errors(self.known, self.order[: len(self.curve)], seed=seed)
 
     def interval_curve(self) -> FloatArray:
         """Intervals of Theorem 3 (low, high) for the first 1, 2, … workers, as far as `curve` goes.
@@ -148,7 +187,7 @@ class Hiring:
         first = self.order[: len(self.curve)]
         few = self.known.answered[first] < 2
         for k in range(1, 1 + (int(few.argmax()) if few.any() else len(first))):
-            ends[k - 1] = guarantees.interval(self.known, first[:k], confidence=self.confidence)
+            ends[k - 1] = interval(self.known, first[:k], confidence=self.confidence)
         return ends
 
 
@@ -156,18 +195,7 @@ def hire(
     labels: pd.DataFrame,
     gold: pd.Series[Any],
     budget: int,
-    *,
-    rule: str = "selected",
-    classes: int | None = None,
-    prior: tuple[float, float] | None = None,
-    costs: pd.Series[Any] | float | None = None,
-    money: float | None = None,
-    threshold: float | None = None,
-    time_limit: float | None = None,
-    confidence: float = 0.95,
-    seed: Seed = 0,
-    ties: Ties = "fair",
-    allow_below_chance: bool = False,
+    options: HireOptions = HireOptions(),
 ) -> Hiring:
     """Choose at most K workers by their answers to control tasks.
 
@@ -182,31 +210,8 @@ def hire(
         True label by control task.
     budget
         K ≥ 1, the most workers.
-    rule
-        One of `RULES`.
-    classes
-        L, where there are classes that neither labels nor gold name; None counts those named.
-    prior
-        (a, b) of a Beta distribution of skills: workers with no or one control answer are then
-        scored by it (`scores`), and the error is predicted with it. Without one they are left
-        out, and the prediction takes every skill for equally likely.
-    costs, money
-        Price of a label by worker (or one for all), and what the labels of one task may cost
-        together: both or neither, with the rule "selected".
-    threshold
-        For the rule "threshold", as in `rules.select`.
-    time_limit
-        Seconds for the solver, where prices decide.
-    confidence
-        Of the interval of each skill, and of that of F.
-    seed
-        Of the draws among equals, of the rule "random", and of simulated votes.
-    ties
-        "fair" or "first", as in `rules.select`, among workers equal in control answers too.
-    allow_below_chance
-        Whether to hire workers whose skill is more likely than not below guessing, P(w < 1/L) > ½
-        by their answers under the prior, Beta(1, 1) where none is given (`scores.below_chance`).
-        The paper does: their votes count the other way round. By default they are refused.
+    options
+        Rule, prior, prices and so on.
 
     Raises
     ------
@@ -216,99 +221,52 @@ def hire(
         one class only, a worker without a price, prices without money or the reverse, or an
         option out of range.
     """
-    if not isinstance(rule, str) or rule not in RULES:
-        raise InputError(f"rule {rule!r} is unknown: use {', '.join(RULES)}")
     checks.count("budget", budget, 1)
-    checks.inside("confidence", confidence)
-    _check_money(rule, costs, money)
     tested = skills_from_gold(labels, gold)
     names = _class_names(labels, gold)
-    L = _class_count(classes, names)
+    L, workers = _class_count(options.classes, names), tested.workers
     c, n = tested.estimates.correct[0], tested.estimates.answered[0]
-    known = scores(c, n, L, prior=prior)
-    believed = UNIFORM if prior is None else proper_prior(prior)
-    workers = tested.workers
-    below = below_chance(known, believed)
-    refused = known.eligible & (below > MOST_BELOW) & (not allow_below_chance)
-    scored, known = known, known.without(refused)
-
-    bought: MoneySelection | None = None
-    prices = _prices(scored, workers, costs)
-    if prices is not None and money is not None:
-        from workbench.selection.money import within_money
-
-        bought = within_money(
-            known.gain,
-            np.where(known.eligible, prices, 0.0),
-            budget,
-            money,
-            seed=seed,
-            time_limit=time_limit,
-            evidence=n,
-        )
-        found = Selection(rule, bought.chosen, np.zeros(0), bought.tied, bought.note)
-    elif rule == accuracy.RULE:
-        if threshold is not None:
-            raise InputError(
-                f"threshold goes with the rule 'threshold', not {rule!r}: leave it out"
-            )
-        found = accuracy.by_accuracy(
-            known, budget, prior=believed, seed=seed, ties=ties, by_evidence=True
-        )
-    else:
-        found = rules.select(
-            known, budget, rule, seed=seed, ties=ties, by_evidence=True, threshold=threshold
-        )
+    scored = scores(c, n, L, prior=options.prior)
+    below = below_chance(scored)
+    refused = scored.eligible & (below > MOST_BELOW) & (not options.allow_below_chance)
+    known = replace(scored, eligible=scored.eligible & ~refused)
+    prices = _prices(scored, workers, options.costs)
+    selection, money = _choose(known, prices, budget, options)
     if refused.any() and not known.eligible.any():
-        found = replace(found, note=NOBODY)
+        selection = replace(selection, note=NOBODY)
 
-    k = len(found.chosen)
-    order = _ranked(scored, known, found, believed)
-    far = k if bought is not None else min(budget, int(known.eligible.sum()))
-    score = set_score(known.gain[found.chosen]) if k else None
-    low, high = skill_interval(c, n, confidence)
-    table = pd.DataFrame(
-        {
-            "worker": workers[order],
-            "answered": n[order],
-            "correct": c[order],
-            "skill": known.skill[order],
-            "low": low[order],
-            "high": high[order],
-            "gain": np.where(scored.eligible, scored.gain, np.nan)[order],
-            "chosen": np.arange(len(order)) < k,
-        }
-    )
-    if prices is not None:
-        table.insert(7, "cost", prices[order])
-    whole = k > 0 and bool((n[found.chosen] >= 2).all())
+    chosen, rule = selection.chosen, options.rule
+    k = len(chosen)
+    order = _ranked(scored, known, selection)
+    far = min(budget, int(known.eligible.sum())) if money is None else k
+    low, high = skill_interval(c, n, options.confidence)
+    columns = {
+        "worker": workers, "answered": n, "correct": c, "skill": known.skill, "low": low,
+        "high": high, "gain": np.where(scored.eligible, scored.gain, np.nan),
+        **({} if prices is None else {"cost": prices}),
+    }  # fmt: skip
+    table = pd.DataFrame({name: column[order] for name, column in columns.items()})
+    score = set_score(known.gain[chosen]) if k else None
+    certain = k > 0 and bool((n[chosen] >= 2).all())
     return Hiring(
-        table=table,
-        chosen=workers[found.chosen],
+        table=table.assign(chosen=np.arange(len(order)) < k),
+        chosen=workers[chosen],
         rule=rule,
         budget=budget,
-        confidence=confidence,
+        confidence=options.confidence,
         score=score,
-        interval=(
-            guarantees.interval(known, found.chosen, confidence=confidence) if whole else None
-        ),
-        error_bound=None if score is None else guarantees.error_bound(score, L),
-        error_bound_printed=(
-            None if score is None else guarantees.error_bound(score, L, variant="printed")
-        ),
-        error_predicted=(
-            accuracy.predicted_error(known, found.chosen, prior=believed, seed=seed) if k else None
-        ),
-        prior=believed,
+        interval=interval(known, chosen, confidence=options.confidence) if certain else None,
+        error_bound=None if score is None else error_bound(score, L),
+        error_bound_printed=None if score is None else error_bound(score, L, variant="printed"),
+        error_predicted=predicted_error(known, chosen, seed=options.seed) if k else None,
         curve=_along(known.gain[order[:far]]),
         plug_in_curve=_along(known.plug_in[order[:far]]),
-        classes=L,
         class_names=names,
         control=len(gold),
         excluded=_excluded(workers, scored, np.where(refused, below, 0.0)),
-        tied=workers[found.tied],
-        money=bought,
-        notes=_notes(scored, refused, found, workers, rule, bought),
+        tied=workers[selection.tied],
+        money=money,
+        notes=_notes(scored, refused, selection, workers, options),
         known=known,
         order=order,
     )
@@ -335,13 +293,6 @@ def skill_interval(
     low = np.where(c > 0, betaincinv(np.maximum(c, 1), wrong + 1, tail), 0.0)
     high = np.where(wrong > 0, betaincinv(c + 1, np.maximum(wrong, 1), 1.0 - tail), 1.0)
     return low, high
-
-
-def _check_money(rule: str, costs: pd.Series[Any] | float | None, money: float | None) -> None:
-    if (costs is None) != (money is None):
-        raise InputError("costs and money go together: give both, or neither")
-    if costs is not None and rule != "selected":
-        raise InputError(f"costs and money go with the rule 'selected', not {rule!r}: leave out")
 
 
 def _class_names(labels: pd.DataFrame, gold: pd.Series[Any]) -> list[Any]:
@@ -375,29 +326,44 @@ def _prices(
         return None
     prices = np.full(len(known), np.nan)
     if isinstance(costs, pd.Series):
-        prices[known.eligible] = align.prices(list(workers[known.eligible]), ["all"], costs)[0]
-    else:
-        prices[known.eligible] = costs
+        costs = align.prices(list(workers[known.eligible]), ["all"], costs)[0]
+    prices[known.eligible] = costs
     return prices
 
 
-def _ranked(
-    scored: Scores, known: Scores, found: Selection, prior: tuple[float, float]
-) -> IntArray:
+def _choose(
+    known: Scores, prices: FloatArray | None, budget: int, options: HireOptions
+) -> tuple[Selection, MoneySelection | None]:
+    """Choose by the rule, or within the money where prices decide."""
+    if prices is None or options.money is None:
+        selection = select(
+            known, budget, options.rule, seed=options.seed, by_evidence=True,
+            threshold=options.threshold,
+        )  # fmt: skip
+        return selection, None
+    from workbench.selection.money import within_money
+
+    bought = within_money(
+        np.where(known.eligible, known.gain, -np.inf),
+        np.where(known.eligible, prices, 0.0),
+        budget,
+        options.money,
+        seed=options.seed,
+        time_limit=options.time_limit,
+        evidence=known.answered,
+    )
+    return Selection(bought.chosen, np.zeros(0), bought.tied, bought.note), bought
+
+
+def _ranked(scored: Scores, known: Scores, selection: Selection) -> IntArray:
     """All workers: the chosen as the rule has them, the others by its value and evidence.
 
     Then who is refused, and at last who cannot be scored.
     """
-    value: FloatArray = scored.gain
-    if found.rule in ("plug-in", "top-informative"):
-        value = scored.plug_in
-    elif found.rule in ("top-skill", "threshold"):
-        value = scored.skill
-    elif found.rule == accuracy.RULE:
-        value = accuracy.posterior_value(scored, prior)
+    value = scored.gain if selection.value is None else selection.value
     value = np.where(scored.eligible, value, -np.inf)
     order = np.lexsort((-scored.answered, -value, ~known.eligible, ~scored.eligible))
-    return np.concatenate([found.chosen, order[~np.isin(order, found.chosen)]])
+    return np.concatenate([selection.chosen, order[~np.isin(order, selection.chosen)]])
 
 
 def _along(worth: FloatArray) -> FloatArray:
@@ -421,12 +387,11 @@ def _excluded(workers: Names, known: Scores, below: FloatArray) -> pd.DataFrame:
 def _notes(
     known: Scores,
     refused: BoolArray,
-    found: Selection,
+    selection: Selection,
     workers: Names,
-    rule: str,
-    money: MoneySelection | None,
+    options: HireOptions,
 ) -> tuple[str, ...]:
-    notes = [found.note] if found.note else []
+    notes = [selection.note] if selection.note else []
     if refused.any():
         notes.append(
             f"refused, {refused.sum()} of {len(known)} workers "
@@ -446,26 +411,26 @@ def _notes(
             f"{guessed} workers with no or one control answer are scored by the prior: G is no "
             "unbiased estimate for them, and no interval for F covers them"
         )
-    if len(found.tied):
-        inside = int(np.isin(found.tied, found.chosen).sum())
-        by = "gain and price" if money is not None else "rank"
+    if len(selection.tied):
+        inside = int(np.isin(selection.tied, selection.chosen).sum())
+        by = "gain and price" if options.money is not None else "rank"
         notes.append(
-            f"{len(found.tied)} workers of equal {by} straddle the cut "
-            f"({checks.listing(workers[found.tied])}): {inside} of them taken by a draw"
+            f"{len(selection.tied)} workers of equal {by} straddle the cut "
+            f"({checks.listing(workers[selection.tied])}): {inside} of them taken by a draw"
         )
-    liars = workers[found.chosen][known.skill[found.chosen] < 1.0 / known.classes]
+    liars = workers[selection.chosen][known.skill[selection.chosen] < 1.0 / known.classes]
     if len(liars):
         notes.append(
             f"chosen though worse than guessing, {len(liars)} ({checks.listing(liars)}): their "
             "weights are negative; in a plain majority they do harm"
         )
-    if len(found.chosen):
+    if len(selection.chosen):
         notes.append(
             "bound and expected error take every chosen worker to label every task, independently "
             "of the others and, where wrong, evenly among the classes: workers who err on the same "
             "hard tasks do worse"
         )
-    if len(found.chosen) and rule != "random":
+    if len(selection.chosen) and options.rule != "random":
         notes.append(
             "the score is of workers chosen by the same answers, and tends to be too high; its "
             "interval, and the bound at it, are for workers fixed beforehand"

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from crowd_models import SelectionProblem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
-from workbench.solving.hiring import SelectionSolution, relative_gap, solve_selection
+from workbench.selection.rules import NOBODY
+from workbench.solving.hiring import relative_gap, solve_selection
 from workbench.solving.hiring_bound import (
     SelectionCertificate,
     SizeBounds,
@@ -27,9 +28,6 @@ from workbench.solving.hiring_bound import (
     size_bounds,
 )
 from workbench.solving.solution import Termination
-
-NOBODY: IntArray = np.zeros(0, dtype=np.int64)
-NOBODY.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +46,13 @@ class MoneySelection:
     heuristic, heuristic_score
         The heuristic's set and its score, which is never above `score`.
     bound
-        No set of at most K workers within the money has a higher score: the certificate's bound,
-        or the solver's where it was asked and is lower.
+        No set of at most K workers within the money has a higher score: the solver's bound, or
+        the certificate's where it gave none.
     certificate
         What was checked of `chosen` without trusting the solver, and the bound proven by weak
         duality, `certificate.upper_bound`.
     termination
-        Why the solver stopped; None when it was not asked.
+        Why the solver stopped.
     tied
         Workers of whom some are chosen and some are not, at equal gain and price (and evidence,
         where it counts): they were drawn among. Empty when there are none.
@@ -69,7 +67,7 @@ class MoneySelection:
     heuristic_score: float | None
     bound: float | None
     certificate: SelectionCertificate
-    termination: Termination | None
+    termination: Termination
     tied: IntArray
     note: str = ""
 
@@ -93,7 +91,6 @@ def within_money(
     money: float,
     *,
     seed: Seed,
-    exact: bool = True,
     time_limit: float | None = None,
     evidence: IntArray | None = None,
 ) -> MoneySelection:
@@ -114,8 +111,6 @@ def within_money(
         B ≥ 0, what the labels of one task may cost, in the unit of the prices.
     seed
         Of the draw among equal workers.
-    exact
-        Solve the integer program; else the heuristic's set is chosen, beside the certified bound.
     time_limit
         Seconds for the solver; the best set so far is chosen when they are up.
     evidence
@@ -129,40 +124,45 @@ def within_money(
     """
     problem = SelectionProblem(gain, budget, costs, money)
     if not problem.largest:
-        nothing = certify_selection(problem)
-        ending = Termination.INFEASIBLE if exact else None
+        nothing, why = certify_selection(problem), Termination.INFEASIBLE
         return MoneySelection(
-            NOBODY, None, 0.0, NOBODY, None, None, nothing, ending, NOBODY, problem.nobody()
+            NOBODY, None, 0.0, NOBODY, None, None, nothing, why, NOBODY, problem.nobody()
         )
     # Shuffled, whoever comes first among equals is drawn fairly.
     order = stream(seed, "ties").permutation(len(problem.gain))
     known = np.zeros(len(order), dtype=np.int64) if evidence is None else evidence
     order = order[np.argsort(-known[order], kind="stable")]
-    known = known[order]
     assert problem.costs is not None
     shuffled = SelectionProblem(
         problem.gain[order], problem.budget, problem.costs[order], problem.money
     )
     bounds = size_bounds(shuffled)
     rough = greedy(shuffled, bounds)
-    chosen, certificate, solution = rough, certify_selection(shuffled, rough, bounds), None
-    if exact:
-        solution = solve_selection(shuffled, start=rough, time_limit=time_limit)
-        if solution.chosen is not None:
-            chosen, certificate = solution.chosen, solution.certificate
-    score = selection_score(shuffled, chosen)
-    best, tied = _first_of_equals(shuffled, chosen, known)
+    solution = solve_selection(shuffled, start=rough, time_limit=time_limit)
+    best, certificate = solution.chosen, solution.certificate
+    if best is None:
+        best, certificate = rough, certify_selection(shuffled, rough, bounds)
+    score = selection_score(shuffled, best)
+    notes = [solution.note] if solution.note else []
+    if score <= 0:
+        notes.append(
+            "no affordable worker is shown to be better than guessing: the best score is not above "
+            "0, and one worker is named because the rule names at least one"
+        )
+    chosen, tied = _first_of_equals(shuffled, best, known[order])
+    heuristic, _ = _first_of_equals(shuffled, rough, known[order])
+    chosen, heuristic = (_by_gain(problem, order[hired]) for hired in (chosen, heuristic))
     return MoneySelection(
-        _by_gain(problem, order[best]),
+        chosen,
         score,
-        math.fsum(problem.costs[order[best]].tolist()),
-        _by_gain(problem, order[_first_of_equals(shuffled, rough, known)[0]]),
+        math.fsum(problem.costs[chosen].tolist()),
+        heuristic,
         selection_score(shuffled, rough),
-        _bound(solution, certificate),
+        certificate.upper_bound if solution.bound is None else solution.bound,
         certificate,
-        None if solution is None else solution.termination,
+        solution.termination,
         np.sort(order[tied]),
-        _note(score, solution),
+        "; ".join(notes),
     )
 
 
@@ -251,19 +251,3 @@ def _first_of_equals(
 def _by_gain(problem: SelectionProblem, chosen: IntArray) -> IntArray:
     """The same workers, highest gain first, and by index among equals."""
     return chosen[np.lexsort((chosen, -problem.gain[chosen]))]
-
-
-def _bound(solution: SelectionSolution | None, certificate: SelectionCertificate) -> float | None:
-    if solution is None or solution.bound is None:
-        return certificate.upper_bound
-    return solution.bound
-
-
-def _note(score: float, solution: SelectionSolution | None) -> str:
-    notes = [] if solution is None or not solution.note else [solution.note]
-    if score <= 0:
-        notes.append(
-            "no affordable worker is shown to be better than guessing: the best score is not above "
-            "0, and one worker is named because the rule names at least one"
-        )
-    return "; ".join(notes)

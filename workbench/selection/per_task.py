@@ -9,10 +9,11 @@ Source: Li, Liu (2015), Section 3, Algorithm 1 and its input K.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import BoolArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.crowd.votes import Votes
@@ -68,33 +69,16 @@ def select_per_task(
     by = lot[possible], -x[votes.worker[possible]], votes.task[possible]
     order = possible[np.lexsort(by)]
     # Now tasks stand together, the best worker of each first.
-    order = order[_place(votes.task[order])[0] <= K]
+    ranked = pd.DataFrame({"task": votes.task[order], "value": x[votes.worker[order]]})
+    place = ranked.groupby("task", sort=False).cumcount() + 1
+    keep = place <= K
     if stop:
-        order = order[_stopped(votes.task[order], x[votes.worker[order]])]
+        # Summed task by task: one running sum would carry rounding from task to task.
+        ranked = ranked.assign(place=place)[keep]
+        score = ranked.groupby("task")["value"].cumsum() / np.sqrt(ranked["place"])
+        best = score.groupby(ranked["task"]).transform("max").to_numpy()
+        enough = ranked[score >= least_best(best)].groupby("task")["place"].min()
+        order, keep = order[keep], ranked["place"] <= ranked["task"].map(enough)
     marked: BoolArray = np.zeros(len(votes), dtype=np.bool_)
-    marked[order] = True
+    marked[order[keep]] = True
     return marked
-
-
-def _place(task: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Rank of each entry in its task, from 1; where each task starts, and how long it is."""
-    start = np.flatnonzero(np.diff(task, prepend=-1))
-    size = np.diff(start, append=len(task))
-    return 1 + np.arange(len(task)) - np.repeat(start, size), start, size
-
-
-def _stopped(task: IntArray, worth: FloatArray) -> BoolArray:
-    """Which entries belong to the first k of their task, k the smallest that maximises Σ/√k."""
-    rank, start, size = _place(task)
-    if not len(start):
-        return np.zeros(0, dtype=np.bool_)
-    # Rank by rank, all tasks at once: one running sum would carry rounding from task to task.
-    total, at, left = worth.copy(), start, size
-    for _ in range(1, int(size.max())):
-        at, left = at[left > 1] + 1, left[left > 1] - 1
-        total[at] += total[at - 1]
-    score = total / np.sqrt(rank)
-    enough = score >= np.repeat(least_best(np.maximum.reduceat(score, start)), size)
-    last = np.minimum.reduceat(np.where(enough, rank, len(rank)), start)
-    stopped: BoolArray = rank <= np.repeat(last, size)
-    return stopped

@@ -13,7 +13,8 @@ Source: Li, Liu (2015), Section 3, Algorithm 1; Section 4 for the plug-in and to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -23,6 +24,8 @@ from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
+from workbench.selection import RULES
+from workbench.selection.accuracy import least_error, prefix_errors
 from workbench.selection.scores import Scores
 
 Ties: TypeAlias = Literal["fair", "first"]
@@ -31,16 +34,8 @@ EQUAL = 1e-12
 """Scores F̂ closer than this share are equal, so that rounding hires nobody."""
 LARGEST = 1e300
 """No value may be larger, so that sums of values stay finite."""
-
-RULES: dict[str, str] = {
-    "selected": "Algorithm 1: rank by G, the smallest number of workers that maximises F̂",
-    "plug-in": "the same without the variance correction",
-    "top-skill": "the K workers of highest ŵ",
-    "top-informative": "the K workers with ŵ farthest from guessing, |ŵ − 1/L|",
-    "threshold": "at most K workers with ŵ above a threshold, highest first",
-    "random": "K workers at random",
-}
-"""Rules by name, and what they do."""
+NOBODY: IntArray = np.zeros(0, dtype=np.int64)
+NOBODY.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,30 +44,92 @@ class Selection:
 
     Attributes
     ----------
-    rule
-        Name, one of `RULES`.
     chosen
         Indices of the chosen workers, best first.
     curve
-        F̂ (or F̂_plug) of the first 1, 2, … workers of the ranking, as far as the rule looked;
-        empty for rules that do not sum.
+        F̂ (or F̂_plug, or predicted accuracy) of the first 1, 2, … workers of the ranking, as far
+        as the rule looked; empty for rules that take K.
     tied
         Workers whose value (and evidence, where it counts) equals that of the last one chosen and
         of some worker left out: they were drawn among. Empty when the cut was clear.
     note
         What has to be said about the choice; empty when nothing.
+    value
+        What all m workers are ranked by, for the order of who is not chosen; None where it was
+        not a rule of `RULES` that chose.
     """
 
-    rule: str
     chosen: IntArray
     curve: FloatArray
     tied: IntArray
     note: str = ""
+    value: FloatArray | None = None
 
     @property
     def score(self) -> float | None:
         """The curve at its maximum, the score of the chosen set."""
         return float(self.curve[len(self.chosen) - 1]) if len(self.curve) else None
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """What every rule is given besides scores and budget.
+
+    Attributes
+    ----------
+    seed
+        Of the draw where workers of equal value straddle the cut, of the rule "random", and of
+        votes that "accuracy" simulates.
+    ties
+        "fair" draws among equals, "first" takes the lowest indices.
+    by_evidence
+        Whether of equal workers those with more control answers come first.
+    threshold
+        For the rule "threshold": workers with ŵ above it; None stands for 1/L, guessing.
+    """
+
+    seed: Seed
+    ties: Ties = "fair"
+    by_evidence: bool = False
+    threshold: float | None = None
+
+
+Rule: TypeAlias = Callable[[Scores, int, RuleOptions], Selection]
+"""Chooses, by the scores of the m workers, at most K of those who are eligible."""
+
+
+def select(
+    known: Scores,
+    budget: int,
+    rule: str = "selected",
+    *,
+    seed: Seed,
+    ties: Ties = "fair",
+    by_evidence: bool = False,
+    threshold: float | None = None,
+) -> Selection:
+    """Choose at most K of the eligible workers by a rule of `RULES`.
+
+    Parameters
+    ----------
+    known
+        Scores of the m workers.
+    budget
+        K ≥ 1.
+    rule
+        Name of the rule.
+    seed, ties, by_evidence, threshold
+        As in `RuleOptions`.
+
+    Raises
+    ------
+    InputError
+        An unknown rule, a threshold outside [0, 1] or for another rule, or as `algorithm_1`.
+    """
+    choose = RULES[rule].call
+    if threshold is not None and rule != "threshold":
+        raise InputError(f"threshold goes with the rule 'threshold', not {rule!r}: leave it out")
+    return choose(known, budget, RuleOptions(seed, ties, by_evidence, threshold))
 
 
 def algorithm_1(
@@ -81,7 +138,6 @@ def algorithm_1(
     *,
     seed: Seed,
     ties: Ties = "fair",
-    rule: str = "selected",
     evidence: ArrayLike | None = None,
 ) -> Selection:
     """Choose the set of at most K workers with the highest Σ gain / √|S| (Algorithm 1).
@@ -112,10 +168,10 @@ def algorithm_1(
     x, lot = ranking_values("gain", gain), tie_lot(seed, ties)
     best = _best(x, checks.count("budget", budget, 1))
     if not len(best):
-        return Selection(rule, _nobody(), best, _nobody(), "no worker can be scored")
+        return Selection(NOBODY, best, NOBODY, "no worker can be scored")
     curve = np.cumsum(best)
     curve /= np.sqrt(np.arange(1.0, len(best) + 1))
-    k = 1 + int(np.argmax(curve >= least_best(curve.max())))
+    k = best_size(curve)
     chosen, tied = _cut(x, best[:k], lot, evidence)
     note = ""
     if curve[k - 1] <= 0:
@@ -123,7 +179,7 @@ def algorithm_1(
             "no worker is shown to be better than guessing: the best score is not above 0, and "
             "one worker is named because the rule names at least one"
         )
-    return Selection(rule, chosen, curve, tied, note)
+    return Selection(chosen, curve, tied, note)
 
 
 def top(
@@ -132,7 +188,6 @@ def top(
     *,
     seed: Seed,
     ties: Ties = "fair",
-    rule: str = "top-skill",
     evidence: ArrayLike | None = None,
 ) -> Selection:
     """Choose the K workers of highest value; arguments as for `algorithm_1`.
@@ -145,66 +200,95 @@ def top(
     x, lot = ranking_values("value", value), tie_lot(seed, ties)
     best = _best(x, checks.count("budget", budget, 1))
     if not len(best):
-        return Selection(rule, _nobody(), best, _nobody(), "no worker qualifies")
+        return Selection(NOBODY, best, NOBODY, "no worker qualifies")
     chosen, tied = _cut(x, best, lot, evidence)
-    return Selection(rule, chosen, np.zeros(0), tied)
+    return Selection(chosen, np.zeros(0), tied)
 
 
-def select(
+def best_size(curve: FloatArray) -> int:
+    """Smallest number of first workers whose F̂ counts as the highest."""
+    return 1 + int(np.argmax(curve >= least_best(curve.max())))
+
+
+def selected(known: Scores, budget: int, options: RuleOptions) -> Selection:
+    """Algorithm 1: choose by G."""
+    return _choose(algorithm_1, known, known.gain, budget, options)
+
+
+def plug_in(known: Scores, budget: int, options: RuleOptions) -> Selection:
+    """Choose as Algorithm 1 does, without the correction for variance (9)."""
+    return _choose(algorithm_1, known, known.plug_in, budget, options)
+
+
+def top_skill(known: Scores, budget: int, options: RuleOptions) -> Selection:
+    """Choose the K workers of highest ŵ."""
+    return _choose(top, known, known.skill, budget, options)
+
+
+def top_informative(known: Scores, budget: int, options: RuleOptions) -> Selection:
+    """Choose the K workers with ŵ farthest from guessing."""
+    return _choose(top, known, known.plug_in, budget, options)
+
+
+def threshold(known: Scores, budget: int, options: RuleOptions) -> Selection:
+    """Choose the K workers of highest ŵ, of those whose ŵ is above the threshold."""
+    least = 1.0 / known.classes if options.threshold is None else options.threshold
+    above = known.skill > checks.number("threshold", least, 0, 1)
+    only = replace(known, eligible=known.eligible & above)
+    return replace(top_skill(only, budget, options), value=known.skill)
+
+
+def random(known: Scores, budget: int, options: RuleOptions) -> Selection:
+    """Choose K workers at random."""
+    lots = stream(options.seed, "random workers").random(len(known))
+    return replace(_choose(top, known, lots, budget, options), value=known.gain)
+
+
+def _choose(
+    take: Callable[..., Selection],
     known: Scores,
+    value: FloatArray,
     budget: int,
-    rule: str = "selected",
-    *,
-    seed: Seed,
-    ties: Ties = "fair",
-    by_evidence: bool = False,
-    threshold: float | None = None,
+    options: RuleOptions,
 ) -> Selection:
-    """Choose at most K of the eligible workers by a rule of `RULES`.
+    """Rank the eligible workers by a value, and take the first."""
+    x = np.where(known.eligible, value, -np.inf)
+    evidence = known.answered if options.by_evidence else None
+    chosen = take(x, budget, seed=options.seed, ties=options.ties, evidence=evidence)
+    return replace(chosen, value=value)
 
-    Parameters
-    ----------
-    known
-        Scores of the m workers.
-    budget
-        K ≥ 1.
-    rule
-        Name of the rule.
-    seed
-        Of the draw among equals, and of the rule "random".
-    ties
-        As for `algorithm_1`.
-    by_evidence
-        Whether of equal workers those with more control answers come first.
-    threshold
-        For the rule "threshold": workers with ŵ above it; None stands for 1/L, guessing.
 
-    Raises
-    ------
-    InputError
-        An unknown rule, a threshold outside [0, 1] or for another rule, or as `algorithm_1`.
+def accuracy(known: Scores, budget: int, options: RuleOptions) -> Selection:
+    """Choose the first k ≤ K workers by posterior informativeness whose vote errs least.
+
+    Workers are ranked by |Lw̄ − 1|, w̄ the posterior mean; of those who are equal, who differ in
+    weight perhaps, in the order that is drawn. Of the K prefixes the smallest is chosen that is not
+    proven to err more than another; where votes are simulated, the smallest that errs least on
+    them. Other sets than prefixes are not looked at: `exhaustive_by_accuracy` does, for small
+    crowds. The curve is the predicted accuracy, 1 less the predicted error.
     """
-    if rule not in RULES:
-        raise InputError(f"rule {rule!r} is unknown: use {', '.join(RULES)}")
-    if threshold is not None and rule != "threshold":
-        raise InputError(f"threshold goes with the rule 'threshold', not {rule!r}: leave it out")
-    evidence = known.answered if by_evidence else None
-    if rule in ("selected", "plug-in"):
-        gain = known.gain if rule == "selected" else known.plug_in
-        return algorithm_1(gain, budget, seed=seed, ties=ties, rule=rule, evidence=evidence)
-    value: FloatArray
-    if rule == "random":
-        value = stream(seed, "random workers").random(len(known))
-    elif rule == "top-informative":
-        value = known.plug_in.copy()
-    else:
-        value = known.skill.copy()
-    keep = known.eligible
-    if rule == "threshold":
-        least = 1.0 / known.classes if threshold is None else threshold
-        keep = keep & (known.skill > checks.number("threshold", least, 0, 1))
-    value[~keep] = -np.inf
-    return top(value, budget, seed=seed, ties=ties, rule=rule, evidence=evidence)
+    K, lot = checks.count("budget", budget, 1), tie_lot(options.seed, options.ties)
+    value, order = known.posterior_value, np.flatnonzero(known.eligible)
+    if lot is not None:
+        order = lot.permutation(order)
+    evidence = known.answered * options.by_evidence
+    ranked: IntArray = order[np.lexsort((-evidence[order], -value[order]))][:K]
+    if not len(ranked):
+        return Selection(NOBODY, np.zeros(0), NOBODY, "no worker can be scored", value)
+    errors = prefix_errors(known, ranked, seed=options.seed)
+    chosen = ranked[: 1 + least_error(errors)]
+    last = chosen[-1]
+    tied = np.flatnonzero(known.eligible & (value == value[last]) & (evidence == evidence[last]))
+    if np.isin(tied, chosen).all():
+        tied = NOBODY
+    selection = Selection(chosen, np.array([1.0 - error.probability for error in errors]), tied)
+    note = ""
+    if selection.curve[len(chosen) - 1] <= 1.0 / known.classes + 1e-9:
+        note = (
+            "no worker is predicted to be better than guessing; one worker is named because the "
+            "rule names at least one"
+        )
+    return replace(selection, note=note, value=value)
 
 
 def ranking_values(name: str, value: ArrayLike) -> FloatArray:
@@ -280,7 +364,7 @@ def _cut(
     equal = np.flatnonzero(x == last)
     room = k - len(surely)
     if room == len(equal):
-        return np.concatenate([surely, equal]), _nobody()
+        return np.concatenate([surely, equal]), NOBODY
     drawn = equal[:room] if lot is None else np.sort(lot.choice(equal, size=room, replace=False))
     return np.concatenate([surely, drawn]), equal
 
@@ -294,7 +378,3 @@ def _places(x: FloatArray, evidence: IntArray) -> FloatArray:
     places = np.zeros(len(x))
     places[order[1:]] = np.cumsum(rises)
     return places
-
-
-def _nobody() -> IntArray:
-    return np.zeros(0, dtype=np.int64)

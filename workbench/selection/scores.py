@@ -16,7 +16,7 @@ each by herself.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,9 @@ from numpy.typing import ArrayLike
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
+
+UNIFORM = (1.0, 1.0)
+"""The prior that takes every skill for equally likely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,8 @@ class Scores:
         has no variance.
     classes
         L.
+    prior
+        (a, b) of the Beta distribution of skills by which votes are predicted.
     """
 
     answered: IntArray
@@ -57,15 +62,49 @@ class Scores:
     plug_in: FloatArray
     eligible: BoolArray
     classes: int
+    prior: tuple[float, float] = UNIFORM
 
     def __len__(self) -> int:
         """m, the number of workers."""
         return len(self.skill)
 
-    def without(self, out: BoolArray) -> Scores:
-        """Leave out the workers marked, shape (m,); their estimates stay."""
-        gain, plug_in = (np.where(out, -math.inf, worth) for worth in (self.gain, self.plug_in))
-        return replace(self, gain=gain, plug_in=plug_in, eligible=self.eligible & ~out)
+    @property
+    def posterior_skill(self) -> FloatArray:
+        """Posterior mean (c + a)/(n + a + b) of each worker's skill, shape (m,)."""
+        a, b = self.prior
+        mean: FloatArray = (self.correct + a) / (self.answered + (a + b))
+        return mean
+
+    @property
+    def posterior_value(self) -> FloatArray:
+        """|Lw̄ − 1| of each worker, w̄ the posterior mean of the skill, shape (m,)."""
+        a, b = self.prior
+        weight = self.answered + (a + b)
+        # One division of numbers that are whole for a whole prior: equals are equal to the last
+        # bit.
+        value: FloatArray = np.abs(self.classes * (self.correct + a) - weight) / weight
+        return value
+
+    @property
+    def vote_weight(self) -> FloatArray:
+        """Lŵ − 1 of each worker (2), shape (m,)."""
+        return self.classes * self.skill - 1.0
+
+    def workers(self, chosen: ArrayLike, least: int = 0) -> IntArray:
+        """Check indices of workers who can vote, each once, with at least so many answers."""
+        given = np.asarray(chosen)
+        at = checks.indices("chosen", given if given.size else given.astype(np.int64), len(self))
+        if len(np.unique(at)) < len(at):
+            twice = int(np.argmax(np.bincount(at) > 1))
+            raise InputError(f"chosen names worker {twice} twice: give each once")
+        fit = self.eligible[at] & (self.answered[at] >= least)
+        if not fit.all():
+            j = int(at[np.argmin(fit)])
+            raise InputError(
+                f"chosen names worker {j}, who has too few control answers, {self.answered[j]}: "
+                "leave the worker out"
+            )
+        return at
 
 
 def scores(
@@ -86,7 +125,8 @@ def scores(
     prior
         (a, b) of a Beta distribution of skills. Workers with fewer than two answers then get its
         posterior mean as ŵ and (Lŵ − 1)² as gain: the lead they are expected to add when votes
-        are weighted by that ŵ. Without a prior they are left out.
+        are weighted by that ŵ. Without a prior they are left out, and votes are predicted with
+        every skill equally likely.
 
     Raises
     ------
@@ -95,7 +135,18 @@ def scores(
         answers, fewer than two classes, or a prior that is not two numbers above 0.
     """
     L = checks.count("classes", classes, 2)
-    right, asked = _counts(correct, answered)
+    right, asked = checks.wholes("correct", correct), checks.wholes("answered", answered)
+    if right.ndim != 1 or right.shape != asked.shape:
+        raise InputError(
+            f"correct has shape {right.shape} and answered {asked.shape}: give two vectors, one "
+            "number a worker"
+        )
+    if (right > asked).any():
+        at = int(np.argmax(right > asked))
+        raise InputError(
+            f"correct[{at}] is {right[at]} of {asked[at]} answered: give no more right answers "
+            "than answers"
+        )
     tested = asked >= 2
     # As floats: L²n² passes 2⁶³ sooner than anyone's patience. Who is not tested gets a stand-in.
     c, n = np.where(tested, right, 0.0), np.where(tested, asked, 2.0)
@@ -106,32 +157,23 @@ def scores(
     chance = np.where(tested, c * (n - c) / (n**2 * (n - 1)), np.nan)
     if prior is None:
         gain[~tested] = plug_in[~tested] = -math.inf
-    else:
-        a, b = proper_prior(prior)
-        c, n = right[~tested] + a, asked[~tested] + (a + b)
-        share[~tested] = c / n
-        gain[~tested] = plug_in[~tested] = (L * c - n) ** 2 / n**2
-    eligible = tested if prior is None else np.ones(len(tested), dtype=np.bool_)
-    return Scores(asked, right, share, chance, gain, plug_in, eligible, L)
+        return Scores(asked, right, share, chance, gain, plug_in, tested, L)
+    a, b = proper_prior(prior)
+    c, n = right[~tested] + a, asked[~tested] + (a + b)
+    share[~tested] = c / n
+    gain[~tested] = plug_in[~tested] = (L * c - n) ** 2 / n**2
+    return Scores(asked, right, share, chance, gain, plug_in, np.ones_like(tested), L, (a, b))
 
 
-def below_chance(known: Scores, prior: tuple[float, float] = (1.0, 1.0)) -> FloatArray:
+def below_chance(known: Scores) -> FloatArray:
     """Posterior chance that each worker's skill is below guessing, P(w < 1/L), shape (m,).
 
-    Under Beta(a, b) a worker with c right of n answers keeps Beta(c + a, n − c + b). Beta(1, 1)
-    takes every skill for equally likely; with two classes the chance then exceeds ½ exactly when
-    most answers are wrong.
-
-    Parameters
-    ----------
-    known
-        Scores of the m workers.
-    prior
-        (a, b).
+    Under the prior Beta(a, b) a worker with c right of n answers keeps Beta(c + a, n − c + b). With
+    Beta(1, 1) and two classes the chance exceeds ½ exactly when most answers are wrong.
     """
     from scipy.special import betainc
 
-    a, b = proper_prior(prior)
+    a, b = known.prior
     wrong = known.answered - known.correct
     chance: FloatArray = betainc(known.correct + a, wrong + b, 1.0 / known.classes)
     return chance
@@ -178,18 +220,3 @@ def set_score(worth: ArrayLike) -> float:
     """
     values = checks.floats("worth", worth)
     return float(values.sum() / math.sqrt(values.size)) if values.size else 0.0
-
-
-def _counts(correct: ArrayLike, answered: ArrayLike) -> tuple[IntArray, IntArray]:
-    c, n = checks.wholes("correct", correct), checks.wholes("answered", answered)
-    if c.ndim != 1 or c.shape != n.shape:
-        raise InputError(
-            f"correct has shape {c.shape} and answered {n.shape}: give two vectors, one number a "
-            "worker"
-        )
-    if (c > n).any():
-        at = int(np.argmax(c > n))
-        raise InputError(
-            f"correct[{at}] is {c[at]} of {n[at]} answered: give no more right answers than answers"
-        )
-    return c, n

@@ -113,7 +113,7 @@ def _epsilon(requirement: FloatArray, share: float) -> float:
 
 def _tasks(typed: TypedProblem, counts: IntArray) -> tuple[int, ...]:
     """Last `counts` tasks of each class; the classes themselves when stated by class."""
-    if typed.task_class is None:
+    if typed.task_class is None or len(typed.task_class) != typed.tasks.sum():
         return tuple(np.flatnonzero(counts).tolist())
     order = np.argsort(typed.task_class, kind="stable")
     left = np.repeat(typed.tasks - counts, typed.tasks)

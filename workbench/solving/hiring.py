@@ -177,15 +177,15 @@ def solve_selection(
     caps = bounds.value / unit
     places = None if known is None else np.searchsorted(problem.hireable, known)
     started = time.perf_counter()
-    outcome = run_within(time_limit, search, scaled, formulation, caps, places, options)
-    ending = outcome.ending
-    found = outcome.latest or RawSelection.nothing(caps, places)
+    job = (scaled, formulation, caps, places, options)
+    latest, ending, note = run_within(time_limit, search, *job)
+    found = latest or RawSelection.nothing(caps, places)
     blank = replace(
         blank,
         termination=ending or found.termination,
         slices=found.solved if formulation == "slices" else None,
         seconds=found.seconds if ending is None else time.perf_counter() - started,
-        note=outcome.note or found.note,
+        note=note or found.note,
     )
     solution = _certified(blank, problem, found, unit, bounds, known)
     wrong = _contradiction(problem, solution, found, unit, known)

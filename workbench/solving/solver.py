@@ -17,7 +17,7 @@ from workbench.base.errors import InputError
 from workbench.solving.array_route import lifted
 from workbench.solving.certify import OPTIMALITY, certify, cost_scale
 from workbench.solving.cutting_planes import too_large
-from workbench.solving.deadline import Outcome, call_within
+from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain
 from workbench.solving.highs import RunOptions
 from workbench.solving.integer_program import ALIKE, labels_count, solve_whole
@@ -138,15 +138,15 @@ def solve(problem: Problem, formulation: str = "ip", **options: Any) -> Solution
     asked.check(problem, formulation)
     method, why = _method(problem, formulation, asked)
     started = time.perf_counter()
-    outcome = _attempt_within(problem, formulation, method, asked)
-    answer, ending = outcome.latest or RawAnswer(Termination.TIME_LIMIT), outcome.ending
+    latest, ending, note = _attempt_within(problem, formulation, method, asked)
+    answer = latest or RawAnswer(Termination.TIME_LIMIT)
     blank = Solution(
         formulation,
         asked.route,
         ending or answer.termination,
         seconds=answer.seconds if ending is None else time.perf_counter() - started,
         versions=versions(),
-        note=outcome.note or answer.note,
+        note=note or answer.note,
         method=f"{method}: {why}" if method else "",
         history=answer.history,
     )
@@ -180,13 +180,14 @@ def run_within(
     job: Callable[..., Any],
     *arguments: Any,
     on_report: Callable[[Any], None] | None = None,
-) -> Outcome:
+) -> tuple[Any, Termination | None, str]:
     """Run `job(*arguments, until, report)`: here, or with a limit in a process that can be ended.
 
-    `until` is the time of the clock by which HiGHS is to stop; None without a limit.
+    `until` is the time of the clock by which HiGHS is to stop; None without a limit. Returns what
+    `call_within` does.
     """
     if seconds is None:
-        return Outcome(job(*arguments, None, on_report or (lambda _: None)))
+        return job(*arguments, None, on_report or (lambda _: None)), None, ""
     until = time.time() + seconds
     return call_within(seconds, job, *arguments, until, on_report=on_report)
 
@@ -221,7 +222,7 @@ def _ip_method(problem: AssignmentProblem, route: str) -> tuple[str, str]:
 
 def _attempt_within(
     problem: Problem, formulation: str, method: str, asked: SolveOptions
-) -> Outcome:
+) -> tuple[RawAnswer | None, Termination | None, str]:
     """Attempt, keeping the latest report where that is asked for on Ctrl-C."""
     latest: RawAnswer | None = None
 
@@ -237,7 +238,7 @@ def _attempt_within(
     except KeyboardInterrupt:
         if latest is None or not asked.keep_on_interrupt:
             raise
-        return Outcome(latest, Termination.INTERRUPTED)
+        return latest, Termination.INTERRUPTED, ""
 
 
 def attempt(

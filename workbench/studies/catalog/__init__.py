@@ -3,37 +3,70 @@
 Each module defines `STUDY`. They are imported when asked for: listing names costs nothing.
 """
 
-MODULES: dict[str, str] = {
-    "adaptive-figure-1": "adaptive_figure_1",
-    "adaptive-figure-2": "adaptive_figure_2",
-    "assignment-policies": "assignment_policies",
-    "bad-instances": "bad_instances",
-    "competitive-ratio": "competitive_ratio",
-    "correction-ablation": "correction_ablation",
-    "exact-at-size": "exact_at_size",
-    "exact-heuristic": "exact_heuristic",
-    "weighted-vote": "weighted_vote",
-    "gold-estimates": "gold_estimates",
-    "offline-assignment": "offline_assignment",
-    "sampled-weights": "sampled_weights",
-    "toy-example": "toy_example",
-    "estimated-skills": "estimated_skills",
-    "main-algorithm": "main_algorithm",
-    "structured-tasks": "structured_tasks",
-    "selection-figure-1": "selection_figure_1",
-    "selection-figure-2": "selection_figure_2",
-    "selection-scores": "selection_scores",
-    "selection-bound": "selection_bound",
-    "selection-exact": "selection_exact",
-    "selection-sweep": "selection_sweep",
-    "selection-crowds": "selection_crowds",
-    "learn-regret": "learn_regret",
-    "learn-average": "learn_average",
-    "learn-growth": "learn_growth",
-    "learn-exploration": "learn_exploration",
-    "learn-theory": "learn_theory",
-    "learn-contexts": "learn_contexts",
-    "learn-policies": "learn_policies",
-    "learn-crowds": "learn_crowds",
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.registry import Entry, Registry, imported
+
+if TYPE_CHECKING:
+    from workbench.studies.study import Study
+
+TITLES = (
+    ("adaptive-figure-1", "Uniform tasks with one or two worker types"),
+    ("adaptive-figure-2", "Heterogeneous tasks: k task types, k worker types"),
+    ("assignment-policies", "Online assignment policies beside the proven bound"),
+    ("bad-instances", "A search for instances on which online assignment does badly"),
+    ("competitive-ratio", "Competitive ratio of the adaptive assignment"),
+    ("correction-ablation", "The ε′ correction: none, the paper's t, one's own"),
+    ("exact-at-size", "The integer program at the paper's size"),
+    ("exact-heuristic", "The integer program and its heuristics"),
+    ("weighted-vote", "A weighted vote's error beside Lemma 1"),
+    ("gold-estimates", "Skill and quality estimated from gold tasks"),
+    ("offline-assignment", "The Primal Approximation with the optimal dual"),
+    ("sampled-weights", "Task weights from a sample, skills known"),
+    ("toy-example", "Three perfect workers judged too low"),
+    ("estimated-skills", "The approximated program, skills off by at most t"),
+    ("main-algorithm", "The Main Algorithm beside Theorem 5"),
+    ("structured-tasks", "Tasks of their own easiness, workers of one ability"),
+    ("selection-figure-1", "Selected workers against the budget"),
+    ("selection-figure-2", "Selected workers against control questions and crowd"),
+    ("selection-scores", "Scores of sets of workers"),
+    ("selection-bound", "A hunt for votes beyond Theorem 1's bound"),
+    ("selection-exact", "Exact selection beside the algorithm and heuristics"),
+    ("selection-sweep", "Selected against plug-in over crowds"),
+    ("selection-crowds", "Selected workers of recorded crowds"),
+    ("learn-regret", "Regret of online labeler selection over time"),
+    ("learn-average", "Average reward of online labeler selection"),
+    ("learn-growth", "Growth of the regret up to a million tasks"),
+    ("learn-exploration", "How much to explore, vetting, and delay"),
+    ("learn-theory", "The theorems and lemmas of online labeler selection, computed"),
+    ("learn-contexts", "Labelers whose skills depend on the kind of task"),
+    ("learn-policies", "LS_OL beside other policies without ground truth"),
+    ("learn-crowds", "Online labeler selection on recorded crowds"),
+)
+"""Name and title of each study."""
+
+PAPERS = {
+    "selection": "Li, Liu (2015)",
+    "learn": "Liu, Liu (2015)",
 }
+"""Where a study comes from, by the first word of its name; the others: `ADAPTIVE`."""
+ADAPTIVE = "Ho, Jabbari, Vaughan (2013)"
+
+MODULES = {name: name.replace("-", "_") for name, _ in TITLES}
 """Module of each study, by name."""
+
+STUDIES: Registry[Study] = Registry(
+    "study",
+    *(
+        Entry(
+            name,
+            imported(f"{__name__}.{MODULES[name]}:STUDY"),
+            title,
+            PAPERS.get(name.partition("-")[0], ADAPTIVE),
+        )
+        for name, title in TITLES
+    ),
+)
+"""Each study by name: `STUDIES["toy-example"].call`."""

@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.studies.catalog._adaptive import METHODS
+from workbench.studies.measures import measured
 from workbench.studies.study import Chart, Scalar
 from workbench.studies.summary import means
 
 SETTINGS = ("gold", "gamma", "tasks", "workers", "capacity", "iterations")
 """Parameters that a user's sweep may add; where one has several values, it is named."""
-
-
-def ended(table: pd.DataFrame) -> str:
-    """Say how the trials ended; those that are not ok are counted, never left out in silence."""
-    counts = table["status"].astype(str).value_counts()
-    bad = counts.drop("ok", errors="ignore")
-    if bad.empty:
-        return f"All {len(table):,} trials ended ok."
-    listed = ", ".join(f"{count:,} {status}" for status, count in bad.items())
-    return (
-        f"{int(bad.sum()):,} of {len(table):,} trials did not end ok ({listed}): "
-        "the means are over the others."
-    )
-
-
-def measured(table: pd.DataFrame, field: str) -> pd.DataFrame:
-    """Rows of trials that ended ok and have a value of a record field."""
-    if field not in table:
-        return table.iloc[:0].assign(**{field: pd.Series(dtype=float)})
-    return table[(table["status"].astype(str) == "ok") & table[field].notna()]
-
-
-def plus_minus(mean: float, se: float, digits: int = 3) -> str:
-    """Write a mean and its standard error, "0.105 ± 0.002"."""
-    doubt = "" if pd.isna(se) else f" ± {se:.{digits}f}"
-    return f"{mean:.{digits}f}{doubt}"
 
 
 def curves(table: pd.DataFrame, panel: str) -> pd.DataFrame:
@@ -189,11 +164,3 @@ def _common(table: pd.DataFrame) -> pd.DataFrame:
         if setting in table and _varies(table[setting]):
             table = table[table[setting] == table[setting].mode().iloc[0]]
     return table
-
-
-def listed(values: Sequence[float]) -> str:
-    """Write numbers for a sentence, "10, 12 and 15"; "none" without any."""
-    shown = [f"{value:g}" for value in values]
-    if len(shown) < 2:
-        return shown[0] if shown else "none"
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"

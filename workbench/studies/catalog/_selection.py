@@ -12,7 +12,7 @@ the items' noise. By the first the paper measured; the second tells rules apart 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -23,10 +23,9 @@ from workbench.aggregation.voting import expected_accuracy, linear_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.selection.accuracy import by_accuracy
-from workbench.selection.rules import Selection, select, top
+from workbench.selection.rules import NOBODY, Selection, select, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
-from workbench.studies.catalog._curves import measured, plus_minus
+from workbench.studies.measures import measured, plus_minus
 from workbench.studies.study import Chart, Parameter, Record
 from workbench.studies.summary import means, paired_differences
 
@@ -114,11 +113,10 @@ def choose(
     ties: Literal["fair", "first"] = "fair",
 ) -> Selection:
     """Choose at most `budget` workers by a rule of `METHODS`; `prior` is the true one."""
-    if method == "accuracy":
-        return by_accuracy(pool.known, budget, prior=(1.0, 1.0), seed=seed, ties=ties)
     if method == "accuracy, true prior":
         assert prior is not None
-        return by_accuracy(pool.known, budget, prior=prior, seed=seed, ties=ties)
+        known = replace(pool.known, prior=prior)
+        return select(known, budget, "accuracy", seed=seed, ties=ties)
     if method == "best prefix":
         return best_prefix(pool, budget, seed=seed, ties=ties)
     if method == "all":
@@ -136,7 +134,7 @@ def best_prefix(
     )
     curve = 1.0 - error
     best = int(np.argmax(curve >= curve.max() - 1e-9)) + 1
-    return Selection("best prefix", ranked[:best], curve, ranked[:0])
+    return Selection(ranked[:best], curve, NOBODY)
 
 
 def exact_accuracy(pool: Pool, chosen: IntArray) -> float:
@@ -150,7 +148,7 @@ def measured_accuracy(pool: Pool, chosen: IntArray) -> float:
     return expected_accuracy(votes, pool.weight[chosen], pool.truth, per="worker")
 
 
-def choice_record(pool: Pool, chosen: Selection) -> Record:
+def choice_record(pool: Pool, method: str, chosen: Selection) -> Record:
     """What a trial measures of one choice."""
     who = chosen.chosen
     exact = exact_accuracy(pool, who) if pool.classes == 2 else None
@@ -158,7 +156,7 @@ def choice_record(pool: Pool, chosen: Selection) -> Record:
         "accuracy": measured_accuracy(pool, who),
         "accuracy_exact": exact,
         "size": len(who),
-        "score": chosen.score if chosen.rule in ("selected", "plug-in") else None,
+        "score": chosen.score if method in ("selected", "plug-in") else None,
         "true_score": set_score(informativeness(pool.skill[who], pool.classes)),
         "tied": len(chosen.tied),
     }

@@ -27,14 +27,11 @@ from workbench.studies.catalog._curves import (
     at_equal_labels,
     curves,
     differences,
-    ended,
     error_chart,
-    listed,
-    measured,
     nearest,
-    plus_minus,
     reached,
 )
+from workbench.studies.measures import ended, listed, measured, plus_minus
 from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams

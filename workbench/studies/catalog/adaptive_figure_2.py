@@ -22,11 +22,10 @@ from workbench.studies.catalog._curves import (
     at_equal_labels,
     curves,
     differences,
-    ended,
     error_chart,
     nearest,
-    plus_minus,
 )
+from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.trials import Streams
 

@@ -34,8 +34,8 @@ import pandas as pd
 
 from crowd_models import requirement
 from workbench.aggregation.voting import linear_weights, weighted_majority
+from workbench.assignment import POLICIES
 from workbench.assignment.policies import (
-    KINDS,
     ArrivingWorker,
     AssignmentPolicy,
     CoverageAware,
@@ -56,7 +56,7 @@ from workbench.crowd.skills import estimate_skills
 from workbench.crowd.sources import collect
 from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
 from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn
-from workbench.studies.catalog._curves import ended, measured, plus_minus
+from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -72,8 +72,7 @@ from workbench.studies.study import (
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
 
-POLICIES = tuple(KINDS)
-ONLINE = tuple(name for name, kind in KINDS.items() if kind.online)
+ONLINE = tuple(name for name in POLICIES if POLICIES[name].call.online)
 INFORMATION = ("true", "estimated")
 SETTINGS = (
     "information", "arrival", "crowd", "tasks", "workers", "capacity", "types", "gamma",
@@ -140,7 +139,7 @@ def _told(instance: Instance, params: Params) -> tuple[FloatArray, int]:
         return instance.crowd.skill, 0
     crowd = np.arange(len(instance.crowd))
     correct, answered = instance.source.gold_answers(crowd, params["gold"], seed=instance.seed)
-    first = 0 if KINDS[params["policy"]].sample else instance.preliminary
+    first = 0 if POLICIES[params["policy"]].call.uses_sample else instance.preliminary
     return estimate_skills(correct, answered).skill, int(answered[:, first:].sum())
 
 
@@ -150,10 +149,10 @@ def _setting(
     capacity = instance.crowd.capacity.tolist()
     told = [ArrivingWorker(skill[:, j], limit) for j, limit in enumerate(capacity)]
     true = [ArrivingWorker(instance.crowd.skill[:, j], limit) for j, limit in enumerate(capacity)]
-    kind, first = KINDS[params["policy"]], instance.preliminary
+    kind, first = POLICIES[params["policy"]].call, instance.preliminary
     setting = Setting(
         instance.kinds, params["epsilon"], len(instance.main),
-        tuple(told[:first]) if kind.sample else (),
+        tuple(told[:first]) if kind.uses_sample else (),
         () if kind.online else tuple(true[first:]),
     )  # fmt: skip
     return setting, tuple(told[first:])
@@ -184,7 +183,7 @@ def _promise(
         ratio = 1 + found.labels / relaxed.bound if relaxed.bound else None
         return Guarantee(found.name, ratio=ratio, failed=found.failed)
     if not isinstance(policy, (Paper, CoverageAware)):
-        known = "none" if KINDS[params["policy"]].promise == "none" else "order only"
+        known = "none" if POLICIES[params["policy"]].call.promise == "none" else "order only"
         return Guarantee(known, failed=(known,))
     assert policy.assigner.sampled is not None
     m, random = len(instance.main), params["arrival"] in ("random", "iid")
@@ -380,8 +379,8 @@ def _guarantees(ok: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
     found["_policy"] = found["policy"].map({one: at for at, one in enumerate(POLICIES)})
     found = found.sort_values(["_policy", "_told", "_at"], kind="stable", ignore_index=True)
-    found["stated"] = found["policy"].map({name: kind.promise for name, kind in KINDS.items()})
-    found["needs"] = found["policy"].map({name: kind.needs for name, kind in KINDS.items()})
+    found["stated"] = found["policy"].map({name: POLICIES[name].call.promise for name in POLICIES})
+    found["needs"] = found["policy"].map({name: POLICIES[name].call.needs for name in POLICIES})
     return found.drop(columns=["_told", "_at", "_policy"])
 
 
@@ -484,7 +483,7 @@ STUDY = Study(
     title="Online assignment policies beside the proven bound",
     source="beyond Ho, Jabbari, Vaughan (2013), Theorems 1, 2 and 5",
     parameters={
-        "policy": Parameter(str, "paper", "who assigns", choices=POLICIES, paired=True),
+        "policy": Parameter(str, "paper", "who assigns", choices=tuple(POLICIES), paired=True),
         "information": Parameter(
             str, "true", "skills that a policy is told: true ones, or from gold tasks",
             choices=INFORMATION, paired=True,

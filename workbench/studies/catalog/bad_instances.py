@@ -30,13 +30,14 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.assignment.policies import COVERED, KINDS, ArrivingWorker, Setting, play
+from workbench.assignment import POLICIES
+from workbench.assignment.policies import COVERED, ArrivingWorker, Setting, play
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
-from workbench.studies.catalog._curves import ended, measured
+from workbench.studies.measures import ended, measured
 from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
@@ -172,9 +173,9 @@ def _played(small: Small, policy: str, seed: int) -> tuple[int, float]:
     told = [
         ArrivingWorker(small.skill[:, j], limit) for j, limit in enumerate(small.capacity.tolist())
     ]
-    kind, ell = KINDS[policy], small.sample
+    kind, ell = POLICIES[policy].call, small.sample
     setting = Setting(
-        small.kinds, small.epsilon, len(told) - ell, tuple(told[:ell]) if kind.sample else (),
+        small.kinds, small.epsilon, len(told) - ell, tuple(told[:ell]) if kind.uses_sample else (),
         () if kind.online else tuple(told[ell:]),
     )  # fmt: skip
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -302,7 +303,9 @@ def analyse(table: pd.DataFrame) -> Analysis:
     if ok.empty:
         return Analysis(findings=(ended(table),))
     keys = ["aim", "order", "policy"]
-    place = [{name: at for at, name in enumerate(names)} for names in (AIMS, ORDERS, tuple(KINDS))]
+    place = [
+        {name: at for at, name in enumerate(names)} for names in (AIMS, ORDERS, tuple(POLICIES))
+    ]
     ok = ok.assign(
         **{f"_{key}": ok[key].map(at) for key, at in zip(keys, place, strict=True)}
     ).sort_values([*(f"_{key}" for key in keys), "repetition"], kind="stable")
@@ -339,7 +342,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
 
 
 def _each(**values: list[Any]) -> Block:
-    return {"policy": list(KINDS), "aim": list(AIMS), "order": list(ORDERS), **values}
+    return {"policy": list(POLICIES), "aim": list(AIMS), "order": list(ORDERS), **values}
 
 
 STUDY = Study(
@@ -347,7 +350,7 @@ STUDY = Study(
     title="A search for instances on which online assignment does badly",
     source="beyond Ho, Jabbari, Vaughan (2013), Theorem 2",
     parameters={
-        "policy": Parameter(str, "paper", "who assigns", choices=tuple(KINDS), paired=True),
+        "policy": Parameter(str, "paper", "who assigns", choices=tuple(POLICIES), paired=True),
         "aim": Parameter(
             str, "labels", "most labels with all covered, or fewest tasks covered",
             choices=AIMS, paired=True,

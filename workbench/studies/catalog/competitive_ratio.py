@@ -47,7 +47,7 @@ from workbench.base.seeds import generator
 from workbench.crowd.sources import collect
 from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
 from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn
-from workbench.studies.catalog._curves import ended, measured, plus_minus
+from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import (
     Analysis,
     Block,

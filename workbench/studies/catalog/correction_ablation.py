@@ -27,7 +27,7 @@ from workbench.assignment.theorems import mean_qualities
 from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.population import spammer_hammer, uniform_range
 from workbench.studies.catalog._adaptive import COVERED, Instance, relaxation
-from workbench.studies.catalog._curves import ended, listed, measured, plus_minus
+from workbench.studies.measures import ended, listed, measured, plus_minus
 from workbench.studies.study import (
     Analysis,
     Chart,

@@ -35,7 +35,7 @@ from workbench.crowd.population import Crowd, from_table, uniform_range
 from workbench.crowd.simulate import task_types
 from workbench.solving import Solution, solve
 from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.catalog._curves import ended, measured
+from workbench.studies.measures import ended, measured
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import wilson
 from workbench.studies.trials import Streams

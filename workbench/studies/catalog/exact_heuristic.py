@@ -42,7 +42,7 @@ from workbench.crowd.skills import estimate_skills, quality
 from workbench.solving import Solution, Termination, solve
 from workbench.solving.feasibility import rounded
 from workbench.studies.catalog._adaptive import COVERED, relaxation
-from workbench.studies.catalog._curves import ended, plus_minus
+from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import (
     Analysis,
     Block,

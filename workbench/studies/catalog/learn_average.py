@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.studies.catalog._curves import ended, listed, plus_minus
 from workbench.studies.catalog._learning import (
     repeats_label,
     rewards,
     run_once,
     run_parameters,
 )
+from workbench.studies.measures import ended, listed, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams

@@ -28,8 +28,8 @@ from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import contextual, practical
-from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._learning import grid, long, over_time
+from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams

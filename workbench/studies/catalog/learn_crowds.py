@@ -39,7 +39,7 @@ from workbench.crowd import datasets
 from workbench.learning.recorded import Recorded, Replayed, recorded, replay
 from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
-from workbench.studies.catalog._curves import ended, measured, plus_minus
+from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import (
     Analysis,
     Block,

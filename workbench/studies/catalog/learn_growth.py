@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from workbench.learning.schedule import practical
-from workbench.studies.catalog._curves import ended
 from workbench.studies.catalog._learning import (
     SHAPES,
     best_shape,
@@ -28,6 +27,7 @@ from workbench.studies.catalog._learning import (
     run_parameters,
     wide,
 )
+from workbench.studies.measures import ended
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 

@@ -18,12 +18,13 @@ import pandas as pd
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.learning.draws import Draws
-from workbench.learning.learners import Learner, comparators
+from workbench.learning.learners import LEARNERS as COMPARATORS
+from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play
 from workbench.learning.schedule import practical
-from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._learning import CROWDS, draw_crowd, grid, long
+from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
@@ -60,7 +61,7 @@ def trial(params: Params, streams: Streams) -> Record:
     chooses: Learner = (
         LsOl(len(skill), practical(*LEARNERS[policy]), seed=coins)
         if policy in LEARNERS
-        else comparators(skill)[policy](coins)
+        else COMPARATORS[policy].call(skill, coins)
     )
     tasks = grid(T)
     played = play(chooses, draws, 0, T, checkpoints=tasks, against="majority")

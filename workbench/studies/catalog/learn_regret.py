@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._learning import (
     SHAPES,
     best_shape,
@@ -24,6 +23,7 @@ from workbench.studies.catalog._learning import (
     run_parameters,
     wide,
 )
+from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams

@@ -39,8 +39,8 @@ from workbench.learning.engine import simulate
 from workbench.learning.schedule import KINDS as STEPS
 from workbench.learning.schedule import practical, theoretical
 from workbench.learning.vetting import FACTOR, disagreement_rate
-from workbench.studies.catalog._curves import ended
 from workbench.studies.catalog._learning import FIXED
+from workbench.studies.measures import ended
 from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 

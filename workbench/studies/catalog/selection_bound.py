@@ -31,7 +31,7 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.selection.scores import informativeness, set_score
-from workbench.studies.catalog._curves import ended, measured
+from workbench.studies.measures import ended, measured
 from workbench.studies.study import (
     Analysis,
     Chart,

@@ -33,7 +33,6 @@ import pandas as pd
 
 from workbench.base.arrays import BoolArray
 from workbench.crowd.datasets import DATASETS
-from workbench.studies.catalog._curves import ended, measured, plus_minus
 from workbench.studies.catalog._recorded import (
     EM,
     SHARED,
@@ -51,6 +50,7 @@ from workbench.studies.catalog._recorded import (
     simulated,
     vote,
 )
+from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import (
     Analysis,
     Block,

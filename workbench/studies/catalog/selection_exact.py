@@ -28,12 +28,12 @@ from workbench.accuracy.error_rate import vote_error
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import stream
 from workbench.crowd.population import beta
-from workbench.selection.accuracy import by_accuracy, exhaustive_by_accuracy, predicted_error
+from workbench.selection.accuracy import exhaustive_by_accuracy, predicted_error
 from workbench.selection.money import within_money
 from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import Scores, scores
 from workbench.solving.hiring import solve_selection
-from workbench.studies.catalog._curves import ended, measured, plus_minus
+from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -148,8 +148,8 @@ def _accuracy(
 ) -> Record:
     """Predicted and true accuracy of the best set, the best prefix, and the rules' choices."""
     chosen: dict[str, IntArray] = {
-        "best": exhaustive_by_accuracy(known, budget, seed=seed).chosen,
-        "prefix": by_accuracy(known, budget, seed=seed).chosen,
+        "best": exhaustive_by_accuracy(known, budget, seed=seed),
+        "prefix": select(known, budget, "accuracy", seed=seed).chosen,
         **{rule.replace("-", "_"): select(known, budget, rule, seed=seed).chosen for rule in RULES},
     }
     record: dict[str, float | int] = {}

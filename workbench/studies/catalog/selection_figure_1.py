@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from workbench.crowd.population import beta
-from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._selection import (
     METHODS,
     accuracy_chart,
@@ -32,6 +31,7 @@ from workbench.studies.catalog._selection import (
     summaries,
     told,
 )
+from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -47,7 +47,7 @@ def trial(params: Params, streams: Streams) -> Record:
     chosen = choose(
         pool, params["method"], int(params["budget"]), seed=seed, prior=prior, ties=params["ties"]
     )
-    return choice_record(pool, chosen)
+    return choice_record(pool, params["method"], chosen)
 
 
 def analyse(table: pd.DataFrame) -> Analysis:

@@ -15,7 +15,6 @@ import dataclasses
 import pandas as pd
 
 from workbench.studies.catalog import selection_figure_1
-from workbench.studies.catalog._curves import ended, plus_minus
 from workbench.studies.catalog._selection import (
     METHODS,
     accuracy_chart,
@@ -25,6 +24,7 @@ from workbench.studies.catalog._selection import (
     summaries,
     told,
 )
+from workbench.studies.measures import ended, plus_minus
 from workbench.studies.study import Analysis, Parameter, Params, Record, Size
 from workbench.studies.trials import Streams
 

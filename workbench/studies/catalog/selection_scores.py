@@ -22,10 +22,10 @@ import pandas as pd
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import stream
-from workbench.selection.guarantees import error_bound, interval
+from workbench.selection.bounds import error_bound, interval
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
-from workbench.studies.catalog._curves import ended, measured, plus_minus
+from workbench.studies.measures import ended, measured, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import estimate
 from workbench.studies.trials import Streams

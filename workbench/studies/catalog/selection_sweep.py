@@ -26,7 +26,6 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
-from workbench.studies.catalog._curves import ended, listed
 from workbench.studies.catalog._selection import (
     TITLES,
     against,
@@ -39,6 +38,7 @@ from workbench.studies.catalog._selection import (
     summaries,
     told,
 )
+from workbench.studies.measures import ended, listed
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -64,7 +64,7 @@ def trial(params: Params, streams: Streams) -> Record:
     answered[: round(params["few"] * m)] = FEW
     pool = draw_pool(skill, answered, int(params["items"]), classes=L, seed=seed)
     chosen = choose(pool, params["method"], int(params["budget"]), seed=seed, ties=params["ties"])
-    return choice_record(pool, chosen)
+    return choice_record(pool, params["method"], chosen)
 
 
 def draw_skills(crowd: str, workers: int, classes: int, seed: np.random.SeedSequence) -> FloatArray:

@@ -6,12 +6,12 @@ Source: Ho, Jabbari, Vaughan (2013), Section 4.1.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from crowd_models import requirement
 from workbench.accuracy.error_rate import lemma_1_bound, vote_error
 from workbench.base.arrays import FloatArray
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 SKILLS = {"weak": (0.5, 0.7), "mixed": (0.0, 1.0), "able": (0.6, 0.95)}
@@ -70,32 +70,35 @@ def _hired(params: Params, rng: np.random.Generator) -> Record:
     }
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Largest share of the bound that an error takes, by kind and number of voters."""
-    ok = table[table["status"] == "ok"].assign(
-        share=lambda one: one["error_best"] / one["bound_best"],
-        promised=lambda one: one["error_hired"] / one["epsilon"],
-    )
-    summary = (
-        ok.groupby(["skills", "voters"], as_index=False)
-        .agg(trials=("share", "size"), mean=("share", "mean"), largest=("share", "max"),
-             largest_of_epsilon=("promised", "max"))
-    )  # fmt: skip
-    return Analysis(
-        findings=(
-            f"The error of the linear vote is at most {ok['share'].max():.3g} times Lemma 1's "
-            f"bound, and with Σq ≥ C at most {ok['promised'].max():.3g} ε, in {len(ok):,} trials.",
+REPORT = Report(
+    caption="Error of the vote as a share of its bound",
+    derived={
+        "share": lambda ok: ok["error_best"] / ok["bound_best"],
+        "promised": lambda ok: ok["error_hired"] / ok["epsilon"],
+    },
+    table=Grouped(
+        ("skills", "voters"),
+        {
+            "trials": ("share", "size"),
+            "mean": ("share", "mean"),
+            "largest": ("share", "max"),
+            "largest_of_epsilon": ("promised", "max"),
+        },
+    ),
+    totals={"share": ("share", "max"), "promised": ("promised", "max")},
+    finding="The error of the linear vote is at most {share:.3g} times Lemma 1's bound, and with "
+    "Σq ≥ C at most {promised:.3g} ε, in {trials:,} trials.",
+    charts=(
+        Drawn(
+            "share",
+            "Largest share of Lemma 1's bound that the exact error takes",
+            "voters",
+            "largest",
+            ("voters", "error / bound"),
+            {"series": "skills", "references": ((1.0, "bound"),)},
         ),
-        tables={"Error of the vote as a share of its bound": summary},
-        charts=(
-            Chart(
-                "share", f"Largest share of Lemma 1's bound that the exact error takes; "
-                f"{len(ok):,} trials.", summary, "voters", "largest", "voters",
-                "error / bound", series="skills", references=((1.0, "bound"),),
-            ),
-        ),
-    )  # fmt: skip
-
+    ),
+)
 
 STUDY = Study(
     name="weighted-vote",
@@ -119,5 +122,5 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=REPORT,
 )  # fmt: skip

@@ -136,48 +136,34 @@ def _run(
 ) -> Generator[Outcome | None, None, None]:
     ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
     under_way: dict[Any, Trial] = {}
+    window, counted = 0, 0.0
     try:
-        yield from _fed(client, run, source, waiting, limits, stop, ended, under_way)
+        while True:
+            if time.monotonic() - counted >= CENSUS or not window:
+                # Two for each thread: the next one is there when the first ends.
+                window, counted = max(2 * sum(client.nthreads().values()), 1), time.monotonic()
+            while not stop.is_set() and len(under_way) < window:
+                trial = next(waiting, None)
+                if trial is None:
+                    break
+                future = client.submit(
+                    run_there, run, workbench.__version__, source, trial, limits,
+                    key=f"{source.name}-{uuid.uuid4().hex}", pure=False, retries=0,
+                )  # fmt: skip
+                under_way[future] = trial
+                future.add_done_callback(ended.put)
+            if not under_way:
+                return
+            try:
+                future = ended.get(timeout=PULSE)
+            except queue.Empty:
+                yield None
+            else:
+                yield _outcome(future, under_way.pop(future))
     finally:
         # None that waits on a Dask worker shall begin when its predecessor is ended.
         with contextlib.suppress(Exception):
             client.cancel(list(under_way), force=True)
-
-
-def _fed(
-    client: Any,
-    run: str,
-    source: Source,
-    waiting: Iterator[Trial],
-    limits: Limits,
-    stop: Event,
-    ended: queue.SimpleQueue[Any],
-    under_way: dict[Any, Trial],
-) -> Generator[Outcome | None, None, None]:
-    window, counted, more = 0, 0.0, True
-    while True:
-        if time.monotonic() - counted >= CENSUS or not window:
-            # Two for each thread: the next one is there when the first ends.
-            window, counted = max(2 * sum(client.nthreads().values()), 1), time.monotonic()
-        while more and not stop.is_set() and len(under_way) < window:
-            trial = next(waiting, None)
-            if trial is None:
-                more = False
-                break
-            future = client.submit(
-                run_there, run, workbench.__version__, source, trial, limits,
-                key=f"{source.name}-{uuid.uuid4().hex}", pure=False, retries=0,
-            )  # fmt: skip
-            under_way[future] = trial
-            future.add_done_callback(ended.put)
-        if not under_way:
-            return
-        try:
-            future = ended.get(timeout=PULSE)
-        except queue.Empty:
-            yield None
-            continue
-        yield _outcome(future, under_way.pop(future))
 
 
 def _outcome(future: Any, trial: Trial) -> Outcome:
@@ -229,29 +215,31 @@ def _distributed() -> Any:
 # On the Dask worker
 
 
-class _Bench:
-    """Idle worker processes of each run, and those at work, in this Dask worker."""
+class WorkerStock:
+    """Worker processes of each run, idle and at work, in this Dask worker."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.idle: dict[str, list[WorkerProcess]] = {}
         self.busy: dict[str, list[WorkerProcess]] = {}
-        self.seen: dict[str, float] = {}
+        self.used: dict[str, float] = {}
 
     def take(self, run: str, source: Source, limits: Limits) -> WorkerProcess:
+        """Give an idle worker, or a new one; end those that a lost coordinator left behind."""
         with self.lock:
-            for other, seen in list(self.seen.items()):
-                if not self.busy.get(other) and time.monotonic() - seen > IDLE and other != run:
+            for other, used in list(self.used.items()):
+                if not self.busy.get(other) and time.monotonic() - used > IDLE and other != run:
                     self._forget(other)
             idle = self.idle.setdefault(run, [])
             worker = idle.pop() if idle else WorkerProcess(source, limits)
             self.busy.setdefault(run, []).append(worker)
-            self.seen[run] = time.monotonic()
+            self.used[run] = time.monotonic()
             return worker
 
     def give_back(self, run: str, worker: WorkerProcess) -> None:
+        """Keep a worker for the run's next trial."""
         with self.lock:
-            self.seen[run] = time.monotonic()
+            self.used[run] = time.monotonic()
             if worker in self.busy.get(run, []):
                 self.busy[run].remove(worker)
                 self.idle[run].append(worker)
@@ -259,18 +247,17 @@ class _Bench:
         worker.kill()  # the run has ended meanwhile
 
     def end(self, run: str) -> None:
+        """End all workers of a run."""
         with self.lock:
             self._forget(run)
 
     def _forget(self, run: str) -> None:
-        self.seen.pop(run, None)
-        for worker in self.idle.pop(run, []):
-            worker.kill()
-        for worker in self.busy.pop(run, []):
-            worker.strike()
+        self.used.pop(run, None)
+        for worker in self.idle.pop(run, []) + self.busy.pop(run, []):
+            worker.dismiss()
 
 
-_bench = _Bench()
+_stock = WorkerStock()
 
 
 def run_there(run: str, version: str, source: Source, trial: Trial, limits: Limits) -> Outcome:
@@ -280,13 +267,13 @@ def run_there(run: str, version: str, source: Source, trial: Trial, limits: Limi
             f"a Dask worker has crowd-workbench {workbench.__version__}, this is {version}: "
             "install the same on all machines"
         )
-    worker = _bench.take(run, source, limits)
+    worker = _stock.take(run, source, limits)
     try:
         return worker.run(trial)
     finally:
-        _bench.give_back(run, worker)
+        _stock.give_back(run, worker)
 
 
 def end(run: str) -> None:
     """End all worker processes of a run in this Dask worker."""
-    _bench.end(run)
+    _stock.end(run)

@@ -7,15 +7,15 @@ the coordinator (an end, Ctrl-C, `kill -9`), no worker stays behind.
 
 from __future__ import annotations
 
-import atexit
-from collections.abc import Generator, Iterable, Iterator
-from multiprocessing.connection import wait
+import queue
+from collections.abc import Generator, Iterable
 from threading import Event
 
 from workbench.base.errors import InputError
+from workbench.base.process import Inbox
 from workbench.studies.attempt import Outcome
-from workbench.studies.executors import PULSE, Limits
-from workbench.studies.executors.worker import WorkerProcess
+from workbench.studies.executors import Limits
+from workbench.studies.executors.worker import WorkerProcess, next_outcomes
 from workbench.studies.source import Source
 from workbench.studies.trials import Trial
 
@@ -44,61 +44,26 @@ class Local:
         InputError
             When workers cannot load the study, or cannot start.
         """
+        inbox: Inbox = queue.SimpleQueue()
+        workers = [WorkerProcess(source, limits, inbox) for _ in range(self.processes)]
         waiting = iter(trials)
-        workers: list[WorkerProcess] = []
-
-        def kill() -> None:
-            for worker in workers:
-                worker.kill()
-
-        # Python waits for child processes at its end, before it drops a generator half used.
-        atexit.register(kill)
         try:
             while True:
-                self._hand_out(waiting, stop, workers, source, limits)
+                for worker in workers:
+                    if worker.trial is None and not stop.is_set():
+                        trial = next(waiting, None)
+                        if trial is None:
+                            break
+                        worker.give(trial)
                 busy = [worker for worker in workers if worker.trial is not None]
                 if not busy:
-                    break
-                yield from _outcomes(busy)
-            for worker in workers:
-                worker.dismiss()
-            for worker in workers:
-                worker.leave()
+                    return
+                ended = False
+                for outcome in next_outcomes(busy, inbox):
+                    ended = True
+                    yield outcome
+                if not ended:
+                    yield None
         finally:
-            kill()
-            atexit.unregister(kill)
-
-    def _hand_out(
-        self,
-        waiting: Iterator[Trial],
-        stop: Event,
-        workers: list[WorkerProcess],
-        source: Source,
-        limits: Limits,
-    ) -> None:
-        """Give a trial to each idle worker; start a worker only when there is a trial for it."""
-        for at in range(self.processes):
-            if stop.is_set():
-                return
-            if at < len(workers) and workers[at].trial is not None:
-                continue
-            trial = next(waiting, None)
-            if trial is None:
-                return
-            if at == len(workers):
-                workers.append(WorkerProcess(source, limits))
-            workers[at].give(trial)
-
-
-def _outcomes(busy: list[WorkerProcess]) -> Iterator[Outcome | None]:
-    """Wait a moment, then yield what has ended; None if nothing has."""
-    patience = min(PULSE, *(max(worker.patience, 0.0) for worker in busy))
-    wait([one for worker in busy for one in worker.waits], patience)
-    ended = False
-    for worker in busy:
-        outcome = worker.look()
-        if outcome is not None:
-            ended = True
-            yield outcome
-    if not ended:
-        yield None
+            for worker in workers:
+                worker.kill()

@@ -10,7 +10,9 @@ from msgspec import Meta
 from workbench.base.state import Coin, Count, Id, RandomState, State, check
 from workbench.learning.schedule import KINDS, Kind, Schedule
 from workbench.learning.sets import Vote
-from workbench.learning.vetting import Removal, Vetting
+
+COUNTED = ("asked", "received", "missing", "unlabelled")
+"""What every learner counts of labels."""
 
 
 class Coins(NamedTuple):
@@ -60,7 +62,7 @@ class SavedStream(State, frozen=True):
     testers: tuple[SavedTester, ...]
     pending: Pending | None
 
-    counted: ClassVar[tuple[str, ...]] = ("asked", "received", "missing", "unlabelled")
+    counted: ClassVar[tuple[str, ...]] = COUNTED
 
     @property
     def size(self) -> int:
@@ -103,60 +105,3 @@ class SavedStream(State, frozen=True):
                 len(set(now.workers)) == len(now.workers) and max(now.workers, default=0) < M,
                 f"pending.workers are no {M} or fewer different workers",
             )
-
-
-class SavedWorker(State, frozen=True):
-    """A worker of `LsOl`: rank among equals, whether she is asked, rounds she differed in."""
-
-    name: str
-    order: Coin
-    present: bool
-    differed: Count
-    rounds: Count
-
-    def __post_init__(self) -> None:
-        check(self.differed <= self.rounds, f"differed in {self.differed} of {self.rounds} rounds")
-
-
-class SavedLsOlTester(SavedTester, frozen=True):
-    """A tester of `LsOl`: also when it may be assigned again, and whether somebody is owed it."""
-
-    ready: Annotated[int, Meta(ge=0)]
-    owed: bool
-
-
-class LsOlState(SavedStream, frozen=True):
-    """All that `LsOl` needs to go on."""
-
-    service: ClassVar[str] = "ls-ol"
-    version: ClassVar[int] = 1
-    counted: ClassVar[tuple[str, ...]] = (*SavedStream.counted, "late_used", "late_ignored")
-
-    workers: tuple[SavedWorker, ...]
-    testers: tuple[SavedLsOlTester, ...]
-    delay: Count
-    vetting: Vetting | None
-    removed: tuple[Removal, ...]
-
-    @property
-    def size(self) -> int:
-        """M."""
-        return len(self.workers)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        names = [one.name for one in self.workers]
-        check(len(set(names)) == len(names), "workers have a name twice")
-        rounds = max(one.rounds for one in self.workers)
-        check(
-            rounds <= self.steps - self.kinds["exploit"],
-            "workers have more rounds than kinds has steps that explore",
-        )
-        for k, one in enumerate(self.testers):
-            latest = self.steps + self.delay
-            check(one.ready <= latest, f"testers[{k}].ready is after step {latest}")
-        gone = {one.worker for one in self.removed}
-        check(len(gone) == len(self.removed), "removed names a worker twice")
-        for i in gone:
-            check(0 <= i < len(names), f"removed: worker {i} is none of {len(names)}")
-            check(not self.workers[i].present, f"removed: worker {i} is present")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import InputError
-from workbench.base.text import plain
+from workbench.base.text import cell, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,3 +77,28 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, list):
         return [_comparable(entry) for entry in value]
     return value
+
+
+def shown(value: Any, form: str = ".3f") -> str:
+    """Write a number; a dash where there is none."""
+    return "–" if value is None or math.isnan(value) else f"{value:{form}}"
+
+
+def facts(rows: Iterable[tuple[str, str]], width: int = 0, indent: str = "") -> list[str]:
+    """Write names and what is known, a line each, in two columns."""
+    listed = list(rows)
+    width = width or max(len(name) for name, _ in listed)
+    return [f"{indent}{name.ljust(width)} {value}" for name, value in listed]
+
+
+def names(values: Sequence[Any], most: int, more: str = ", …") -> str:
+    """List names, the first few of them."""
+    return ", ".join(cell(str(value)) for value in values[:most]) + (
+        more if len(values) > most else ""
+    )
+
+
+def page(head: str, *parts: str | Sequence[str], notes: Sequence[str]) -> str:
+    """Set a head, parts and notes one below the other, empty lines between."""
+    blocks = [part if isinstance(part, str) else "\n".join(part) for part in parts]
+    return "\n\n".join([head, *filter(None, blocks), "\n".join(f"- {note}" for note in notes)])

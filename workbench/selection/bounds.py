@@ -89,19 +89,10 @@ def interval(known: Scores, chosen: ArrayLike, *, confidence: float = 0.95) -> t
         An index out of range or repeated, a worker with fewer than two answers, nobody, or a
         confidence outside (0, 1).
     """
-    at = checks.indices("chosen", chosen, len(known))
+    at = known.workers(chosen, least=2)
     if not len(at):
         raise InputError("chosen is empty, and nobody has no score: give one worker or more")
-    if len(np.unique(at)) < len(at):
-        twice = int(np.argmax(np.bincount(at) > 1))
-        raise InputError(f"chosen names worker {twice} twice: give each once")
     n, L = known.answered[at].astype(np.float64), known.classes
-    if (n < 2).any():
-        j = int(at[np.argmax(n < 2)])
-        raise InputError(
-            f"chosen names worker {j}, who has {known.answered[j]} control answers: leave out who "
-            "has fewer than two"
-        )
     alpha = math.sqrt(math.log(2.0 / (1.0 - checks.inside("confidence", confidence))) / 2.0)
     reach = n * (L - 1) ** 2 / (n - 1)
     half = alpha * math.sqrt(np.mean(reach**2))

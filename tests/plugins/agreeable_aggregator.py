@@ -1,0 +1,28 @@
+"""An aggregator of one's own: the labels of the most agreeable workers count alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.voting import Aggregate, majority, weighted_majority
+from workbench.base.registry import Entry
+from workbench.base.seeds import Seed
+from workbench.crowd.votes import Votes
+
+
+def agreeable(votes: Votes, *, seed: Seed) -> Aggregate:
+    """Weigh each worker by how often she agrees with the majority, squared."""
+    first, m = majority(votes, seed=seed), len(votes.workers)
+    clear = ~first.tied[votes.task]
+    agreed = clear & (first.label[votes.task] == votes.label)
+    count = np.bincount(votes.worker, clear, minlength=m)
+    share = np.bincount(votes.worker, agreed, minlength=m) / np.maximum(count, 1)
+    found = weighted_majority(votes, share**2, per="worker", seed=seed)
+    found.info["weight"] = share**2
+    return found
+
+
+AGGREGATORS.register(
+    Entry("agreeable", agreeable, "workers weighed by agreement with the majority", "an example")
+)

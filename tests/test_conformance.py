@@ -1,0 +1,180 @@
+"""Everything in a registry, and three files of a user's own, keep to the contracts."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.voting import majority
+from workbench.assignment import POLICIES
+from workbench.assignment.policies import AssignmentPolicy, Greedy
+from workbench.base import registry
+from workbench.base.registry import load_plugin
+from workbench.learning.learners import LEARNERS, Thompson
+from workbench.learning.ls_ol import LsOl
+from workbench.selection import RULES
+from workbench.selection.rules import RuleOptions
+from workbench.studies.catalog import STUDIES
+from workbench.studies.study import Analysis
+from workbench.testing import (
+    check_aggregator,
+    check_learner,
+    check_policy,
+    check_rule,
+    check_study,
+)
+
+WHOLE = (
+    "gold-estimates",
+    "selection-bound",
+    "selection-figure-2",
+    "selection-sweep",
+    "toy-example",
+)
+"""Studies whose analysis needs their whole sweep."""
+PLUGINS = Path(__file__).parent / "plugins"
+
+
+@pytest.mark.parametrize("name", AGGREGATORS)
+def test_aggregators(name):
+    check_aggregator(AGGREGATORS[name].call)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_policies(name):
+    check_policy(POLICIES[name].call)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules(name):
+    check_rule(RULES[name].call)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_studies(name):
+    check_study(STUDIES[name].call, trials=None if name in WHOLE else 2)
+
+
+def test_every_entry_says_what_it_is():
+    for family in (AGGREGATORS, POLICIES, RULES, STUDIES):
+        assert all(entry.summary and entry.source for entry in family.values())
+
+
+@pytest.fixture
+def own(monkeypatch, tmp_path):
+    """Load a copy of a file of the user's; afterwards the registries are as before."""
+    monkeypatch.setattr(registry, "_loaded", {})
+    monkeypatch.setattr(registry, "_registered", {})
+    for family in (AGGREGATORS, POLICIES, STUDIES):
+        monkeypatch.setattr(family, "_entries", dict(family._entries))
+
+    def load(name):
+        path = tmp_path / name
+        shutil.copy(PLUGINS / name, path)
+        assert len(path.read_text().splitlines()) <= 60
+        load_plugin(path)
+
+    return load
+
+
+def test_a_users_own_files_keep_to_them_too(own):
+    own("agreeable_aggregator.py")
+    check_aggregator(AGGREGATORS["agreeable"].call)
+    own("fewest_labels_policy.py")
+    check_policy(POLICIES["fewest labels"].call)
+    own("redundancy_study.py")
+    check_study(STUDIES["redundancy"].call)
+
+
+class TestWhatIsBrokenIsFound:
+    def test_aggregators(self):
+        def random(votes, *, seed):
+            found = majority(votes, seed=np.random.default_rng())
+            found.label[:] = np.random.default_rng().integers(
+                0, len(votes.classes), len(found.label)
+            )
+            return found
+
+        def lazy(votes, *, seed):
+            found = majority(votes, seed=seed)
+            found.label[0] = 0
+            return found
+
+        def greedy(votes, *, seed):
+            found = majority(votes, seed=seed)
+            votes.label[:] = 0
+            return found
+
+        for broken in (random, lazy, greedy):
+            with pytest.raises(AssertionError):
+                check_aggregator(broken)
+
+    def test_policies(self):
+        class Everything(AssignmentPolicy):
+            def assign(self, worker):
+                return np.arange(len(self.setting.task_class))
+
+        class Nothing(AssignmentPolicy):
+            def assign(self, worker):
+                return np.zeros(0, dtype=np.int64)
+
+        class Moody(Greedy):
+            def __init__(self, setting, *, seed):
+                super().__init__(setting, seed=np.random.default_rng())
+
+        for broken in (Everything, Nothing, Moody):
+            with pytest.raises(AssertionError):
+                check_policy(broken)
+
+    def test_rules(self):
+        def generous(known, budget, options):
+            return RULES["top-skill"].call(known, budget + 1, RuleOptions(options.seed))
+
+        with pytest.raises(AssertionError, match="are chosen of"):
+            check_rule(generous)
+
+    def test_studies(self):
+        from dataclasses import replace
+
+        study = STUDIES["toy-example"].call
+
+        def random(params, streams):
+            return {
+                **study.trial(params, streams),
+                "noise": float(np.random.default_rng().random()),
+            }
+
+        def infinite(params, streams):
+            return {**study.trial(params, streams), "noise": float("inf")}
+
+        def silent(rows):
+            return Analysis()
+
+        for broken in (
+            replace(study, trial=random),
+            replace(study, trial=infinite),
+            replace(study, analyse=silent),
+        ):
+            with pytest.raises(AssertionError):
+                check_study(broken, trials=1)
+
+
+SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(partial(LEARNERS[name].call, SKILL) for name in LEARNERS),
+        lambda seed: LsOl(5, (1.0, 1.0), seed=seed),
+        lambda seed: Thompson(5, weighted=True, seed=seed),
+    ],
+    ids=[*LEARNERS, "LS_OL", "Thompson, weighted"],
+)
+def test_learners(make):
+    check_learner(make)

@@ -1,0 +1,188 @@
+"""Commands and their kinds of options, each said once."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from workbench.base.errors import InputError
+from workbench.base.registry import Registry, load_plugin
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Decorator = Callable[[Function], Function]
+
+
+class RegistryChoice(click.Choice[str]):
+    """A name of a registry, which is imported when it is asked for: `--plugin` adds to it.
+
+    Parameters
+    ----------
+    where
+        The registry, as "module:attribute".
+    """
+
+    def __init__(self, where: str) -> None:
+        self.where, self.case_sensitive = where, True
+
+    @property
+    def choices(self) -> Sequence[str]:  # type: ignore[override]
+        """The names registered by now."""
+        module, _, attribute = self.where.partition(":")
+        registry: Registry[Any] = getattr(importlib.import_module(module), attribute)
+        return tuple(registry)
+
+
+def command(
+    *examples: str, group: click.Group | None = None, name: str | None = None, **given: Any
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command, with `--seed` and `--json` after its own options.
+
+    Parameters
+    ----------
+    examples
+        Command lines for its help.
+    group
+        What it is a part of.
+    name
+        What it is called, where not as its function.
+    given
+        `draws` False: nothing is drawn, and `--seed` is taken so that scripts can pass it to every
+        command; None: it has a seed of its own. `plugins` True: `--plugin` as well.
+    """
+    lead = "\b\nExamples:\n" if len(examples) > 1 else "Example: "
+    epilog = lead + "\n".join(f"  {one}" if len(examples) > 1 else one for one in examples)
+    seed = {True: seed_option, False: idle_seed_option}.get(given.get("draws", True))
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        made = click.command(name, epilog=epilog)(function)
+        # What is added here comes last in the help.
+        common = [plugin_option] if given.get("plugins") else []
+        common += [*([seed] if seed else []), json_option]
+        for option in common:
+            made = option(made)
+            made.params.append(made.params.pop())
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return decorate
+
+
+def csv(name: str, help: str, **more: Any) -> Decorator[Any]:
+    """A table that is read: `--labels CSV`."""
+    return click.option(name, metavar="CSV", help=help, **more)
+
+
+def number(name: str, help: str, default: float | None = None, **more: Any) -> Decorator[Any]:
+    """A number: `--epsilon FLOAT`."""
+    return _defaulted(name, default, type=float, help=help, **more)
+
+
+def whole(
+    name: str,
+    help: str | None,
+    default: int | None = None,
+    *,
+    least: int = 0,
+    most: int | None = None,
+    **more: Any,
+) -> Decorator[Any]:
+    """A whole number from `least` on: `--trials INTEGER`."""
+    return _defaulted(name, default, type=click.IntRange(least, most), help=help, **more)
+
+
+def choice(
+    name: str, kinds: Sequence[str] | RegistryChoice, help: str, default: str | None = None
+) -> Decorator[Any]:
+    """One of some names: `--pool [recorded|all]`."""
+    kind = kinds if isinstance(kinds, RegistryChoice) else click.Choice(kinds)
+    return _defaulted(name, default, type=kind, help=help)
+
+
+def _defaulted(name: str, default: object, **given: Any) -> Decorator[Any]:
+    if default is not None:
+        given |= {"default": default, "show_default": True}
+    return click.option(name, **given)
+
+
+def flag(name: str, help: str) -> Decorator[Any]:
+    """On or off: `--exact`."""
+    return click.option(name, is_flag=True, help=help)
+
+
+def path(name: str, help: str, **more: Any) -> Decorator[Any]:
+    """A file or folder that is written or kept: `--out PATH`."""
+    return click.option(name, type=click.Path(path_type=Path), help=help, **more)
+
+
+def number_or_file(name: str, text: str) -> int | str:
+    """A whole number, or else the path of a table."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        return text
+    if text != digits:
+        raise InputError(f"{name} is {text}: give a whole number, 0 or more")
+    return int(text)
+
+
+def seconds(help: str, default: float | None = None) -> Decorator[Any]:
+    """`--time-limit SECONDS`."""
+    return number("--time-limit", help, default, metavar="SECONDS")
+
+
+def duplicates(help: str, default: str | None = "error") -> Decorator[Any]:
+    """`--duplicates`: which label counts when there are two."""
+    return choice("--duplicates", ("error", "first", "last"), help, default)
+
+
+def _load(_context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
+    for file in files:
+        load_plugin(file)
+
+
+plugin_option = click.option(
+    "--plugin",
+    metavar="FILE",
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_load,
+    help="Python file of your own that registers what it adds, by name. Repeatable.",
+)
+seed_option = whole("--seed", "Random seed.", 0)
+idle_seed_option = whole(
+    "--seed", "Taken by every command; nothing is drawn here.", expose_value=False
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on standard output."
+)
+store_option = path(
+    "--store",
+    "File that keeps the trials.",
+    default=Path("studies.sqlite"),
+    show_default=True,
+)
+FORMULATIONS = ("ip", "relaxation", "dual", "typed")
+
+
+def problem_options(function: Function) -> Function:
+    """Add FILE, `--formulation` and `--epsilon`."""
+    for option in (
+        number(
+            "--epsilon", "Error each task may have, in place of the file's epsilon or requirement."
+        ),
+        choice(
+            "--formulation",
+            FORMULATIONS,
+            "Integer program, its relaxation, the dual of that, or the relaxation over counts of "
+            "equal tasks and equal workers.",
+            "ip",
+        ),
+        click.argument("file", type=click.Path()),
+    ):
+        function = option(function)
+    return function

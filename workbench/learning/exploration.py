@@ -1,0 +1,294 @@
+"""When the runs of the engine explore, with which tester, and what these steps teach.
+
+When does not depend on what workers say. Without delay the steps that explore are even the same in
+all runs; only which tester is assigned again is a matter of chance. What they teach can then be
+computed for all steps together: the labels are there; the majority of each round follows, then the
+majority of each tester's rounds so far, then how often each worker's first labels agree with
+those. Only vetting has to go back: who is dropped changes the majorities that come after.
+
+Source: Liu, Liu (2015), Figure 1, O(t) and steps 2.1 to 2.3; 3.5.1 and 3.5.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.learning.draws import COINS, Draws
+from workbench.learning.schedule import Crossings, Phase, Schedule
+from workbench.learning.sets import Vote
+from workbench.learning.vetting import FACTOR, Removal, Vetting
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is played: see `simulate`; `phases` are the exploring ones."""
+
+    schedule: Schedule
+    phases: list[Phase]
+    vote: Vote
+    delay: int
+    vetting: Vetting | None
+    horizon: int
+
+
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """The exploring steps of some runs, run after run, E in all.
+
+    Attributes
+    ----------
+    runs
+        Which, shape (R,).
+    starts
+        Where each run's steps begin, shape (R + 1,).
+    run
+        Row of each step's run in `runs`, shape (E,).
+    step
+        t, shape (E,).
+    new
+        Whether it makes a new tester, else it is a retest, shape (E,).
+    first
+        Position of the step that made its tester, shape (E,).
+    coins
+        Shape (E, 5).
+    order
+        Of equal workers, shape (R, M).
+    """
+
+    runs: IntArray
+    starts: IntArray
+    run: IntArray
+    step: IntArray
+    new: BoolArray
+    first: IntArray
+    coins: FloatArray
+    order: FloatArray
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Where the steps of each run begin and end."""
+        return pairwise(self.starts.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What is known after each exploring step.
+
+    Attributes
+    ----------
+    label
+        Majority label of the step's round, shape (E,).
+    agreed, judged
+        On how many testers a worker agreed with y*, and of how many she labelled, shape (E, M).
+    voters
+        Who labelled the round, shape (E, M).
+    present
+        Who may be asked after it, shape (E, M).
+    removed
+        Workers dropped, for each run.
+    """
+
+    label: BoolArray
+    agreed: IntArray
+    judged: IntArray
+    voters: BoolArray
+    present: BoolArray
+    removed: tuple[tuple[Removal, ...], ...]
+
+
+def explore(draws: Draws, rules: Rules, runs: IntArray) -> Exploration:
+    """Lay out the exploring steps of some runs."""
+    if rules.delay > 1:
+        each = [_delayed(draws, rules, run) for run in runs.tolist()]
+        step, tester, coins, order = (list(parts) for parts in zip(*each, strict=True))
+    else:
+        phases = rules.phases
+        common = np.concatenate([np.arange(one.start, one.start + one.steps) for one in phases])
+        drawn = [draws.coins_at(run, common) for run in runs.tolist()]
+        order, coins = (list(parts) for parts in zip(*drawn, strict=True))
+        step = [common] * len(runs)
+        tester = list(_picks(phases, np.stack([one[:, 0] for one in coins])))
+    starts = np.cumsum([0, *map(len, step)])
+    # A tester's number is first met at the step that makes it.
+    made = [np.unique(one, return_index=True)[1] for one in tester]
+    first = [start + at[one] for start, at, one in zip(starts, made, tester, strict=False)]
+    arrival = np.concatenate(first)
+    return Exploration(
+        runs=runs,
+        starts=starts,
+        run=np.repeat(np.arange(len(runs)), np.diff(starts)),
+        step=np.concatenate(step),
+        new=arrival == np.arange(len(arrival)),
+        first=arrival,
+        coins=np.concatenate(coins),
+        order=np.stack(order),
+    )
+
+
+def _picks(phases: list[Phase], coin: FloatArray) -> IntArray:
+    """The tester of each exploring step, shape (R, n), numbered within the run."""
+    R, n = coin.shape
+    coin = np.ascontiguousarray(coin.T)
+    tester = np.empty((n, R), dtype=np.int64)
+    rounds = np.zeros((phases[-1].testers, R), dtype=np.int32)
+    every = np.arange(R)
+    e = settled = 0
+    for phase in phases:
+        if phase.kind == "new tester":
+            # All the others have had the rounds that were required at this time.
+            settled = phase.required
+        if phase.required == settled:
+            tester[e : e + phase.steps] = phase.testers - 1
+            rounds[phase.testers - 1] += phase.steps
+            e += phase.steps
+            continue
+        for _ in range(phase.steps):
+            # The first that has more candidates up to itself than the coin passes over.
+            passed = np.add.accumulate(rounds[: phase.testers] < phase.required, dtype=np.int32)
+            pick = np.add.reduce(passed <= coin[e] * passed[-1], out=tester[e])
+            rounds[pick, every] += 1
+            e += 1
+    return np.ascontiguousarray(tester.T)
+
+
+def _delayed(
+    draws: Draws, rules: Rules, run: int
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Exploring steps of one run where testers make us wait: step, tester, coins, order."""
+    T = rules.horizon
+    tests, repeats = Crossings(rules.schedule.d1, T), Crossings(rules.schedule.d2, T)
+    rng = draws.coins(run)
+    order = rng.random(draws.workers)
+    rounds: list[int] = []
+    ready: list[int] = []
+    steps: list[int] = []
+    testers: list[int] = []
+    tossed: list[FloatArray] = []
+    required, t, drawn = 1, 0, 0
+    while t < T:
+        while repeats.first(required) <= t:
+            required += 1
+        rise = repeats.first(required)
+        short = [k for k, done in enumerate(rounds) if done < required]
+        free = [k for k in short if ready[k] <= t]
+        if free or not (short or tests.first(len(rounds)) > t):
+            rng.bit_generator.advance((t - drawn) * COINS)  # type: ignore[attr-defined]
+            coin, drawn = rng.random(COINS), t + 1
+            k = free[int(coin[0] * len(free))] if free else len(rounds)
+            if k == len(rounds):
+                rounds.append(0)
+                ready.append(0)
+            rounds[k] += 1
+            ready[k] = t + 1 + int(coin[4] * rules.delay)
+            steps.append(t)
+            testers.append(k)
+            tossed.append(coin)
+            t += 1
+        elif short:
+            t = min(rise, *(ready[k] for k in short))
+        else:
+            t = min(rise, tests.first(len(rounds)))
+    return np.array(steps), np.array(testers), np.array(tossed), order
+
+
+def learn(draws: Draws, explored: Exploration, vetting: Vetting | None) -> Learnt:
+    """Say what is known after each exploring step."""
+    said = _round_labels(draws, explored)
+    coin = np.where(explored.new, explored.coins[:, 1], explored.coins[:, 2]) < 0.5
+    present = voters = np.ones_like(said)
+    label = _majorities(said, voters, coin)
+    removed: tuple[tuple[Removal, ...], ...] = ((),) * len(explored.runs)
+    if vetting is not None:
+        label, voters, present, removed = _vet(explored, said, label, coin, vetting)
+    star, before = _running_majorities(explored, label)
+    # The first round of a tester adds an agreement or nothing; later ones turn it or leave it.
+    at = np.flatnonzero(explored.new | (star != before))
+    first = explored.first[at]
+    agrees = (said[first] == star[at, None]).astype(np.int8)
+    gain = np.zeros(said.shape, dtype=np.int8)
+    gain[at] = np.where(explored.new[at, None], agrees, 2 * agrees - 1) * voters[first]
+    starts = explored.starts
+    judged = _within(starts, voters & explored.new[:, None])
+    return Learnt(label, _within(starts, gain), judged, voters, present, removed)
+
+
+def _within(starts: IntArray, added: np.ndarray[Any, Any]) -> IntArray:
+    """Sum up afresh in each run; `added` of shape (E, M)."""
+    # Worker by worker, each in a row of memory: that is several times as fast.
+    total = np.array(added.T, dtype=np.int64, order="C")
+    total[:, starts[1:-1]] -= np.add.reduceat(total, starts[:-1], axis=1)[:, :-1]
+    return np.cumsum(total, axis=1, out=total).T
+
+
+def _round_labels(draws: Draws, explored: Exploration) -> BoolArray:
+    """What all M workers say in each round, shape (E, M)."""
+    M = draws.workers
+    said = np.empty((len(explored.step), M), dtype=bool)
+    truth = np.empty(len(said), dtype=bool)
+    for run, (start, end) in zip(explored.runs.tolist(), explored, strict=True):
+        world = draws.world(run, explored.step[start:end])
+        right = world[:, 1:] < np.tile(draws.skill[run], 2)
+        said[start:end] = np.where(explored.new[start:end, None], right[:, :M], right[:, M:])
+        truth[start:end] = world[:, 0] < 0.5
+    # Right labels are the truth of the tester, wrong ones its opposite.
+    if draws.relabel == "identical":
+        said = said[explored.first]
+    said ^= ~truth[explored.first, None]
+    return said
+
+
+def _majorities(said: BoolArray, voters: BoolArray, coin: BoolArray) -> BoolArray:
+    ahead = 2 * (said & voters).sum(axis=1) - voters.sum(axis=1)
+    return np.where(ahead == 0, coin, ahead > 0)
+
+
+def _running_majorities(explored: Exploration, label: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """y* of each step's tester, after the step and before it, shape (E,)."""
+    order = np.argsort(explored.first, kind="stable")
+    began = np.searchsorted(explored.first[order], explored.first[order])
+    sorted_label = label[order]
+    ones = np.cumsum(sorted_label, dtype=np.int64)
+    ones -= ones[began] - sorted_label[began]
+    ahead = 2 * ones - (np.arange(len(order)) - began + 1)
+    sorted_star = np.where(ahead == 0, explored.coins[order, 3] < 0.5, ahead > 0)
+    star, before = np.empty((2, len(order)), dtype=bool)
+    star[order], before[order] = sorted_star, np.roll(sorted_star, 1)
+    return star, before
+
+
+def _vet(
+    explored: Exploration, said: BoolArray, label: BoolArray, coin: BoolArray, vetting: Vetting
+) -> tuple[BoolArray, BoolArray, BoolArray, tuple[tuple[Removal, ...], ...]]:
+    """Drop workers one after the other; each removal changes the majorities that follow."""
+    R, M = explored.order.shape
+    voters, present = np.ones((2, *said.shape), dtype=bool)
+    removed: list[list[Removal]] = [[] for _ in range(R)]
+    position = np.arange(len(label))
+    rounds = position - explored.starts[explored.run] + 1
+    last = explored.starts[:-1] - 1
+    going = np.ones(R, dtype=bool)
+    while M > 1 and going.any():
+        differed = _within(explored.starts, said != label[:, None])
+        top = np.sort(np.where(present, differed, -1), axis=1)[:, -2:]
+        exponent = FACTOR[vetting.variant] * ((top[:, 1] - top[:, 0]) / rounds) ** 2 * rounds
+        drop = (exponent > vetting.exponent) & (present.sum(axis=1) > vetting.least)
+        drop &= going[explored.run] & (position > last[explored.run])
+        at = np.flatnonzero(drop)
+        dropping, first = np.unique(explored.run[at], return_index=True)
+        going[:] = False
+        going[dropping] = True
+        for row, e in zip(dropping.tolist(), at[first].tolist(), strict=True):
+            worst = vetting.worst(differed[e], np.full(M, rounds[e]), present[e])
+            assert worst is not None
+            removed[row].append(Removal(worst.worker, worst.error, int(explored.step[e])))
+            end = int(explored.starts[row + 1])
+            present[e:end, worst.worker] = False
+            voters[e + 1 : end, worst.worker] = False
+            last[row] = e
+        label = _majorities(said, voters, coin)
+    return label, voters, present, tuple(tuple(one) for one in removed)

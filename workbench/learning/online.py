@@ -1,0 +1,307 @@
+"""Asking and telling, task by task: what all who learn whom to ask have in common.
+
+ask = learner.ask(task)                              # whom to ask, about which task
+answer = learner.tell({i: label_of(i, ask.task) for i in ask.workers})
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from workbench.accuracy.majority import majority_accuracy
+from workbench.base import checks
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
+from workbench.base.state import Id, identifier
+from workbench.learning.saved import COUNTED, Pending
+from workbench.learning.schedule import KINDS, Kind
+from workbench.learning.sets import Vote
+
+Task = Id
+"""A task's name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """Whom to ask what, now.
+
+    Attributes
+    ----------
+    task
+        The task to be labelled: the arriving one, or at a retest an earlier tester.
+    workers
+        Indices of those to ask; of an exploiting step best first.
+    kind
+        "new tester", "retest" or "exploit".
+    """
+
+    task: Task
+    workers: IntArray
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class TaskLabel:
+    """The label of the arriving task.
+
+    Attributes
+    ----------
+    task, label
+        The arriving task and its label, 0 or 1.
+    confidence
+        Estimated probability that the label is right, by the estimates before this step: π̂ of
+        those who answered, or with weights the posterior probability; ½ for a drawn label.
+    kind
+        What the step did. At a retest the label is drawn.
+    revised
+        At a retest the tester and its label y* by all its rounds so far, else None.
+    """
+
+    task: Task
+    label: int
+    confidence: float
+    kind: Kind
+    revised: tuple[Task, int] | None = None
+
+
+class OnlineLearner:
+    """Asking, telling and voting; whom to ask and what to learn is for subclasses.
+
+    A label that is missing does not vote; a task without labels gets a drawn one. Workers with
+    equal estimates are ranked in an order drawn once, at the start.
+
+    Parameters
+    ----------
+    workers
+        How many, or their names; 1 or more.
+    vote
+        How the labels of an exploiting step become one.
+    seed
+        Of ties and draws.
+
+    Raises
+    ------
+    InputError
+        No workers, or a name twice.
+    """
+
+    stream_name: ClassVar[str] = "policy coins"
+    counted: ClassVar[tuple[str, ...]] = COUNTED
+
+    def __init__(self, workers: int | Sequence[str], vote: Vote, seed: Seed) -> None:
+        self.names = _names(workers)
+        self.vote = vote
+        self.step = 0
+        self.counts = dict.fromkeys(self.counted, 0)
+        self.kinds: dict[Kind, int] = dict.fromkeys(KINDS, 0)
+        self._rng = stream(seed, self.stream_name)
+        self._order = self._rng.random(len(self.names))
+        self._tasks: dict[Task, int] = {}
+        self._pending: Pending | None = None
+
+    def _estimates_for(self, now: Pending) -> FloatArray:
+        """p̂ by which the arriving task is labelled, shape (M,)."""
+        raise NotImplementedError
+
+    def _learn(self, given: IntArray, now: Pending, label: int) -> tuple[Task, int] | None:
+        """Learn from labels, shape (M,), −1 for none; give the tester that was labelled again."""
+        raise NotImplementedError
+
+    def _arriving(self) -> Task:
+        """The task that arrived last."""
+        return next(reversed(self._tasks))
+
+    def _asked_task(self, now: Pending) -> Task:  # noqa: ARG002
+        """The task that the labels to be told are for."""
+        return self._arriving()
+
+    def _new(self, task: Task) -> Task:
+        """Check the name of an arriving task."""
+        if self._pending is not None:
+            waiting = self._asked_task(self._pending)
+            raise InputError(f"task {waiting!r} waits for its labels: tell them first")
+        task = identifier("task", task)
+        if task in self._tasks:
+            raise InputError(f"task {task!r} has been here: give each task a name of its own")
+        return task
+
+    def _wait(self, task: Task, pending: Pending) -> Ask:
+        """Wait for the labels of a step."""
+        self._tasks[task] = len(self._tasks)
+        self._pending = pending
+        self.counts["asked"] += len(pending.workers)
+        workers = np.array(pending.workers, dtype=np.int64)
+        return Ask(self._asked_task(pending), workers, pending.kind)
+
+    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
+        """Take the labels of those who were asked; label the arriving task.
+
+        Parameters
+        ----------
+        labels
+            By index or name of the worker, 0 or 1; or an array of shape (M,) with −1 where there
+            is no label. Workers left out have not answered.
+
+        Raises
+        ------
+        InputError
+            Nobody was asked, a label other than 0 or 1, or one by somebody who was not asked.
+        """
+        now = self._pending
+        if now is None:
+            raise InputError("no task waits for labels: ask first")
+        given = given_labels(labels, now.workers, len(self.names), self._index)
+        received = int(np.count_nonzero(given >= 0))
+        if now.kind == "retest":
+            label, confidence = int(now.coins.label < 0.5), 0.5
+        else:
+            vote = self.vote if now.kind == "exploit" else Vote()
+            label, confidence = decide(vote, given, self._estimates_for(now), now.coins.label)
+        revised = self._learn(given, now, label)
+        self.counts["received"] += received
+        self.counts["missing"] += len(now.workers) - received
+        self.counts["unlabelled"] += not received and now.kind != "retest"
+        self.kinds[now.kind] += 1
+        self._pending = None
+        self.step += 1
+        return TaskLabel(self._arriving(), label, confidence, now.kind, revised)
+
+    def _index(self, worker: object) -> int:
+        """Find a worker by name or index."""
+        if isinstance(worker, str) and worker in self.names:
+            return self.names.index(worker)
+        whole = isinstance(worker, (int, np.integer)) and not isinstance(worker, bool)
+        if whole and 0 <= worker < len(self.names):  # type: ignore[operator]
+            return int(worker)  # type: ignore[call-overload, no-any-return]
+        raise InputError(
+            f"worker {checks.show(worker)} is unknown: give an index from 0 to "
+            f"{len(self.names) - 1}"
+        )
+
+
+def _names(workers: int | Sequence[str]) -> tuple[str, ...]:
+    if isinstance(workers, (int, np.integer)):
+        return tuple(str(i) for i in range(checks.count("workers", workers, 1)))
+    if isinstance(workers, str) or not len(workers):
+        raise InputError(
+            f"workers is {checks.show(workers)}: give their number, or a list of their names"
+        )
+    for k, name in enumerate(workers):
+        if not isinstance(name, str):
+            raise InputError(
+                f"workers[{k}] is {checks.show(name)}: give names, texts; a number is an index"
+            )
+    names = tuple(str(identifier("worker", name)) for name in workers)
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise InputError(f"workers names {twice!r} twice: give each a name of its own")
+    return names
+
+
+def given_labels(
+    labels: Mapping[int, int] | ArrayLike,
+    asked: Sequence[int] | None,
+    workers: int,
+    index: Callable[[object], int],
+) -> IntArray:
+    """Check the labels of those who were asked.
+
+    Parameters
+    ----------
+    labels
+        By worker, a mapping or a Series; or an array of shape (M,). 0, 1, or −1 for none.
+    asked
+        Indices; None for anybody.
+    workers
+        M.
+    index
+        Finds the index of who is named in a mapping.
+
+    Returns
+    -------
+    Shape (M,), −1 for none.
+
+    Raises
+    ------
+    InputError
+        A label other than 0 or 1, two of one worker, or one by somebody who was not asked.
+    """
+    given = np.full(workers, -1, dtype=np.int64)
+    if isinstance(labels, (Mapping, pd.Series)):
+        named: set[int] = set()
+        for worker, label in labels.items():
+            i = index(worker)
+            if i in named:
+                raise InputError(f"labels has worker {checks.show(worker)} twice: give one label")
+            known = isinstance(label, (int, np.bool_)) or checks.is_number(label)
+            if not known or label not in (-1, 0, 1):
+                raise InputError(
+                    f"labels[{checks.show(worker)}] is {checks.show(label)}: give 0 or 1, "
+                    "or -1 for none"
+                )
+            named.add(i)
+            given[i] = label
+    else:
+        array = checks.floats("labels", labels)
+        if array.shape != (workers,):
+            raise InputError(
+                f"labels has shape {array.shape}: give one for each of {workers} workers, "
+                "−1 for none"
+            )
+        fit = (array == -1) | (array == 0) | (array == 1)
+        if not fit.all():
+            at = int(fit.argmin())
+            raise InputError(f"labels[{at}] is {array[at]:g}: give 0 or 1, or -1 for none")
+        given[:] = array
+    if asked is not None:
+        others = given >= 0
+        others[list(asked)] = False
+        if others.any():
+            raise InputError(
+                f"labels[{int(others.argmax())}] is of a worker who was not asked: leave her out "
+                "(−1)"
+            )
+    return given
+
+
+def decide(vote: Vote, given: IntArray, estimate: FloatArray, coin: float) -> tuple[int, float]:
+    """Label a task, (label, confidence).
+
+    Parameters
+    ----------
+    vote
+        The rule.
+    given
+        Labels, shape (M,), −1 for none.
+    estimate
+        p̂, shape (M,).
+    coin
+        Uniform on [0, 1): below ½ it says 1. It decides where the vote does not.
+
+    Returns
+    -------
+    The label, and the estimated probability that it is right: π̂ of those who answered, or with
+    weights the posterior probability; ½ where the coin decided.
+    """
+    if not vote.weighted:
+        even = 2 * np.count_nonzero(given == 1) == np.count_nonzero(given >= 0)
+        confidence = 0.5 if even else majority_accuracy(estimate[given >= 0])
+        return majority_label(given, coin), confidence
+    margin = float(vote.margins(given[None], estimate[None])[0])
+    if not margin:
+        return int(coin < 0.5), 0.5
+    return int(margin > 0), 1.0 / (1.0 + math.exp(-abs(margin)))
+
+
+def majority_label(given: IntArray, coin: float) -> int:
+    """Label of most, −1 for none; the coin's (1 below ½) where they are even."""
+    ahead = 2 * np.count_nonzero(given == 1) - np.count_nonzero(given >= 0)
+    return int(ahead > 0) if ahead else int(coin < 0.5)
