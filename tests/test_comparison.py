@@ -12,6 +12,8 @@ from workbench.comparison import (
     COLUMNS,
     METHODS,
     ONLINE_POLICIES,
+    CompareOptions,
+    RecordedOptions,
     compare,
     recorded,
     simulated,
@@ -27,7 +29,10 @@ def instance(**changes):
 
 
 def rows(given, **options):
-    return {row.method: row for row in compare(given, seed=np.random.SeedSequence(4), **options)}
+    return {
+        row.method: row
+        for row in compare(given, seed=np.random.SeedSequence(4), options=CompareOptions(**options))
+    }
 
 
 def test_every_method_once_in_order():
@@ -112,10 +117,7 @@ def test_unknown_truth_is_not_scored():
         columns=["task", "worker", "label"],
     )
     gold = pd.Series({f"t{i}": "ab"[i % 2] for i in range(6)}, name="gold")
-    given = recorded(
-        labels, gold, control=2, gamma=0.5, gold_tasks=2, epsilon=0.4,
-        seed=np.random.SeedSequence(1),
-    )  # fmt: skip
+    given = recorded(labels, gold, RecordedOptions(2, 0.5, 2, 0.4), seed=np.random.SeedSequence(1))
     assert len(given.tasks) == 10
     row = rows(given)["offline IP"]
     assert row.error_measured == 0

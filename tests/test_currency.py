@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem
 from tests.assignment.test_assignment_policies import crowd
-from workbench.accuracy.priced_set import best_set_with_costs
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.make_plan import make_plan
+from workbench.assignment.make_plan import AssignmentTerms, make_plan
 from workbench.assignment.policies import Setting, play
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.session import AssignmentSession
@@ -239,17 +238,6 @@ class TestSelection:
         assert first.score == other.score
         assert other.spent == pytest.approx(first.spent * unit)
 
-    @given(seed=st.integers(0, 10**6), unit=UNITS)
-    @settings(max_examples=60, deadline=None)
-    def test_best_set_with_costs(self, seed, unit):
-        rng = np.random.default_rng(seed)
-        m = int(rng.integers(1, 12))
-        skill, cost, price = rng.integers(4, 10, m) / 10, prices(rng, m, seed), 0.01 + seed % 7 / 50
-        first = best_set_with_costs(skill, cost, price)
-        other = best_set_with_costs(skill, cost * unit, price / unit)
-        assert first.workers.tolist() == other.workers.tolist()
-        assert other.cost == pytest.approx(first.cost * unit)
-
 
 class TestSolve:
     """Every formulation and method buys the same labels, also where many plans are equally good."""
@@ -321,7 +309,7 @@ def test_plan(unit):
     tasks = pd.Series({f"t{i}": "ab"[i % 2] for i in range(6)})
     cost = pd.DataFrame(rng.uniform(0.5, 2, (9, 2)), index=skills.index, columns=["a", "b"])
     first, other = (
-        make_plan(skills, tasks, capacity=4, epsilon=0.3, costs=cost * factor, time_limit=None)
+        make_plan(skills, tasks, AssignmentTerms(4, 0.3, cost * factor), time_limit=None)
         for factor in (1.0, unit)
     )
     assert other.solution.objective == pytest.approx(first.solution.objective * unit)

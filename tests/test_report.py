@@ -302,7 +302,7 @@ def test_records_without_a_plan(store):
 
 def test_trials_in_quarantine_are_told(store, monkeypatch):
     fill(store, Source.of(TOYS))
-    monkeypatch.setattr(Store, "quarantined", lambda self, study: {"0" * 64: "checksum"})
+    monkeypatch.setattr(Store, "quarantined", lambda self, study=None: {"0" * 64: "checksum"})
     assert "1 trial set aside because the record was damaged" in text(page(store))
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
 from workbench.aggregation.message_passing import message_passing
 from workbench.aggregation.voting import Aggregate, linear_weights, majority, weighted_majority
 from workbench.assignment import POLICIES
-from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
+from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.policies import ArrivingWorker, Setting, play
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import OnInfeasible, offline_weights
@@ -198,24 +198,45 @@ def simulated(
     )  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False)
+class RecordedOptions:
+    """How a recorded crowd is made into an instance.
+
+    Attributes
+    ----------
+    control
+        How many, or which share, of the tasks with gold serve as control tasks.
+    gamma
+        γ: a share γ/(1+γ) of the workers, drawn at random, is the preliminary sample.
+    gold_tasks
+        s, gold tasks asked of a worker by type.
+    epsilon
+        ε, the error each task may have.
+    task_types, capacity, costs
+        Type by task, M by worker or for all, price by worker and type; None for a single type, no
+        limit, 1.
+    """
+
+    control: float
+    gamma: float
+    gold_tasks: int
+    epsilon: float
+    task_types: pd.Series[Any] | None = None
+    capacity: pd.Series[Any] | int | None = None
+    costs: pd.DataFrame | None = None
+
+
 def recorded(
     labels: pd.DataFrame,
     gold: pd.Series[Any],
+    options: RecordedOptions,
     *,
-    control: float,
-    gamma: float,
-    gold_tasks: int,
-    epsilon: float,
     seed: np.random.SeedSequence,
-    task_types: pd.Series[Any] | None = None,
-    capacity: pd.Series[Any] | int | None = None,
-    costs: pd.DataFrame | None = None,
 ) -> ComparedCrowd:
     """An instance of recorded labels: what was never recorded cannot be assigned.
 
-    Part of the gold serves as control tasks; a share γ/(1+γ) of the workers, drawn at random,
-    is the preliminary sample. Nobody knows the true skills: the offline methods get the share
-    of right answers on all gold, one right and one wrong answer added.
+    Nobody knows the true skills: the offline methods get the share of right answers on all gold,
+    one right and one wrong answer added.
 
     Raises
     ------
@@ -223,26 +244,30 @@ def recorded(
         For data the adaptive model is not made for (not two classes, no gold), or when no task
         can be covered at this ε.
     """
-    chosen, _ = split_gold(gold, control=control, seed=seed)
-    source = RecordedLabels(labels, gold, control=chosen, task_types=task_types)
-    workers = len(source.workers)
+    chosen, _ = split_gold(gold, control=options.control, seed=seed)
+    source = RecordedLabels(labels, gold, control=chosen, task_types=options.task_types)
+    workers, gamma = len(source.workers), options.gamma
     preliminary = round(gamma / (1 + gamma) * workers)
     if not 0 < preliminary < workers:
         raise InputError(
             f"gamma is {gamma:g}: it leaves {preliminary} of {workers} workers for the sample; "
             "give a share that leaves some for both"
         )
+    capacity = len(source.tasks) if options.capacity is None else options.capacity
+    price = None
+    if options.costs is not None:
+        price = align.prices(source.workers, source.task_types, options.costs)
     return _within_reach(
         ComparedCrowd(
             source,
             _hindsight(source),
-            align.capacities(source.workers, len(source.tasks) if capacity is None else capacity),
+            align.capacities(source.workers, capacity),
             random_permutation(workers, seed=seed),
             preliminary,
-            gold_tasks,
-            epsilon,
+            options.gold_tasks,
+            options.epsilon,
             np.arange(len(source.tasks)),
-            price=None if costs is None else align.prices(source.workers, source.task_types, costs),
+            price=price,
             notes=(
                 "true skills are unknown: the offline methods and the predicted errors take the "
                 "share of right answers on all gold (one right, one wrong added)",
@@ -253,7 +278,6 @@ def recorded(
 
 def _hindsight(source: RecordedLabels) -> FloatArray:
     """Share of right labels on all gold, control and evaluation, add-one smoothed, (T, W)."""
-    shape = source.control_answered.shape
     correct, answered = source.control_correct.copy(), source.control_answered.copy()
     assert source.available is not None
     task, worker = np.nonzero(source.available & (source.truth >= 0)[:, None])
@@ -261,7 +285,6 @@ def _hindsight(source: RecordedLabels) -> FloatArray:
     at = (source.task_type[task], worker)
     np.add.at(answered, at, 1)
     np.add.at(correct, at, right.astype(np.int64))
-    assert correct.shape == shape
     return estimate_skills(correct, answered, prior=(1.0, 1.0)).skill
 
 
@@ -306,14 +329,33 @@ class Assigned:
     gold: IntArray | None = None
 
 
+@dataclass(frozen=True)
+class CompareOptions:
+    """How the methods are run.
+
+    Attributes
+    ----------
+    time_limit
+        Seconds for the integer program.
+    on_infeasible
+        What the adaptive algorithm does when its sample cannot cover the tasks.
+    iterations
+        Of message passing.
+    threads
+        Of the solver.
+    """
+
+    time_limit: float = 20.0
+    on_infeasible: OnInfeasible = "relax"
+    iterations: int = 10
+    threads: int = 1
+
+
 def compare(
     instance: ComparedCrowd,
     *,
     seed: np.random.SeedSequence,
-    time_limit: float = 20.0,
-    on_infeasible: OnInfeasible = "relax",
-    iterations: int = 10,
-    threads: int = 1,
+    options: CompareOptions | None = None,
 ) -> Iterator[ComparisonRow]:
     """Run every method on one instance, a row at a time.
 
@@ -321,12 +363,6 @@ def compare(
     ----------
     seed
         Of the methods; the instance has its own.
-    time_limit
-        Seconds for the integer program.
-    on_infeasible
-        What the adaptive algorithm does when its sample cannot cover the tasks.
-    iterations
-        Of message passing.
 
     Yields
     ------
@@ -334,59 +370,74 @@ def compare(
         In the order of `methods()`. The lower bound is the integer program's, the same for every
         method that buys labels; relaxation and dual stand beside their own.
     """
+    options = options or CompareOptions()
+    limits: dict[str, Any] = {"time_limit": options.time_limit, "threads": options.threads}
     names = methods()
     seeds = dict(zip(names, seed.spawn(len(names)), strict=True))
     problem = instance.problem(instance.main)
-    exact = solve(problem, "ip", time_limit=time_limit, threads=threads)
-    relaxed = solve(problem, "typed")
-    bound = _lower_bound(exact, relaxed)
-    yield _exact_row("offline IP", instance, exact, bound, seeds["offline IP"])
-    yield _relaxed_row("relaxation", relaxed)
-    yield _relaxed_row("dual", solve(problem, "dual", time_limit=time_limit, threads=threads))
-    if relaxed.termination is not Termination.INFEASIBLE:
-        yield _row(
-            "primal approximation", instance, bound, seeds["primal approximation"],
-            partial(_offline_heuristic, instance, problem, seeds["primal approximation"]),
-        )  # fmt: skip
+    exact, relaxed = solve(problem, "ip", **limits), solve(problem, "typed")
+    bounds = [s.bound for s in (exact, relaxed) if s.bound is not None]
+    bound = max(bounds, default=None)
+
+    def row(
+        method: str,
+        buy: Callable[[], Assigned],
+        vote: VoteRule = _weighted,
+        *,
+        exact_error: bool = True,
+        before: float = 0.0,
+    ) -> ComparisonRow:
+        """Buy the labels and vote, timed; `before` are seconds spent already."""
+        rng = generator(seeds[method].spawn(1)[0])
+        started = time.perf_counter()
+        bought = buy()
+        votes = collect(instance.source, instance.tasks[bought.task], bought.worker)
+        outcome = vote(votes, bought.weight, rng)
+        seconds = time.perf_counter() - started + before
+        return replace(
+            _measured(method, instance, bought, outcome, exact_error),
+            lower_bound=bound,
+            ratio=_ratio(_price(instance, bought), bound),
+            seconds=seconds,
+        )
+
+    if exact.assignment is None:
+        yield ComparisonRow("offline IP", lower_bound=bound, seconds=exact.seconds)
     else:
+        chosen = exact.assignment > 0.5
+        yield row("offline IP", lambda: _offline(instance, chosen), before=exact.seconds)
+    yield _relaxed_row("relaxation", relaxed)
+    yield _relaxed_row("dual", solve(problem, "dual", **limits))
+    if relaxed.termination is Termination.INFEASIBLE:
         yield ComparisonRow("primal approximation")
+    else:
+        own = seeds["primal approximation"]
+        yield row("primal approximation", lambda: _offline(instance, _algorithm_1(problem, own)))
     started = time.perf_counter()
     answers = instance.source.gold_answers(instance.order, instance.gold, seed=seed)
-    adaptive = _adaptive(instance, answers, on_infeasible, seeds["adaptive"])
-    elapsed = time.perf_counter() - started
-    yield _row(
-        "adaptive", instance, bound, seeds["adaptive"],
-        partial(_adaptive_labels, instance, adaptive, answers), extra_seconds=elapsed,
-    )  # fmt: skip
-    budget = adaptive.labels_gold + adaptive.labels_task
-    voters: dict[str, Callable[[Votes, FloatArray, np.random.Generator], Aggregate]] = {
-        "random + message passing": lambda votes, _, rng: message_passing(
-            votes, iterations=iterations, seed=rng
-        ),
-        "random + majority": lambda votes, _, rng: majority(votes, seed=rng),
-        "random + weighted majority": lambda votes, weight, rng: weighted_majority(
-            votes, weight, seed=rng
-        ),
-    }
-    for method, vote in voters.items():
-        known = answers if method.endswith("weighted majority") else None
-        # One graph for majority and message passing: they differ in the vote alone.
-        graph = seeds["random + majority" if known is None else method]
-        yield _row(
-            method, instance, bound, seeds[method],
-            partial(_random_labels, instance, budget, known, graph),
-            vote, exact_error=method != "random + message passing",
-        )  # fmt: skip
-    for method in (*ONLINE_POLICIES, *POLICIES.added()):
-        yield _row(
-            method, instance, bound, seeds[method],
-            partial(_policy_labels, instance, answers, method, on_infeasible, seeds[method]),
-        )  # fmt: skip
+    bought = _adaptive(instance, answers, options.on_infeasible, seeds["adaptive"])
+    yield row("adaptive", lambda: bought, before=time.perf_counter() - started)
+    budget = len(bought.task) + int(answers.answered.sum())
+    # One graph for majority and message passing: they differ in the vote alone.
+    graph, voted = seeds["random + majority"], "random + weighted majority"
+
+    def passing(votes: Votes, _: FloatArray, rng: np.random.Generator) -> Aggregate:
+        return message_passing(votes, iterations=options.iterations, seed=rng)
+
+    alone = partial(_random_labels, instance, budget, None, graph)
+    yield row("random + message passing", alone, passing, exact_error=False)
+    yield row("random + majority", alone, lambda votes, _, rng: majority(votes, seed=rng))
+    yield row(voted, partial(_random_labels, instance, budget, answers, seeds[voted]))
+    for name in (*ONLINE_POLICIES, *POLICIES.added()):
+        policy = partial(_policy_labels, instance, answers, name, options.on_infeasible)
+        yield row(name, partial(policy, seeds[name]))
 
 
-def _lower_bound(exact: Solution, relaxed: Solution) -> float | None:
-    known = [s.bound for s in (exact, relaxed) if s.bound is not None]
-    return max(known) if known else None
+VoteRule: TypeAlias = Callable[[Votes, FloatArray, np.random.Generator], Aggregate]
+
+
+def _weighted(votes: Votes, weight: FloatArray, rng: np.random.Generator) -> Aggregate:
+    return weighted_majority(votes, weight, seed=rng)
 
 
 def _ratio(objective: float | None, bound: float | None) -> float | None:
@@ -395,49 +446,34 @@ def _ratio(objective: float | None, bound: float | None) -> float | None:
 
 def _relaxed_row(method: str, solution: Solution) -> ComparisonRow:
     """The relaxation or its dual, beside its own certified bound: fractions buy no labels."""
+    bound = solution.certificate.lower_bound
     return ComparisonRow(
         method,
         objective=solution.objective,
-        lower_bound=solution.certificate.lower_bound,
-        ratio=_ratio(solution.objective, solution.certificate.lower_bound),
+        lower_bound=bound,
+        ratio=_ratio(solution.objective, bound),
         seconds=solution.seconds,
     )
 
 
-def _exact_row(
-    method: str,
-    instance: ComparedCrowd,
-    solution: Solution,
-    bound: float | None,
-    seed: np.random.SeedSequence,
-) -> ComparisonRow:
-    if solution.assignment is None:
-        return ComparisonRow(method, lower_bound=bound, seconds=solution.seconds)
-    task, place = np.nonzero(solution.assignment > 0.5)
+def _offline(instance: ComparedCrowd, chosen: BoolArray) -> Assigned:
+    """Labels of an assignment (n, m) of the main workers, weighed by their (true) skills."""
+    task, place = np.nonzero(chosen)
     worker = instance.main[place]
-    weight = linear_weights(instance.skill[instance.kinds[task], worker])
-    return _row(
-        method, instance, bound, seed, lambda: Assigned(task, worker, weight),
-        extra_seconds=solution.seconds,
-    )  # fmt: skip
+    return Assigned(task, worker, linear_weights(instance.skill[instance.kinds[task], worker]))
 
 
-def _offline_heuristic(
-    instance: ComparedCrowd, problem: AssignmentProblem, seed: np.random.SeedSequence
-) -> Assigned:
+def _algorithm_1(problem: AssignmentProblem, seed: np.random.SeedSequence) -> BoolArray:
     """Algorithm 1 with the optimal dual of the perturbed relaxation (Theorem 1)."""
     rng = generator(seed)
     if problem.cost is not None:
         cost = align.relative(problem.cost, align.typical(problem.cost))
         problem = replace(problem, cost=cost)
     weights, perturbed, _ = offline_weights(problem, seed=rng)
-    chosen = primal_approximation(
+    return primal_approximation(
         perturbed, weights, problem.capacity,
         cost=problem.cost, available=problem.available, seed=rng,
     )  # fmt: skip
-    task, place = np.nonzero(chosen)
-    worker = instance.main[place]
-    return Assigned(task, worker, linear_weights(instance.skill[instance.kinds[task], worker]))
 
 
 def _adaptive(
@@ -445,39 +481,33 @@ def _adaptive(
     answers: GoldAnswers,
     on_infeasible: OnInfeasible,
     seed: np.random.SeedSequence,
-) -> AdaptiveResult:
-    order = instance.order
-    return adaptive_assignment(
+) -> Assigned:
+    """The adaptive algorithm's labels; its weights are what it estimated, 2p̂ − 1."""
+    order, first = instance.order, instance.preliminary
+    result = adaptive_assignment(
         answers.correct,
         answers.answered,
         instance.capacity[order],
         instance.kinds,
-        AdaptiveSettings(
-            instance.epsilon,
-            len(order) - instance.preliminary,
-            instance.preliminary,
-            on_infeasible=on_infeasible,
-        ),
+        AdaptiveSettings(instance.epsilon, len(order) - first, first, on_infeasible=on_infeasible),
         cost=None if instance.price is None else instance.price[:, order],
         available=instance.available(order),
         seed=seed,
     )
+    return _by_estimates(instance, answers, result.task, result.worker)
 
 
-def _adaptive_labels(
-    instance: ComparedCrowd, result: AdaptiveResult, answers: GoldAnswers
+def _by_estimates(
+    instance: ComparedCrowd, answers: GoldAnswers, task: IntArray, place: IntArray, first: int = 0
 ) -> Assigned:
-    """The adaptive algorithm's labels; its weights are what it estimated, 2p̂ − 1."""
-    weight = linear_weights(result.skill[instance.kinds[result.task], result.worker])
-    gold = _gold(instance, answers)
-    return Assigned(result.task, instance.order[result.worker], weight, gold)
+    """Labels by place in the order of arrival, weighed by the skills that gold answers tell.
 
-
-def _gold(instance: ComparedCrowd, answers: GoldAnswers, first: int = 0) -> IntArray:
-    """Gold labels by type and worker (T, W), of the workers from the `first` to arrive on."""
+    Gold labels of the workers from the `first` to arrive on count.
+    """
+    weight = linear_weights(estimate_skills(*answers).skill[instance.kinds[task], place])
     gold = np.zeros(instance.skill.shape, dtype=np.int64)
     gold[:, instance.order[first:]] = answers.answered[:, first:]
-    return gold
+    return Assigned(task, instance.order[place], weight, gold)
 
 
 def _policy_labels(
@@ -507,10 +537,7 @@ def _policy_labels(
         on_infeasible=on_infeasible,
     )  # fmt: skip
     run, _ = play(name, setting, told[first:], seed=generator(seed))
-    place = run.worker + first
-    weight = linear_weights(skill[instance.kinds[run.task], place])
-    gold = _gold(instance, answers, 0 if sampled else first)
-    return Assigned(run.task, order[place], weight, gold)
+    return _by_estimates(instance, answers, run.task, run.worker + first, 0 if sampled else first)
 
 
 def _random_labels(
@@ -524,62 +551,54 @@ def _random_labels(
     Where every pair has a label the graph is random regular, as in Karger, Oh, Shah.
     """
     rng = generator(seed)
-    spent = 0 if answers is None else int(answers.answered.sum())
-    mask = instance.available(instance.order)
+    left = budget - (0 if answers is None else int(answers.answered.sum()))
+    mask, capacity = instance.available(instance.order), instance.capacity[instance.order]
     n, crowd = len(instance.tasks), len(instance.order)
-    capacity = instance.capacity[instance.order]
-    room = int(np.minimum(capacity, n).sum())
     if mask is None:
-        each = min((budget - spent) // n, crowd, room // n)
+        each = min(left // n, crowd, int(np.minimum(capacity, n).sum()) // n)
         task, place = regular_graph(n, crowd, each, seed=rng, capacity=capacity)
     else:
         reach = int(np.minimum(capacity, mask.sum(axis=0)).sum())
-        task, place = random_pairs(mask, min(budget - spent, reach), seed=rng, capacity=capacity)
+        task, place = random_pairs(mask, min(left, reach), seed=rng, capacity=capacity)
     if answers is None:
         return Assigned(task, instance.order[place], np.ones(len(task)))
-    weight = linear_weights(estimate_skills(*answers).skill[instance.kinds[task], place])
-    return Assigned(task, instance.order[place], weight, _gold(instance, answers))
+    return _by_estimates(instance, answers, task, place)
 
 
-def _row(
+def _price(instance: ComparedCrowd, bought: Assigned) -> float:
+    """Price of the labels on real tasks."""
+    if instance.price is None:
+        return float(len(bought.task))
+    return float(instance.price[instance.kinds[bought.task], bought.worker].sum())
+
+
+def _measured(
     method: str,
     instance: ComparedCrowd,
-    bound: float | None,
-    seed: np.random.SeedSequence,
-    labels: Callable[[], Assigned],
-    vote: Callable[[Votes, FloatArray, np.random.Generator], Aggregate] | None = None,
-    *,
-    exact_error: bool = True,
-    extra_seconds: float = 0.0,
+    bought: Assigned,
+    outcome: Aggregate,
+    exact_error: bool,
 ) -> ComparisonRow:
-    """Buy the labels, vote, and measure: cost, cover, predicted and measured error."""
-    rng = generator(seed.spawn(1)[0])
-    started = time.perf_counter()
-    bought = labels()
-    n, workers = len(instance.tasks), len(instance.order)
-    votes = collect(instance.source, instance.tasks[bought.task], bought.worker)
-    if vote is None:
-        outcome = weighted_majority(votes, bought.weight, per="vote", seed=rng)
-    else:
-        outcome = vote(votes, bought.weight, rng)
-    seconds = time.perf_counter() - started + extra_seconds
+    """What was bought and how right it is: cost, cover, predicted and measured error."""
+    shape = (len(instance.tasks), len(instance.order))
     skill = instance.skill[instance.kinds[bought.task], bought.worker]
-    covered = np.bincount(bought.task, quality(skill), minlength=n)
+    covered = np.bincount(bought.task, quality(skill), minlength=shape[0])
     asked = float(requirement(instance.epsilon))
     price = np.ones(instance.skill.shape) if instance.price is None else instance.price
     gold = np.zeros_like(price) if bought.gold is None else bought.gold
     error_bound = error_exact = None
     if exact_error:
-        shape = (n, workers)
-        assigned = np.zeros(shape, dtype=bool)
-        skills, weights = np.zeros(shape), np.zeros(shape)
         at = (bought.task, bought.worker)
+        assigned, skills, weights = np.zeros(shape, dtype=bool), np.zeros(shape), np.zeros(shape)
         assigned[at], skills[at], weights[at] = True, skill, bought.weight
         error_exact = float(vote_errors(skills, weights, assigned)[0].mean())
         error_bound = float(lemma_1_bounds(skills, weights, assigned).mean())
-    measured, deviation = _measured(instance, outcome)
-    objective = float(price[instance.kinds[bought.task], bought.worker].sum())
-    cost_gold = float((price * gold).sum())
+    # Wrong where the truth is known, a tie as a half.
+    true = instance.source.truth[instance.tasks]
+    drawn = (outcome.tied | outcome.unlabelled)[instance.tasks]
+    wrong = np.where(drawn, 0.5, outcome.label[instance.tasks] != true)[true >= 0]
+    known = len(wrong)
+    objective, cost_gold = _price(instance, bought), float((price * gold).sum())
     return ComparisonRow(
         method,
         labels_gold=float(gold.sum()),
@@ -587,28 +606,12 @@ def _row(
         cost=objective + cost_gold,
         cost_gold=cost_gold,
         objective=objective,
-        lower_bound=bound,
-        ratio=_ratio(objective, bound),
         tasks_covered=float(np.count_nonzero(covered >= asked * (1 - 1e-9))),
         error_bound=error_bound,
         error_exact=error_exact,
-        error_measured=measured,
-        error_se=deviation,
-        seconds=seconds,
+        error_measured=float(wrong.mean()) if known else None,
+        error_se=float(wrong.std(ddof=1) / math.sqrt(known)) if known > 1 else None,
     )
-
-
-def _measured(instance: ComparedCrowd, outcome: Aggregate) -> tuple[float | None, float | None]:
-    """Share of wrong labels where the truth is known, a tie as a half, and its standard error."""
-    true = instance.source.truth[instance.tasks]
-    label, tied = outcome.label[instance.tasks], outcome.tied[instance.tasks]
-    tied = tied | outcome.unlabelled[instance.tasks]
-    known = true >= 0
-    if not known.any():
-        return None, None
-    wrong = np.where(tied, 0.5, label != true)[known]
-    spread = wrong.std(ddof=1) / math.sqrt(len(wrong)) if len(wrong) > 1 else None
-    return float(wrong.mean()), None if spread is None else float(spread)
 
 
 def summarise(trials: pd.DataFrame) -> pd.DataFrame:

@@ -13,13 +13,19 @@ from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.majority import prefix_accuracies
 from workbench.accuracy.weighted import (
     log_odds,
-    log_odds_accuracies,
     log_odds_accuracy,
     smallest_weight_gap,
     weighted_accuracies_many,
     weighted_accuracy_many,
 )
 from workbench.base.errors import InputError
+
+
+def log_odds_accuracies(skill, weight_skill=None, **options):
+    """Accuracy of the first 0, 1, …, m workers."""
+    w = skill if weight_skill is None else weight_skill
+    both = [log_odds_accuracy(skill[:n], w[:n], **options) for n in range(len(skill) + 1)]
+    return tuple(np.array(both).T)
 
 
 def voted(skill, estimate, tolerance=0.0):
@@ -176,8 +182,8 @@ def test_the_weight_gap():
 @pytest.mark.parametrize(
     ("call", "line"),
     [
-        (lambda: log_odds_accuracies([0.5], [0.5, 0.5]), "skill has shape (1,) and weight_skill"),
-        (lambda: log_odds_accuracies([0.5], [2]), "weight_skill[0] is 2.0: give a number from 0"),
+        (lambda: log_odds_accuracy([0.5], [0.5, 0.5]), "skill has shape (1,) and weight_skill"),
+        (lambda: log_odds_accuracy([0.5], [2]), "weight_skill[0] is 2.0: give a number from 0"),
         (lambda: log_odds_accuracy([0.5], tolerance=-1), "tolerance is -1: give a number from 0"),
         (lambda: log_odds_accuracy([0.5], tolerance=math.inf), "tolerance is inf: give a number"),
         (lambda: log_odds_accuracy([0.5], tolerance=math.nan), "tolerance is nan: give a number"),

@@ -318,4 +318,4 @@ def test_a_shard_has_no_trials_to_show(tmp_path, monkeypatch):
     part = wb.run_study("toy-example", size="smoke", repetitions=1, processes=1, shard="1/8")
     assert part.table.empty
     assert part.findings == ()
-    assert part.store.name == "studies.shard-1-of-8.jsonl"
+    assert part.store.name == "studies.shard-1-of-8.sqlite"

@@ -84,7 +84,7 @@ def test_what_was_done_to_a_store(tmp_path, monkeypatch):
 def test_files_that_were_fetched(tmp_path, monkeypatch):
     from workbench.crowd import datasets
 
-    if datasets.stored(datasets.DATASETS["bluebird"]) is None:
+    if datasets.stored(datasets.named("bluebird")) is None:
         pytest.skip("bluebird is not stored here")
     monkeypatch.chdir(tmp_path)
     names = told("data fetch bluebird --out .")["bluebird"]

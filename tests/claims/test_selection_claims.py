@@ -322,16 +322,6 @@ def test_figures_come_from_the_data(tables):
     assert f"{math.exp(-0.25):.3g}" in verdict(tables, "theorem-1-more-classes").figures
 
 
-def test_every_claim_is_spoiled_by_some_test():
-    turned = {row[1] for row in SPOILED} | {case[0] for case in TestFigure1.CASES}
-    shown = {
-        "figure-2-controls", "figure-2-plug-in", "figure-2-prior-top-k", "figure-2-prior-selected",
-    }  # fmt: skip
-    assert {claim.id for claim in selection.CLAIMS} == {
-        f"selection-{one}" for one in turned | shown
-    }
-
-
 # Formulas broken on purpose, the studies run here.
 
 SWEEPS = {
@@ -401,9 +391,7 @@ def with_n_for_n_minus_1(monkeypatch):
 def promised_without_n(monkeypatch):
     """The plug-in's bias with n + 1 for n."""
     whole = selection_scores._promised_bias
-    monkeypatch.setattr(
-        selection_scores, "_promised_bias", lambda w, n, L, size: whole(w, n + 1, L, size)
-    )
+    monkeypatch.setattr(selection_scores, "_promised_bias", lambda w, n, L: whole(w, n + 1, L))
 
 
 def tenth_of_the_width(monkeypatch):

@@ -62,7 +62,7 @@ def test_info(run, folder):
 
 def test_info_as_json_names_the_files(run, folder):
     told = json.loads(run("data", "info", "rte", "--json").stdout)
-    assert told["files"][0]["sha256"] == DATASETS["rte"].files[0].sha256
+    assert told["files"][0]["sha256"] == DATASETS["rte"].call.files[0].sha256
 
 
 def test_fetch_takes_what_the_folder_has(run, folder, monkeypatch):

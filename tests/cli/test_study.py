@@ -94,7 +94,7 @@ def test_shards_merge_into_the_same_store(study, run, tmp_path):
     study("run", TOYS, "--processes", 1)
     for part in (1, 2):
         study("run", TOYS, "--shard", f"{part}/2", "--processes", 1)
-    shards = sorted(tmp_path.glob("*.jsonl"))
+    shards = sorted(tmp_path.glob("*.shard-*.sqlite"))
     assert len(shards) == 2
     merged = tmp_path / "merged.sqlite"
     result = run("study", "merge", *shards, "--store", merged, "--json")
@@ -117,10 +117,10 @@ def test_verify_finds_a_record_that_does_not_come_again(study):
     assert "not sound" in told.stdout
     refused = study("run", TOYS, "--size", "smoke", "--processes", 1, code=2)
     assert "--quarantine" in refused.stderr
-    study("verify", "--quarantine", "--sample", 0)
-    left_out = study("run", TOYS, "--size", "smoke", "--processes", 1)
-    assert "1 are in quarantine" in left_out.stderr
-    study("run", TOYS, "--size", "smoke", "--processes", 1, "--redo-quarantined")
+    told = study("verify", "--quarantine", "--sample", 0).stderr
+    assert "3 records are kept; 1 trials that were asked for have none" in told
+    again = study("run", TOYS, "--size", "smoke", "--processes", 1, "--redo-quarantined")
+    assert "3 of 4 trials are done: skipped" in again.stderr
     assert json.loads(study("verify", "--json").stdout)["sound"] is True
 
 
@@ -139,7 +139,7 @@ def test_list_and_show(study):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("run", "no-such-study"), "no study 'no-such-study': choose from adaptive-figure-1"),
+        (("run", "no-such-study"), "no study 'no-such-study': there are adaptive-figure-1"),
         (("run", TOYS, "--shard", "3/2"), "--shard 3/2: write I/N with I from 1 to N"),
         (("run", TOYS, "--shard", "a"), "--shard a: write I/N"),
         (("run", TOYS, "--set", "y=1"), "--set y=1: toy has no parameter 'y'"),
@@ -253,8 +253,9 @@ def test_code_that_only_a_store_names_is_not_run(marked, run, tmp_path, stored):
         assert told.exit_code in {0, 1, 2}
         assert told.exception is None or isinstance(told.exception, SystemExit)
         assert not marked.exists(), arguments
-    damaged = store.read_bytes()
-    store.write_bytes(b"\0" * 100 + damaged[100:])
+    with sqlite3.connect(store) as db:
+        db.execute("UPDATE attempts SET seconds = -1 WHERE id = 1")
+    db.close()
     run("study", "verify", "--quarantine")
     assert list(tmp_path.glob("*.damaged-*"))
     assert not marked.exists()

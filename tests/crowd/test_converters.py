@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from workbench.base.errors import InputError
-from workbench.crowd._reading import is_missing
 from workbench.crowd.converters import (
     from_headerless,
     from_nested_json,
     from_tab_separated,
     from_wide,
 )
+from workbench.crowd.reading import is_missing
 from workbench.crowd.tables import read_labels
 
 

@@ -16,8 +16,18 @@ import pytest
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 from workbench.base.errors import InputError
+from workbench.base.registry import Entry
 from workbench.crowd.converters import from_headerless
-from workbench.crowd.datasets import DATASETS, Dataset, LabelSet, RemoteFile, digest, fetch, load
+from workbench.crowd.datasets import (
+    DATASETS,
+    Counts,
+    Dataset,
+    LabelSet,
+    RemoteFile,
+    digest,
+    fetch,
+    load,
+)
 from workbench.crowd.tables import read_gold, read_labels
 
 CONTENT = b"w1,t1,0,1\nw2,t1,1,1\nw1,t2,1,0\n"
@@ -42,15 +52,15 @@ def message(call, *arguments, **keywords) -> str:
 @pytest.mark.parametrize("name", DATASETS)
 def test_upstream_files_give_the_normalised_tables(name):
     crowd = load(name)
-    dataset = DATASETS[name]
+    dataset = DATASETS[name].call
     folder = Path(os.environ["WORKBENCH_DATA"]) / name
     assert all((folder / file.filename).stat().st_size == file.bytes for file in dataset.files)
     labels = read_labels(folder / "labels.csv", duplicates="keep")
     assert_frame_equal(crowd.labels[["task", "worker", "label"]], labels)
     assert_series_equal(crowd.gold, read_gold(folder / "gold.csv", labels))
     counts = [crowd.labels[field].nunique() for field in ("task", "worker", "label")]
-    assert counts == [dataset.tasks, dataset.workers, dataset.classes]
-    assert len(labels) == dataset.labels
+    assert counts == [dataset.counts.tasks, dataset.counts.workers, dataset.counts.classes]
+    assert len(labels) == dataset.counts.labels
     assert crowd.name == name
 
 
@@ -84,7 +94,7 @@ def test_sat12_needs_its_extra(monkeypatch):
 
 
 def test_registry():
-    for name, dataset in DATASETS.items():
+    for name, dataset in ((name, entry.call) for name, entry in DATASETS.items()):
         assert dataset.name == name
         for file in dataset.files:
             assert file.url.startswith("https://")
@@ -159,15 +169,12 @@ def toy(server, cache, monkeypatch):
             files=(RemoteFile(url, sha256, len(CONTENT), "toy.csv"),),
             licence="none",
             citation="none",
-            tasks=2,
-            workers=2,
-            labels=3,
-            classes=2,
+            counts=Counts(2, 2, 3, 2),
             note="",
             normalise=read_toy,
             content=digest(read_toy_table()),
         )
-        monkeypatch.setitem(DATASETS, "toy", dataset)
+        monkeypatch.setitem(DATASETS._entries, "toy", Entry("toy", dataset, "", ""))
         server.asked.clear()
         return dataset
 
@@ -219,7 +226,8 @@ def test_no_network(toy, cache, monkeypatch):
     file = dataset.files[0]
     # Port 9 (discard) of this machine: nobody listens, the connection is refused at once.
     nowhere = RemoteFile("http://127.0.0.1:9/toy.csv", file.sha256, file.bytes, file.filename)
-    monkeypatch.setitem(DATASETS, "toy", dataclasses.replace(dataset, files=(nowhere,)))
+    toy = dataclasses.replace(dataset, files=(nowhere,))
+    monkeypatch.setitem(DATASETS._entries, "toy", Entry("toy", toy, "", ""))
     text = message(load, "toy")
     assert "toy: cannot download http://127.0.0.1:9/toy.csv (ConnectionError)" in text
     assert "WORKBENCH_DATA" in text

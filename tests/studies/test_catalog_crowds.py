@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import chain, combinations
 
 import numpy as np
@@ -16,20 +15,17 @@ from workbench.selection.scores import informativeness, set_score
 from workbench.studies.attempt import Status, attempt
 from workbench.studies.catalog import _recorded, selection_crowds
 from workbench.studies.catalog._recorded import (
-    EM,
-    SIMULATED,
     Recording,
     choose,
     examine,
     in_hindsight,
     own_controls,
     shared_controls,
-    simulated,
     vote,
 )
 from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
-from workbench.studies.trials import Trial, plan
+from workbench.studies.trials import Trial
 
 NAME = "selection-crowds"
 STUDY = selection_crowds.STUDY
@@ -37,20 +33,6 @@ METHODS = selection_crowds.METHODS
 RULES = ("selected", "plug-in", "top-skill", "top-gain", "top-informative", "random", "as many")
 GAPS = ("selected", "plug-in", "top-skill", "top-gain")
 """Rules that draw nothing where no two workers are equal."""
-
-
-@cache
-def smoke():
-    """Run the smoke size here; one row a trial."""
-    size = STUDY.sizes["smoke"]
-    rows = []
-    for trial in plan(STUDY, size.sweep, size.repetitions):
-        done = attempt(Source.of(NAME), trial)
-        rows.append(
-            {**trial.params, "repetition": trial.repetition, "status": str(done.status),
-             "message": done.message, **done.record}
-        )  # fmt: skip
-    return pd.DataFrame(rows)
 
 
 def crowd(seed=0, m=12, n=40, classes=2, share=1.0, gold=1.0):
@@ -102,8 +84,8 @@ class TestControls:
         met = crowd(m=8, n=12)
         few, many = draw(met, 2, seed=5), draw(met, 6, seed=5)
         assert (many | ~few).all()
-        drawn = np.mean([draw(met, 3, seed=seed) for seed in range(600)], axis=0)
-        assert abs(drawn - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 600)
+        drawn = np.mean([draw(met, 3, seed=seed) for seed in range(300)], axis=0)
+        assert abs(drawn - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 300)
 
     def test_no_item_left_to_score(self):
         met = crowd(n=10)
@@ -111,19 +93,6 @@ class TestControls:
         with pytest.raises(TrialEnded, match="10 control questions of 10 items") as ended:
             shared_controls(met, 10, seed=0)
         assert ended.value.status == "infeasible"
-
-    def test_a_pool_is_some_of_the_workers_with_all_their_labels(self):
-        met = crowd(m=20, share=0.6)
-        pool = met.of_pool(7, seed=4)
-        assert len(pool.votes.workers) == 7
-        table, every = pool.votes.table(), met.votes.table()
-        kept = every[every["worker"].isin(pool.votes.workers)]
-        by = ["task", "worker"]
-        pd.testing.assert_frame_equal(
-            table.sort_values(by, ignore_index=True), kept.sort_values(by, ignore_index=True)
-        )
-        assert met.of_pool(None, seed=4) is met
-        assert met.of_pool(20, seed=4) is met
 
 
 class TestExam:
@@ -169,18 +138,6 @@ class TestExam:
             # Of two classes, what is right by one gold is wrong by the other: nothing else moved.
             for kind in ("linear", "log-odds", "majority", "EM"):
                 assert vote(one, marked, kind)[0] + vote(two, marked, kind)[0] == pytest.approx(1)
-
-    def test_answers_in_one_exam_may_be_voted_on_by_others(self):
-        met = crowd(m=25, n=60, share=0.3)
-        aside = own_controls(met, 8, seed=3)
-        exam = examine(met, aside, shared=False)
-        assert (exam.truth[met.votes.task[aside]] >= 0).any()
-
-    def test_an_item_without_a_vote_left_is_not_scored(self):
-        met = crowd(n=12)
-        exam = examine(met, met.votes.task < 5, shared=True)
-        assert (exam.truth[:5] == -1).all()
-        assert (exam.truth[5:] == met.truth[5:]).all()
 
 
 class TestProtocolsAgree:
@@ -234,31 +191,8 @@ class TestNames:
                 a, b = vote(one, mine, kind)[0], vote(two, theirs, kind)[0]
                 assert a == pytest.approx(b, abs=1e-12)
 
-    @pytest.mark.parametrize("em", EM)
-    def test_classes_by_other_names(self, em):
-        met = crowd(5, classes=3)
-        turn = np.array([2, 0, 1])
-        v = met.votes
-        turned = Recording(
-            Votes(v.task, v.worker, turn[v.label], v.tasks, v.workers, v.classes), turn[met.truth]
-        )
-        for kind in ("linear", "log-odds", "majority", "EM"):
-            found = [
-                vote(exam, choose(exam, "selected", 5, seed=1), kind, em=em)[0]
-                for exam in (examine(each, first_ten(each), shared=True) for each in (met, turned))
-            ]
-            assert found[0] == pytest.approx(found[1], abs=1e-12)
-
 
 class TestChoice:
-    def test_a_budget_as_large_as_the_crowd_takes_all_but_for_rules_that_stop(self):
-        for shared in (True, False):
-            met = crowd(m=9, n=40)
-            exam = examine(met, first_ten(met), shared=shared)
-            for rule in ("top-skill", "top-gain", "top-informative", "random"):
-                assert choose(exam, rule, 9, seed=0).all()
-            assert not choose(exam, "selected", 9, seed=0).all()
-
     def test_workers_without_an_exam_are_not_in_the_pool(self):
         labels = crowd(m=6, n=30).votes.label.reshape(30, 6)
         labels[2:, 5] = -1  # two labels: one control answer
@@ -268,29 +202,6 @@ class TestChoice:
         for rule in RULES:
             marked = choose(exam, rule, 6, seed=0)
             assert not (marked & (exam.votes.worker == 5)).any(), rule
-
-    def test_random_workers_of_an_item_are_drawn_for_it(self):
-        met = crowd(m=10, n=200)
-        exam = examine(met, own_controls(met, 5, seed=0), shared=False)
-        marked = choose(exam, "random", 3, seed=0)
-        share = np.bincount(exam.votes.worker[marked], minlength=10) / 200
-        assert abs(share - 0.3).max() < 5 * np.sqrt(0.3 * 0.7 / 200)
-
-    @pytest.mark.parametrize("shared", [True, False])
-    def test_rankings_differ_where_answers_are_few(self, shared):
-        """2 of 3 right are farther from guessing than 19 of 30, but less surely so."""
-        answered, correct = np.array([3, 30]), np.array([2, 19])
-        labels = np.zeros((40, 2), dtype=np.int64)
-        labels[: answered[0] - correct[0], 0] = 1
-        labels[answered[0] : 30, 0] = -1
-        labels[: answered[1] - correct[1], 1] = 1
-        met = Recording(dense_votes(labels, 2), np.zeros(40, dtype=np.int64))
-        exam = examine(met, met.votes.task < 30, shared=shared)
-        assert exam.known.plug_in[0] > exam.known.plug_in[1]
-        assert exam.known.gain[0] < exam.known.gain[1]
-        for rule, best in (("top-gain", 1), ("top-informative", 0), ("top-skill", 0)):
-            marked = choose(exam, rule, 1, seed=0)
-            assert set(exam.votes.worker[marked]) == {best}, rule
 
     def test_hindsight_maximises_f_itself(self):
         met = crowd(8, m=7, n=40)
@@ -330,17 +241,6 @@ class TestVote:
         found = vote(exam, marked, kind, truncate=0.05)[0]
         assert found == pytest.approx(total / len(items))
 
-    def test_truncation_takes_the_say_from_the_faultless(self):
-        """Ten of ten right weigh more than three times nine of ten, unless ŵ is cut at 0.95."""
-        labels = np.zeros((12, 4), dtype=np.int64)
-        labels[[0, 1, 2], [1, 2, 3]] = 1
-        labels[10:, 0] = 1
-        met = Recording(dense_votes(labels, 2), np.zeros(12, dtype=np.int64))
-        exam = examine(met, first_ten(met), shared=True)
-        everyone = np.ones(len(exam.votes), dtype=bool)
-        assert vote(exam, everyone, "log-odds", truncate=0.001)[0] == 0
-        assert vote(exam, everyone, "log-odds", truncate=0.05)[0] == 1
-
     def test_em_is_dawid_skene_on_the_marked_votes_with_fair_ties(self):
         met = crowd(7, m=8)
         exam = examine(met, first_ten(met), shared=True)
@@ -361,16 +261,6 @@ class TestVote:
         assert vote(exam, nobody, "EM")[0] == 0.5
         assert vote(exam, nobody, "linear")[0] == 0.5
 
-    def test_variants_are_what_they_are_called(self):
-        met = crowd(7, m=8)
-        exam = examine(met, first_ten(met), shared=True)
-        everyone = np.ones(len(exam.votes), dtype=bool)
-        said = {em: vote(exam, everyone, "EM", em=em)[1].info["variant"] for em in EM}
-        for em, variant in said.items():
-            assert ("one coin" in variant) == ("one-coin" in em)
-            assert ("uniform class prior" in variant) == ("uniform" in em)
-            assert ("no smoothing" in variant) == ("smoothed" not in em)
-
 
 class TestMisfit:
     def misfit(self, monkeypatch, labels, truth, classes=2):
@@ -389,15 +279,6 @@ class TestMisfit:
             found.append(self.misfit(monkeypatch, labels, truth, classes)[1])
         assert abs(np.mean(found)) < 4 / np.sqrt(25)
         assert 0.5 < np.std(found) < 1.7
-
-    def test_workers_who_lean_to_one_class_do_not_fit(self, monkeypatch):
-        rng = np.random.default_rng(0)
-        truth = rng.integers(0, 2, 150)
-        right = np.where(truth == 1, 0.95, 0.5)[:, None]
-        labels = np.where(rng.random((150, 30)) < right, truth[:, None], 1 - truth[:, None])
-        ratio, sd = self.misfit(monkeypatch, labels, truth)
-        assert ratio > 3
-        assert sd > 20
 
     def test_the_ratio_by_hand(self):
         """One worker, 8 of 10 and 4 of 10 right; by one coin 12 of 20."""
@@ -440,7 +321,7 @@ class TestData:
         gold = pd.DataFrame({"task": dense_votes(labels, 2).tasks, "gold": truth})
         gold.to_csv(folder / "gold.csv", index=False)
         monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
-        published = _recorded.datasets.DATASETS["bluebird"].content
+        published = _recorded.datasets.named("bluebird").content
         monkeypatch.setattr(_recorded.datasets, "digest", lambda _: published)
         records = {
             method: one(data="bluebird", method=method, budget=39)
@@ -473,63 +354,6 @@ def one(repetition=0, **params):
 
 
 class TestStudy:
-    def test_smoke_runs_without_data_and_is_analysed(self, monkeypatch, tmp_path):
-        monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
-        table = smoke()
-        assert set(table["data"]) == set(SIMULATED)
-        assert set(table["status"]) == {"ok"}, table["message"].unique()
-        analysis = STUDY.analyse(table)
-        assert analysis.findings[0] == f"All {len(table):,} trials ended ok."
-        assert len(analysis.findings) == 3
-        names = [chart.name for chart in analysis.charts]
-        assert names == ["simulated", "simulated-sparse", "workers"]
-        for chart in analysis.charts:
-            assert len(chart.data.dropna(subset=[chart.x, chart.y]))
-            assert {chart.x, chart.y, chart.series, chart.panel} <= set(chart.data.columns)
-        assert all(len(rows) for rows in analysis.tables.values())
-        assert table["misfit"].isna().all()
-
-    def test_records_are_in_range(self):
-        table = smoke()
-        assert table["accuracy"].between(0, 1).all()
-        assert (table["size"] <= table["budget"]).all()
-        dense = table[(table["data"] == "simulated") & (table["method"] == "WMV top K")]
-        assert (dense["size"] == dense["budget"]).all()
-        em = table["method"].isin(selection_crowds.EM_METHODS)
-        assert table.loc[em, "iterations"].between(1, 100).all()
-        assert table.loc[~em, "iterations"].isna().all()
-
-    def test_failures_are_counted_and_not_in_the_means(self):
-        table = smoke()
-        fields = [*STUDY.parameters, "repetition", "status", "message"]
-        lost = table.index[[0, 3]]
-        spoilt = table.copy()
-        spoilt.loc[lost, [c for c in spoilt if c not in fields]] = None
-        spoilt.loc[lost, "status"] = ["deadline", "crashed"]
-        analysis = STUDY.analyse(spoilt)
-        assert analysis.findings[0].startswith(f"2 of {len(table):,} trials did not end ok")
-        halfway = table.copy()
-        numbers = [c for c in table.select_dtypes("number") if c not in fields]
-        halfway[numbers] = halfway[numbers].astype(float)
-        halfway.loc[lost, numbers] = 1e6
-        halfway.loc[lost, "status"] = ["deadline", "crashed"]
-        assert STUDY.analyse(halfway).findings == analysis.findings
-        for mine, theirs in zip(
-            STUDY.analyse(halfway).tables.values(), analysis.tables.values(), strict=True
-        ):
-            pd.testing.assert_frame_equal(mine, theirs)
-
-    def test_nothing_but_failures(self):
-        table = smoke().assign(status="error")
-        known = [*STUDY.parameters, "repetition", "status", "message"]
-        assert "did not end ok" in STUDY.analyse(table[known]).findings[0]
-
-    def test_same_trial_same_record(self):
-        for method in ("WMV-lin selected", "EM random K", "WMV as many"):
-            for data in SIMULATED:
-                assert one(data=data, method=method) == one(data=data, method=method)
-        assert one(data="simulated") != one(data="simulated", repetition=1)
-
     def test_all_methods_meet_one_exam(self):
         """Methods, budgets and n share a draw; pools and data sets do not."""
         keys = {}
@@ -540,30 +364,6 @@ class TestStudy:
         for params in ({"pool": 5}, {"data": "rte"}):
             trial = Trial(NAME, 1, STUDY.complete(params), 0, 0, instance())
             assert trial.streams.instance.spawn_key not in keys
-
-    def test_rules_that_stop_at_the_same_number_choose_the_same(self):
-        selected = one(data="simulated", method="WMV-lin selected", budget=31)
-        again = one(data="simulated", method="WMV-lin selected", budget=30)
-        assert selected == again
-        assert one(data="simulated", method="MV selected")["size"] == selected["size"]
-
-    def test_votes_of_one_rule_are_by_the_same_workers(self, monkeypatch):
-        """Many workers tie at ten questions: the draw among them is the instance's."""
-        marked = []
-        real = selection_crowds.vote
-
-        def spy(exam, chosen, kind, **options):
-            marked.append(chosen)
-            return real(exam, chosen, kind, **options)
-
-        monkeypatch.setattr(selection_crowds, "vote", spy)
-        for repetition in range(5):
-            for data in SIMULATED:
-                for method in ("WMV top K", "EM top K", "MV top K"):
-                    one(repetition, data=data, method=method, budget=3)
-        for at in range(0, len(marked), 3):
-            assert (marked[at] == marked[at + 1]).all()
-            assert (marked[at] == marked[at + 2]).all()
 
     def test_truncation_variant_and_controls_arrive(self, monkeypatch):
         given = []
@@ -578,51 +378,3 @@ class TestStudy:
         assert one(data="simulated", method="WMV top K", budget=31, pool=5)["size"] == 5
         assert record["scored"] == _recorded.ITEMS - 23
         assert given[0] == {"truncate": 0.2, "em": "one-coin"}
-
-    def test_the_paper_size_has_all(self):
-        points = list(plan(STUDY, STUDY.sizes["paper"].sweep, 1))
-        assert {p.params["method"] for p in points} == set(METHODS)
-        data = {p.params["data"] for p in points}
-        assert data == {"bluebird", "sat12", "rte", "sp_amt", "weather_amt", "simulated"}
-        assert {p.params["pool"] for p in points if p.params["data"] == "sat12"} == {31}
-        assert STUDY.sizes["paper"].repetitions == 100
-        for name, budgets in selection_crowds.BUDGETS.items():
-            for em in selection_crowds.TITLES:
-                own = {
-                    p.params["budget"] for p in points
-                    if p.params["data"] == name and p.params["em"] == em
-                    and p.params["method"] == "EM top K"
-                }  # fmt: skip
-                assert own == set(budgets)
-
-    def test_other_settings_do_not_mix_into_the_means(self):
-        table = smoke()
-        other = table.assign(accuracy=0.0, truncate=0.3)
-        mixed = pd.concat([table, other], ignore_index=True)
-        assert STUDY.analyse(mixed).findings[1:] == STUDY.analyse(table).findings[1:]
-
-    def test_a_sweep_without_the_defaults_is_analysed_at_what_it_has(self):
-        table = smoke()[lambda rows: rows["controls"] == 10].assign(controls=7)
-        assert len(STUDY.analyse(table).findings) == 3
-
-    def test_known_skills_are_no_worse_in_the_long_run(self):
-        hindsight, blind = (
-            np.mean([
-                one(repetition=r, data="simulated", method=method, budget=31)["accuracy"]
-                for r in range(30)
-            ])
-            for method in ("hindsight selected", "WMV-lin selected")
-        )  # fmt: skip
-        assert hindsight > blind
-
-    def test_a_stand_in_is_the_one_coin_crowd_it_says(self):
-        met = simulated("simulated sparse", seed=3)
-        assert (np.bincount(met.votes.task) == _recorded.PER_ITEM).all()
-        assert len(met.votes.workers) == 60
-        met = simulated("simulated", seed=3)
-        assert len(met.votes) == 31 * _recorded.ITEMS
-        skills = [
-            (each.votes.label == each.truth[each.votes.task]).mean()
-            for each in (simulated("simulated", seed=seed) for seed in range(40))
-        ]
-        assert abs(np.mean(skills) - 2.3 / 4.3) < 0.03

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.plurality import plurality_error
-from workbench.selection.bounds import error_bound
+from workbench.base.seeds import stream
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
 from workbench.studies.attempt import attempt
@@ -38,6 +38,7 @@ OURS = (
     "selection-bound",
     "selection-exact",
     "selection-sweep",
+    "selection-crowds",
 )
 MANY = ("selection-figure-1", "selection-figure-2", "selection-sweep")
 
@@ -118,15 +119,6 @@ class TestEveryStudy:
                 record.pop(field, None)
             assert records[0] == records[1]
 
-    @pytest.mark.parametrize("name", OURS)
-    def test_paper_sizes_name_every_choice(self, name):
-        study = Source.of(name).load()
-        points = list(plan(study, study.sizes["paper"].sweep, 1))
-        for parameter in ("method", "question", "search", "crowd", "sweep"):
-            if parameter in study.parameters:
-                asked = {point.params[parameter] for point in points}
-                assert asked == set(study.parameters[parameter].choices)
-
     def test_the_papers_settings(self):
         study = Source.of("selection-figure-1").load()
         size = study.sizes["paper"]
@@ -148,9 +140,7 @@ class TestPairing:
             seen.append(real(*args, **kwargs))
             return seen[-1]
 
-        # Figure 2's trial is Figure 1's.
-        where = "selection_figure_1" if "figure" in name else "selection_sweep"
-        monkeypatch.setattr(f"workbench.studies.catalog.{where}.draw_pool", spy)
+        monkeypatch.setattr(_selection, "draw_pool", spy)
         one(name, items=50)
         one(name, items=50, method="top-skill", budget=7)
         one(name, items=50, ties="first")
@@ -163,25 +153,8 @@ class TestPairing:
         assert (fewer.known.correct <= first.known.correct).all()
         assert (first.known.correct - fewer.known.correct <= 6).all()
 
-    def test_rules_that_stop_alike_choose_alike(self):
-        table = smoke("selection-figure-1")
-        wide = table.pivot_table(
-            index=["budget", "repetition"], columns="method", values=["size", "accuracy"]
-        )
-        same = wide["size"]["selected"] == wide["size"]["plug-in"]
-        assert same.any()
-        both = wide["accuracy"][same]
-        assert (both["selected"] == both["plug-in"]).all()
-
 
 class TestPool:
-    def test_few_answer_few(self):
-        answered = np.array([3, 3, 40, 40])
-        pool = draw_pool(np.full(4, 0.7), answered, 10, classes=2, seed=np.random.SeedSequence(1))
-        assert np.array_equal(pool.known.answered, answered)
-        assert (pool.known.correct[:2] <= 3).all()
-        assert (pool.known.correct[2:] > 15).all()
-
     @pytest.mark.parametrize("classes", [2, 4])
     def test_answers_and_labels_are_right_with_the_skill(self, classes):
         skill = np.array([0.1, 0.5, 0.9])
@@ -192,17 +165,6 @@ class TestPool:
         assert (np.abs(pool.known.skill - skill) < doubt).all()
         assert (np.abs((pool.labels == pool.truth[:, None]).mean(axis=0) - skill) < doubt).all()
         assert set(pool.truth) == set(range(classes))
-
-    def test_two_measures_of_one_accuracy(self):
-        """Accuracy on the items is the exact one, but for the items' chance."""
-        rng = np.random.default_rng(3)
-        pool = draw_pool(
-            rng.beta(2.3, 2, 15), np.full(15, 10), 20_000, classes=2, seed=np.random.SeedSequence(3)
-        )
-        for chosen in (np.arange(15), np.array([3]), np.array([0, 5])):
-            exact = _selection.exact_accuracy(pool, chosen)
-            doubt = 4.5 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-9
-            assert abs(_selection.measured_accuracy(pool, chosen) - exact) < doubt
 
     @settings(max_examples=25, deadline=None)
     @given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(0, 1000))
@@ -220,16 +182,19 @@ class TestPool:
         assert found.chosen.tolist() == ranked[:best].tolist()
 
     def test_what_is_recorded(self):
-        skill = np.linspace(0.2, 0.95, 9)
-        pool = draw_pool(skill, np.full(9, 10), 100, classes=2, seed=np.random.SeedSequence(5))
+        """Accuracy on the items is the exact one, but for the items' chance."""
+        skill = np.random.default_rng(3).beta(2.3, 2, 15)
+        pool = draw_pool(skill, np.full(15, 10), 20_000, classes=2, seed=np.random.SeedSequence(3))
         for method in ("selected", "all", "accuracy, true prior"):
             chosen = _selection.choose(pool, method, 4, seed=0, prior=(2.0, 2.0))
             record = _selection.choice_record(pool, method, chosen)
             worth = informativeness(skill[chosen.chosen])
             assert record["true_score"] == pytest.approx(set_score(worth))
-            assert record["size"] == len(chosen.chosen) <= (9 if method == "all" else 4)
+            assert record["size"] == len(chosen.chosen) <= (15 if method == "all" else 4)
             assert (record["score"] is None) == (method != "selected")
-        assert record["accuracy_exact"] == _selection.exact_accuracy(pool, chosen.chosen)
+            exact = record["accuracy_exact"]
+            doubt = 4.5 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-9
+            assert abs(record["accuracy"] - exact) < doubt
 
 
 class TestDifference:
@@ -246,13 +211,6 @@ class TestDifference:
         assert found["behind"].tolist() == [False, True]
         assert not found["ahead"].any()
 
-    def test_a_tiny_difference_is_none(self):
-        table = self.table.assign(
-            accuracy_exact=np.where(self.table["method"] == "selected", 0.9, 0.9 + 5e-5)
-        )
-        found = difference(table, ["budget"], "selected", "plug-in")
-        assert not found["behind"].any()
-
     @pytest.mark.parametrize(("gain", "ahead"), [(0.004, False), (0.05, True)])
     def test_within_chance_is_none(self, gain, ahead):
         """Differences gain ± 0.01 in turn, their mean gain − 0.002 and its standard error 0.005."""
@@ -263,10 +221,6 @@ class TestDifference:
         assert found["ahead"].tolist() == [ahead, ahead]
         found = difference(table, ["budget"], "plug-in", "selected")
         assert found["behind"].tolist() == [ahead, ahead]
-
-    def test_seeds_are_crowds_of_their_own(self):
-        both = pd.concat([self.table.assign(seed=seed) for seed in (0, 1)])
-        assert difference(both, ["budget"], "selected", "plug-in")["n"].tolist() == [10, 10]
 
 
 class TestWhy:
@@ -316,24 +270,8 @@ class TestWhy:
         assert len(rows) == 2
         assert np.allclose(rows["accuracy_exact"], rows["accuracy"])
 
-    def test_the_stopping_curve_is_of_prefixes_by_g(self):
-        table = smoke("selection-sweep")
-        curve = Source.of("selection-sweep").load().analyse(table)
-        data = next(chart for chart in curve.charts if chart.name == "stopping").data
-        along = data[data["series"] == "the first k by G"]
-        assert along["size"].tolist() == list(range(1, 32))
-        assert {"selected", "plug-in"} < set(data["series"])
-
 
 class TestBound:
-    @pytest.mark.parametrize("classes", [2, 3, 4])
-    def test_few_with_known_skills(self, classes):
-        for skill in ([0.9], [0.3, 0.8], [0.1, 0.55, 0.7]):
-            w = np.array(skill)
-            found = selection_bound.error_of_few(w, classes, 0)
-            expected = plurality_error(w, classes * w - 1, classes)
-            assert found.low == found.high == pytest.approx(expected.probability, abs=1e-9)
-
     @pytest.mark.parametrize(("classes", "controls"), [(2, 1), (2, 3), (3, 2), (4, 1)])
     def test_few_with_estimates(self, classes, controls):
         """Over control answers and labels: the mean over answers of the exact error given them."""
@@ -369,16 +307,6 @@ class TestBound:
         score = set_score(informativeness(np.full(400, 0.8), classes))
         exponent = 2 * score**2 / (classes * (classes - 1)) ** 2
         assert exponent / 400 == pytest.approx(bound)
-
-    def test_bounds_are_those_of_the_theorem(self):
-        for classes, skill in ((2, 0.9), (3, 0.95), (5, 0.97)):
-            w = np.full(4, skill)
-            score = set_score(informativeness(w, classes))
-            printed, supported = selection_bound._log_bounds(w, classes)
-            for value, variant in ((printed, "printed"), (supported, "supported")):
-                assert min(math.exp(value), 1) == pytest.approx(
-                    error_bound(score, classes, variant=variant)
-                )
 
     def test_the_counterexample_in_whole_numbers(self):
         """Theorem 1 as printed fails: 8 classes, 60 workers of skill 17/20, one control question.
@@ -443,21 +371,18 @@ class TestScores:
             printed = n * (classes - 1) ** 2 / (n - 1) * alpha
             assert selection_scores._half_width(n, classes, 0.95) == pytest.approx(printed)
 
-    def test_fixed_set_by_hand(self):
-        gain = np.array([[1.0, 0.5, 9.0], [0.0, 0.3, 9.0]])
-        worth = np.array([0.4, 0.4, 9.0])
-        record = selection_scores._fixed(gain, gain + 1, worth, 2, {"95": 0.5})
-        true = 0.8 / math.sqrt(2)
-        assert record["score"] == pytest.approx(true)
-        assert record["bias"] == pytest.approx((1.5 + 0.3) / 2 / math.sqrt(2) - true)
-        assert record["plug_in_bias"] == pytest.approx(record["bias"] + math.sqrt(2))
-        assert record["missed_95"] == 0
-        assert selection_scores._fixed(gain, gain, worth, 2, {"95": 0.4})["missed_95"] == 1
-
-    def test_promised_bias(self):
-        w = np.array([0.5, 0.9, 0.1])
-        by_hand = 9 * (0.25 + 0.09) / 7 / math.sqrt(2)
-        assert selection_scores._promised_bias(w, 7, 3, 2) == pytest.approx(by_hand)
+    def test_fixed_set_over_all_answers(self):
+        """Lemma 2, and what the plug-in adds: means over many sheets, against the exact ones."""
+        given = {"workers": 3, "budget": 2, "controls": 4, "classes": 3, "sheets": 20_000}
+        record = one("selection-scores", **given)
+        drawn = stream(streams("selection-scores", **given).instance, "crowd")
+        skill = drawn.beta(2.3, 2.0, 3)
+        assert record["score"] == pytest.approx(set_score(informativeness(skill[:2], 3)))
+        assert record["plug_in_bias_promised"] == pytest.approx(
+            9 * (skill[:2] * (1 - skill[:2])).sum() / 4 / math.sqrt(2)
+        )
+        assert record["plug_in_bias"] == pytest.approx(record["plug_in_bias_promised"], abs=0.1)
+        assert record["bias"] == pytest.approx(0, abs=0.1)
 
     @pytest.mark.parametrize("classes", [2, 3, 4])
     def test_simulated_votes(self, classes, monkeypatch):
@@ -465,7 +390,7 @@ class TestScores:
         monkeypatch.setattr(selection_scores, "VOTES", 60_000)
         skill = np.array([0.7, 0.4, 0.9])
         made = streams("selection-scores")
-        record = selection_scores._votes(skill, 2, classes, 3, made)
+        record = selection_scores._votes(skill, 2, classes, made)
         exact = selection_bound.error_of_few(skill, classes, 2).low
         assert abs(record["error"] - exact) < 4.5 * math.sqrt(exact * (1 - exact) / 60_000)
 
@@ -473,6 +398,20 @@ class TestScores:
         record = one("selection-scores", crowd="guessers", workers=100, sheets=200)
         assert abs(record["bias"]) < 0.1
         assert record["optimism"] > 1
+
+
+class TestCrowds:
+    def test_records_are_in_range(self):
+        table = smoke("selection-crowds")
+        assert set(table["data"]) == {"simulated", "simulated sparse"}  # no data needed
+        assert table["misfit"].isna().all()
+        assert table["accuracy"].between(0, 1).all()
+        assert (table["size"] <= table["budget"]).all()
+        dense = table[(table["data"] == "simulated") & (table["method"] == "WMV top K")]
+        assert (dense["size"] == dense["budget"]).all()
+        em = table["method"].str.startswith("EM")
+        assert table.loc[em, "iterations"].between(1, 100).all()
+        assert table.loc[~em, "iterations"].isna().all()
 
 
 class TestExact:

@@ -23,9 +23,10 @@ from workbench.studies.attempt import Outcome, Status
 from workbench.studies.executors import Limits, cluster
 from workbench.studies.executors.cluster import Cluster, Tls
 from workbench.studies.executors.worker import next_outcomes
+from workbench.studies.records import deterministic
 from workbench.studies.run import run
 from workbench.studies.source import Source
-from workbench.studies.store import Store, deterministic
+from workbench.studies.store import Store
 from workbench.studies.trials import plan
 
 TOYS = Source.of(str(Path(__file__).with_name("toys.py")))

@@ -22,10 +22,10 @@ import pytest
 from tests.studies.processes import alive, assert_gone
 from tests.studies.serial import Serial
 from workbench.studies.executors import Limits
-from workbench.studies.records import latest
+from workbench.studies.records import deterministic
 from workbench.studies.run import run
 from workbench.studies.source import Source
-from workbench.studies.store import Store, deterministic
+from workbench.studies.store import Store
 
 pytestmark = pytest.mark.slow
 
@@ -128,7 +128,7 @@ def test_killed_at_random_moments(tmp_path, script, monkeypatch):
         told = max([told, *(json.loads(line)["ended"] for line in lines if line[0] == "{")])
         if path.exists():
             with Store.open(path) as store:
-                now = {row.key: row.measured() for row in latest(store.rows("toy"))}
+                now = {key: row.measured() for key, row in store.records().items()}
             assert len(now) >= told
             changed = [(row, now.get(key)) for key, row in before.items() if now.get(key) != row]
             assert not changed
@@ -153,11 +153,10 @@ def test_killed_at_random_moments(tmp_path, script, monkeypatch):
         )
         assert len(whole.table("toy")) == 20 * repetitions
         assert deterministic(killed.table("toy")).equals(deterministic(whole.table("toy")))
-        attempts = killed.attempts("toy")
-        crashes = (attempts["status"] == "crashed").sum()
-        assert crashes <= KILLS // 2
+        ends = [row.status for row in killed.rows("toy")]
+        assert ends.count("crashed") <= KILLS // 2
         # A coordinator whose workers are killed before they are ready gives up, and says so.
-        assert set(attempts["status"]) <= {"ok", "crashed", "cancelled"}
+        assert set(ends) <= {"ok", "crashed", "cancelled"}
 
 
 def spawn(script, store, sweep, repetitions):
@@ -189,10 +188,10 @@ def test_ctrl_c_once_finishes_what_is_under_way(tmp_path, script):
     assert terminal.exitstatus == 0
     assert_gone(session(terminal.pid))
     with Store.open(path) as store:
-        attempts = store.attempts("toy")
-        assert set(attempts["status"]) == {"ok"}
-        assert 2 <= len(attempts) < 20
-        kept = len(attempts)
+        ends = [row.status for row in store.rows("toy")]
+        assert set(ends) == {"ok"}
+        assert 2 <= len(ends) < 20
+        kept = len(ends)
     terminal = spawn(script, path, sweep, kept + 2)
     terminal.expect(f'"skipped": {kept}')
     terminal.expect("complete")
@@ -219,6 +218,5 @@ def test_ctrl_c_twice_stops_at_once(tmp_path, script):
     assert_gone(session(terminal.pid))
     with Store.open(path) as store:
         assert len(store.table("toy")) == 6
-        counts = store.attempts("toy")["status"].value_counts()
-        assert counts["cancelled"] == 2
+        assert [row.status for row in store.rows("toy")].count("cancelled") == 2
         assert set(store.table("toy")["status"]) == {"ok"}

@@ -16,10 +16,11 @@ from workbench.studies import run as module
 from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
+from workbench.studies.records import deterministic
 from workbench.studies.run import Progress, interrupts, run
-from workbench.studies.shards import Shard, merge
+from workbench.studies.shards import merge, shard_path
 from workbench.studies.source import Source
-from workbench.studies.store import Store, deterministic
+from workbench.studies.store import Store
 from workbench.studies.trials import plan
 
 TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
@@ -152,7 +153,7 @@ def test_a_trial_that_always_kills_its_process_does_not_keep_the_others(tmp_path
         assert ended.counts == {"crashed": 1, "ok": 3}
         table = store.table("toy")
         assert table.loc[table["status"] == "crashed", "act"].tolist() == ["die"]
-        assert (store.attempts("toy")["status"] == "crashed").sum() == 3
+        assert sum(row.status == "crashed" for row in store.rows("toy")) == 3
         flag = tmp_path / "flag"
         sweep = ({"act": ["die-once"], "flag": [str(flag)]},)
         again = run(TOYS, store=store, sweep=sweep, repetitions=1, limits=Limits(),
@@ -228,14 +229,14 @@ def test_batches_are_bounded_in_time_and_number(monkeypatch):
 
 
 def test_a_slow_disk_is_written_to_less_often(monkeypatch):
-    ledger = module._Ledger(Memory(), module._Feed(iter(())), Progress(9), 0.0, None)
+    course = module.RunCourse(Memory(), iter(()), Progress(9), 0.0)
     (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
     for seconds, interval in ((0.0, 0.2), (0.01, 0.5), (3.0, 2.0)):
         clock = iter((10.0, 10.0 + seconds))
         monkeypatch.setattr(module.time, "monotonic", lambda clock=clock: next(clock))
-        ledger.pending, ledger.final = [Outcome(trial, Status.OK)], [True]
-        ledger.commit()
-        assert ledger.interval == pytest.approx(interval)
+        course.pending = [(Outcome(trial, Status.OK), True)]
+        course.commit()
+        assert course.interval == pytest.approx(interval)
 
 
 def test_what_is_known_is_kept_while_nothing_ends(monkeypatch):
@@ -371,7 +372,8 @@ def test_serial_and_local_and_merged_shards_are_the_same(tmp_path):
     assert kept(tmp_path, Local(2), "local2.sqlite").equals(serial)
     paths, planned = [], 0
     for index in (1, 2, 3):
-        with Shard.open(tmp_path / "shards.sqlite", index, 3) as shard:
+        path = shard_path(tmp_path / "shards.sqlite", (index, 3))
+        with Store.open(path, write=True) as shard:
             ended = run(TOYS, store=shard, sweep=SWEEP, repetitions=4, limits=Limits(60, 2000),
                         executor=Serial(), shard=(index, 3))  # fmt: skip
             assert 0 < ended.done == ended.planned < 36
@@ -398,9 +400,9 @@ def test_a_trial_is_drawn_from_its_seed_alone():
 
 
 def test_a_bar_for_notebooks(capsys):
-    from workbench.studies.progress import bar
+    from workbench.studies.run import notebook_bar
 
-    show = bar("toy")
+    show = notebook_bar("toy")
     show(Progress(4, 1))
     show(Progress(4, 1, 0, 3, {"ok": 3}, 2.0))
     told = capsys.readouterr().out

@@ -1,10 +1,6 @@
-import os
-import random
-import signal
-import subprocess
-import sys
-import textwrap
-import time
+"""Shards: which trial falls to which, what merging makes of them, and shards of older versions."""
+
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -12,15 +8,16 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
-from workbench.studies.records import deterministic
-from workbench.studies.salvage import quarantine
-from workbench.studies.shards import Shard, in_shard, merge
+from workbench.studies.environment import Environment
+from workbench.studies.records import checksum, deterministic, row_of
+from workbench.studies.shards import in_shard, merge, part_of, shard_path
 from workbench.studies.source import Source
 from workbench.studies.store import DamagedStoreError, Store, StoreError
 from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import Trial
 
 HERE = Path(__file__).parent
+PLAN = StudyPlan(Source("toy"), "toy", 1, "small", ({"x": list(range(12))},), 1, 0)
 
 
 def trial(x=0, repetition=0, **more):
@@ -32,20 +29,22 @@ def outcome(x=0, repetition=0, *, status=Status.OK, record=None, **more):
     return Outcome(trial(x, repetition, **more), status, "", measured, 0.5, None, "host:1")
 
 
-PLAN = StudyPlan(Source("toy"), "toy", 1, "small", ({"x": list(range(12))},), 1, 0)
-
-
 @pytest.fixture
 def store(tmp_path):
     return tmp_path / "trials.sqlite"
 
 
-def write(store, index, count, outcomes):
-    with Shard.open(store, index, count) as shard:
-        shard.remember(PLAN)
-        for at in range(0, len(outcomes), 3):
-            shard.write(outcomes[at : at + 3])
-        return shard.path
+def write(store, index, count, outcomes, plan=PLAN):
+    path = shard_path(store, (index, count))
+    with Store.open(path, write=True) as shard:
+        shard.remember(plan)
+        shard.write(outcomes)
+    return path
+
+
+def counts(records=0, attempts=0, known=0, waiting=0):
+    return {"records": records, "attempts": attempts, "there already": known,
+            "in quarantine": waiting}  # fmt: skip
 
 
 def test_each_trial_falls_to_one_shard_and_shards_are_alike():
@@ -54,31 +53,10 @@ def test_each_trial_falls_to_one_shard_and_shards_are_alike():
     assert sorted(key for part in parts for key in part) == sorted(keys)
     assert all(900 < len(part) < 1100 for part in parts)
     assert all(in_shard(key, 1, 1) for key in keys)
-
-
-def test_a_shard_remembers_and_goes_on(store):
-    with Shard.open(store, 2, 3) as shard:
-        assert shard.path == store.with_name("trials.shard-2-of-3.jsonl")
-        shard.remember(PLAN)
-        shard.write([outcome(1), outcome(2, status=Status.CRASHED, record={})], final=[True, False])
-        with pytest.raises(StoreError, match=rf"another run writes to it \(process {os.getpid()}"):
-            Shard.open(store, 2, 3)
-        Shard.open(store, 1, 3).close()
-    size = shard.path.stat().st_size
-    with Shard.open(store, 2, 3) as shard:
-        shard.remember(PLAN)
-        assert shard.path.stat().st_size == size
-        assert shard.plans() == [PLAN]
-        assert shard.finished("toy", 1) == {trial(1).key: "ok"}
-        assert shard.finished("toy", 2) == {}
-        assert shard.quarantined("toy") == {}
-        shard.write([outcome(2)])
-    with Shard.read(shard.path) as again:
-        assert [row.status for row in again.rows()] == ["ok", "crashed", "ok"]
-        assert len(again.finished("toy", 1)) == 2
-        assert list(again.damages()) == []
-        with pytest.raises(StoreError, match="opened for reading"):
-            again.write([outcome(3)])
+    assert part_of("2/8") == (2, 8)
+    for bad in ("", "3", "0/2", "3/2", "a/b"):
+        with pytest.raises(InputError, match="write I/N with I from 1 to N"):
+            part_of(bad)
 
 
 def test_merged_shards_are_the_store_that_one_run_would_have_made(store, tmp_path):
@@ -88,19 +66,17 @@ def test_merged_shards_are_the_store_that_one_run_would_have_made(store, tmp_pat
         one.remember(PLAN)
         one.write(outcomes)
         expected = deterministic(one.table("toy"))
-    paths = []
-    for i in (3, 1, 2):
-        part = [one for one in outcomes if in_shard(one.trial.key, i, 3)]
-        paths.append(write(store, i, 3, part))
+    paths = [
+        write(store, i, 3, [one for one in outcomes if in_shard(one.trial.key, i, 3)])
+        for i in (3, 1, 2)
+    ]
+    assert paths[0].name == "trials.shard-3-of-3.sqlite"
     with Store.open(store, write=True) as merged:
-        counts = merge(paths, merged)
-        assert counts == {"records": 12, "attempts": 12, "there already": 0, "in quarantine": 0}
+        assert merge(paths, merged) == counts(records=12, attempts=12)
         pd.testing.assert_frame_equal(deterministic(merged.table("toy")), expected)
         assert merged.plans() == [PLAN]
-        assert merge(paths, merged) == {
-            "records": 0, "attempts": 0, "there already": 12, "in quarantine": 0
-        }  # fmt: skip
-        assert len(merged.attempts("toy")) == 12
+        assert merge(paths, merged) == counts(known=12)
+        assert len(merged.rows("toy")) == 12
         # The same trials measured on another machine are no contradiction.
         assert merge([whole], merged)["records"] == 0
         assert len(merged.table("toy")) == 12
@@ -124,19 +100,12 @@ def test_different_records_of_one_trial_are_refused_and_nothing_is_written(store
 
 def test_fields_that_may_differ_do_not_contradict(store, tmp_path):
     file = tmp_path / "own.py"
-    file.write_text(
-        (HERE / "toys.py").read_text().replace("    trial=trial,", "    trial=trial,\n"
-        '    volatile=("spent",),')
-    )  # fmt: skip
+    text = (HERE / "toys.py").read_text()
+    file.write_text(text.replace("    trial=trial,", '    trial=trial, volatile=("spent",),'))
     source = Source.of(str(file))
-    sweep = ({"x": [1]},)
-    plan = StudyPlan.of(source, source.load(), size="small", sweep=sweep, repetitions=1, seed=0)
-    paths = []
-    for i in (1, 2):
-        with Shard.open(store, i, 2) as shard:
-            shard.remember(plan)
-            shard.write([outcome(1, record={"y": 1, "spent": i})])
-            paths.append(shard.path)
+    asked = {"size": "small", "sweep": ({"x": [1]},), "repetitions": 1, "seed": 0}
+    plan = StudyPlan.of(source, source.load(), **asked)
+    paths = [write(store, i, 2, [outcome(1, record={"y": 1, "spent": i})], plan) for i in (1, 2)]
     with Store.open(store, write=True) as merged:
         assert merge(paths, merged)["records"] == 1
         assert merged.table("toy")["spent"].tolist() == [1]
@@ -150,175 +119,58 @@ def test_an_end_that_comes_again_stands_before_one_that_the_machine_made(store, 
         for path in [failed, ok][::turn]:
             merge([path], merged)
         assert merged.finished("toy", 1) == {trial(1).key: "ok"}
-        assert len(merged.attempts("toy")) == 2
+        assert len(merged.rows("toy")) == 2
 
 
-def test_a_torn_last_line_is_dropped(store):
-    path = write(store, 1, 1, [outcome(x) for x in range(4)])
-    whole = path.read_bytes()
-    start = whole[:-1].rindex(b"\n") + 1
-    for length in [*range(start, len(whole), 37), len(whole) - 1]:
-        path.write_bytes(whole[:length])
-        with Shard.read(path) as shard:
-            assert len(shard.finished("toy", 1)) == 3
-        assert path.read_bytes() == whole[:length]
-        with Shard.open(store, 1, 1) as shard:
-            assert path.read_bytes() == whole[:start]
-            shard.write([outcome(3)])
-        with Shard.read(path) as shard:
-            assert len(list(shard.rows())) == 4
-
-
-@pytest.mark.slow
-def test_every_flipped_bit_is_reported_or_changes_nothing(store):
-    path = write(store, 1, 1, [outcome(x) for x in range(12)])
-    whole = path.read_bytes()
-    rows = list(Shard.read(path).rows())
-    draw = random.Random(2)
-    for _ in range(200):
-        damaged = bytearray(whole)
-        damaged[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
-        path.write_bytes(damaged)
-        try:
-            found = list(Shard.read(path).rows())
-        except InputError:
-            with pytest.raises(InputError):
-                Shard.open(store, 1, 1)
-            assert path.read_bytes() == damaged
-            quarantine(path)
-            with Shard.open(store, 1, 1) as shard:
-                finished, aside = shard.finished("toy", 1), shard.quarantined("toy")
-                assert {trial(x).key for x in range(12)} <= set(finished) | set(aside)
-                assert len(finished) >= 10
-        else:
-            assert found == rows
-
-
-def test_a_damaged_line_is_put_aside_and_redone_on_demand(store):
+def test_a_damaged_shard_is_refused(store):
     path = write(store, 1, 1, [outcome(x) for x in range(5)])
     path.write_bytes(path.read_bytes().replace(b"0.2857142857142857", b"0.3857142857142857"))
-    with pytest.raises(DamagedStoreError, match="line 6: its contents do not match"):
-        Shard.read(path)
-    with Store.open(store, write=True) as merged, pytest.raises(DamagedStoreError):
-        merge([path], merged)
-    assert "damaged or lost: 1;" in quarantine(path)[0]
-    assert quarantine(path) == [f"{path}: nothing is damaged"]
-    with Shard.open(store, 1, 1) as shard:
-        assert list(shard.quarantined("toy")) == [trial(2).key]
-        assert trial(2).key not in shard.finished("toy", 1)
     with Store.open(store, write=True) as merged:
-        assert merge([path], merged)["in quarantine"] == 1
-        assert list(merged.quarantined("toy")) == [trial(2).key]
-    with Shard.open(store, 1, 1) as shard:
-        shard.write([outcome(2)])
-        assert shard.quarantined("toy") == {}
-    with Shard.read(path) as shard:
-        assert shard.quarantined("toy") == {}
-        assert len(shard.finished("toy", 1)) == 5
+        with pytest.raises(DamagedStoreError, match="attempts 3"):
+            merge([path], merged)
+        assert merged.rows() == []
+
+
+# Shards that older versions wrote as JSON lines.
+
+
+def older(path, outcomes):
+    """Write a shard as older versions did."""
+    here = Environment.here()
+    lines = [["shard", [1, 1, 1]], ["plan", [PLAN.json]], ["environment", [here.json]]]
+    lines += [["attempt", list(row_of(one, True, here.id))] for one in outcomes]
+    sealed = [[kind, values, checksum([kind, *values])] for kind, values in lines]
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in sealed))
+
+
+def test_a_shard_of_an_older_version_is_merged(store, tmp_path):
+    path = tmp_path / "trials.shard-1-of-1.jsonl"
+    older(path, [outcome(x) for x in range(4)])
+    with path.open("a") as file:
+        file.write('["attempt",["torn')
     with Store.open(store, write=True) as merged:
-        assert merge([path], merged)["records"] == 1
-        assert merged.quarantined("toy") == {}
-        assert len(merged.table("toy")) == 5
+        assert merge([path], merged) == counts(records=4, attempts=4)
+        assert merge([path], merged) == counts(known=4)
+        assert merged.plans() == [PLAN]
+        assert merged.table("toy")["y"].tolist() == [x / 7 for x in range(4)]
+        assert merged.table("toy")["environment.python"].notna().all()
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("damage", "line"),
     [
-        (b"", "has no whole line"),
-        (b"x,y\n1,2\n", "is not a shard"),
-        (b'["shard",[1,1,9],"x"]\n', "is not a shard"),
-        (None, "cannot be read"),
+        (lambda text: text.replace("0.2857", "0.3857"), "line 6: is damaged; run that shard again"),
+        (lambda text: text.replace("[", "{", 1), "line 1: is damaged"),
+        (lambda text: "x,y\n1,2\n", "line 1: is damaged"),
     ],
 )
-def test_other_files_are_refused(tmp_path, content, message):
+def test_a_damaged_shard_of_an_older_version_is_refused(store, tmp_path, damage, line):
     path = tmp_path / "a.jsonl"
-    if content is not None:
-        path.write_bytes(content)
-        with pytest.raises(InputError, match=r"no line of a shard is found"):
-            quarantine(path)
-    with pytest.raises(InputError, match=message):
-        Shard.read(path)
-
-
-def test_a_newer_shard_is_refused(store, monkeypatch):
-    from workbench.studies import shards
-
-    monkeypatch.setattr(shards, "FORMAT", 2)
-    path = write(store, 1, 1, [outcome(1)])
-    monkeypatch.undo()
-    with pytest.raises(StoreError, match=r"by a newer version of the workbench \(format 2, "):
-        Shard.read(path)
-
-
-def test_a_place_that_cannot_be_written(tmp_path):
-    (tmp_path / "file").write_text("no folder")
-    with pytest.raises(StoreError, match="cannot be written there"):
-        Shard.open(tmp_path / "file" / "a.sqlite", 1, 2)
-    with pytest.raises(StoreError, match="cannot be written there"):
-        Shard.open("/proc/a.sqlite", 1, 2)
-
-
-def run(code, *arguments):
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=HERE.parents[1],
-    )  # fmt: skip
-
-
-@pytest.mark.slow
-def test_nothing_acknowledged_is_lost_by_kill(store):
-    code = """
-        import sys
-        sys.path.insert(0, sys.argv[2])
-        from test_shards import Shard, outcome
-        with Shard.open(sys.argv[1], 1, 1) as shard:
-            known = len(shard.finished("toy", 1))
-            for x in range(known, 100_000, 3):
-                shard.write([outcome(x + at, record={"t": "x" * 500}) for at in range(3)])
-                print(x + 3, flush=True)
-    """
-    acknowledged = 0
-    draw = random.Random(1)
-    for _ in range(4):
-        child = run(code, store, HERE)
-        child.stdout.readline()
-        time.sleep(draw.uniform(0, 0.2))
-        os.kill(child.pid, signal.SIGKILL)
-        said, _ = child.communicate()
-        acknowledged = max([acknowledged, *map(int, said.split())])
-        with Shard.open(store, 1, 1) as shard:
-            assert len(shard.finished("toy", 1)) >= acknowledged
-    assert acknowledged > 30
-
-
-def test_a_full_disk_loses_nothing(store):
-    code = """
-        import resource, sys
-        sys.path.insert(0, sys.argv[2])
-        from test_shards import Shard, StoreError, outcome
-        with Shard.open(sys.argv[1], 1, 1) as shard:
-            def batch(x):
-                shard.write([outcome(x, r, record={"t": "x" * 900}) for r in range(3)])
-                print(x)
-                return shard.path.stat().st_size
-
-            first, second = batch(0), batch(1)
-            # Of the batch that does not fit, two lines do.
-            limit = second + (second - first) * 29 // 6
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-            try:
-                for x in range(2, 100_000):
-                    batch(x)
-            except StoreError as error:
-                print(error, file=sys.stderr)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
-            shard.write([outcome(x, r) for r in range(3)])  # there is room again
-            print(x)
-    """
-    child = run(code, store, HERE)
-    said, told = child.communicate()
-    assert "free space and run the same command" in told
-    assert told.count("\n") == 1
-    assert len(said.split()) == 7
-    with Shard.open(store, 1, 1) as shard:
-        assert len(shard.finished("toy", 1)) == 3 * len(said.split())
+    older(path, [outcome(x) for x in range(4)])
+    path.write_text(damage(path.read_text()))
+    with Store.open(store, write=True) as merged:
+        with pytest.raises(StoreError, match=line):
+            merge([path], merged)
+        with pytest.raises(StoreError, match="cannot be read"):
+            merge([tmp_path / "none.jsonl"], merged)
+        assert merged.rows() == []

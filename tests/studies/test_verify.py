@@ -13,8 +13,7 @@ from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.environment import Environment
 from workbench.studies.executors import Limits
 from workbench.studies.records import checksum, row_of
-from workbench.studies.salvage import quarantine
-from workbench.studies.shards import Shard
+from workbench.studies.repair import repair
 from workbench.studies.source import Source
 from workbench.studies.store import Store
 from workbench.studies.study_plan import StudyPlan
@@ -101,20 +100,6 @@ def test_the_sample_is_drawn_by_its_seed(path, verify):
         verify(path, sample=5, seed=seed, executor=Listing())
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(drawn[0]) == 5
-
-
-def test_a_shard_is_verified_as_well(tmp_path, source, verify):
-    with Shard.open(tmp_path / "trials.sqlite", 1, 1) as shard:
-        shard.remember(planned(source))
-        shard.write([attempt(source, one) for one in trials(source)[:10]])
-    report = verify(shard.path, sample=100)
-    assert kinds(report) == {("warning", "missing")}
-    assert report.repeated == report.same == 10
-    data = shard.path.read_bytes()
-    shard.path.write_bytes(data.replace(b'"ok"', b'"oj"', 1))
-    report = verify(shard.path)
-    assert not report.sound
-    assert "checksum" in report.text()
 
 
 def test_another_record_than_the_seeds_give_is_found(path, verify):
@@ -218,7 +203,7 @@ def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
     file.unlink()
     source_module._load.cache_clear()
     report = verify(path)
-    assert "own.py: no such file" in report.text()
+    assert "own.py: No such file" in report.text()
     assert report.sound
 
 
@@ -250,19 +235,29 @@ def test_another_version_of_the_code_is_a_note(path, source, verify):
     assert "StudyPlan 9" not in note.message
 
 
-def test_damage_is_a_finding_and_quarantine_a_warning(path, source, verify):
+def test_damage_is_a_finding_and_what_is_lost_is_missing(path, source, verify):
     change(path, "UPDATE attempts SET status = 'limit' WHERE id < 15", seal=False)
     report = verify(path)
     assert not report.sound
     assert "and 4 more like it" in report.text()
     assert "--quarantine" in report.text()
-    quarantine(path)
+    repair(path)
     report = verify(path, sample=100)
-    assert kinds(report) == {("warning", "quarantine")}
+    assert kinds(report) == {("warning", "missing")}
+    assert len(report.findings[0].keys) == 14
     assert report.repeated == report.same == 4
     with Store.open(path, write=True) as store:
         store.write([attempt(source, one) for one in trials(source)[:14]])
     assert verify(path, sample=100).findings == ()
+
+
+def test_what_waits_in_an_older_quarantine_is_a_warning(path, verify, source):
+    key = trials(source)[0].key
+    entry = f"NULL, '{key}', 'toy', 'damaged', '[]', '2026-01-01', '', ''"
+    change(path, f"INSERT INTO quarantine VALUES ({entry})")
+    report = verify(path, sample=0)
+    assert kinds(report) == {("warning", "quarantine")}
+    assert (report.findings[0].keys, report.records) == ((key,), 17)
 
 
 def test_a_file_that_cannot_be_read_is_a_finding(path, verify):

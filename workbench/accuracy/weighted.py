@@ -69,24 +69,7 @@ def log_odds_accuracy(
     atoms: int = 2**16,
     cells: int = 2**18,
 ) -> tuple[float, float]:
-    """Accuracy of the log-odds weighted vote of all given labelers, (value, radius).
-
-    Arguments and errors as for `log_odds_accuracies`.
-    """
-    p, w = _pair(skill, weight_skill, 1, tolerance, truncate)
-    return _accuracy(p, w, tolerance, atoms, cells)
-
-
-def log_odds_accuracies(
-    skill: ArrayLike,
-    weight_skill: ArrayLike | None = None,
-    *,
-    tolerance: float = 0.0,
-    truncate: float = 0.0,
-    atoms: int = 2**16,
-    cells: int = 2**18,
-) -> tuple[FloatArray, FloatArray]:
-    """Accuracy of the log-odds weighted vote of the first 0, 1, …, m labelers.
+    """Accuracy of the log-odds weighted vote of all given workers.
 
     Parameters
     ----------
@@ -105,7 +88,7 @@ def log_odds_accuracies(
     Returns
     -------
     value, radius
-        Shape (m + 1,) each, from ½ on: the accuracy lies within value ± radius.
+        The accuracy lies within value ± radius.
 
     Raises
     ------
@@ -114,9 +97,9 @@ def log_odds_accuracies(
         [0, ½).
     """
     p, w = _pair(skill, weight_skill, 1, tolerance, truncate)
-    both = [_accuracy(p[:n], w[:n], tolerance, atoms, cells) for n in range(len(p) + 1)]
-    value, radius = np.array(both).T
-    return value, radius
+    coin = _coin(np.abs(w).sum(), tolerance)
+    rate = vote_error(np.append(p, 0.5), np.append(w, coin), atoms=atoms, cells=cells)
+    return 1.0 - rate.probability, rate.radius
 
 
 def weighted_accuracies_many(
@@ -126,7 +109,7 @@ def weighted_accuracies_many(
     tolerance: float = 0.0,
     truncate: float = 0.0,
 ) -> FloatArray:
-    """`log_odds_accuracies` of each row, all rows at once, by listing all outcomes.
+    """`log_odds_accuracy` of the first 0, 1, …, m workers of each row, by listing all outcomes.
 
     A row's result does not depend on the other rows.
 
@@ -135,7 +118,7 @@ def weighted_accuracies_many(
     skill, weight_skill
         p and p̂, shape (R, m), m ≤ 26; the time grows as 2^(m/2).
     tolerance, truncate
-        As for `log_odds_accuracies`.
+        As for `log_odds_accuracy`.
 
     Returns
     -------
@@ -148,7 +131,6 @@ def weighted_accuracies_many(
         tolerance, or `truncate` outside [0, ½).
     """
     p, w = _pair(skill, weight_skill, 2, tolerance, truncate)
-    _few(p)
     accuracy = np.full((len(p), p.shape[1] + 1), 0.5)
     first = max(FIRST, p.shape[1] // 2)
     listed = _Outcomes.none(len(p))
@@ -176,7 +158,6 @@ def weighted_accuracy_many(
     Arguments and errors as there.
     """
     p, w = _pair(skill, weight_skill, 2, tolerance, truncate)
-    _few(p)
     m = p.shape[1]
     # Half each, once listing all would take longer than searching.
     split = m if m <= FIRST else m // 2
@@ -290,14 +271,6 @@ def _coin(weight: FloatArray, tolerance: float) -> FloatArray:
     return coin
 
 
-def _accuracy(
-    p: FloatArray, w: FloatArray, tolerance: float, atoms: int, cells: int
-) -> tuple[float, float]:
-    coin = _coin(np.abs(w).sum(), tolerance)
-    rate = vote_error(np.append(p, 0.5), np.append(w, coin), atoms=atoms, cells=cells)
-    return 1.0 - rate.probability, rate.radius
-
-
 def _weights(p: FloatArray, tolerance: float, truncate: float) -> FloatArray:
     p = np.clip(p, truncate, 1.0 - truncate)
     sure = (p == 0) | (p == 1)
@@ -326,6 +299,10 @@ def _pair(
             f"skill has shape {p.shape} and weight_skill {estimate.shape}: give an estimate of "
             "each skill"
         )
+    if axes == 2 and p.shape[1] > MOST:
+        raise InputError(
+            f"skill has {p.shape[1]} columns: give at most {MOST}, or each row to log_odds_accuracy"
+        )
     _options(tolerance, truncate)
     return p, _weights(estimate, tolerance, truncate)
 
@@ -334,11 +311,3 @@ def _options(tolerance: float, truncate: float) -> None:
     checks.number("tolerance", tolerance, 0.0, np.finfo(np.float64).max)
     if not 0 <= truncate < 0.5:
         raise InputError(f"truncate is {truncate}: give a number from 0 to below 0.5")
-
-
-def _few(p: FloatArray) -> None:
-    if p.shape[1] > MOST:
-        raise InputError(
-            f"skill has {p.shape[1]} columns: give at most {MOST}, or each row to "
-            "log_odds_accuracies"
-        )

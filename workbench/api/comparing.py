@@ -249,8 +249,7 @@ def compare(
         steps = room.compare(
             instance,
             seed=np.random.SeedSequence(seed, spawn_key=(trial, 1)),
-            time_limit=time_limit,
-            on_infeasible=infeasible,
+            options=room.CompareOptions(time_limit, infeasible),
         )
         of = f"trial {trial + 1} of {trials}: " if trials > 1 else ""
         for method in methods():
@@ -333,14 +332,8 @@ def _recorded(
         return room.recorded(
             given.table,
             true,
-            control=control,
-            gamma=gamma,
-            gold_tasks=gold_tasks,
-            epsilon=epsilon,
+            room.RecordedOptions(control, gamma, gold_tasks, epsilon, kinds, limits, prices),
             seed=seed,
-            task_types=kinds,
-            capacity=limits,
-            costs=prices,
         )
 
     return make, title, given.tasks.back

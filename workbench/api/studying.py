@@ -16,12 +16,11 @@ from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
 from workbench.pages import report as page
 from workbench.studies import overview
-from workbench.studies import progress as pace
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.measures import conclude
 from workbench.studies.request import request
-from workbench.studies.run import Progress, run
-from workbench.studies.shards import part_of, sink
+from workbench.studies.run import Progress, notebook_bar, run
+from workbench.studies.shards import part_of, shard_path
 from workbench.studies.source import Source, own_sources
 from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart
@@ -112,7 +111,7 @@ class StudyResult(Result):
 
     def summary(self) -> str:
         """Say how the run ended, and where its trials are kept."""
-        return f"{self.name}: {pace.told(self.progress)}; kept in {self.store}"
+        return f"{self.name}: {self.progress.summary()}; kept in {self.store}"
 
     def plot(self, name: str | None = None) -> Figure:
         """Draw a chart of the study, the first when no name is given.
@@ -265,7 +264,7 @@ def run_study(
     )
     executor = chosen(processes, scheduler, (tls_ca, tls_cert, tls_key), insecure=insecure)
     part = part_of(shard) if isinstance(shard, str) else shard
-    with sink(store, part) as opened:
+    with Store.open(shard_path(store, part), write=True) as opened:
         ended = run(
             asked.source,
             store=opened,
@@ -279,7 +278,7 @@ def run_study(
             retry=retry,
             redo_quarantined=redo_quarantined,
             stop=stop,
-            on_progress=pace.bar(asked.study.name) if progress is True else progress or None,
+            on_progress=notebook_bar(asked.study.name) if progress is True else progress or None,
         )
         path = opened.path
     return StudyResult(

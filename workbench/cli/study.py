@@ -132,7 +132,7 @@ def show(name: str, as_json: bool, **given: Any) -> None:
 @click.option("--deadline", type=click.FloatRange(0, min_open=True), help="Seconds for a trial.")
 @click.option("--memory", type=click.FloatRange(0, min_open=True), help="Megabytes for a trial.")
 @options.flag("--retry", "Run failed trials again.")
-@options.flag("--redo-quarantined", "Run trials whose records were damaged.")
+@options.flag("--redo-quarantined", "Run trials that an older version put in quarantine.")
 def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Run a study's trials, and keep them; go on where an earlier run ended.
 
@@ -166,8 +166,6 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) ->
 
 def _reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
     """Tell how far a run is; at first what an earlier run has done already."""
-    from workbench.studies.progress import told
-
     known = False
 
     def show(progress: Progress) -> None:
@@ -181,7 +179,7 @@ def _reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
             )
         if parts and not known:
             say(f"{study}: {'; '.join(parts)}")
-        how_far(told(progress), 1 - progress.left / max(progress.planned, 1))
+        how_far(progress.summary(), 1 - progress.left / max(progress.planned, 1))
         known = True
 
     return show
@@ -238,7 +236,7 @@ def report(
 )
 @store_option
 @options.whole("--sample", "Trials to run again from their seeds.", 20)
-@options.flag("--quarantine", "Set damaged records aside, and say which.")
+@options.flag("--quarantine", "Set a damaged store aside, and keep what is sound of it.")
 @code_option
 @options.whole("--seed", "Of the sample.", 0)
 def verify(
@@ -249,15 +247,16 @@ def verify(
     Trials of a study of your own are run again only where --study names its file. Exit code 1 if
     anything is wrong.
     """
-    from workbench.studies import verify as checks
+    from workbench.studies.repair import repair
     from workbench.studies.source import own_sources
+    from workbench.studies.verify import verify as verify_store
 
     named = own_sources(code)
     if quarantine:
-        for line in checks.quarantine(store):
+        for line in repair(store):
             say(line)
     with working("running a sample of trials again", after=3.0):
-        found = checks.verify(store, sample=sample, seed=seed, named=named)
+        found = verify_store(store, sample=sample, seed=seed, named=named)
     emit(found.payload()) if as_json else write(found.text())
     return 0 if found.sound else 1
 
@@ -285,7 +284,7 @@ def export(name: str, store: Path, out: Path, as_json: bool) -> None:
         write(f"written: {out}, {len(trials):,} trials, {len(trials.columns)} columns")
 
 
-@options.command("workbench study merge studies.shard-*.jsonl", group=command, draws=False)
+@options.command("workbench study merge studies.shard-*.sqlite", group=command, draws=False)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @store_option
 def merge(paths: tuple[Path, ...], store: Path, as_json: bool) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray, Names
 from workbench.base.errors import InputError
-from workbench.crowd import _frames
+from workbench.crowd import frames
 
 
 def typical(prices: FloatArray) -> float:
@@ -49,7 +49,7 @@ def skills(table: pd.DataFrame | pd.Series[Any], task_types: Names | Sequence[An
     if isinstance(table, pd.DataFrame):
         frame = _by_worker("skills", table)
     else:
-        _frames.keyed("skills", table, "worker", "skill")
+        frames.keyed("skills", table, "worker", "skill")
         if len(task_types) > 1:
             raise InputError(
                 f"skills: one for each worker, and {len(task_types)} types of task "
@@ -73,7 +73,7 @@ def capacities(workers: Names | Sequence[Any], capacity: pd.Series[Any] | int) -
     """
     if isinstance(capacity, (int, float, np.integer, np.floating)):
         return np.full(len(workers), checks.count("capacity", capacity), dtype=np.int64)
-    _frames.keyed("capacity", capacity, "worker", "capacity")
+    frames.keyed("capacity", capacity, "worker", "capacity")
     rows = _rows("capacity", workers, capacity.to_frame())
     mend = "give a whole number of 0 or more"
     found = _numbers("capacity", rows, float(checks.MOST), mend, missing=False, whole=True)
@@ -101,7 +101,7 @@ def prices(
     if isinstance(costs, pd.DataFrame):
         frame = _by_worker("costs", costs)
     else:
-        _frames.keyed("costs", costs, "worker", "cost")
+        frames.keyed("costs", costs, "worker", "cost")
         frame = costs.to_frame("cost")
     rows = _rows("costs", workers, frame)
     if list(frame.columns) != ["cost"]:
@@ -119,8 +119,8 @@ def _by_worker(name: str, table: pd.DataFrame) -> pd.DataFrame:
         raise InputError(
             f"{name}: worker is a column; make it the index, as tables.read_{name} does"
         )
-    _frames.once(name, table.index, "worker")
-    _frames.once(name, table.columns, "task type")
+    frames.once(name, table.index, "worker")
+    frames.once(name, table.columns, "task type")
     return table
 
 

@@ -7,18 +7,20 @@ All ids and labels become text, as in `workbench.crowd.tables`; what is wrong is
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from workbench.base.errors import InputError
-from workbench.crowd._reading import (
+from workbench.base.registry import Entry, Registry
+from workbench.crowd import tables
+from workbench.crowd.reading import (
     ALIASES,
     Duplicates,
     Source,
-    Table,
+    TextTable,
     as_text,
     file_path,
     is_missing,
@@ -29,11 +31,8 @@ from workbench.crowd._reading import (
     read_text,
     refuse_header,
     show,
-    vote_table,
 )
 from workbench.crowd.tables import LabelSet
-
-__all__ = ["from_headerless", "from_nested_json", "from_tab_separated", "from_wide"]
 
 
 def from_wide(source: Source, *, task: str | None = None) -> pd.DataFrame:
@@ -67,7 +66,7 @@ def from_wide(source: Source, *, task: str | None = None) -> pd.DataFrame:
     table = open_table(source, "labels")
     place = _task_column(table, task)
     tasks = table.filled(place, "task")
-    table.unique(tasks, "task", "a task has one row, merge them")
+    table.once("a task has one row, merge them", task=tasks)
     workers = {j: name for j, name in enumerate(table.header) if j != place}
     if not workers:
         raise InputError(f"{table.name}: too few columns; add one a worker to that of the tasks")
@@ -89,7 +88,7 @@ def from_wide(source: Source, *, task: str | None = None) -> pd.DataFrame:
     return _long(votes, table.name)
 
 
-def _task_column(table: Table, task: str | None) -> int:
+def _task_column(table: TextTable, task: str | None) -> int:
     if task is None:
         place = table.find("task")
         if place is None and not table.header[0]:
@@ -158,7 +157,7 @@ def from_headerless(
                 f"{show(first)} on {table.mark(where)}; a task has one gold label"
             )
     times = table.columns[4] if len(table.columns) == 5 else None
-    votes = vote_table(table, tasks, workers, labels, duplicates=duplicates, times=times)
+    votes = table.votes((tasks, workers, labels), duplicates, times)
     if name is None:
         name = Path(source).stem if isinstance(source, (str, Path)) else "labels"
     return LabelSet(
@@ -203,16 +202,11 @@ def from_tab_separated(source: Source, *, duplicates: Duplicates = "error") -> p
             "separated by tabs, without a header"
         )
     refuse_header(table, ("worker", "task", "label"))
-    return vote_table(
-        table,
-        table.filled(1, "task"),
-        table.filled(0, "worker"),
-        table.filled(2, "label"),
-        duplicates=duplicates,
-    )
+    cells = table.filled(1, "task"), table.filled(0, "worker"), table.filled(2, "label")
+    return table.votes(cells, duplicates)
 
 
-def _by_position(source: Source, separator: str) -> Table:
+def _by_position(source: Source, separator: str) -> TextTable:
     if isinstance(source, pd.DataFrame):
         return open_table(source.reset_index(drop=True), "labels")
     path = file_path(source, "labels")
@@ -288,3 +282,24 @@ def _parse_json(path: Path) -> Any:
         raise InputError(
             f"{name}: nested too deeply; {{task: {{worker: label}}}} is wanted"
         ) from None
+
+
+FORMATS: Registry[Callable[..., Any]] = Registry(
+    "format",
+    Entry("long", tables.read_labels, "a row a label, with a header", "this workbench"),
+    Entry("wide", from_wide, "a row a task, a column a worker", "spreadsheets"),
+    Entry(
+        "headerless",
+        from_headerless,
+        "rows worker, task, label, gold and time",
+        "Venanzi, Parson, Teacy, Stein (2015), ActiveCrowdToolkit",
+    ),
+    Entry(
+        "tab-separated",
+        from_tab_separated,
+        "rows worker, object, label",
+        "Ipeirotis, Provost, Wang (2010), Get-Another-Label",
+    ),
+    Entry("nested-json", from_nested_json, "{task: {worker: label}}", "web services"),
+)
+"""Forms of label tables by name: what reads one takes a path or the table itself."""

@@ -12,7 +12,6 @@ same labels; only upstream files can also give a `time`.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import os
@@ -21,27 +20,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from workbench.base.errors import InputError
-from workbench.crowd._reading import Table, open_table, path_name, show
+from workbench.base.registry import Entry, Registry
 from workbench.crowd.converters import from_headerless
+from workbench.crowd.reading import TextTable, open_table, path_name
 from workbench.crowd.tables import LabelSet, read_gold, read_labels
-
-__all__ = [
-    "DATASETS",
-    "Dataset",
-    "LabelSet",
-    "RemoteFile",
-    "catalogue",
-    "describe",
-    "fetch",
-    "load",
-    "named",
-    "stored",
-]
 
 DATA_VARIABLE = "WORKBENCH_DATA"
 
@@ -56,6 +43,15 @@ class RemoteFile:
     filename: str
 
 
+class Counts(NamedTuple):
+    """Size of a label set."""
+
+    tasks: int
+    workers: int
+    labels: int
+    classes: int
+
+
 @dataclass(frozen=True)
 class Dataset:
     """A published label set.
@@ -68,8 +64,8 @@ class Dataset:
         What to download.
     licence, citation
         As the publisher states them.
-    tasks, workers, labels, classes
-        Counts.
+    counts
+        Tasks, workers, labels, classes.
     note
         What a user should know before drawing conclusions.
     normalise
@@ -83,10 +79,7 @@ class Dataset:
     files: tuple[RemoteFile, ...]
     licence: str
     citation: str
-    tasks: int
-    workers: int
-    labels: int
-    classes: int
+    counts: Counts
     note: str
     normalise: Callable[[dict[str, Path]], LabelSet]
     content: str
@@ -142,7 +135,7 @@ def load(name: str) -> LabelSet:
 
 def catalogue() -> pd.DataFrame:
     """List the data sets: name, title, counts, whether each is `present`, and in which `folder`."""
-    return pd.DataFrame([_outline(dataset) for dataset in DATASETS.values()])
+    return pd.DataFrame([_outline(entry.call) for entry in DATASETS.values()])
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -165,11 +158,10 @@ def describe(name: str) -> dict[str, Any]:
 
 def _outline(dataset: Dataset) -> dict[str, Any]:
     place = stored(dataset)
-    counts = ("tasks", "workers", "labels", "classes")
     return {
         "name": dataset.name,
         "title": dataset.title,
-        **{count: getattr(dataset, count) for count in counts},
+        **dataset.counts._asdict(),
         "present": place is not None,
         "folder": None if place is None else str(place),
     }
@@ -200,11 +192,7 @@ def named(name: str) -> Dataset:
     InputError
         Unknown name.
     """
-    if isinstance(name, str) and name in DATASETS:
-        return DATASETS[name]
-    near = difflib.get_close_matches(str(name).casefold(), DATASETS, n=1)
-    guess = f"did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"no data set {show(name)}: {guess}there are {', '.join(DATASETS)}")
+    return DATASETS[name].call
 
 
 def _download(dataset: Dataset, file: RemoteFile, folder: Path, progress: bool) -> Path:
@@ -325,7 +313,7 @@ def _rte(paths: dict[str, Path]) -> LabelSet:
     return LabelSet("rte", pd.DataFrame(votes), _gold(dict(zip(tasks, gold, strict=True))))
 
 
-def _column(table: Table, name: str) -> list[str]:
+def _column(table: TextTable, name: str) -> list[str]:
     return table.columns[table.header.index(name)]
 
 
@@ -369,152 +357,134 @@ def _gold(gold: dict[str, str]) -> pd.Series[Any]:
     return pd.Series(list(gold.values()), index=pd.Index(list(gold), name="task"), name="gold")
 
 
-_CUBAM = (
-    "https://raw.githubusercontent.com/welinder/cubam/"
-    "fe5ba700f1adbb489c69af311558d64370d73d36/demo/bluebirds/"
-)
+_RAW = "https://raw.githubusercontent.com/"
+_CUBAM = _RAW + "welinder/cubam/fe5ba700f1adbb489c69af311558d64370d73d36/demo/bluebirds/"
 _ACTIVE_CROWD = (
-    "https://raw.githubusercontent.com/orchidproject/active-crowd-toolkit/"
-    "2c0c194e85ca126545bd830d811ec39151bdd448/Data/"
+    _RAW + "orchidproject/active-crowd-toolkit/2c0c194e85ca126545bd830d811ec39151bdd448/Data/"
 )
+# No commit is known for these two files: their SHA-256 hold them in place.
+_COMBINATION = _RAW + "edwinrobots/bayesian_combination_tutorial2/HEAD/all_collected_data/"
+_MIRT = _RAW + "philchalmers/mirt/HEAD/data/"
 _VENANZI = (
     "Venanzi, Parson, Teacy, Stein (2015), The ActiveCrowdToolkit: an open-source tool for "
     "benchmarking active learning algorithms for crowdsourcing research, HCOMP"
 )
 
-DATASETS: dict[str, Dataset] = {
-    dataset.name: dataset
-    for dataset in (
-        Dataset(
-            name="bluebird",
-            title="Indigo Bunting or Blue Grosbeak, 39 workers on every one of 108 images",
-            files=(
-                RemoteFile(
-                    _CUBAM + "labels.yaml",
-                    "8b1b28e4b869b19bb03beac476c7073149cef784f9524ebe17380a1292a6126c",
+
+def _files(folder: str, files: dict[str, tuple[int, str]]) -> tuple[RemoteFile, ...]:
+    """Files of one folder: bytes and SHA-256 by name."""
+    return tuple(RemoteFile(folder + name, sha, size, name) for name, (size, sha) in files.items())
+
+
+_PUBLISHED = (
+    Dataset(
+        name="bluebird",
+        title="Indigo Bunting or Blue Grosbeak, 39 workers on every one of 108 images",
+        files=_files(
+            _CUBAM,
+            {
+                "labels.yaml": (
                     58941,
-                    "labels.yaml",
+                    "8b1b28e4b869b19bb03beac476c7073149cef784f9524ebe17380a1292a6126c",
                 ),
-                RemoteFile(
-                    _CUBAM + "gt.yaml",
-                    "c9eb769c845ca99495a07b5c28c4290c78436fd8eac65c0747736c4ef8126340",
+                "gt.yaml": (
                     1533,
-                    "gt.yaml",
+                    "c9eb769c845ca99495a07b5c28c4290c78436fd8eac65c0747736c4ef8126340",
                 ),
-            ),
-            licence="Clear BSD, (c) 2011-2012 Peter Welinder, California Institute of Technology",
-            citation=(
-                "Welinder, Branson, Perona, Belongie (2010), The multidimensional wisdom of "
-                "crowds, NIPS"
-            ),
-            tasks=108,
-            workers=39,
-            labels=4212,
-            classes=2,
-            note="A complete matrix: every worker labelled every task.",
-            normalise=_bluebird,
-            content="1883c83b320f713e8322d9ba0e1daea9a6b951b8be637a98201ed0fee6db2549",
+            },
         ),
-        Dataset(
-            name="rte",
-            title="Recognising textual entailment, 10 of 164 workers on each of 800 pairs",
-            files=(
-                RemoteFile(
-                    # No commit is known for this file: its SHA-256 holds it in place.
-                    "https://raw.githubusercontent.com/edwinrobots/bayesian_combination_tutorial2/"
-                    "HEAD/all_collected_data/rte.standardized.tsv",
-                    "3187c5de59b9b9c596d490d25b5f5f108090a35cbdd10e81f21e6d1939d6ba79",
+        licence="Clear BSD, (c) 2011-2012 Peter Welinder, California Institute of Technology",
+        citation="Welinder, Branson, Perona, Belongie (2010), The multidimensional wisdom of "
+        "crowds, NIPS",
+        counts=Counts(108, 39, 4212, 2),
+        note="A complete matrix: every worker labelled every task.",
+        normalise=_bluebird,
+        content="1883c83b320f713e8322d9ba0e1daea9a6b951b8be637a98201ed0fee6db2549",
+    ),
+    Dataset(
+        name="rte",
+        title="Recognising textual entailment, 10 of 164 workers on each of 800 pairs",
+        files=_files(
+            _COMBINATION,
+            {
+                "rte.standardized.tsv": (
                     515468,
-                    "rte.standardized.tsv",
-                ),
-            ),
-            licence="MIT (the repository; the data came without an explicit licence)",
-            citation=(
-                "Snow, O'Connor, Jurafsky, Ng (2008), Cheap and fast, but is it good? Evaluating "
-                "non-expert annotations for natural language tasks, EMNLP"
-            ),
-            tasks=800,
-            workers=164,
-            labels=8000,
-            classes=2,
-            note="Workers label from 20 to 800 tasks each; worker ids are those of AMT.",
-            normalise=_rte,
-            content="7c2a42d0314324dcb19f9a1a12ebe5eaae5ef25bd2f9644c63d8f9b637cb5648",
+                    "3187c5de59b9b9c596d490d25b5f5f108090a35cbdd10e81f21e6d1939d6ba79",
+                )
+            },
         ),
-        Dataset(
-            name="sp_amt",
-            title="Polarity of film review sentences, 20 of 143 workers on each of 500",
-            files=(
-                RemoteFile(
-                    _ACTIVE_CROWD + "SP_amt.csv",
-                    "fec6f3027202d33016b8b06083c83118d6d237e671b8bd4c22d0aa979e41ba0a",
+        licence="MIT (the repository; the data came without an explicit licence)",
+        citation="Snow, O'Connor, Jurafsky, Ng (2008), Cheap and fast, but is it good? Evaluating "
+        "non-expert annotations for natural language tasks, EMNLP",
+        counts=Counts(800, 164, 8000, 2),
+        note="Workers label from 20 to 800 tasks each; worker ids are those of AMT.",
+        normalise=_rte,
+        content="7c2a42d0314324dcb19f9a1a12ebe5eaae5ef25bd2f9644c63d8f9b637cb5648",
+    ),
+    Dataset(
+        name="sp_amt",
+        title="Polarity of film review sentences, 20 of 143 workers on each of 500",
+        files=_files(
+            _ACTIVE_CROWD,
+            {
+                "SP_amt.csv": (
                     262246,
-                    "SP_amt.csv",
-                ),
-            ),
-            licence="Apache-2.0",
-            citation=_VENANZI,
-            tasks=500,
-            workers=143,
-            labels=10000,
-            classes=2,
-            note="Read from upstream, the labels have a time in seconds.",
-            normalise=partial(_active_crowd, "sp_amt", "SP_amt.csv"),
-            content="8fb7167711c87f2da1cf4f3d3ae5cf513c969ed2d9ac30d4d3edd4462e3ae063",
+                    "fec6f3027202d33016b8b06083c83118d6d237e671b8bd4c22d0aa979e41ba0a",
+                )
+            },
         ),
-        Dataset(
-            name="weather_amt",
-            title="Sentiment of tweets on the weather, 20 or more of 110 workers on each of 300",
-            files=(
-                RemoteFile(
-                    _ACTIVE_CROWD + "CF_amt.csv",
-                    "c44d4bf3cbf08f343072d86a10e9085ab91885a2b4bbb1d0d03eb2cd461f6c5b",
+        licence="Apache-2.0",
+        citation=_VENANZI,
+        counts=Counts(500, 143, 10000, 2),
+        note="Read from upstream, the labels have a time in seconds.",
+        normalise=partial(_active_crowd, "sp_amt", "SP_amt.csv"),
+        content="8fb7167711c87f2da1cf4f3d3ae5cf513c969ed2d9ac30d4d3edd4462e3ae063",
+    ),
+    Dataset(
+        name="weather_amt",
+        title="Sentiment of tweets on the weather, 20 or more of 110 workers on each of 300",
+        files=_files(
+            _ACTIVE_CROWD,
+            {
+                "CF_amt.csv": (
                     182225,
-                    "CF_amt.csv",
-                ),
-            ),
-            licence="Apache-2.0",
-            citation=_VENANZI,
-            tasks=300,
-            workers=110,
-            labels=6030,
-            classes=5,
-            note=(
-                "Five (task, worker) pairs occur twice, each with the same label both times; "
-                "all rows are kept, as published, so their labels count twice unless "
-                "read_labels(labels, duplicates='first') drops them. Read from upstream, the "
-                "labels have a time in seconds."
-            ),
-            normalise=partial(_active_crowd, "weather_amt", "CF_amt.csv"),
-            content="1c8c9d5fd345a5f4c5854a1d7d792d7ab97e676e79e3666056342df74ac08dc6",
+                    "c44d4bf3cbf08f343072d86a10e9085ab91885a2b4bbb1d0d03eb2cd461f6c5b",
+                )
+            },
         ),
-        Dataset(
-            name="sat12",
-            title="A science test of 32 five-option questions, 600 test takers",
-            files=(
-                RemoteFile(
-                    # No commit is known for this file: its SHA-256 holds it in place.
-                    "https://raw.githubusercontent.com/philchalmers/mirt/HEAD/data/SAT12.RData",
-                    "d98d67397fac58d0b0efb445ba28c384caa44027d71ea6fbdc7ed404f4a055f9",
+        licence="Apache-2.0",
+        citation=_VENANZI,
+        counts=Counts(300, 110, 6030, 5),
+        note="Five (task, worker) pairs occur twice, each with the same label both times; all rows "
+        "are kept, as published, so their labels count twice unless "
+        "read_labels(labels, duplicates='first') drops them. Read from upstream, the labels have a "
+        "time in seconds.",
+        normalise=partial(_active_crowd, "weather_amt", "CF_amt.csv"),
+        content="1c8c9d5fd345a5f4c5854a1d7d792d7ab97e676e79e3666056342df74ac08dc6",
+    ),
+    Dataset(
+        name="sat12",
+        title="A science test of 32 five-option questions, 600 test takers",
+        files=_files(
+            _MIRT,
+            {
+                "SAT12.RData": (
                     7645,
-                    "SAT12.RData",
-                ),
-            ),
-            licence="GPL-3.0-or-later (the R package mirt)",
-            citation=(
-                "Wood, Wilson, Gibbons, Schilling, Muraki, Bock (2003), TESTFACT 4 for Windows, "
-                "SSI; by way of Chalmers (2012), mirt, Journal of Statistical Software 48(6)"
-            ),
-            tasks=32,
-            workers=600,
-            labels=19131,
-            classes=5,
-            note=(
-                "Test takers, not hired workers; the value 8 (no answer) is dropped. The gold "
-                "is the published key, whose item 32 (5) is suspected to be wrong (3)."
-            ),
-            normalise=_sat12,
-            content="3191586a503666235efb88089a963c568c025cfcd657da9595c64bac6fd12688",
+                    "d98d67397fac58d0b0efb445ba28c384caa44027d71ea6fbdc7ed404f4a055f9",
+                )
+            },
         ),
-    )
-}
+        licence="GPL-3.0-or-later (the R package mirt)",
+        citation="Wood, Wilson, Gibbons, Schilling, Muraki, Bock (2003), TESTFACT 4 for Windows, "
+        "SSI; by way of Chalmers (2012), mirt, Journal of Statistical Software 48(6)",
+        counts=Counts(32, 600, 19131, 5),
+        note="Test takers, not hired workers; the value 8 (no answer) is dropped. The gold is the "
+        "published key, whose item 32 (5) is suspected to be wrong (3).",
+        normalise=_sat12,
+        content="3191586a503666235efb88089a963c568c025cfcd657da9595c64bac6fd12688",
+    ),
+)
+
+DATASETS: Registry[Dataset] = Registry(
+    "data set", *(Entry(known.name, known, known.title, known.citation) for known in _PUBLISHED)
+)

@@ -18,7 +18,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.crowd import _frames
+from workbench.crowd import frames
 from workbench.crowd.sources import GoldAnswers
 
 
@@ -67,8 +67,8 @@ class RecordedLabels:
         control: Iterable[Any] = (),
         task_types: pd.Series[Any] | None = None,
     ) -> None:
-        table = _frames.label_table(labels)
-        gold = _frames.gold_labels(gold, table)
+        table = frames.label_table(labels)
+        gold = frames.gold_labels(gold, table)
         every = pd.Index(table["task"].unique())
         reserved = pd.Index(list(control))
         without = ~reserved.isin(gold.index)
@@ -79,17 +79,17 @@ class RecordedLabels:
         if tasks.empty:
             raise InputError("control: every task is a control task; leave some to assign")
         workers = pd.Index(table["worker"].unique())
-        classes = _frames.two_classes([*table["label"].unique(), *gold.unique()])
-        self.task_types, kind = _frames.type_index(task_types, every)
+        classes = frames.two_classes([*table["label"].unique(), *gold.unique()])
+        self.task_types, kind = frames.type_index(task_types, every)
         self.tasks: Names = tasks.to_numpy()
         self.workers: Names = workers.to_numpy()
         self.classes: Names = classes.to_numpy()
         self.task_type: IntArray = kind.loc[tasks].to_numpy()
-        self.truth: IntArray = _frames.codes(classes, gold.reindex(tasks))
+        self.truth: IntArray = frames.codes(classes, gold.reindex(tasks))
 
-        task = _frames.codes(tasks, table["task"])
-        worker = _frames.codes(workers, table["worker"])
-        label = _frames.codes(classes, table["label"])
+        task = frames.codes(tasks, table["task"])
+        worker = frames.codes(workers, table["worker"])
+        label = frames.codes(classes, table["label"])
         kept = task >= 0
         self._label = np.full((len(tasks), len(workers)), -1, dtype=np.int8)
         self._label[task[kept], worker[kept]] = label[kept]
@@ -97,7 +97,7 @@ class RecordedLabels:
 
         known = table.loc[~kept, "task"]
         at = (kind.loc[known].to_numpy(), worker[~kept])
-        right = label[~kept] == _frames.codes(classes, gold.loc[known])
+        right = label[~kept] == frames.codes(classes, gold.loc[known])
         shape = (len(self.task_types), len(workers))
         self.control_answered: IntArray = np.zeros(shape, dtype=np.int64)
         self.control_correct: IntArray = np.zeros(shape, dtype=np.int64)
@@ -171,7 +171,7 @@ def split_gold(
     InputError
         A repeated task, a missing label, or a split with an empty side.
     """
-    _frames.by_task("gold", gold)
+    frames.by_task("gold", gold)
     n = len(gold)
     if isinstance(control, (int, np.integer)):
         size = checks.count("control", int(control))

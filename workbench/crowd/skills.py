@@ -18,7 +18,7 @@ import pandas as pd
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray, Names
 from workbench.base.errors import InputError
-from workbench.crowd import _frames
+from workbench.crowd import frames
 
 
 @overload
@@ -215,7 +215,7 @@ class GoldSkills:
         InputError
             Other than two classes: what takes such a table reads a skill p as quality (2p − 1)².
         """
-        _frames.two_classes(self.classes)
+        frames.two_classes(self.classes)
         return pd.DataFrame(
             self.estimates.skill.T,
             index=pd.Index(self.workers, name="worker"),
@@ -255,10 +255,10 @@ def skills_from_gold(
         A column is missing, a cell is empty, a (task, worker) pair is repeated, a gold task
         has no label or is repeated, labels and gold share no class, or a gold task has no type.
     """
-    table = _frames.label_table(labels)
-    answers = _frames.gold_labels(gold, table)
+    table = frames.label_table(labels)
+    answers = frames.gold_labels(gold, table)
     known = table[table["task"].isin(answers.index)]
-    types, kind = _frames.type_index(task_types, pd.Index(known["task"].unique()))
+    types, kind = frames.type_index(task_types, pd.Index(known["task"].unique()))
     workers = pd.Index(table["worker"].unique())
     at_worker = workers.get_indexer(known["worker"])
     at_type = kind.loc[known["task"]].to_numpy()

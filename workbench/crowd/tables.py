@@ -19,34 +19,18 @@ import numpy as np
 import pandas as pd
 
 from workbench.base.errors import InputError
-from workbench.crowd._reading import (
+from workbench.crowd.reading import (
     Duplicates,
     Source,
-    Table,
+    TextTable,
     as_number,
     as_text,
     listing,
-    numbers,
     open_table,
     show,
-    vote_table,
 )
 
-__all__ = [
-    "Duplicates",
-    "LabelSet",
-    "Source",
-    "as_text",
-    "column",
-    "read_capacities",
-    "read_costs",
-    "read_gold",
-    "read_labels",
-    "read_pairs",
-    "read_skills",
-    "read_task_types",
-    "read_workers",
-]
+__all__ = ["Duplicates", "Source", "as_text"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,16 +95,9 @@ def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataF
         (task, worker) pair is repeated.
     """
     table = open_table(source, "labels")
-    table.require("task", "worker", "label")
+    cells = table.words("task", "worker", "label")
     time = table.find("time")
-    return vote_table(
-        table,
-        table.words("task"),
-        table.words("worker"),
-        table.words("label"),
-        duplicates=duplicates,
-        times=None if time is None else table.columns[time],
-    )
+    return table.votes(cells, duplicates, None if time is None else table.columns[time])
 
 
 def read_gold(source: Source, labels: pd.DataFrame | None = None) -> pd.Series[Any]:
@@ -150,9 +127,8 @@ def read_gold(source: Source, labels: pd.DataFrame | None = None) -> pd.Series[A
         labels, a task is not in `labels`, or the classes do not match.
     """
     table = open_table(_named(source, "task", "gold"), "gold")
-    table.require("task", "gold")
-    tasks, gold = table.words("task"), table.words("gold")
-    table.unique(tasks, "task", "a task has one gold label, remove the other")
+    tasks, gold = table.words("task", "gold")
+    table.once("a task has one gold label, remove the other", task=tasks)
     if labels is not None:
         votes = read_labels(labels, duplicates="keep")
         known = set(votes["task"])
@@ -173,7 +149,7 @@ def _named(source: Source, index: str, values: str) -> Source:
     return source
 
 
-def _match_classes(table: Table, gold: list[str], used: set[str]) -> None:
+def _match_classes(table: TextTable, gold: list[str], used: set[str]) -> None:
     spelled = {_spelling(label): label for label in sorted(used)}
     for row, label in enumerate(gold):
         if label not in used and _spelling(label) in spelled:
@@ -255,35 +231,29 @@ def _workers_by_types(
     source: Source, what: str, field: str, check: Callable[[float], str | None]
 ) -> pd.DataFrame:
     table = open_table(source, what)
-    table.require("worker", *([field] if len(table.header) == 1 else []))
     if table.find("task_type") is None:
         return _wide(table, field, check)
-    table.require("worker", "task_type", field)
-    workers, types = table.words("worker"), table.words("task_type")
-    values = numbers(table, table.place(field), field, check)
-    seen: dict[tuple[str, str], int] = {}
-    for row, pair in enumerate(zip(workers, types, strict=True)):
-        if seen.setdefault(pair, row) != row:
-            raise InputError(
-                f"{table.at(row)}: worker {show(pair[0])} and task type {show(pair[1])} appear "
-                f"already on {table.mark(seen[pair])}; remove one of them"
-            )
-    rows = pd.Index(dict.fromkeys(workers), name="worker")
-    columns = pd.Index(dict.fromkeys(types), name="task_type")
-    matrix = np.full((len(rows), len(columns)), np.nan)
-    matrix[rows.get_indexer(pd.Index(workers)), columns.get_indexer(pd.Index(types))] = values
-    if np.isnan(matrix).any():
-        row, place = (int(k) for k in np.argwhere(np.isnan(matrix))[0])
+    workers, types, _ = table.words("worker", "task_type", field)
+    values = table.numbers(table.place(field), field, check)
+    table.once("remove one of them", worker=workers, task_type=types)
+    long = pd.DataFrame({"worker": workers, "task_type": types, field: values})
+    frame = long.pivot_table(index="worker", columns="task_type", values=field)
+    frame = frame.reindex(index=long["worker"].unique(), columns=long["task_type"].unique())
+    frame = frame.rename_axis(index="worker", columns="task_type")
+    if frame.isna().to_numpy().any():
+        row, place = (int(k) for k in np.argwhere(frame.isna().to_numpy())[0])
         raise InputError(
-            f"{table.name}: worker {show(rows[row])} has no {field} for task type "
-            f"{show(columns[place])}; give each worker one for every task type"
+            f"{table.name}: worker {show(frame.index[row])} has no {field} for task type "
+            f"{show(frame.columns[place])}; give each worker one for every task type"
         )
-    return pd.DataFrame(matrix, index=rows, columns=columns)
+    return frame
 
 
-def _wide(table: Table, field: str, check: Callable[[float], str | None]) -> pd.DataFrame:
-    workers = table.words("worker")
-    table.unique(workers, "worker", "a worker has one row, remove the other")
+def _wide(table: TextTable, field: str, check: Callable[[float], str | None]) -> pd.DataFrame:
+    (workers,) = table.words("worker")
+    if len(table.header) == 1:
+        table.place(field)
+    table.once("a worker has one row, remove the other", worker=workers)
     types: dict[str, list[float]] = {}
     for column, name in enumerate(table.header):
         if column == table.find("worker"):
@@ -292,7 +262,7 @@ def _wide(table: Table, field: str, check: Callable[[float], str | None]) -> pd.
             raise InputError(f"{table.name}: column {column + 1} has no name; name the task type")
         if name in types:
             raise InputError(f"{table.name}: two columns are named {show(name)}; keep one")
-        types[name] = numbers(table, column, field, check)
+        types[name] = table.numbers(column, field, check)
     frame = pd.DataFrame(types, index=pd.Index(workers, name="worker"))
     return frame.rename_axis(columns="task_type")
 
@@ -317,10 +287,9 @@ def read_capacities(source: Source) -> pd.Series[int]:
         infinite, negative, fractional or above 2⁵³, or a worker is repeated.
     """
     table = open_table(_named(source, "worker", "capacity"), "capacities")
-    table.require("worker", "capacity")
-    workers = table.words("worker")
-    table.unique(workers, "worker", "a worker has one capacity, remove the other")
-    values = numbers(table, table.place("capacity"), "capacity", _wrong_capacity)
+    place, (workers,) = table.place("capacity"), table.words("worker")
+    table.once("a worker has one capacity, remove the other", worker=workers)
+    values = table.numbers(place, "capacity", _wrong_capacity)
     index = pd.Index(workers, name="worker")
     return pd.Series([int(value) for value in values], index=index, name="capacity", dtype="int64")
 
@@ -357,13 +326,11 @@ def read_task_types(source: Source, *, default: str | None = None) -> pd.Series[
     """
     table = open_table(_named(source, "task", "task_type"), "task types")
     if default is not None and table.find("task_type") is None:
-        table.require("task")
-        tasks = table.words("task")
+        (tasks,) = table.words("task")
         types = [default] * len(tasks)
     else:
-        table.require("task", "task_type")
-        tasks, types = table.words("task"), table.words("task_type")
-    table.unique(tasks, "task", "a task has one type, remove the other")
+        tasks, types = table.words("task", "task_type")
+    table.once("a task has one type, remove the other", task=tasks)
     return pd.Series(types, index=pd.Index(tasks, name="task"), name="task_type")
 
 
@@ -386,8 +353,8 @@ def read_pairs(source: Source) -> pd.DataFrame:
         The file or its columns cannot be read, or an id is missing.
     """
     table = open_table(source, "availability")
-    table.require("task", "worker")
-    return pd.DataFrame({"task": table.words("task"), "worker": table.words("worker")})
+    tasks, workers = table.words("task", "worker")
+    return pd.DataFrame({"task": tasks, "worker": workers})
 
 
 def read_workers(source: Source) -> pd.DataFrame:
@@ -411,11 +378,10 @@ def read_workers(source: Source) -> pd.DataFrame:
         number, infinite or outside [0, 1].
     """
     table = open_table(source, "workers")
-    table.place("worker")
-    workers = table.words("worker")
-    table.unique(workers, "worker", "a worker is chosen once, remove the other")
+    (workers,) = table.words("worker")
+    table.once("a worker is chosen once, remove the other", worker=workers)
     frame = pd.DataFrame(index=pd.Index(workers, name="worker"))
     place = table.find("skill")
     if place is not None:
-        frame["skill"] = numbers(table, place, "skill", _wrong_skill)
+        frame["skill"] = table.numbers(place, "skill", _wrong_skill)
     return frame

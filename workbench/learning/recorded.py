@@ -21,7 +21,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.crowd import _frames
+from workbench.crowd import frames
 from workbench.crowd.tables import Duplicates, read_gold, read_labels
 from workbench.learning.agreement import Structure, structure
 from workbench.learning.ls_ol import LsOl
@@ -100,7 +100,7 @@ def recorded(
     known = None if gold is None else read_gold(gold)
     found = set(table["label"]) if known is None else {*table["label"], *known}
     who = "labels name" if known is None else "labels and gold name"
-    classes = _frames.two_classes(found, who).to_numpy(object)
+    classes = frames.two_classes(found, who).to_numpy(object)
     tasks = pd.Index(table["task"].unique())
     if known is not None:
         tasks = tasks.append(known.index.difference(tasks, sort=False))

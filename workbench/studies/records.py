@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -107,83 +107,74 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def latest(rows: Iterable[TrialRow]) -> list[TrialRow]:
-    """Of each key keep the last final row."""
-    return list({row.key: row for row in rows if row.final}.values())
-
-
 MACHINE = ("seconds", "peak_mb", "worker", "attempts", "environment", "finished")
 """Columns of a table that differ from run to run, with those that begin `environment.`."""
 
 
 def deterministic(table: pd.DataFrame, volatile: Sequence[str] = ()) -> pd.DataFrame:
     """Leave out of a table what differs between runs: time, machine, and volatile fields."""
-    drop = [
-        name
-        for name in table.columns
-        if name in MACHINE or name in volatile or name.startswith("environment.")
-    ]
+    machine = (*MACHINE, *volatile)
+    drop = [name for name in table if name in machine or str(name).startswith("environment.")]
     return table.drop(columns=drop)
 
 
 def frame(
     rows: Sequence[TrialRow],
     environments: Mapping[str, Environment],
-    *,
-    order: Mapping[str, Sequence[object]] | None = None,
-    attempts: Mapping[str, int] | None = None,
+    order: Mapping[str, Sequence[object]],
+    attempts: Mapping[str, int],
 ) -> pd.DataFrame:
-    """Make one flat table of rows.
+    """Make one flat table of records, sorted by parameters and repetition.
 
     Parameters
     ----------
     rows
-        One row each, in the order given unless `order` is.
+        One record a trial.
     environments
         By id.
     order
-        Sort by parameters and repetition. Values listed for a parameter come first and in that
-        order; the others after them by size.
+        Values listed for a parameter come first and in that order; the others after them by size.
     attempts
-        How many attempts there were, by key: a column.
+        How many attempts there were, by key.
 
     Returns
     -------
     DataFrame
         `study, version`, the parameters, `repetition, status, message`, the record's fields, then
-        `seconds, peak_mb, worker, finished, key, seed, environment` and the environment's values.
-        A field that a record lacks, or has as None, is missing. Whole numbers with gaps are
+        `attempts, seconds, peak_mb, worker, finished, key, seed, environment` and the environment's
+        values. A field that a record lacks, or has as None, is missing. Whole numbers with gaps are
         floats where those hold them exactly, else Python's integers; truth values with gaps are
         pandas' `boolean`.
     """
-    ends: dict[str, list[Any]] = {
-        name: list(values)
-        for name, values in zip(
-            TrialRow._fields,
-            zip(*rows, strict=True) if rows else [()] * len(TrialRow._fields),
-            strict=True,
-        )
+    params = _columns([row.params for row in rows])
+    keys = [_ranks(values, order.get(name, ())) for name, values in params.items()]
+    keys += [
+        _ranks([row.repetition for row in rows]),
+        _ranks([int(row.seed) for row in rows]),
+        _ranks([row.version for row in rows]),
+        _ranks([row.key for row in rows]),
+    ]
+    places = np.lexsort(keys[::-1])
+    rows = [rows[place] for place in places]
+
+    def column(*names: str) -> dict[str, list[Any]]:
+        return {name: [getattr(row, name) for row in rows] for name in names}
+
+    columns = column("study", "version")
+    columns |= {name: [values[place] for place in places] for name, values in params.items()}
+    columns |= column("repetition", "status", "message")
+    measured = _columns([row.record for row in rows])
+    columns |= {name: values for name, values in measured.items() if name not in columns}
+    columns["attempts"] = [attempts.get(row.key, 1) for row in rows]
+    columns |= column("seconds", "peak_mb", "worker", "finished", "key")
+    columns["seed"] = [int(row.seed) for row in rows]
+    columns |= column("environment")
+    known = {
+        id_: environments[id_].columns() if id_ in environments else {}
+        for id_ in dict.fromkeys(columns["environment"])
     }
-    params = _columns(ends["params"])
-    if order is not None and rows:
-        places = _places(params, ends, order)
-        ends = {name: [values[i] for i in places] for name, values in ends.items()}
-        params = {name: [values[i] for i in places] for name, values in params.items()}
-    columns: dict[str, Any] = {"study": ends["study"], "version": ends["version"]}
-    columns |= params
-    columns |= {name: ends[name] for name in ("repetition", "status", "message")}
-    columns |= {name: v for name, v in _columns(ends["record"]).items() if name not in columns}
-    if attempts is not None:
-        columns["attempts"] = [attempts.get(key, 1) for key in ends["key"]]
-    else:
-        columns["final"] = [bool(value) for value in ends["final"]]
-    columns |= {name: ends[name] for name in ("seconds", "peak_mb", "worker", "finished", "key")}
-    columns["seed"] = [int(seed) for seed in ends["seed"]]
-    columns["environment"] = ends["environment"]
-    used = dict.fromkeys(ends["environment"])
-    known = {id_: environments[id_].columns() if id_ in environments else {} for id_ in used}
     for name in dict.fromkeys(name for values in known.values() for name in values):
-        columns[name] = [known[id_].get(name) for id_ in ends["environment"]]
+        columns[name] = [known[id_].get(name) for id_ in columns["environment"]]
     return pd.DataFrame({name: _series(values) for name, values in columns.items()})
 
 
@@ -195,29 +186,19 @@ def _columns(texts: Sequence[str]) -> dict[str, list[Any]]:
     return {name: [one.get(name) for one in objects] for name in names}
 
 
-def _places(
-    params: Mapping[str, list[Any]],
-    ends: Mapping[str, list[Any]],
-    order: Mapping[str, Sequence[object]],
-) -> list[int]:
-    """Where each row goes: by parameters, then repetition, then what else tells rows apart."""
-    keys = [_ranks(values, order.get(name, ())) for name, values in params.items()]
-    keys += [_ranks(ends["repetition"], ()), _ranks([int(s) for s in ends["seed"]], ())]
-    keys += [_ranks(ends["version"], ()), _ranks(ends["key"], ())]
-    return [int(place) for place in np.lexsort(keys[::-1])]
-
-
-def _ranks(values: Sequence[Any], first: Sequence[object]) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _ranks(
+    values: Sequence[Any], first: Sequence[object] = ()
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Rank of each value: those listed first, the others by kind and size."""
     kinds = (str, float, int, bool, type(None))
 
-    def place(value: Any) -> tuple[int, Any]:
-        return kinds.index(type(value)), "" if value is None else value
+    def place(pair: tuple[type, Any]) -> tuple[int, Any]:
+        kind, value = pair
+        return kinds.index(kind), "" if value is None else value
 
-    distinct = {(type(value), value) for value in first}
-    listed = list(dict.fromkeys((type(value), value) for value in first))
-    others = {(type(value), value) for value in values} - distinct
-    listed += sorted(others, key=lambda pair: place(pair[1]))
-    rank = {pair: at for at, pair in enumerate(listed)}
+    listed = dict.fromkeys((type(value), value) for value in first)
+    others = {(type(value), value) for value in values} - listed.keys()
+    rank = {pair: at for at, pair in enumerate([*listed, *sorted(others, key=place)])}
     return np.array([rank[type(value), value] for value in values], dtype=np.int64)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,13 @@ from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.shards import in_shard
 from workbench.studies.source import Source
-from workbench.studies.store import Sink
 from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import Trial, plan
 
 if TYPE_CHECKING:
     from workbench.studies.executors import Executor, Limits
-    from workbench.studies.study import Block, Study
+    from workbench.studies.store import Store
+    from workbench.studies.study import Block
 
 EVERY, LONGEST = 0.2, 2.0
 """Seconds between commits, at least and at most."""
@@ -87,11 +88,52 @@ class Progress:
         """Seconds for what is left, at this rate; None where there is no rate yet."""
         return self.left / self.rate if self.rate else None
 
+    def summary(self) -> str:
+        """Say what has been done, what failed, how fast, and how long the rest will take."""
+        ended = self.skipped + self.done
+        parts = [f"{ended:,} of {self.planned:,} trials"]
+        parts += [f"{n:,} {status}" for status, n in self.counts.items() if n and status != "ok"]
+        if self.rate:
+            parts.append(f"{self.rate:.3g} a second")
+        if self.remaining is not None and self.left:
+            parts.append(f"{duration(self.remaining)} left")
+        return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as people say them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def notebook_bar(description: str) -> Callable[[Progress], None]:
+    """Return an `on_progress` for `run` that draws a bar with rate and remaining time.
+
+    Parameters
+    ----------
+    description
+        What stands before the bar.
+    """
+    from tqdm import tqdm
+
+    shown = tqdm(desc=description, unit="trial", file=sys.stdout)
+
+    def show(progress: Progress) -> None:
+        shown.total = progress.planned
+        shown.update(progress.skipped + progress.done - shown.n)
+        if not progress.left:
+            shown.close()
+
+    return show
+
 
 def run(
     source: Source,
     *,
-    store: Sink,
+    store: Store,
     sweep: Sequence[Block],
     repetitions: int,
     executor: Executor,
@@ -121,7 +163,7 @@ def run(
     retry
         Run again what ended in an error, a crash, over its deadline or its memory.
     redo_quarantined
-        Run again those whose records were damaged.
+        Run again those that an older version put in quarantine.
     stop
         Set it, and trials under way are finished and kept, and no more begun. That of
         `interrupts` may also ask to stop at once.
@@ -141,10 +183,27 @@ def run(
         When asked to stop at once, after what is known was kept; trials under way are kept as
         `cancelled` attempts, and run again next time.
     """
-    started = time.monotonic()
+    begun = time.monotonic()
     study = source.load()
-    known = _Known.of(store, study, retry, redo_quarantined, shard)
-    found = Counter(known.says(trial) for trial in plan(study, sweep, repetitions, seed))
+    if shard is not None and not 1 <= shard[0] <= shard[1]:
+        raise InputError(f"shard is {shard[0]}/{shard[1]}: give I/N with I from 1 to N")
+    quarantined = {} if redo_quarantined else store.quarantined(study.name)
+    finished = {
+        key
+        for key, status in store.finished(study.name, study.version).items()
+        if not (retry and status in FAILED)
+    }
+
+    def left_out(trial: Trial) -> str:
+        """Why a trial is not this run's to do; empty if it is."""
+        key = trial.key
+        if shard is not None and not in_shard(key, *shard):
+            return "elsewhere"
+        if key in quarantined:
+            return "quarantined"
+        return "finished" if key in finished else ""
+
+    found = Counter(map(left_out, plan(study, sweep, repetitions, seed)))
     planned = found.total() - found["elsewhere"]
     before = Progress(planned, found["finished"], found["quarantined"])
     store.remember(
@@ -152,23 +211,22 @@ def run(
     )
     if on_progress is not None:
         on_progress(before)
-    listed = plan(study, sweep, repetitions, seed)
-    feed = _Feed(trial for trial in listed if not known.says(trial))
-    ledger = _Ledger(store, feed, before, started, on_progress)
+    trials = (one for one in plan(study, sweep, repetitions, seed) if not left_out(one))
+    course = RunCourse(store, trials, before, begun, on_progress)
     stop = stop or Event()
     try:
         # A trial that is to be tried again may come back when the executor has asked for the last.
-        while feed.more and not stop.is_set():
-            with contextlib.closing(executor.run(source, feed, limits, stop)) as ended:
+        while course.more and not stop.is_set():
+            with contextlib.closing(executor.run(source, course, limits, stop)) as ended:
                 for outcome in ended:
-                    ledger.enter(outcome)
+                    course.take(outcome)
                     if isinstance(stop, Interrupts) and stop.at_once:
                         raise KeyboardInterrupt
     except BaseException:
-        ledger.cancel()
+        course.cancel()
         raise
-    ledger.commit()
-    return ledger.progress
+    course.commit()
+    return course.progress
 
 
 class Interrupts(Event):
@@ -187,8 +245,8 @@ def interrupts() -> Iterator[Interrupts]:
     """Turn Ctrl-C into a request to stop; SIGTERM counts as one, for batch systems send it.
 
     The first asks to finish what is under way, the second to stop at once. Both are heard when
-    the executor next gives a sign of life; the third raises KeyboardInterrupt on the spot, as for
-    a trial in this very process. Call it from the main thread.
+    the executor next gives a sign of life; the third raises KeyboardInterrupt on the spot. Call it
+    from the main thread.
     """
     stop = Interrupts()
 
@@ -207,57 +265,44 @@ def interrupts() -> Iterator[Interrupts]:
             signal.signal(one, handler)
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What is not this run's to do."""
+class RunCourse:
+    """Hands out trials, those to be tried again first; keeps outcomes, and counts what is safe.
 
-    finished: frozenset[str]
-    quarantined: frozenset[str]
-    shard: tuple[int, int] | None
+    Parameters
+    ----------
+    store
+        Where outcomes go.
+    trials
+        What is to be run.
+    before
+        What earlier runs have done.
+    begun
+        When this one began, by `time.monotonic`.
+    on_progress
+        Called after each commit.
+    """
 
-    @classmethod
-    def of(
-        cls,
-        store: Sink,
-        study: Study,
-        retry: bool,
-        redo_quarantined: bool,
-        shard: tuple[int, int] | None,
-    ) -> _Known:
-        if shard is not None and not 1 <= shard[0] <= shard[1]:
-            raise InputError(f"shard is {shard[0]}/{shard[1]}: give I/N with I from 1 to N")
-        ended = store.finished(study.name, study.version)
-        quarantined = [] if redo_quarantined else store.quarantined(study.name)
-        return cls(
-            frozenset(key for key, status in ended.items() if not (retry and status in FAILED)),
-            frozenset(quarantined),
-            shard,
-        )
-
-    @property
-    def anything(self) -> bool:
-        return bool(self.finished or self.quarantined or self.shard)
-
-    def says(self, trial: Trial) -> str:
-        """Why a trial is left out; empty if it is to be run."""
-        if not self.anything:
-            return ""
-        key = trial.key
-        if self.shard is not None and not in_shard(key, *self.shard):
-            return "elsewhere"
-        if key in self.quarantined:
-            return "quarantined"
-        return "finished" if key in self.finished else ""
-
-
-class _Feed:
-    """Hands out trials, those to be tried again first, and knows which are under way."""
-
-    def __init__(self, trials: Iterator[Trial]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        trials: Iterator[Trial],
+        before: Progress,
+        begun: float,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.store = store
         self.trials = trials
+        self.before = before
+        self.begun = begun
+        self.on_progress = on_progress
+        self.more = True
         self.again: deque[Trial] = deque()
         self.under_way: dict[str, Trial] = {}
-        self.more = True
+        self.counts: Counter[str] = Counter()
+        self.deaths: Counter[str] = Counter()
+        self.pending: list[tuple[Outcome, bool]] = []
+        self.committed = begun
+        self.interval = EVERY
 
     def __iter__(self) -> Iterator[Trial]:
         while True:
@@ -268,82 +313,47 @@ class _Feed:
             self.under_way[trial.key] = trial
             yield trial
 
-    def back(self, trial: Trial) -> None:
-        """Have a trial run again."""
-        self.again.append(trial)
-        self.more = True
-
-
-class _Ledger:
-    """Enters outcomes into the store, and counts them once they are safe."""
-
-    def __init__(
-        self,
-        store: Sink,
-        feed: _Feed,
-        before: Progress,
-        started: float,
-        on_progress: Callable[[Progress], None] | None,
-    ) -> None:
-        self.store = store
-        self.feed = feed
-        self.before = before
-        self.started = started
-        self.on_progress = on_progress
-        self.counts: Counter[str] = Counter()
-        self.deaths: Counter[str] = Counter()
-        self.pending: list[Outcome] = []
-        self.final: list[bool] = []
-        self.committed = started
-        self.interval = EVERY
-        self.broken = False
-
     @property
     def progress(self) -> Progress:
         """What is safe by now."""
-        return Progress(
-            self.before.planned,
-            self.before.skipped,
-            self.before.quarantined,
-            self.counts.total(),
-            dict(self.counts),
-            time.monotonic() - self.started,
-        )
+        seconds = time.monotonic() - self.begun
+        counts = dict(self.counts)
+        return replace(self.before, done=self.counts.total(), counts=counts, seconds=seconds)
 
-    def enter(self, outcome: Outcome | None) -> None:
+    def take(self, outcome: Outcome | None) -> None:
         """Take an outcome, or none; commit if it is time."""
         if outcome is not None:
-            self._take(outcome)
+            self._enter(outcome)
         due = time.monotonic() - self.committed >= self.interval
         if self.pending and (due or len(self.pending) >= BATCH):
             self.commit()
 
-    def _take(self, outcome: Outcome) -> None:
+    def _enter(self, outcome: Outcome) -> None:
         key = outcome.trial.key
-        self.feed.under_way.pop(key, None)
+        self.under_way.pop(key, None)
         final = outcome.status is not Status.CANCELLED
         if outcome.status is Status.CRASHED:
             self.deaths[key] += 1
             final = self.deaths[key] >= ATTEMPTS
             if not final:
-                self.feed.back(outcome.trial)
-        self.pending.append(outcome)
-        self.final.append(final)
+                self.again.append(outcome.trial)
+                self.more = True
+        self.pending.append((outcome, final))
 
     def commit(self) -> None:
         """Write what is pending, then tell."""
         if not self.pending:
             return
+        # Should the store fail, that is the news, and not that it fails again.
+        pending, self.pending = self.pending, []
         began = time.monotonic()
-        self.broken = True
-        self.store.write(self.pending, final=self.final)
-        self.broken = False
-        self.counts.update(
-            outcome.status.value
-            for outcome, final in zip(self.pending, self.final, strict=True)
-            if final
-        )
-        self.pending, self.final = [], []
+        outcomes, final = zip(*pending, strict=True)
+        try:
+            self.store.write(outcomes, final=final)
+        except BaseException:
+            self.under_way.clear()
+            raise
+        self.counts.update(outcome.status.value for outcome, final in pending if final)
         self.committed = time.monotonic()
         self.interval = max(EVERY, min(SHARE * (self.committed - began), LONGEST))
         if self.on_progress is not None:
@@ -351,8 +361,6 @@ class _Ledger:
 
     def cancel(self) -> None:
         """Keep what is known, and that the trials under way came to no end."""
-        if self.broken:
-            return  # the store failed: that is the news, not that it fails again
-        for trial in list(self.feed.under_way.values()):
-            self._take(Outcome(trial, Status.CANCELLED, "stopped before it ended"))
+        for trial in list(self.under_way.values()):
+            self._enter(Outcome(trial, Status.CANCELLED, "stopped before it ended"))
         self.commit()

@@ -1,9 +1,8 @@
 """The store: every attempt at every trial, in one SQLite file that one coordinator writes.
 
 Attempts are appended and never changed; the last final one of a key is the trial's record. Each
-row carries a checksum, since SQLite does not notice a bit that flips inside one. The whole file
-is checked whenever it is opened. A damaged one is refused until `salvage.quarantine` has moved
-the damaged rows aside, where they stay and where their trials are not run again unasked.
+row carries a checksum, since SQLite does not notice a bit that flips inside one. The whole file is
+checked whenever it is opened, and a damaged one is refused until `repair` has set it aside.
 
 What `write` has returned for is in the file, and survives a kill of the process and a power cut
 (`synchronous=EXTRA`). The journal is a rollback journal, since commits are batches and speed is not
@@ -21,42 +20,37 @@ import platform
 import shlex
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 from urllib.parse import quote
 
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
-from workbench.studies.records import TrialRow, checksum, deterministic, frame, latest, row_of
+from workbench.studies.records import TrialRow, checksum, frame, row_of
 from workbench.studies.study_plan import StudyPlan
 
 if TYPE_CHECKING:
     import pandas as pd
     from filelock import FileLock
 
-__all__ = ["Damage", "DamagedStoreError", "Sink", "Store", "StoreError", "deterministic"]
-
 APPLICATION = 0x43725764
 """`application_id` of a store: "CrWd"."""
 FORMAT = 1
 """`user_version`: the format that this module writes."""
-PAGE = 4096
-"""Bytes a page; what salvages a file whose header is gone relies on it."""
 PATIENCE = 60.0
 """Seconds to wait for another program that reads the file."""
-PIECE = 5000
-"""Rows read at a time: nobody can write meanwhile."""
+LEAST_ROW = 200
+"""Bytes of the shortest row of an attempt: three hashes are longer."""
 
 _COLUMNS = ", ".join(TrialRow._fields)
 _SCHEMA = {
     "attempts": f"CREATE TABLE attempts(id INTEGER PRIMARY KEY, {_COLUMNS}, checksum)",
     "environments": "CREATE TABLE environments(id, json)",
     "plans": "CREATE TABLE plans(id, json)",
+    # Where older versions put damaged rows; their trials wait for --redo-quarantined.
     "quarantine": (
         "CREATE TABLE quarantine(id INTEGER PRIMARY KEY, key, study, reason, row, moved, redone, "
         "checksum)"
@@ -73,80 +67,34 @@ class StoreError(InputError):
     """The store cannot be read or written; the line says what to do. What it holds stays."""
 
 
-@dataclass(frozen=True)
-class Damage:
-    """One damaged place.
+class Damage(NamedTuple):
+    """One damaged place: a table and its row (0 for the file as a whole), what is wrong, its key.
 
-    Attributes
-    ----------
-    table, id
-        Where: the table and its row; row 0 for the file as a whole.
-    keys
-        Trials it may belong to, as far as they can be read.
-    reason
-        What is wrong, in a few words.
+    The key is that of the row as it can be read; empty where it has none.
     """
 
     table: str
     id: int
-    keys: tuple[str, ...]
     reason: str
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.id}: {self.reason}" if self.id else self.reason
 
 
 class DamagedStoreError(StoreError):
-    """The store is damaged; nothing of it is used before the damage is put in quarantine."""
+    """The store is damaged; nothing of it is used before it has been repaired."""
 
     def __init__(self, path: Path, damages: Sequence[Damage]) -> None:
-        first = damages[0]
-        where = f"{first.table} {first.id}: " if first.id else ""
         more = f" and {len(damages) - 1:,} more" if len(damages) > 1 else ""
-        super().__init__(
-            f"{path}: damaged ({where}{first.reason}{more}); to put what is damaged aside and go "
-            f"on with the rest: {mend(path)}"
-        )
-        self.path = path
+        super().__init__(f"{path}: damaged ({damages[0]}{more}); {remedy(path)}")
         self.damages = tuple(damages)
 
 
-class NewerStoreError(StoreError):
-    """The file is of a newer version of the workbench; nothing here may touch it."""
-
-    def __init__(self, path: Path, version: object) -> None:
-        super().__init__(
-            f"{path}: was written by a newer version of the workbench (format {version}, and this "
-            f"one knows {FORMAT}); use that version"
-        )
-
-
-class Sink(Protocol):
-    """Where a run's outcomes go: a store, or a shard's file."""
-
-    def remember(self, plan: StudyPlan) -> None:
-        """Keep what was asked for."""
-        ...
-
-    def finished(self, study: str, version: int) -> dict[str, Status]:
-        """Tell the status of each trial that has a record, by key."""
-        ...
-
-    def quarantined(self, study: str) -> dict[str, str]:
-        """Tell the trials whose records were damaged, with the reason, by key."""
-        ...
-
-    def write(self, outcomes: Sequence[Outcome], *, final: Sequence[bool] | None = None) -> None:
-        """Keep outcomes; they are safe when this returns."""
-        ...
-
-
-class Quarantined(NamedTuple):
-    """A row of the quarantine: a key, and the damaged row as it was read."""
-
-    key: str
-    study: str
-    reason: str
-    row: str
-    moved: str
-    redone: str
+def remedy(path: Path) -> str:
+    """Say how a damaged store is repaired."""
+    command = f"workbench study verify --store {shlex.quote(str(path))} --quarantine"
+    return f"to set it aside and keep what is sound of it: {command}"
 
 
 class Store:
@@ -170,7 +118,7 @@ class Store:
         write
             Take the writers' lock, and create the file where there is none.
         check
-            Check the file and each row's checksum first. Only what mends a store leaves it out.
+            Check the file and each row's checksum first. Only what repairs a store leaves it out.
 
         Raises
         ------
@@ -181,29 +129,26 @@ class Store:
         path = Path(path)
         if path.is_dir():
             raise StoreError(f"{path}: is a folder, name a file")
-        lock = locked(path) if write else None
-        db = None
-        try:
+        with contextlib.ExitStack() as stack:
+            lock = locked(path) if write else None
+            if lock is not None:
+                stack.callback(lock.release)
             if write and not path.exists():
                 _create(path)
-            _look(path)
-            with told(path):
-                db = _connect(path, write=write)
-            store = cls(path, db, lock)
-            store._recognise()
-            if check:
-                store._refuse_damage()
-            store._read_small_tables()
+            _check_header(path)
+            with sqlite_errors(path):
+                store = cls(path, _connect(path, write=write), lock)
+            stack.callback(store._db.close)
+            store._check_format()
+            if check and (damages := list(store.damages())):
+                raise DamagedStoreError(path, damages)
+            store._plans = store._read_each("plans", StudyPlan.read)
+            store._environments = store._read_each("environments", Environment.read)
             if write:  # not earlier: it changes the file, which may be another program's
-                with told(path):
-                    db.execute("PRAGMA journal_mode = DELETE").fetchall()
-                    db.execute("PRAGMA synchronous = EXTRA")
-        except BaseException:
-            if db is not None:
-                db.close()
-            if lock is not None:
-                lock.release()
-            raise
+                with sqlite_errors(path):
+                    store._db.execute("PRAGMA journal_mode = DELETE").fetchall()
+                    store._db.execute("PRAGMA synchronous = EXTRA")
+            stack.pop_all()
         return store
 
     def __enter__(self) -> Self:
@@ -229,11 +174,10 @@ class Store:
             When it cannot be written.
         """
         name = hashlib.sha256(plan.json.encode()).hexdigest()
-        if name in self._plans:
-            return
-        with self.transaction() as db:
-            db.execute("INSERT INTO plans VALUES (?, ?)", (name, plan.json))
-        self._plans[name] = plan
+        if name not in self._plans:
+            with self.transaction() as db:
+                db.execute("INSERT INTO plans VALUES (?, ?)", (name, plan.json))
+            self._plans[name] = plan
 
     def plans(self) -> list[StudyPlan]:
         """List the plans, in the order in which they were first remembered."""
@@ -241,26 +185,28 @@ class Store:
 
     def finished(self, study: str, version: int) -> dict[str, Status]:
         """Tell the status of each trial that has a record, by key; quarantined ones left out."""
-        aside = self._aside()
-        found = self._select(
+        waiting = self.quarantined()
+        rows = self._select(
             "SELECT key, status FROM attempts WHERE final AND study = ? AND version = ? "
             "ORDER BY id",
             (study, version),
         )
-        return {key: Status(status) for key, status in found if key not in aside}
+        return {key: Status(status) for key, status in rows if key not in waiting}
 
-    def quarantined(self, study: str) -> dict[str, str]:
-        """Tell the trials whose records were damaged and not redone, with the reason, by key.
+    def quarantined(self, study: str | None = None) -> dict[str, str]:
+        """Tell the trials that an older version put in quarantine, with the reason, by key.
 
         A row whose study cannot be told from the damage counts for every study.
         """
-        names = self.studies()
+        entries = self._select(
+            "SELECT key, study, reason FROM quarantine WHERE redone = '' AND key != ''"
+        )
+        names = self.studies() if entries else {}
         return {
-            entry.key: entry.reason
-            for entry in self.quarantine()
-            if entry.key and not entry.redone
-            if entry.study == study or entry.study not in names
-        }
+            key: reason
+            for key, own, reason in entries
+            if study in {None, own} or own not in names
+        }  # fmt: skip
 
     def write(self, outcomes: Sequence[Outcome], *, final: Sequence[bool] | None = None) -> None:
         """Keep outcomes in one transaction; they are on the disk when this returns.
@@ -284,16 +230,14 @@ class Store:
         pairs = zip(outcomes, flags, strict=True)
         self.append([row_of(one, flag, here.id) for one, flag in pairs], {here.id: here})
 
-    def append(self, rows: Iterable[TrialRow], environments: Mapping[str, Environment]) -> None:
-        """Keep rows as they are, in one transaction; for `write` and for merging.
+    def append(self, rows: Sequence[TrialRow], environments: Mapping[str, Environment]) -> None:
+        """Keep rows as they are, in one transaction; for `write`, for merging and repair.
 
         Raises
         ------
         StoreError
             When they cannot be written; then none is.
         """
-        aside = self._aside()
-        redone: list[str] = []
         new = {id_: one for id_, one in environments.items() if id_ not in self._environments}
         marks = ", ".join("?" * (len(TrialRow._fields) + 1))
         with self.transaction() as db:
@@ -301,16 +245,40 @@ class Store:
                 "INSERT INTO environments VALUES (?, ?)",
                 [(id_, one.json) for id_, one in new.items()],
             )
-
-            def sealed() -> Iterator[tuple[Any, ...]]:
-                for row in rows:
-                    if row.final and row.key in aside:
-                        redone.append(row.key)
-                    yield (*row, checksum(row))
-
-            db.executemany(f"INSERT INTO attempts({_COLUMNS}, checksum) VALUES ({marks})", sealed())
-            self._mark_redone(redone)
+            db.executemany(
+                f"INSERT INTO attempts({_COLUMNS}, checksum) VALUES ({marks})",
+                ((*row, checksum(row)) for row in rows),
+            )
+            waiting = self.quarantined()
+            db.executemany(
+                "DELETE FROM quarantine WHERE key = ?",
+                [(row.key,) for row in rows if row.final and row.key in waiting],
+            )
         self._environments |= new
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write all or nothing; one within another is part of it.
+
+        Raises
+        ------
+        StoreError
+            When it cannot be written.
+        """
+        if self._lock is None:
+            raise StoreError(f"{self.path}: was opened for reading, open it with write=True")
+        if self._db.in_transaction:
+            yield self._db
+            return
+        with sqlite_errors(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:  # a full disk has rolled back already
+                    self._db.execute("ROLLBACK")
+                raise
 
     # What analyses need.
 
@@ -337,170 +305,110 @@ class Store:
         version
             Schema version; all where None.
         """
-        aside = self._aside()
+        rows = self.rows(study, version)
         attempts: dict[str, int] = {}
-        finals: list[TrialRow] = []
-        for row in self.rows(study, version):
+        for row in rows:
             attempts[row.key] = attempts.get(row.key, 0) + 1
-            if row.final and row.key not in aside:
-                finals.append(row)
         order: dict[str, list[object]] = {}
         for plan in self.plans():
             if plan.study == study and version in {None, plan.version}:
                 for block in plan.sweep:
                     for name, values in block.items():
                         order.setdefault(name, []).extend(values)
-        return frame(latest(finals), self._environments, order=order, attempts=attempts)
+        records = list(self.records(rows).values())
+        return frame(records, self._environments, order, attempts)
 
-    def attempts(self, study: str) -> pd.DataFrame:
-        """Return one row an attempt, in the order in which they were kept; `final` is a column."""
-        return frame(list(self.rows(study)), self._environments)
-
-    def rows(self, study: str | None = None, version: int | None = None) -> Iterator[TrialRow]:
-        """Read attempts as rows, in the order in which they were kept."""
+    def rows(self, study: str | None = None, version: int | None = None) -> list[TrialRow]:
+        """Read attempts, in the order in which they were kept."""
         given = {"study": study, "version": version}
         wanted = {name: value for name, value in given.items() if value is not None}
-        with told(self.path):
-            for _, *values in self._walk("attempts", _COLUMNS, wanted):
-                yield TrialRow._make(values)
+        where = " AND ".join(["TRUE", *(f"{name} = ?" for name in wanted)])
+        query = f"SELECT {_COLUMNS} FROM attempts WHERE {where} ORDER BY id"
+        return [TrialRow._make(values) for values in self._select(query, list(wanted.values()))]
+
+    def records(self, rows: Iterable[TrialRow] | None = None) -> dict[str, TrialRow]:
+        """Pick the record of each trial among its rows (all where None), by key."""
+        waiting = self.quarantined()
+        rows = self.rows() if rows is None else rows
+        return {row.key: row for row in rows if row.final and row.key not in waiting}
 
     @property
     def environments(self) -> Mapping[str, Environment]:
         """What its trials ran on, by id."""
         return self._environments
 
-    # What mending needs.
-
-    def quarantine(self) -> list[Quarantined]:
-        """List the damaged rows that were put aside, redone or not."""
-        columns = ", ".join(Quarantined._fields)
-        found = self._select(f"SELECT {columns} FROM quarantine ORDER BY id")
-        return [Quarantined._make(values) for values in found]
-
-    def put_aside(self, entries: Iterable[Quarantined]) -> None:
-        """Add to the quarantine."""
-        columns = ", ".join(Quarantined._fields)
-        with self.transaction() as db:
-            db.executemany(
-                f"INSERT INTO quarantine({columns}, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [(*entry, checksum(entry)) for entry in entries],
-            )
+    # What verification and repair need.
 
     def damages(self) -> Iterator[Damage]:
         """Check the file and every row; yield what is damaged."""
         try:
-            yield from self._damages()
+            schema = dict(self._db.execute("SELECT name, sql FROM sqlite_schema"))
+            if schema != _SCHEMA:
+                yield Damage("file", 0, "its tables are not those of a store")
+                return
+            for (found,) in self._db.execute("PRAGMA quick_check(100)"):
+                if found != "ok":
+                    yield Damage("file", 0, " ".join(str(found).split()))
+            for table in ("environments", "plans", "attempts"):
+                for id_, *values in self._db.execute(
+                    f"SELECT rowid, {_STORED[table]} FROM {table}"
+                ):
+                    if not _sound(table, values):
+                        reason = "its contents do not match their checksum"
+                        yield Damage(table, id_, reason, str(values[0]))
         except sqlite3.Error as error:
-            yield Damage("file", 0, (), str(error))
+            yield Damage("file", 0, str(error))
 
-    def _damages(self) -> Iterator[Damage]:
-        schema = dict(self._db.execute("SELECT name, sql FROM sqlite_schema"))
-        if schema != _SCHEMA:
-            yield Damage("file", 0, (), "its tables are not those of a store")
-            return
-        for (found,) in self._db.execute("PRAGMA quick_check(100)"):
-            if found != "ok":
-                yield Damage("file", 0, (), " ".join(str(found).split()))
-        for table in ("environments", "plans"):
-            for id_, name, text in self._db.execute(f"SELECT rowid, id, json FROM {table}"):
-                if name != hashlib.sha256(str(text).encode()).hexdigest():
-                    yield Damage(table, id_, (), "its contents do not match their checksum")
-        for table, columns in (("attempts", TrialRow._fields), ("quarantine", Quarantined._fields)):
-            for id_, *values, seal in self._walk(table, f"{', '.join(columns)}, checksum"):
-                if seal != checksum(values):
-                    reason = "its contents do not match their checksum"
-                    yield Damage(table, id_, (str(values[0]),), reason)
+    def readable(self, table: str) -> Iterator[tuple[bool, list[Any]]]:
+        """Read a table of a damaged file row by row: whether a row is sound, and its values.
 
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write all or nothing; one within another is part of it.
-
-        Raises
-        ------
-        StoreError
-            When it cannot be written.
+        What cannot be read is left out.
         """
-        if self._lock is None:
-            raise StoreError(f"{self.path}: was opened for reading, open it with write=True")
-        if self._db.in_transaction:
-            yield self._db
-            return
-        with told(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:  # a full disk has rolled back already
-                    self._db.execute("ROLLBACK")
-                raise
+        last = self.path.stat().st_size // LEAST_ROW
+        with contextlib.suppress(sqlite3.Error, TypeError):  # it cannot be read, or is empty
+            last = max(last, *self._db.execute(f"SELECT max(rowid) FROM {table}").fetchone())
+        query = f"SELECT {_STORED[table]} FROM {table} WHERE rowid = ?"
+        for id_ in range(1, last + 1):
+            with contextlib.suppress(sqlite3.Error):
+                for values in self._db.execute(query, (id_,)).fetchall():
+                    yield _sound(table, values), list(values)
 
     def _select(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        with told(self.path):
+        with sqlite_errors(self.path):
             return self._db.execute(query, values).fetchall()
 
-    def _walk(
-        self, table: str, columns: str, wanted: Mapping[str, object] | None = None
-    ) -> Iterator[Any]:
-        """Read a table's rows in order, `id` first; between two pieces others may write."""
-        wanted = wanted or {}
-        where = " AND ".join(["id > ?", *(f"{name} = ?" for name in wanted)])
-        query = f"SELECT id, {columns} FROM {table} WHERE {where} ORDER BY id LIMIT {PIECE}"
-        last = -(2**63)
-        while piece := self._db.execute(query, (last, *wanted.values())).fetchall():
-            yield from piece
-            if piece[-1][0] <= last:
-                raise sqlite3.DatabaseError(f"rows of {table} are out of order")
-            last = piece[-1][0]
+    def _read_each(self, table: str, read: Any) -> dict[str, Any]:
+        """Read plans or environments by id; in a damaged file, those that can be read."""
+        found = {}
+        with contextlib.suppress(InputError):
+            for name, text in self._select(f"SELECT id, json FROM {table} ORDER BY rowid"):
+                if _sound(table, (name, text)):
+                    found[name] = read(text)
+        return found
 
-    def _aside(self) -> set[str]:
-        return {entry.key for entry in self.quarantine() if not entry.redone}
-
-    def _mark_redone(self, keys: Sequence[str]) -> None:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        columns = ", ".join(Quarantined._fields)
-        for key in keys:
-            found = self._db.execute(
-                f"SELECT id, {columns} FROM quarantine WHERE key = ? AND redone = ''", (key,)
-            ).fetchall()
-            for id_, *values in found:
-                entry = Quarantined._make(values)._replace(redone=now)
-                self._db.execute(
-                    "UPDATE quarantine SET redone = ?, checksum = ? WHERE id = ?",
-                    (now, checksum(entry), id_),
-                )
-
-    def _recognise(self) -> None:
-        with told(self.path):
-            (application,) = self._db.execute("PRAGMA application_id").fetchone()
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+    def _check_format(self) -> None:
+        ((application,),) = self._select("PRAGMA application_id")
+        ((version,),) = self._select("PRAGMA user_version")
         if application != APPLICATION:
-            raise StoreError(
-                f"{self.path}: is a database of another program (or its header is damaged), "
-                f"name another file; to look for trials in it: {mend(self.path)}"
-            )
-        if version > FORMAT:
-            raise NewerStoreError(self.path, version)
+            raise StoreError(f"{self.path}: is a database of another program, name another file")
         if version != FORMAT:
             raise StoreError(
-                f"{self.path}: has format {version}, which no version of the workbench writes: its "
-                f"header is damaged; to go on with its trials: {mend(self.path)}"
+                f"{self.path}: was written by another version of the workbench (format {version}, "
+                f"and this one knows {FORMAT}); use that version"
             )
 
-    def _refuse_damage(self) -> None:
-        found = list(self.damages())
-        if found:
-            raise DamagedStoreError(self.path, found)
 
-    def _read_small_tables(self) -> None:
-        # Unchecked, there may be rows that cannot be read: they are left out.
-        with contextlib.suppress(InputError):
-            for name, text in self._select("SELECT id, json FROM plans ORDER BY rowid"):
-                with contextlib.suppress(ValueError, TypeError, KeyError):
-                    self._plans[name] = StudyPlan.read(text)
-            for name, text in self._select("SELECT id, json FROM environments ORDER BY rowid"):
-                with contextlib.suppress(ValueError, TypeError, KeyError):
-                    self._environments[name] = Environment.read(text)
+_STORED = {
+    "attempts": f"{_COLUMNS}, checksum", "environments": "id, json", "plans": "id, json",
+}  # fmt: skip
+"""Columns of each table that hold its contents and their checksum."""
+
+
+def _sound(table: str, values: Sequence[Any]) -> bool:
+    """Whether a row's contents match their checksum."""
+    if table == "attempts":
+        return bool(values[-1] == checksum(values[:-1]))
+    return bool(values[0] == hashlib.sha256(str(values[1]).encode()).hexdigest())
 
 
 # Opening.
@@ -544,24 +452,20 @@ def _create(path: Path) -> None:
                 f"back beside it, or delete {journal.name}"
             )
     new = path.with_name(f"{path.name}.new")
-    with told(path):
-        try:
-            new.unlink(missing_ok=True)
-            with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
-                db.execute(f"PRAGMA page_size = {PAGE}")
-                db.execute("PRAGMA synchronous = FULL")
-                db.execute("BEGIN")
-                db.execute(f"PRAGMA application_id = {APPLICATION}")
-                db.execute(f"PRAGMA user_version = {FORMAT}")
-                for statement in _SCHEMA.values():
-                    db.execute(statement)
-                db.execute("COMMIT")
-            new.replace(path)
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be made ({error.strerror})") from None
+    with sqlite_errors(path):
+        new.unlink(missing_ok=True)
+        with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as db:
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("BEGIN")
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {FORMAT}")
+            for statement in _SCHEMA.values():
+                db.execute(statement)
+            db.execute("COMMIT")
+        new.replace(path)
 
 
-def _look(path: Path) -> None:
+def _check_header(path: Path) -> None:
     """Say what is wrong with a file that SQLite would not take for a database."""
     try:
         with path.open("rb") as file:
@@ -570,21 +474,11 @@ def _look(path: Path) -> None:
         raise StoreError(f"{path}: no such store, `workbench study run` makes one") from None
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror})") from None
-    if not start:
-        raise StoreError(
-            f"{path}: is empty and a store never is; it was cut off, or is something else: "
-            "delete it or name another file"
-        )
     if start != b"SQLite format 3\0":
         raise StoreError(
-            f"{path}: is not a store, name another file (or, if its header is damaged: "
-            f"{mend(path)})"
+            f"{path}: is not a store, or its beginning is lost and nothing of it can be read; name "
+            "another file, or rename this one and run its studies again"
         )
-
-
-def mend(path: Path) -> str:
-    """Return the command that puts what is damaged aside."""
-    return f"workbench study verify --store {shlex.quote(str(path))} --quarantine"
 
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
@@ -604,33 +498,32 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
     return db
 
 
-def _code(error: sqlite3.Error) -> int:
-    return int(getattr(error, "sqlite_errorcode", 0) or 0)
-
-
 @contextlib.contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into one line that says what to do."""
+def sqlite_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and of the file system into one line that says what to do."""
     try:
         yield
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error.strerror})") from None
     except sqlite3.Error as error:
-        code = _code(error) & 0xFF
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-            raise DamagedStoreError(path, [Damage("file", 0, (), str(error))]) from None
-        if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-            raise StoreError(
-                f"{path}: cannot be written, the disk is full or at fault ({error}); what was "
-                "acknowledged is kept: free space and run the same command"
-            ) from None
-        if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
-            raise StoreError(
-                f"{path}: cannot be written ({error}), allow it or name a file in a folder of yours"
-            ) from None
-        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise StoreError(
-                f"{path}: another program has held it for {PATIENCE:g} s, close that program"
-            ) from None
-        raise StoreError(f"{path}: {error}") from None
+            raise DamagedStoreError(path, [Damage("file", 0, str(error))]) from None
+        told = {
+            sqlite3.SQLITE_FULL: _FULL, sqlite3.SQLITE_IOERR: _FULL,
+            sqlite3.SQLITE_READONLY: _FORBIDDEN, sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
+            sqlite3.SQLITE_PERM: _FORBIDDEN,
+            sqlite3.SQLITE_BUSY: _HELD, sqlite3.SQLITE_LOCKED: _HELD,
+        }.get(code, "{}")  # fmt: skip
+        raise StoreError(f"{path}: {told.format(error)}") from None
+
+
+_FULL = (
+    "cannot be written, the disk is full or at fault ({}); what was acknowledged is kept: free "
+    "space and run the same command"
+)
+_FORBIDDEN = "cannot be written ({}), allow it or name a file in a folder of yours"
+_HELD = f"another program has held it for {PATIENCE:g} s ({{}}), close that program"
 
 
 # Export.
@@ -650,22 +543,18 @@ def export(table: pd.DataFrame, path: Path | str) -> None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{path}: give a path that ends in {' or '.join(SUFFIXES)}")
-    if suffix == ".parquet":
-        try:
-            import pyarrow as _  # noqa: F401
-        except ImportError:
-            raise InputError(
-                f"{path}: writing Parquet needs pyarrow; "
-                'pip install "crowd-workbench[parquet]", or name a .csv file'
-            ) from None
-    if suffix == ".csv":
-        text = table.to_csv(index=False, lineterminator="\n")
-        data = text.encode("utf-8", "backslashreplace")
-    else:
-        buffer = BytesIO()
-        table.to_parquet(buffer, index=False, engine="pyarrow")
-        data = buffer.getvalue()
+    buffer = BytesIO()
     try:
-        write_whole(path, data)
+        if suffix == ".csv":
+            text = table.to_csv(index=False, lineterminator="\n")
+            buffer.write(text.encode("utf-8", "backslashreplace"))
+        else:
+            table.to_parquet(buffer, index=False, engine="pyarrow")
+        write_whole(path, buffer.getvalue())
+    except ImportError:
+        raise InputError(
+            f"{path}: writing Parquet needs pyarrow; "
+            'pip install "crowd-workbench[parquet]", or name a .csv file'
+        ) from None
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None

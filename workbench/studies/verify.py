@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import Any, Literal, TypeAlias
@@ -14,20 +14,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from workbench.base.errors import InputError
-from workbench.studies import shards
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.environment import Environment
 from workbench.studies.executors import Executor, Limits
 from workbench.studies.executors.local import Local
 from workbench.studies.records import REPEATABLE, TrialRow
-from workbench.studies.salvage import quarantine
-from workbench.studies.shards import Shard
 from workbench.studies.source import Source, check_named
-from workbench.studies.store import DamagedStoreError, Store, mend
+from workbench.studies.store import DamagedStoreError, Store, StoreError, remedy
 from workbench.studies.study import Study
-from workbench.studies.study_plan import StudyPlan
-
-__all__ = ["Mismatch", "Severity", "VerifyReport", "quarantine", "verify"]
+from workbench.studies.trials import instance_of
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 LISTED = 10
@@ -109,14 +104,14 @@ class VerifyReport:
 
 
 def verify(
-    store: Path | str | Store | Shard,
+    store: Path | str | Store,
     *,
     sample: int = 20,
     seed: int = 0,
     named: Sequence[Source] = (),
     executor: Executor | None = None,
 ) -> VerifyReport:
-    """Check a store, or a shard's file.
+    """Check a store.
 
     Parameters
     ----------
@@ -139,163 +134,152 @@ def verify(
         When there is no such file, or it is of another kind, or a file that is named is not what
         made trials in it. Damage is a finding.
     """
-    executor = executor or Local(1)
-    if isinstance(store, (Store, Shard)):
-        return _Check(store, sample, seed, named, executor).report()
-    path = Path(store)
-    try:
-        one = Shard.read(path) if path.suffix == shards.SUFFIX else Store.open(path, check=False)
-    except DamagedStoreError as damaged:
-        reasons = [f"{one.table} {one.id or ''}: {one.reason}" for one in damaged.damages]
-        findings = [Mismatch("error", "damage", " ".join(reason.split())) for reason in reasons]
-        return VerifyReport(path, 0, 0, 0, 0, (*findings, _remedy(path)))
-    with one:
-        return _Check(one, sample, seed, named, executor).report()
+    if not isinstance(store, Store):
+        path = Path(store)
+        if path.suffix == ".jsonl":
+            raise StoreError(f"{path}: is a shard of an older version: workbench study merge it")
+        try:
+            with Store.open(path, check=False) as opened:
+                return verify(
+                    opened, sample=sample, seed=seed, named=named, executor=executor
+                )  # fmt: skip
+        except DamagedStoreError as error:
+            report = VerifyReport(path, 0, 0, 0, 0)
+            damage = [Mismatch("error", "damage", str(one)) for one in error.damages]
+            return replace(report, findings=(*damage, _remedy(path)))
+    damage = [
+        Mismatch("error", "damage", str(one), (one.key,) if one.key else ())
+        for one in store.damages()
+    ]
+    if damage:  # the rest would be about what cannot be believed
+        return VerifyReport(store.path, 0, 0, 0, 0, (*damage, _remedy(store.path)))
+    check = StoreCheck(store, named)
+    found = [*check.of_code(), *check.of_rows(), *check.of_plans(), *check.of_environments()]
+    repeated = list(check.run_again(sample, seed, executor or Local(1)))
+    found += [one for one in repeated if one is not None]
+    found.sort(key=lambda one: ("error", "warning", "note").index(one.severity))
+    same = repeated.count(None)
+    return VerifyReport(
+        store.path, len(check.rows), len(check.records), len(repeated), same, tuple(found)
+    )
 
 
 def _remedy(path: Path) -> Mismatch:
-    return Mismatch("note", "damage", f"to put what is damaged aside: {mend(path)}")
+    return Mismatch("note", "damage", remedy(path))
 
 
-@dataclass
-class _Check:
-    store: Store | Shard
-    sample: int
-    seed: int
-    named: Sequence[Source]
-    executor: Executor
-    attempts: int = 0
-    finals: dict[str, TrialRow] = field(default_factory=dict)
-    unfit: set[str] = field(default_factory=set)
-    studies: dict[tuple[str, int], tuple[Source, Study]] = field(default_factory=dict)
-    volatile: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
-    repeated: int = 0
-    same: int = 0
+class StoreCheck:
+    """Compares what a sound store holds: code, rows, plans, environments, and trials run again.
 
-    def report(self) -> VerifyReport:
-        findings = list(self._findings())
-        rank = {"error": 0, "warning": 1, "note": 2}
-        findings.sort(key=lambda one: rank[one.severity])
-        return VerifyReport(
-            self.store.path, self.attempts, len(self.finals), self.repeated, self.same,
-            tuple(findings),
-        )  # fmt: skip
+    Parameters
+    ----------
+    store
+        Open store.
+    named
+        Files of studies of one's own that may be run.
+    """
 
-    def _findings(self) -> Iterator[Mismatch]:
-        damages = list(self.store.damages())
-        for one in damages:
-            where = f"{one.table} {one.id}: " if one.id else ""
-            yield Mismatch("error", "damage", f"{where}{one.reason}", one.keys)
-        if damages:  # the rest would be about what cannot be believed
-            yield _remedy(self.store.path)
-            return
-        plans = self.store.plans()
-        yield from self._sources(plans)
-        yield from self._rows()
-        yield from self._planned(plans)
-        yield from self._aside()
-        yield from self._environments()
-        yield from self._again()
+    def __init__(self, store: Store, named: Sequence[Source]) -> None:
+        self.store = store
+        self.named = named
+        self.rows = store.rows()
+        self.records = store.records(self.rows)
+        self.studies: dict[tuple[str, int], tuple[Source, Study]] = {}
+        self.volatile: dict[tuple[str, int], tuple[str, ...]] = {}
+        self.unfit: set[str] = set()
 
-    def _sources(self, plans: Sequence[StudyPlan]) -> Iterator[Mismatch]:
+    def of_code(self) -> Iterator[Mismatch]:
         """Find each study's code, and say where it has changed."""
+        plans = self.store.plans()
         check_named(self.named, [plan.source for plan in plans], self.store.path)
         latest = {(plan.study, plan.version): plan for plan in plans}
         for plan in plans:
-            last = latest[plan.study, plan.version].source
-            if last.digest != plan.source.digest:
+            if latest[plan.study, plan.version].source.digest != plan.source.digest:
                 yield Mismatch(
                     "warning", "source",
                     f"{plan.study}: {plan.source.name} changed between its runs, and its version "
                     "did not: trials of both are kept as one study",
                 )  # fmt: skip
-        for (name, version), plan in latest.items():
-            self.volatile[name, version] = plan.volatile
+        for of_study, plan in latest.items():
+            self.volatile[of_study] = plan.volatile
             try:
                 source = plan.source.allowed(self.named)
                 study = source.load()
             except InputError as error:
                 yield Mismatch("warning", "source", f"not run again: {error}")
                 continue
-            if (study.name, study.version) == (name, version):
-                self.studies[name, version] = source, study
-                self.volatile[name, version] = study.volatile
+            if (study.name, study.version) == of_study:
+                self.studies[of_study] = source, study
+                self.volatile[of_study] = study.volatile
             else:
                 yield Mismatch(
                     "warning", "source",
-                    f"{name} version {version}: {plan.source.name} is {study.name} version "
-                    f"{study.version} now, so that none of it can be run again",
+                    f"{plan.study} version {plan.version}: {plan.source.name} is {study.name} "
+                    f"version {study.version} now, so that none of it can be run again",
                 )  # fmt: skip
 
-    def _rows(self) -> Iterator[Mismatch]:
+    def of_rows(self) -> Iterator[Mismatch]:
+        """Hold each row against its key, its study, and the same trial's other records."""
+        before: dict[str, TrialRow] = {}
         twice: Counter[str] = Counter()
-        aside = {entry.key for entry in self.store.quarantine() if not entry.redone}
-        for row in self.store.rows():
-            self.attempts += 1
-            for finding in self._row(row):
+        for row in self.rows:
+            for kind, message in self._row(row):
                 self.unfit.add(row.key)
-                yield finding
-            if not row.final or row.key in aside:
-                continue
-            before = self.finals.get(row.key)
-            if before is not None and before.status == row.status == Status.OK:
-                twice[row.study] += 1
-                if before.measured(self._volatile(row)) != row.measured(self._volatile(row)):
-                    yield Mismatch(
-                        "error", "duplicate", f"{_name(row)} has two different records", (row.key,)
-                    )
-            self.finals[row.key] = row
+                yield Mismatch("error", kind, f"{_name(row)}{message}", (row.key,))
+            if row.final and row.status == Status.OK and row.key in self.records:
+                other = before.setdefault(row.key, row)
+                twice[row.study] += other is not row
+                if other.measured(self._volatile(row)) != row.measured(self._volatile(row)):
+                    message = f"{_name(row)} has two different records"
+                    yield Mismatch("error", "duplicate", message, (row.key,))
         for study, count in twice.items():
-            yield Mismatch("note", "duplicate", f"{study}: {count:,} trials were recorded again")
+            if count:
+                message = f"{study}: {count:,} trials were recorded again"
+                yield Mismatch("note", "duplicate", message)
 
-    def _row(self, row: TrialRow) -> Iterator[Mismatch]:
+    def _row(self, row: TrialRow) -> Iterator[tuple[str, str]]:
         try:
-            key = row.trial.key
+            trial = row.trial
+            if trial.key != row.key:
+                yield "key", ": its key is not that of its contents"
         except (ValueError, TypeError, KeyError) as error:
-            yield Mismatch("error", "key", f"{_name(row)}: cannot be read ({error})", (row.key,))
+            yield "key", f": cannot be read ({error})"
             return
-        if key != row.key:
-            yield Mismatch(
-                "error", "key", f"{_name(row)}: its key is not that of its contents", (row.key,)
-            )
         if row.status not in list(Status):
-            yield Mismatch("error", "status", f"{_name(row)}: status {row.status!r}", (row.key,))
-        _, study = self.studies.get((row.study, row.version), (None, None))
-        if study is None:
+            yield "status", f": status {row.status!r}"
+        if (row.study, row.version) not in self.studies:
             return
-        trial = row.trial
-        unpaired = tuple(name for name, one in study.parameters.items() if not one.paired)
-        if trial.instance != unpaired:
-            yield Mismatch(
-                "error", "parameters",
-                f"{_name(row)}: its instance was drawn from {', '.join(trial.instance)}, and the "
-                f"study has {', '.join(unpaired)}",
-                (row.key,),
-            )  # fmt: skip
+        _, study = self.studies[row.study, row.version]
+        if trial.instance != instance_of(study):
+            yield (
+                "parameters",
+                (
+                    f": its instance was drawn from {', '.join(trial.instance)}, and the study has "
+                    f"{', '.join(instance_of(study))}"
+                ),
+            )
         with contextlib.suppress(InputError):
             if study.complete(trial.params) == trial.params:
                 return
-        yield Mismatch(
-            "error", "parameters", f"{_name(row)}: are not the study's parameters", (row.key,)
-        )
+        yield "parameters", ": are not the study's parameters"
 
-    def _planned(self, plans: Sequence[StudyPlan]) -> Iterator[Mismatch]:
-        aside = {entry.key for entry in self.store.quarantine() if not entry.redone}
+    def of_plans(self) -> Iterator[Mismatch]:
+        """Find trials that were asked for and are not there, and those that nobody asked for."""
+        waiting = self.store.quarantined()
         planned: dict[tuple[str, int], set[str]] = {}
         unknown = set()
-        for plan in plans:
+        for plan in self.store.plans():
             of_study = plan.study, plan.version
+            planned.setdefault(of_study, set())
             try:
                 keys = dict.fromkeys(trial.key for trial in plan.trials(self.named))
             except InputError as error:
                 unknown.add(of_study)
-                yield Mismatch(
-                    "warning", "source", f"what one plan of {plan.study} asks for is not known: "
-                    f"{error}",
-                )  # fmt: skip
+                message = f"what one plan of {plan.study} asks for is not known: {error}"
+                yield Mismatch("warning", "source", message)
                 continue
-            planned.setdefault(of_study, set()).update(keys)
-            missing = tuple(key for key in keys if key not in self.finals and key not in aside)
+            planned[of_study] |= keys.keys()
+            missing = tuple(key for key in keys if key not in self.records and key not in waiting)
             if missing:
                 yield Mismatch(
                     "warning", "missing",
@@ -304,91 +288,70 @@ class _Check:
                     missing,
                 )  # fmt: skip
         outside: dict[tuple[str, int], list[str]] = {}
-        for key, row in self.finals.items():
+        for key, row in self.records.items():
             of_study = row.study, row.version
-            known = of_study in planned and of_study not in unknown
-            if known and key not in planned[of_study]:
+            if of_study not in unknown and key not in planned.get(of_study, ()):
                 outside.setdefault(of_study, []).append(key)
-        for (study_name, version), found in outside.items():
+        for (study, version), keys_outside in outside.items():
+            plan_known = (study, version) in planned
+            records = f"{len(keys_outside):,} records are in no plan"
+            message = records if plan_known else "there is no plan of it"
             yield Mismatch(
-                "warning", "unplanned",
-                f"{study_name} version {version}: {len(found):,} records are in no plan",
-                tuple(found),
-            )  # fmt: skip
-        unplanned = {(row.study, row.version) for row in self.finals.values()} - {
-            (plan.study, plan.version) for plan in plans
-        }
-        for study_name, version in sorted(unplanned):
-            yield Mismatch(
-                "warning", "unplanned", f"{study_name} version {version}: there is no plan of it"
+                "warning", "unplanned", f"{study} version {version}: {message}", tuple(keys_outside)
             )
-
-    def _aside(self) -> Iterator[Mismatch]:
-        open_ = [entry for entry in self.store.quarantine() if not entry.redone]
-        if open_:
+        if waiting:
             yield Mismatch(
                 "warning", "quarantine",
-                f"in quarantine, their records damaged or lost: {len(open_):,} trials; to run them "
-                "again: workbench study run NAME --redo-quarantined",
-                tuple(entry.key for entry in open_ if entry.key),
+                f"in quarantine, their records damaged or lost: {len(waiting):,} trials; to run "
+                "them again: workbench study run NAME --redo-quarantined",
+                tuple(waiting),
             )  # fmt: skip
 
-    def _environments(self) -> Iterator[Mismatch]:
-        here = Environment.here()
-        used = {row.environment for row in self.finals.values()}
-        unknown = used - set(self.store.environments)
-        if unknown:
+    def of_environments(self) -> Iterator[Mismatch]:
+        """Say what other versions trials ran with."""
+        here = Environment.here().columns()
+        used = {row.environment for row in self.records.values()}
+        if used - self.store.environments.keys():
             yield Mismatch("warning", "environment", "what some trials ran on is not known")
-        for id_ in sorted(used - unknown):
-            one = self.store.environments[id_]
-            changed = _changes(one.columns(), here.columns())
+        for id_ in sorted(used & self.store.environments.keys()):
+            changed = _changes(self.store.environments[id_].columns(), here)
             if changed:
                 yield Mismatch("note", "source", f"some trials ran with {changed}")
 
-    def _again(self) -> Iterator[Mismatch]:
-        """Run a sample again from its seeds."""
+    def run_again(self, sample: int, seed: int, executor: Executor) -> Iterator[Mismatch | None]:
+        """Run a sample again from its seeds; None for each that gives the same record."""
         repeatable = [
-            row for row in self.finals.values()
+            row for row in self.records.values()
             if row.status in REPEATABLE
             and (row.study, row.version) in self.studies
             and row.key not in self.unfit
         ]  # fmt: skip
-        draw = np.random.default_rng(self.seed)
-        size = min(self.sample, len(repeatable))
-        chosen: dict[Source, dict[str, TrialRow]] = {}
+        draw = np.random.default_rng(seed)
+        size = min(sample, len(repeatable))
+        chosen: dict[tuple[str, int], dict[str, TrialRow]] = {}
         for place in sorted(draw.choice(len(repeatable), size=size, replace=False)):
             row = repeatable[int(place)]
-            source, _ = self.studies[row.study, row.version]
-            chosen.setdefault(source, {})[row.key] = row
-        for source, rows in chosen.items():
-            study = source.load()
+            chosen.setdefault((row.study, row.version), {})[row.key] = row
+        for of_study, rows in chosen.items():
+            source, study = self.studies[of_study]
             limits = Limits(study.deadline, study.memory)
             trials = (row.trial for row in rows.values())
-            with contextlib.closing(self.executor.run(source, trials, limits, Event())) as ended:
+            with contextlib.closing(executor.run(source, trials, limits, Event())) as ended:
                 for outcome in filter(None, ended):
-                    yield from self._compare(rows[outcome.trial.key], outcome)
+                    yield self._compared(rows[outcome.trial.key], outcome)
 
-    def _compare(self, row: TrialRow, outcome: Outcome) -> Iterator[Mismatch]:
-        """Hold a record against what came of its trial when it was run again."""
-        self.repeated += 1
+    def _compared(self, row: TrialRow, outcome: Outcome) -> Mismatch | None:
         volatile = self._volatile(row)
         again = row._replace(status=str(outcome.status), record=json.dumps(dict(outcome.record)))
         if again.measured(volatile) == row.measured(volatile):
-            self.same += 1
-        elif outcome.status not in REPEATABLE:
-            yield Mismatch(
-                "warning", "different",
-                f"{_name(row)}: came to no end when run again: {outcome.status} "
-                f"({outcome.message})",
-                (row.key,),
-            )  # fmt: skip
-        else:
-            yield Mismatch(
-                "error", "different",
-                f"{_name(row)}: gives another record when run again: "
-                f"{_difference(row, again, volatile)}",
-                (row.key,),
-            )  # fmt: skip
+            return None
+        if outcome.status in REPEATABLE:
+            difference = _difference(row, again, volatile)
+            message = f"{_name(row)}: gives another record when run again: {difference}"
+            return Mismatch("error", "different", message, (row.key,))
+        end = f"{outcome.status} ({outcome.message})"
+        message = f"{_name(row)}: came to no end when run again: {end}"
+        return Mismatch("warning", "different", message, (row.key,))
 
     def _volatile(self, row: TrialRow) -> tuple[str, ...]:
         return self.volatile.get((row.study, row.version), ())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,11 +23,18 @@ from workbench.aggregation.voting import expected_accuracy, linear_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.selection.rules import NOBODY, Selection, select, top
+from workbench.selection.rules import NOBODY, Selection, Ties, select, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
-from workbench.studies.measures import measured, plus_minus
-from workbench.studies.study import Chart, Parameter, Record
-from workbench.studies.summary import means, paired_differences
+from workbench.studies.measures import (
+    bars,
+    fill,
+    in_order,
+    instance,
+    sentences,
+    summarise,
+)
+from workbench.studies.study import Chart, Parameter, Params, Record
+from workbench.studies.summary import paired_differences
 
 TITLES: dict[str, str] = {
     "selected": "selected",
@@ -52,6 +59,8 @@ SIZED = ("selected", "plug-in", "accuracy", "accuracy, true prior", "best prefix
 
 BEYOND = 2.0
 """Standard errors by which a mean difference must differ from 0 to count."""
+MEASURED = ("accuracy", "accuracy_exact", "size", "score", "true_score", "tied")
+"""Fields of `choice_record`."""
 NEGLIGIBLE = 1e-4
 """A mean difference no larger counts as none: no digit of it would be printed."""
 
@@ -110,7 +119,7 @@ def choose(
     *,
     seed: Seed,
     prior: tuple[float, float] | None = None,
-    ties: Literal["fair", "first"] = "fair",
+    ties: Ties = "fair",
 ) -> Selection:
     """Choose at most `budget` workers by a rule of `METHODS`; `prior` is the true one."""
     if method == "accuracy, true prior":
@@ -124,9 +133,7 @@ def choose(
     return select(pool.known, budget, method, seed=seed, ties=ties)
 
 
-def best_prefix(
-    pool: Pool, budget: int, *, seed: Seed, ties: Literal["fair", "first"] = "fair"
-) -> Selection:
+def best_prefix(pool: Pool, budget: int, *, seed: Seed, ties: Ties = "fair") -> Selection:
     """Of the first 1, 2, … workers by G, the fewest whose vote is the most accurate in truth."""
     ranked = top(pool.known.gain, budget, seed=seed, ties=ties).chosen
     error, _ = vote_errors(
@@ -137,41 +144,70 @@ def best_prefix(
     return Selection(ranked[:best], curve, NOBODY)
 
 
-def exact_accuracy(pool: Pool, chosen: IntArray) -> float:
-    """Probability that the chosen workers' vote on an item is right, of two classes."""
-    return 1.0 - vote_error(pool.skill[chosen], pool.weight[chosen]).probability
+def choice_record(pool: Pool, method: str, selection: Selection) -> Record:
+    """What a trial measures of one choice.
 
-
-def measured_accuracy(pool: Pool, chosen: IntArray) -> float:
-    """Share of the items that the chosen workers' vote labels right."""
-    votes = dense_votes(pool.labels[:, chosen], pool.classes)
-    return expected_accuracy(votes, pool.weight[chosen], pool.truth, per="worker")
-
-
-def choice_record(pool: Pool, method: str, chosen: Selection) -> Record:
-    """What a trial measures of one choice."""
-    who = chosen.chosen
-    exact = exact_accuracy(pool, who) if pool.classes == 2 else None
+    `accuracy` is the share of the items labelled right, `accuracy_exact` (two classes) the
+    probability that one is.
+    """
+    who = selection.chosen
+    skill, weight = pool.skill[who], pool.weight[who]
+    votes = dense_votes(pool.labels[:, who], pool.classes)
+    exact = 1.0 - vote_error(skill, weight).probability if pool.classes == 2 else None
     return {
-        "accuracy": measured_accuracy(pool, who),
+        "accuracy": expected_accuracy(votes, weight, pool.truth, per="worker"),
         "accuracy_exact": exact,
         "size": len(who),
-        "score": chosen.score if method in ("selected", "plug-in") else None,
-        "true_score": set_score(informativeness(pool.skill[who], pool.classes)),
-        "tied": len(chosen.tied),
+        "score": selection.score if method in ("selected", "plug-in") else None,
+        "true_score": set_score(informativeness(skill, pool.classes)),
+        "tied": len(selection.tied),
     }
+
+
+def choice_trial(
+    params: Params,
+    skill: FloatArray,
+    answered: IntArray,
+    seed: np.random.SeedSequence,
+    *,
+    classes: int = 2,
+    prior: tuple[float, float] | None = None,
+) -> Record:
+    """Let one rule choose from a crowd of known skill, and measure the vote of the chosen.
+
+    Ties are the instance's, so that rules which stop at the same number choose the same workers.
+    """
+    pool = draw_pool(skill, answered, int(params["items"]), classes=classes, seed=seed)
+    method, budget = params["method"], int(params["budget"])
+    selection = choose(pool, method, budget, seed=seed, prior=prior, ties=params["ties"])
+    return choice_record(pool, method, selection)
 
 
 def method_parameter(methods: Sequence[str] = METHODS) -> Parameter:
     """The rule as a study's parameter."""
-    return Parameter(str, "selected", "who chooses the workers", choices=tuple(methods),
-                     paired=True)  # fmt: skip
+    what = "who chooses the workers"
+    return Parameter(str, "selected", what, choices=tuple(methods), paired=True)
 
 
 def budget_parameter(default: int) -> Parameter:
     """K as a study's parameter."""
-    return Parameter(int, default, "K, the most workers an item may have", least=1, most=10_000,
-                     paired=True)  # fmt: skip
+    what = "K, the most workers an item may have"
+    return Parameter(int, default, what, least=1, most=10_000, paired=True)
+
+
+CONTROLS = Parameter(int, 10, "n, control questions a worker", least=2, most=1000, paired=True)
+"""n as a study's parameter."""
+TIES = Parameter(
+    str, "fair", "workers of equal worth at the cut: drawn among, or the first",
+    choices=("fair", "first"), paired=True,
+)  # fmt: skip
+"""How equals are treated, as a study's parameter."""
+
+
+def sound(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with what a trial measured missing where it did not end ok."""
+    fields = table.reindex(columns=list(MEASURED)).where(table["status"].astype(str) == "ok")
+    return table.assign(**{name: fields[name] for name in MEASURED})
 
 
 def summaries(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -183,31 +219,21 @@ def summaries(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         Columns `by, method, accuracy` (over items), `accuracy_exact, se, low, high, size,
         size_se, size_low, size_high, trials, failed`; `se, low, high` are of `accuracy_exact`.
     """
-    table = sound(table)
-    keys = [*by, "method"]
-    exact = means(table, keys, "accuracy_exact").rename(
-        columns={"mean": "accuracy_exact", "n": "trials"}
+    points = summarise(
+        sound(table),
+        [*by, "method"],
+        {
+            "accuracy": ("accuracy", "mean"),
+            "accuracy_exact": ("accuracy_exact", "mean"),
+            **{name: ("accuracy_exact", name) for name in ("se", "low", "high")},
+            "size": ("size", "mean"),
+            **{f"size_{name}": ("size", name) for name in ("se", "low", "high")},
+            "trials": ("accuracy_exact", "count"),
+            "failed": ("accuracy_exact", "failed"),
+        },
     )
-    items = means(table, keys, "accuracy").rename(columns={"mean": "accuracy"})
-    sizes = means(table, keys, "size").rename(
-        columns={"mean": "size", "se": "size_se", "low": "size_low", "high": "size_high"}
-    )
-    found = exact.merge(items[[*keys, "accuracy"]], on=keys)
-    found = found.merge(sizes[[*keys, "size", "size_se", "size_low", "size_high"]], on=keys)
-    place = {name: at for at, name in enumerate(TITLES)}
-    found = found.assign(_place=found["method"].map(place)).sort_values(
-        ["_place", *by], kind="stable", ignore_index=True
-    )
-    return found[[
-        *keys, "accuracy", "accuracy_exact", "se", "low", "high", "size", "size_se", "size_low",
-        "size_high", "trials", "failed",
-    ]]  # fmt: skip
-
-
-def sound(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with what a trial measured missing where it did not end ok."""
-    fields = ("accuracy", "accuracy_exact", "size", "score", "true_score", "tied")
-    return table.assign(**{name: measured(table, name)[name] for name in fields})
+    ordered = in_order(points, {"method": tuple(TITLES), **dict.fromkeys(by)})
+    return ordered.reset_index(drop=True)
 
 
 def difference(
@@ -225,69 +251,71 @@ def difference(
     rows = rows[rows["method"].isin([first, second])]
     if not {first, second} <= set(rows["method"]):
         return pd.DataFrame(columns=[*by, "n", "mean", "se", "low", "high", "ahead", "behind"])
-    found = paired_differences(
-        rows, by=by, pair=_pairs(rows), method="method", reference=second, value=value
+    apart = paired_differences(
+        rows, by=by, pair=instance(rows), method="method", reference=second, value=value
     )
-    least = np.maximum(BEYOND * found["se"], NEGLIGIBLE)
-    found = found.assign(ahead=found["mean"] > least, behind=found["mean"] < -least)
-    return found[[*by, "n", "mean", "se", "low", "high", "ahead", "behind"]]
-
-
-def _pairs(rows: pd.DataFrame) -> list[str]:
-    """Columns that name a crowd: a table of several runs has their seeds."""
-    return ["repetition", "seed"] if "seed" in rows else ["repetition"]
+    least = np.maximum(BEYOND * apart["se"], NEGLIGIBLE)
+    apart = apart.assign(ahead=apart["mean"] > least, behind=apart["mean"] < -least)
+    return apart[[*by, "n", "mean", "se", "low", "high", "ahead", "behind"]]
 
 
 def against(
     table: pd.DataFrame, by: Sequence[str], rivals: Sequence[str], first: str = "selected"
 ) -> pd.DataFrame:
     """`difference` of one rule to each rival that was run, a column `rival` in front."""
-    found = [
+    apart = [
         difference(table, by, first, rival).assign(rival=rival)
         for rival in rivals
         if (table["method"] == rival).any()
     ]
-    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["rival"])
+    rows = pd.concat(apart, ignore_index=True) if apart else pd.DataFrame(columns=["rival"])
     return rows[["rival", *(name for name in rows if name != "rival")]]
 
 
-def accuracy_chart(found: pd.DataFrame, name: str, x: str, x_label: str, where: str) -> Chart:
-    """Accuracy of each rule against a setting."""
-    rows = found[found["method"].isin(DRAWN)]
-    return Chart(
-        name,
+def choice_charts(
+    points: pd.DataFrame, suffix: str, x: str, x_label: str, where: str
+) -> tuple[Chart, Chart]:
+    """Accuracy of each rule against a setting, and workers used by those that choose how many."""
+    titled = points.assign(series=points["method"].map(TITLES))
+    drawn, sized = (titled[titled["method"].isin(names)] for names in (DRAWN, SIZED))
+    accuracy = Chart(
+        f"accuracy{suffix}",
         f"Accuracy of the chosen workers' vote with weights 2ŵ − 1 {where}: probability that an "
         "item is labelled right, ties drawn fairly, from the true skills. Selected is Algorithm 1; "
         "predicted accuracy is by a flat prior; the best prefix of the ranking by G is no rule, as "
-        f"it looks at the true skills. Means over {_count(rows)} crowds a mark; bars are 95 % "
-        "intervals of the mean.",
-        _titled(rows), x, "accuracy_exact", x_label, "accuracy", series="series", low="low",
-        high="high",
+        f"it looks at the true skills. {bars(drawn['trials'], 'crowds')}",
+        drawn, x, "accuracy_exact", x_label, "accuracy", series="series", low="low", high="high",
     )  # fmt: skip
-
-
-def size_chart(found: pd.DataFrame, name: str, x: str, x_label: str, where: str) -> Chart:
-    """Workers used by the rules that choose how many, against a setting."""
-    rows = found[found["method"].isin(SIZED)]
-    return Chart(
-        name,
-        f"Workers used {where} by the rules that choose how many. Means over {_count(rows)} crowds "
-        "a mark; bars are 95 % intervals of the mean.",
-        _titled(rows), x, "size", x_label, "workers used", series="series", low="size_low",
+    size = Chart(
+        f"size{suffix}",
+        f"Workers used {where} by the rules that choose how many. "
+        f"{bars(sized['trials'], 'crowds')}",
+        sized, x, "size", x_label, "workers used", series="series", low="size_low",
         high="size_high",
     )  # fmt: skip
+    return accuracy, size
 
 
-def _titled(found: pd.DataFrame) -> pd.DataFrame:
-    return found.assign(series=found["method"].map(lambda one: TITLES[str(one)]))
+def choice_sentences(
+    points: pd.DataFrame, apart: pd.DataFrame, x: str, shown: Sequence[float]
+) -> list[str]:
+    """Accuracy and size of each rule at some settings, and how far selected is from its rivals."""
+    texts = []
+    for value in dict.fromkeys(shown):
+        here, less = (rows[rows[x] == value] for rows in (points, apart))
+        rules = "{method} {accuracy_exact:±4} ({size:±2} workers)"
+        levels = sentences(rules, here.assign(accuracy_exact_se=here["se"]))
+        gaps = [f"{row['rival']} {signed(row)}" for row in less.to_dict("records")]
+        texts.append(
+            f"{x} = {value:g}, accuracy: {', '.join(levels)}; selected less {', '.join(gaps)}."
+        )
+    rows = apart[apart["rival"] == "plug-in"].to_dict("records")
+    if rows:
+        gaps = [f"{signed(row)} at {x} = {row[x]:g}" for row in rows]
+        texts.append(f"Selected less plug-in: {', '.join(gaps)}.")
+    return texts
 
 
-def _count(found: pd.DataFrame) -> str:
-    least, most = int(found["trials"].min()), int(found["trials"].max())
-    return f"{most}" if least == most else f"{least} to {most}"
-
-
-def told(row: Mapping[Any, Any], digits: int = 4) -> str:
+def signed(row: Mapping[Any, Any], digits: int = 4) -> str:
     """A mean difference for a sentence, with its sign and standard error."""
-    text = plus_minus(abs(row["mean"]), row["se"], digits)
-    return f"{'−' if row['mean'] < 0 else '+'}{text}"
+    return fill(f"{{mean:+±{digits}}}", {"mean": (row["mean"], row["se"])})

@@ -23,7 +23,7 @@ Source: Li, Liu (2015), Theorem 1 and its proof in the supplement, (12)–(24).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.selection.scores import informativeness, set_score
-from workbench.studies.measures import ended, measured
+from workbench.studies.measures import ended, fill, measured, sentences
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -65,37 +65,27 @@ class Exact(NamedTuple):
 
 
 def trial(params: Params, streams: Streams) -> Record:
-    """Climb once from a random start; say where it ended."""
+    """Climb once from a random start; say where it ended.
+
+    Where workers are many the climb is by the pair's probability, which has no holes.
+    """
     rng = np.random.default_rng(streams.instance)
-    L, n = int(params["classes"]), int(params["controls"])
+    L, n, m = (int(params[name]) for name in ("classes", "controls", "workers"))
     if params["search"] == "exponents":
-        return _hunt_exponents(L, n, rng)
+        return _exponents_record(L, n, rng)
     if params["search"] == "few":
-        return _hunt_few(L, n, int(params["workers"]), rng)
-    return _hunt_many(L, n, int(params["workers"]), rng)
-
-
-def _hunt_few(classes: int, controls: int, workers: int, rng: np.random.Generator) -> Record:
-    def height(skill: FloatArray) -> float:
-        return _ratio(error_of_few(skill, classes, controls).low, skill, classes)
-
-    skill = _climb(height, workers, rng)
-    return _found(skill, skill, classes, error_of_few(skill, classes, controls))
-
-
-def _hunt_many(classes: int, controls: int, workers: int, rng: np.random.Generator) -> Record:
-    """Climb by the pair's probability, which has no holes, towards the ratio."""
+        skill = _climb(lambda w: _ratio(error_of_few(w, L, n).low, w, L), m, rng)
+        return _climb_record(skill, skill, L, error_of_few(skill, L, n))
 
     def height(skill: FloatArray) -> float:
-        pair = error_of_many(float(skill[0]), workers, classes, controls).pair
-        return _ratio(pair, np.repeat(skill, workers), classes)
+        return _ratio(error_of_many(float(skill[0]), m, L, n).pair, np.repeat(skill, m), L)
 
     skill = _climb(height, 1, rng)
-    error = error_of_many(float(skill[0]), workers, classes, controls)
-    return _found(np.repeat(skill, workers), skill, classes, error)
+    error = error_of_many(float(skill[0]), m, L, n)
+    return _climb_record(np.repeat(skill, m), skill, L, error)
 
 
-def _hunt_exponents(classes: int, controls: int, rng: np.random.Generator) -> Record:
+def _exponents_record(classes: int, controls: int, rng: np.random.Generator) -> Record:
     def height(place: FloatArray) -> float:
         bound, rate = exponents(place[:2], place[2], classes, controls)
         return bound / rate
@@ -119,7 +109,7 @@ def _ratio(error: float, skill: FloatArray, classes: int) -> float:
     return _log(error) - bound if error > 0 else -1e3
 
 
-def _found(skill: FloatArray, kinds: FloatArray, classes: int, error: Exact) -> Record:
+def _climb_record(skill: FloatArray, kinds: FloatArray, classes: int, error: Exact) -> Record:
     """Logarithms, none of what is 0."""
     printed, supported = _log_bounds(skill, classes)
     pairs = math.log(classes - 1)
@@ -286,78 +276,79 @@ def _written(skill: FloatArray) -> str:
     return ", ".join(f"{one:.4f}" for one in skill)
 
 
+KEYS = ["search", "classes", "controls", "workers"]
+OTHERS = ["log_ratio_supported", "log_ratio_pair", "log_ratio_pair_supported"]
+LIMIT = ["classes", "controls", "skills", "share", "exponent_bound", "exponent_true",
+         "exponent_ratio"]  # fmt: skip
+
+
 def analyse(table: pd.DataFrame) -> Analysis:
     """Largest ratio found, by search, number of classes and control questions."""
-    worst = _worst(table)
-    if worst.empty:
+    climbs = measured(table, "log_bound")
+    if climbs.empty:
         return Analysis(findings=(ended(table),))
+    groups = climbs.groupby(KEYS)
+    # Of each setting the climb to the highest ratio, beside the highest other ratios.
+    best = climbs.sort_values("log_ratio", na_position="first", kind="stable").groupby(KEYS).tail(1)
+    best = best.set_index(KEYS).sort_index().assign(**groups[OTHERS].max(), trials=groups.size())
+    columns = ["skills", "log_error_low", "log_error_high", "log_bound", "log_ratio"]
+    worst = best.reset_index()[[*KEYS, *columns, *OTHERS, "trials"]]
     rates = measured(table, "exponent_ratio")
-    most = rates.loc[rates.groupby(["classes", "controls"])["exponent_ratio"].idxmax()]
+    most = rates.loc[rates.groupby(["classes", "controls"])["exponent_ratio"].idxmax(), LIMIT]
     return Analysis(
         findings=(ended(table), *_sentences(worst), *_limits(most)),
         tables={
             "Largest ratio of error to Theorem 1's bound that was found (logarithms)": worst,
-            "Largest ratio of the bound's exponent to the true one, many workers": most[[
-                "classes", "controls", "skills", "share", "exponent_bound", "exponent_true",
-                "exponent_ratio",
-            ]].reset_index(drop=True),
+            "Largest ratio of the bound's exponent to the true one, many workers":
+                most.reset_index(drop=True),
         },
         charts=(_chart(worst),) if (worst["search"] == "many").any() else (),
     )  # fmt: skip
 
 
-def _worst(table: pd.DataFrame) -> pd.DataFrame:
-    """Climb of the highest `log_ratio` at each setting, highest other ratios, number of climbs."""
-    rows = measured(table, "log_bound")
-    keys = ["search", "classes", "controls", "workers"]
-    if rows.empty:
-        return rows[keys]
-    others = ["log_ratio_supported", "log_ratio_pair", "log_ratio_pair_supported"]
-    highest = rows.groupby(keys)[others].max()
-    found = rows.sort_values("log_ratio", na_position="first", kind="stable").groupby(keys).tail(1)
-    found = found.set_index(keys).sort_index()
-    found = found.assign(**highest, trials=rows.groupby(keys).size())
-    return found.reset_index()[[
-        *keys, "skills", "log_error_low", "log_error_high", "log_bound", "log_ratio",
-        *others, "trials",
-    ]]  # fmt: skip
-
-
 def _sentences(worst: pd.DataFrame) -> list[str]:
-    sentences = []
+    texts = []
     for two, rows in worst.groupby(worst["classes"] == 2, sort=True):
-        kind = "Two classes" if two else "More than two classes"
-        known = rows.dropna(subset="log_ratio").to_dict("records")
-        if not known:
+        known = rows.dropna(subset="log_ratio")
+        if known.empty:
             continue
-        top = max(known, key=lambda row: float(row["log_ratio"]))
-        over = [row for row in known if row["log_ratio"] > 0]
+        over = known[known["log_ratio"] > 0]
+        numbers = {
+            "kind": "Two classes" if two else "More than two classes",
+            "ratio": math.exp(known["log_ratio"].max()),
+            "place": _place(known[known["log_ratio"] == known["log_ratio"].max()].iloc[0]),
+            "supported": math.exp(rows["log_ratio_supported"].max()),
+            "over": len(over), "settings": len(rows),
+        }  # fmt: skip
         text = (
-            f"{kind}: the largest error found is {math.exp(top['log_ratio']):.3g} times the bound "
-            f"as printed ({_place(top)}), and {math.exp(rows['log_ratio_supported'].max()):.3g} "
-            f"times the bound that the proof supports; {len(over)} of {len(rows)} settings are "
-            "above the printed one"
+            "{kind}: the largest error found is {ratio:.3g} times the bound as printed ({place}), "
+            "and {supported:.3g} times the bound that the proof supports; {over} of {settings} "
+            "settings are above the printed one"
         )
-        if over:
-            kinds = " or ".join(_known(n) for n in sorted({int(row["controls"]) for row in over}))
-            least = min(over, key=lambda row: int(row["workers"]))
+        if len(over):
+            least = over.sort_values("workers", kind="stable").iloc[0]
+            numbers |= {
+                "kinds": " or ".join(questions(int(n)) for n in sorted(over["controls"].unique())),
+                "least": _place(least), "times": math.exp(least["log_ratio"]),
+                "bound": math.exp(least["log_bound"]),
+            }  # fmt: skip
             text += (
-                f", all with {kinds}; the smallest crowd is {_place(least)}: "
-                f"{math.exp(least['log_ratio']):.3g} times a bound of "
-                f"{math.exp(least['log_bound']):.1e}"
+                ", all with {kinds}; the smallest crowd is {least}: {times:.3g} times a bound of "
+                "{bound:.1e}"
             )
-        sentences.append(text + ".")
-    return sentences
+        texts.append(fill(text + ".", numbers))
+    return texts
 
 
-def _known(controls: int) -> str:
+def questions(controls: int) -> str:
+    """Say how many control questions are behind each ŵ."""
     if not controls:
         return "known skills"
     return "one control question" if controls == 1 else f"{controls} control questions"
 
 
-def _place(row: Mapping[Hashable, Any]) -> str:
-    controls = _known(int(row["controls"]))
+def _place(row: pd.Series[Any]) -> str:
+    controls = questions(int(row["controls"]))
     return f"L = {row['classes']}, {row['workers']} workers of skill {row['skills']}, {controls}"
 
 
@@ -365,23 +356,22 @@ def _limits(most: pd.DataFrame) -> list[str]:
     """What becomes of bound and error as the crowd grows."""
     if most.empty:
         return []
-    over = most[most["exponent_ratio"] > 1 + 1e-6]
-    broken = ", ".join(
-        f"{row['exponent_ratio']:.3f} (L = {row['classes']}, {_known(row['controls'])})"
-        for row in over.to_dict("records")
+    over = most["exponent_ratio"] > 1 + 1e-6
+    where = most["controls"].map(questions)
+    broken = sentences(
+        "{exponent_ratio:.3f} (L = {classes}, {where})", most[over].assign(where=where)
     )
-    rest = most.drop(over.index)
     text = "As the crowd grows the bound falls faster than the error "
-    text += f"where its exponent over the true one is {broken}" if broken else "nowhere"
-    if len(rest):
-        text += f"; elsewhere that is at most {rest['exponent_ratio'].max():.3f}"
+    text += "where its exponent over the true one is " + ", ".join(broken) if broken else "nowhere"
+    if not over.all():
+        text += f"; elsewhere that is at most {most[~over]['exponent_ratio'].max():.3f}"
     return [text + "."]
 
 
 def _chart(worst: pd.DataFrame) -> Chart:
     rows = worst[(worst["search"] == "many") & (worst["controls"] == 1)]
     data = rows.assign(
-        series=[f"L = {classes}" for classes in rows["classes"]],
+        series="L = " + rows["classes"].astype(str),
         ratio=np.exp(rows["log_ratio"].astype(float)),
     ).sort_values(["classes", "workers"], kind="stable")
     return Chart(

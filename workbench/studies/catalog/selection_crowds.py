@@ -50,7 +50,14 @@ from workbench.studies.catalog._recorded import (
     simulated,
     vote,
 )
-from workbench.studies.measures import ended, measured, plus_minus
+from workbench.studies.measures import (
+    ended,
+    in_order,
+    instance,
+    sentences,
+    span,
+    summarise,
+)
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -62,7 +69,7 @@ from workbench.studies.study import (
     Size,
     Study,
 )
-from workbench.studies.summary import means, paired_differences
+from workbench.studies.summary import paired_differences
 from workbench.studies.trials import Streams
 
 METHODS: dict[str, tuple[str, Vote]] = {
@@ -112,8 +119,17 @@ CONTROLS: list[Scalar] = [5, 10, 20, 40]
 
 SETTINGS = ("controls", "truncate", "em", "pool")
 """Parameters beside data, method and budget."""
-FIELDS = ("accuracy", "size", "workers", "certain")
-"""What is averaged."""
+REFERENCE = "WMV-lin selected"
+COLUMNS = {
+    "accuracy": ("accuracy", "mean"),
+    **{name: ("accuracy", name) for name in ("se", "low", "high")},
+    "size": ("size", "mean"),
+    **{f"size_{name}": ("size", name) for name in ("low", "high")},
+    "certain": ("certain", "mean"),
+    "trials": ("accuracy", "count"),
+    "failed": ("accuracy", "failed"),
+}
+"""Of the tables: means of accuracy, workers used, and the share of votes with ŵ of 0 or 1."""
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -125,7 +141,7 @@ def trial(params: Params, streams: Streams) -> Record:
     rule, kind = METHODS[params["method"]]
     # Ties are the instance's, so that rules which stop at the same number choose the same workers.
     marked = choose(exam, rule, params["budget"], seed=seed)
-    accuracy, found = vote(exam, marked, kind, truncate=params["truncate"], em=params["em"])
+    accuracy, fitted = vote(exam, marked, kind, truncate=params["truncate"], em=params["em"])
     at_ends = np.isin(exam.known.skill, (0.0, 1.0))[exam.votes.worker[marked]]
     bad, sd = (None, None) if params["data"] in SIMULATED else misfit(params["data"])
     return {
@@ -136,8 +152,8 @@ def trial(params: Params, streams: Streams) -> Record:
         "answered": float(exam.known.answered.mean()),
         "eligible": float(exam.known.eligible.mean()),
         "scored": int((exam.truth >= 0).sum()),
-        "iterations": found.info["iterations"] if found else None,
-        "converged": found.info["converged"] if found else None,
+        "iterations": fitted.info["iterations"] if fitted else None,
+        "converged": fitted.info["converged"] if fitted else None,
         "misfit": bad,
         "misfit_sd": sd,
     }
@@ -162,30 +178,27 @@ def _size(exam: Exam, marked: BoolArray) -> float:
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """Accuracy and workers used against K, and what EM's variant, truncation and n change."""
-    rows = sound(table)
+    fields = table.reindex(columns=["accuracy", "size", "workers", "certain"])
+    rows = table.assign(**dict(fields.where(table["status"].astype(str) == "ok")))
     main = at_defaults(rows)
-    found = _summaries(main, ["data", "method", "budget"])
-    if not found["trials"].any():
+    points = _summaries(main, ["data", "method", "budget"])
+    if not points["trials"].any():
         return Analysis(findings=(ended(table),))
-    apart = _against_selected(main)
-    variants = _variants(rows)
+    variants = _summaries(_varied(rows, EM_METHODS, ["em"]), ["data", "em", "method", "budget"])
+    weights = _varied(rows, ["WMV-log selected", REFERENCE], ["truncate", "controls"])
     tables = {
-        "Accuracy of each method less that of WMV-lin selected, on the same control questions":
-            apart,
-        "All points": found,
-        "Weights by log-odds: number of control questions and truncation": _log_odds(rows),
+        f"Accuracy of each method less that of {REFERENCE}, on the same control questions":
+            _against_selected(main),
+        "All points": points,
+        "Weights by log-odds: number of control questions and truncation":
+            _summaries(weights, ["data", "budget", "method", "controls", "truncate"]),
         "Variants of EM": variants,
     }  # fmt: skip
     return Analysis(
-        findings=(ended(table), *_sentences(found)),
+        findings=(ended(table), *_sentences(points)),
         tables={name: rows for name, rows in tables.items() if len(rows)},
-        charts=_charts(found, variants),
+        charts=_charts(points, variants),
     )
-
-
-def sound(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with what a trial measured missing where it did not end ok."""
-    return table.assign(**{name: measured(table, name)[name] for name in FIELDS})
 
 
 def at_defaults(rows: pd.DataFrame) -> pd.DataFrame:
@@ -204,117 +217,82 @@ def at_defaults(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
+def _varied(rows: pd.DataFrame, methods: Sequence[str], names: list[str]) -> pd.DataFrame:
+    """Trials of some methods where one of some parameters has several values at a budget."""
+    rows = rows[rows["method"].isin(methods)]
+    values = rows.groupby(["data", "budget"])[names].transform("nunique")
+    return rows[(values > 1).any(axis=1)]
+
+
 def _summaries(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Means: `by, accuracy, se, low, high, size, size_low, size_high, certain, trials, failed`."""
-    accuracy = means(rows, by, "accuracy").rename(columns={"mean": "accuracy", "n": "trials"})
-    size = means(rows, by, "size").rename(
-        columns={"mean": "size", "low": "size_low", "high": "size_high"}
-    )
-    certain = means(rows, by, "certain").rename(columns={"mean": "certain"})
-    found = accuracy.merge(size[[*by, "size", "size_low", "size_high"]], on=list(by))
-    found = found.merge(certain[[*by, "certain"]], on=list(by))
-    order = {name: at for at, name in enumerate([*SIMULATED, *DATASETS, *METHODS])}
-    return found[[
-        *by, "accuracy", "se", "low", "high", "size", "size_low", "size_high", "certain",
-        "trials", "failed",
-    ]].sort_values(
-        list(by), key=lambda one: one.map(lambda cell: order.get(cell, cell)), kind="stable",
-        ignore_index=True,
-    )  # fmt: skip
+    orders = {"data": (*SIMULATED, *DATASETS), "method": tuple(METHODS)}
+    points = summarise(rows, by, COLUMNS)
+    return in_order(points, {name: orders.get(name) for name in by}).reset_index(drop=True)
 
 
 def _against_selected(rows: pd.DataFrame) -> pd.DataFrame:
-    reference = "WMV-lin selected"
-    if not (rows["method"] == reference).any():
+    if not (rows["method"] == REFERENCE).any():
         return pd.DataFrame()
     return paired_differences(
-        rows, by=["data", "budget"], pair=pair(rows), method="method", reference=reference,
+        rows, by=["data", "budget"], pair=instance(rows), method="method", reference=REFERENCE,
         value="accuracy",
     )  # fmt: skip
 
 
-def pair(rows: pd.DataFrame) -> list[str]:
-    """Columns that name a draw of control questions: a table of several runs has their seeds."""
-    return ["repetition", "seed"] if "seed" in rows else ["repetition"]
-
-
-def _log_odds(rows: pd.DataFrame) -> pd.DataFrame:
-    rows = rows[rows["method"].isin(["WMV-log selected", "WMV-lin selected"])]
-    here = rows.groupby(["data", "budget"])[["truncate", "controls"]].transform("nunique")
-    rows = rows[(here > 1).any(axis=1)]
-    return _summaries(rows, ["data", "budget", "method", "controls", "truncate"])
-
-
-def _variants(rows: pd.DataFrame) -> pd.DataFrame:
-    rows = rows[rows["method"].isin(EM_METHODS)]
-    here = rows.groupby(["data", "budget"])["em"].transform("nunique")
-    rows = rows[here > 1]
-    return _summaries(rows, ["data", "em", "method", "budget"])
-
-
-def _sentences(found: pd.DataFrame) -> list[str]:
-    sentences = []
-    for data, rows in found.groupby("data", sort=False):
+def _sentences(points: pd.DataFrame) -> list[str]:
+    texts = []
+    for data, rows in points.groupby("data", sort=False):
         most = rows["budget"].max()
-        told = ", ".join(
-            f"{row['method']} {plus_minus(row['accuracy'], row['se'])}"
-            for row in rows[rows["budget"] == most].to_dict("records")
-        )
-        sizes = rows[rows["method"] == "WMV-lin selected"]["size"]
-        used = f"; Algorithm 1 uses {sizes.min():.1f} to {sizes.max():.1f}" if len(sizes) else ""
-        where = "workers" if data in SHARED else "workers an item"
-        sentences.append(f"{data}, at most {most} {where}: {told}{used}.")
-    return sentences
+        here = rows[rows["budget"] == most].assign(accuracy_se=rows["se"])
+        text = f"{data}, at most {most} workers{'' if data in SHARED else ' an item'}: "
+        text += ", ".join(sentences("{method} {accuracy:±3}", here))
+        sizes = rows[rows["method"] == REFERENCE]["size"]
+        if len(sizes):
+            text += f"; Algorithm 1 uses {sizes.min():.1f} to {sizes.max():.1f}"
+        texts.append(text + ".")
+    return texts
 
 
-def _charts(found: pd.DataFrame, variants: pd.DataFrame) -> tuple[Chart, ...]:
+def _charts(points: pd.DataFrame, variants: pd.DataFrame) -> tuple[Chart, ...]:
     """A chart of accuracy for each data set, a panel a variant of EM; and one of workers used."""
-    shown = found[found.groupby("data")["budget"].transform("nunique") > 1]
+    shown = points[points.groupby("data")["budget"].transform("nunique") > 1]
     charts = [
         _accuracy_chart(str(data), rows, variants[variants["data"] == data])
         for data, rows in shown.groupby("data", sort=False)
     ]
     rows = shown[shown["method"].isin(SIZED)]
     if len(rows):
-        charts.append(
-            Chart(
-                "workers",
-                f"Workers used ({', '.join(SPARSE[1:])}: for an item) by the rules that choose how "
-                f"many. Means over {_count(rows)} draws of the control questions a mark; bars are "
-                "95 % intervals over those draws.",
-                rows, "budget", "size", "budget K", "workers used", series="method",
-                panel="data", low="size_low", high="size_high",
-            )
-        )  # fmt: skip
+        charts.append(Chart(
+            "workers",
+            f"Workers used ({', '.join(SPARSE[1:])}: for an item) by the rules that choose how "
+            f"many. Means over {span(rows['trials'])} draws of the control questions a mark; bars "
+            "are 95 % intervals over those draws.",
+            rows, "budget", "size", "budget K", "workers used", series="method", panel="data",
+            low="size_low", high="size_high",
+        ))  # fmt: skip
     return tuple(charts)
 
 
-def _accuracy_chart(data: str, found: pd.DataFrame, variants: pd.DataFrame) -> Chart:
-    ours = found[found["method"].isin(DRAWN)]
+def _accuracy_chart(data: str, points: pd.DataFrame, variants: pd.DataFrame) -> Chart:
+    ours = points[points["method"].isin(DRAWN)]
     others = ours[~ours["method"].isin(EM_METHODS)]
     panels = [
         pd.concat([others, rows]).assign(panel=TITLES[str(em)])
         for em, rows in variants[variants["em"].isin(TITLES)].groupby("em", sort=False)
     ]
     rows = pd.concat(panels) if panels else ours.assign(panel=TITLES["full"])
-    way = (
-        "one exam for all workers"
-        if data in SHARED
-        else "an exam for each worker, a choice for each item"
-    )
+    way = "an exam for each worker, a choice for each item"
+    if data in SHARED:
+        way = "one exam for all workers"
     return Chart(
         data.replace(" ", "-"),
         f"Accuracy on {data} ({way}) against the budget, fair ties in expectation. Means over "
-        f"{_count(rows)} draws of the control questions a mark; bars are 95 % intervals over those "
-        "draws, not over crowds.",
+        f"{span(rows['trials'])} draws of the control questions a mark; bars are 95 % intervals "
+        "over those draws, not over crowds.",
         rows, "budget", "accuracy", "budget K", "accuracy", series="method", panel="panel",
         low="low", high="high",
     )  # fmt: skip
-
-
-def _count(rows: pd.DataFrame) -> str:
-    least, most = int(rows["trials"].min()), int(rows["trials"].max())
-    return f"{most}" if least == most else f"{least} to {most}"
 
 
 def _paper() -> tuple[Block, ...]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ from workbench.selection.money import within_money
 from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import Scores, scores
 from workbench.solving.hiring import solve_selection
-from workbench.studies.measures import ended, measured, plus_minus
+from workbench.studies.measures import ended, fill, measured, sentences, summarise
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -73,23 +74,19 @@ def trial(params: Params, streams: Streams) -> Record:
 def _score(gain: FloatArray, budget: int, seed: np.random.SeedSequence) -> Record:
     began = time.perf_counter()
     chosen = algorithm_1(gain, budget, seed=seed)
-    fast = time.perf_counter() - began
-    problem = SelectionProblem(gain, budget)
-    record: dict[str, float | int | None] = {
-        "size": len(chosen.chosen),
-        "score": chosen.score,
-        "algorithm_seconds": fast,
-    }
+    fast, score, size = time.perf_counter() - began, chosen.score, len(chosen.chosen)
+    assert score is not None
+    record: dict[str, Any] = {"size": size, "score": score, "algorithm_seconds": fast}
     for formulation in ("slices", "sizes"):
-        solved = solve_selection(problem, formulation)
-        if solved.objective is None or not solved.solved:
+        solved = solve_selection(SelectionProblem(gain, budget), formulation)
+        if solved.objective is None or solved.chosen is None or not solved.solved:
             raise TrialEnded("numerics", solved.note or f"{formulation} was not solved", record)
         record[f"score_{formulation}"] = solved.objective
-        record[f"size_{formulation}"] = None if solved.chosen is None else len(solved.chosen)
+        record[f"size_{formulation}"] = len(solved.chosen)
         record[f"{formulation}_seconds"] = solved.seconds
     if len(gain) <= LISTED:
-        record |= _listed(gain, budget, chosen.score or 0.0, len(chosen.chosen))
-    return {**record, **_modular(gain[:CHAIN])}
+        record |= _listed(gain, budget, score, size)
+    return record | _modular(gain[:CHAIN])
 
 
 def _listed(gain: FloatArray, budget: int, score: float, size: int) -> dict[str, float | int]:
@@ -161,113 +158,107 @@ def _accuracy(
     return record
 
 
+SETTING = ["workers", "controls", "classes", "budget"]
+SCORE_COLUMNS = {
+    "crowds": ("off", "size"), "size": ("size", "mean"), "furthest": ("off", "max"),
+    **{f"{name}_seconds": (f"{name}_seconds", "median")
+       for name in ("algorithm", "slices", "sizes")},
+}  # fmt: skip
+MONEY_COLUMNS = {
+    "crowds": ("lost", "size"), "lost": ("lost", "mean"), "most_lost": ("lost", "max"),
+    "optimal": ("best", "mean"), "open_gap": ("gap", "max"), "size": ("size", "mean"),
+}  # fmt: skip
+LOST_COLUMNS = {
+    "crowds": ("lost", "size"), "lost": ("lost", "mean"), "se": ("lost", "sem"),
+    "most": ("lost", "max"), "size": ("rule_size", "mean"), "size_best": ("size_best", "mean"),
+    "rule": ("rule", "first"), "kind": ("kind", "first"),
+}  # fmt: skip
+
+
 def analyse(table: pd.DataFrame) -> Analysis:
     """Agreement of Algorithm 1 with the exact answers, and what the heuristics lose."""
-    parts = [part for part in (_of_score(table), _of_money(table), _of_accuracy(table)) if part]
-    return Analysis(
-        findings=(ended(table), *(text for part in parts for text in part.findings)),
-        tables={name: one for part in parts for name, one in part.tables.items()},
-        charts=tuple(chart for part in parts for chart in part.charts),
-    )
+    questions = {"score_slices": _of_score, "score_heuristic": _of_money}
+    findings, tables = [ended(table)], {}
+    charts: tuple[Chart, ...] = ()
+    for field, part in questions.items():
+        rows = measured(table, field)
+        if len(rows):
+            texts, caption, found = part(rows)
+            findings += texts
+            tables[caption] = found
+    rows = measured(table, "predicted_best")
+    if len(rows):
+        found = _losses(rows)
+        most = found["workers"].max()
+        largest = found[(found["kind"] == "predicted") & (found["workers"] == most)]
+        texts = sentences("{rule} {lost:±4}", largest.assign(lost_se=largest["se"]))
+        findings.append(
+            f"Predicted accuracy lost against the best of all sets, m = {most}: {', '.join(texts)}."
+        )
+        tables["Accuracy lost against the set of highest predicted accuracy"] = found
+        charts = (_chart(found),)
+    return Analysis(findings=tuple(findings), tables=tables, charts=charts)
 
 
-_SETTING = ["workers", "controls", "classes", "budget"]
-
-
-def _of_score(table: pd.DataFrame) -> Analysis | None:
-    rows = measured(table, "score_slices")
-    if rows.empty:
-        return None
-    off = np.maximum(
-        (rows["score"] - rows["score_slices"]).abs(), (rows["score"] - rows["score_sizes"]).abs()
-    )
-    broken = rows[["not_submodular", "not_supermodular"]].sum()
-    summary = (
-        rows.assign(off=off)
-        .groupby(_SETTING, as_index=False)
-        .agg(crowds=("off", "size"), size=("size", "mean"), furthest=("off", "max"),
-             algorithm_seconds=("algorithm_seconds", "median"),
-             slices_seconds=("slices_seconds", "median"), sizes_seconds=("sizes_seconds", "median"))
-    )  # fmt: skip
+def _of_score(rows: pd.DataFrame) -> tuple[list[str], str, pd.DataFrame]:
+    off = rows[["score_slices", "score_sizes"]].sub(rows["score"], axis=0).abs().max(axis=1)
     listed = measured(rows, "score_listed")
-    return Analysis(
-        findings=(
-            f"Algorithm 1 and both integer programs differ by at most {off.max():.1e} in "
-            f"{len(rows):,} crowds, and from the best of all sets by at most "
-            f"{(listed['score'] - listed['score_listed']).abs().max():.1e} in {len(listed):,}; "
-            f"{int(listed['dominating'].sum())} sets have no lower a score with fewer workers.",
-            f"Of {int(rows['inequalities'].sum()):,} inequalities "
-            f"{int(broken['not_submodular']):,} break submodularity and "
-            f"{int(broken['not_supermodular']):,} supermodularity.",
-        ),
-        tables={"Algorithm 1 beside the integer programs": summary},
+    numbers = {
+        "off": off.max(), "crowds": len(rows), "listed": len(listed),
+        "off_listed": (listed["score"] - listed["score_listed"]).abs().max(),
+        **rows[["inequalities", "not_submodular", "not_supermodular"]].sum().astype(int),
+        "dominating": int(listed["dominating"].sum()),
+    }  # fmt: skip
+    texts = (
+        "Algorithm 1 and both integer programs differ by at most {off:.1e} in {crowds:,} crowds, "
+        "and from the best of all sets by at most {off_listed:.1e} in {listed:,}; {dominating} "
+        "sets have no lower a score with fewer workers.",
+        "Of {inequalities:,} inequalities {not_submodular:,} break submodularity and "
+        "{not_supermodular:,} supermodularity.",
     )
+    found = summarise(rows.assign(off=off), SETTING, SCORE_COLUMNS, sort=True)
+    return [fill(text, numbers) for text in texts], "Algorithm 1 beside the integer programs", found
 
 
-def _of_money(table: pd.DataFrame) -> Analysis | None:
-    rows = measured(table, "score_heuristic")
-    if rows.empty:
-        return None
+def _of_money(rows: pd.DataFrame) -> tuple[list[str], str, pd.DataFrame]:
     rows = rows.assign(
         lost=1 - rows["score_heuristic"] / rows["score"],
         gap=(rows["bound"] - rows["score"]) / rows["score"].abs(),
     )
-    summary = rows.groupby([*_SETTING, "money"], as_index=False).agg(
-        crowds=("lost", "size"), lost=("lost", "mean"), most_lost=("lost", "max"),
-        optimal=("lost", lambda one: float((one <= ROUNDING).mean())), open_gap=("gap", "max"),
-        size=("size", "mean"),
+    rows = rows.assign(best=rows["lost"] <= ROUNDING)
+    text = fill(
+        "With prices the heuristic loses {lost:3 %} of the best score on average and {most:2 %} at "
+        "most; it finds the best in {best:,} of {crowds:,} crowds.",
+        {"lost": rows["lost"].mean(), "most": rows["lost"].max(), "best": int(rows["best"].sum()),
+         "crowds": len(rows)},
     )  # fmt: skip
-    return Analysis(
-        findings=(
-            f"With prices the heuristic loses {100 * rows['lost'].mean():.3f} % of the best score "
-            f"on average and {100 * rows['lost'].max():.2f} % at most; it finds the best in "
-            f"{int((rows['lost'] <= ROUNDING).sum()):,} of {len(rows):,} crowds.",
-        ),
-        tables={"Within an amount of money: heuristic beside integer program": summary},
-    )
+    caption = "Within an amount of money: heuristic beside integer program"
+    return [text], caption, summarise(rows, [*SETTING, "money"], MONEY_COLUMNS, sort=True)
 
 
-def _of_accuracy(table: pd.DataFrame) -> Analysis | None:
-    rows = measured(table, "predicted_best")
-    if rows.empty:
-        return None
-    found = []
-    for name in ("prefix", *(rule.replace("-", "_") for rule in RULES)):
-        for kind in ("predicted", "true"):
-            lost = rows.assign(lost=rows[f"{kind}_best"] - rows[f"{kind}_{name}"])
-            found.append(
-                lost.groupby(_SETTING, as_index=False)
-                .agg(crowds=("lost", "size"), lost=("lost", "mean"), se=("lost", "sem"),
-                     most=("lost", "max"), size=(f"size_{name}", "mean"),
-                     size_best=("size_best", "mean"))
-                .assign(rule=name.replace("_", "-"), kind=kind)
-            )  # fmt: skip
-    summary = pd.concat(found, ignore_index=True)
-    predicted = summary[summary["kind"] == "predicted"]
-    told = [
-        f"{row['rule']} {plus_minus(row['lost'], row['se'], 4)}"
-        for row in predicted[predicted["workers"] == predicted["workers"].max()].to_dict("records")
-    ]
-    chart = Chart(
+def _losses(rows: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy lost by each rule, predicted and in truth, a row a setting."""
+    losses = []
+    for rule, kind in itertools.product(("prefix", *RULES), ("predicted", "true")):
+        field = rule.replace("-", "_")
+        lost = rows[f"{kind}_best"] - rows[f"{kind}_{field}"]
+        own = rows.assign(lost=lost, rule_size=rows[f"size_{field}"], rule=rule, kind=kind)
+        losses.append(summarise(own, SETTING, LOST_COLUMNS, sort=True))
+    return pd.concat(losses, ignore_index=True)
+
+
+def _chart(found: pd.DataFrame) -> Chart:
+    doubt = 2 * found["se"]
+    series = found["workers"].astype(str) + " workers"
+    return Chart(
         "lost",
         "Accuracy lost against the set of highest predicted accuracy (flat prior), of all sets of "
-        f"at most {int(summary['budget'].iloc[0])} workers: predicted, and in truth. Means over "
-        f"{int(summary['crowds'].min())} crowds a mark; bars are ± 2 standard errors.",
-        summary.assign(
-            series=[f"{m} workers" for m in summary["workers"]],
-            low=summary["lost"] - 2 * summary["se"], high=summary["lost"] + 2 * summary["se"],
-        ),
+        f"at most {int(found['budget'].iloc[0])} workers: predicted, and in truth. Means over "
+        f"{int(found['crowds'].min())} crowds a mark; bars are ± 2 standard errors.",
+        found.assign(series=series, low=found["lost"] - doubt, high=found["lost"] + doubt),
         "rule", "lost", "rule", "accuracy lost", series="series", panel="kind", low="low",
         high="high", kind="points", references=((0.0, "best of all sets"),),
     )  # fmt: skip
-    return Analysis(
-        findings=(
-            "Predicted accuracy lost against the best of all sets, "
-            f"m = {predicted['workers'].max()}: {', '.join(told)}.",
-        ),
-        tables={"Accuracy lost against the set of highest predicted accuracy": summary},
-        charts=(chart,),
-    )
 
 
 STUDY = Study(

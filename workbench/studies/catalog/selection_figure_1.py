@@ -18,93 +18,47 @@ import pandas as pd
 
 from workbench.crowd.population import beta
 from workbench.studies.catalog._selection import (
+    CONTROLS,
     METHODS,
-    accuracy_chart,
+    TIES,
     against,
     budget_parameter,
-    choice_record,
-    choose,
-    difference,
-    draw_pool,
+    choice_charts,
+    choice_sentences,
+    choice_trial,
     method_parameter,
-    size_chart,
     summaries,
-    told,
 )
-from workbench.studies.measures import ended, plus_minus
+from workbench.studies.measures import ended
 from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
+
+RIVALS = [name for name in METHODS if name != "selected"]
 
 
 def trial(params: Params, streams: Streams) -> Record:
     """Let one rule choose from one crowd, and measure the vote of the chosen."""
-    seed, prior = streams.instance, (params["a"], params["b"])
-    m = int(params["workers"])
+    seed, prior, m = streams.instance, (params["a"], params["b"]), int(params["workers"])
     skill = beta(m, a=prior[0], b=prior[1], seed=seed).skill[0]
-    answered = np.full(m, params["controls"], dtype=np.int64)
-    pool = draw_pool(skill, answered, int(params["items"]), classes=2, seed=seed)
-    # Ties are the instance's, so that rules which stop at the same number choose the same workers.
-    chosen = choose(
-        pool, params["method"], int(params["budget"]), seed=seed, prior=prior, ties=params["ties"]
-    )
-    return choice_record(pool, params["method"], chosen)
+    return choice_trial(params, skill, np.full(m, params["controls"]), seed, prior=prior)
 
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """Accuracy and size against K, and how rules differ on the same crowds."""
-    found = summaries(table, ["budget"])
-    if not found["trials"].any():
+    points = summaries(table, ["budget"])
+    if not points["trials"].any():
         return Analysis(findings=(ended(table),))
-    rivals = [name for name in METHODS if name != "selected"]
-    apart = against(table, ["budget"], rivals)
+    apart = against(table, ["budget"], RIVALS)
+    budgets = sorted(points["budget"].unique(), key=lambda budget: abs(budget - 20))
+    shown = budgets[0], max(budgets)
     return Analysis(
-        findings=(ended(table), *_sentences(found, apart, table)),
+        findings=(ended(table), *choice_sentences(points, apart, "budget", shown)),
         tables={
             "Accuracy of Algorithm 1's choice less a rival's, on the same crowds": apart,
-            "All points": found,
+            "All points": points,
         },
-        charts=(
-            accuracy_chart(found, "accuracy", "budget", "budget K", "against the budget"),
-            size_chart(found, "size", "budget", "budget K", "against the budget"),
-        ),
+        charts=choice_charts(points, "", "budget", "budget K", "against the budget"),
     )
-
-
-def _sentences(found: pd.DataFrame, apart: pd.DataFrame, table: pd.DataFrame) -> list[str]:
-    sentences = []
-    for budget in sorted({_nearest(found["budget"], 20), int(found["budget"].max())}):
-        here = found[found["budget"] == budget].to_dict("records")
-        sentences.append(
-            f"K = {budget}, accuracy: "
-            + ", ".join(
-                f"{row['method']} {plus_minus(row['accuracy_exact'], row['se'], 4)}" for row in here
-            )
-            + "; selected less "
-            + ", ".join(
-                f"{row['rival']} {told(row)}"
-                for row in apart[apart["budget"] == budget].to_dict("records")
-            )
-            + "."
-        )
-        sizes = [row for row in here if row["method"] in ("selected", "plug-in", "best prefix")]
-        sentences.append(
-            f"K = {budget}, workers used: "
-            + ", ".join(
-                f"{row['method']} {plus_minus(row['size'], row['size_se'], 2)}" for row in sizes
-            )
-            + "."
-        )
-    more = difference(table, ["budget"], "plug-in", "selected", "size")
-    if len(more):
-        sentences.append(
-            f"The plug-in rule uses {more['mean'].min():.2f} to {more['mean'].max():.2f} workers "
-            "more than Algorithm 1, by budget."
-        )
-    return sentences
-
-
-def _nearest(budgets: pd.Series[int], wanted: int) -> int:
-    return min((int(one) for one in budgets.unique()), key=lambda one: abs(one - wanted))
 
 
 STUDY = Study(
@@ -116,15 +70,10 @@ STUDY = Study(
         "items": Parameter(int, 1000, "items to label", least=1, most=100_000),
         "a": Parameter(float, 2.3, "of the Beta(a, b) of skills", least=0.05, most=100),
         "b": Parameter(float, 2.0, "of the Beta(a, b) of skills", least=0.05, most=100),
-        "controls": Parameter(
-            int, 10, "n, control questions a worker", least=2, most=1000, paired=True
-        ),
+        "controls": CONTROLS,
         "method": method_parameter(),
         "budget": budget_parameter(20),
-        "ties": Parameter(
-            str, "fair", "workers of equal worth at the cut: drawn among, or the first",
-            choices=("fair", "first"), paired=True,
-        ),
+        "ties": TIES,
     },
     sizes={
         "smoke": Size(({"method": list(METHODS), "budget": [3, 10, 31], "items": [200]},), 3),

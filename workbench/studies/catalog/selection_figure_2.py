@@ -17,15 +17,13 @@ import pandas as pd
 from workbench.studies.catalog import selection_figure_1
 from workbench.studies.catalog._selection import (
     METHODS,
-    accuracy_chart,
     against,
-    difference,
-    size_chart,
+    choice_charts,
+    choice_sentences,
     summaries,
-    told,
 )
-from workbench.studies.measures import ended, plus_minus
-from workbench.studies.study import Analysis, Parameter, Params, Record, Size
+from workbench.studies.measures import ended
+from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size
 from workbench.studies.trials import Streams
 
 SWEEPS = {
@@ -42,39 +40,21 @@ def trial(params: Params, streams: Streams) -> Record:
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """Accuracy and size of both panels, and how rules differ on the same crowds."""
-    sentences, tables, charts = [], {}, []
+    sentences: list[str] = []
+    tables: dict[str, pd.DataFrame] = {}
+    charts: list[Chart] = []
     for sweep, (column, label, where) in SWEEPS.items():
         rows = table[table["sweep"] == sweep]
-        if rows.empty or not (rows["status"] == "ok").any():
+        if not (rows["status"] == "ok").any():
             continue
-        found = summaries(rows, [column])
-        apart = against(rows, [column], [name for name in METHODS if name != "selected"])
-        sentences += _sentences(rows, found, column)
+        points = summaries(rows, [column])
+        apart = against(rows, [column], selection_figure_1.RIVALS)
+        ends = points[column].min(), points[column].max()
+        sentences += choice_sentences(points, apart, column, ends)
         tables[f"Accuracy of Algorithm 1's choice less a rival's, by {column}"] = apart
-        tables[f"All points, by {column}"] = found
-        charts += [
-            accuracy_chart(found, f"accuracy-{sweep}", column, label, where),
-            size_chart(found, f"size-{sweep}", column, label, where),
-        ]
+        tables[f"All points, by {column}"] = points
+        charts += choice_charts(points, f"-{sweep}", column, label, where)
     return Analysis(findings=(ended(table), *sentences), tables=tables, charts=tuple(charts))
-
-
-def _sentences(rows: pd.DataFrame, found: pd.DataFrame, column: str) -> list[str]:
-    low, high = found[column].min(), found[column].max()
-    ends = [
-        f"{name} {' to '.join(plus_minus(one['accuracy_exact'], one['se']) for one in two)}"
-        for name, group in found.groupby("method", sort=False)
-        if len(two := [one for one in group.to_dict("records") if one[column] in (low, high)]) == 2
-    ]
-    sentences = [f"From {column} = {low:g} to {high:g}, accuracy: {', '.join(ends)}."]
-    apart = difference(rows, [column], "selected", "plug-in").to_dict("records")
-    if apart:
-        sentences.append(
-            "Selected less plug-in: "
-            + ", ".join(f"{told(row)} at {column} = {row[column]:g}" for row in apart)
-            + "."
-        )
-    return sentences
 
 
 _CONTROLS = {"sweep": ["controls"], "method": list(METHODS)}

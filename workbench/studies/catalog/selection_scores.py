@@ -15,7 +15,6 @@ Source: Li, Liu (2015), Theorem 1, Lemma 2 and its remarks, Theorem 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,7 @@ from workbench.base.seeds import stream
 from workbench.selection.bounds import error_bound, interval
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
-from workbench.studies.measures import ended, measured, plus_minus
+from workbench.studies.measures import ended, fill, means_of, measured, summarise
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import estimate
 from workbench.studies.trials import Streams
@@ -41,7 +40,7 @@ VOTES = 5000
 
 def trial(params: Params, streams: Streams) -> Record:
     """Measure a fixed set of one crowd, and the sets that rules choose from it."""
-    L, n, m = (int(params[name]) for name in ("classes", "controls", "workers"))
+    L, n, m, K = (int(params[name]) for name in ("classes", "controls", "workers", "budget"))
     rng = stream(streams.instance, "crowd")
     skill: FloatArray = rng.beta(2.3, 2.0, m) if params["crowd"] == "mixed" else np.full(m, 1 / L)
     sheets = stream(streams.instance, "controls").binomial(n, skill, (int(params["sheets"]), m))
@@ -50,12 +49,28 @@ def trial(params: Params, streams: Streams) -> Record:
     worth = informativeness(skill, L)
     reach = {name: _half_width(n, L, value) for name, value in CONFIDENCES.items()}
     # Workers are in random order, so that the first are any.
+    fixed, true = skill[:K], set_score(worth[:K])
+    off, plug_in_off = (score[:, :K].sum(axis=1) / math.sqrt(K) - true for score in (gain, plug_in))
+    chosen_off, chosen_plug_in_off = (
+        np.array([_optimism(score, worth, K, streams) for score in sheet_scores[:CHOICES]])
+        for sheet_scores in (gain, plug_in)
+    )
     return {
-        **_fixed(gain, plug_in, worth, int(params["budget"]), reach),
-        "plug_in_bias_promised": _promised_bias(skill, n, L, int(params["budget"])),
-        **_chosen(gain, plug_in, worth, int(params["budget"]), reach, streams),
+        "sheets_drawn": len(sheets),
+        "score": true,
+        "bias": float(off.mean()),
+        "plug_in_bias": float(plug_in_off.mean()),
+        **{f"missed_{name}": int((np.abs(off) > far).sum()) for name, far in reach.items()},
+        "plug_in_bias_promised": _promised_bias(fixed, n, L),
+        "choices": len(chosen_off),
+        "optimism": float(chosen_off.mean()),
+        "plug_in_optimism": float(chosen_plug_in_off.mean()),
+        **{
+            f"missed_chosen_{name}": int((np.abs(chosen_off) > far).sum())
+            for name, far in reach.items()
+        },
         **{f"half_width_{name}": value for name, value in reach.items()},
-        **_votes(skill, n, L, int(params["budget"]), streams),
+        **_votes(fixed, n, L, streams),
     }
 
 
@@ -66,69 +81,28 @@ def _half_width(controls: int, classes: int, confidence: float) -> float:
     return (high - low) / 2
 
 
-def _fixed(
-    gain: FloatArray,
-    plug_in: FloatArray,
-    worth: FloatArray,
-    size: int,
-    reach: Mapping[str, float],
-) -> Record:
-    """Of the first `size` workers: mean error of both scores, and misses of the interval."""
-    true = set_score(worth[:size])
-    off = gain[:, :size].sum(axis=1) / math.sqrt(size) - true
-    return {
-        "sheets_drawn": len(gain),
-        "score": true,
-        "bias": float(off.mean()),
-        "plug_in_bias": float((plug_in[:, :size].sum(axis=1) / math.sqrt(size) - true).mean()),
-        **{f"missed_{name}": int((np.abs(off) > far).sum()) for name, far in reach.items()},
-    }
-
-
-def _promised_bias(skill: FloatArray, controls: int, classes: int, size: int) -> float:
+def _promised_bias(skill: FloatArray, controls: int, classes: int) -> float:
     """Σ L² w(1 − w)/n / √|S|, what the plug-in is said to add (supplement, Lemma 2)."""
-    chosen = skill[:size]
-    return set_score(classes**2 * chosen * (1 - chosen) / controls)
+    return set_score(classes**2 * skill * (1 - skill) / controls)
 
 
-def _chosen(
-    gain: FloatArray,
-    plug_in: FloatArray,
-    worth: FloatArray,
-    budget: int,
-    reach: Mapping[str, float],
-    streams: Streams,
-) -> Record:
-    """Score of the chosen set less its true score, for both rules, and misses of the interval."""
-    own = np.empty((2, min(CHOICES, len(gain))))
-    for at in range(own.shape[1]):
-        for rule, value in enumerate((gain[at], plug_in[at])):
-            chosen = algorithm_1(value, budget, seed=streams.method("ties"))
-            score = chosen.score
-            assert score is not None
-            own[rule, at] = score - set_score(worth[chosen.chosen])
-    return {
-        "choices": own.shape[1],
-        "optimism": float(own[0].mean()),
-        "plug_in_optimism": float(own[1].mean()),
-        **{
-            f"missed_chosen_{name}": int((np.abs(own[0]) > far).sum())
-            for name, far in reach.items()
-        },
-    }
+def _optimism(value: FloatArray, worth: FloatArray, budget: int, streams: Streams) -> float:
+    """Score of the set that Algorithm 1 chooses less the set's true score."""
+    selection = algorithm_1(value, budget, seed=streams.method("ties"))
+    assert selection.score is not None
+    return selection.score - set_score(worth[selection.chosen])
 
 
-def _votes(skill: FloatArray, controls: int, classes: int, size: int, streams: Streams) -> Record:
-    """Error of the first `size` workers' vote, by simulation of answers and labels together.
+def _votes(skill: FloatArray, controls: int, classes: int, streams: Streams) -> Record:
+    """Error of the vote, by simulation of answers and labels together.
 
     Without loss of generality the true class is 0.
     """
-    rng = stream(streams.instance, "votes")
-    w = skill[:size]
-    weight = classes * rng.binomial(controls, w, (VOTES, size)) / controls - 1.0
-    right = rng.random((VOTES, size)) < w
-    label = np.where(right, 0, rng.integers(1, classes, (VOTES, size)))
-    score = set_score(informativeness(w, classes))
+    rng, shape = stream(streams.instance, "votes"), (VOTES, len(skill))
+    weight = classes * rng.binomial(controls, skill, shape) / controls - 1.0
+    right = rng.random(shape) < skill
+    label = np.where(right, 0, rng.integers(1, classes, shape))
+    score = set_score(informativeness(skill, classes))
     return {
         "votes": VOTES,
         "error": float(1 - _right(weight, label, classes).mean()),
@@ -146,79 +120,85 @@ def _right(weight: FloatArray, label: IntArray, classes: int) -> FloatArray:
     return right
 
 
+BY = ["crowd", "classes", "controls", "workers", "budget"]
+"""What makes a setting."""
+COLUMNS = {
+    "crowds": ("bias", "size"),
+    "score": ("score", "mean"),
+    **means_of("bias", "plug_in_bias"),
+    "promised": ("plug_in_bias_promised", "mean"),
+    **means_of("optimism"),
+    **{
+        name: (name, "mean")
+        for name in ("plug_in_optimism", "half_width_95", "error", "bound_printed",
+                     "bound_supported", "missed_95", "missed_chosen_95", "missed_50",
+                     "missed_chosen_50")
+    },
+}  # fmt: skip
+"""Means by setting; of misses, shares of the sheets."""
+BIASES = {
+    "F̂, set fixed beforehand": "bias",
+    "F̂_plug, set fixed beforehand": "plug_in_bias",
+    "F̂, set chosen by the same answers": "optimism",
+}
+"""Measures in the chart."""
+FINDINGS = (
+    "Fixed sets: F̂ − F is {bias:+±4} on average, F̂_plug − F is {plug_in_bias:±4} ({promised:.4f} "
+    "expected); Theorem 3's 95 % interval misses F in at most {missed_95:2 %} of the sheets of any "
+    "setting, the 50 % interval in {missed_50:2 %}.",
+    "Sets chosen by the same answers: F̂ is too high by {least:.3f} to {most:.3f}, by setting "
+    "(F̂_plug by {plug_in_least:.3f} to {plug_in_most:.3f}); the 95 % interval misses F in up to "
+    "{missed:1 %} ({crowd}, L = {classes}, m = {workers}, n = {controls}, K = {budget}).",
+    "The error is at most {share:.3g} of Theorem 1's bound as printed.",
+)
+
+
 def analyse(table: pd.DataFrame) -> Analysis:
     """Bias of both scores, misses of the interval, optimism, and error beside the bound."""
     rows = measured(table, "bias")
     if rows.empty:
         return Analysis(findings=(ended(table),))
-    keys = ["crowd", "classes", "controls", "workers", "budget"]
-    found = rows.groupby(keys, as_index=False).agg(
-        crowds=("bias", "size"), score=("score", "mean"), bias=("bias", "mean"),
-        bias_se=("bias", "sem"), plug_in_bias=("plug_in_bias", "mean"),
-        plug_in_bias_se=("plug_in_bias", "sem"), promised=("plug_in_bias_promised", "mean"),
-        optimism=("optimism", "mean"), optimism_se=("optimism", "sem"),
-        plug_in_optimism=("plug_in_optimism", "mean"),
-        half_width_95=("half_width_95", "mean"), error=("error", "mean"),
-        bound_printed=("bound_printed", "mean"), bound_supported=("bound_supported", "mean"),
-    )  # fmt: skip
-    for name in CONFIDENCES:
-        for field, base in (
-            (f"missed_{name}", "sheets_drawn"),
-            (f"missed_chosen_{name}", "choices"),
-        ):
-            sums = rows.groupby(keys)[[field, base]].sum()
-            found[field] = (sums[field] / sums[base]).to_numpy()
+    shares = {
+        f"{missed}_{name}": (rows[f"{missed}_{name}"] / rows[base]).astype(float)
+        for name in CONFIDENCES
+        for missed, base in (("missed", "sheets_drawn"), ("missed_chosen", "choices"))
+    }
+    found = summarise(rows.assign(**shares), BY, COLUMNS, sort=True)
+    worst = found.nlargest(1, "missed_chosen_95").iloc[0]
+    numbers = {
+        **{name: estimate(rows[name].to_numpy(float))[1:3] for name in ("bias", "plug_in_bias")},
+        "promised": rows["plug_in_bias_promised"].mean(),
+        **found[["missed_95", "missed_50"]].max(),
+        "least": found["optimism"].min(), "most": found["optimism"].max(),
+        "plug_in_least": found["plug_in_optimism"].min(),
+        "plug_in_most": found["plug_in_optimism"].max(),
+        "missed": worst["missed_chosen_95"], **worst[BY],
+        "share": (rows["error"] / rows["bound_printed"]).max(),
+    }  # fmt: skip
+    caption = "Scores: bias, misses of the interval, optimism; error beside Theorem 1's bound"
     return Analysis(
-        findings=(ended(table), *_sentences(found, rows)),
-        tables={
-            "Scores: bias, misses of the interval, optimism; error beside Theorem 1's bound": found
-        },
+        findings=(ended(table), *(fill(text, numbers) for text in FINDINGS)),
+        tables={caption: found},
         charts=(_chart(found),),
     )
 
 
-def _sentences(found: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
-    worst = max(found.to_dict("records"), key=lambda row: float(row["missed_chosen_95"]))
-    share = (rows["error"] / rows["bound_printed"]).max()
-    bias, plug_in = (estimate(rows[name].to_numpy(float)) for name in ("bias", "plug_in_bias"))
-    return [
-        f"Fixed sets: F̂ − F is {bias.mean:+.4f} ± {bias.se:.4f} on average, F̂_plug − F is "
-        f"{plus_minus(plug_in.mean, plug_in.se, 4)} "
-        f"({rows['plug_in_bias_promised'].mean():.4f} expected); Theorem 3's 95 % interval misses "
-        f"F in at most {100 * found['missed_95'].max():.2f} % of the sheets of any setting, the "
-        f"50 % interval in {100 * found['missed_50'].max():.2f} %.",
-        f"Sets chosen by the same answers: F̂ is too high by {found['optimism'].min():.3f} to "
-        f"{found['optimism'].max():.3f}, by setting (F̂_plug by "
-        f"{found['plug_in_optimism'].min():.3f} to {found['plug_in_optimism'].max():.3f}); the "
-        f"95 % interval misses F in up to {100 * worst['missed_chosen_95']:.1f} % "
-        f"({worst['crowd']}, L = {worst['classes']}, m = {worst['workers']}, n = "
-        f"{worst['controls']}, K = {worst['budget']}).",
-        f"The error is at most {share:.3g} of Theorem 1's bound as printed.",
-    ]
-
-
 def _chart(found: pd.DataFrame) -> Chart:
     """Means as shares of the interval's half-width, which makes numbers of classes comparable."""
-    shown = {
-        "F̂, set fixed beforehand": ("bias", "bias_se"),
-        "F̂_plug, set fixed beforehand": ("plug_in_bias", "plug_in_bias_se"),
-        "F̂, set chosen by the same answers": ("optimism", "optimism_se"),
-    }
     rows = found[found["budget"] == found["budget"].min()]
     largest = rows.groupby("crowd")["workers"].transform("max")
     rows = rows[rows["workers"] == largest].sort_values("crowd", ascending=False, kind="stable")
     every = pd.concat(
-        [rows.assign(value=rows[mean], se=rows[se], series=name)
-         for name, (mean, se) in shown.items()]
-    )  # fmt: skip
+        rows.assign(value=rows[name], se=rows[f"{name}_se"], series=series)
+        for series, name in BIASES.items()
+    )
+    half, value, doubt = every["half_width_95"], every["value"], 2 * every["se"]
+    of_m, of_n = every["workers"].astype(str), every["controls"].astype(str)
     every = every.assign(
-        share=every["value"] / every["half_width_95"],
-        low=(every["value"] - 2 * every["se"]) / every["half_width_95"],
-        high=(every["value"] + 2 * every["se"]) / every["half_width_95"],
-        panel=[
-            f"{crowd}, m = {m}, n = {n}"
-            for crowd, m, n in zip(every["crowd"], every["workers"], every["controls"], strict=True)
-        ],
+        share=value / half,
+        low=(value - doubt) / half,
+        high=(value + doubt) / half,
+        panel=every["crowd"] + ", m = " + of_m + ", n = " + of_n,
     )
     return Chart(
         "bias",

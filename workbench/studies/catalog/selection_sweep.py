@@ -27,18 +27,18 @@ import pandas as pd
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.studies.catalog._selection import (
+    CONTROLS,
+    TIES,
     TITLES,
     against,
     budget_parameter,
-    choice_record,
-    choose,
-    draw_pool,
+    choice_trial,
     method_parameter,
+    signed,
     sound,
     summaries,
-    told,
 )
-from workbench.studies.measures import ended, listed
+from workbench.studies.measures import bars, ended, listed, span
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -54,17 +54,18 @@ STOPPING = "top-informative"
 """Of two classes and equal n, its first K workers are the first K by G."""
 
 
+STOPS = ["selected", "plug-in", "accuracy", "best prefix"]
+"""Rules that choose how many workers."""
+
+
 def trial(params: Params, streams: Streams) -> Record:
     """Let one rule choose from one crowd, and measure the vote of the chosen."""
-    seed, m = streams.instance, int(params["workers"])
-    L = int(params["classes"])
+    seed, m, L = streams.instance, int(params["workers"]), int(params["classes"])
     skill = draw_skills(params["crowd"], m, L, seed)
     answered = np.full(m, params["controls"], dtype=np.int64)
     # Skills are in random order, so that the first are any.
     answered[: round(params["few"] * m)] = FEW
-    pool = draw_pool(skill, answered, int(params["items"]), classes=L, seed=seed)
-    chosen = choose(pool, params["method"], int(params["budget"]), seed=seed, ties=params["ties"])
-    return choice_record(pool, params["method"], chosen)
+    return choice_trial(params, skill, answered, seed, classes=L)
 
 
 def draw_skills(crowd: str, workers: int, classes: int, seed: np.random.SeedSequence) -> FloatArray:
@@ -83,60 +84,48 @@ def draw_skills(crowd: str, workers: int, classes: int, seed: np.random.SeedSequ
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """Where each of the two rules is ahead, where they stop, and what stopping costs."""
-    rows = _with_accuracy(table)
-    main = rows[rows["budget"] == rows["_own"]]
-    found = summaries(main, SETTING)
-    if not found["trials"].any():
+    rows = sound(table)
+    # On the items where there is no exact one.
+    exact = rows["accuracy_exact"].astype(float).fillna(rows["accuracy"].astype(float))
+    rows = rows.assign(accuracy_exact=exact)
+    points = summaries(at_own_budget(rows), SETTING)
+    if not points["trials"].any():
         return Analysis(findings=(ended(table),))
-    rivals = [name for name in RULES if name != "selected"]
-    apart = against(main, SETTING, rivals)
+    apart = against(at_own_budget(rows), SETTING, [name for name in RULES if name != "selected"])
     curve = _stopping(rows)
-    charts = [_apart_chart(apart)]
-    if len(curve):
-        charts.append(_stopping_chart(curve))
     return Analysis(
-        findings=(ended(table), *_sentences(found, apart)),
+        findings=(ended(table), *_sentences(points, apart)),
         tables={
             "Accuracy of Algorithm 1's choice less a rival's, on the same crowds": apart,
-            "All rules": found,
+            "All rules": points,
             "The first k workers by G, and where rules stop": curve,
         },
-        charts=tuple(charts),
+        charts=(_apart_chart(apart), *([_stopping_chart(curve)] if len(curve) else [])),
     )
 
 
-def _with_accuracy(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy on the items where there is no exact one, and each setting's own budget."""
-    rows = sound(table)
-    exact = rows["accuracy_exact"].astype(float)
-    rows = rows.assign(accuracy_exact=exact.fillna(rows["accuracy"].astype(float)))
+def at_own_budget(rows: pd.DataFrame) -> pd.DataFrame:
+    """Trials at each setting's own budget: the least at which the two rules were run."""
     own = rows["method"].isin(["selected", "plug-in"])
-    budget = rows[own].groupby(SETTING)["budget"].min().rename("_own").reset_index()
-    return rows.merge(budget, on=SETTING, how="left")
+    least = rows[own].groupby(SETTING, as_index=False)["budget"].min()
+    return rows.merge(least, on=[*SETTING, "budget"])
 
 
 def _stopping(rows: pd.DataFrame) -> pd.DataFrame:
     """Accuracy along the ranking by G, and the mean place and accuracy of rules without a limit."""
     plain = rows[(rows["classes"] == 2) & (rows["few"] == 0) & (rows["ties"] == "fair")]
     lengths = plain[plain["method"] == STOPPING].groupby(SETTING)["budget"].nunique()
-    full = lengths[lengths >= 10].reset_index()[SETTING]
-    plain = plain.merge(full, on=SETTING)
-    along = plain[plain["method"] == STOPPING]
-    stops = plain[
-        plain["method"].isin(["selected", "plug-in", "accuracy", "best prefix"])
-        & (plain["budget"] == plain["workers"])
-    ]
-    found = pd.concat(
-        [
-            summaries(along, [*SETTING, "budget"]).assign(series="the first k by G"),
-            summaries(stops, [*SETTING, "budget"]),
-        ],
+    plain = plain.merge(lengths[lengths >= 10].reset_index()[SETTING], on=SETTING)
+    along = summaries(plain[plain["method"] == STOPPING], [*SETTING, "budget"])
+    free = plain["method"].isin(STOPS) & (plain["budget"] == plain["workers"])
+    stops = summaries(plain[free], [*SETTING, "budget"])
+    return pd.concat(
+        [along.assign(series="the first k by G"), stops.assign(series=stops["method"].map(TITLES))],
         ignore_index=True,
     )
-    return found.assign(series=found["series"].fillna(found["method"].map(TITLES)))
 
 
-def _sentences(found: pd.DataFrame, apart: pd.DataFrame) -> list[str]:
+def _sentences(points: pd.DataFrame, apart: pd.DataFrame) -> list[str]:
     sentences = []
     for rival in ("plug-in", "top-informative", "all", "accuracy"):
         rows = apart[apart["rival"] == rival]
@@ -149,14 +138,14 @@ def _sentences(found: pd.DataFrame, apart: pd.DataFrame) -> list[str]:
         )
         for word, some in (("most ahead", ahead), ("most behind", behind)):
             if len(some):
-                row = max(some.to_dict("records"), key=lambda one: abs(float(one["mean"])))
-                text += f"; {word}: {told(row)} ({_where(row)})"
+                far = some["mean"].astype(float).abs()
+                row = some[far == far.max()].iloc[0].to_dict()
+                text += f"; {word}: {signed(row)} ({_where(row)})"
         sentences.append(text + ".")
-    plain = found[_plain(found)].sort_values("controls", kind="stable")
-    for crowd in plain["crowd"].unique():
-        rows = plain[plain["crowd"] == crowd]
+    plain = points[_plain(points)].sort_values("controls", kind="stable")
+    for crowd, rows in plain.groupby("crowd", sort=False):
         sizes = [
-            f"{name} {listed([round(one, 1) for one in rows.loc[rows['method'] == name, 'size']])}"
+            f"{name} {listed(rows.loc[rows['method'] == name, 'size'].round(1))}"
             for name in ("selected", "plug-in", "best prefix")
         ]
         numbers = listed(sorted(rows["controls"].unique()))
@@ -164,15 +153,10 @@ def _sentences(found: pd.DataFrame, apart: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def _plain(found: pd.DataFrame) -> pd.Series[bool]:
+def _plain(points: pd.DataFrame) -> pd.Series[bool]:
     """Settings that differ in crowd and n alone."""
-    most = found["workers"].mode().iloc[0]
-    plain: pd.Series[bool] = (
-        found["workers"].eq(most)
-        & found["classes"].eq(2)
-        & found["few"].eq(0)
-        & found["ties"].eq("fair")
-    )
+    usual = {"workers": points["workers"].mode().iloc[0], "classes": 2, "few": 0, "ties": "fair"}
+    plain: pd.Series[bool] = points[list(usual)].eq(pd.Series(usual)).all(axis=1)
     return plain
 
 
@@ -188,8 +172,7 @@ def _apart_chart(apart: pd.DataFrame) -> Chart:
     return Chart(
         "plug-in",
         "Accuracy of Algorithm 1's choice less the plug-in rule's, on the same crowds, against "
-        f"control questions. Means over {_span(rows['n'])} crowds a mark; bars are 95 % intervals "
-        "of the mean.",
+        f"control questions. {bars(rows['n'], 'crowds')}",
         rows.sort_values("controls", kind="stable"), "controls", "mean",
         "control questions a worker, n", "accuracy, selected less plug-in", series="crowd",
         low="low", high="high", log_x=True, references=((0.0, "no difference"),),
@@ -197,29 +180,21 @@ def _apart_chart(apart: pd.DataFrame) -> Chart:
 
 
 def _stopping_chart(curve: pd.DataFrame) -> Chart:
-    data = curve.assign(
-        panel=[
-            f"{crowd}, n = {n}" for crowd, n in zip(curve["crowd"], curve["controls"], strict=True)
-        ]
-    )
+    panel = curve["crowd"] + ", n = " + curve["controls"].astype(str)
     return Chart(
         "stopping",
         "Accuracy of the first k workers by G, and where rules stop: mean number of workers and "
-        f"mean accuracy of their choices, no limit on K. Means over {_span(data['trials'])} "
+        f"mean accuracy of their choices, no limit on K. Means over {span(curve['trials'])} "
         "crowds; bars are 95 % intervals.",
-        data, "size", "accuracy_exact", "workers used", "accuracy", series="series",
-        panel="panel", low="low", high="high", x_low="size_low", x_high="size_high",
+        curve.assign(panel=panel), "size", "accuracy_exact", "workers used", "accuracy",
+        series="series", panel="panel", low="low", high="high", x_low="size_low",
+        x_high="size_high",
     )  # fmt: skip
-
-
-def _span(counts: pd.Series[int]) -> str:
-    least, most = int(counts.min()), int(counts.max())
-    return f"{most}" if least == most else f"{least} to {most}"
 
 
 _RULES: Block = {"method": list(RULES)}
 _ALONG: Block = {"method": [STOPPING], "budget": list(range(1, 32))}
-_STOPS: Block = {"method": ["selected", "plug-in", "accuracy", "best prefix"], "budget": [31]}
+_STOPS: Block = {"method": STOPS, "budget": [31]}
 _THREE: Block = {"crowd": ["paper", "half spammers", "spammers"]}
 _SHOWN: Block = {"crowd": ["paper", "alike", "spammers"]}
 
@@ -232,18 +207,13 @@ STUDY = Study(
         "workers": Parameter(int, 31, "m", least=1, most=500),
         "classes": Parameter(int, 2, "L", least=2, most=10),
         "items": Parameter(int, 500, "items to label", least=1, most=100_000),
-        "controls": Parameter(
-            int, 10, "n, control questions a worker", least=2, most=1000, paired=True
-        ),
+        "controls": CONTROLS,
         "few": Parameter(
             float, 0.0, f"share of the workers who answer {FEW} only", least=0, most=1, paired=True
         ),
         "method": method_parameter(RULES),
         "budget": budget_parameter(20),
-        "ties": Parameter(
-            str, "fair", "workers of equal worth at the cut: drawn among, or the first",
-            choices=("fair", "first"), paired=True,
-        ),
+        "ties": TIES,
     },
     sizes={
         "smoke": Size(

@@ -43,6 +43,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 def is_missing(cell: str) -> bool:
+    """Whether a cell holds no value."""
     return cell.casefold() in MISSING
 
 
@@ -52,13 +53,12 @@ def show(value: object) -> str:
 
 
 def listing(values: Sequence[object]) -> str:
+    """Quote the first few of a user's texts."""
     return checks.listing([str(value) for value in values])
 
 
 def as_text(value: object) -> str:
     """Write a cell as text; missing is '', and 3.0 (an id that met a NaN) is '3'."""
-    if isinstance(value, str):
-        return value.strip()
     if isinstance(value, (float, np.floating)):
         number = float(value)
         if math.isnan(number):
@@ -81,7 +81,7 @@ def plain(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """A table as text.
 
     Attributes
@@ -104,9 +104,11 @@ class Table:
         return len(self.marks)
 
     def mark(self, row: int) -> str:
+        """Name a row."""
         return f"{self.unit} {self.marks[row]}"
 
     def at(self, row: int) -> str:
+        """Name the table and a row of it."""
         return f"{self.name}, {self.mark(row)}"
 
     def find(self, field: str) -> int | None:
@@ -122,36 +124,23 @@ class Table:
     def place(self, field: str) -> int:
         """Return the column of `field`, which must be there."""
         place = self.find(field)
-        if place is None:
-            other = " or ".join(ALIASES[field])
-            also = f" (or {other})" if other else ""
-            raise InputError(
-                f"{self.name}: no column {field!r}{also}; "
-                f"the columns found are {listing(self.header)}"
-            )
-        return place
-
-    def require(self, *fields: str) -> None:
-        """Raise an `InputError` unless there is a column for each field."""
-        if len(self.header) < len(fields):
-            self._too_few(fields)
-        for field in fields:
-            self.place(field)
-
-    def _too_few(self, fields: Sequence[str]) -> None:
+        if place is not None:
+            return place
         other = [mark for mark in ("\t", ";", ",") if mark in self.header[0]]
         if len(self.header) == 1 and other:
             raise InputError(
                 f"{self.name}: one column {show(self.header[0])}, split by {other[0]!r}; "
                 "save it with commas as .csv or with tabs as .tsv"
             )
+        also = f" (or {' or '.join(ALIASES[field])})" if ALIASES[field] else ""
         raise InputError(
-            f"{self.name}: too few columns ({listing(self.header)}); {', '.join(fields)} are needed"
+            f"{self.name}: no column {field!r}{also}; the columns found are {listing(self.header)}"
         )
 
-    def words(self, field: str) -> list[str]:
-        """Cells of a required column, none of them missing."""
-        return self.filled(self.place(field), field)
+    def words(self, *fields: str) -> list[list[str]]:
+        """Cells of required columns, none of them missing."""
+        places = [self.place(field) for field in fields]
+        return [self.filled(place, field) for place, field in zip(places, fields, strict=True)]
 
     def filled(self, column: int, field: str) -> list[str]:
         """Cells of a column by its position, none of them missing."""
@@ -167,50 +156,68 @@ class Table:
             raise InputError(f"{self.at(row)}: {field} is empty; fill it in or remove the row")
         return cells
 
-    def unique(self, cells: Sequence[str], field: str, mend: str) -> None:
-        """Raise an `InputError` when a value appears twice."""
-        seen: dict[str, int] = {}
-        for row, cell in enumerate(cells):
-            first = seen.setdefault(cell, row)
+    def once(self, mend: str, **fields: Sequence[str]) -> None:
+        """Raise an `InputError` when a value (or several together) appears twice."""
+        seen: dict[tuple[str, ...], int] = {}
+        for row, cells in enumerate(zip(*fields.values(), strict=True)):
+            first = seen.setdefault(cells, row)
             if first != row:
+                named = (
+                    f"{field.replace('_', ' ')} {show(cell)}"
+                    for field, cell in zip(fields, cells, strict=True)
+                )
                 raise InputError(
-                    f"{self.at(row)}: {field} {show(cell)} appears already on "
-                    f"{self.mark(first)}; {mend}"
+                    f"{self.at(row)}: {' and '.join(named)} appear{'s' * (len(cells) == 1)} "
+                    f"already on {self.mark(first)}; {mend}"
                 )
 
+    def numbers(self, column: int, field: str, check: Callable[[float], str | None]) -> list[float]:
+        """Read a column of finite numbers; `check` says what is wrong with one, or `None`."""
+        values = []
+        for row, cell in enumerate(self.columns[column]):
+            number = math.nan if is_missing(cell) else as_number(cell)
+            if number is None:
+                wrong: str | None = f"{field} {show(cell)} is not a number; write one, as in 0.75"
+            elif math.isnan(number):
+                wrong = f"{field} is missing (NaN); fill it in or remove the row"
+            elif math.isinf(number):
+                wrong = f"{field} is infinite ({cell}); write a finite number"
+            else:
+                wrong = check(number)
+                values.append(number)
+            if wrong:
+                raise InputError(f"{self.at(row)}, column {show(self.header[column])}: {wrong}")
+        return values
 
-def vote_table(
-    table: Table,
-    tasks: Sequence[str],
-    workers: Sequence[str],
-    labels: Sequence[str],
-    *,
-    duplicates: Duplicates,
-    times: Sequence[str] | None = None,
-) -> pd.DataFrame:
-    """Make the long table `task, worker, label` (and `time`), minding repeated pairs."""
-    if duplicates not in ("error", "first", "last", "keep"):
-        raise InputError(
-            f"duplicates is {show(duplicates)}; choose 'error', 'first', 'last' or 'keep'"
-        )
-    frame = pd.DataFrame({"task": tasks, "worker": workers, "label": labels})
-    if times is not None:
-        frame["time"] = _times(times)
-    if duplicates == "keep":
-        return frame
-    pair = ["task", "worker"]
-    repeated = frame.duplicated(pair, keep="last" if duplicates == "last" else "first").to_numpy()
-    if duplicates == "error" and repeated.any():
-        again = int(repeated.argmax())
-        first = next(
-            i for i in range(again) if tasks[i] == tasks[again] and workers[i] == workers[again]
-        )
-        raise InputError(
-            f"{table.at(again)}: worker {show(workers[again])} labels task "
-            f"{show(tasks[again])} a second time (first on {table.mark(first)}); "
-            "remove one of them, or pass duplicates='first' or 'last'"
-        )
-    return frame[~repeated].reset_index(drop=True)
+    def votes(
+        self,
+        cells: Sequence[Sequence[str]],
+        duplicates: Duplicates,
+        times: Sequence[str] | None = None,
+    ) -> pd.DataFrame:
+        """Make the long table `task, worker, label` (and `time`), minding repeated pairs."""
+        if duplicates not in ("error", "first", "last", "keep"):
+            raise InputError(
+                f"duplicates is {show(duplicates)}; choose 'error', 'first', 'last' or 'keep'"
+            )
+        frame = pd.DataFrame(dict(zip(("task", "worker", "label"), cells, strict=True)))
+        if times is not None:
+            frame["time"] = _times(times)
+        if duplicates == "keep":
+            return frame
+        pair = ["task", "worker"]
+        keep: Literal["first", "last"] = "last" if duplicates == "last" else "first"
+        repeated = frame.duplicated(pair, keep=keep).to_numpy()
+        if duplicates == "error" and repeated.any():
+            again = int(repeated.argmax())
+            task, worker = frame.loc[again, pair]
+            first = int(((frame["task"] == task) & (frame["worker"] == worker)).argmax())
+            raise InputError(
+                f"{self.at(again)}: worker {show(worker)} labels task {show(task)} a second time "
+                f"(first on {self.mark(first)}); remove one of them, or pass duplicates='first' "
+                "or 'last'"
+            )
+        return frame[~repeated].reset_index(drop=True)
 
 
 def _times(cells: Sequence[str]) -> list[float] | list[str | None]:
@@ -221,7 +228,7 @@ def _times(cells: Sequence[str]) -> list[float] | list[str | None]:
     return [number for number in numbers if number is not None]
 
 
-def open_table(source: Source, what: str) -> Table:
+def open_table(source: Source, what: str) -> TextTable:
     """Open a headed CSV, TSV or Parquet file, or a frame.
 
     Raises
@@ -279,7 +286,7 @@ def read_text(path: Path) -> str:
     return text
 
 
-def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True) -> Table:
+def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True) -> TextTable:
     """Read separated text; every row has as many fields as the first one."""
     name = path_name(path)
     lines: list[int] = []
@@ -296,23 +303,21 @@ def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True)
                 continue
             if rows and len(row) != len(rows[0]):
                 raise InputError(
-                    f"{name}, line {reader.line_num}: {len(row)} fields, but "
-                    f"{len(rows[0])} on line {lines[0]}; mend the line, and quote a field "
-                    "that holds a separator"
+                    f"{name}, line {reader.line_num}: {len(row)} fields, but {len(rows[0])} on "
+                    f"line {lines[0]}; mend the line, and quote a field that holds a separator"
                 )
-            rows.append(row)
+            rows.append([cell.strip() for cell in row])
             lines.append(reader.line_num)
     except csv.Error as error:
         raise InputError(f"{name}, line {reader.line_num}: {error}; mend the quotes") from None
-    names = [cell.strip() for cell in rows[0]] if header else [""] * len(rows[0])
-    body = rows[1:] if header else rows
-    if not body:
+    names = rows.pop(0) if header else [""] * len(rows[0])
+    if not rows:
         raise InputError(f"{name}: a header but no rows; add the rows")
-    columns = [[cell.strip() for cell in column] for column in zip(*body, strict=True)]
-    return Table(name, names, columns, "line", lines[1:] if header else lines)
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return TextTable(name, names, columns, "line", lines[header:])
 
 
-def refuse_header(table: Table, fields: Sequence[str]) -> None:
+def refuse_header(table: TextTable, fields: Sequence[str]) -> None:
     """Raise an `InputError` when the first row of a headerless table names its columns."""
     first = [plain(column[0]) for column in table.columns]
     named = [
@@ -327,20 +332,22 @@ def refuse_header(table: Table, fields: Sequence[str]) -> None:
         )
 
 
-def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Table:
+def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> TextTable:
     frame = source.to_frame() if isinstance(source, pd.Series) else source
     marks = [show(mark) if isinstance(mark, str) else str(mark) for mark in frame.index]
-    header = [str(column).strip() for column in frame.columns]
-    columns = [_texts(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    for level in reversed(range(frame.index.nlevels)):
-        if frame.index.names[level] is not None:
-            header.insert(0, str(frame.index.names[level]).strip())
-            columns.insert(0, [as_text(cell) for cell in frame.index.get_level_values(level)])
+    levels = [at for at, level in enumerate(frame.index.names) if level is not None]
+    names = [frame.index.names[at] for at in levels]
+    header = [str(column).strip() for column in (*names, *frame.columns)]
+    columns = [
+        *([as_text(cell) for cell in frame.index.get_level_values(at)] for at in levels),
+        *(_texts(frame.iloc[:, j]) for j in range(frame.shape[1])),
+    ]
     if not header:
         raise InputError(f"{name}: empty; a table with rows is wanted")
     if not marks:
         raise InputError(f"{name}: a header but no rows; add the rows")
-    return Table(name, header, columns, unit, range(1, len(marks) + 1) if unit == "row" else marks)
+    rows = range(1, len(marks) + 1)
+    return TextTable(name, header, columns, unit, rows if unit == "row" else marks)
 
 
 def _texts(cells: pd.Series[Any]) -> list[str]:
@@ -364,24 +371,3 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         raise InputError(
             f"{path_name(path)}: not a Parquet file ({type(error).__name__}); save it anew"
         ) from None
-
-
-def numbers(
-    table: Table, column: int, field: str, check: Callable[[float], str | None]
-) -> list[float]:
-    """Read a column of finite numbers; `check` returns what is wrong with one, or `None`."""
-    values = []
-    for row, cell in enumerate(table.columns[column]):
-        number = math.nan if is_missing(cell) else as_number(cell)
-        if number is None:
-            wrong: str | None = f"{field} {show(cell)} is not a number; write one, as in 0.75"
-        elif math.isnan(number):
-            wrong = f"{field} is missing (NaN); fill it in or remove the row"
-        elif math.isinf(number):
-            wrong = f"{field} is infinite ({cell}); write a finite number"
-        else:
-            wrong = check(number)
-            values.append(number)
-        if wrong:
-            raise InputError(f"{table.at(row)}, column {show(table.header[column])}: {wrong}")
-    return values
