@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.accuracy.majority import majority_accuracy
@@ -12,23 +12,11 @@ from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
 from workbench.learning.intervals import Partition, RefiningLsOl
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.online import TaskLabel
 from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import Schedule, contextual, practical
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
 SCHEDULE = contextual(0.3, 0.2, 0.2)
-
-
-def go_on(learner: RefiningLsOl, start: int, tasks: int) -> list[TaskLabel]:
-    answers = []
-    for t in range(start, start + tasks):
-        rng = np.random.default_rng(t)
-        ask = learner.ask(t, float(rng.random()))
-        labels = np.full(5, -1)
-        labels[ask.workers] = (rng.random(5) < SKILL)[ask.workers]
-        answers.append(learner.tell(labels))
-    return answers
 
 
 @given(st.floats(0, 1), st.integers(0, 10**6))
@@ -142,24 +130,6 @@ def test_a_tester_is_retested_from_its_interval_only() -> None:
         answer = learner.tell({int(i): 1 for i in ask.workers})
         assert (answer.revised is not None) == (ask.kind == "retest")
     assert retests > 10
-
-
-@pytest.mark.parametrize("waiting", [False, True])
-@settings(max_examples=5, deadline=None)
-@given(stop=st.integers(0, 80))
-def test_save_and_resume_changes_nothing(waiting: bool, stop: int) -> None:
-    learner = RefiningLsOl(5, SCHEDULE, Partition(0.5, "equal"), seed=3)
-    go_on(learner, 0, stop)
-    if waiting:
-        ask = learner.ask("waiting", 0.8)
-    twin = RefiningLsOl.restore(learner.state())
-    assert learner.state() == twin.state()
-    assert learner.cells == twin.cells
-    if waiting:
-        labels = {int(i): 1 for i in ask.workers}
-        assert learner.tell(labels) == twin.tell(labels)
-    assert go_on(learner, 1000, 60) == go_on(twin, 1000, 60)
-    assert learner.state() == twin.state()
 
 
 def test_intervals_learn_what_one_set_cannot() -> None:

@@ -306,24 +306,6 @@ def play(learner, stream, t):
     return ask.task, ask.kind, ask.workers.tolist(), answer, learner.estimates.tolist()
 
 
-@pytest.mark.parametrize("case", CASES[:4], ids=range(4))
-def test_a_break_at_any_step_changes_nothing(case, tmp_path):
-    stream, horizon = case.draws().stream(0), min(case.horizon, 60)
-    through, broken = case.learner(0), case.learner(0)
-    file = tmp_path / "learner.json"
-    for t in range(horizon):
-        broken.save(file)
-        broken = LsOl.load(file)
-        expected = play(through, stream, t)
-        ask = broken.ask(t)
-        broken.save(file)  # in the midst of a step
-        broken = LsOl.load(file)
-        answer = broken.tell(stream.answers(ask.task, ask.workers, t))
-        found = ask.task, ask.kind, ask.workers.tolist(), answer, broken.estimates.tolist()
-        assert found == expected
-    assert broken.state() == through.state()
-
-
 # ---- mistakes ----
 
 
@@ -386,15 +368,6 @@ def test_other_mistakes_are_told(make, word):
     assert "\n" not in str(told.value)
 
 
-def test_names_are_usable_everywhere():
-    learner = LsOl(["ann", "bo"], FEW, seed=1)
-    learner.ask(np.int64(3))
-    learner.tell({"ann": np.int8(1), np.int64(1): 1.0})
-    assert learner.counts["received"] == 2
-    learner.leave("bo")
-    assert LsOl.restore(learner.state()).state() == learner.state()
-
-
 def test_a_series_is_read_by_its_index():
     """Labels by worker in whatever order; where there is none, −1 or nothing."""
     for labels in (
@@ -424,17 +397,3 @@ class TestAvailable:
         ask = learner.ask("last", available=[2, 3])
         assert ask.kind == "exploit"
         assert ask.workers.tolist() == [2]
-
-    def test_nobody_at_hand(self):
-        learner = LsOl(3, practical(1.0, 1.0), seed=0)
-        ask = learner.ask("a", available=[])
-        assert not len(ask.workers)
-        assert learner.tell({}).confidence == 0.5
-        assert learner.counts["unlabelled"] == 1
-        assert not len(learner.testers())
-
-    def test_who_is_not_there(self):
-        learner = LsOl(3, practical(1.0, 1.0), seed=0)
-        with pytest.raises(InputError, match="available"):
-            learner.ask("a", available=[3])
-        assert learner.ask("a").task == "a"
