@@ -71,8 +71,7 @@ class Diagnosis(Result):
 
     def _payload(self) -> dict[str, Any]:
         return {
-            "versions": self.versions,
-            "machine": self.machine,
+            **vars(self),
             "canaries": [asdict(canary) for canary in self.canaries],
             "passed": self.passed,
         }
