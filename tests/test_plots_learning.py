@@ -144,8 +144,3 @@ def test_long_names_of_few_labelers_leave_room():
     assert len(set(told)) == 12
     assert max(map(len, told)) <= 20
     assert_nothing_overlaps(figure)
-
-
-def test_nobody_known():
-    steps, workers = recorded(gold=False)
-    as_png(learning(steps[:1], workers.assign(consensus=np.nan)[:1], title="a $ and a $"))
