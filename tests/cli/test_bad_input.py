@@ -105,10 +105,6 @@ def test_limits_are_refused_before_the_solver_runs(limit, fragment, refused, pro
     assert fragment in refused("solve", problem, *limit)
 
 
-def test_the_table_is_long_enough():
-    assert len(OPTIONS) + len(BAD) > 100
-
-
 def test_a_message_never_breaks_the_line(refused, tmp_path):
     line = refused("solve", tmp_path / "two\nlines\x1b[31m.json")
     assert "\x1b" not in line
