@@ -9,7 +9,6 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.1; with prices and without types,
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from crowd_models import AssignmentProblem, TypedProblem, requirement
 from workbench.accuracy.error_rate import lemma_1_bounds
@@ -21,18 +20,9 @@ from workbench.base.errors import InputError
 from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
-from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.study import (
-    Analysis,
-    Block,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-    TrialEnded,
-)
+from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
 CROWDS = ("uniform", "spammer-hammer", "able", "difficulty")
@@ -150,32 +140,6 @@ def _assign(
     return primal_approximation(seen, sampled.weights[kinds], capacity, cost=cost, seed=rng)
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Cost over the relaxation's bound, beside the promise."""
-    ok = table[table["status"] == "ok"].assign(ratio=lambda one: one["cost"] / one["bound"])
-    keys = ["crowd", "dearest", "epsilon", "gamma"]
-    summary = ok.groupby(keys, as_index=False).agg(
-        trials=("ratio", "size"), ratio=("ratio", "mean"), largest=("ratio", "max"),
-        promise=("ratio_promise", "min"), ratio_stands=("ratio_stands", "sum"),
-        error_stands=("error_stands", "sum"), exponent=("exponent", "min"),
-    )  # fmt: skip
-    return Analysis(
-        findings=(
-            f"Cost over the bound is {ok['ratio'].mean():.3f} on average; the promise of the ratio "
-            f"stands in {int(ok['ratio_stands'].sum()):,} and that of the error in "
-            f"{int(ok['error_stands'].sum()):,} of {len(ok):,} trials.",
-        ),
-        tables={"Cost over the relaxation's bound": summary},
-        charts=(
-            Chart(
-                "ratio", f"Mean cost over the relaxation's bound; {len(ok):,} trials.",
-                summary[summary["dearest"] == 1], "epsilon", "ratio", "ε", "cost / bound",
-                series="crowd", kind="points", log_x=True,
-            ),
-        ),
-    )  # fmt: skip
-
-
 PAPER: Block = {
     "tasks": [1000], "workers": [300], "capacity": [200], "gamma": [0.3],
     "crowd": ["uniform", "spammer-hammer"], "epsilon": [0.3, 0.2, 0.15], "delta": [0.05],
@@ -214,5 +178,23 @@ STUDY = Study(
         "paper": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 50),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=Report(
+        caption="Cost over the relaxation's bound",
+        derived={"ratio": lambda ok: ok["cost"] / ok["bound"]},
+        table=Grouped(("crowd", "dearest", "epsilon", "gamma"), {
+            "trials": ("ratio", "size"), "ratio": ("ratio", "mean"), "largest": ("ratio", "max"),
+            "promise": ("ratio_promise", "min"), "ratio_stands": ("ratio_stands", "sum"),
+            "error_stands": ("error_stands", "sum"), "exponent": ("exponent", "min"),
+        }),
+        finding="Cost over the bound is {ratio:.3f} on average; the promise of the ratio stands in "
+        "{ratio_stands:,} and that of the error in {error_stands:,} of {trials:,} trials.",
+        numbers=lambda ok, found: {
+            "ratio": ok["ratio"].mean(), **found[["ratio_stands", "error_stands"]].sum().astype(int)
+        },
+        charts=(
+            Drawn("ratio", "Mean cost over the relaxation's bound", "epsilon", "ratio",
+                  ("ε", "cost / bound"), {"series": "crowd", "kind": "points", "log_x": True},
+                  where=lambda found: found["dearest"] == 1),
+        ),
+    ),
 )  # fmt: skip
