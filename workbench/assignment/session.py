@@ -247,7 +247,7 @@ class AssignmentSession(Saveable[SessionState]):
         for task in available:
             place = _get(self._place, task)
             if place is None:
-                raise InputError(f"available task {checks.show(task)} is no task of this session")
+                raise InputError(f"available task {checks.show(task)} is not a task here")
             places.add(place)
         return tuple(sorted(places))
 
