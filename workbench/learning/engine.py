@@ -399,7 +399,7 @@ def _joined(parts: list[Runs]) -> Runs:
     values: dict[str, Any] = {}
     for one in fields(Runs):
         each = [getattr(part, one.name) for part in parts]
-        if one.name == "tasks" or each[0] is None:
+        if one.name == "tasks":
             values[one.name] = each[0]
         elif isinstance(each[0], tuple):
             values[one.name] = sum(each, ())
