@@ -27,7 +27,7 @@ RECORDED = ("learn", "--labels", "labels.csv", "--gold", "gold.csv")
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """Seven labelers of sixty tasks, one of whom is wrong; times run against the file's order."""
+    """Seven workers of sixty tasks, one of whom is wrong; times run against the file's order."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(1)
     skill = np.array([0.9, 0.85, 0.8, 0.8, 0.75, 0.7, 0.1])
@@ -104,7 +104,7 @@ def test_options_reach_the_engine(run):
     assert {"run", "worker", "step", "error"} == set(first)
     assert told["schedule"]["log_power"] == 1.5
     page = run(*arguments[:-1]).stdout
-    assert f"dropped {len(told['removed'])} labelers in 20 runs" in page
+    assert f"dropped {len(told['removed'])} workers in 20 runs" in page
     even = answer(run(*SIMULATED, "--costs", 2, "--json"))
     plain = answer(run(*SIMULATED, "--json"))
     assert even["cost_regret"] == pytest.approx(2 * plain["cost_regret"])
@@ -162,7 +162,7 @@ BAD = {
     "nothing": ((), "give --simulate, or --labels: one of them"),
     "both": ((*S, *L), "give --simulate, or --labels: one of them"),
     "skill": (("--simulate", "0.7,1.2"), "--simulate is '0.7,1.2': give skills from 0 to 1"),
-    "nobody": (("--simulate", "0"), "--simulate is 0: give 1 to 10000 labelers"),
+    "nobody": (("--simulate", "0"), "--simulate is 0: give 1 to 10000 workers"),
     "low": (("--simulate", "5", "--low", "0.9", "--high", "0.6"), "--low 0.9, --high 0.6: give"),
     "low given": ((*S, "--low", "0.6"), "--low is for drawn skills: give --simulate a whole"),
     "horizon": ((*S, "--horizon", "0"), "0 is not in the range x>=1"),
@@ -173,7 +173,7 @@ BAD = {
     "theoretical": ((*L, "--schedule", "theoretical"), "needs the true skills: give --simulate"),
     "vetting": ((*S, "--vetting-error", "0.1"), "go with --vetting: give it too"),
     "vetting error": ((*S, "--vetting", "--vetting-error", "0"), "--vetting-error is 0"),
-    "runs recorded": ((*L, "--runs", "5"), "--runs is for simulated labelers: give it with --sim"),
+    "runs recorded": ((*L, "--runs", "5"), "--runs is for simulated workers: give it with --sim"),
     "no labels": (("--labels", "no.csv"), "no.csv: no such file"),
     "three classes": ((*L, "--gold", "upper.csv"), "name 4 classes ('N', 'Y', 'n', 'y')"),
     "twice": (("--labels", "twice.csv"), "remove one of them, or pass --duplicates first or last"),
