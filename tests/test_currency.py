@@ -14,7 +14,7 @@ from crowd_models import AssignmentProblem
 from tests.assignment.test_assignment_policies import crowd
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.make_plan import make_plan
+from workbench.assignment.make_plan import AssignmentTerms, make_plan
 from workbench.assignment.policies import Setting, play
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.session import AssignmentSession
@@ -24,6 +24,7 @@ from workbench.cli import main
 from workbench.comparison import METHODS, compare, simulated
 from workbench.crowd.align import relative, typical
 from workbench.crowd.population import specialists
+from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
 from workbench.learning.schedule import practical
 from workbench.selection.money import within_money
@@ -291,7 +292,7 @@ class TestSolve:
 def test_learning_with_costs(unit):
     skill, cost = [0.9, 0.8, 0.7, 0.65, 0.6], np.array([0.3, 0.1, 0.2, 0.0, 1.7])
     first, other = (
-        simulate(skill, practical(2, 3), 200, runs=3, costs=cost * factor, seed=4)
+        simulate(Draws(skill, 3, seed=4), practical(2, 3), 200, costs=cost * factor)
         for factor in (1.0, unit)
     )
     assert np.array_equal(first.chosen, other.chosen)
@@ -309,7 +310,7 @@ def test_plan(unit):
     tasks = pd.Series({f"t{i}": "ab"[i % 2] for i in range(6)})
     cost = pd.DataFrame(rng.uniform(0.5, 2, (9, 2)), index=skills.index, columns=["a", "b"])
     first, other = (
-        make_plan(skills, tasks, capacity=4, epsilon=0.3, costs=cost * factor, time_limit=None)
+        make_plan(skills, tasks, AssignmentTerms(4, 0.3, cost * factor), time_limit=None)
         for factor in (1.0, unit)
     )
     assert other.solution.objective == pytest.approx(first.solution.objective * unit)

@@ -182,8 +182,8 @@ def test_the_weight_gap():
 @pytest.mark.parametrize(
     ("call", "line"),
     [
-        (lambda: log_odds_accuracies([0.5], [0.5, 0.5]), "skill has shape (1,) and weight_skill"),
-        (lambda: log_odds_accuracies([0.5], [2]), "weight_skill[0] is 2.0: give a number from 0"),
+        (lambda: log_odds_accuracy([0.5], [0.5, 0.5]), "skill has shape (1,) and weight_skill"),
+        (lambda: log_odds_accuracy([0.5], [2]), "weight_skill[0] is 2.0: give a number from 0"),
         (lambda: log_odds_accuracy([0.5], tolerance=-1), "tolerance is -1: give a number from 0"),
         (lambda: log_odds_accuracy([0.5], tolerance=math.inf), "tolerance is inf: give a number"),
         (lambda: log_odds_accuracy([0.5], tolerance=math.nan), "tolerance is nan: give a number"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.assignment.make_plan import make_plan, offline_problem
+from workbench.assignment.make_plan import AssignmentTerms, make_plan, offline_problem
 from workbench.base.errors import InputError
 from workbench.crowd.skills import skills_from_gold
 
@@ -20,6 +20,18 @@ TASKS = pd.Series("all", index=["a", "b"])
 # Two labels of skill 0.9 cover 2 ln(1/0.6) = 1.02, one does not.
 ASKED = {"capacity": 2, "epsilon": 0.6, "time_limit": None}
 PAIRS = [("a", "ann"), ("a", "bob"), ("b", "ann"), ("b", "cay"), ("b", "new")]
+
+
+TERMS = ("capacity", "epsilon", "costs", "availability")
+
+
+def _plan(skills, tasks, **given):
+    terms = AssignmentTerms(**{name: given.pop(name) for name in TERMS if name in given})
+    return make_plan(skills, tasks, terms, **given)
+
+
+def _problem(skills, tasks, **given):
+    return offline_problem(skills, tasks, AssignmentTerms(**given))
 
 
 def pairs_of(plan):
@@ -35,7 +47,7 @@ def test_pairs_in_any_form(form):
         "frame": frame,
         "frame with more columns": frame.assign(since=2020)[["since", "worker", "task"]],
     }[form]
-    plan = make_plan(SKILLS, TASKS, availability=given, **ASKED)
+    plan = _plan(SKILLS, TASKS, availability=given, **ASKED)
     assert plan.solution.solved
     assert pairs_of(plan) == set(PAIRS[:4])
 
@@ -44,7 +56,7 @@ def test_names_of_any_type():
     skills = pd.Series([0.9, 0.9], index=[7, "w"])
     tasks = pd.Series(["all"], index=[("batch", 1)])
     pairs = [(("batch", 1), 7), (("batch", 1), "w")]
-    plan = make_plan(skills, tasks, availability=pairs, **ASKED)
+    plan = _plan(skills, tasks, availability=pairs, **ASKED)
     assert pairs_of(plan) == set(pairs)
 
 
@@ -63,7 +75,7 @@ def test_the_cheapest_of_all_plans(data):
     costs = pd.Series(data.draw(st.lists(st.integers(0, 3), min_size=m, max_size=m)))
     every = list(itertools.product(range(n), range(m)))
     pairs = data.draw(st.none() | st.lists(st.sampled_from(every), unique=True))
-    plan = make_plan(
+    plan = _plan(
         skills, tasks, capacity=1, epsilon=0.7, costs=costs, availability=pairs, time_limit=None
     )
     known = skills.notna().to_numpy()[:, tasks.map({"x": 0, "y": 1})].T
@@ -86,8 +98,8 @@ def test_the_cheapest_of_all_plans(data):
 
 
 def test_one_skill_a_worker_is_one_column():
-    one = make_plan(SKILLS, TASKS, **ASKED)
-    other = make_plan(SKILLS.to_frame("all"), TASKS, **ASKED)
+    one = _plan(SKILLS, TASKS, **ASKED)
+    other = _plan(SKILLS.to_frame("all"), TASKS, **ASKED)
     assert one.table.equals(other.table)
     assert one.error_exact == pytest.approx(other.error_exact)
 
@@ -96,49 +108,49 @@ class TestWithoutHistory:
     def test_is_left_out_even_where_free(self):
         """A label of unknown worth costs nothing here, and is still not asked for."""
         costs = pd.Series({"ann": 1.0, "bob": 1.0, "cay": 1.0, "new": 0.0})
-        plan = make_plan(SKILLS, TASKS, costs=costs, **ASKED)
+        plan = _plan(SKILLS, TASKS, costs=costs, **ASKED)
         assert plan.without_history == ("new",)
         assert "new" not in set(plan.table["worker"])
         assert plan.skills.loc["new"].tolist() == [0.5]
-        problem = offline_problem(SKILLS, TASKS, costs=costs, capacity=2, epsilon=0.6)
+        problem = _problem(SKILLS, TASKS, costs=costs, capacity=2, epsilon=0.6)
         assert problem.mask.tolist() == [[True, True, True, False]] * 2
 
     def test_changes_nothing_for_the_others(self):
-        without = make_plan(SKILLS.dropna(), TASKS, **ASKED)
-        assert make_plan(SKILLS, TASKS, **ASKED).table.equals(without.table)
+        without = _plan(SKILLS.dropna(), TASKS, **ASKED)
+        assert _plan(SKILLS, TASKS, **ASKED).table.equals(without.table)
         assert without.without_history == ()
 
     def test_one_type_known_is_history(self):
         skills = pd.DataFrame({"x": [0.9, NAN, 0.9], "y": [0.9, 0.9, NAN]}, index=list("uvw"))
-        plan = make_plan(skills, pd.Series({"a": "x", "b": "y"}), **ASKED)
+        plan = _plan(skills, pd.Series({"a": "x", "b": "y"}), **ASKED)
         assert plan.without_history == ()
         assert pairs_of(plan) == {("a", "u"), ("a", "w"), ("b", "u"), ("b", "v")}
 
     def test_named_elsewhere_alone(self):
         capacity = pd.Series(2, index=["ann", "bob", "cay", "new", "guest"])
-        plan = make_plan(
+        plan = _plan(
             SKILLS, TASKS, availability=[*PAIRS, ("a", "other")], **{**ASKED, "capacity": capacity}
         )
         assert plan.without_history == ("new", "guest", "other")
 
     def test_are_named_where_there_is_no_plan(self):
         asked = {**ASKED, "epsilon": 0.01}
-        plan = make_plan(SKILLS, TASKS, **asked)
+        plan = _plan(SKILLS, TASKS, **asked)
         assert plan.message is not None
         assert plan.message.startswith("infeasible: all workers together cannot cover tasks a, b")
         assert plan.message.endswith("(left out, skill unknown: 'new')")
-        known = make_plan(SKILLS.dropna(), TASKS, **asked)
+        known = _plan(SKILLS.dropna(), TASKS, **asked)
         assert "unknown" not in str(known.message)
 
 
 def test_a_pair_of_a_stranger_opens_no_other():
     pairs = [("a", "ann"), ("a", "bob"), ("a", "stranger"), ("b", "stranger")]
-    problem = offline_problem(SKILLS.dropna(), TASKS, capacity=2, epsilon=0.6, availability=pairs)
+    problem = _problem(SKILLS.dropna(), TASKS, capacity=2, epsilon=0.6, availability=pairs)
     assert problem.mask.tolist() == [[True, True, False], [False, False, False]]
 
 
 def test_no_pair_is_no_plan():
-    plan = make_plan(SKILLS, TASKS, availability=[], **ASKED)
+    plan = _plan(SKILLS, TASKS, availability=[], **ASKED)
     assert str(plan.message).startswith("infeasible: ")
     assert plan.table.empty
 
@@ -150,7 +162,7 @@ FRAME = pd.DataFrame({"worker": WORKERS, "cost": 1.0, "capacity": 2})
 
 
 def planned(skills=SKILLS, tasks=TASKS, **asked):
-    return make_plan(skills, tasks, **{**ASKED, **asked})
+    return _plan(skills, tasks, **{**ASKED, **asked})
 
 
 BAD = {

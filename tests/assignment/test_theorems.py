@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, TypedProblem, requirement
 from workbench.accuracy.error_rate import vote_error
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.theorems import (
+    Sampling,
     mean_qualities,
     theorem_2,
     theorem_3,
@@ -22,6 +23,23 @@ from workbench.assignment.theorems import (
 from workbench.assignment.weights import sampled_weights
 from workbench.base.errors import InputError
 from workbench.solving import solve
+
+
+def _sampled(quality, capacity, need, tasks, *, cost=None, available=None, **options):
+    workers = np.ones(quality.shape[1], dtype=np.int64)
+    crowd = TypedProblem(quality, capacity, need, tasks, workers, cost, available)
+    return sampled_weights(crowd, **options)
+
+
+SAMPLING = ("epsilon", "delta", "gamma", "n", "m", "least_quality")
+
+
+def _two(**given):
+    return theorem_2(Sampling(**given))
+
+
+def _five(**given):
+    return theorem_5(Sampling(**{name: given.pop(name) for name in SAMPLING}), **given)
 
 
 class TestTheorem2:
@@ -34,7 +52,7 @@ class TestTheorem2:
     }
 
     def test_formula(self):
-        promise = theorem_2(**self.SETTING, least_quality=0.5)
+        promise = _two(**self.SETTING, least_quality=0.5)
         c = 160 * math.log(10)
         assert promise.holds
         assert promise.ratio == pytest.approx(
@@ -55,19 +73,19 @@ class TestTheorem2:
         ],
     )
     def test_names_the_condition_that_fails(self, change, word):
-        promise = theorem_2(**{**self.SETTING, **change}, least_quality=0.5)
+        promise = _two(**{**self.SETTING, **change}, least_quality=0.5)
         assert any(word in reason for reason in promise.failed)
         assert not promise.holds
 
     def test_useless_sample(self):
-        promise = theorem_2(**self.SETTING, least_quality=0.0)
+        promise = _two(**self.SETTING, least_quality=0.0)
         assert promise.ratio == math.inf
         assert any("q_min = 0" in reason for reason in promise.failed)
 
     @pytest.mark.parametrize("delta", [0.0, 0.5, -1.0])
     def test_delta(self, delta):
         with pytest.raises(InputError, match="delta"):
-            theorem_2(**{**self.SETTING, "delta": delta}, least_quality=0.5)
+            _two(**{**self.SETTING, "delta": delta}, least_quality=0.5)
 
     def test_holds_in_trials(self):
         """Known skills, sampled weights: both promises in (far) more than 1 − δ of 60 trials."""
@@ -77,10 +95,10 @@ class TestTheorem2:
             rng = np.random.default_rng(seed)
             quality = (2 * rng.uniform(0.75, 1, (n, m + int(gamma * m))) - 1) ** 2
             need = np.full(n, float(requirement(epsilon)))
-            sample = sampled_weights(
+            sample = _sampled(
                 quality[:, m:], np.full(int(gamma * m), n), need, np.ones(n, int), gamma=gamma
             )
-            promise = theorem_2(
+            promise = _two(
                 epsilon=epsilon, delta=0.4, gamma=gamma, n=n, m=m,
                 least_quality=sample.least_quality_used,
             )  # fmt: skip
@@ -184,14 +202,14 @@ class TestTheorem5:
     }  # fmt: skip
 
     def test_void_at_the_papers_settings(self):
-        promise = theorem_5(**self.PAPER)
+        promise = _five(**self.PAPER)
         assert not promise.holds
         assert promise.terms["t"] == pytest.approx(0.5087, abs=1e-3)
         assert promise.terms["s_needed"] == pytest.approx(12_937, abs=5)
         assert promise.ratio is None
 
     def test_formula_where_it_holds(self):
-        promise = theorem_5(
+        promise = _five(
             epsilon=1e-100, delta=0.4, gamma=1.0, gold=40_000, n=50, m=400, types=2,
             mean_quality_least=0.6, least_quality=0.5, mean_quality=np.array([0.7, 0.9]),
         )  # fmt: skip
@@ -207,12 +225,12 @@ class TestTheorem5:
         assert promise.error == pytest.approx(expected)
 
     def test_sampling_conditions_are_shared(self):
-        promise = theorem_5(**{**self.PAPER, "gold": 10**9, "epsilon": 0.6})
+        promise = _five(**{**self.PAPER, "gold": 10**9, "epsilon": 0.6})
         assert any("1/2" in reason for reason in promise.failed)
         assert any("1/C" in reason for reason in promise.failed)
 
     def test_other_failures(self):
-        promise = theorem_5(
+        promise = _five(
             **{**self.PAPER, "gold": 10**7, "least_quality": 0.0, "mean_quality": np.array([1e-5])}
         )
         assert any("l2" in reason for reason in promise.failed)
@@ -222,7 +240,7 @@ class TestTheorem5:
     @pytest.mark.parametrize("epsilon", [0.0, 1.0, math.nan])
     def test_epsilon(self, epsilon):
         with pytest.raises(InputError, match="epsilon"):
-            theorem_5(**{**self.PAPER, "epsilon": epsilon})
+            _five(**{**self.PAPER, "epsilon": epsilon})
 
 
 def test_mean_qualities():

@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crowd_models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, TypedProblem, requirement
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import offline_weights, sampled_weights
 from workbench.base.errors import InputError
 from workbench.solving import solve
 
 ONE = np.ones(1, dtype=np.int64)
+
+
+def _sampled(quality, capacity, need, tasks, *, cost=None, available=None, **options):
+    workers = np.ones(quality.shape[1], dtype=np.int64)
+    crowd = TypedProblem(quality, capacity, need, tasks, workers, cost, available)
+    return sampled_weights(crowd, **options)
 
 
 class TestSampled:
@@ -20,9 +26,7 @@ class TestSampled:
         quality = rng.uniform(0.1, 1, (5, 12))
         problem = AssignmentProblem(quality, 3, np.full(5, 1.4))
         weights, _, solution = offline_weights(problem)
-        sample = sampled_weights(
-            quality, np.full(12, 3), np.full(5, 1.4), np.ones(5, int), gamma=1.0
-        )
+        sample = _sampled(quality, np.full(12, 3), np.full(5, 1.4), np.ones(5, int), gamma=1.0)
         assert sample.weights == pytest.approx(weights)
         assert sample.solution.objective == pytest.approx(solution.objective)
         used = sample.solution.assignment > 1e-9
@@ -33,10 +37,8 @@ class TestSampled:
         rng = np.random.default_rng(2)
         half = rng.uniform(0.1, 1, (4, 8))
         need = np.full(4, 1.5)
-        full = sampled_weights(
-            np.hstack([half, half]), np.full(16, 3), need, np.ones(4, int), gamma=1.0
-        )
-        sample = sampled_weights(half, np.full(8, 3), need, np.ones(4, int), gamma=0.5)
+        full = _sampled(np.hstack([half, half]), np.full(16, 3), need, np.ones(4, int), gamma=1.0)
+        sample = _sampled(half, np.full(8, 3), need, np.ones(4, int), gamma=0.5)
         assert sample.solution.objective == pytest.approx(full.solution.objective / 2)
 
     def test_counts_stand_for_tasks(self):
@@ -44,21 +46,19 @@ class TestSampled:
         quality = rng.uniform(0.1, 1, (2, 9))
         counts = np.array([4, 7])
         need = np.array([1.2, 0.7])
-        typed = sampled_weights(quality, np.full(9, 6), need, counts, gamma=0.8)
+        typed = _sampled(quality, np.full(9, 6), need, counts, gamma=0.8)
         rows = np.repeat([0, 1], counts)
-        listed = sampled_weights(
-            quality[rows], np.full(9, 6), need[rows], np.ones(11, int), gamma=0.8
-        )
+        listed = _sampled(quality[rows], np.full(9, 6), need[rows], np.ones(11, int), gamma=0.8)
         assert typed.solution.objective == pytest.approx(listed.solution.objective)
 
     def test_error_says_what_to_do(self):
         with pytest.raises(InputError, match="on_infeasible='drop'"):
-            sampled_weights(np.full((1, 2), 0.1), np.full(2, 1), np.ones(1), ONE, gamma=1.0)
+            _sampled(np.full((1, 2), 0.1), np.full(2, 1), np.ones(1), ONE, gamma=1.0)
 
     def test_relax_caps_the_weights(self):
         """Tasks out of reach weigh as much as a label of the least quality is worth."""
         quality = np.array([[0.9, 0.9, 0.9], [0.1, 0.1, 0.1]])
-        sample = sampled_weights(
+        sample = _sampled(
             quality, np.full(3, 9), np.full(2, 1.5), np.array([2, 3]), gamma=1.0,
             on_infeasible="relax", least_quality=0.05,
         )  # fmt: skip
@@ -69,7 +69,7 @@ class TestSampled:
 
     def test_drop_discards_the_fewest(self):
         """One worker of quality 1 with room for 3 tasks: 2 of 5 must go."""
-        sample = sampled_weights(
+        sample = _sampled(
             np.ones((1, 1)), np.array([3]), np.ones(1), np.array([5]), gamma=1.0,
             on_infeasible="drop",
         )  # fmt: skip
@@ -78,7 +78,7 @@ class TestSampled:
 
     def test_drop_discards_whole_classes_out_of_reach(self):
         quality = np.array([[0.9, 0.9], [0.1, 0.1]])
-        sample = sampled_weights(
+        sample = _sampled(
             quality, np.full(2, 9), np.full(2, 1.5), np.array([2, 3]), gamma=1.0,
             on_infeasible="drop",
         )  # fmt: skip
@@ -104,7 +104,7 @@ def draw(seed: int, kind: str, shape: tuple[int, int, int], capacity: int) -> tu
     rng = np.random.default_rng([seed, 1 if kind == "typed" else 2])
     rows = np.arange(2) if kind == "typed" else types
     counts = np.bincount(types) if kind == "typed" else np.ones(n, dtype=np.int64)
-    sample = sampled_weights(
+    sample = _sampled(
         perturb(quality[:, :extra][rows], seed=rng),
         np.full(extra, capacity),
         np.full(len(rows), need),
@@ -150,7 +150,7 @@ def test_the_marginal_class_is_split_not_taken_whole():
     labels = {}
     for scale in (0.0, 1e-5):
         noisy = perturb(quality, seed=rng, scale=scale)
-        sample = sampled_weights(
+        sample = _sampled(
             noisy[:, :27], np.full(27, 50), np.full(1, need), np.array([20]), gamma=gamma
         )
         later = perturb(np.full((1, 90), 0.16), seed=rng, scale=scale)

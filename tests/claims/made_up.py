@@ -1,12 +1,9 @@
-"""Made-up tables, one a study, in which every claim holds; and real ones, run serially."""
+"""Made-up tables, one a study, in which every claim holds."""
 
 import numpy as np
 import pandas as pd
 
-from workbench.studies.attempt import attempt
-from workbench.studies.catalog import MODULES
-from workbench.studies.source import Source
-from workbench.studies.trials import plan
+from tests.studies.catalog_runs import run_serially  # noqa: F401 (tests of claims take it here)
 
 N = 40
 
@@ -149,18 +146,3 @@ def all_tables():
         "main-algorithm": algorithm(), "structured-tasks": structured(),
         "adaptive-figure-1": figure_1(), "adaptive-figure-2": figure_2(),
     }  # fmt: skip
-
-
-def run_serially(study, sweep, repetitions):
-    """A study's table, its trials run one after another in this process."""
-    source = Source.of(study)
-    loaded = source.load()
-    assert study in MODULES
-    rows = []
-    for trial in plan(loaded, sweep, repetitions):
-        done = attempt(source, trial)
-        rows.append(
-            {**trial.params, "repetition": trial.repetition, "status": str(done.status),
-             "message": done.message, **done.record, "version": loaded.version, "seed": trial.seed}
-        )  # fmt: skip
-    return pd.DataFrame(rows)

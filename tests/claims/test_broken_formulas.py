@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from tests.claims.made_up import Tables, algorithm, run_serially
+from tests.claims.made_up import Tables, algorithm
+from tests.studies.catalog_runs import run_serially
 from workbench.accuracy import error_rate
 from workbench.assignment import primal
 from workbench.claims import Ruling, judge, register

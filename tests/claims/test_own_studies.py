@@ -1,38 +1,8 @@
-"""The studies that measure claims: they run, say the same twice, and say what they are asked."""
+"""The studies that measure claims say what they are asked."""
 
 import numpy as np
-import pytest
 
-from tests.claims.made_up import run_serially
-from workbench.studies.attempt import attempt
-from workbench.studies.source import Source
-from workbench.studies.trials import plan
-
-OWN = (
-    "weighted-vote", "gold-estimates", "offline-assignment", "sampled-weights", "toy-example",
-    "estimated-skills", "main-algorithm", "structured-tasks",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_smoke(name):
-    study = Source.of(name).load()
-    table = run_serially(name, study.sizes["smoke"].sweep, 1)
-    assert set(table["status"]) <= {"ok", "infeasible"}
-    assert (table["status"] == "ok").mean() > 0.7
-    analysis = study.analyse(table)
-    assert analysis.findings
-    assert analysis.tables
-    for chart in analysis.charts:
-        used = [chart.x, chart.y, chart.series]
-        assert {one for one in used if one} <= set(chart.data.columns)
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_same_trial_same_record(name):
-    study = Source.of(name).load()
-    trial = next(iter(plan(study, study.sizes["smoke"].sweep, 1)))
-    assert attempt(Source.of(name), trial).record == attempt(Source.of(name), trial).record
+from tests.studies.catalog_runs import run_serially
 
 
 def test_prices_are_of_the_crowd_not_of_the_method():
@@ -51,17 +21,6 @@ def test_exploring_by_ability_takes_few_gold_tasks():
     assert by["gold"].to_dict() == {"known": 0, "ability": 40, "type": 1600}
     assert by["off"]["known"] == 0
     assert by["off"]["ability"] < 0.1
-
-
-def test_a_crowd_that_cannot_do_it_is_infeasible():
-    sweep = [{"workers": [10], "tasks": [30], "capacity": [2], "epsilon": [0.001]}]
-    for name in ("sampled-weights", "main-algorithm", "structured-tasks", "estimated-skills"):
-        table = run_serially(name, sweep, 1)
-        assert table["status"].tolist() == ["infeasible"], name
-    sweep = [{"tasks": [8], "workers": [4], "capacity": [0.2], "need": [0.9]}]
-    assert run_serially("offline-assignment", sweep, 1)["status"].tolist() == ["infeasible"]
-    sweep = [{"workers": [10], "judged": [0.6]}]
-    assert run_serially("toy-example", sweep, 1)["status"].tolist() == ["infeasible"]
 
 
 def test_a_sample_that_cannot_do_it_is_infeasible():

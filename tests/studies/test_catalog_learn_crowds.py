@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.claims.made_up import run_serially
 from workbench.accuracy.best_set import best_set
 from workbench.crowd.datasets import LabelSet
 from workbench.studies.attempt import attempt
 from workbench.studies.catalog import learn_crowds
 from workbench.studies.catalog.learn_crowds import (
     CURVES,
-    FIELDS,
     SHARES,
     STUDY,
     blocks,
@@ -27,26 +26,9 @@ from workbench.studies.catalog.learn_crowds import (
 )
 from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
-from workbench.studies.trials import Trial, plan
+from workbench.studies.trials import Trial
 
 NAME = "learn-crowds"
-
-
-def run(sweep, repetitions):
-    rows = []
-    for trial in plan(STUDY, sweep, repetitions):
-        done = attempt(Source.of(NAME), trial)
-        rows.append(
-            {**trial.params, "repetition": trial.repetition, "status": str(done.status),
-             "message": done.message, **done.record}
-        )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-@cache
-def smoke():
-    size = STUDY.sizes["smoke"]
-    return run(size.sweep, size.repetitions)
 
 
 def one(repetition=0, seed=0, **params):
@@ -123,13 +105,8 @@ class TestBlocks:
         with pytest.raises(TrialEnded, match="take a block") as ended:
             draw("rte", None, "random", seed=1)
         assert ended.value.status == "infeasible"
-        with pytest.raises(TrialEnded, match="no 8 labelers"):
+        with pytest.raises(TrialEnded, match="no 8 workers"):
             draw("rte", 8, "random", seed=1)
-
-    def test_blocks_differ_from_seed_to_seed(self, data_sets):
-        for name in ("bluebird", "rte"):
-            met = {tuple(draw(name, 5, "file", seed=s).workers) for s in range(12)}
-            assert len(met) > 3
 
 
 class TestIndependent:
@@ -148,11 +125,6 @@ class TestIndependent:
         wrong = independent(same, seed=1).labels != met.truth[:, None]
         together = np.corrcoef(wrong.T)[np.triu_indices(4, 1)]
         assert np.abs(together).max() < 4 / np.sqrt(1000)
-
-    def test_full_crowd_errs_as_the_model_has_it(self):
-        records = [one(repetition=k, block=5, coins=True, horizon=None) for k in range(4)]
-        apart = [record["crowd_error_100"] - record["model_error"] for record in records]
-        assert np.abs(apart).max() < 0.04
 
 
 class TestDisagreement:
@@ -238,34 +210,14 @@ class TestRecord:
 
     @pytest.mark.slow
     def test_removals(self):
-        found = [one(repetition=k, block=5, horizon=400) for k in range(12)]
-        gone = [record for record in found if record["removals"]]
-        assert len(gone) > 3
-        for record in gone:
-            assert 0 <= record["removals_worst"] <= record["removals"] <= 2
-            assert 0 <= record["removed_at"] < 400
-        assert all(one(repetition=k, block=5, vetting="none")["removals"] == 0 for k in range(3))
         # With long streams nearly all who are dropped by the sounder rule are the worst.
         sound = [one(repetition=k, block=5, horizon=1000, vetting="supported") for k in range(8)]
-        dropped = [record["removed_worst"] for record in sound if record["removals"]]
-        assert np.mean(dropped) > 0.7
-
-    def test_dropped_out_of_order(self):
-        from types import SimpleNamespace
-
-        gone = [SimpleNamespace(worker=w, step=s) for w, s in ((1, 5), (2, 9))]
-        ran = SimpleNamespace(learner=SimpleNamespace(removed=gone))
-        found = learn_crowds._removals(ran, np.array([0.1, 0.3, 0.4]))
-        assert found == {
-            "removed_at": 5, "removed_worst": False, "removals": 2, "removals_worst": 1,
-        }  # fmt: skip
-
-    def test_the_second_is_judged_among_those_left(self):
-        from types import SimpleNamespace
-
-        gone = [SimpleNamespace(worker=w, step=s) for w, s in ((2, 5), (1, 9))]
-        ran = SimpleNamespace(learner=SimpleNamespace(removed=gone))
-        assert learn_crowds._removals(ran, np.array([0.1, 0.3, 0.4]))["removals_worst"] == 2
+        gone = [record for record in sound if record["removals"]]
+        assert np.mean([record["removed_worst"] for record in gone]) > 0.7
+        for record in gone:
+            assert 0 <= record["removals_worst"] <= record["removals"] <= 2
+            assert 0 <= record["removed_at"] < 1000
+        assert one(block=5, vetting="none")["removals"] == 0
 
     def test_weighted_votes_have_no_best_set_to_find(self):
         assert one(block=5, vote="weighted")["found"] is None
@@ -281,53 +233,17 @@ class TestRecord:
 
 
 class TestStudy:
-    def test_smoke_size_runs_and_is_analysed(self):
-        table = smoke()
-        assert set(table["status"]) == {"ok"}, table["message"].unique()
-        assert set(FIELDS) <= set(table)
-        analysis = STUDY.analyse(table)
-        assert analysis.findings[0] == f"All {len(table):,} trials ended ok."
-        assert len(analysis.findings) == 3
-        assert {chart.name for chart in analysis.charts} == {
-            "average-error", "error-distribution", "disagreement",
-        }  # fmt: skip
-        assert all(len(rows) for rows in analysis.tables.values())
-        for chart in analysis.charts:
-            assert len(chart.data.dropna(subset=[chart.x, chart.y]))
-
-    def test_failures_are_counted_and_not_in_the_means(self):
-        table = smoke()
-        known = {*STUDY.parameters, "repetition", "status", "message"}
-        lost = table.index[[0, 4]]
-        spoilt = table.copy()
-        spoilt.loc[lost, [c for c in table if c not in known]] = None
-        spoilt.loc[lost, "status"] = ["deadline", "crashed"]
-        analysis = STUDY.analyse(spoilt)
-        assert analysis.findings[0].startswith(f"2 of {len(table)} trials did not end ok")
-        assert analysis.charts
-        halfway = table.copy()
-        numbers = [c for c in table.select_dtypes("number") if c not in known]
-        halfway[numbers] = halfway[numbers].astype(float)
-        halfway.loc[lost, numbers] = 1e6
-        halfway.loc[lost, "status"] = ["deadline", "crashed"]
-        assert STUDY.analyse(halfway).findings == analysis.findings
-        failed = STUDY.analyse(table.assign(status="error")[sorted(known)])
-        assert "did not end ok" in failed.findings[0]
-
-    def test_same_trial_same_record(self):
-        assert one(block=5) == one(block=5)
-
-    def test_distribution_ends_at_one(self):
-        (chart,) = [c for c in STUDY.analyse(smoke()).charts if c.name == "error-distribution"]
-        for _, rows in chart.data.groupby(["crowd", "curve"]):
-            assert rows["reached"].iloc[-1] == 1
-            assert (np.diff(rows["reached"]) >= 0).all()
-        assert set(chart.data["curve"]) == set(CURVES.values())
-
-    def test_recorded_crowds_run(self, data_sets):
-        table = run([{"data": ["bluebird"], "block": [None, 5]}, {"data": ["rte"]}], 3)
+    def test_distribution_ends_at_one(self, data_sets):
+        table = run_serially(
+            NAME, [{"data": ["bluebird"], "block": [None, 5]}, {"data": ["rte"]}], 3
+        )
         assert set(table["status"]) == {"ok"}, table["message"].unique()
         analysis = STUDY.analyse(table)
         assert [said.split(" (")[0] for said in analysis.findings[1:]] == [
             "bluebird, all", "bluebird, blocks of 5", "rte, blocks of 5",
         ]  # fmt: skip
+        (chart,) = [c for c in analysis.charts if c.name == "error-distribution"]
+        for _, rows in chart.data.groupby(["crowd", "curve"]):
+            assert rows["reached"].iloc[-1] == 1
+            assert (np.diff(rows["reached"]) >= 0).all()
+        assert set(chart.data["curve"]) == set(CURVES.values())

@@ -2,92 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from crowd_models import requirement
+from tests.studies.catalog_runs import complete, one_record, smoke, streams_of
 from workbench.assignment import POLICIES
 from workbench.solving import solve
-from workbench.studies.attempt import attempt
-from workbench.studies.catalog import _arriving, assignment_policies, bad_instances
+from workbench.studies.catalog import assignment_policies, bad_instances
 from workbench.studies.catalog.assignment_policies import best_policies
+from workbench.studies.catalog.assignment_trials import drawn
 from workbench.studies.catalog.bad_instances import Small, neighbour, random_small, replay, search
-from workbench.studies.source import Source
-from workbench.studies.study import TrialEnded
-from workbench.studies.trials import Trial, plan
-
-OURS = ("assignment-policies", "bad-instances")
-
-
-@cache
-def smoke(name):
-    """Run a study's smoke size here; one row a trial."""
-    source = Source.of(name)
-    size = source.load().sizes["smoke"]
-    rows = []
-    for trial in plan(source.load(), size.sweep, size.repetitions):
-        outcome = attempt(source, trial)
-        rows.append(
-            {**trial.params, "repetition": trial.repetition, "status": str(outcome.status),
-             "message": outcome.message, **outcome.record}
-        )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def one(name, repetition=0, seed=0, **params):
-    """Run one trial and give its record."""
-    study = Source.of(name).load()
-    instance = tuple(key for key, given in study.parameters.items() if not given.paired)
-    trial = Trial(name, study.version, study.complete(params), repetition, seed, instance)
-    return study.trial(dict(trial.params), trial.streams)
-
-
-class TestBoth:
-    @pytest.mark.parametrize("name", OURS)
-    def test_smoke_size_runs_and_is_analysed(self, name):
-        table = smoke(name)
-        assert set(table["status"]) == {"ok"}, table["message"].unique()
-        analysis = Source.of(name).load().analyse(table)
-        assert analysis.findings[0] == f"All {len(table):,} trials ended ok."
-        assert len(analysis.findings) > 3
-        assert all(len(found) for found in analysis.tables.values())
-        for chart in analysis.charts:
-            assert len(chart.data.dropna(subset=[chart.x, chart.y]))
-
-    @pytest.mark.parametrize("name", OURS)
-    def test_nothing_measured_is_said(self, name):
-        table = smoke(name)
-        study = Source.of(name).load()
-        empty = table[[*study.parameters, "repetition", "message"]].assign(status="deadline")
-        assert study.analyse(empty).findings == (
-            f"{len(table):,} of {len(table):,} trials did not end ok ({len(table):,} deadline): "
-            "the means are over the others.",
-        )
-
-    @pytest.mark.parametrize("name", OURS)
-    def test_failures_are_counted_and_not_in_the_means(self, name):
-        table = smoke(name)
-        params = [*Source.of(name).load().parameters, "repetition", "status", "message"]
-        spoilt = table.copy()
-        numbers = [c for c in spoilt.select_dtypes("number") if c not in params]
-        spoilt[numbers] = spoilt[numbers].astype(float)
-        lost = spoilt.index[[0, 3]]
-        spoilt.loc[lost, numbers] = 1e6  # what an unfinished trial left is no measurement
-        spoilt.loc[lost, "status"] = "crashed"
-        analysis = Source.of(name).load().analyse(spoilt)
-        assert analysis.findings[0].startswith("2 of ")
-        for found in analysis.tables.values():
-            assert (found.select_dtypes("number").max(numeric_only=True).dropna() < 1e5).all() or (
-                "replay_seed" in found
-            )
-
-    @pytest.mark.parametrize("name", OURS)
-    def test_same_seed_same_record(self, name):
-        params = {"tasks": 60, "workers": 30} if name == OURS[0] else {"evaluations": 5}
-        assert one(name, **params) == one(name, **params)
 
 
 class TestAssignmentPolicies:
@@ -119,9 +45,9 @@ class TestAssignmentPolicies:
 
     def test_repair_is_by_workers_drawn_at_random(self):
         params = {"tasks": 9, "workers": 30, "crowd": "equal", "policy": "greedy", "epsilon": 0.1}
-        study = Source.of("assignment-policies").load()
-        trial = Trial("assignment-policies", 1, study.complete(params), 0, 0, ())
-        met = _arriving.drawn(dict(trial.params), trial.streams)
+        met = drawn(
+            complete("assignment-policies", **params), streams_of("assignment-policies", **params)
+        )
         lacking = np.array([0.0, 0.64, 0.65, *[0.0] * 6])
         assert assignment_policies._repair(met, lacking) == 1 + 2
         assert assignment_policies._repair(met, np.zeros(9)) == 0
@@ -135,31 +61,27 @@ class TestAssignmentPolicies:
         assert (kept["ratio"] <= kept["promise"]).all()
         late = table[(table["policy"] == "paper") & (table["arrival"] == "worst_first")]
         assert late["void"].str.contains("not random").all()
-        tables = Source.of("assignment-policies").load().analyse(table).tables
+        tables = assignment_policies.STUDY.analyse(table).tables
         promised = tables["Guarantees beside measured ratios"]
         assert set(promised["policy"]) == set(POLICIES)
         order = promised.groupby("policy", sort=False)["stated"].first()
         assert order.to_dict() == {name: POLICIES[name].call.promise for name in POLICIES}
 
     def test_within_its_conditions_theorem_2_stands_for_the_coverage_aware(self):
-        record = one(
+        record = one_record(
             "assignment-policies", policy="coverage-aware", tasks=5, workers=3000, gamma=1.0,
             epsilon=1e-200, delta=0.1, crowd="equal", types=1,
         )  # fmt: skip
         assert record["void"] == ""
         assert 1 <= record["ratio_reached"] <= record["promise"]
 
-    def test_a_crowd_too_small_is_infeasible(self):
-        with pytest.raises(TrialEnded) as ended:
-            one("assignment-policies", tasks=30, workers=3, epsilon=1e-6)
-        assert ended.value.status == "infeasible"
-
     def test_resolving_costs_less_than_the_paper_and_covers_more(self):
         """Pooled over 5 crowds: what the study is there to show, at a size of its own."""
         params = {"tasks": 200, "workers": 100, "epsilon": 0.1}
         rows = {
             name: [
-                one("assignment-policies", repetition=k, policy=name, **params) for k in range(5)
+                one_record("assignment-policies", repetition=k, policy=name, **params)
+                for k in range(5)
             ]
             for name in ("paper", "re-solve", "greedy")
         }
@@ -196,13 +118,6 @@ class TestBest:
         assert found["told_apart"]
         assert found["covering"] == "c"  # fewest labels of those with 99 %
         assert found["covering_ratio"] == 1.1
-
-    def test_not_told_apart_where_the_interval_includes_zero(self):
-        table = self.made_up()
-        table.loc[table["policy"] == "b", "ratio_repaired"] += np.array([-0.4, 0.3, -0.3, 0.2])
-        found = best_policies(table, ["crowd"], policies=["a", "b", "c"]).iloc[0]
-        assert not found["told_apart"]
-        assert found["behind_low"] < 0 < found["behind_high"]
 
     def test_who_could_not_be_repaired_does_not_compete(self):
         table = self.made_up()
@@ -265,11 +180,6 @@ class TestBadInstances:
         )
         whole = search("greedy", "labels", "adversarial", evaluations=20, **options)
         assert whole[1].score("labels") == scores[1]
-
-    def test_hindsight_is_at_most_n_above_the_optimum(self):
-        table = smoke("bad-instances")
-        rows = table[(table["policy"] == "hindsight") & (table["aim"] == "labels")]
-        assert (rows["ratio"].dropna() <= 2).all()
 
     def test_what_cannot_be_covered_does_not_count(self):
         small = Small(np.full((1, 3), 0.5), np.full(3, 2), 2, 1, 0.3)

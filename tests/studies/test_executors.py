@@ -128,7 +128,7 @@ def test_what_cannot_even_be_put_together_is_out_of_memory(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(worker, "attempt", attempt)
-    assert run_trial(TOYS, toys({"x": 1})[0], 100, [].append).status is Status.MEMORY
+    assert run_trial(TOYS, toys({"x": 1})[0], 100, (), [].append).status is Status.MEMORY
 
 
 def test_an_exit_is_a_crash_that_says_so(tmp_path):

@@ -251,9 +251,9 @@ STUDY = Study("mine", "t", "s", {"x": Parameter(int, 0, "h")},
     ("text", "line"),
     [
         ("import nothing_of_the_kind", "mine.py, line 1: ModuleNotFoundError: No module named"),
-        ("x = 1\ny = x +", "mine.py: SyntaxError: invalid syntax"),
+        ("x = 1\ny = x +", "mine.py, line 2: SyntaxError: invalid syntax"),
         ("STUDY = 3", "mine.py: define STUDY = workbench.studies.study.Study"),
-        (OWN.replace('"mine"', '"My study"'), "InputError: study name 'My study'"),
+        (OWN.replace('"mine"', '"My study"'), "line 8: study name 'My study'"),
     ],
 )
 def test_bad_modules_get_one_line(tmp_path, text, line):
@@ -278,7 +278,7 @@ def test_studies_that_are_gone_get_one_line(tmp_path):
     path.write_text(OWN)
     source = Source.of(str(path))
     path.unlink()
-    with pytest.raises(InputError, match=r"mine\.py: no such file; put the study back"):
+    with pytest.raises(InputError, match=r"mine\.py: No such file"):
         source.load()
     with pytest.raises(InputError, match="this version of the workbench has no study 'older'"):
         Source("older").load()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import InputError
-from workbench.studies.catalog import MODULES
+from workbench.base.registry import Entry
+from workbench.studies.catalog import STUDIES
 from workbench.studies.request import request
 from workbench.studies.source import Source
 
@@ -15,13 +16,10 @@ TOYS = str(Path(__file__).with_name("toys.py"))
 
 
 @pytest.fixture(autouse=True)
-def toy_in_catalog(monkeypatch):
+def toy_by_name(monkeypatch):
     """Let files name the toy, as they name a study of the catalog."""
-    monkeypatch.setitem(MODULES, "toy", "toy")
-    load, of = Source.load, Source.of
-    monkeypatch.setattr(
-        Source, "load", lambda self: of(TOYS).load() if self.name == "toy" else load(self)
-    )
+    entry = Entry("toy", Source.of(TOYS).load(), "Toy", "none")
+    monkeypatch.setitem(STUDIES._entries, "toy", entry)
 
 
 def written(tmp_path, text):
@@ -69,39 +67,34 @@ def test_a_files_own_sweep(tmp_path):
             "line 3, repetitions: Cannot overwrite a value",
         ),
         ('study = "toy"\nseed 3\n', "line 2, Expected '=' after a key"),
-        ("repetitions = 3", 'study is missing, write study = "…"'),
-        ("study = 3", "line 1, study: is 3, give a name in quotes"),
-        ('study = "tot"', "line 1, study: no study 'tot': choose from adaptive-figure-1"),
+        ("repetitions = 3", "study: give a study of the catalog, its name in quotes"),
+        ("study = 3", "line 1, study: give a study of the catalog, its name in quotes"),
+        ('study = "tot"', "line 1, study: no study 'tot': did you mean 'toy'? there are adaptive"),
         ('study = "evil.py"', "line 1, study: a file cannot name code, run the .py file itself"),
-        ('study = "os"', "line 1, study: no study 'os'"),
         ('study = "toy"\nmodule = "os"', "line 2, module: unknown key, there are study"),
-        ('study = "toy"\n\nrepetitions = 0', "line 3, repetitions: is 0, give a whole number of 1"),
-        ('study = "toy"\nrepetitions = 1.5', "line 2, repetitions: is 1.5, give a whole number"),
-        ('study = "toy"\nrepetitions = true', "line 2, repetitions: is True, give a whole number"),
-        ('study = "toy"\nseed = -1', "line 2, seed: is -1, give a whole number of 0 or more"),
-        ('study = "toy"\ndeadline = 0', "line 2, deadline: is 0, give a number above 0"),
-        ('study = "toy"\nmemory = inf', "line 2, memory: is inf, give a number above 0"),
-        ('study = "toy"\nsize = "big"', "line 2, size: is 'big', choose from smoke, small, paper"),
+        ('study = "toy"\n\nrepetitions = 0', "line 3, repetitions: give a whole number of 1"),
+        ('study = "toy"\nrepetitions = 1.5', "line 2, repetitions: give a whole number"),
+        ('study = "toy"\nrepetitions = true', "line 2, repetitions: give a whole number"),
+        ('study = "toy"\nseed = -1', "line 2, seed: give a whole number of 0 or more"),
+        ('study = "toy"\ndeadline = 0', "line 2, deadline: give a number above 0"),
+        ('study = "toy"\nmemory = inf', "line 2, memory: give a number above 0"),
+        ('study = "toy"\nmemory = nan', "line 2, memory: give a number above 0"),
+        ('study = "toy"\nsize = "big"', "line 2, size: give smoke, small, paper"),
         ('study = "toy"\nsize = "smoke"\n[[sweep]]\nx = 1', "line 2, size: the file has a sweep"),
-        ('study = "toy"\nset = 3', "line 2, set: write a table: [set]"),
-        ('study = "toy"\nsweep = 3', "line 2, sweep: write [[sweep]]"),
-        ('study = "toy"\n[sweep]\nx = 3', "line 2, sweep: write [[sweep]]"),
+        ('study = "toy"\nset = 3', "line 2, set: give a table: [set]"),
+        ('study = "toy"\nsweep = 3', "line 2, sweep: give [[sweep]]"),
+        ('study = "toy"\n[sweep]\nx = 3', "line 2, sweep: give [[sweep]]"),
         ('study = "toy"\n[set]\nz = 3', "line 3, z: toy has no parameter 'z'"),
         ('study = "toy"\n[set]\nx = "3"', "line 3, x: x is '3': give a whole number"),
         ('study = "toy"\n[[sweep]]\nx = 1\n[[sweep]]\nx = [1, -2]', "line 5, x: x[1] is -2"),
         ('study = "toy"\n[[sweep]]\nx = 1\n[[sweep]]\nx = []', "line 5, x: x is []: give a list"),
-        ('study = "toy"\n[[sweep]]\n"x" = nan', "line 3, x: x is nan: give a whole number"),
         ('study = "toy"\n[[sweep]]\nmethod = ["a", "__import__"]', "line 3, method: method[1] is"),
-        ('study = "toy"\nseed = ' + "9" * 5000, "line 2: a number has too many digits"),
-        ('study = "toy"\n[set]\nx = [1,\n' + "9" * 5000 + "]", "line 4: a number has too many"),
-        ('study = "toy"\nseed = ' + "9" * 400, "line 2, seed: is a whole number beyond 64 bits"),
-        ('study = "toy"\nmemory = 0x' + "f" * 5000, "line 2, memory: is a whole number beyond 64"),
-        ("study = 0x" + "f" * 5000, "line 1, study: is a whole number beyond 64 bits"),
+        ('study = "toy"\nseed = ' + "9" * 5000, "a number has too many digits"),
+        ('study = "toy"\nseed = ' + "9" * 400, "line 2, seed: give a whole number"),
+        ('study = "toy"\nmemory = 0x' + "f" * 5000, "line 2, memory: give a number"),
         ('study = "toy"\n[set]\nx = 0x' + "f" * 5000, "line 3, x: x is a whole number beyond 64"),
-        ('study = "toy"\n[set]\nseconds_asked = 1' + "0" * 400, "line 3, seconds_asked: seconds_"),
         ('study = "toy"\nseed = ' + "[" * 3000, "is nested too deeply, write parameter = values"),
         ('study = "toy"\n[set]\nx = ' + "{a=" * 3000, "is nested too deeply"),
-        ('study = "toy"\n[set]\nx.' + "a." * 3000 + "a = 1", "is nested too deeply"),
     ],
 )
 def test_malformed_files_get_line_and_key(tmp_path, text, line):

@@ -420,7 +420,7 @@ def test_a_full_disk_loses_nothing(path):
         [sys.executable, "-c", code, str(path), str(HERE)],
         capture_output=True, text=True, check=True, cwd=HERE.parents[1],
     )  # fmt: skip
-    assert "free space and run the same command" in ran.stderr
+    assert "free space and run it again" in ran.stderr
     assert ran.stderr.count("\n") == 1
     said = len(ran.stdout.split())
     assert said > 10

@@ -210,10 +210,7 @@ def plan(
     made = room.make_plan(
         known,
         kinds,
-        capacity=limits,
-        epsilon=epsilon,
-        costs=prices,
-        availability=pairs,
+        room.AssignmentTerms(limits, epsilon, prices, pairs),
         time_limit=time_limit,
         gap=gap,
         threads=threads,

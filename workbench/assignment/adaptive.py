@@ -13,7 +13,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 from msgspec import Meta
 
-from crowd_models import requirement
+from crowd_models import TypedProblem, requirement
 from crowd_models.problem import LARGEST_PRICE
 from workbench.assignment.correction import Correction, corrected_epsilon
 from workbench.assignment.primal import best_of_groups, best_tasks, perturb
@@ -240,20 +240,21 @@ class AdaptiveAssigner:
         by_task = any(mask is not None for mask in masks)
         rows = self.task_class if by_task else np.arange(perceived.shape[0])
         n, types = len(self.task_class), perceived.shape[0]
+        available = None
+        if by_task:
+            every = np.ones(n, dtype=bool)
+            available = np.stack([every if mask is None else mask for mask in masks], axis=1)
         sampled = sampled_weights(
-            perceived[rows],
-            capacity,
-            np.full(len(rows), self.settings.requirement),
-            np.ones(n, dtype=np.int64)
-            if by_task
-            else np.bincount(self.task_class, minlength=types),
+            TypedProblem(
+                perceived[rows],
+                capacity,
+                np.full(len(rows), self.settings.requirement),
+                np.ones(n, np.int64) if by_task else np.bincount(self.task_class, minlength=types),
+                np.ones(len(masks), dtype=np.int64),
+                None if bool(np.all(prices == 1)) else prices[rows],
+                available,
+            ),
             gamma=self.settings.gamma,
-            cost=None if bool(np.all(prices == 1)) else prices[rows],
-            available=np.stack(
-                [np.ones(n, bool) if mask is None else mask for mask in masks], axis=1
-            )
-            if by_task
-            else None,
             on_infeasible=self.settings.on_infeasible,
             least_quality=self.settings.least_quality,
         )

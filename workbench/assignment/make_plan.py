@@ -58,14 +58,40 @@ class AssignmentPlan:
     message: str | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class AssignmentTerms:
+    """What the workers may do and what it costs.
+
+    Attributes
+    ----------
+    capacity
+        M: one number, or a Series by worker.
+    epsilon
+        ε, the error each task may have.
+    costs
+        Price of a label by worker and task type, or one column `cost` for all types, or a Series
+        by worker; None for 1.
+    availability
+        Pairs (task, worker) that may be assigned, as a frame with columns `task, worker` or one
+        by one; None for all. Like the capacities they may name workers without skills, who get no
+        task either.
+    """
+
+    capacity: int | pd.Series[Any]
+    epsilon: float
+    costs: pd.DataFrame | pd.Series[Any] | None = None
+    availability: Pairs | None = None
+
+    def __post_init__(self) -> None:
+        if self.availability is not None:  # one by one they can be read once
+            object.__setattr__(self, "availability", as_pairs(self.availability))
+
+
 def make_plan(
     skills: pd.DataFrame | pd.Series[Any],
     tasks: pd.Series[Any],
+    terms: AssignmentTerms,
     *,
-    capacity: int | pd.Series[Any],
-    epsilon: float,
-    costs: pd.DataFrame | pd.Series[Any] | None = None,
-    availability: Pairs | None = None,
     time_limit: float | None = 30.0,
     gap: float = 0.0,
     threads: int = 1,
@@ -82,15 +108,6 @@ def make_plan(
         given no such task.
     tasks
         Type by task, as `tables.read_task_types` gives it.
-    capacity
-        M: one number, or a Series by worker.
-    costs
-        Price of a label by worker and task type, or one column `cost` for all types, or a Series
-        by worker.
-    availability
-        Pairs (task, worker) that may be assigned, as a frame with columns `task, worker` or one
-        by one; None for all. Like the capacities they may name workers without skills, who get no
-        task either.
 
     Raises
     ------
@@ -98,12 +115,9 @@ def make_plan(
         For tables of another form, a task type without skills, a worker or a task twice, a worker
         without capacity or price, a pair with an unknown task, ε outside (0, 1).
     """
-    pairs = None if availability is None else as_pairs(availability)
-    problem = offline_problem(
-        skills, tasks, capacity=capacity, epsilon=epsilon, costs=costs, availability=pairs
-    )
+    problem = offline_problem(skills, tasks, terms)
     known = align.skills(skills, tasks.unique())
-    strangers = _without_history(known, capacity, pairs)
+    strangers = _without_history(known, terms)
     taken = known.fillna(0.5)
     solution = solve(problem, "ip", time_limit=time_limit, gap=gap, threads=threads, seed=seed)
     empty = pd.DataFrame(columns=["task", "worker"])
@@ -132,13 +146,7 @@ def make_plan(
 
 
 def offline_problem(
-    skills: pd.DataFrame | pd.Series[Any],
-    tasks: pd.Series[Any],
-    *,
-    capacity: int | pd.Series[Any],
-    epsilon: float,
-    costs: pd.DataFrame | pd.Series[Any] | None = None,
-    availability: Pairs | None = None,
+    skills: pd.DataFrame | pd.Series[Any], tasks: pd.Series[Any], terms: AssignmentTerms
 ) -> AssignmentProblem:
     """State the assignment problem of tables; see `make_plan`."""
     by_task("tasks", tasks, "task_type")
@@ -147,15 +155,15 @@ def offline_problem(
     known = align.skills(skills, tasks.unique())
     kinds = _types(known, tasks)
     prices = None
-    if costs is not None:
-        prices = align.prices(list(known.index), list(known.columns), costs)[kinds]
+    if terms.costs is not None:
+        prices = align.prices(list(known.index), list(known.columns), terms.costs)[kinds]
     available = known.notna().to_numpy().T[kinds]
-    if availability is not None:
-        available &= _mask(as_pairs(availability), tasks, known)
+    if isinstance(terms.availability, pd.DataFrame):
+        available &= _mask(terms.availability, tasks, known)
     return AssignmentProblem(
         quality(known.fillna(0.5).to_numpy().T)[kinds],
-        align.capacities(list(known.index), capacity),
-        np.full(len(tasks), float(requirement(epsilon))),
+        align.capacities(list(known.index), terms.capacity),
+        np.full(len(tasks), float(requirement(terms.epsilon))),
         prices,
         None if available.all() else available,
         kinds,
@@ -208,15 +216,13 @@ def _mask(pairs: pd.DataFrame, tasks: pd.Series[Any], skills: pd.DataFrame) -> B
     return mask
 
 
-def _without_history(
-    skills: pd.DataFrame, capacity: int | pd.Series[Any], pairs: pd.DataFrame | None
-) -> tuple[Any, ...]:
+def _without_history(skills: pd.DataFrame, terms: AssignmentTerms) -> tuple[Any, ...]:
     """Workers without any skill, among the skills or named elsewhere, in order of appearance."""
     named = list(skills.index[skills.isna().all(axis=1)])
-    if isinstance(capacity, pd.Series):
-        named += capacity.index.to_list()
-    if pairs is not None:
-        named += pairs["worker"].to_list()
+    if isinstance(terms.capacity, pd.Series):
+        named += terms.capacity.index.to_list()
+    if isinstance(terms.availability, pd.DataFrame):
+        named += terms.availability["worker"].to_list()
     known = set(skills.index[skills.notna().any(axis=1)])
     return tuple(worker for worker in dict.fromkeys(named) if worker not in known)
 

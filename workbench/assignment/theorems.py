@@ -13,6 +13,7 @@ import numpy as np
 
 from crowd_models import AssignmentProblem
 from workbench.assignment.primal import task_values
+from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 
@@ -115,40 +116,88 @@ def cut_in_a_tie(values: FloatArray, capacity: int, *, tolerance: float = TIED) 
     return bool(beyond >= -tolerance and last - beyond <= tolerance * max(1.0, abs(last)))
 
 
-def theorem_2(
-    *, epsilon: float, delta: float, gamma: float, n: int, m: int, least_quality: float
-) -> Guarantee:
+@dataclass(frozen=True)
+class Sampling:
+    """What Theorems 2 and 5 are about: task weights from a sample of the crowd.
+
+    Attributes
+    ----------
+    epsilon, delta
+        ε, the error each task may have; 1 − δ, the probability of the promise.
+    gamma
+        γ = ℓ/m, sampled workers for each worker of the main crowd.
+    n, m
+        Tasks, and workers of the main crowd.
+    least_quality
+        q_min (or q̂_min): the lowest quality among the pairs the sampled LP uses.
+
+    Raises
+    ------
+    InputError
+        For ε outside (0, 1), or δ outside (0, ½).
+    """
+
+    epsilon: float
+    delta: float
+    gamma: float
+    n: int
+    m: int
+    least_quality: float
+
+    def __post_init__(self) -> None:
+        checks.inside("epsilon", self.epsilon)
+        if not 0 < self.delta < 0.5:
+            raise InputError(f"delta is {self.delta:g}: give a number between 0 and 1/2")
+
+    @property
+    def requirement(self) -> float:
+        """C = 2 ln(1/ε)."""
+        return 2 * math.log(1 / self.epsilon)
+
+    def failed(self) -> list[str]:
+        """Conditions that both theorems share: ε < ½, γ in [1/C, 1], γm whole; which fail."""
+        gamma, least = self.gamma, 1 / self.requirement
+        conditions = {
+            f"ε = {self.epsilon:g} is not below 1/2": self.epsilon < 0.5,
+            f"γ = {gamma:.3g} is below 1/C = {least:.3g}": gamma >= least - 1e-12,
+            f"γ = {gamma:.3g} is above 1": gamma <= 1,
+            f"γm = {gamma * self.m:.6g} is not a whole number of workers": math.isclose(
+                gamma * self.m, round(gamma * self.m), abs_tol=1e-6
+            ),
+        }
+        return [said for said, holds in conditions.items() if not holds]
+
+    def ratio(self, requirement: float, chances: float) -> float:
+        """1 + min(m,n)/(q_min n C) + 35 ln(chances/δ)/(q_min √(γC)); ∞ for q_min = 0."""
+        if not self.least_quality > 0:
+            return math.inf
+        return (
+            1
+            + min(self.m, self.n) / (self.least_quality * self.n * requirement)
+            + 35
+            * math.log(chances / self.delta)
+            / (self.least_quality * math.sqrt(self.gamma * requirement))
+        )
+
+
+def theorem_2(sampling: Sampling) -> Guarantee:
     """Algorithm 1 with the sampled LP's weights and known skills (Section 5.1).
 
     Ratio to the relaxation's optimum, 1 + min(m,n)/(q_min n C) + 35 ln(2/δ)/(q_min √(γC)), and
     error of each task, ε^(1 − 6 ln(2/δ)/√(γC)), both with probability at least 1 − δ.
-
-    Parameters
-    ----------
-    least_quality
-        q_min: the lowest quality among the pairs the sampled LP uses.
     """
-    requirement = _requirement(epsilon)
-    failed = _sampling_conditions(epsilon, delta, gamma, m, requirement)
-    if not least_quality > 0:
+    requirement, failed = sampling.requirement, sampling.failed()
+    if not sampling.least_quality > 0:
         failed.append("q_min = 0: the sampled LP uses labels that say nothing")
-    spread = math.sqrt(gamma * requirement)
-    ratio = math.inf
-    if least_quality > 0:
-        ratio = (
-            1
-            + min(m, n) / (least_quality * n * requirement)
-            + 35 * math.log(2 / delta) / (least_quality * spread)
-        )
-    exponent = 1 - 6 * math.log(2 / delta) / spread
+    exponent = 1 - 6 * math.log(2 / sampling.delta) / math.sqrt(sampling.gamma * requirement)
     if exponent <= 0:
         failed.append(f"error exponent is {exponent:.3g}: the error bound is 1 or more")
     return Guarantee(
         "Theorem 2",
-        ratio=ratio,
-        error=epsilon**exponent if exponent > 0 else 1.0,
+        ratio=sampling.ratio(requirement, 2),
+        error=sampling.epsilon**exponent if exponent > 0 else 1.0,
         failed=tuple(failed),
-        terms={"exponent": exponent, "q_min": least_quality, "C": requirement},
+        terms={"exponent": exponent, "q_min": sampling.least_quality, "C": requirement},
     )
 
 
@@ -173,28 +222,26 @@ def theorem_4(
         q̂_i, shape (n,): mean true quality of the labels each task gets.
     """
     failed = list(theorem_3(radius=radius, mean_quality_least=mean_quality_least).failed)
-    mean_quality = np.asarray(mean_quality, dtype=np.float64)
-    first = 1 - 4 * radius / mean_quality_least
-    second = 1 - np.divide(
-        4 * radius, mean_quality, out=np.full(mean_quality.shape, np.inf), where=mean_quality > 0
-    )
-    if bool(np.any(second <= 0)):
-        failed.append(f"t is not below q̂_i/4 for {int(np.sum(second <= 0))} task(s)")
-    exponent = np.maximum(first, 0.0) * np.maximum(second, 0.0)
+    first, second = 4 * radius / mean_quality_least, _lost(radius, mean_quality, failed)
+    exponent = np.maximum(1 - first, 0.0) * np.maximum(1 - second, 0.0)
     return Guarantee("Theorem 4", error=epsilon**exponent, failed=tuple(failed))
 
 
+def _lost(radius: float, mean_quality: FloatArray, failed: list[str]) -> FloatArray:
+    """4t/q̂_i, shape (n,), ∞ for q̂_i = 0; that it is not below 1 is added to what failed."""
+    q = np.asarray(mean_quality, dtype=np.float64)
+    lost: FloatArray = np.divide(4 * radius, q, out=np.full(q.shape, np.inf), where=q > 0)
+    if bool(np.any(lost >= 1)):
+        failed.append(f"t is not below q̂_i/4 for {int(np.sum(lost >= 1))} task(s)")
+    return lost
+
+
 def theorem_5(
+    sampling: Sampling,
     *,
-    epsilon: float,
-    delta: float,
-    gamma: float,
     gold: int,
-    n: int,
-    m: int,
     types: int,
     mean_quality_least: float,
-    least_quality: float,
     mean_quality: FloatArray,
 ) -> Guarantee:
     """The Main Algorithm (Section 5.3), with probability at least 1 − δ.
@@ -210,13 +257,13 @@ def theorem_5(
         s, gold tasks a worker and type.
     types
         T, task types.
-    mean_quality_least, least_quality
-        q̄*_min and q̂_min (lowest estimated quality among the pairs the sampled LP uses).
+    mean_quality_least
+        q̄*_min.
     mean_quality
         q̂_i, shape (n,): mean true quality of the labels each task gets.
     """
-    failed = _sampling_conditions(epsilon, delta, gamma, m, _requirement(epsilon))
-    union = math.log(4 * types * (1 + gamma) * m / delta)
+    failed, delta = sampling.failed(), sampling.delta
+    union = math.log(4 * types * (1 + sampling.gamma) * sampling.m / delta)
     radius = math.sqrt(union / (2 * gold))
     needed = math.ceil(8 * union / mean_quality_least**2)
     if gold < needed:
@@ -226,31 +273,18 @@ def theorem_5(
     if first >= 1:
         failed.append(f"t = {radius:.3g} is not below q̄*_min/4 = {mean_quality_least / 4:.3g}")
         return Guarantee("Theorem 5", failed=tuple(failed), terms=terms)
-    requirement = (1 - first) * _requirement(epsilon)
-    spread = math.sqrt(gamma * requirement)
-    second = 6 * math.log(4 / delta) / spread
-    mean_quality = np.asarray(mean_quality, dtype=np.float64)
-    third = np.divide(
-        4 * radius, mean_quality, out=np.full(mean_quality.shape, np.inf), where=mean_quality > 0
-    )
+    requirement = (1 - first) * sampling.requirement
+    second = 6 * math.log(4 / delta) / math.sqrt(sampling.gamma * requirement)
     if second >= 1:
         failed.append(f"l2 = {second:.3g} is not below 1: the error bound is 1 or more")
-    if bool(np.any(third >= 1)):
-        failed.append(f"t is not below q̂_i/4 for {int(np.sum(third >= 1))} task(s)")
-    ratio = math.inf
-    if least_quality > 0:
-        ratio = (
-            1
-            + min(m, n) / (least_quality * n * requirement)
-            + 35 * math.log(4 / delta) / (least_quality * spread)
-        )
-    else:
+    third = _lost(radius, mean_quality, failed)
+    if not sampling.least_quality > 0:
         failed.append("q̂_min = 0: the sampled LP uses labels that say nothing")
     exponent = (1 - first) * max(0.0, 1 - second) * np.maximum(0.0, 1 - third)
     return Guarantee(
         "Theorem 5",
-        ratio=ratio,
-        error=epsilon**exponent,
+        ratio=sampling.ratio(requirement, 4),
+        error=sampling.epsilon**exponent,
         failed=tuple(failed),
         terms={**terms, "l2": second, "C": requirement},
     )
@@ -265,27 +299,3 @@ def mean_qualities(quality: FloatArray, assignment: FloatArray) -> FloatArray:
     gathered = (quality * assignment).sum(axis=1)
     means: FloatArray = np.divide(gathered, labels, out=np.zeros(len(labels)), where=labels > 0)
     return means
-
-
-def _requirement(epsilon: float) -> float:
-    if not 0 < epsilon < 1:
-        raise InputError(f"epsilon is {epsilon:g}: the error must lie strictly between 0 and 1")
-    return 2 * math.log(1 / epsilon)
-
-
-def _sampling_conditions(
-    epsilon: float, delta: float, gamma: float, m: int, requirement: float
-) -> list[str]:
-    """Conditions that Theorems 2 and 5 share: ε, δ in (0, 1/2), γ = ℓ/m in [1/C, 1]."""
-    failed = []
-    if not epsilon < 0.5:
-        failed.append(f"ε = {epsilon:g} is not below 1/2")
-    if not 0 < delta < 0.5:
-        raise InputError(f"delta is {delta:g}: give a number between 0 and 1/2")
-    if gamma < 1 / requirement - 1e-12:
-        failed.append(f"γ = {gamma:.3g} is below 1/C = {1 / requirement:.3g}")
-    if gamma > 1:
-        failed.append(f"γ = {gamma:.3g} is above 1")
-    if not math.isclose(gamma * m, round(gamma * m), abs_tol=1e-6):
-        failed.append(f"γm = {gamma * m:.6g} is not a whole number of workers")
-    return failed

@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.assignment.primal import perturb
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.solving import Solution, Termination, solve, tasks_to_drop
@@ -85,14 +85,9 @@ class SampledWeights:
 
 
 def sampled_weights(
-    quality: FloatArray,
-    capacity: IntArray,
-    requirement: FloatArray,
-    tasks: IntArray,
+    crowd: TypedProblem,
     *,
     gamma: float,
-    cost: FloatArray | None = None,
-    available: BoolArray | None = None,
     on_infeasible: OnInfeasible = "error",
     least_quality: float = 0.01,
 ) -> SampledWeights:
@@ -100,19 +95,12 @@ def sampled_weights(
 
     Parameters
     ----------
-    quality
-        q of the sampled workers by task class, shape (T, ℓ), perturbed so that workers with
-        equal estimates are not all in or all out.
-    capacity
-        M of the sampled workers, shape (ℓ,), unchanged by sampling.
-    requirement
-        C of each task class for the whole crowd, shape (T,); the program uses γC.
-    tasks
-        Number of tasks in each class, shape (T,).
+    crowd
+        The sampled workers with the tasks of the whole crowd: q by task class, shape (T, ℓ),
+        perturbed so that workers with equal estimates are not all in or all out; capacities M,
+        unchanged by sampling; C of each task class, of which the program takes γC.
     gamma
         γ = ℓ/m: sampled workers for each worker of the main crowd.
-    cost, available
-        Shape (T, ℓ), or None.
     on_infeasible, least_quality
         See `OnInfeasible`. With `relax`, no task weight exceeds (highest price)/`least_quality`.
 
@@ -121,15 +109,7 @@ def sampled_weights(
     InputError
         With `error`, when the sampled LP has no solution: one line with both mends.
     """
-    sampled = TypedProblem(
-        quality,
-        capacity,
-        gamma * np.asarray(requirement, dtype=np.float64),
-        tasks,
-        np.ones(quality.shape[1], dtype=np.int64),
-        cost,
-        available,
-    )
+    sampled = replace(crowd, requirement=gamma * np.asarray(crowd.requirement, dtype=np.float64))
     solution = solve(sampled, "typed")
     full = np.ones(len(sampled.tasks))
     none = np.zeros(len(sampled.tasks), dtype=np.int64)

@@ -19,7 +19,7 @@ from workbench.claims.reading import (
     mean_se,
     percent,
 )
-from workbench.studies.catalog._curves import at_equal_labels
+from workbench.studies.catalog.adaptive_curves import at_equal_labels
 
 PAPER = "Ho, Jabbari, Vaughan 2013"
 ROUNDING = 1e-9

@@ -20,17 +20,19 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from workbench.studies.study import Analysis, Chart, Scalar, Study
-from workbench.studies.summary import means
+from workbench.studies.summary import instance_columns, means
 
 Rows: TypeAlias = pd.DataFrame
-Columns: TypeAlias = Mapping[str, tuple[str, str]]
+Columns: TypeAlias = Mapping[str, tuple[str, Any]]
 """Columns of a table: of which column of the rows, and which statistic of it.
 
-Statistics are those that `pandas.DataFrameGroupBy.agg` knows, `se`, `low` and `high` of the mean
-(95 %, Student's), and `failed`, the number of rows without a value.
+Statistics are those of `summary.means` (`mean`, its `se`, `low` and `high`, and `failed`, the
+number of rows without a value) and those that `pandas.SeriesGroupBy.agg` knows.
 """
-OF_MEANS = frozenset({"se", "low", "high", "failed"})
+OF_MEANS = frozenset({"mean", "se", "low", "high", "failed"})
 
+
+instance = instance_columns
 
 # Which trials.
 
@@ -74,11 +76,6 @@ def varies(rows: Rows, name: str) -> bool:
     return len(rows[name].unique()) > 1
 
 
-def instance(rows: Rows) -> list[str]:
-    """Columns that name what paired trials share: a table of several runs has their seeds too."""
-    return [name for name in ("seed", "repetition") if name in rows]
-
-
 def base_point(
     rows: Rows, names: Sequence[str], defaults: Mapping[str, Scalar] | None = None
 ) -> dict[str, Scalar]:
@@ -92,7 +89,7 @@ def base_point(
     }
 
 
-def along(rows: Rows, base: Mapping[str, Scalar], *free: str) -> Rows:
+def along(rows: Rows, base: Mapping[str, Any], *free: str) -> Rows:
     """Trials at the base point in all but some parameters."""
     for name, value in base.items():
         if name not in free:
@@ -138,7 +135,7 @@ def bars(counts: pd.Series[Any], unit: str = "trials") -> str:
     return f"Means over {span(counts)} {unit} a mark; bars are 95 % intervals of the mean."
 
 
-def fill(template: str, values: Mapping[str, Any]) -> str:
+def fill(template: str, values: Mapping[Any, Any]) -> str:
     """Write values into a template, "{broken:,} of {trials:,}".
 
     Formats beyond Python's: `±3` a mean and its standard error with three digits (the value is
@@ -169,7 +166,7 @@ def _shown(value: Any, style: str, se: float | None) -> str:
 
 def sentences(template: str, rows: Rows, **more: Any) -> list[str]:
     """Fill a template once a row; `more` are values that all rows share."""
-    return [fill(template, {**more, **row}) for row in rows.to_dict("records")]  # type: ignore[dict-item]
+    return [fill(template, {**more, **row}) for row in rows.to_dict("records")]
 
 
 # Tables.
@@ -208,19 +205,14 @@ def summarise(
     """
     keys = list(by) or ["_all"]
     rows = rows if by else rows.assign(_all=0)
-    doubted = {column for column, statistic in columns.values() if statistic in OF_MEANS}
-    known = {column: means(rows, keys, column) for column in doubted}
-    plain = {name: what for name, what in columns.items() if what[0] not in doubted}
-    plain = plain or {"_size": (keys[0], "size")}
-    groups = rows.groupby(keys, as_index=False, sort=False, dropna=False, observed=True)
-    found = groups.agg(**plain)
-    for name, (column, statistic) in columns.items():
-        if column in doubted:
-            found[name] = (
-                known[column][statistic].to_numpy()
-                if statistic in OF_MEANS or statistic == "mean"
-                else groups.agg(**{name: (column, statistic)})[name]
-            )
+    groups = rows.groupby(keys, sort=False, dropna=False, observed=True)
+    found = rows[keys].drop_duplicates(ignore_index=True)
+    known = {
+        of: means(rows, keys, of) for of, statistic in columns.values() if statistic in OF_MEANS
+    }
+    for name, (of, statistic) in columns.items():
+        one = known[of][statistic] if statistic in OF_MEANS else groups[of].agg(statistic)
+        found[name] = one.to_numpy()
     found = found[[*by, *columns]]
     return found.sort_values(list(by), kind="stable", ignore_index=True) if sort else found
 
@@ -233,18 +225,17 @@ class Grouped:
     ----------
     by, columns
         As for `summarise`, groups by value.
-    where
-        Which trials.
+    then
+        Columns worked out of these, one after another.
     """
 
     by: tuple[str, ...]
     columns: Columns
-    where: Callable[[Rows], pd.Series[bool]] | None = None
+    then: Mapping[str, Callable[[Rows], Any]] = field(default_factory=dict)
 
     def of(self, rows: Rows) -> pd.DataFrame:
         """Make the table."""
-        some = rows if self.where is None else rows[self.where(rows)]
-        return summarise(some, self.by, self.columns, sort=True)
+        return summarise(rows, self.by, self.columns, sort=True).assign(**self.then)
 
 
 # Charts.
@@ -284,6 +275,8 @@ class Drawn:
         What else a `Chart` takes.
     where
         Which of the table's rows.
+    of
+        Another table to draw.
     """
 
     name: str
@@ -293,11 +286,13 @@ class Drawn:
     labels: tuple[str, str]
     style: Mapping[str, Any] = field(default_factory=dict)
     where: Callable[[Rows], pd.Series[bool]] | None = None
+    of: Grouped | None = None
 
-    def of(self, found: pd.DataFrame, trials: int) -> Chart:
-        """Draw it."""
-        some = found if self.where is None else found[self.where(found)]
-        caption = f"{self.what}; {trials:,} trials."
+    def chart(self, rows: Rows, found: pd.DataFrame) -> Chart:
+        """Draw a table of some trials."""
+        data = found if self.of is None else self.of.of(rows)
+        some = data if self.where is None else data[self.where(data)]
+        caption = f"{self.what}; {len(rows):,} trials."
         return Chart(self.name, caption, some, self.x, self.y, *self.labels, **self.style)
 
 
@@ -307,10 +302,10 @@ class Report:
 
     Attributes
     ----------
-    table, caption
-        The table, and its caption.
-    finding, totals
-        A sentence, and what it needs to know of all trials (statistics, as of a table of one row).
+    caption, table
+        Of the table.
+    finding, numbers
+        A sentence, and the numbers in it, from the trials and the table; `trials` is known.
     charts
         Of the table.
     derived
@@ -320,22 +315,17 @@ class Report:
     caption: str
     table: Grouped
     finding: str
-    totals: Columns
+    numbers: Callable[[Rows, Rows], Mapping[str, Any] | pd.Series[Any]]
     charts: tuple[Drawn, ...] = ()
     derived: Mapping[str, Callable[[Rows], Any]] = field(default_factory=dict)
 
     def __call__(self, table: Rows) -> Analysis:
         """Analyse a study's trials."""
-        rows = ended_well(table)
-        if rows.empty:
-            return Analysis(findings=(ended(table),))
-        rows = rows.assign(**self.derived)
+        rows = ended_well(table).assign(**self.derived)
         found = self.table.of(rows)
+        numbers = {"trials": len(rows), **self.numbers(rows, found)}
         return Analysis(
-            findings=(
-                ended(table),
-                *sentences(self.finding, summarise(rows, (), self.totals), trials=len(rows)),
-            ),
+            findings=(ended(table), fill(self.finding, numbers)),
             tables={self.caption: found},
-            charts=tuple(drawn.of(found, len(rows)) for drawn in self.charts),
+            charts=tuple(drawn.chart(rows, found) for drawn in self.charts),
         )

@@ -20,13 +20,19 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from workbench.base.errors import InputError
 from workbench.studies.executors import Limits
 from workbench.studies.source import Source
-from workbench.studies.study import SIZES, Block, Scalar, Study
+from workbench.studies.study import SIZES, Block, Scalar, SizeName, Study
 from workbench.studies.trials import override, points_of
+
+MOST = 2**63 - 1
+"""Whole numbers beyond 64 bits are a slip of the keyboard."""
 
 
 @dataclass(frozen=True)
@@ -88,32 +94,27 @@ def request(
     InputError
         For an unknown study or parameter, a bad value, or a malformed file, with its line.
     """
-    if name.endswith(".toml"):
-        given = read(Path(name))
-    else:
-        source = Source.of(name)
-        given = _Given(source, source.load(), {})
-    study, values = given.study, given.values
-    if size is not None and "sweep" in values:
+    file = _read(Path(name)) if name.endswith(".toml") else StudyFile(name)
+    source = Source.of(file.study)
+    study = source.load()
+    if size is not None and file.sweep:
         raise InputError(f"--size {size}: {name} has a sweep of its own, leave the size out")
-    chosen = size or values.get("size", "small")
+    chosen = size or file.size or "small"
     if chosen not in SIZES:
         raise InputError(f"size is {chosen!r}: choose from {', '.join(SIZES)}")
-    sweep = values.get("sweep", study.sizes[chosen].sweep)
-    sweep = override(study, sweep, {**values.get("set", {}), **_assigned(study, assignments)})
-    repetitions = repetitions or values.get("repetitions") or study.sizes[chosen].repetitions
+    of_size = study.sizes[chosen]
+    values = {**file.set, **_assigned(study, assignments)}
     return Request(
-        given.source,
+        source,
         study,
-        "file" if "sweep" in values else chosen,
-        sweep,
-        int(repetitions),
-        int(values.get("seed", 0)) if seed is None else seed,
+        "file" if file.sweep else chosen,
+        override(study, file.sweep or of_size.sweep, values),
+        repetitions or file.repetitions or of_size.repetitions,
+        file.seed if seed is None else seed,
         Limits(
-            deadline or values.get("deadline") or study.deadline,
-            memory or values.get("memory") or study.memory,
+            deadline or file.deadline or study.deadline, memory or file.memory or study.memory
         ),
-    )
+    )  # fmt: skip
 
 
 def _assigned(
@@ -121,11 +122,7 @@ def _assigned(
 ) -> dict[str, Sequence[Scalar]]:
     """Read `parameter=value,value`."""
     if isinstance(assignments, Mapping):
-        return {
-            name: list(given) if isinstance(given, Sequence) and not isinstance(given, str)
-            else [given]  # type: ignore[list-item] # checked with the sweep
-            for name, given in assignments.items()
-        }  # fmt: skip
+        return {name: _listed(given) for name, given in assignments.items()}
     values: dict[str, Sequence[Scalar]] = {}
     for text in assignments:
         name, equals, listed = text.partition("=")
@@ -144,15 +141,40 @@ def _assigned(
     return values
 
 
-@dataclass(frozen=True)
-class _Given:
-    source: Source
-    study: Study
-    values: Mapping[str, Any]
+def _listed(given: Any) -> list[Scalar]:
+    """One value or several, as a list; they are checked with the sweep."""
+    several = isinstance(given, Sequence) and not isinstance(given, str)
+    return list(given) if several else [given]
 
 
-def read(path: Path) -> _Given:
-    """Read a study file.
+WANTED = {
+    "study": "a study of the catalog, its name in quotes",
+    "size": ", ".join(SIZES),
+    "repetitions": "a whole number of 1 or more",
+    "seed": "a whole number of 0 or more",
+    "deadline": "a number above 0",
+    "memory": "a number above 0",
+    "set": "a table: [set], and below it parameter = values",
+    "sweep": "[[sweep]], and below it parameter = values",
+}
+"""What each key of a study file takes."""
+
+
+class StudyFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A TOML file: a study of the catalog, and what is asked for in place of its own."""
+
+    study: str
+    size: SizeName | None = None
+    repetitions: Annotated[int, Meta(ge=1, le=MOST)] | None = None
+    seed: Annotated[int, Meta(ge=0, le=MOST)] = 0
+    deadline: Annotated[float, Meta(gt=0, le=1e300)] | None = None
+    memory: Annotated[float, Meta(gt=0, le=1e300)] | None = None
+    set: dict[str, Any] = {}
+    sweep: Annotated[list[dict[str, Any]], Meta(min_length=1)] | None = None
+
+
+def _read(path: Path) -> StudyFile:
+    """Read a study file; values that are wrong are told with their line and key.
 
     Raises
     ------
@@ -170,7 +192,7 @@ def read(path: Path) -> _Given:
         raise InputError(f"{path}, line {line}: is not UTF-8 text") from None
     lines = text.splitlines()
     try:
-        return _Reader(path, lines).given(tomllib.loads(text))
+        return _checked(path, lines, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise _syntax(path, lines, str(error)) from None
     except RecursionError:
@@ -178,9 +200,51 @@ def read(path: Path) -> _Given:
     except InputError:
         raise
     except ValueError:  # Python reads and writes no more than some thousand digits
-        long = re.compile(r"(^|[=\[,])\s*[+-]?\d\w{999}")
-        at = next((f", line {k}" for k, one in enumerate(lines, start=1) if long.search(one)), "")
-        raise InputError(f"{path}{at}: a number has too many digits, give a smaller one") from None
+        raise InputError(f"{path}: a number has too many digits, give a smaller one") from None
+
+
+def _checked(path: Path, lines: Sequence[str], values: dict[str, Any]) -> StudyFile:
+    """Check each value, and those of the sweep against the study's parameters."""
+    key = "study"
+    try:
+        file = msgspec.convert(values, StudyFile)
+        if file.study.endswith(".py"):
+            raise InputError("a file cannot name code, run the .py file itself")
+        study = Source.of(file.study).load()
+        key = "size"
+        if file.size is not None and file.sweep:
+            raise InputError("the file has a sweep of its own, leave the size out")
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).partition(" - at `$.")
+        unknown = re.search(r"unknown field `(.+)`", what)
+        if unknown:
+            listed = ", ".join(WANTED)
+            raise _located(path, lines, unknown[1], f"unknown key, there are {listed}") from None
+        key = re.split(r"\W", place)[0] or "study"
+        raise _located(path, lines, key, f"give {WANTED[key]}") from None
+    except InputError as error:
+        raise _located(path, lines, key, str(error)) from None
+    blocks = [_block(path, lines, study, block, at) for at, block in enumerate(file.sweep or ())]
+    own = _block(path, lines, study, file.set, None)
+    return msgspec.structs.replace(file, set=own, sweep=blocks or None)
+
+
+def _block(
+    path: Path, lines: Sequence[str], study: Study, block: Mapping[str, Any], nth: int | None
+) -> dict[str, Sequence[Scalar]]:
+    """Check one table of values, each key by itself, so that its line can be told."""
+    pattern = r"\s*\[\s*set\s*\]" if nth is None else r"\s*\[\[\s*sweep\s*\]\]"
+    headers = [at for at, line in enumerate(lines) if re.match(pattern, line)] or [0]
+    after = headers[min(nth or 0, len(headers) - 1)]
+    values: dict[str, Sequence[Scalar]] = {}
+    for key, given in block.items():
+        try:
+            values |= study.check_sweep([{key: _listed(given)}])[0]
+        except InputError as error:
+            what = str(error).replace("sweep[0].", "")
+            what = what if isinstance(given, list) else what.replace(f"{key}[0]", key)
+            raise _located(path, lines, key, what, after) from None
+    return values
 
 
 def _syntax(path: Path, lines: Sequence[str], message: str) -> InputError:
@@ -193,93 +257,10 @@ def _syntax(path: Path, lines: Sequence[str], message: str) -> InputError:
     return InputError(f"{path}, line {number}, {key[1] + ': ' if key else ''}{found[1]}")
 
 
-class _Reader:
-    """Checks the values of a file and knows on which line each key is."""
-
-    def __init__(self, path: Path, lines: Sequence[str]) -> None:
-        self.path = path
-        self.lines = lines
-
-    def given(self, values: dict[str, Any]) -> _Given:
-        known = ("study", "size", "repetitions", "seed", "deadline", "memory")
-        for key, value in values.items():
-            if key not in (*known, "set", "sweep"):
-                raise self.error(key, f"unknown key, there are {', '.join(known)}, set and sweep")
-            if isinstance(value, int) and value.bit_length() > 63:
-                raise self.error(key, "is a whole number beyond 64 bits, give a smaller one")
-        study = self.study(values)
-        self.whole(values, "repetitions", 1)
-        self.whole(values, "seed", 0)
-        for key in ("deadline", "memory"):
-            self.positive(values, key)
-        if "size" in values and values["size"] not in SIZES:
-            raise self.error("size", f"is {values['size']!r}, choose from {', '.join(SIZES)}")
-        if "size" in values and "sweep" in values:
-            raise self.error("size", "the file has a sweep of its own, leave the size out")
-        checked = dict(values)
-        if "set" in values:
-            if not isinstance(values["set"], dict):
-                raise self.error("set", "write a table: [set], and below it parameter = values")
-            checked["set"] = self.block(study, values["set"], r"\[\s*set\s*\]", 1)
-        if "sweep" in values:
-            blocks = values["sweep"]
-            tables = isinstance(blocks, list) and all(isinstance(one, dict) for one in blocks)
-            if not tables or not blocks:
-                raise self.error("sweep", "write [[sweep]], and below it parameter = values")
-            checked["sweep"] = [
-                self.block(study, block, r"\[\[\s*sweep\s*\]\]", at)
-                for at, block in enumerate(blocks, start=1)
-            ]
-        return _Given(Source.of(study.name), study, checked)
-
-    def study(self, values: Mapping[str, Any]) -> Study:
-        name = values.get("study")
-        if name is None:
-            raise InputError(f'{self.path}: study is missing, write study = "…" on the first line')
-        if not isinstance(name, str):
-            raise self.error("study", f"is {name!r}, give a name in quotes")
-        if name.endswith(".py"):
-            raise self.error("study", "a file cannot name code, run the .py file itself")
-        try:
-            return Source.of(name).load()
-        except InputError as error:
-            raise self.error("study", str(error).replace(", or give a .py file", "")) from None
-
-    def whole(self, values: Mapping[str, Any], key: str, least: int) -> None:
-        value = values.get(key, least)
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise self.error(key, f"is {value!r}, give a whole number of {least} or more")
-
-    def positive(self, values: Mapping[str, Any], key: str) -> None:
-        value = values.get(key, 1)
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not 0 < value < float("inf"):
-            raise self.error(key, f"is {value!r}, give a number above 0")
-
-    def block(
-        self, study: Study, block: Mapping[str, Any], header: str, nth: int
-    ) -> dict[str, Sequence[Scalar]]:
-        """Check one table of values, each key by itself, so that its line can be told."""
-        after = self.header(header, nth)
-        values: dict[str, Sequence[Scalar]] = {}
-        for key, given in block.items():
-            listed = given if isinstance(given, list) else [given]
-            try:
-                values.update(study.check_sweep([{key: listed}])[0])
-            except InputError as error:
-                told = str(error).replace("sweep[0].", "")
-                told = told.replace(f"{key}[0]", key) if listed is not given else told
-                raise self.error(key, told, after) from None
-        return values
-
-    def header(self, pattern: str, nth: int) -> int:
-        """Index of the line that opens the nth such table; 0 where it is written inline."""
-        found = [k for k, line in enumerate(self.lines) if re.match(rf"\s*{pattern}", line)]
-        return found[nth - 1] if len(found) >= nth else 0
-
-    def error(self, key: str, what: str, after: int = 0) -> InputError:
-        pattern = re.compile(rf"""\s*(\[+\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
-        for number, line in enumerate(self.lines[after:], start=after + 1):
-            if pattern.match(line):
-                return InputError(f"{self.path}, line {number}, {key}: {what}")
-        return InputError(f"{self.path}, {key}: {what}")
+def _located(path: Path, lines: Sequence[str], key: str, what: str, after: int = 0) -> InputError:
+    """Say what is wrong with a key's value, and on which line it is."""
+    pattern = re.compile(rf"""\s*(\[+\s*)?["']?{re.escape(key)}["']?\s*[=.\]]""")
+    for number, line in enumerate(lines[after:], start=after + 1):
+        if pattern.match(line):
+            return InputError(f"{path}, line {number}, {key}: {what}")
+    return InputError(f"{path}, {key}: {what}")

@@ -9,18 +9,16 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
-import sys
-import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
 from workbench.base.errors import InputError
+from workbench.base.registry import Registry, load_plugin, plugins
 from workbench.studies.study import Study
 
 CATALOG = "workbench.studies.catalog"
-"""Package that lists its studies in `MODULES`. It is imported when one of them is asked for."""
+"""Package whose registry `STUDIES` has the studies. It is imported when one is asked for."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Source:
 
     @classmethod
     def of(cls, name: str) -> Source:
-        """Point to a catalog study, or to a `.py` file.
+        """Point to a study by its name in the registry, or to a `.py` file.
 
         Raises
         ------
@@ -52,10 +50,10 @@ class Source:
             if not path.is_file():
                 raise InputError(f"{name}: no such file")
             return cls(str(path.resolve()), hashlib.sha256(path.read_bytes()).hexdigest())
-        if name not in _catalog():
-            raise InputError(
-                f"no study {name!r}: choose from {', '.join(_catalog())}, or give a .py file"
-            )
+        study = _catalog()[name].call
+        for plugin in plugins():
+            if study is getattr(plugin.module, "STUDY", None):
+                return cls(str(plugin.path), plugin.digest)
         return cls(name)
 
     def load(self) -> Study:
@@ -119,10 +117,9 @@ def check_named(named: Iterable[Source], made_with: Iterable[Source], path: Path
             )
 
 
-def _catalog() -> Mapping[str, str]:
-    """Module of each study of the catalog, by the study's name."""
-    modules: Mapping[str, str] = importlib.import_module(CATALOG).MODULES
-    return modules
+def _catalog() -> Registry[Study]:
+    studies: Registry[Study] = importlib.import_module(CATALOG).STUDIES
+    return studies
 
 
 @functools.cache
@@ -130,27 +127,8 @@ def _load(source: Source) -> Study:
     if not source.digest:
         if source.name not in _catalog():
             raise InputError(f"this version of the workbench has no study {source.name!r}")
-        study = importlib.import_module(f"{CATALOG}.{_catalog()[source.name]}").STUDY
-        assert isinstance(study, Study)
-        return study
-    path = Path(source.name)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; put the study back where it was")
-    code = path.read_bytes()
-    if hashlib.sha256(code).hexdigest() != source.digest:
-        raise InputError(f"{path}: the file has changed since the run began; start it again")
-    name = f"user_study_{source.digest[:12]}"
-    module = ModuleType(name)
-    module.__file__ = str(path)
-    sys.modules[name] = module
-    try:
-        # What was hashed, and not what the file, or compiled code beside it, says by now.
-        exec(compile(code, str(path), "exec"), module.__dict__)
-    except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{last.filename}, line {last.lineno}" if last.filename == str(path) else str(path)
-        raise InputError(f"{where}: {type(error).__name__}: {error}") from error
-    study = getattr(module, "STUDY", None)
+        return _catalog()[source.name].call
+    study = getattr(load_plugin(source.name, source.digest, shared=False).module, "STUDY", None)
     if not isinstance(study, Study):
-        raise InputError(f"{path}: define STUDY = workbench.studies.study.Study(…)")
+        raise InputError(f"{source.name}: define STUDY = workbench.studies.study.Study(…)")
     return study

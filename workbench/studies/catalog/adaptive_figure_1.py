@@ -22,16 +22,17 @@ import numpy as np
 import pandas as pd
 
 from workbench.crowd.population import Crowd, spammer_hammer, uniform
-from workbench.studies.catalog._adaptive import METHODS, Instance, figure_record
-from workbench.studies.catalog._curves import (
+from workbench.studies.catalog.adaptive_curves import (
+    PARAMETERS,
+    analysed,
     at_equal_labels,
-    curves,
     differences,
-    error_chart,
+    figure_record,
     nearest,
     reached,
 )
-from workbench.studies.measures import ended, listed, measured, plus_minus
+from workbench.studies.catalog.assignment_trials import Instance
+from workbench.studies.measures import fill, measured, sentences
 from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
@@ -51,64 +52,56 @@ def trial(params: Params, streams: Streams) -> Record:
         crowd = uniform(size, capacity=params["capacity"])
     else:
         crowd = spammer_hammer(size, seed=streams.instance, capacity=params["capacity"])
-    return figure_record(
-        Instance(crowd, sampled, params["tasks"], streams.instance), params, streams
-    )
+    instance = Instance(crowd, sampled, params["tasks"], streams.instance)
+    return figure_record(instance, params, streams)
 
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """Error against labels for both crowds, and who is ahead at equal labels."""
-    found = curves(table, "crowd")
     equal = differences(at_equal_labels(table, "crowd"), "crowd")
-    return Analysis(
-        findings=(ended(table), *_who_leads(equal), *_two_crowds(table)),
-        tables={
-            "Error of each method at equal labels a task (gold included); "
-            "difference is adaptive − message passing, paired": equal,
-            "All points": found,
-        },
-        charts=(error_chart(found, "crowd", TITLES, "error"),),
-    )
-
-
-def _who_leads(equal: pd.DataFrame) -> list[str]:
-    sentences = []
+    said = []
     for crowd, rows in equal.groupby("crowd", sort=True):
-        title = TITLES[str(crowd)].capitalize()
-        sentences += [
-            f"{title}, {row['labels']:g} labels a task: adaptive "
-            f"{plus_minus(row['adaptive'], row['adaptive_se'])} wrong, message passing "
-            f"{plus_minus(row['message passing'], row['message passing_se'])}, majority "
-            f"{plus_minus(row['majority'], row['majority_se'])}; adaptive − message passing "
-            f"{plus_minus(row['difference'], row['difference_se'])} ({row['trials']} pairs)."
-            for row in nearest(rows, 20).to_dict("records")
-        ]
         sure = reached(rows)
-        ahead = sure.loc[sure["difference"] < -2 * sure["difference_se"], "labels"].tolist()
-        behind = sure.loc[sure["difference"] > 2 * sure["difference_se"], "labels"].tolist()
-        sentences.append(
-            f"{title}, labels a task at which adaptive differs from message passing by more than "
-            f"two standard errors: ahead at {listed(ahead)}, behind at {listed(behind)}."
+        values = {
+            "title": TITLES[str(crowd)],
+            "ahead": sure.loc[sure["difference"] < -2 * sure["difference_se"], "labels"],
+            "behind": sure.loc[sure["difference"] > 2 * sure["difference_se"], "labels"],
+        }
+        said += sentences(
+            "{title:cap}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message passing "
+            "{message passing:±3}, majority {majority:±3}; adaptive − message passing "
+            "{difference:±3} ({trials} pairs).",
+            nearest(rows, 20),
+            **values,
         )
-    return sentences
+        said.append(
+            fill(
+                "{title:cap}, labels a task at which adaptive differs from message passing by more "
+                "than two standard errors: ahead at {ahead:list}, behind at {behind:list}.",
+                values,
+            )
+        )
+    return analysed(table, "crowd", TITLES, equal, [*said, *_two_crowds(table)])
 
 
 def _two_crowds(table: pd.DataFrame) -> list[str]:
     """How far message passing's two curves are apart; the crowds are not paired."""
     ok = measured(table, "error")
     found = means(ok[ok["method"] == "message passing"], ["per_task", "crowd"], "error")
-    one, two = (found[found["crowd"] == crowd] for crowd in TITLES)
-    both = one.merge(two, on="per_task", suffixes=("_one", "_two")).dropna(
-        subset=["mean_one", "mean_two"]
-    )
-    if both.empty:
+    wide = found.pivot_table(index="per_task", columns="crowd", values=["mean", "se"])
+    one, two = TITLES
+    wide = wide.reindex(columns=[(of, crowd) for of in ("mean", "se") for crowd in (one, two)])
+    gap = (wide["mean", two] - wide["mean", one]).abs().dropna()
+    if gap.empty:
         return []
-    both["gap"] = both["mean_two"] - both["mean_one"]
-    both["doubt"] = np.hypot(both["se_one"], both["se_two"])
-    worst = both.assign(size=both["gap"].abs()).nlargest(1, "size").to_dict("records")[0]
+    worst = wide.loc[[gap.idxmax()]]
+    values = {"gap": (gap.max(), np.hypot(*worst["se"].to_numpy()[0])), "at": worst.index[0]}
     return [
-        "Message passing: its errors on the two crowds differ by at most "
-        f"{plus_minus(abs(worst['gap']), worst['doubt'])}, at {worst['per_task']:g} labels a task."
+        fill(
+            "Message passing: its errors on the two crowds differ by at most {gap:±3}, at {at:g} "
+            "labels a task.",
+            values,
+        )
     ]
 
 
@@ -121,23 +114,7 @@ STUDY = Study(
             str, "two-types", "every worker 0.6414, or half spammers (0.5) and half hammers (0.7)",
             choices=tuple(TITLES),
         ),
-        "tasks": Parameter(int, 1000, "n", least=1, most=100_000),
-        "workers": Parameter(int, 300, "m, without preliminary workers", least=2, most=100_000),
-        "capacity": Parameter(int, 200, "M, the most tasks a worker takes", least=1),
-        "gamma": Parameter(float, 0.3, "γ, preliminary workers for each worker", least=0, most=10),
-        "method": Parameter(str, "adaptive", "who assigns and votes", choices=METHODS, paired=True),
-        "epsilon": Parameter(
-            float, None, "ε of the adaptive method", least=1e-300, most=0.999, optional=True,
-            paired=True,
-        ),
-        "gold": Parameter(
-            int, 20, "s, gold tasks a worker and type (adaptive)", least=1, paired=True
-        ),
-        "per_task": Parameter(
-            int, None, "labels a task (message passing, majority)", least=1, optional=True,
-            paired=True,
-        ),
-        "iterations": Parameter(int, 10, "of message passing", least=1, most=1000, paired=True),
+        **PARAMETERS,
     },
     sizes={
         "smoke": Size(

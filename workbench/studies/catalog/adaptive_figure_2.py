@@ -13,19 +13,22 @@ Source: Ho, Jabbari, Vaughan (2013), Section 6.2, Figure 2.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from workbench.crowd.population import specialists
-from workbench.studies.catalog import adaptive_figure_1
-from workbench.studies.catalog._adaptive import METHODS, Instance, figure_record
-from workbench.studies.catalog._curves import (
+from workbench.studies.catalog.adaptive_curves import (
+    METHODS,
+    PARAMETERS,
+    analysed,
     at_equal_labels,
-    curves,
     differences,
-    error_chart,
+    figure_record,
     nearest,
 )
-from workbench.studies.measures import ended, plus_minus
+from workbench.studies.catalog.assignment_trials import Instance
+from workbench.studies.measures import fill, sentences
 from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.trials import Streams
 
@@ -41,46 +44,32 @@ def trial(params: Params, streams: Streams) -> Record:
         capacity=params["capacity"],
         task_types=params["types"],
     )
-    return figure_record(
-        Instance(crowd, sampled, params["tasks"], streams.instance), params, streams
-    )
+    instance = Instance(crowd, sampled, params["tasks"], streams.instance)
+    return figure_record(instance, params, streams)
 
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """Error against labels for each k, and what growing k costs each method."""
-    found = curves(table, "types")
     equal = differences(at_equal_labels(table, "types"), "types")
     near = nearest(equal, 20)
-    sentences = [
-        f"k = {row['types']:g}, {row['labels']:g} labels a task: adaptive "
-        f"{plus_minus(row['adaptive'], row['adaptive_se'])} wrong, message passing "
-        f"{plus_minus(row['message passing'], row['message passing_se'])}, majority "
-        f"{plus_minus(row['majority'], row['majority_se'])} ({row['trials']} pairs)."
-        for row in near.to_dict("records")
-    ]
+    said = sentences(
+        "k = {types:g}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message passing "
+        "{message passing:±3}, majority {majority:±3} ({trials} pairs).",
+        near,
+    )
     if len(near) > 1:
         first, last = near.iloc[0], near.iloc[-1]
         lost = {name: last[name] - first[name] for name in METHODS}
-        sentences.append(
-            f"From k = {first['types']:g} to {last['types']:g} at {first['labels']:g} labels a "
-            f"task, error grows by {lost['adaptive']:.3f} (adaptive), "
-            f"{lost['message passing']:.3f} (message passing) and {lost['majority']:.3f} "
-            "(majority)."
+        said.append(
+            fill(
+                "From k = {first:g} to {last:g} at {at:g} labels a task, error grows by "
+                "{adaptive:.3f} (adaptive), {message passing:.3f} (message passing) and "
+                "{majority:.3f} (majority).",
+                {"first": first["types"], "last": last["types"], "at": first["labels"], **lost},
+            )
         )
-    return Analysis(
-        findings=(ended(table), *sentences),
-        tables={
-            "Error of each method at equal labels a task (gold included); "
-            "difference is adaptive − message passing, paired": equal,
-            "All points": found,
-        },
-        charts=(error_chart(found, "types", TITLES, "error"),),
-    )
+    return analysed(table, "types", TITLES, equal, said)
 
-
-_METHOD = {name: adaptive_figure_1.STUDY.parameters[name] for name in (
-    "tasks", "workers", "capacity", "gamma", "method", "epsilon", "per_task", "iterations",
-)}  # fmt: skip
 
 STUDY = Study(
     name="adaptive-figure-2",
@@ -88,10 +77,8 @@ STUDY = Study(
     source="Ho, Jabbari, Vaughan (2013), Section 6.2, Figure 2",
     parameters={
         "types": Parameter(int, 3, "k, types of task and of worker", least=1, most=50),
-        **_METHOD,
-        "gold": Parameter(
-            int, 10, "s, gold tasks a worker and type (adaptive)", least=1, paired=True
-        ),
+        **{name: known for name, known in PARAMETERS.items() if name != "gold"},
+        "gold": replace(PARAMETERS["gold"], default=10),
     },
     sizes={
         "smoke": Size(

@@ -27,15 +27,18 @@ Source: beyond Ho, Jabbari, Vaughan (2013), Theorems 1, 2 and 5.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import requirement
-from workbench.aggregation.voting import linear_weights, weighted_majority
 from workbench.assignment import POLICIES
 from workbench.assignment.policies import (
+    COVERED,
     ArrivingWorker,
     AssignmentPolicy,
     CoverageAware,
@@ -44,19 +47,34 @@ from workbench.assignment.policies import (
     Setting,
     play,
 )
-from workbench.assignment.theorems import (
-    Guarantee,
-    mean_qualities,
-    theorem_1,
-    theorem_2,
-    theorem_5,
-)
+from workbench.assignment.theorems import Guarantee, theorem_1, theorem_2
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.skills import estimate_skills
-from workbench.crowd.sources import collect
-from workbench.studies.catalog._adaptive import COVERED, Instance, Relaxation, relaxation
-from workbench.studies.catalog._arriving import ARRIVALS, CROWDS, bound_reached, drawn
-from workbench.studies.measures import ended, measured, plus_minus
+from workbench.studies.catalog.assignment_trials import (
+    ARRIVALS,
+    ARRIVING,
+    CROWDS,
+    LABELS,
+    Instance,
+    Relaxation,
+    drawn,
+    labels_record,
+    promised_5,
+    proven_relaxation,
+    sampling,
+)
+from workbench.studies.measures import (
+    along,
+    base_point,
+    ended,
+    fill,
+    in_order,
+    mean_chart,
+    means_of,
+    measured,
+    summarise,
+    varies,
+)
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -67,7 +85,6 @@ from workbench.studies.study import (
     Scalar,
     Size,
     Study,
-    TrialEnded,
 )
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
@@ -78,58 +95,40 @@ SETTINGS = (
     "information", "arrival", "crowd", "tasks", "workers", "capacity", "types", "gamma",
     "epsilon", "gold",
 )  # fmt: skip
+SWEPT = ("arrival", "crowd", "tasks", "workers", "gamma", "epsilon", "gold")
+ORDERS: dict[str, Sequence[str]] = {
+    "policy": tuple(POLICIES), "information": INFORMATION, "arrival": ARRIVALS, "crowd": CROWDS,
+}  # fmt: skip
 ENOUGH = 0.99
 """Mean share of tasks covered from which on a policy counts as covering."""
 TIED = 1e-9
 """Means no further apart than this are equal."""
-LABELS = {
-    "information": "skills known", "arrival": "order of arrival", "crowd": "crowd",
-    "tasks": "tasks n", "workers": "workers m", "gamma": "sampled workers per worker, γ",
-    "epsilon": "error asked for, ε", "gold": "gold tasks a worker and type, s",
-}  # fmt: skip
 
 
 def trial(params: Params, streams: Streams) -> Record:
     """Let one policy assign one crowd, beside the certified bound."""
     instance = drawn(params, streams)
     need = float(requirement(params["epsilon"]))
-    relaxed = relaxation(
-        instance.offline(need), "the crowd cannot cover every task at this epsilon"
-    )
-    if relaxed.solution.certificate.status != "proven":
-        raise TrialEnded("numerics", relaxed.solution.note or "the relaxation was not proven")
+    relaxed = proven_relaxation(instance, need)
     name, own = params["policy"], streams.method(params["policy"])
     skill, gold = _told(instance, params)
     setting, workers = _setting(instance, params, skill)
     run, policy = play(name, setting, workers, seed=own)
     task, worker = run.task, run.worker + instance.preliminary
+    promise = _promise(policy, params, instance, relaxed, task, worker)
     gathered = instance.gathered(task, worker)
     covered = gathered >= need * COVERED
-    bound, reached = relaxed.bound, bound_reached(instance, np.minimum(gathered, need))
-    promise = _promise(policy, params, instance, relaxed, task, worker)
-    used = instance.crowd.skill if name == "hindsight" else skill
-    weight = linear_weights(used[instance.kinds[task], worker])
-    votes = collect(instance.source, task, worker)
     repair = _repair(instance, np.where(covered, 0.0, need - gathered))
-    solved = bool(covered.all())
+    used = instance.crowd.skill if name == "hindsight" else skill
+    labels, bound, solved = len(task), relaxed.bound, bool(covered.all())
     return {
-        "bound": bound,
-        "labels_task": len(task),
-        "labels_gold": gold,
-        "ratio": len(task) / bound,
-        "ratio_all": (len(task) + gold) / bound,
-        "covered": float(covered.mean()),
+        **labels_record(instance, relaxed, need, task, worker, gold, promise),
         "solved": solved,
-        "ratio_solved": len(task) / bound if solved else None,
-        "bound_reached": reached,
-        "ratio_reached": len(task) / reached if reached else None,
+        "ratio_solved": labels / bound if solved else None,
         "repair": repair,
-        "ratio_repaired": None if repair is None else (len(task) + repair) / bound,
-        "error": instance.error_of(weighted_majority(votes, weight, seed=own)),
+        "ratio_repaired": None if repair is None else (labels + repair) / bound,
+        "error": instance.vote_error(task, worker, used, own),
         "guarantee": promise.name,
-        "promise": promise.ratio if promise.holds else None,
-        "formula": _finite(promise.ratio),
-        "void": "; ".join(promise.failed),
     }
 
 
@@ -186,37 +185,19 @@ def _promise(
         known = "none" if POLICIES[params["policy"]].call.promise == "none" else "order only"
         return Guarantee(known, failed=(known,))
     assert policy.assigner.sampled is not None
-    m, random = len(instance.main), params["arrival"] in ("random", "iid")
+    given = sampling(instance, params, policy.assigner.sampled.least_quality_used)
+    random = params["arrival"] in ("random", "iid")
     beyond = () if random else ("order of arrival is not random",)
-    given = {
-        "epsilon": params["epsilon"], "delta": params["delta"],
-        "gamma": instance.preliminary / m, "n": instance.tasks, "m": m,
-        "least_quality": policy.assigner.sampled.least_quality_used,
-    }  # fmt: skip
     if params["information"] == "true":
-        found = theorem_2(**given)
-        return Guarantee(found.name, ratio=found.ratio, failed=(*found.failed, *beyond))
-    labels = np.maximum(np.bincount(task, minlength=instance.tasks), 1)
-    least = float(mean_qualities(instance.quality, relaxed.assignment).min())
-    found = theorem_5(
-        **given, gold=params["gold"], types=params["types"],
-        mean_quality_least=max(least, 1e-12),
-        mean_quality=instance.gathered(task, worker) / labels,
-    )  # fmt: skip
-    failed = (*found.failed, "run without the ε′ correction", *beyond)
-    return Guarantee(found.name, ratio=found.ratio, failed=failed)
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+        found = theorem_2(given)
+    else:
+        found = promised_5(instance, params, relaxed, given, task, worker)
+        beyond = ("run without the ε′ correction", *beyond)
+    return replace(found, failed=(*found.failed, *beyond))
 
 
 def best_policies(
-    table: pd.DataFrame,
-    by: Sequence[str],
-    *,
-    policies: Sequence[str] = ONLINE,
-    confidence: float = 0.95,
+    table: pd.DataFrame, by: Sequence[str], *, policies: Sequence[str] = ONLINE
 ) -> pd.DataFrame:
     """Name the best policy of every setting, by the least mean `ratio_repaired`.
 
@@ -240,73 +221,62 @@ def best_policies(
         compete.
     """
     rows = table[table["policy"].isin(policies)]
-    scores = means(rows, [*by, "policy"], "ratio_repaired")
-    for field in ("ratio", "covered"):
-        one = means(rows, [*by, "policy"], field).rename(columns={"mean": field})
-        scores = scores.merge(one[[*by, "policy", field]], on=[*by, "policy"])
+    scores = summarise(
+        rows,
+        [*by, "policy"],
+        {**{name: ("ratio_repaired", name) for name in ("mean", "se", "failed")},
+         "ratio": ("ratio", "mean"), "covered": ("covered", "mean")},
+    )  # fmt: skip
     found = []
-    groups = scores.groupby(list(by), sort=False, dropna=False) if by else [((), scores)]
-    for where, own in groups:
-        names = dict(zip(by, where if isinstance(where, tuple) else (where,), strict=True))
+    for where, own in scores.groupby(list(by), sort=False) if by else [((), scores)]:
+        names = dict(zip(by, where, strict=True))
         ranked = own[own["failed"] == 0].sort_values("mean", kind="stable")
+        tied = ranked["mean"] <= ranked["mean"].min() + TIED
+        best, others = ranked[tied], ranked[~tied]
         covering = own[own["covered"] >= ENOUGH].sort_values("ratio", kind="stable")
-        line: dict[str, object] = {
-            **names, "best": "none", "alike": "", "score": math.nan, "score_se": math.nan,
-            "runner_up": "none", "behind": math.nan, "behind_low": math.nan,
-            "behind_high": math.nan, "told_apart": False,
-            "covering": covering["policy"].iloc[0] if len(covering) else "none",
-            "covering_ratio": covering["ratio"].iloc[0] if len(covering) else math.nan,
-        }  # fmt: skip
-        if len(ranked):
-            first = ranked.iloc[0]
-            tied = ranked["mean"] <= first["mean"] + TIED
-            line |= {
-                "best": first["policy"], "alike": ", ".join(ranked[tied]["policy"].iloc[1:]),
-                "score": first["mean"], "score_se": first["se"],
-            }  # fmt: skip
-            ranked = ranked[~tied]
-        if len(ranked):
-            second = ranked.iloc[0]["policy"]
-            pair = rows[rows["policy"].isin([line["best"], second])]
-            for name, value in names.items():
-                pair = pair[pair[name] == value]
+        first, second = _first(best, "policy", "none"), _first(others, "policy", "none")
+        gap = pd.Series(math.nan, index=["mean", "low", "high"])
+        if len(others):
+            pair = along(rows[rows["policy"].isin([first, second])], names)
             gap = paired_differences(
-                pair, pair=_pairs(pair), method="policy", reference=line["best"],
-                value="ratio_repaired", confidence=confidence,
+                pair, method="policy", reference=first, value="ratio_repaired"
             ).iloc[0]  # fmt: skip
-            line |= {
-                "runner_up": second, "behind": gap["mean"], "behind_low": gap["low"],
-                "behind_high": gap["high"], "told_apart": bool(gap["low"] > 0),
-            }  # fmt: skip
-        found.append(line)
+        found.append({
+            **names, "best": first, "alike": ", ".join(best["policy"].iloc[1:]),
+            "score": _first(best, "mean"), "score_se": _first(best, "se"), "runner_up": second,
+            "behind": gap["mean"], "behind_low": gap["low"], "behind_high": gap["high"],
+            "told_apart": bool(gap["low"] > 0), "covering": _first(covering, "policy", "none"),
+            "covering_ratio": _first(covering, "ratio"),
+        })  # fmt: skip
     return pd.DataFrame(found)
 
 
-def _pairs(table: pd.DataFrame) -> list[str]:
-    return [one for one in ("seed", "repetition") if one in table]
+def _first(rows: pd.DataFrame, column: str, missing: Any = math.nan) -> Any:
+    return rows[column].iloc[0] if len(rows) else missing
 
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """The best policy of each setting, all measures, and what is promised beside them."""
     ok = measured(table, "ratio")
-    if ok.empty:
-        return Analysis(findings=(ended(table),))
-    ok = ok.assign(_place=ok["policy"].map({name: at for at, name in enumerate(POLICIES)}))
-    ok = ok.sort_values(["_place", "repetition"], kind="stable").drop(columns="_place")
-    varied = [name for name in SETTINGS if len(ok[name].unique()) > 1]
-    base = {name: _base(ok, name) for name in SETTINGS}
+    ok = in_order(ok, {"policy": ORDERS["policy"], "repetition": None})
+    varied = [name for name in SETTINGS if varies(ok, name)]
+    defaults = {name: known.default for name, known in STUDY.parameters.items()}
+    base = base_point(ok, SETTINGS, defaults)
     best = best_policies(ok, varied)
     tables = {
         "Best policy of each setting: least labels, repair included, over the proven bound": best,
         "Guarantees beside measured ratios": _guarantees(ok),
     }
     charts = []
-    for name, label in LABELS.items():
-        rows = _along(ok, base, name)
+    for name in SWEPT:
+        rows = in_order(
+            along(ok, base, name, "information"),
+            {key: ORDERS.get(key) for key in ("information", "policy", name, "repetition")},
+        )
         if name == "gold":
             rows = rows[rows["information"] == "estimated"]
-        if name != "information" and len(rows[name].unique()) > 1:
-            tables[f"Along {label}"] = _summary(rows, [name])
+        if varies(rows, name):
+            tables[f"Along {LABELS[name]}"] = _summary(rows, [name])
             charts += _charts(rows, name)
     tables["Every setting"] = _summary(ok, varied)
     return Analysis(
@@ -321,150 +291,106 @@ def analyse(table: pd.DataFrame) -> Analysis:
         ),
         tables=tables,
         charts=tuple(charts),
-    )  # fmt: skip
-
-
-def _base(ok: pd.DataFrame, name: str) -> Scalar:
-    """The default where it was run, else the most frequent value."""
-    default = STUDY.parameters[name].default
-    return default if (ok[name] == default).any() else ok[name].mode().iloc[0]
-
-
-def _along(ok: pd.DataFrame, base: dict[str, Scalar], name: str) -> pd.DataFrame:
-    """Trials at the base point in all but one parameter and the information, in its order."""
-    rows = ok
-    for other in SETTINGS:
-        if other not in (name, "information"):
-            rows = rows[rows[other] == base[other]]
-    order = {"arrival": ARRIVALS, "crowd": CROWDS}.get(name)
-    place = rows[name].map({one: at for at, one in enumerate(order)}) if order else rows[name]
-    policy = rows["policy"].map({one: at for at, one in enumerate(POLICIES)})
-    told = rows["information"].map({one: at for at, one in enumerate(INFORMATION)})
-    return rows.assign(_told=told, _policy=policy, _at=place).sort_values(
-        ["_told", "_policy", "_at", "repetition"], kind="stable"
     )
 
 
 def _summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Means and standard errors of the measures, by information, parameter and policy."""
     keys = list(dict.fromkeys(["information", *by, "policy"]))
-    found = rows.groupby(keys, as_index=False, sort=False).agg(
-        trials=("ratio", "size"), solved=("solved", "mean"), worst=("ratio_repaired", "max")
+    counts = {
+        "trials": ("ratio", "size"),
+        "solved": ("solved", "mean"),
+        "worst": ("ratio_repaired", "max"),
+    }
+    fields = means_of(
+        "ratio", "covered", "ratio_reached", "ratio_repaired", "ratio_solved", "ratio_all", "error"
     )
-    found["solved"] = found["solved"].astype(float)
-    fields = ("ratio", "covered", "ratio_reached", "ratio_repaired", "ratio_solved", "ratio_all")
-    for field in (*fields, "error"):
-        one = means(rows, keys, field).rename(columns={"mean": field, "se": f"{field}_se"})
-        found = found.merge(one[[*keys, field, f"{field}_se"]], on=keys)
-    return found
+    return summarise(rows, keys, {**counts, **fields})
 
 
 def _guarantees(ok: pd.DataFrame) -> pd.DataFrame:
     """By policy, information and order: what is promised, and what was measured."""
-    keys = ["policy", "information", "arrival"]
-    order = {name: at for at, name in enumerate(ARRIVALS)}
-    found = (
-        ok.assign(
-            kept=(ok["ratio"] <= ok["promise"].astype(float)).where(ok["promise"].notna()),
-            _at=ok["arrival"].map(order),
-            _told=ok["information"].map({one: at for at, one in enumerate(INFORMATION)}),
-        )
-        .groupby(["policy", "_told", "_at", *keys[1:], "guarantee"], as_index=False, sort=False)
-        .agg(
-            trials=("ratio", "size"), holds=("promise", "count"), kept=("kept", "sum"),
-            promise=("promise", "median"), formula_median=("formula", "median"),
-            ratio=("ratio", "mean"), worst_ratio=("ratio", "max"), covered=("covered", "mean"),
-            ratio_repaired=("ratio_repaired", "mean"),
-        )
+    promise = ok["promise"].astype(float)
+    rows = ok.assign(kept=(ok["ratio"] <= promise).where(promise.notna()))
+    keys = ("policy", "information", "arrival")
+    found = summarise(
+        in_order(rows, {key: ORDERS[key] for key in keys}),
+        [*keys, "guarantee"],
+        {"trials": ("ratio", "size"), "holds": ("promise", "count"), "kept": ("kept", "sum"),
+         "promise": ("promise", "median"), "formula_median": ("formula", "median"),
+         "ratio": ("ratio", "mean"), "worst_ratio": ("ratio", "max"),
+         "covered": ("covered", "mean"), "ratio_repaired": ("ratio_repaired", "mean")},
     )  # fmt: skip
-    found["_policy"] = found["policy"].map({one: at for at, one in enumerate(POLICIES)})
-    found = found.sort_values(["_policy", "_told", "_at"], kind="stable", ignore_index=True)
-    found["stated"] = found["policy"].map({name: POLICIES[name].call.promise for name in POLICIES})
-    found["needs"] = found["policy"].map({name: POLICIES[name].call.needs for name in POLICIES})
-    return found.drop(columns=["_told", "_at", "_policy"])
+    kinds = [POLICIES[name].call for name in found["policy"]]
+    return found.assign(
+        stated=[kind.promise for kind in kinds], needs=[kind.needs for kind in kinds]
+    )
 
 
 def _charts(rows: pd.DataFrame, name: str) -> list[Chart]:
-    told = rows["information"].map({"true": "true skills", "estimated": "estimated skills"})
-    rows = rows.assign(panel=told)
-    words = name in ("arrival", "crowd")
-    charts = []
-    for field, stem, text, label in (
-        ("ratio_repaired", "repaired", "Labels bought, and those it would take workers drawn at "
-         "random to cover what is left short, over the proven bound", "labels / proven bound"),
-        ("covered", "covered", "Share of tasks whose labels gather the required quality",
-         "share of tasks"),
-    ):  # fmt: skip
-        data = means(rows, ["panel", "policy", name], field)
-        if stem == "covered":  # a share; Student's interval does not know
-            data = data.assign(low=data["low"].clip(0, 1), high=data["high"].clip(0, 1))
-        least, most = int(data["n"].min()), int(data["n"].max())
-        trials = f"{least}" if least == most else f"{least} to {most}"
-        charts.append(
-            Chart(
-                f"{stem}-{name}",
-                f"{text}, along {LABELS[name]}. Hindsight has the true skills. Means over "
-                f"{trials} trials a mark; bars are 95 % intervals of the mean.",
-                data,
-                name,
-                "mean",
-                LABELS[name],
-                label,
-                series="policy",
-                panel="panel",
-                low="low",
-                high="high",
-                kind="points" if words else "line",
-                log_x=not words,
-                log_y=stem == "repaired" and bool(data["mean"].max() > 3),
-                references=((1.0, "proven bound"),) if stem == "repaired" else (),
-            )
-        )
-    return charts
+    told = {"true": "true skills", "estimated": "estimated skills"}
+    rows = rows.assign(panel=rows["information"].map(told))
+    words, keys = name in ORDERS, ["panel", "policy", name]
+    where = f"along {LABELS[name]}. Hindsight has the true skills."
+    style = {
+        "series": "policy", "panel": "panel", "kind": "points" if words else "line",
+        "log_x": not words,
+    }  # fmt: skip
+    repaired, covered = (means(rows, keys, field) for field in ("ratio_repaired", "covered"))
+    # Covered is a share; Student's interval does not know.
+    covered[["low", "high"]] = covered[["low", "high"]].clip(0, 1)
+    return [
+        mean_chart(
+            f"repaired-{name}",
+            "Labels bought, and those it would take workers drawn at random to cover what is left "
+            f"short, over the proven bound, {where}",
+            repaired,
+            name,
+            (LABELS[name], "labels / proven bound"),
+            **style,
+            log_y=bool(repaired["mean"].max() > 3),
+            references=((1.0, "proven bound"),),
+        ),
+        mean_chart(
+            f"covered-{name}",
+            f"Share of tasks whose labels gather the required quality, {where}",
+            covered,
+            name,
+            (LABELS[name], "share of tasks"),
+            **style,
+        ),
+    ]
 
 
 def _best_sentences(best: pd.DataFrame, varied: Sequence[str]) -> list[str]:
     said = []
     for row in best.to_dict("records"):
         where = ", ".join(f"{name} {row[name]}" for name in varied) or "the one setting"
-        if row["best"] == "none":
-            said.append(f"{where}: no policy could be repaired in every trial.")
-            continue
-        alike = f" (and {row['alike']}, equal)" if row["alike"] else ""
-        text = f"{where}: {row['best']}{alike}, {plus_minus(row['score'], row['score_se'])}"
+        text = "no policy could be repaired in every trial"
+        if row["best"] != "none":
+            text = "{best}" + " (and {alike}, equal)" * bool(row["alike"]) + ", {score:±3}"
         if row["runner_up"] != "none":
-            interval = f"{row['behind_low']:.3f} to {row['behind_high']:.3f}"
-            text += (
-                f", before {row['runner_up']} by {row['behind']:.3f} ({interval})"
-                if row["told_apart"]
-                else f", not told apart from {row['runner_up']} ({interval})"
-            )
-        if row["covering"] not in ("none", row["best"]):
-            text += (
-                f"; of those that cover {100 * ENOUGH:.0f} %, {row['covering']} buys the fewest, "
-                f"{row['covering_ratio']:.3f}"
-            )
-        said.append(text + ".")
+            apart = ", before {runner_up} by {behind:.3f}", ", not told apart from {runner_up}"
+            text += apart[not row["told_apart"]] + " ({behind_low:.3f} to {behind_high:.3f})"
+        if row["best"] != "none" and row["covering"] not in ("none", row["best"]):
+            text += "; of those that cover {enough:0 %}, {covering} buys the fewest, "
+            text += "{covering_ratio:.3f}"
+        said.append(fill("{where}: " + text + ".", {**row, "where": where, "enough": ENOUGH}))
     return said
 
 
 def _tally(best: pd.DataFrame) -> str:
     """How often each policy is best, alone or beside equals, and how often told apart."""
     winners = [
-        [row["best"], *(row["alike"].split(", ") if row["alike"] else [])]
-        for row in best.to_dict("records")
+        [row["best"], *filter(None, row["alike"].split(", "))] for row in best.to_dict("records")
     ]
-    everyone = list(dict.fromkeys(name for one in winners for name in one))
-    counts = {name: sum(name in one for one in winners) for name in everyone}
-    apart = {
-        name: int((best["told_apart"] & (best["alike"] == "") & (best["best"] == name)).sum())
-        for name in everyone
-    }
-    listed = ", ".join(
-        f"{name} in {counts[name]} ({apart[name]} alone and told apart)"
-        for name in sorted(everyone, key=lambda one: -counts[one])
+    counts = Counter(name for equals in winners for name in equals)
+    apart = Counter(best["best"][best["told_apart"] & (best["alike"] == "")])
+    each = ", ".join(
+        f"{name} in {count} ({apart[name]} alone and told apart)"
+        for name, count in counts.most_common()
     )
-    return f"Best in {len(best)} settings, equals counted for each: {listed}."
+    return f"Best in {len(best)} settings, equals counted for each: {each}."
 
 
 _BOTH: Block = {"policy": list(ONLINE), "information": list(INFORMATION)}
@@ -488,28 +414,7 @@ STUDY = Study(
             str, "true", "skills that a policy is told: true ones, or from gold tasks",
             choices=INFORMATION, paired=True,
         ),
-        "tasks": Parameter(int, 1000, "n", least=1, most=100_000),
-        "workers": Parameter(int, 300, "m, without preliminary workers", least=2, most=100_000),
-        "capacity": Parameter(int, 200, "M, the most tasks a worker takes", least=1),
-        "types": Parameter(int, 3, "T, task types", least=1, most=50),
-        "crowd": Parameter(
-            str, "spread",
-            "skills spread over [0.5, 1]; 0.9 at one type and 0.5 at others; half 0.9, half 0.5; "
-            "all 0.9",
-            choices=CROWDS,
-        ),
-        "gamma": Parameter(float, 0.3, "γ, sampled workers for each worker", least=1e-6, most=10),
-        "epsilon": Parameter(
-            float, 0.05, "ε, error asked for", least=1e-300, most=0.999, paired=True
-        ),
-        "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1, paired=True),
-        "arrival": Parameter(
-            str, "random", "order of arrival of sampled and main workers", choices=ARRIVALS,
-            paired=True,
-        ),
-        "delta": Parameter(
-            float, 0.05, "δ of the theorems", least=1e-12, most=0.499, paired=True
-        ),
+        **ARRIVING,
     },
     sizes={
         "smoke": Size(

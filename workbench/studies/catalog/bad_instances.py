@@ -37,9 +37,8 @@ from workbench.base.errors import InputError
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
-from workbench.studies.measures import ended, measured
+from workbench.studies.measures import ended, fill, in_order, measured, summarise
 from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
 AIMS = ("labels", "cover")
@@ -106,7 +105,7 @@ class Small:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PolicyScore:
     """What a policy did on an instance, in the mean over its orders.
 
     Attributes
@@ -132,7 +131,7 @@ class Outcome:
 
 def replay(
     small: Small, policy: str, order: str, seed: int, *, aim: str = "labels", at_least: float = -1.0
-) -> Outcome | None:
+) -> PolicyScore | None:
     """Measure a policy on an instance; None where the main workers cannot cover every task.
 
     Parameters
@@ -162,10 +161,10 @@ def replay(
     return _outcome(played, [one.objective or math.nan for one in exact])
 
 
-def _outcome(played: Sequence[tuple[int, float]], optima: Sequence[float]) -> Outcome:
+def _outcome(played: Sequence[tuple[int, float]], optima: Sequence[float]) -> PolicyScore:
     ratios = [labels / optimum for (labels, _), optimum in zip(played, optima, strict=True)]
     covered = [share for _, share in played]
-    return Outcome(float(np.mean(ratios)), float(np.mean(covered)), float(np.mean(optima)))
+    return PolicyScore(float(np.mean(ratios)), float(np.mean(covered)), float(np.mean(optima)))
 
 
 def _played(small: Small, policy: str, seed: int) -> tuple[int, float]:
@@ -241,7 +240,7 @@ def search(
     sample: int,
     evaluations: int,
     seed: int,
-) -> tuple[Small, Outcome, int] | None:
+) -> tuple[Small, PolicyScore, int] | None:
     """Hill climbing with restarts; None where no instance drawn could be covered.
 
     Returns
@@ -251,7 +250,7 @@ def search(
         the same seed gives the same outcome.
     """
     rng = np.random.Generator(np.random.PCG64([seed, 1]))
-    worst: tuple[Small, Outcome, int] | None = None
+    worst: tuple[Small, PolicyScore, int] | None = None
     here: tuple[Small, float] | None = None
     idle = 0
     for at in range(evaluations):
@@ -302,39 +301,35 @@ def analyse(table: pd.DataFrame) -> Analysis:
     ok = measured(table, "score")
     if ok.empty:
         return Analysis(findings=(ended(table),))
-    keys = ["aim", "order", "policy"]
-    place = [
-        {name: at for at, name in enumerate(names)} for names in (AIMS, ORDERS, tuple(POLICIES))
-    ]
-    ok = ok.assign(
-        **{f"_{key}": ok[key].map(at) for key, at in zip(keys, place, strict=True)}
-    ).sort_values([*(f"_{key}" for key in keys), "repetition"], kind="stable")
+    orders = {"aim": AIMS, "order": ORDERS, "policy": tuple(POLICIES)}
+    keys, ok = list(orders), in_order(ok, {**orders, "repetition": None})
     worst = ok.loc[ok.groupby(keys, sort=False)["score"].idxmax()]
-    shown = worst[[*keys, "score", "ratio", "covered", "optimum", "replay_seed", "instance"]]
-    spread = means(ok, keys, "score")
-    shown = shown.merge(spread[[*keys, "mean", "se", "n"]], on=keys).rename(
-        columns={"mean": "mean_score", "se": "mean_se", "n": "searches"}
-    )
-    columns = [*keys, "searches", "score", "mean_score", "mean_se", "ratio", "covered", "optimum"]
-    sentences = []
-    for row in shown.to_dict("records"):
-        who = f"{str(row['policy']).capitalize()}, {row['order']} order"
-        if row["aim"] == "cover":
-            text = f"{who}: at worst {100 * row['covered']:.0f} % of the tasks covered"
-        elif row["covered"] == 1:
-            text = f"{who}: at worst {row['ratio']:.2f} times the optimum with every task covered"
-        else:
-            text = f"{who}: no instance on which every task was covered"
-        sentences.append(f"{text} ({row['searches']} searches).")
+    means = {"searches": "count", "mean_score": "mean", "mean_se": "se"}
+    spread = summarise(ok, keys, {name: ("score", what) for name, what in means.items()})
+    measures = ["score", "ratio", "covered", "optimum", "replay_seed", "instance"]
+    shown = worst[[*keys, *measures]].merge(spread, on=keys)
+    said = [
+        "no instance on which every task was covered",
+        "at worst {ratio:.2f} times the optimum with every task covered",
+        "at worst {covered:0 %} of the tasks covered",
+    ]
     return Analysis(
         findings=(
             ended(table),
             "Found by search: a policy's worst case is at least as bad, and may be worse.",
-            *sentences,
+            *(
+                fill(
+                    "{policy:cap}, {order} order: "
+                    + said[2 if row["aim"] == "cover" else row["covered"] == 1]
+                    + " ({searches} searches).",
+                    row,
+                )
+                for row in shown.to_dict("records")
+            ),
         ),
         tables={
             "Worst instance found for each policy (score: ratio, or share left short)": shown[
-                columns
+                [*keys, "searches", "score", "mean_score", "mean_se", "ratio", "covered", "optimum"]
             ],
             "The instances": shown[[*keys, "replay_seed", "instance"]],
         },

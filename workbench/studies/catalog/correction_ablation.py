@@ -17,17 +17,27 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.2, Theorems 3 to 5.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import requirement
 from workbench.assignment.correction import corrected_epsilon
+from workbench.assignment.policies import COVERED
 from workbench.assignment.theorems import mean_qualities
 from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.population import spammer_hammer, uniform_range
-from workbench.studies.catalog._adaptive import COVERED, Instance, relaxation
-from workbench.studies.measures import ended, listed, measured, plus_minus
+from workbench.studies.catalog.assignment_trials import ARRIVING, Instance, relaxation
+from workbench.studies.measures import (
+    ended,
+    ended_well,
+    fill,
+    in_order,
+    means_of,
+    sentences,
+    summarise,
+)
 from workbench.studies.study import (
     Analysis,
     Chart,
@@ -38,7 +48,6 @@ from workbench.studies.study import (
     Size,
     Study,
 )
-from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
 CORRECTIONS = ("none", "paper", "user")
@@ -81,7 +90,7 @@ def trial(params: Params, streams: Streams) -> Record:
         "labels_task": result.labels_task,
         "labels_gold": result.labels_gold,
         "labels_per_task": result.labels_task / instance.tasks,
-        "error": instance.adaptive_error(result, own),
+        "error": instance.vote_error(result.task, result.worker, result.skill, own),
         "covered": float(np.mean(gathered >= need * COVERED)),
         "covered_corrected": float(np.mean(gathered >= float(requirement(used)) * COVERED)),
     }
@@ -117,44 +126,29 @@ def _radius(params: Params, instance: Instance) -> float | None:
 
 def analyse(table: pd.DataFrame) -> Analysis:
     """Labels, error and cover with each choice of t."""
-    ok = table[table["status"].astype(str) == "ok"]
-    if ok.empty:
-        return Analysis(findings=(ended(table),))
-    ok = ok.assign(t=ok["radius"].where(ok["correction"] == "user", np.nan))
-    found = _points(ok)
+    ok = ended_well(table)
+    ok = ok.assign(t=ok["radius"].where(ok["correction"] == "user"))
+    orders = {"crowd": None, "correction": CORRECTIONS, "gold": None, "t": None}
+    found = summarise(
+        in_order(ok, orders),
+        list(orders),
+        {
+            "trials": ("share", "size"),
+            "void": ("void", lambda reasons: int(reasons.fillna("").ne("").sum())),
+            "radius_used": ("radius_used", "mean"),
+            "share": ("share", "mean"),
+            **means_of("labels_per_task", "error", "covered", "covered_corrected", ends=True),
+        },
+    ).drop(columns="t")
     return Analysis(
         findings=(ended(table), *_void_sentences(ok), *_user_sentences(found)),
-        tables={
-            "Labels on real tasks, error and cover; void: no ε′ below 1 exists": found,
-        },
+        tables={"Labels on real tasks, error and cover; void: no ε′ below 1 exists": found},
         charts=tuple(_charts(found)),
     )
 
 
-def _points(ok: pd.DataFrame) -> pd.DataFrame:
-    by = ["crowd", "correction", "gold", "t"]
-    rows = ok.assign(
-        correction=pd.Categorical(ok["correction"], CORRECTIONS, ordered=True)
-    ).sort_values(by, kind="stable")
-    rows["correction"] = rows["correction"].astype(str)
-    rows["t"] = rows["t"].fillna(-1.0)  # a group of its own
-    found = rows.groupby(by, as_index=False, sort=False).agg(
-        trials=("share", "size"), void=("void", lambda one: int(one.fillna("").ne("").sum())),
-        radius_used=("radius_used", "mean"), share=("share", "mean"),
-    )  # fmt: skip
-    for field in ("labels_per_task", "error", "covered", "covered_corrected"):
-        values = measured(rows, field)
-        one = means(values, by, field).rename(
-            columns={"mean": field, "se": f"{field}_se", "low": f"{field}_low",
-                     "high": f"{field}_high"}
-        )  # fmt: skip
-        keep = [*by, field, f"{field}_se", f"{field}_low", f"{field}_high"]
-        found = found.merge(one[keep], on=by, how="left")
-    return found.drop(columns="t")
-
-
 def _charts(found: pd.DataFrame) -> list[Chart]:
-    drawn = found.dropna(subset="error").assign(series=lambda one: one["correction"].map(NAMES))
+    drawn = found.dropna(subset="error").assign(series=lambda rows: rows["correction"].map(NAMES))
     return [
         Chart(
             f"correction-{crowd}",
@@ -173,40 +167,40 @@ def _charts(found: pd.DataFrame) -> list[Chart]:
 
 
 def _void_sentences(ok: pd.DataFrame) -> list[str]:
-    paper = ok[ok["correction"] == "paper"]
-    sentences = []
-    for crowd, rows in paper.groupby("crowd", sort=True):
+    said = []
+    for crowd, rows in ok[ok["correction"] == "paper"].groupby("crowd", sort=True):
         void = rows["void"].fillna("").ne("")
-        golds = sorted(rows.loc[void, "gold"].unique())
-        text = f"The paper's t, {CROWDS[str(crowd)]}: void in {int(void.sum()):,} of {len(rows):,}"
-        text += f" trials (s = {listed(golds)})." if golds else " trials."
         few = rows[rows["gold"] == rows["gold"].min()]
-        sentences.append(
-            f"{text} With s = {few['gold'].iloc[0]:g}, t = {few['radius_used'].mean():.3f}, where "
-            f"t must be below q̄*_min/4 = {few['mean_quality_least'].mean() / 4:.3f}."
+        numbers = {
+            "crowd": CROWDS[str(crowd)], "void": void.sum(), "trials": len(rows),
+            "golds": sorted(rows["gold"][void].unique()), "few": few["gold"].iloc[0],
+            "t": few["radius_used"].mean(), "most": few["mean_quality_least"].mean() / 4,
+        }  # fmt: skip
+        said.append(
+            fill(
+                "The paper's t, {crowd}: void in {void:,} of {trials:,} trials (s = {golds:list}). "
+                "With s = {few:g}, t = {t:.3f}, where t must be below q̄*_min/4 = {most:.3f}.",
+                numbers,
+            )
         )
-    return sentences
+    return said
 
 
 def _user_sentences(found: pd.DataFrame) -> list[str]:
-    sentences = []
+    said = []
     for crowd, rows in found.groupby("crowd", sort=True):
         own = rows[(rows["correction"] == "user") & rows["error"].notna()]
-        if own.empty:
-            continue
         gold = own["gold"].min()
         bare = rows[(rows["correction"] == "none") & (rows["gold"] == gold)]
         last = own[own["gold"] == gold].nlargest(1, "radius_used")
-        for name, one in (("no correction", bare), ("the largest t tried", last)):
-            sentences += [
-                f"{str(CROWDS[str(crowd)]).capitalize()}, s = {gold:g}, {name} "
-                f"(4t/q̄*_min = {row['share']:.2f}): "
-                f"{plus_minus(row['labels_per_task'], row['labels_per_task_se'], 2)} labels a "
-                f"task, {plus_minus(row['error'], row['error_se'])} wrong, "
-                f"{100 * row['covered']:.1f} % of the tasks covered at ε."
-                for row in one.to_dict("records")
-            ]
-    return sentences
+        for name, some in (("no correction", bare), ("the largest t tried", last)):
+            said += sentences(
+                "{crowd:cap}, s = {gold:g}, {name} (4t/q̄*_min = {share:.2f}): {labels_per_task:±2} "
+                "labels a task, {error:±3} wrong, {covered:1 %} of the tasks covered at ε.",
+                some.assign(crowd=CROWDS[str(crowd)]),
+                name=name,
+            )
+    return said
 
 
 _BOTH: list[Scalar] = list(CROWDS)
@@ -220,19 +214,13 @@ STUDY = Study(
         "crowd": Parameter(
             str, "two-types", ", or ".join(CROWDS.values()), choices=tuple(CROWDS)
         ),
-        "tasks": Parameter(int, 1000, "n", least=1, most=100_000),
-        "workers": Parameter(int, 300, "m, without preliminary workers", least=2, most=100_000),
-        "capacity": Parameter(int, 200, "M, the most tasks a worker takes", least=1),
-        "gamma": Parameter(float, 0.3, "γ, sampled workers for each worker", least=1e-6, most=10),
+        **{name: ARRIVING[name] for name in ("tasks", "workers", "capacity", "gamma")},
         "correction": Parameter(
             str, "none", "whose t makes ε′", choices=CORRECTIONS, paired=True
         ),
         "radius": Parameter(float, 0.01, "t of one's own", least=0, most=1, paired=True),
-        "epsilon": Parameter(
-            float, 0.15, "ε, error asked for", least=1e-300, most=0.999, paired=True
-        ),
-        "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1, paired=True),
-        "delta": Parameter(float, 0.05, "δ of Theorem 5", least=1e-12, most=0.499, paired=True),
+        "epsilon": replace(ARRIVING["epsilon"], default=0.15),
+        **{name: ARRIVING[name] for name in ("gold", "delta")},
     },
     sizes={
         "smoke": Size(

@@ -6,7 +6,6 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.2.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import vote_errors
@@ -15,16 +14,9 @@ from workbench.assignment.theorems import mean_qualities, theorem_3, theorem_4
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
-from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.study import (
-    Analysis,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-)
+from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 OFF = ("low", "high", "random")
@@ -100,30 +92,6 @@ def _errors(
     }
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Optimum of the approximated program beside the true one; errors beside the promise."""
-    ok = table[table["status"] == "ok"].assign(
-        ratio=lambda one: one["approximated"] / one["relaxed"]
-    )
-    summary = ok.groupby(["off", "share", "stands"], as_index=False).agg(
-        trials=("ratio", "size"), largest=("ratio", "max"), error_share=("error_share", "max")
-    )
-    return Analysis(
-        findings=(
-            f"Where t < q̄*_min/4 the approximated optimum is at most "
-            f"{ok.loc[ok['stands'].astype(bool), 'ratio'].max():.3f} of the true one.",
-        ),
-        tables={"Approximated optimum over the true one": summary},
-        charts=(
-            Chart(
-                "ratio", f"Largest optimum of the approximated program over the true one; "
-                f"{len(ok):,} trials.", summary, "share", "largest", "4t / q̄*_min",
-                "approximated / true optimum", series="off", references=((1.0, "promise"),),
-            ),
-        ),
-    )  # fmt: skip
-
-
 STUDY = Study(
     name="estimated-skills",
     title="The approximated program, skills off by at most t",
@@ -147,5 +115,20 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=Report(
+        caption="Approximated optimum over the true one",
+        derived={"ratio": lambda ok: ok["approximated"] / ok["relaxed"]},
+        table=Grouped(("off", "share", "stands"), {
+            "trials": ("ratio", "size"), "largest": ("ratio", "max"),
+            "error_share": ("error_share", "max"),
+        }),
+        finding="Where t < q̄*_min/4 the approximated optimum is at most {ratio:.3f} of the true "
+        "one.",
+        numbers=lambda ok, _: ok.loc[ok["stands"].astype(bool), ["ratio"]].max(),
+        charts=(
+            Drawn("ratio", "Largest optimum of the approximated program over the true one", "share",
+                  "largest", ("4t / q̄*_min", "approximated / true optimum"),
+                  {"series": "off", "references": ((1.0, "promise"),)}),
+        ),
+    ),
 )  # fmt: skip

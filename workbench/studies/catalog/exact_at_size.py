@@ -34,8 +34,8 @@ from workbench.base.seeds import generator
 from workbench.crowd.population import Crowd, from_table, uniform_range
 from workbench.crowd.simulate import task_types
 from workbench.solving import Solution, solve
-from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.measures import ended, measured
+from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.measures import ended, measured, sentences, summarise
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import wilson
 from workbench.studies.trials import Streams
@@ -114,60 +114,54 @@ def _gap_after(solution: Solution, seconds: float) -> float | None:
 def analyse(table: pd.DataFrame) -> Analysis:
     """Gaps by crowd, error and method; how many reach what the workbench promises."""
     ok = measured(table, "gap")
-    if ok.empty:
-        return Analysis(findings=(ended(table),))
     keys = ["crowd", "epsilon", "method"]
-    summary = ok.groupby(keys, as_index=False, sort=False).agg(
-        trials=("gap", "size"), gap_median=("gap", "median"), gap_worst=("gap", "max"),
-        certified_worst=("certified_gap", "max"), gap_20_median=("gap_20", "median"),
-        gap_20_worst=("gap_20", "max"), proven=("proven", "sum"),
-        seconds_median=("solve_seconds", "median"), seconds_worst=("solve_seconds", "max"),
-        mean_gap=("mean_gap", "mean"),
+    summary = summarise(
+        ok,
+        keys,
+        {"trials": ("gap", "size"), "gap_median": ("gap", "median"), "gap_worst": ("gap", "max"),
+         "certified_worst": ("certified_gap", "max"), "gap_20_median": ("gap_20", "median"),
+         "gap_20_worst": ("gap_20", "max"), "proven": ("proven", "sum"),
+         "seconds_median": ("solve_seconds", "median"), "seconds_worst": ("solve_seconds", "max"),
+         "mean_gap": ("mean_gap", "mean")},
     )  # fmt: skip
+    low, high = wilson(summary["proven"], summary["trials"])
+    medians = summarise(ok, keys, {"certified_median": ("certified_gap", "median")})
+    said = sentences(
+        "{method:cap}, crowd {crowd}, ε = {epsilon:g}: certified gap {certified_median:.3g} % in "
+        "the median, {certified_worst:.3g} % at worst of {trials} crowds; after {early:.0f} s "
+        "{gap_20_worst:.3g} % at worst; optimum proven from the data in {proven:.0f} (95 % "
+        "interval of the share {low:.2f} to {high:.2f}).",
+        summary.assign(certified_median=medians["certified_median"], low=low, high=high),
+        early=EARLY,
+    )
     return Analysis(
-        findings=(ended(table), *_sentences(ok)),
+        findings=(ended(table), *said),
         tables={
             "Gaps in percent of the cost, and seconds, by crowd, ε and method": summary,
             "Every trial": ok[["crowd", "epsilon", "method", "repetition", "lp_bound", *MEASURED]],
         },
-        charts=_charts(ok),
+        charts=_charts(ok[ok["crowd"] == "spread"]),
     )
 
 
-def _sentences(ok: pd.DataFrame) -> list[str]:
-    said = []
-    for (crowd, epsilon, method), rows in ok.groupby(["crowd", "epsilon", "method"], sort=False):
-        proven = int(rows["proven"].sum())
-        low, high = wilson(proven, len(rows))
-        gaps = rows["certified_gap"]
-        early = rows["gap_20"].max()
-        said.append(
-            f"{str(method).capitalize()}, crowd {crowd}, ε = {epsilon:g}: certified gap "
-            f"{gaps.median():.3g} % in the median, {gaps.max():.3g} % at worst of {len(rows)} "
-            f"crowds; after {EARLY:.0f} s {early:.3g} % at worst; optimum proven from the data in "
-            f"{proven} (95 % interval of the share {low:.2f} to {high:.2f})."
-        )
-    return said
-
-
-def _charts(ok: pd.DataFrame) -> tuple[Chart, ...]:
-    spread = ok[ok["crowd"] == "spread"]
-    data = spread.groupby(["method", "epsilon"], as_index=False, sort=False).agg(
-        median=("certified_gap", "median"), low=("certified_gap", "min"),
-        high=("certified_gap", "max"),
-    )  # fmt: skip
+def _charts(spread: pd.DataFrame) -> tuple[Chart, ...]:
+    gaps = {"median": "median", "low": "min", "high": "max"}
+    data = summarise(
+        spread,
+        ["method", "epsilon"],
+        {name: ("certified_gap", what) for name, what in gaps.items()},
+    )
     # A proven optimum has gap 0, which a logarithmic axis cannot show.
     floor = 1e-3
-    data[["median", "low", "high"]] = data[["median", "low", "high"]].clip(lower=floor)
-    return (
-        Chart(
-            "gap", "Certified gap at the time limit, many different qualities: medians, bars from "
-            f"least to most. Proven optima are drawn at {floor:g} %.",
-            data, "epsilon", "median", "error asked for, ε", "certified gap, % of the cost",
-            series="method", low="low", high="high", log_x=True, log_y=True,
-            references=((0.05, "0.05 %"),),
-        ),
-    ) if len(data) and math.isfinite(data["median"].max()) else ()  # fmt: skip
+    data[list(gaps)] = data[list(gaps)].clip(lower=floor)
+    chart = Chart(
+        "gap", "Certified gap at the time limit, many different qualities: medians, bars from "
+        f"least to most. Proven optima are drawn at {floor:g} %.",
+        data, "epsilon", "median", "error asked for, ε", "certified gap, % of the cost",
+        series="method", low="low", high="high", log_x=True, log_y=True,
+        references=((0.05, "0.05 %"),),
+    )  # fmt: skip
+    return (chart,) if math.isfinite(data["median"].max()) else ()
 
 
 _SPREAD: Block = {"crowd": ["spread"], "epsilon": [0.1, 0.01, 0.001]}

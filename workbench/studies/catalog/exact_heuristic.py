@@ -26,12 +26,14 @@ Source: Ho, Jabbari, Vaughan (2013), Sections 4.2, 4.3 and 5; Dolan, Moré (2002
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
+from workbench.assignment.policies import COVERED
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.base.arrays import BoolArray, FloatArray
@@ -41,8 +43,16 @@ from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import estimate_skills, quality
 from workbench.solving import Solution, Termination, solve
 from workbench.solving.feasibility import rounded
-from workbench.studies.catalog._adaptive import COVERED, relaxation
-from workbench.studies.measures import ended, plus_minus
+from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.measures import (
+    ended,
+    ended_well,
+    fill,
+    in_order,
+    mean_chart,
+    means_of,
+    summarise,
+)
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -177,12 +187,19 @@ def analyse(table: pd.DataFrame) -> Analysis:
     return Analysis(
         findings=(ended(table), *_sentences(exact, ratios)),
         tables={
-            "The integer program: how much is proven": _proven(exact),
+            "The integer program: how much is proven": summarise(
+                exact,
+                ["kind", "size"],
+                {"trials": ("proven", "size"), "proven": ("proven", "sum"),
+                 "gap_mean": ("gap", "mean"), "gap_most": ("gap", "max"),
+                 "best_above_lp": ("above_lp", "mean"),
+                 "seconds_median": ("method_seconds", "median")},
+            ),
             "Labels over the optimum (between its best known value and its proven bound), "
             "and cover": ratios,
         },
-        charts=(_gap_chart(rows), _profile_chart(rows), _seconds_chart(rows)),
-    )
+        charts=_charts(rows),
+    )  # fmt: skip
 
 
 _KEYS = ["types", "tasks", "workers", "capacity", "need"]
@@ -190,142 +207,142 @@ _KEYS = ["types", "tasks", "workers", "capacity", "need"]
 
 def _compared(table: pd.DataFrame) -> pd.DataFrame:
     """Ok trials with their size's name, and the exact trial's bounds on the same instance."""
-    ok = table[table["status"].astype(str) == "ok"].copy()
+    ok = ended_well(table)
     if ok.empty or "best" not in ok:
         return ok.iloc[:0]
-    for name in ("best", "proven_bound", "labels", "covered"):
-        ok[name] = ok[name].astype(float)
-    ok["proven"] = ok["proven"].eq(True)
-    exact = ok.loc[ok["method"] == "exact", [*_KEYS, "repetition", "best", "proven_bound"]]
-    ok = ok.merge(
-        exact.rename(columns={"best": "upper", "proven_bound": "lower"}),
-        on=[*_KEYS, "repetition"], how="left",
-    )  # fmt: skip
-    ok["lower"] = ok["lower"].fillna(ok["lp_bound"])
-    ok["cost"] = ok["labels"].fillna(ok["best"])
-    ok["feasible"] = (ok["method"] == "exact") | ok["covered"].ge(COVERED)
-    ok["kind"] = np.where(ok["types"] == 0, "each pair its own skill", "skills by task type")
-    ok["size"] = ok["tasks"].astype(str) + " × " + ok["workers"].astype(str)
-    ok["pairs"] = ok["tasks"] * ok["workers"]
-    order = {name: at for at, name in enumerate(METHODS)}
-    return ok.assign(_order=ok["method"].map(order)).sort_values(
-        ["_order", "types", "pairs", "repetition"], kind="stable", ignore_index=True
+    ok = ok.assign(
+        **ok[["best", "proven_bound", "labels", "covered"]].astype(float),
+        proven=ok["proven"].eq(True),
     )
-
-
-def _proven(exact: pd.DataFrame) -> pd.DataFrame:
-    return (
-        exact.assign(gap=(exact["best"] - exact["proven_bound"]) / exact["best"],
-                     above_lp=exact["best"] / exact["lp_bound"] - 1)
-        .groupby(["kind", "size"], as_index=False, sort=False)
-        .agg(trials=("proven", "size"), proven=("proven", "sum"), gap_mean=("gap", "mean"),
-             gap_most=("gap", "max"), best_above_lp=("above_lp", "mean"),
-             seconds_median=("method_seconds", "median"))
+    exact = ok.loc[ok["method"] == "exact", [*_KEYS, "repetition", "best", "proven_bound"]]
+    bounds = exact.rename(columns={"best": "upper", "proven_bound": "lower"})
+    ok = ok.merge(bounds, on=[*_KEYS, "repetition"], how="left")
+    cost, lower = ok["labels"].fillna(ok["best"]), ok["lower"].fillna(ok["lp_bound"])
+    ok = ok.assign(
+        cost=cost, least=cost / ok["upper"], most=cost / lower, above=cost / ok["lp_bound"],
+        gap=(ok["best"] - ok["proven_bound"]) / ok["best"],
+        above_lp=ok["best"] / ok["lp_bound"] - 1,
+        feasible=(ok["method"] == "exact") | ok["covered"].ge(COVERED),
+        kind=np.where(ok["types"] == 0, "each pair its own skill", "skills by task type"),
+        size=ok["tasks"].astype(str) + " × " + ok["workers"].astype(str),
+        pairs=ok["tasks"] * ok["workers"],
     )  # fmt: skip
+    orders = {"method": METHODS, "types": None, "pairs": None, "repetition": None}
+    return in_order(ok, orders).reset_index(drop=True)
 
 
 def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
     """Means of cost/best and cost/bound: the ratio to the optimum lies between."""
-    given = rows.assign(
-        least=rows["cost"] / rows["upper"], most=rows["cost"] / rows["lower"],
-        covered=rows["covered"].where(rows["method"] != "exact", 1.0),
-    )  # fmt: skip
-    keys = ["method", "kind"]
-    found = given.groupby(keys, as_index=False, sort=False).agg(
-        trials=("cost", "size"), feasible=("feasible", "sum"), covered=("covered", "mean")
+    ratios = {f"ratio_{name}": rows[name] for name in ("least", "most")}
+    covered = rows["covered"].where(rows["method"] != "exact", 1.0)
+    return summarise(
+        rows.assign(covered=covered, **ratios),
+        ["method", "kind"],
+        {
+            "trials": ("cost", "size"),
+            "feasible": ("feasible", "sum"),
+            "covered": ("covered", "mean"),
+            **means_of(*ratios),
+        },
     )
-    for field in ("least", "most"):
-        one = means(given, keys, field).rename(
-            columns={"mean": f"ratio_{field}", "se": f"ratio_{field}_se"}
-        )
-        found = found.merge(one[[*keys, f"ratio_{field}", f"ratio_{field}_se"]], on=keys)
-    return found
 
 
 def _sentences(exact: pd.DataFrame, ratios: pd.DataFrame) -> list[str]:
-    sentences = []
+    said = []
     for kind, rows in exact.groupby("kind", sort=False):
-        full = rows.groupby("pairs")["proven"].all()
-        largest = full[full].index.max() if full.any() else None
-        size = rows.loc[rows["pairs"] == largest, "size"]
-        upto = f"; the largest size proven throughout is {size.iloc[0]}" if len(size) else ""
-        above = rows["best"] / rows["lp_bound"] - 1
-        sentences.append(
+        through = rows[rows.groupby("pairs")["proven"].transform("all")]
+        largest = through["size"][through["pairs"] == through["pairs"].max()]
+        upto = f"; the largest size proven throughout is {largest.iloc[0]}" if len(largest) else ""
+        said.append(
             f"Integer program, {kind}: proven in {int(rows['proven'].sum())} of {len(rows)} "
-            f"trials{upto}; the best solution is {100 * above.mean():.2f} % above the LP bound in "
-            "the mean."
+            f"trials{upto}; the best solution is {100 * rows['above_lp'].mean():.2f} % above the "
+            "LP bound in the mean."
         )
-    for row in ratios[ratios["method"] != "exact"].to_dict("records"):
-        between = plus_minus(row["ratio_least"], row["ratio_least_se"])
-        if row["ratio_most"] - row["ratio_least"] > 5e-4:
-            between += f" to {plus_minus(row['ratio_most'], row['ratio_most_se'])}"
-        sentences.append(
-            f"{str(row['method']).capitalize()}, {row['kind']}: {between} times the optimum's "
-            f"labels; {row['feasible']:,} of {row['trials']:,} results cover every task, "
-            f"{100 * row['covered']:.1f} % of the tasks in the mean."
+    others = ratios[ratios["method"] != "exact"]
+    wide = others["ratio_most"] - others["ratio_least"] > 5e-4
+    for row, open_ in zip(others.to_dict("records"), wide, strict=True):
+        said.append(
+            fill(
+                "{method:cap}, {kind}: {ratio_least:±3}"
+                + " to {ratio_most:±3}" * open_
+                + " times the optimum's labels; {feasible:,} of {trials:,} results cover every "
+                "task, {covered:1 %} of the tasks in the mean.",
+                row,
+            )
         )
-    return sentences
+    return said
 
 
-def _gap_chart(rows: pd.DataFrame) -> Chart:
-    given = rows.assign(above=rows["cost"] / rows["lp_bound"])
-    data = means(given, ["method", "kind", "pairs"], "above")
-    order = {name: at for at, name in enumerate(METHODS)}
-    data = data.sort_values(
-        ["method", "pairs"], kind="stable",
-        key=lambda one: one.map(order) if one.name == "method" else one,
-    )  # fmt: skip
-    return Chart(
-        "above-bound",
-        "Labels over the relaxation's certified bound, by size; results that leave tasks short "
-        f"are included (the table counts them). Means over {data['n'].min()} to {data['n'].max()} "
-        "trials a mark; bars are 95 % intervals of the mean.",
-        data, "pairs", "mean", "pairs of task and worker, n m", "labels / LP bound",
-        series="method", panel="kind", low="low", high="high", log_x=True,
-        references=((1.0, "LP bound"),),
-    )  # fmt: skip
-
-
-def _profile_chart(rows: pd.DataFrame) -> Chart:
-    """Dolan–Moré profile over instances; results that leave tasks short never count as solved."""
-    data = profile(rows.assign(cost=rows["cost"].where(rows["feasible"])))
-    return Chart(
-        "profile",
-        "Performance profile: share of instances in which a method covers every task with at most "
-        "so many times the fewest labels of any method. Methods that leave tasks short do not "
-        "count as having solved the instance.",
-        data, "ratio", "share", "labels / fewest labels of any method", "share of instances",
-        series="method", panel="kind", kind="step",
-    )  # fmt: skip
+def _charts(rows: pd.DataFrame) -> tuple[Chart, ...]:
+    keys = ["method", "kind", "pairs"]
+    shared: dict[str, Any] = {"series": "method", "panel": "kind"}
+    size = "pairs of task and worker, n m"
+    above = means(rows, keys, "above")
+    spread = {"median": "median", "low": "min", "high": "max"}
+    seconds = summarise(
+        rows, keys, {name: ("method_seconds", what) for name, what in spread.items()}
+    )
+    return (
+        mean_chart(
+            "above-bound",
+            "Labels over the relaxation's certified bound, by size; results that leave tasks short "
+            "are included (the table counts them).",
+            in_order(above, {"method": METHODS, "pairs": None}),
+            "pairs",
+            (size, "labels / LP bound"),
+            **shared,
+            log_x=True,
+            references=((1.0, "LP bound"),),
+        ),
+        Chart(
+            "profile",
+            "Performance profile: share of instances in which a method covers every task with at "
+            "most so many times the fewest labels of any method. Methods that leave tasks short do "
+            "not count as having solved the instance.",
+            profile(rows.assign(cost=rows["cost"].where(rows["feasible"]))),
+            "ratio",
+            "share",
+            "labels / fewest labels of any method",
+            "share of instances",
+            **shared,
+            kind="step",
+        ),
+        Chart(
+            "seconds",
+            "Seconds a method takes on one instance (solving the relaxation for the common bound "
+            "not counted): medians, bars from least to most. The integer program stops at its time "
+            "limit.",
+            seconds,
+            "pairs",
+            "median",
+            size,
+            "seconds",
+            **shared,
+            low="low",
+            high="high",
+            log_x=True,
+            log_y=True,
+        ),
+    )
 
 
 def profile(rows: pd.DataFrame) -> pd.DataFrame:
-    """Steps of the profile: `kind, method, ratio, share`, from ratio 1 to a common end."""
-    keys = [*_KEYS, "repetition"]
-    ratio = rows["cost"] / rows.groupby(keys)["cost"].transform("min")
-    given = rows.assign(ratio=ratio)
+    """Steps of the Dolan–Moré profile over instances, from ratio 1 to a common end.
+
+    Returns
+    -------
+    DataFrame
+        Columns `kind, method, ratio, share`. A row without a cost is an instance not solved.
+    """
+    ratio = rows["cost"] / rows.groupby([*_KEYS, "repetition"])["cost"].transform("min")
     end = max(1.05, 1.02 * float(ratio.quantile(0.98)))
     steps = []
-    for (kind, method), group in given.groupby(["kind", "method"], sort=False):
-        at = np.sort(group["ratio"].dropna().to_numpy())
+    for (kind, method), own in ratio.groupby([rows["kind"], rows["method"]], sort=False):
+        at = np.sort(own.dropna().to_numpy())
         grid = np.unique(np.concatenate([[1.0], at[at <= end], [end]]))
-        share = np.searchsorted(at, grid + 1e-12, side="right") / len(group)
+        share = np.searchsorted(at, grid + 1e-12, side="right") / len(own)
         steps.append(pd.DataFrame({"kind": kind, "method": method, "ratio": grid, "share": share}))
     return pd.concat(steps, ignore_index=True)
-
-
-def _seconds_chart(rows: pd.DataFrame) -> Chart:
-    data = rows.groupby(["method", "kind", "pairs"], as_index=False, sort=False).agg(
-        median=("method_seconds", "median"), low=("method_seconds", "min"),
-        high=("method_seconds", "max"),
-    )  # fmt: skip
-    return Chart(
-        "seconds",
-        "Seconds a method takes on one instance (solving the relaxation for the common bound not "
-        "counted): medians, bars from least to most. The integer program stops at its time limit.",
-        data, "pairs", "median", "pairs of task and worker, n m", "seconds", series="method",
-        panel="kind", low="low", high="high", log_x=True, log_y=True,
-    )  # fmt: skip
 
 
 _OFFLINE: Block = {"method": ["exact", "primal approximation", "rounding", "random"]}

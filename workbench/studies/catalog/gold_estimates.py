@@ -6,10 +6,10 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.2.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from workbench.crowd.skills import gold_tasks_needed, quality, quality_radius
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 DRAWS = 4000
@@ -40,31 +40,6 @@ def trial(params: Params, streams: Streams) -> Record:
     }
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Share of estimates beyond the radius, beside δ."""
-    ok = table[table["status"] == "ok"]
-    counts = ok.groupby(["skill", "radius", "delta", "gold"], as_index=False).agg(
-        draws=("draws", "sum"), missed=("missed", "sum"), stretch=("stretch", "max")
-    )
-    counts["share"] = counts["missed"] / counts["draws"]
-    return Analysis(
-        findings=(
-            f"At worst {(counts['share'] / counts['delta']).max():.2f} δ of the estimates are "
-            f"beyond t, and |q̂ − q| is at most {counts['stretch'].max():.3f} of 4|p̂ − p|, in "
-            f"{counts['draws'].sum():,} draws.",
-        ),
-        tables={"Estimates beyond the radius": counts},
-        charts=(
-            Chart(
-                "missed", f"Share of estimates further than t from the skill, beside δ; "
-                f"{counts['draws'].sum():,} draws.", counts, "delta", "share", "δ",
-                "share of estimates beyond t", series="skill", kind="points",
-                diagonal="δ, the promise",
-            ),
-        ),
-    )  # fmt: skip
-
-
 STUDY = Study(
     name="gold-estimates",
     title="Skill and quality estimated from gold tasks",
@@ -93,5 +68,24 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=Report(
+        caption="Estimates beyond the radius",
+        table=Grouped(
+            ("skill", "radius", "delta", "gold"),
+            {"draws": ("draws", "sum"), "missed": ("missed", "sum"), "stretch": ("stretch", "max")},
+            {"share": lambda sums: sums["missed"] / sums["draws"]},
+        ),
+        finding="At worst {worst:.2f} δ of the estimates are beyond t, and |q̂ − q| is at most "
+        "{stretch:.3f} of 4|p̂ − p|, in {draws:,} draws.",
+        numbers=lambda ok, sums: {
+            "worst": (sums["share"] / sums["delta"]).max(), "stretch": ok["stretch"].max(),
+            "draws": ok["draws"].sum(),
+        },
+        charts=(
+            Drawn("missed", "Share of estimates further than t from the skill, beside δ; "
+                  f"{DRAWS:,} draws a trial", "delta", "share",
+                  ("δ", "share of estimates beyond t"),
+                  {"series": "skill", "kind": "points", "diagonal": "δ, the promise"}),
+        ),
+    ),
 )  # fmt: skip

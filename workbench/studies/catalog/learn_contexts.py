@@ -1,4 +1,4 @@
-"""Section 5: labelers whose skills depend on the kind of task.
+"""Section 5: workers whose skills depend on the kind of task.
 
 Few contexts: the skills of each are drawn from [0.5, 1] on their own. One learner each, beside one
 that takes all contexts for one. A continuum: skills that change smoothly with w in [0, 1], learnt
@@ -15,7 +15,6 @@ Source: Liu, Liu (2015), Section 5.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,9 +27,9 @@ from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import contextual, practical
-from workbench.studies.catalog._learning import grid, long, over_time
-from workbench.studies.measures import ended, plus_minus
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.catalog.learning_runs import grid, of_runs, over_time, with_means
+from workbench.studies.measures import ended_well, instance, mean_chart, sentences
+from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
@@ -38,7 +37,7 @@ KEYS = ["kind", "tests", "contexts", "learner"]
 Z, ZETA = 0.15, 0.2
 """D1 and D2 grow as t^z log t, the number of intervals as t^ζ."""
 RANGE = (0.5, 1.0)
-"""Skills of a labeler in each of few contexts: uniform on this."""
+"""Skills of a worker in each of few contexts: uniform on this."""
 SLOPE = 2.0
 """Lipschitz constant of the skills in a continuum, which stay within [0.5, 0.9]."""
 LEGEND = {"contexts": "told apart", "ignoring": "ignored"}
@@ -50,59 +49,54 @@ MOST = 8
 def trial(params: Params, streams: Streams) -> Record:
     """Let one learner label tasks of random contexts."""
     seed, T = streams.instance, int(params["horizon"])
-    skills, learner = _few(params, streams) if params["kind"] == "few" else _many(params, streams)
+    skills, learner = crowd(params, streams)
     tasks = sorted({*grid(T), *marks(T)})
     played = play_contexts(learner, skills, T, seed=seed, checkpoints=tasks)
-    record: dict[str, float | int | None] = {
+    curves = {"regret": played.regret, "exploring": played.exploration_regret}
+    return {
         "best_accuracy": float(played.best[-1]) / T,
         "reward": float(played.reward[-1]) / T,
         "explored": int(played.explored[-1]),
-    }
-    record |= {f"regret_{n}": float(played.regret[at]) for at, n in enumerate(tasks)}
-    record |= {f"exploring_{n}": float(played.exploration_regret[at]) for at, n in enumerate(tasks)}
-    return record
+        **{f"{name}_{n}": float(curve[at]) for name, curve in curves.items()
+           for at, n in enumerate(tasks)},
+    }  # fmt: skip
 
 
-def _few(params: Params, streams: Streams) -> tuple[Skills, ContextLearner]:
-    """Draw skills by context, the same for the first contexts however many there are."""
+def crowd(params: Params, streams: Streams) -> tuple[Skills, ContextLearner]:
+    """Draw skills by context, and the learner that is to find them out.
+
+    Of few contexts the first are the same however many there are.
+    """
     M, seed = int(params["workers"]), streams.method()
-    skill = stream(streams.instance, "context skills").uniform(*RANGE, (MOST, M))
+    few, given = params["kind"] == "few", (params["tests"], params["repeats"])
+    schedule = practical(*given) if few else contextual(*given, Z)
     names = list(range(int(params["contexts"])))
-    skills = SkillTable(dict(zip(names, skill, strict=False)))
-    schedule = practical(params["tests"], params["repeats"])
-    if params["learner"] == "contexts":
+    skills: Skills
+    if few:
+        skill = stream(streams.instance, "context skills").uniform(*RANGE, (MOST, M))
+        skills = SkillTable(dict(zip(names, skill, strict=False)))
+    else:
+        skills = smooth_skills(M, lipschitz=SLOPE, seed=streams.instance)
+    if params["learner"] == "ignoring":
+        return skills, IgnoringContext(LsOl(M, schedule, seed=seed))
+    if few:
         return skills, ContextualLsOl(M, schedule, names, seed=seed)
-    return skills, IgnoringContext(LsOl(M, schedule, seed=seed))
+    return skills, RefiningLsOl(M, schedule, ZETA, seed=seed)
 
 
-def _many(params: Params, streams: Streams) -> tuple[Skills, ContextLearner]:
-    M, seed = int(params["workers"]), streams.method()
-    skills = smooth_skills(M, lipschitz=SLOPE, seed=streams.instance)
-    schedule = contextual(params["tests"], params["repeats"], Z)
-    if params["learner"] == "contexts":
-        return skills, RefiningLsOl(M, schedule, ZETA, seed=seed)
-    return skills, IgnoringContext(LsOl(M, schedule, seed=seed))
+def ratio(above: FloatArray, below: FloatArray) -> tuple[float, float]:
+    """Mean of one over mean of the other, and its standard error, run by run of the same crowds.
 
-
-class Ratio(NamedTuple):
-    """A quotient of two means, and its standard error."""
-
-    value: float
-    se: float
-
-
-def ratio(above: FloatArray, below: FloatArray) -> Ratio:
-    """Mean of one over mean of the other, shape (n,) each, run by run of the same crowds.
-
-    The standard error is that of the residuals above − value · below (delta method).
+    Both of shape (n,). The standard error is that of the residuals above − ratio · below (delta
+    method).
     """
     value = float(above.mean() / below.mean())
     left = above - value * below
-    return Ratio(value, float(left.std(ddof=1) / math.sqrt(len(left)) / abs(below.mean())))
+    return value, float(left.std(ddof=1) / math.sqrt(len(left)) / abs(below.mean()))
 
 
-def slope(curves: pd.DataFrame) -> Ratio:
-    """Slope of ln R(n) over ln n, least squares, R the mean over runs; s.e. by jackknife.
+def slope(curves: pd.DataFrame) -> tuple[float, float]:
+    """Slope of ln R(n) over ln n, least squares, R the mean over runs; and its s.e. by jackknife.
 
     Parameters
     ----------
@@ -113,10 +107,10 @@ def slope(curves: pd.DataFrame) -> Ratio:
     x = x - x.mean()
     values = curves.to_numpy(dtype=float)
     runs = len(values)
-    means_ = np.vstack([values.mean(axis=0), (values.sum(axis=0) - values) / (runs - 1)])
-    found = np.log(means_) @ x / (x @ x)
+    averages = np.vstack([values.mean(axis=0), (values.sum(axis=0) - values) / (runs - 1)])
+    found = np.log(averages) @ x / (x @ x)
     left = found[1:] - found[1:].mean()
-    return Ratio(float(found[0]), math.sqrt((runs - 1) / runs * float(left @ left)))
+    return float(found[0]), math.sqrt((runs - 1) / runs * float(left @ left))
 
 
 def marks(horizon: int) -> list[int]:
@@ -127,14 +121,10 @@ def marks(horizon: int) -> list[int]:
 def curves(table: pd.DataFrame, name: str = "regret") -> pd.DataFrame:
     """A curve at `marks` of the longest horizon there is, a row a run."""
     horizon = int(table["horizon"].max())
-    own = table[table["horizon"] == horizon].set_index(_run_names(table))
+    own = table[table["horizon"] == horizon].set_index(instance(table))
     found = own[[f"{name}_{n}" for n in marks(horizon)]].astype(float)
     found.columns = pd.Index(marks(horizon))
     return found.sort_index()
-
-
-def _run_names(table: pd.DataFrame) -> list[str]:
-    return [one for one in ("seed", "repetition") if one in table]
 
 
 def versus_one(table: pd.DataFrame) -> pd.DataFrame:
@@ -144,35 +134,31 @@ def versus_one(table: pd.DataFrame) -> pd.DataFrame:
     ignoring, ignoring_se`: the ratio of the exploring steps' regret, and R of the learner that
     takes all contexts for one.
     """
-    few = table[(table["kind"] == "few") & (table["status"].astype(str) == "ok")]
     rows = []
+    few = ended_well(table[table["kind"] == "few"])
     for tests, own in few.groupby("tests"):
-        told = {
-            int(str(n)): one for n, one in own[own["learner"] == "contexts"].groupby("contexts")
-        }
-        for n in told if 1 in told else ():
-            end = _paired(told[n], told[1], "regret")
-            first = _paired(told[n], told[1], "exploring")
-            if len(end) < 2:
+        apart = dict(iter(own[own["learner"] == "contexts"].groupby("contexts")))
+        for n in apart if 1 in apart else ():
+            pairs = {
+                name: pd.concat(
+                    [curves(apart[count], name).iloc[:, -1] for count in (n, 1)], axis=1
+                ).dropna()
+                for name in ("regret", "exploring")
+            }
+            end, first = (pair.to_numpy(float).T for pair in pairs.values())
+            if len(end[0]) < 2:
                 continue
-            all_one = own[(own["learner"] == "ignoring") & (own["contexts"] == n)]
-            ignoring = curves(all_one).iloc[:, -1] if len(all_one) else pd.Series([math.nan])
-            rows.append(
-                (tests, n, len(end), end["a"].mean(), end["a"].sem(),
-                 *ratio(end["a"].to_numpy(), end["b"].to_numpy()),
-                 *ratio(first["a"].to_numpy(), first["b"].to_numpy()),
-                 ignoring.mean(), ignoring.sem())
-            )  # fmt: skip
-    return pd.DataFrame(
-        rows,
-        columns=["tests", "contexts", "runs", "regret", "regret_se", "ratio", "ratio_se",
-                 "exploring", "exploring_se", "ignoring", "ignoring_se"],
-    )  # fmt: skip
+            one = own[(own["learner"] == "ignoring") & (own["contexts"] == n)]
+            ignoring = curves(one).iloc[:, -1] if len(one) else pd.Series([math.nan])
+            regret = pairs["regret"].iloc[:, 0]
+            rows.append((tests, n, len(regret), regret.mean(), regret.sem(), *ratio(*end),
+                         *ratio(*first), ignoring.mean(), ignoring.sem()))  # fmt: skip
+    return pd.DataFrame(rows, columns=["tests", "contexts", "runs", *_doubted(
+        "regret", "ratio", "exploring", "ignoring")])  # fmt: skip
 
 
-def _paired(some: pd.DataFrame, one: pd.DataFrame, name: str) -> pd.DataFrame:
-    ends = {key: curves(rows, name).iloc[:, -1] for key, rows in (("a", some), ("b", one))}
-    return pd.DataFrame(ends).dropna()
+def _doubted(*names: str) -> list[str]:
+    return [column for name in names for column in (name, f"{name}_se")]
 
 
 def slopes(table: pd.DataFrame) -> pd.DataFrame:
@@ -181,7 +167,7 @@ def slopes(table: pd.DataFrame) -> pd.DataFrame:
     Columns `tests, learner, runs, regret, regret_se, slope, slope_se, late, late_se`: late is the
     slope from 3T/10 on.
     """
-    many = table[(table["kind"] == "continuum") & (table["status"].astype(str) == "ok")]
+    many = ended_well(table[table["kind"] == "continuum"])
     rows = []
     for (tests, learner), own in many.groupby(["tests", "learner"]):
         found = curves(own)
@@ -190,56 +176,45 @@ def slopes(table: pd.DataFrame) -> pd.DataFrame:
         last = found.iloc[:, -1]
         rows.append((tests, learner, len(found), last.mean(), last.sem(), *slope(found),
                      *slope(found.iloc[:, 1:])))  # fmt: skip
-    return pd.DataFrame(
-        rows,
-        columns=["tests", "learner", "runs", "regret", "regret_se", "slope", "slope_se", "late",
-                 "late_se"],
-    )  # fmt: skip
+    names = ["tests", "learner", "runs", *_doubted("regret", "slope", "late")]
+    return pd.DataFrame(rows, columns=names)
 
 
+@of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Regret by kind of contexts and learner, its ratio to one context's, and its slope."""
-    if long(table, KEYS).empty:
-        return Analysis(findings=(ended(table),))
     found = over_time(table, KEYS)
     ends = means(table, KEYS, "reward").rename(columns={"mean": "reward"})
-    for name in ("best_accuracy", "explored"):
-        one = means(table, KEYS, name).rename(columns={"mean": name})
-        ends = ends.merge(one[[*KEYS, name]], on=KEYS)
+    ends = with_means(ends, table, KEYS, best_accuracy="best_accuracy", explored="explored")
     few, many = versus_one(table), slopes(table)
-    sentences = [
-        f"G1 = {row['tests']:g}, {row['contexts']} contexts told apart: R(T) = "
-        f"{plus_minus(row['regret'], row['regret_se'], 1)}, "
-        f"{plus_minus(row['ratio'], row['ratio_se'], 2)} times that of one (exploring steps "
-        f"{plus_minus(row['exploring'], row['exploring_se'], 2)} times); all taken for one: "
-        f"{plus_minus(row['ignoring'], row['ignoring_se'], 1)}."
-        for row in few.to_dict("records")
-    ]
-    sentences += [
-        f"Continuum, G1 = {row['tests']:g}, learner {row['learner']}: R(T) = "
-        f"{plus_minus(row['regret'], row['regret_se'], 0)}, slope of ln R over ln T from T/10 on "
-        f"{plus_minus(row['slope'], row['slope_se'], 3)}, from 3T/10 on "
-        f"{plus_minus(row['late'], row['late_se'], 3)}."
-        for row in many.to_dict("records")
-    ]
-    shown = found.assign(
-        schedule=[f"G1 = {tests:g}" for tests in found["tests"]],
+    shown = found[found["tasks"] >= 100]
+    shown = shown.assign(
+        schedule=[f"G1 = {tests:g}" for tests in shown["tests"]],
         series=[
-            LEGEND[learner] if kind == "continuum" else f"|W| = {n}, {LEGEND[learner]}"
-            for kind, n, learner in zip(
-                found["kind"], found["contexts"], found["learner"], strict=True
-            )
+            ("" if row["kind"] == "continuum" else f"|W| = {row['contexts']}, ")
+            + LEGEND[row["learner"]]
+            for row in shown.to_dict("records")
         ],
     )
-    count = int(found["n"].max())
-    said = f"Means over {count} runs; bars are 95 % intervals of the mean."
     charts = [
-        _regret_chart(f"regret-{kind}", what, said, shown[shown["kind"] == kind])
+        mean_chart(f"regret-{kind}", f"Regret with {what}, contexts told apart or ignored.",
+                   shown[shown["kind"] == kind], "tasks", ("tasks", "regret R(t) (tasks)"),
+                   series="series", panel="schedule", log_x=True, log_y=True, unit="runs")
         for kind, what in (("few", "a few contexts"), ("continuum", "a continuum of contexts"))
         if (shown["kind"] == kind).any()
-    ]
+    ]  # fmt: skip
     return Analysis(
-        findings=(ended(table), *sentences),
+        findings=(
+            *sentences(
+                "G1 = {tests:g}, {contexts} contexts told apart: R(T) = {regret:±1}, {ratio:±2} "
+                "times that of one (exploring steps {exploring:±2} times); all taken for one: "
+                "{ignoring:±1}.", few,
+            ),
+            *sentences(
+                "Continuum, G1 = {tests:g}, learner {learner}: R(T) = {regret:±0}, slope of ln R "
+                "over ln T from T/10 on {slope:±3}, from 3T/10 on {late:±3}.", many,
+            ),
+        ),
         tables={
             "Average reward": ends,
             "Few contexts: regret, and times that of one": few,
@@ -247,14 +222,6 @@ def analyse(table: pd.DataFrame) -> Analysis:
             "Regret over time": found,
         },
         charts=tuple(charts),
-    )
-
-
-def _regret_chart(name: str, what: str, said: str, rows: pd.DataFrame) -> Chart:
-    return Chart(
-        name, f"Regret with {what}, contexts told apart or ignored. {said}",
-        rows[rows["tasks"] >= 100], "tasks", "mean", "tasks", "regret R(t) (tasks)",
-        series="series", panel="schedule", low="low", high="high", log_x=True, log_y=True,
     )  # fmt: skip
 
 
@@ -274,7 +241,7 @@ def _many_block(horizon: int, tests: list[float]) -> Block:
 
 STUDY = Study(
     name="learn-contexts",
-    title="Labelers whose skills depend on the kind of task",
+    title="Workers whose skills depend on the kind of task",
     source="Liu, Liu (2015), Section 5",
     parameters={
         "kind": Parameter(str, "few", "few contexts, or a continuum", choices=("few", "continuum")),

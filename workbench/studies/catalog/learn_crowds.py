@@ -1,7 +1,7 @@
 """Section 6.2 on public data: LS_OL with vetting on recorded labels, one task after the other.
 
 The paper's images are not to be had, nor is another crowd given their name. Binary crowds stand
-under their own: bluebird, 39 labelers who all labelled 108 tasks; dense blocks of five drawn from
+under their own: bluebird, 39 workers who all labelled 108 tasks; dense blocks of five drawn from
 it; and blocks of five from rte who share 60 tasks or more (there are 28 such, which overlap). They
 are much shorter than the paper's 1000 images. The simulated stand-in has as many; it says what the
 shortness costs, and lets the study run without data.
@@ -12,34 +12,40 @@ once (G2 = 0) and the majority of all labels stands for the truth. Section 6.2 g
 is 10, so that about half of bluebird's tasks are testers. Gold is used for scoring alone.
 
 Errors of recorded labels are not independent, as the paper's model has them. So each block is run
-once more with each labeler's right and wrong answers shuffled over the tasks: what fails there too
+once more with each worker's right and wrong answers shuffled over the tasks: what fails there too
 is for lack of tasks or skill, what fails with recorded labels alone is for dependence.
 
 The error of a binary task is 0 or 1, so that Figure 8's distribution is taken over trials. Trials
-of one data set share its labelers: their spread is over blocks and orders, not over crowds.
+of one data set share its workers: their spread is over blocks and orders, not over crowds.
 
 Source: Liu, Liu (2015), Section 6.2, Table 3, Figures 6, 7 and 8, and Section 3.5.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
-from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.seeds import Seed, stream
 from workbench.crowd import datasets
-from workbench.learning.recorded import Recorded, Replayed, recorded, replay
+from workbench.learning.recorded import Recorded, recorded, replay
 from workbench.learning.schedule import practical
-from workbench.learning.vetting import Vetting
-from workbench.studies.measures import ended, measured, plus_minus
+from workbench.studies.catalog.learning_runs import dropped_wrongly, of_runs, vetting_of
+from workbench.studies.measures import (
+    Columns,
+    instance,
+    measured,
+    sentences,
+    span,
+    summarise,
+)
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -57,11 +63,11 @@ from workbench.studies.trials import Streams
 
 DATA = ("simulated", "bluebird", "rte")
 SHARED = 60
-"""Tasks that the labelers of a block must all have labelled."""
+"""Tasks that the workers of a block must all have labelled."""
 SIMULATED = (15, 1000)
-"""Labelers and tasks of the stand-in; skills uniform on [0.3, 1]."""
+"""Workers and tasks of the stand-in; skills uniform on [0.3, 1]."""
 ERROR = 0.1
-"""At which vetting drops a labeler (Section 6.2)."""
+"""At which vetting drops a worker (Section 6.2)."""
 VETTING = ("none", "printed", "supported")
 SHARES = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 """Percent of the tasks after which errors are read."""
@@ -70,8 +76,7 @@ CURVES = {"error": "LS_OL", "crowd_error": "full crowd", "best_error": "best set
 SETTINGS = ("coins", "tests", "vetting", "vote", "order", "horizon")
 KEYS = ["crowd", *SETTINGS]
 SHOWN = 40
-"""Trials whose labelers are drawn in the chart of disagreement."""
-
+"""Trials whose workers are drawn in the chart of disagreement."""
 FIELDS = (
     *(f"{curve}_{share}" for curve in CURVES for share in SHARES),
     "exploit_error", "exploit_crowd_error", "exploit_best_error",
@@ -89,19 +94,19 @@ FIELDS = (
 @cache
 def _loaded(name: str) -> Recorded:
     """Read a data set, once a process; of a pair that occurs twice the first label counts."""
-    found = datasets.load(name)
-    return recorded(found.labels, found.gold, duplicates="first")
+    data = datasets.load(name)
+    return recorded(data.labels, data.gold, duplicates="first")
 
 
 @cache
 def blocks(name: str, size: int, least: int = SHARED) -> tuple[tuple[int, ...], ...]:
-    """List all blocks of so many labelers who share `least` tasks with gold or more."""
+    """List all blocks of so many workers who share `least` tasks with gold or more."""
     data = _loaded(name)
     given = (data.labels >= 0) & (data.truth >= 0)[:, None]
     able = np.flatnonzero(given.sum(axis=0) >= least).tolist()
     found: list[tuple[int, ...]] = []
 
-    def grow(block: tuple[int, ...], shared: Any, rest: list[int]) -> None:
+    def grow(block: tuple[int, ...], shared: BoolArray, rest: list[int]) -> None:
         if len(block) == size:
             found.append(block)
             return
@@ -122,7 +127,7 @@ def draw(name: str, size: int | None, order: str, *, seed: Seed) -> Recorded:
     name
         One of `DATA`.
     size
-        Labelers of the block, None for all.
+        Workers of the block, None for all.
     order
         "file" or "random".
     seed
@@ -131,7 +136,7 @@ def draw(name: str, size: int | None, order: str, *, seed: Seed) -> Recorded:
     Raises
     ------
     TrialEnded
-        `infeasible` where no such labelers share `SHARED` tasks.
+        `infeasible` where no such workers share `SHARED` tasks.
     """
     data = _simulated(seed) if name == "simulated" else _loaded(name)
     rng = stream(seed, "block")
@@ -144,29 +149,31 @@ def draw(name: str, size: int | None, order: str, *, seed: Seed) -> Recorded:
     else:
         there = blocks(name, size)
         if not there:
-            raise TrialEnded("infeasible", f"no {size} labelers of {name} share {SHARED} tasks")
+            raise TrialEnded("infeasible", f"no {size} workers of {name} share {SHARED} tasks")
         chosen = np.array(there[int(rng.integers(len(there)))])
     tasks = np.flatnonzero((data.labels[:, chosen] >= 0).all(axis=1) & (data.truth >= 0))
     if len(tasks) < SHARED:
         raise TrialEnded("infeasible", f"all of {name} share {len(tasks)} tasks: take a block")
     if order == "random":
         tasks = stream(seed, "order").permutation(tasks)
-    return Recorded(
-        data.labels[np.ix_(tasks, chosen)], data.truth[tasks], data.tasks[tasks],
-        data.workers[chosen], data.classes,
+    return replace(
+        data, labels=data.labels[np.ix_(tasks, chosen)], truth=data.truth[tasks],
+        tasks=data.tasks[tasks], workers=data.workers[chosen],
     )  # fmt: skip
 
 
 def independent(data: Recorded, *, seed: Seed) -> Recorded:
-    """Put labels in place of the recorded ones: as many right by each labeler, drawn apart.
+    """Put labels in place of the recorded ones: as many right by each worker, drawn apart.
 
-    Each labeler's right and wrong answers are shuffled over the tasks, so that her accuracy is
+    Each worker's right and wrong answers are shuffled over the tasks, so that her accuracy is
     what it was, and nothing makes two err on the same tasks.
     """
-    right = data.labels == data.truth[:, None]
-    right = stream(seed, "coins").permuted(right, axis=0)
-    labels = np.where(right, data.truth[:, None], 1 - data.truth[:, None])
-    return replace(data, labels=labels)
+    right = stream(seed, "coins").permuted(data.labels == data.truth[:, None], axis=0)
+    return replace(data, labels=_labels(right, data.truth))
+
+
+def _labels(right: BoolArray, truth: IntArray) -> IntArray:
+    return np.where(right, truth[:, None], 1 - truth[:, None])
 
 
 def _simulated(seed: Seed) -> Recorded:
@@ -174,9 +181,8 @@ def _simulated(seed: Seed) -> Recorded:
     truth = stream(seed, "truth").integers(2, size=n)
     skill = stream(seed, "skills").uniform(0.3, 1.0, m)
     right = stream(seed, "labels").random((n, m)) < skill
-    labels = np.where(right, truth[:, None], 1 - truth[:, None])
     classes = np.array(["0", "1"], dtype=object)
-    return Recorded(labels, truth, _names("t", n), _names("w", m), classes)
+    return Recorded(_labels(right, truth), truth, _names("t", n), _names("w", m), classes)
 
 
 def _names(kind: str, count: int) -> Names:
@@ -198,34 +204,43 @@ def trial(params: Params, streams: Streams) -> Record:
         practical(params["tests"], 0.0),
         horizon=n,
         weighted=params["vote"] == "weighted",
-        vetting=None if params["vetting"] == "none" else _vetting(params["vetting"]),
+        vetting=vetting_of(params["vetting"], ERROR),
         pool="all",
         seed=seed,
     )
     labels, truth = data.labels[:n], data.truth[:n]
     wrong = (labels != truth[:, None]).mean(axis=0)
-    seen = run.learner.disagreement
-    return {
+    last, seen = run.learner.best, run.learner.disagreement
+    gone = run.learner.removed
+    worst = [not wrongly for wrongly in dropped_wrongly(gone, -wrong)]
+    record: dict[str, Scalar] = {
         "tasks": n,
         "workers": len(data.workers),
         "mean_skill": float(1 - wrong.mean()),
         "model_error": 1 - majority_accuracy(1 - wrong),
-        **_errors(run.steps),
+        **errors(run.steps),
         "labels": run.labels_bought / labels.size,
         "explored": float((run.steps["kind"] != "exploit").mean()),
         "off": float(np.abs(run.learner.estimates - (1 - wrong))[run.learner.present].mean()),
-        **_set(run, labels, truth, wrong, params["vote"]),
-        **_removals(run, wrong),
+        "size": len(last),
+        "found": None,
+        "set_loss": None,
+        "removed_at": gone[0].step if gone else None,
+        "removed_worst": worst[0] if gone else None,
+        "removals": len(gone),
+        "removals_worst": sum(worst),
         **disagreement(labels, wrong),
         "rank_seen": rank_correlation((seen["differed"] / seen["rounds"]).to_numpy(float), wrong),
     }
+    if params["vote"] == "majority":
+        # The last set in force beside the best by gold: equal or not, and what it loses.
+        best = best_set(1 - wrong).workers
+        record["found"] = set(last.tolist()) == set(best.tolist())
+        record["set_loss"] = _accuracy(labels[:, best], truth) - _accuracy(labels[:, last], truth)
+    return record
 
 
-def _vetting(variant: Any) -> Vetting:
-    return Vetting(error=ERROR, variant=variant)
-
-
-def _errors(steps: pd.DataFrame) -> dict[str, Scalar]:
+def errors(steps: pd.DataFrame) -> dict[str, Scalar]:
     """Mean error so far at each of `SHARES`, and over the steps that exploit."""
     columns = {"error": "right", "crowd_error": "crowd_right", "best_error": "best_right"}
     exploit = (steps["kind"] == "exploit").to_numpy()
@@ -238,50 +253,21 @@ def _errors(steps: pd.DataFrame) -> dict[str, Scalar]:
     return record
 
 
-def _set(
-    run: Replayed, labels: IntArray, truth: IntArray, wrong: FloatArray, vote: str
-) -> dict[str, Scalar]:
-    """The last set in force beside the best by gold: equal or not, and what it loses."""
-    last = run.learner.best
-    record: dict[str, Scalar] = {"size": len(last), "found": None, "set_loss": None}
-    if vote == "majority":
-        best = best_set(1 - wrong).workers
-        record["found"] = set(last.tolist()) == set(best.tolist())
-        record["set_loss"] = _accuracy(labels[:, best], truth) - _accuracy(labels[:, last], truth)
-    return record
-
-
 def _accuracy(labels: IntArray, truth: IntArray) -> float:
     """Share that a majority labels right, ties in expectation."""
     ahead = np.sign((2 * labels - 1).sum(axis=1)) * (2 * truth - 1)
     return float((0.5 + 0.5 * ahead).mean())
 
 
-def _removals(run: Replayed, wrong: FloatArray) -> dict[str, Scalar]:
-    """When vetting first dropped a labeler, and whether those dropped were the worst then there."""
-    gone = run.learner.removed
-    there = np.ones(len(wrong), dtype=bool)
-    worst = []
-    for one in gone:
-        worst.append(bool(wrong[one.worker] >= wrong[there].max()))
-        there[one.worker] = False
-    return {
-        "removed_at": gone[0].step if gone else None,
-        "removed_worst": worst[0] if gone else None,
-        "removals": len(gone),
-        "removals_worst": sum(worst),
-    }
-
-
 def disagreement(labels: IntArray, wrong: FloatArray) -> dict[str, Scalar]:
-    """How often each labeler differs from the majority of all, over all tasks (Table 3, Figure 6).
+    """How often each worker differs from the majority of all, over all tasks (Table 3, Figure 6).
 
     Parameters
     ----------
     labels
         Shape (n, M), 0 or 1; a tie of the majority counts for nobody.
     wrong
-        Each labeler's share of wrong labels by gold, shape (M,).
+        Each worker's share of wrong labels by gold, shape (M,).
 
     Returns
     -------
@@ -289,7 +275,7 @@ def disagreement(labels: IntArray, wrong: FloatArray) -> dict[str, Scalar]:
         `told`: whether who differs most is the least accurate (a share where several differ as
         often); `rank`: Spearman's correlation of counts and `wrong`; `lead_from`: the share of
         the tasks after which she has differed most (or as often as another) to the end; and the
-        shares `differed` and `wrong` of each labeler as text.
+        shares `differed` and `wrong` of each worker as text.
     """
     sign = 2 * labels - 1
     crowd = np.sign(sign.sum(axis=1))[:, None]
@@ -310,12 +296,12 @@ def rank_correlation(first: FloatArray, second: FloatArray) -> float | None:
     """Spearman's correlation, ties at mean ranks; None where one of them does not vary."""
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
-    ranks = (pd.Series(one).rank().to_numpy(float) for one in (first, second))
-    return float(np.corrcoef(next(ranks), next(ranks))[0, 1])
+    one, other = (pd.Series(values).rank().to_numpy(float) for values in (first, second))
+    return float(np.corrcoef(one, other)[0, 1])
 
 
 def _text(shares: FloatArray) -> str:
-    return " ".join(f"{one:.4f}" for one in shares)
+    return " ".join(f"{share:.4f}" for share in shares)
 
 
 # The analysis.
@@ -323,160 +309,138 @@ def _text(shares: FloatArray) -> str:
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
     """Add the column `crowd`: "bluebird, all", "rte, blocks of 5"."""
-    block = ["all" if pd.isna(one) else f"blocks of {int(one)}" for one in table["block"].tolist()]
+    block = ["all" if pd.isna(size) else f"blocks of {int(size)}" for size in table["block"]]
     return table.assign(crowd=[f"{a}, {b}" for a, b in zip(table["data"], block, strict=True)])
 
 
-def at_defaults(rows: pd.DataFrame, *vary: str) -> pd.DataFrame:
-    """Trials at the default of each setting but those named; the most frequent value if none."""
+def at_defaults(rows: pd.DataFrame) -> pd.DataFrame:
+    """Trials at the default of each setting; the most frequent value if none."""
     for name in SETTINGS:
-        if name in vary or rows.empty:
-            continue
         usual = STUDY.parameters[name].default
         own = rows[name].isna() if usual is None else rows[name] == usual
-        if not own.any():
-            usual = rows[name].mode().iloc[0]
-            own = rows[name] == usual
+        if len(rows) and not own.any():
+            own = rows[name] == rows[name].mode().iloc[0]
         rows = rows[own]
     return rows
 
 
-def long(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """A row a trial, `SHARES` and curve: `by, repetition, seed, share, curve, error`."""
-    keys = [*by, *pair(rows)]
-    parts = [
-        rows[keys].assign(share=share, curve=curve, error=rows[f"{name}_{share}"].astype(float))
-        for name, curve in CURVES.items()
-        for share in SHARES
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def pair(rows: pd.DataFrame) -> list[str]:
-    """Columns that name a block and order: a table of several runs has their seeds."""
-    return ["repetition", "seed"] if "seed" in rows else ["repetition"]
-
-
+@of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Average error over time, its distribution, disagreement, and what settings change."""
     rows = named(measured(table, "error_100"))
-    if rows.empty:
-        return Analysis(findings=(ended(table),))
-    rows = rows.assign(**{one: rows[one].astype(float) for one in FIELDS})
-    main = at_defaults(rows)
-    curves = long(main, ["crowd"])
-    gaps = paired_differences(
-        curves, by=["crowd", "share"], pair=pair(curves), method="curve", reference="full crowd",
-        value="error",
-    )  # fmt: skip
-    settings = _settings(rows)
-    return Analysis(
-        findings=(ended(table), *_sentences(main, gaps)),
-        tables={
-            "Settings of LS_OL: means over blocks and orders": settings,
-            "Average error over time, less the full crowd's": gaps.drop(columns="lost"),
-            "Disagreement and vetting": _vetted(rows),
-        },
-        charts=_charts(main, curves),
-    )
-
-
-def _settings(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means by crowd and setting: errors, cost, the last set."""
+    rows = rows.assign(**{field: rows[field].astype(float) for field in FIELDS})
     rows = rows.assign(
         less=rows["error_100"] - rows["crowd_error_100"],
         exploit_less=rows["exploit_error"] - rows["exploit_crowd_error"],
+        dropped=(rows["removals"].where(rows["vetting"] != "none") > 0).astype(float),
     )
-    return _side_by_side(rows, {
-        "error_100": "error", "crowd_error_100": "full_crowd", "best_error_100": "best_set",
-        "less": "less", "exploit_less": "exploit_less", "labels": "labels", "size": "size",
-        "found": "found", "set_loss": "set_loss", "off": "off", "mean_skill": "mean_skill",
-        "model_error": "model_error",
-    })  # fmt: skip
+    main = at_defaults(rows)
+    curves = pd.concat(
+        [
+            main[["crowd", *instance(main)]].assign(
+                share=share, curve=curve, error=main[f"{name}_{share}"]
+            )
+            for name, curve in CURVES.items()
+            for share in SHARES
+        ],
+        ignore_index=True,
+    )
+    gaps = paired_differences(
+        curves, by=["crowd", "share"], pair=instance(curves), method="curve",
+        reference="full crowd", value="error",
+    )  # fmt: skip
+    return Analysis(
+        findings=tuple(_said(main, gaps)),
+        tables={
+            "Settings of LS_OL: means over blocks and orders": _settings(rows, {
+                "error": "error_100", "full_crowd": "crowd_error_100",
+                "best_set": "best_error_100", **_same("less", "exploit_less", "labels", "size",
+                "found", "set_loss", "off", "mean_skill", "model_error"),
+            }),
+            "Average error over time, less the full crowd's": gaps.drop(columns="lost"),
+            "Disagreement and vetting": _settings(rows, {
+                **_same("told", "rank", "rank_seen", "lead_from", "dropped"),
+                "first_at": "removed_at", "first_worst": "removed_worst",
+            }),
+        },
+        charts=_charts(main, curves),
+    )  # fmt: skip
 
 
-def _vetted(rows: pd.DataFrame) -> pd.DataFrame:
-    dropped = rows["removals"].where(rows["vetting"] != "none") > 0
-    rows = rows.assign(dropped=dropped.astype(float))
-    return _side_by_side(rows, {
-        "told": "told", "rank": "rank", "rank_seen": "rank_seen", "lead_from": "lead_from",
-        "dropped": "dropped", "removed_at": "first_at", "removed_worst": "first_worst",
-    })  # fmt: skip
+def _same(*names: str) -> dict[str, str]:
+    return {name: name for name in names}
 
 
-def _side_by_side(rows: pd.DataFrame, fields: dict[str, str]) -> pd.DataFrame:
-    found = rows[KEYS].drop_duplicates(ignore_index=True)
-    found = found.assign(trials=means(rows, KEYS, "error_100")["n"])
-    for field, name in fields.items():
-        one = means(rows, KEYS, field)
-        found = found.assign(**{name: one["mean"], f"{name}_se": one["se"]})
-    return found
+def _settings(rows: pd.DataFrame, fields: Mapping[str, str]) -> pd.DataFrame:
+    """Means by crowd and setting, each with its standard error."""
+    columns: Columns = {"trials": ("error_100", "count")}
+    for name, field in fields.items():
+        columns = {**columns, name: (field, "mean"), f"{name}_se": (field, "se")}
+    return summarise(rows, KEYS, columns)
 
 
-def _sentences(main: pd.DataFrame, gaps: pd.DataFrame) -> list[str]:
+def _said(main: pd.DataFrame, gaps: pd.DataFrame) -> list[str]:
     last = gaps[(gaps["share"] == 100) & (gaps["curve"] == "LS_OL")]
-    less = {row["crowd"]: plus_minus(row["mean"], row["se"], 4) for row in last.to_dict("records")}
-    sentences = []
-    for crowd, rows in main.groupby("crowd", sort=False):
-        mean = rows[list(FIELDS)].mean()
-        dropped = rows[rows["removals"] > 0]
-        vetted = (
-            f"vetting dropped someone in {len(dropped)} of {len(rows)} trials, first at task "
-            f"{dropped['removed_at'].median():.0f} (median), the least accurate in "
-            f"{100 * dropped['removed_worst'].mean():.0f} %"
-            if len(dropped)
-            else f"vetting dropped nobody in {len(rows)} trials"
-        )
-        sentences.append(
-            f"{crowd} ({mean['tasks']:.0f} tasks): average error {mean['error_100']:.3f}, full "
-            f"crowd {mean['crowd_error_100']:.3f}, best set by gold {mean['best_error_100']:.3f}; "
-            f"LS_OL less full crowd {less[crowd]}; "
-            f"{100 * mean['labels']:.0f} % of the full crowd's labels; who differs most is the "
-            f"least accurate in {100 * mean['told']:.0f} %, rank correlation "
-            f"{mean['rank']:.2f}; {vetted}."
-        )
-    return sentences
+    last = last.rename(columns={"mean": "gap", "se": "gap_se"})[["crowd", "gap", "gap_se"]]
+    fields = ("tasks", "error_100", "crowd_error_100", "best_error_100", "labels", "told", "rank")
+    found = summarise(main, ["crowd"], {
+        "trials": ("removals", "size"), "dropping": ("removed_at", "count"),
+        "first": ("removed_at", "median"), "worst": ("removed_worst", "mean"),
+        **{field: (field, "mean") for field in fields},
+    }).merge(last, on="crowd")  # fmt: skip
+    someone, nobody = (
+        "someone in {dropping} of {trials} trials, first at task {first:.0f} (median), the least "
+        "accurate in {worst:0 %}",
+        "nobody in {trials} trials",
+    )
+    vetted = [
+        sentences(someone if found["dropping"][at] else nobody, found.iloc[[at]])[0]
+        for at in range(len(found))
+    ]
+    return sentences(
+        "{crowd} ({tasks:.0f} tasks): average error {error_100:.3f}, full crowd "
+        "{crowd_error_100:.3f}, best set by gold {best_error_100:.3f}; LS_OL less full crowd "
+        "{gap:±4}; {labels:0 %} of the full crowd's labels; who differs most is the least "
+        "accurate in {told:0 %}, rank correlation {rank:.2f}; vetting dropped {vetted}.",
+        found.assign(vetted=vetted),
+    )
 
 
 def _charts(main: pd.DataFrame, curves: pd.DataFrame) -> tuple[Chart, ...]:
-    found = means(curves, ["crowd", "curve", "share"], "error")
-    what = _count(main)
-    charts = [
-        Chart("average-error", f"Average error over time of LS_OL with vetting, of the full crowd "
+    trials = f"{span(main.groupby('crowd').size())} trials"
+    shown = [
+        pd.DataFrame({name: np.array(row[name].split(), dtype=float) for name in
+                      ("differed", "wrong")}).assign(crowd=crowd)
+        for crowd, rows in main.groupby("crowd", sort=False)
+        for row in rows.head(SHOWN).to_dict("records")
+    ]  # fmt: skip
+    return (
+        Chart("average-error", "Average error over time of LS_OL with vetting, of the full crowd "
               "and of the best set by gold, which knows what it is judged by (compare Figure 7). "
-              f"Means over {what}; bars are 95 % intervals over blocks and orders, not over "
-              "crowds.", found, "share", "mean", "tasks so far (% of all)", "average error",
-              series="curve", panel="crowd", low="low", high="high"),
+              f"Means over {trials}; bars are 95 % intervals over blocks and orders, not over "
+              "crowds.", means(curves, ["crowd", "curve", "share"], "error"), "share", "mean",
+              "tasks so far (% of all)", "average error", series="curve", panel="crowd",
+              low="low", high="high"),
         Chart("error-distribution", "Distribution over blocks and orders of the error after all "
-              f"tasks (compare Figure 8, which is over images). {what}.", _distribution(curves),
+              f"tasks (compare Figure 8, which is over images). {trials}.", _distribution(curves),
               "error", "reached", "average error", "share of trials with no more",
               series="curve", panel="crowd", kind="step"),
-    ]  # fmt: skip
-    labelers = _labelers(main)
-    charts.append(
-        Chart("disagreement", "Share of tasks on which a labeler differs from the majority of "
-              "all, against her share of wrong labels by gold (compare Table 3). A mark is a "
-              f"labeler of one of the first {SHOWN} blocks.", labelers, "wrong", "differed",
+        Chart("disagreement", "Share of tasks on which a worker differs from the majority of all, "
+              "against her share of wrong labels by gold (compare Table 3). A mark is a worker of "
+              f"one of the first {SHOWN} blocks.",
+              pd.concat(shown).drop_duplicates(ignore_index=True), "wrong", "differed",
               "wrong by gold (share of tasks)", "differs from the majority (share of tasks)",
               panel="crowd", kind="points"),
     )  # fmt: skip
-    return tuple(charts)
-
-
-def _count(main: pd.DataFrame) -> str:
-    sizes = main.groupby("crowd").size()
-    least, most = int(sizes.min()), int(sizes.max())
-    return f"{most} trials" if least == most else f"{least} to {most} trials"
 
 
 def _distribution(curves: pd.DataFrame) -> pd.DataFrame:
     """Corners of the steps, from the least error to the largest of the crowd."""
     parts = []
     for crowd, rows in curves[curves["share"] == 100].groupby("crowd", sort=False):
-        ends = rows["error"].min(), rows["error"].max()
         for curve, own in rows.groupby("curve", sort=False):
             errors = np.sort(own["error"].to_numpy())
-            at = np.unique([*ends, *errors])
+            at = np.unique([rows["error"].min(), rows["error"].max(), *errors])
             reached = np.searchsorted(errors, at, side="right") / len(errors)
             parts.append(
                 pd.DataFrame({"crowd": crowd, "curve": curve, "error": at, "reached": reached})
@@ -484,48 +448,37 @@ def _distribution(curves: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _labelers(main: pd.DataFrame) -> pd.DataFrame:
-    parts = []
-    for crowd, rows in main.groupby("crowd", sort=False):
-        for one in rows.head(SHOWN)[["differed", "wrong"]].to_dict("records"):
-            shares = {name: np.array(one[name].split(), dtype=float) for name in one}
-            parts.append(pd.DataFrame(shares).assign(crowd=crowd))
-    return pd.concat(parts).drop_duplicates(ignore_index=True)
-
-
-_BLOCKS: dict[str, list[Scalar]] = {"bluebird": [None, 5], "rte": [5]}
-
-
 def _paper() -> tuple[Block, ...]:
     here: list[Block] = []
-    for data, block in _BLOCKS.items():
-        one: dict[str, list[Scalar]] = {"data": [data], "block": block}
+    known: dict[str, Sequence[Scalar]] = {"bluebird": [None, 5], "rte": [5]}
+    for data, block in known.items():
+        own: dict[str, Sequence[Scalar]] = {"data": [data], "block": block}
         here += [
-            {**one, "tests": [10.0, 3.0]},
-            {**one, "coins": [True]},
-            {**one, "vote": ["weighted"]},
-            {**one, "order": ["file"]},
-            {**one, "block": [5], "vetting": list(VETTING)},
+            {**own, "tests": [10.0, 3.0]},
+            {**own, "coins": [True]},
+            {**own, "vote": ["weighted"]},
+            {**own, "order": ["file"]},
+            {**own, "block": [5], "vetting": list(VETTING)},
         ]
     return (*here, {"data": ["simulated"], "block": [5]})
 
 
 STUDY = Study(
     name="learn-crowds",
-    title="Online labeler selection on recorded crowds",
+    title="Online worker selection on recorded crowds",
     source="Liu, Liu (2015), Section 6.2, Table 3, Figures 6, 7 and 8",
     parameters={
         "data": Parameter(str, "bluebird", "whose labels; the stand-in is named as such",
                           choices=DATA),
-        "block": Parameter(int, 5, "labelers drawn for a trial; none for all", least=2,
+        "block": Parameter(int, 5, "workers drawn for a trial; none for all", least=2,
                            optional=True),
         "order": Parameter(str, "random", "order of the tasks", choices=("random", "file")),
-        "coins": Parameter(bool, False, "each labeler's right answers shuffled over the tasks, so "
+        "coins": Parameter(bool, False, "each worker's right answers shuffled over the tasks, so "
                            "that errors are independent", paired=True),
         "horizon": Parameter(int, None, "tasks; none for all", least=1, optional=True),
         "tests": Parameter(float, 10.0, "G1 of D1(t) = G1 ln t; D2 = 0", least=0, paired=True),
         "vetting": Parameter(
-            str, "printed", "rule that drops labelers at 0.1: (13) as printed, with the "
+            str, "printed", "rule that drops workers at 0.1: (13) as printed, with the "
             "supported exponent, or none", choices=VETTING, paired=True,
         ),
         "vote": Parameter(str, "majority", "how exploiting steps vote",

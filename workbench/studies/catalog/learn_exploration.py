@@ -1,7 +1,7 @@
 """How much to explore, and the variants of Section 3.5: vetting, delay, unknown gaps.
 
 The paper calls G1 and G2 "sufficiently large" and gives no numbers: here they go from a half to
-thirty. Beside them: dropping the labeler who differs most from the majority, with the error 0.1 of
+thirty. Beside them: dropping the worker who differs most from the majority, with the error 0.1 of
 Section 6.2 by the printed and by the supported exponent; a random delay before a tester may be
 assigned again; log^(1+2η) t in place of log t; and crowds whose mean skill is below ½, which LS_OL
 assumes away.
@@ -13,77 +13,85 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.studies.catalog._learning import (
+from workbench.studies.catalog.learning_runs import (
+    PAPER_T,
+    of_runs,
     repeats_label,
     rewards,
     run_once,
     run_parameters,
+    schedule_label,
+    with_means,
 )
-from workbench.studies.measures import ended, plus_minus
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import means
-from workbench.studies.trials import Streams
+from workbench.studies.measures import ended_well, plus_minus, sentences
+from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
+from workbench.studies.summary import means, wilson
 
-PAPER_T = 2000
-"""Tasks of a run of the paper."""
 KEYS = ["crowd", "workers", "vote", "tests", "repeats", "vetting", "delay", "eta"]
+KNOWN = ["explored", "new_testers", "off", "off_reversed", "found_best", "ordered",
+         "last_accuracy", "best_accuracy", "full_accuracy"]  # fmt: skip
+"""What runs know at the end."""
 
 
-def trial(params: Params, streams: Streams) -> Record:
-    """Run LS_OL once."""
-    return run_once(params, streams)
-
-
+@of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Reward by G1 and G2, what vetting drops, and what delay, η and distrust change."""
     runs = rewards(table, KEYS)
-    if runs.empty:
-        return Analysis(findings=(ended(table),))
-    ends = {int(one) for one in table["horizon"].unique()}
-    at = runs[runs["tasks"].isin(ends | {PAPER_T})]
-    gains = means(at, [*KEYS, "tasks"], "gain").rename(columns={"mean": "gain"})
-    gains = gains.merge(
-        means(at, [*KEYS, "tasks"], "reward").rename(columns={"mean": "reward"})[
-            [*KEYS, "tasks", "reward"]
-        ],
-        on=[*KEYS, "tasks"],
-    ).drop(columns="failed")
-    knows = _knows(table)
-    grid = gains[_plain(gains)]
+    at = runs[runs["tasks"].isin({*table["horizon"].unique(), PAPER_T})]
+    keys = [*KEYS, "tasks"]
+    gains = means(at, keys, "gain").rename(columns={"mean": "gain"})
+    gains = with_means(gains, at, keys, reward="reward").drop(columns="failed")
+    plain = (gains["vetting"] == "none") & (gains["delay"] == 0) & (gains["eta"] == 0)
+    values = ended_well(table).astype(dict.fromkeys(KNOWN, float))
+    knows = values.groupby([*KEYS, "horizon"], dropna=False, sort=False)[KNOWN].mean().reset_index()
+    tables = {"Average reward by setting": gains, "What runs know at the end": knows}
+    vetted = vetting_table(table)
+    if len(vetted):
+        tables["Vetting"] = vetted
+    grid = gains[plain]
     several = grid.groupby(["crowd", "tasks"])["tests"].transform("nunique") > 1
     grid = grid[several].sort_values(["tasks", "crowd", "tests"], kind="stable")
     grid = grid.assign(
-        series=[repeats_label(one) for one in grid["repeats"]],
+        series=[repeats_label(repeats) for repeats in grid["repeats"]],
         panel=[f"{a}, T = {b:,}" for a, b in zip(grid["crowd"], grid["tasks"], strict=True)],
     )
-    vetted = vetting_table(table)
-    sentences = [ended(table), *_grid_sentences(gains), *_vetting_sentences(vetted),
-                 *_others(table, gains)]  # fmt: skip
-    tables = {"Average reward by setting": gains, "What runs know at the end": knows}
-    if len(vetted):
-        tables["Vetting"] = vetted
-    charts = []
-    if len(grid):
-        charts.append(
-            Chart("sensitivity", "Average reward less the accuracy of the full crowd's vote, by G1 "
-                  "and G2; bars are 95 % intervals of the mean.", grid, "tests", "gain", "G1",
-                  "average reward less the full crowd's", series="series", panel="panel",
-                  low="low", high="high", log_x=True, references=((0.0, "full crowd"),))
-        )  # fmt: skip
-    return Analysis(findings=tuple(sentences), tables=tables, charts=tuple(charts))
+    chart = Chart(
+        "sensitivity", "Average reward less the accuracy of the full crowd's vote, by G1 and G2; "
+        "bars are 95 % intervals of the mean.", grid, "tests", "gain", "G1",
+        "average reward less the full crowd's", series="series", panel="panel",
+        low="low", high="high", log_x=True, references=((0.0, "full crowd"),),
+    )  # fmt: skip
+    return Analysis(
+        findings=(
+            *_extremes(gains[plain]),
+            *sentences(
+                "Vetting, {vetting}, {crowd}, {schedule}: drops in {dropping} of {runs} runs, the "
+                "first at step {step:.0f} (median); not the least able in {first_wrong} "
+                "({low:.3f} to {high:.3f}), where it states {stated:.3f}.",
+                _scheduled(vetted[vetted["dropping"] > 0] if len(vetted) else vetted),
+            ),
+            *_variants(gains, "delay"),
+            *_variants(gains, "eta"),
+            *sentences(
+                "Mean skill below ½ ({crowd}, {vote}): the last set is right with "
+                "{last_accuracy:.3f} where {best_accuracy:.3f} can be had; estimates are off by "
+                "{off:.3f} from p, by {off_reversed:.3f} from 1 − p.",
+                knows[knows["crowd"] == "distrusted"],
+            ),
+        ),
+        tables=tables,
+        charts=(chart,) if len(grid) else (),
+    )
 
 
-def _plain(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Rows of LS_OL as it is, without the variants."""
-    return (rows["vetting"] == "none") & (rows["delay"] == 0) & (rows["eta"] == 0)
+def _variants(gains: pd.DataFrame, name: str) -> list[str]:
+    rows = gains[gains[name] > 0].rename(columns={"se": "reward_se"})
+    said = f"{name} {{{name}:g}}, {{crowd}}, T = {{tasks:,}}: average reward {{reward:±4}}."
+    return sentences(said, rows)
 
 
-def _knows(table: pd.DataFrame) -> pd.DataFrame:
-    ok = table[table["status"].astype(str) == "ok"]
-    fields = ["explored", "new_testers", "off", "off_reversed", "found_best", "ordered",
-              "last_accuracy", "best_accuracy", "full_accuracy"]  # fmt: skip
-    frame = ok[[*KEYS, "horizon", *fields]].astype(dict.fromkeys(fields, float))
-    return frame.groupby([*KEYS, "horizon"], dropna=False, sort=False)[fields].mean().reset_index()
+def _scheduled(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(schedule=[schedule_label(row) for row in rows.to_dict("records")])
 
 
 def vetting_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -94,73 +102,38 @@ def vetting_table(table: pd.DataFrame) -> pd.DataFrame:
     that, Wilson), `stated` (mean of the error the rule stated), `step` (median of the first drop),
     `drops, wrong` (all drops, and those of somebody not the least able of those left).
     """
-    ok = table[(table["status"].astype(str) == "ok") & (table["vetting"] != "none")]
-    from workbench.studies.summary import wilson
-
+    ok = ended_well(table)
     rows = []
     keys = ["crowd", "tests", "repeats", "vetting"]
-    for names, own in ok.groupby(keys, dropna=False, sort=False):
-        some = own[own["dropped"] > 0]
-        wrong = int(some["first_wrong"].astype(float).sum())
-        low, high = wilson(wrong, len(some))
+    for names, own in ok[ok["vetting"] != "none"].groupby(keys, dropna=False, sort=False):
+        dropping = own[own["dropped"] > 0]
+        wrong = int(dropping["first_wrong"].astype(float).sum())
+        low, high = wilson(wrong, len(dropping))
         rows.append({
-            **dict(zip(keys, names, strict=True)), "runs": len(own), "dropping": len(some),
-            "first_wrong": wrong, "share": wrong / len(some) if len(some) else None,
+            **dict(zip(keys, names, strict=True)), "runs": len(own), "dropping": len(dropping),
+            "first_wrong": wrong, "share": wrong / len(dropping) if len(dropping) else None,
             "low": float(low), "high": float(high),
-            "stated": some["first_error"].astype(float).mean(),
-            "step": some["first_step"].astype(float).median(),
+            "stated": dropping["first_error"].astype(float).mean(),
+            "step": dropping["first_step"].astype(float).median(),
             "drops": int(own["dropped"].sum()), "wrong": int(own["wrongly"].sum()),
         })  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def _grid_sentences(gains: pd.DataFrame) -> list[str]:
-    sentences = []
-    plain = gains[_plain(gains)]
+def _extremes(plain: pd.DataFrame) -> list[str]:
+    """Schedules with the most and the least reward, where there are four or more."""
+    said = []
     for (crowd, tasks), own in plain.groupby(["crowd", "tasks"], sort=False):
-        if len(own) < 4:
-            continue
-        ranked = own.sort_values("gain")
-        worst, best = ranked.iloc[0], ranked.iloc[-1]
-        sentences.append(
-            f"{crowd}, T = {tasks:,}: most reward at G1 = {best['tests']:g}, "
-            f"{repeats_label(best['repeats'])} "
-            f"({plus_minus(best['gain'], best['se'], 4)} against the full crowd), least at G1 = "
-            f"{worst['tests']:g}, {repeats_label(worst['repeats'])} "
-            f"({plus_minus(worst['gain'], worst['se'], 4)})."
-        )
-    return sentences
-
-
-def _vetting_sentences(vetted: pd.DataFrame) -> list[str]:
-    return [
-        f"Vetting, {row['vetting']}, {row['crowd']}, G1 = {row['tests']:g}, "
-        f"{repeats_label(row['repeats'])}: drops in {row['dropping']} of {row['runs']} runs, the "
-        f"first at step {row['step']:.0f} (median); not the least able in "
-        f"{row['first_wrong']} ({row['low']:.3f} to {row['high']:.3f}), where it states "
-        f"{row['stated']:.3f}."
-        for row in vetted.to_dict("records")
-        if row["dropping"]
-    ]
-
-
-def _others(table: pd.DataFrame, gains: pd.DataFrame) -> list[str]:
-    sentences = []
-    for name in ("delay", "eta"):
-        own = gains[gains[name] > 0]
-        sentences += [
-            f"{name} {row[name]:g}, {row['crowd']}, T = {row['tasks']:,}: average reward "
-            f"{plus_minus(row['reward'], row['se'], 4)}."
-            for row in own.to_dict("records")
-        ]
-    knows = _knows(table)
-    sentences += [
-        f"Mean skill below ½ ({row['crowd']}, {row['vote']}): the last set is right with "
-        f"{row['last_accuracy']:.3f} where {row['best_accuracy']:.3f} can be had; estimates "
-        f"are off by {row['off']:.3f} from p, by {row['off_reversed']:.3f} from 1 − p."
-        for row in knows[knows["crowd"] == "distrusted"].to_dict("records")
-    ]
-    return sentences
+        if len(own) >= 4:
+            worst, *_, best = (
+                f"{schedule_label(row)} ({plus_minus(row['gain'], row['se'], 4)}"
+                for row in own.sort_values("gain").to_dict("records")
+            )
+            said.append(
+                f"{crowd}, T = {tasks:,}: most reward at {best} against the full crowd), least at "
+                f"{worst})."
+            )
+    return said
 
 
 _VETTED = ["one-bad", "table-1", "from-0.6", "alike"]
@@ -171,7 +144,7 @@ STUDY = Study(
     title="How much to explore, vetting, and delay",
     source="Liu, Liu (2015), Sections 2.3, 3.5, 6.1 and 6.2",
     parameters=run_parameters(
-        vetting=Parameter(str, "none", "who drops the labeler that differs most",
+        vetting=Parameter(str, "none", "who drops the worker that differs most",
                           choices=("none", "printed", "supported"), paired=True),
         delay=Parameter(int, 0, "τ_max, steps before a tester may be assigned again", least=0,
                         most=100_000, paired=True),
@@ -208,6 +181,6 @@ STUDY = Study(
              {"crowd": ["distrusted"], "repeats": [5.0], "vote": ["majority", "weighted"]}), 100,
         ),
     },
-    trial=trial,
+    trial=run_once,
     analyse=analyse,
 )  # fmt: skip

@@ -12,33 +12,30 @@ Source: Liu, Liu (2015), Theorem 3 and Section 6.1 ("a logarithmic increase").
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from workbench.learning.schedule import practical
-from workbench.studies.catalog._learning import (
+from workbench.studies.catalog.learning_runs import (
     SHAPES,
     best_shape,
     grid,
     growth,
     long,
+    of_runs,
     over_time,
     run_once,
     run_parameters,
     wide,
 )
-from workbench.studies.measures import ended
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.trials import Streams
+from workbench.studies.measures import mean_chart, sentences
+from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
 
 FROM = 1000
 """Tasks from which on the growth is looked at."""
 KEYS = ["crowd", "tests", "repeats"]
-
-
-def trial(params: Params, streams: Streams) -> Record:
-    """Run LS_OL once."""
-    return run_once(params, streams)
 
 
 def parts(table: pd.DataFrame) -> pd.DataFrame:
@@ -48,14 +45,8 @@ def parts(table: pd.DataFrame) -> pd.DataFrame:
     """
     whole, exploring = long(table, KEYS), long(table, KEYS, "exploring")
     exploiting = whole.assign(value=whole["value"] - exploring["value"])
-    return pd.concat(
-        [
-            whole.assign(part="all"),
-            exploring.assign(part="exploring"),
-            exploiting.assign(part="exploiting"),
-        ],
-        ignore_index=True,
-    )
+    named = {"all": whole, "exploring": exploring, "exploiting": exploiting}
+    return pd.concat([rows.assign(part=part) for part, rows in named.items()], ignore_index=True)
 
 
 def verdicts(table: pd.DataFrame, least: int = FROM) -> pd.DataFrame:
@@ -74,8 +65,7 @@ def verdicts(table: pd.DataFrame, least: int = FROM) -> pd.DataFrame:
         curves = wide(own, max(least, settled(tests, repeats, int(own["tasks"].max()))))
         if len(curves) < 2 or curves.shape[1] < 4:
             continue
-        found = growth(curves)
-        power, se = steepness(curves)
+        found, (power, se) = growth(curves), steepness(curves)
         last = curves.iloc[:, -1]
         likeliest, ahead = best_shape(found) if np.isfinite(found["log2"]) else ("", np.nan)
         rows.append({
@@ -93,11 +83,8 @@ def settled(tests: float, repeats: float, horizon: int) -> int:
 
     Before, regret is near U(S*) − ½ a task, whatever it is later.
     """
-    schedule = practical(tests, repeats)
-    for n in grid(horizon):
-        if 2 * schedule.exploration_steps(n) <= n:
-            return n
-    return horizon
+    steps = practical(tests, repeats).exploration_steps
+    return next((n for n in grid(horizon) if 2 * steps(n) <= n), horizon)
 
 
 def steepness(curves: pd.DataFrame) -> tuple[float, float]:
@@ -116,35 +103,31 @@ def steepness(curves: pd.DataFrame) -> tuple[float, float]:
     return float(slope), float(influence.std(ddof=1) / np.sqrt(len(curves)) / span)
 
 
+@of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """The shape of each curve, and the curves."""
     found = verdicts(table)
     if found.empty:
-        return Analysis(findings=(ended(table),))
-    table = table.assign(G1=[f"G1 = {one:g}" for one in table["tests"]])
+        return Analysis()
+    table = table.assign(G1=[f"G1 = {tests:g}" for tests in table["tests"]])
     curves = over_time(table, ["crowd", "tests", "G1"])  # in the order of G1
     curves = curves[curves["tasks"] >= FROM]
     squared = curves.assign(**{"R/log²T": curves["mean"] / np.log(curves["tasks"]) ** 2})
-    sentences = [
-        f"{row['crowd']}, G1 = {row['tests']:g}, {row['part']}: R = {row['at_end']:.0f} ± "
-        f"{row['at_end_se']:.0f} at the end, likeliest {SHAPES.get(row['likeliest'], '–')} (ahead "
-        f"by {row['ahead']:.1f}); T^{row['power']:.2f} ± {row['power_se']:.2f} over the last "
-        "decade."
-        for row in found.to_dict("records")
-        if row["part"] != "exploring"
-    ]
-    count = int(curves["n"].max())
-    said = f"Means over {count} runs."
+    shown = found[found["part"] != "exploring"]
+    style: dict[str, Any] = {"series": "G1", "panel": "crowd", "log_x": True, "log_y": True}
     return Analysis(
-        findings=(ended(table), *sentences),
+        findings=tuple(sentences(
+            "{crowd}, G1 = {tests:g}, {part}: R = {at_end:±0} at the end, likeliest {shape} "
+            "(ahead by {ahead:.1f}); T^{power:±2} over the last decade.",
+            shown.assign(shape=shown["likeliest"].map(SHAPES).fillna("–")),
+        )),
         tables={"Shapes of growth (log-likelihood less that of log²T)": found},
         charts=(
-            Chart("regret", f"Regret R(T). {said} Bars are 95 % intervals of the mean.", curves,
-                  "tasks", "mean", "tasks T", "regret R(T) (tasks)", series="G1",
-                  panel="crowd", low="low", high="high", log_x=True, log_y=True),
-            Chart("regret-over-log2", f"R(T)/log²T: level where the promise holds. {said}", squared,
-                  "tasks", "R/log²T", "tasks T", "R(T)/log²T", series="G1", panel="crowd",
-                  log_x=True, log_y=True),
+            mean_chart("regret", "Regret R(T).", curves, "tasks",
+                       ("tasks T", "regret R(T) (tasks)"), unit="runs", **style),
+            Chart("regret-over-log2", "R(T)/log²T: level where the promise holds. Means over "
+                  f"{curves['n'].max()} runs.", squared, "tasks", "R/log²T", "tasks T",
+                  "R(T)/log²T", **style),
         ),
     )  # fmt: skip
 
@@ -166,6 +149,6 @@ STUDY = Study(
         "small": Size(({"crowd": _FIVE, "tests": [3.0, 30.0], "horizon": [200_000]},), 30),
         "paper": Size(({"crowd": _FIVE, "tests": [3.0, 10.0, 30.0, 100.0]},), 100),
     },
-    trial=trial,
+    trial=run_once,
     analyse=analyse,
 )  # fmt: skip

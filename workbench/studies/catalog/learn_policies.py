@@ -1,4 +1,4 @@
-"""LS_OL beside other ways to choose labelers without ground truth, on the same tasks and labels.
+"""LS_OL beside other ways to choose workers without ground truth, on the same tasks and labels.
 
 The comparators are no part of the paper, which compares with the full crowd alone: explore then
 commit, ε-greedy, upper confidence bounds and Thompson sampling on agreement, a refitted Dawid–Skene
@@ -11,20 +11,25 @@ Source: beyond Liu, Liu (2015), Section 6.1.
 from __future__ import annotations
 
 import math
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from workbench.base.arrays import FloatArray
-from workbench.base.seeds import stream
 from workbench.learning.draws import Draws
 from workbench.learning.learners import LEARNERS as COMPARATORS
 from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play
 from workbench.learning.schedule import practical
-from workbench.studies.catalog._learning import CROWDS, draw_crowd, grid, long
-from workbench.studies.measures import ended, plus_minus
+from workbench.studies.catalog.learning_runs import (
+    CROWDS,
+    draw_crowd,
+    grid,
+    long,
+    of_runs,
+    with_means,
+)
+from workbench.studies.measures import bars, instance, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
@@ -48,68 +53,55 @@ GROUPS = {
 KEYS = ["crowd", "workers", "policy"]
 REFERENCE = "full crowd"
 """What the others are compared with, run by run: what the paper compares with."""
-SPREAD = (0.3, 1.0)
-"""Skills of the crowd "spread-trusted", which is drawn anew until p̄ > ½."""
 
 
 def trial(params: Params, streams: Streams) -> Record:
     """Let one policy label the tasks of one crowd."""
     seed, T = streams.instance, int(params["horizon"])
-    skill = _crowd(params["crowd"], int(params["workers"]), seed)
+    skill = draw_crowd(params["crowd"], int(params["workers"]), seed)
     draws = Draws(skill, 1, seed=seed)
     coins, policy = draws.coins(0), str(params["policy"])
-    chooses: Learner = (
+    learner: Learner = (
         LsOl(len(skill), practical(*LEARNERS[policy]), seed=coins)
         if policy in LEARNERS
         else COMPARATORS[policy].call(skill, coins)
     )
     tasks = grid(T)
-    played = play(chooses, draws, 0, T, checkpoints=tasks, against="majority")
+    played = play(learner, draws, 0, T, checkpoints=tasks, against="majority")
     size = float(played.size[-1])
-    record: dict[str, float | int | None] = {
+    return {
         "best_accuracy": played.best_accuracy,
         "reward": float(played.reward[-1]) / T,
         "realised": float(played.realised[-1]) / T,
         "labels_per_task": float(played.labels[-1]) / T,
         "size": None if math.isnan(size) else size,
         "explored": int(played.explored[-1]),
+        **{f"regret_{n}": float(played.regret[at]) for at, n in enumerate(tasks)},
     }
-    record |= {f"regret_{n}": float(played.regret[at]) for at, n in enumerate(tasks)}
-    return record
 
 
-def _crowd(name: str, workers: int, seed: np.random.SeedSequence) -> FloatArray:
-    if name != "spread-trusted":
-        return draw_crowd(name, workers, seed)
-    rng = stream(seed, "skill")
-    while True:
-        skill = rng.uniform(*SPREAD, workers)
-        if skill.mean() > 0.5:
-            return skill
-
-
+@of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Accuracy, regret, labels and set sizes by policy and crowd; and differences in pairs."""
-    rows = long(table, [*KEYS, "horizon", "best_accuracy"])
-    if rows.empty:
-        return Analysis(findings=(ended(table),))
+    rows = long(table, [*KEYS, "horizon"])
     last = rows["horizon"].max()
     ends = rows[rows["tasks"] == last]
-    found = means(table, KEYS, "reward").drop(columns="failed")
+    found = means(table, KEYS, "reward").drop(columns="failed").rename(columns={"mean": "reward"})
     bought = means(table, KEYS, "labels_per_task").rename(
         columns={"mean": "labels_per_task", "low": "labels_low", "high": "labels_high"}
     )
-    found = found.rename(columns={"mean": "reward"}).merge(
-        bought[[*KEYS, "labels_per_task", "labels_low", "labels_high"]], on=KEYS
-    )
-    for name in ("size", "best_accuracy"):
-        one = means(table, KEYS, name).rename(columns={"mean": name})
-        found = found.merge(one[[*KEYS, name]], on=KEYS)
+    found = found.merge(bought[[*KEYS, "labels_per_task", "labels_low", "labels_high"]], on=KEYS)
+    found = with_means(found, table, KEYS, size="size", best_accuracy="best_accuracy")
     regret = means(ends, KEYS, "value").rename(columns={"mean": "regret"}).drop(columns="failed")
-    regret = regret.merge(_behind(ends), on=KEYS, how="left").assign(panel=_panel)
-    found = found.assign(panel=_panel)
-    curves = means(rows, [*KEYS, "tasks"], "value").assign(panel=_panel)
-    sentences = [
+    regret = regret.merge(behind(ends), on=KEYS, how="left")
+    tables = {
+        "Average accuracy, labels a task, mean size of a set": found,
+        f"Regret after {last:,} tasks, against the best set by majority; and regret less that "
+        f"of the {REFERENCE}, in pairs": regret,
+        "Regret over time": means(rows, [*KEYS, "tasks"], "value"),
+    }
+    found, regret = found.assign(panel=_panel), regret.assign(panel=_panel)
+    said = [
         f"{crowd}: average accuracy "
         + ", ".join(
             f"{row['policy']} {plus_minus(row['reward'], row['se'], 4)} "
@@ -119,41 +111,24 @@ def analyse(table: pd.DataFrame) -> Analysis:
         + "."
         for crowd, own in found.groupby("panel", sort=False)
     ]
-    said = f"Means over {int(found['n'].max())} runs; bars are 95 % intervals of the mean."
-    return Analysis(
-        findings=(ended(table), *sentences),
-        tables={
-            "Average accuracy, labels a task, mean size of a set": found.drop(columns="panel"),
-            f"Regret after {last:,} tasks, against the best set by majority; and regret less that "
-            f"of the {REFERENCE}, in pairs": regret.drop(columns="panel"),
-            "Regret over time": curves.drop(columns="panel"),
-        },
-        charts=tuple(
-            one
-            for group, names in GROUPS.items()
-            for one in (
-                _accuracy_chart(group, said, found[found["policy"].isin(names)]),
-                _regret_chart(group, last, said, regret[regret["policy"].isin(names)]),
-            )
-            if len(one.data)
-        ),
-    )  # fmt: skip
+    charts: list[Chart] = []
+    for group, names in GROUPS.items():
+        drawn = (some[some["policy"].isin(names)] for some in (found, regret))
+        charts += (chart for chart in _charts(group, last, *drawn) if len(chart.data))
+    return Analysis(tuple(said), tables, tuple(charts))
 
 
-def _accuracy_chart(group: str, said: str, rows: pd.DataFrame) -> Chart:
-    return Chart(
-        f"accuracy-{group}", "Expected average accuracy against labels bought a task, all steps "
-        f"counted. {said}", rows, "labels_per_task", "reward", "labels bought per task",
-        "average accuracy", series="policy", panel="panel", low="low", high="high",
-        x_low="labels_low", x_high="labels_high", kind="points",
-    )  # fmt: skip
-
-
-def _regret_chart(group: str, last: int, said: str, rows: pd.DataFrame) -> Chart:
-    return Chart(
-        f"regret-{group}", f"Regret after {last:,} tasks, against the best set by majority (a "
-        f"weighted vote may gain more: below 0). {said}", rows, "panel", "regret", "crowd",
-        "regret R(T) (tasks)", series="policy", low="low", high="high", kind="points",
+def _charts(group: str, last: int, found: pd.DataFrame, regret: pd.DataFrame) -> tuple[Chart, ...]:
+    style: dict[str, Any] = {"series": "policy", "kind": "points", "low": "low", "high": "high"}
+    count = bars(found["n"], "runs")
+    return (
+        Chart(f"accuracy-{group}", "Expected average accuracy against labels bought a task, all "
+              f"steps counted. {count}", found, "labels_per_task", "reward",
+              "labels bought per task", "average accuracy", panel="panel", x_low="labels_low",
+              x_high="labels_high", **style),
+        Chart(f"regret-{group}", f"Regret after {last:,} tasks, against the best set by majority "
+              f"(a weighted vote may gain more: below 0). {count}", regret, "panel", "regret",
+              "crowd", "regret R(T) (tasks)", **style),
     )  # fmt: skip
 
 
@@ -161,21 +136,15 @@ def _panel(table: pd.DataFrame) -> list[str]:
     return [f"{a}, M = {b}" for a, b in zip(table["crowd"], table["workers"], strict=True)]
 
 
-def _behind(ends: pd.DataFrame) -> pd.DataFrame:
+def behind(ends: pd.DataFrame) -> pd.DataFrame:
     """Regret less that of `REFERENCE` on the same tasks and labels: `KEYS, more, more_se`."""
     if not (ends["policy"] == REFERENCE).any():
         return pd.DataFrame(columns=[*KEYS, "more", "more_se"])
-    pair = [one for one in ("seed", "repetition") if one in ends]
     found = paired_differences(
-        ends,
-        by=["crowd", "workers"],
-        pair=pair,
-        method="policy",
-        reference=REFERENCE,
+        ends, by=["crowd", "workers"], pair=instance(ends), method="policy", reference=REFERENCE,
         value="value",
-    )
-    found = found.rename(columns={"mean": "more", "se": "more_se"})
-    return found[[*KEYS, "more", "more_se"]]
+    )  # fmt: skip
+    return found.rename(columns={"mean": "more", "se": "more_se"})[[*KEYS, "more", "more_se"]]
 
 
 def _block(crowd: str, workers: int, horizon: int) -> Block:
@@ -190,9 +159,9 @@ STUDY = Study(
     source="beyond Liu, Liu (2015), Section 6.1",
     parameters={
         "crowd": Parameter(str, "from-0.6", "the skills: given, or drawn from a range",
-                           choices=(*CROWDS, "spread-trusted")),
+                           choices=CROWDS),
         "workers": Parameter(int, 5, "M", least=1, most=15),
-        "policy": Parameter(str, next(iter(LEARNERS)), "who chooses the labelers", choices=POLICIES,
+        "policy": Parameter(str, next(iter(LEARNERS)), "who chooses the workers", choices=POLICIES,
                             paired=True),
         "horizon": Parameter(int, 2000, "T, tasks", least=2, most=100_000, paired=True),
     },

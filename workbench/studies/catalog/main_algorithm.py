@@ -8,27 +8,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.theorems import mean_qualities, theorem_5
+from workbench.assignment.theorems import Sampling, mean_qualities, theorem_5
 from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import hoeffding_radius, quality
-from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.study import (
-    Analysis,
-    Block,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-    TrialEnded,
-)
+from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
 CROWDS = ("uniform", "spammer-hammer", "specialists", "able")
@@ -70,9 +60,11 @@ def trial(params: Params, streams: Streams) -> Record:
     chosen[result.task, result.worker] = True
     means = mean_qualities(quality(skill)[kinds], chosen.astype(np.float64))
     promise = theorem_5(
-        epsilon=params["epsilon"], delta=params["delta"], gamma=sample / m, gold=params["gold"],
-        n=n, m=m, types=types, mean_quality_least=least,
-        least_quality=result.sampled.least_quality_used, mean_quality=means,
+        Sampling(
+            params["epsilon"], params["delta"], sample / m, n, m,
+            result.sampled.least_quality_used,
+        ),
+        gold=params["gold"], types=types, mean_quality_least=least, mean_quality=means,
     )  # fmt: skip
     weight = 2 * result.skill[kinds] - 1
     error, unsure = vote_errors(skill[kinds], weight, chosen)
@@ -111,31 +103,6 @@ def _skills(
     return population.uniform_range(workers, seed=seed, task_types=types, low=0.85).skill
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Labels over the bound and errors, beside what is promised."""
-    ok = table[table["status"] == "ok"].assign(ratio=lambda one: one["labels"] / one["bound"])
-    summary = ok.groupby(["crowd", "types", "gold", "epsilon"], as_index=False).agg(
-        trials=("ratio", "size"), ratio=("ratio", "mean"), largest=("ratio", "max"),
-        promise=("ratio_promise", "min"), error=("error_mean", "mean"), stands=("stands", "sum"),
-        gold_needed=("gold_needed", "max"),
-    )  # fmt: skip
-    return Analysis(
-        findings=(
-            f"Theorem 5's conditions hold in {int(ok['stands'].sum()):,} of {len(ok):,} trials; "
-            f"gold tasks needed range from {ok['gold_needed'].min():,} to "
-            f"{ok['gold_needed'].max():,} a type.",
-        ),
-        tables={"Labels over the bound, and errors": summary},
-        charts=(
-            Chart(
-                "gold", f"Gold tasks that Theorem 5 asks for, beside those used; {len(ok):,} "
-                "trials.", summary, "gold", "gold_needed", "gold tasks a type", "needed",
-                series="crowd", kind="points", log_x=True, log_y=True, diagonal="enough",
-            ),
-        ),
-    )  # fmt: skip
-
-
 FIGURE_1: Block = {
     "tasks": [1000], "workers": [300], "capacity": [200], "gamma": [0.3], "gold": [20],
     "crowd": ["uniform", "spammer-hammer"], "epsilon": [0.3, 0.2], "delta": [0.05],
@@ -169,5 +136,25 @@ STUDY = Study(
         "paper": Size((STRICT, FIGURE_1, FIGURE_2), 50),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=Report(
+        caption="Labels over the bound, and errors",
+        derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
+        table=Grouped(("crowd", "types", "gold", "epsilon"), {
+            "trials": ("ratio", "size"), "ratio": ("ratio", "mean"), "largest": ("ratio", "max"),
+            "promise": ("ratio_promise", "min"), "error": ("error_mean", "mean"),
+            "stands": ("stands", "sum"), "gold_needed": ("gold_needed", "max"),
+        }),
+        finding="Theorem 5's conditions hold in {stands:,} of {trials:,} trials; gold tasks needed "
+        "range from {least:,} to {most:,} a type.",
+        numbers=lambda ok, _: {
+            "stands": int(ok["stands"].sum()), "least": ok["gold_needed"].min(),
+            "most": ok["gold_needed"].max(),
+        },
+        charts=(
+            Drawn("gold", "Gold tasks that Theorem 5 asks for, beside those used", "gold",
+                  "gold_needed", ("gold tasks a type", "needed"),
+                  {"series": "crowd", "kind": "points", "log_x": True, "log_y": True,
+                   "diagonal": "enough"}),
+        ),
+    ),
 )  # fmt: skip

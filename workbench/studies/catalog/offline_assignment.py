@@ -16,16 +16,8 @@ from workbench.assignment.primal import primal_approximation
 from workbench.assignment.theorems import theorem_1
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
-from workbench.studies.study import (
-    Analysis,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-    TrialEnded,
-)
+from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
 
@@ -58,36 +50,8 @@ def trial(params: Params, streams: Streams) -> Record:
     }
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """How often the perturbation assumption holds, and what follows where it does."""
-    ok = table[table["status"] == "ok"].assign(
-        untied=lambda one: one["tied"] == 0,
-        feasible=lambda one: one["short"] == 0,
-        excess=lambda one: one["cost"] - one["optimum"],
-    )
-    summary = ok.groupby(["tasks", "workers", "capacity", "dearest", "untied"], as_index=False).agg(
-        trials=("short", "size"), feasible=("feasible", "sum"), short=("short", "mean"),
-        excess=("excess", "mean"), most_excess=("excess", "max"), promise=("promise", "max"),
-    )  # fmt: skip
-    shares = ok.groupby(["capacity", "dearest"], as_index=False).agg(untied=("untied", "mean"))
-    shares["prices"] = [
-        "unit prices" if most == 1 else f"prices 1 to {most:g}" for most in shares["dearest"]
-    ]
-    return Analysis(
-        findings=(
-            f"The perturbation assumption holds in {ok['untied'].sum():,} of {len(ok):,} "
-            f"instances; there {(ok['feasible'] & ok['untied']).sum():,} results are feasible, "
-            f"elsewhere {(ok['feasible'] & ~ok['untied']).sum():,}.",
-        ),
-        tables={"Feasibility and cost above the integer optimum": summary},
-        charts=(
-            Chart(
-                "ties", f"Share of instances in which no capacity cuts through tasks of equal "
-                f"value; {len(ok):,} trials.", shares, "capacity", "untied",
-                "capacity, share of the tasks", "share of instances", series="prices",
-            ),
-        ),
-    )  # fmt: skip
+def _prices(rows: pd.DataFrame) -> list[str]:
+    return ["unit prices" if most == 1 else f"prices 1 to {most:g}" for most in rows["dearest"]]
 
 
 STUDY = Study(
@@ -121,6 +85,31 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=Report(
+        caption="Feasibility and cost above the integer optimum",
+        derived={
+            "untied": lambda ok: ok["tied"] == 0,
+            "feasible": lambda ok: ok["short"] == 0,
+            "excess": lambda ok: ok["cost"] - ok["optimum"],
+        },
+        table=Grouped(("tasks", "workers", "capacity", "dearest", "untied"), {
+            "trials": ("short", "size"), "feasible": ("feasible", "sum"),
+            "short": ("short", "mean"), "excess": ("excess", "mean"),
+            "most_excess": ("excess", "max"), "promise": ("promise", "max"),
+        }),
+        finding="The perturbation assumption holds in {untied:,} of {trials:,} instances; there "
+        "{there:,} results are feasible, elsewhere {elsewhere:,}.",
+        numbers=lambda ok, _: {
+            "untied": ok["untied"].sum(), "there": (ok["feasible"] & ok["untied"]).sum(),
+            "elsewhere": (ok["feasible"] & ~ok["untied"]).sum(),
+        },
+        charts=(
+            Drawn("ties", "Share of instances in which no capacity cuts through tasks of equal "
+                  "value", "capacity", "untied",
+                  ("capacity, share of the tasks", "share of instances"), {"series": "prices"},
+                  of=Grouped(("capacity", "dearest"), {"untied": ("untied", "mean")},
+                             {"prices": _prices})),
+        ),
+    ),
     deadline=180.0,
 )  # fmt: skip

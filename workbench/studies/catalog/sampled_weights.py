@@ -9,30 +9,20 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.1; with prices and without types,
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
-from crowd_models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, TypedProblem, requirement
 from workbench.accuracy.error_rate import lemma_1_bounds
 from workbench.assignment.primal import perturb, primal_approximation
-from workbench.assignment.theorems import theorem_2
+from workbench.assignment.theorems import Sampling, theorem_2
 from workbench.assignment.weights import SampledWeights, sampled_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
-from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.study import (
-    Analysis,
-    Block,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-    TrialEnded,
-)
+from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
 CROWDS = ("uniform", "spammer-hammer", "able", "difficulty")
@@ -63,9 +53,8 @@ def trial(params: Params, streams: Streams) -> Record:
     sampled = _sampled(params, noisy[:, :sample], kinds, need, prices)
     chosen = _assign(noisy[kinds][:, main], sampled, kinds, params, problem.cost, rng)
     promise = theorem_2(
-        epsilon=params["epsilon"], delta=params["delta"], gamma=sample / m, n=n, m=m,
-        least_quality=sampled.least_quality_used,
-    )  # fmt: skip
+        Sampling(params["epsilon"], params["delta"], sample / m, n, m, sampled.least_quality_used)
+    )
     about_error = [why for why in promise.failed if why.startswith("error exponent")]
     blind = unit_blind = None
     if prices is not None:
@@ -125,12 +114,15 @@ def _sampled(
     types, sample = seen.shape
     try:
         return sampled_weights(
-            seen,
-            np.full(sample, params["capacity"]),
-            np.full(types, need),
-            np.bincount(kinds, minlength=types),
+            TypedProblem(
+                seen,
+                np.full(sample, params["capacity"]),
+                np.full(types, need),
+                np.bincount(kinds, minlength=types),
+                np.ones(sample, dtype=np.int64),
+                None if prices is None else prices[:, :sample],
+            ),
             gamma=sample / params["workers"],
-            cost=None if prices is None else prices[:, :sample],
         )
     except InputError as error:
         raise TrialEnded("infeasible", str(error)) from error
@@ -146,32 +138,6 @@ def _assign(
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     capacity = np.full(params["workers"], params["capacity"])
     return primal_approximation(seen, sampled.weights[kinds], capacity, cost=cost, seed=rng)
-
-
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Cost over the relaxation's bound, beside the promise."""
-    ok = table[table["status"] == "ok"].assign(ratio=lambda one: one["cost"] / one["bound"])
-    keys = ["crowd", "dearest", "epsilon", "gamma"]
-    summary = ok.groupby(keys, as_index=False).agg(
-        trials=("ratio", "size"), ratio=("ratio", "mean"), largest=("ratio", "max"),
-        promise=("ratio_promise", "min"), ratio_stands=("ratio_stands", "sum"),
-        error_stands=("error_stands", "sum"), exponent=("exponent", "min"),
-    )  # fmt: skip
-    return Analysis(
-        findings=(
-            f"Cost over the bound is {ok['ratio'].mean():.3f} on average; the promise of the ratio "
-            f"stands in {int(ok['ratio_stands'].sum()):,} and that of the error in "
-            f"{int(ok['error_stands'].sum()):,} of {len(ok):,} trials.",
-        ),
-        tables={"Cost over the relaxation's bound": summary},
-        charts=(
-            Chart(
-                "ratio", f"Mean cost over the relaxation's bound; {len(ok):,} trials.",
-                summary[summary["dearest"] == 1], "epsilon", "ratio", "ε", "cost / bound",
-                series="crowd", kind="points", log_x=True,
-            ),
-        ),
-    )  # fmt: skip
 
 
 PAPER: Block = {
@@ -212,5 +178,23 @@ STUDY = Study(
         "paper": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 50),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=Report(
+        caption="Cost over the relaxation's bound",
+        derived={"ratio": lambda ok: ok["cost"] / ok["bound"]},
+        table=Grouped(("crowd", "dearest", "epsilon", "gamma"), {
+            "trials": ("ratio", "size"), "ratio": ("ratio", "mean"), "largest": ("ratio", "max"),
+            "promise": ("ratio_promise", "min"), "ratio_stands": ("ratio_stands", "sum"),
+            "error_stands": ("error_stands", "sum"), "exponent": ("exponent", "min"),
+        }),
+        finding="Cost over the bound is {ratio:.3f} on average; the promise of the ratio stands in "
+        "{ratio_stands:,} and that of the error in {error_stands:,} of {trials:,} trials.",
+        numbers=lambda ok, found: {
+            "ratio": ok["ratio"].mean(), **found[["ratio_stands", "error_stands"]].sum().astype(int)
+        },
+        charts=(
+            Drawn("ratio", "Mean cost over the relaxation's bound", "epsilon", "ratio",
+                  ("ε", "cost / bound"), {"series": "crowd", "kind": "points", "log_x": True},
+                  where=lambda found: found["dearest"] == 1),
+        ),
+    ),
 )  # fmt: skip

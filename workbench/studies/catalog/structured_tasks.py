@@ -11,24 +11,16 @@ Source: Ho, Jabbari, Vaughan (2013), Section 7.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
-from crowd_models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem, TypedProblem, requirement
 from workbench.accuracy.error_rate import vote_errors
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import sampled_weights
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
-from workbench.studies.catalog._adaptive import relaxation
-from workbench.studies.study import (
-    Analysis,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-)
+from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 EXPLORATIONS = ("known", "ability", "type")
@@ -50,8 +42,11 @@ def trial(params: Params, streams: Streams) -> Record:
     estimate, gold = _explore(params, easiness, skill, rng)
     seen = perturb(quality(estimate), seed=rng)
     sampled = sampled_weights(
-        seen[:, :sample], np.full(sample, params["capacity"]), np.full(n, need),
-        np.ones(n, dtype=np.int64), gamma=sample / m, on_infeasible="relax",
+        TypedProblem(
+            seen[:, :sample], np.full(sample, params["capacity"]), np.full(n, need),
+            np.ones(n, dtype=np.int64), np.ones(sample, dtype=np.int64),
+        ),
+        gamma=sample / m, on_infeasible="relax",
     )  # fmt: skip
     chosen = primal_approximation(seen[:, sample:], sampled.weights, problem.capacity, seed=rng)
     error, _ = vote_errors(skill[:, sample:], 2 * estimate[:, sample:] - 1, chosen)
@@ -80,28 +75,6 @@ def _explore(
     return 0.5 + 0.5 * easiness[:, None] * ability, s
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Labels, errors and gold tasks by exploration."""
-    ok = table[table["status"] == "ok"].assign(ratio=lambda one: one["labels"] / one["bound"])
-    summary = ok.groupby(["exploration", "budget", "epsilon"], as_index=False).agg(
-        trials=("ratio", "size"), gold=("gold", "mean"), ratio=("ratio", "mean"),
-        error=("error", "mean"), off=("off", "mean"),
-    )  # fmt: skip
-    return Analysis(
-        findings=(
-            f"Skills are off by {summary['off'].max():.3f} at most on average; {len(ok):,} trials.",
-        ),
-        tables={"Labels, errors and gold tasks by exploration": summary},
-        charts=(
-            Chart(
-                "error", f"Mean error by exploration; {len(ok):,} trials.", summary, "gold",
-                "error", "gold tasks a worker", "mean error of a task", series="exploration",
-                kind="points",
-            ),
-        ),
-    )  # fmt: skip
-
-
 STUDY = Study(
     name="structured-tasks",
     title="Tasks of their own easiness, workers of one ability",
@@ -125,5 +98,19 @@ STUDY = Study(
         "paper": Size(({"exploration": list(EXPLORATIONS), "epsilon": [0.1, 0.05]},), 100),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=Report(
+        caption="Labels, errors and gold tasks by exploration",
+        derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
+        table=Grouped(("exploration", "budget", "epsilon"), {
+            "trials": ("ratio", "size"), "gold": ("gold", "mean"), "ratio": ("ratio", "mean"),
+            "error": ("error", "mean"), "off": ("off", "mean"),
+        }),
+        finding="Skills are off by {off:.3f} at most on average; {trials:,} trials.",
+        numbers=lambda _, found: {"off": found["off"].max()},
+        charts=(
+            Drawn("error", "Mean error by exploration", "gold", "error",
+                  ("gold tasks a worker", "mean error of a task"),
+                  {"series": "exploration", "kind": "points"}),
+        ),
+    ),
 )  # fmt: skip

@@ -16,16 +16,8 @@ from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
-from workbench.studies.study import (
-    Analysis,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-    TrialEnded,
-)
+from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
 EPSILON = 0.224
@@ -61,27 +53,9 @@ def trial(params: Params, streams: Streams) -> Record:
     }
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Labels a task, by how the three are judged and how poor the others are."""
-    ok = table[table["status"] == "ok"]
-    summary = ok.groupby(["corrected", "poor", "judged"], as_index=False).agg(
-        trials=("labels", "size"), labels=("labels", "mean"), optimum=("optimum", "max")
-    )
-    plain = summary[~summary["corrected"].astype(bool)]
-    return Analysis(
-        findings=(
-            f"The optimum takes {ok['optimum'].max():.0f} labels a task; with the three judged too "
-            f"low the algorithm takes up to {plain['labels'].max():,.0f}.",
-        ),
-        tables={"Labels a task": summary},
-        charts=(
-            Chart(
-                "labels", f"Labels a task, the three perfect workers judged too low; "
-                f"{len(ok):,} trials.", plain, "judged", "labels", "judged quality of the three",
-                "labels a task", series="poor", log_y=True, references=((3.0, "optimum"),),
-            ),
-        ),
-    )  # fmt: skip
+def uncorrected(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Whether ε is used as it is."""
+    return ~rows["corrected"].astype(bool)
 
 
 STUDY = Study(
@@ -108,5 +82,22 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=Report(
+        caption="Labels a task",
+        table=Grouped(("corrected", "poor", "judged"), {
+            "trials": ("labels", "size"), "labels": ("labels", "mean"),
+            "optimum": ("optimum", "max"),
+        }),
+        finding="The optimum takes {optimum:.0f} labels a task; with the three judged too low the "
+        "algorithm takes up to {labels:,.0f}.",
+        numbers=lambda _, found: {
+            "optimum": found["optimum"].max(), "labels": found[uncorrected(found)]["labels"].max(),
+        },
+        charts=(
+            Drawn("labels", "Labels a task, the three perfect workers judged too low", "judged",
+                  "labels", ("judged quality of the three", "labels a task"),
+                  {"series": "poor", "log_y": True, "references": ((3.0, "optimum"),)},
+                  where=uncorrected),
+        ),
+    ),
 )  # fmt: skip

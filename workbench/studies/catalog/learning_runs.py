@@ -1,4 +1,4 @@
-"""What trials of online labeler selection share: a crowd, one run of LS_OL on it, its curves.
+"""What trials of online worker selection share: a crowd, one run of LS_OL on it, its curves.
 
 One trial is one run on one crowd. Schedules, votes, vetting and delays that are compared meet the
 same crowd, tasks and labels. Regret and reward are expectations by the true skills, given what the
@@ -10,9 +10,11 @@ Where the paper is silent (it calls G1 and G2 "sufficiently large"): G1 = 3, and
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -28,12 +30,17 @@ from workbench.learning.engine import Runs, simulate
 from workbench.learning.regret_bounds import repeats_factor
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Removal, Vetting
-from workbench.studies.study import Parameter, Params, Record, Scalar
+from workbench.studies.measures import ended, ended_well, instance
+from workbench.studies.study import Analysis, Parameter, Params, Record
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
 COST = 0.02
 """Price of a label (Section 6.1)."""
+PAPER_T = 2000
+"""Tasks of a run of the paper."""
+BEYOND = 2.0
+"""Standard errors that count."""
 
 FIXED: dict[str, tuple[float, ...]] = {
     "table-1": (0.763, 0.781, 0.625, 0.783, 0.727),
@@ -52,10 +59,11 @@ DRAWN: dict[str, tuple[float, float]] = {
     "any": (0.0, 1.0),
     "any-trusted": (0.0, 1.0),
     "spread": (0.3, 1.0),
+    "spread-trusted": (0.3, 1.0),
     "distrusted": (0.0, 0.4),
     "doubtful": (0.3, 0.7),
 }
-"""Crowds drawn uniformly: the range of the skills. "any-trusted" is drawn anew until p̄ > ½."""
+"""Crowds drawn uniformly: the range of the skills. Trusted ones are drawn anew until p̄ > ½."""
 
 CROWDS = (*FIXED, *DRAWN)
 
@@ -66,16 +74,14 @@ GRID = (
 )  # fmt: skip
 """Numbers of tasks after which a run is looked at."""
 
-SHAPES: dict[str, str] = {
-    "log": "log T", "log2": "log² T", "sqrt": "√T", "linear": "T",
-}  # fmt: skip
+SHAPES = {"log": "log T", "log2": "log² T", "sqrt": "√T", "linear": "T"}
 """Ways in which regret may grow."""
 
-Curve = Literal["regret", "exploring", "cost_regret"]
+Curve: TypeAlias = Literal["regret", "exploring", "cost_regret"]
 
 
 def draw_crowd(name: str, workers: int, seed: np.random.SeedSequence) -> FloatArray:
-    """Skills of a crowd of `CROWDS`, shape (M,).
+    """Skills of a crowd of `FIXED` or `DRAWN`, shape (M,).
 
     Raises
     ------
@@ -89,7 +95,7 @@ def draw_crowd(name: str, workers: int, seed: np.random.SeedSequence) -> FloatAr
     rng = stream(seed, "skill")
     while True:
         skill = rng.uniform(*DRAWN[name], workers)
-        if name != "any-trusted" or skill.mean() > 0.5:
+        if not name.endswith("-trusted") or skill.mean() > 0.5:
             return skill
 
 
@@ -102,25 +108,36 @@ def schedule_of(params: Params, skill: FloatArray) -> Schedule:
     return Schedule(params["tests"], repeats, log_power=1.0 + 2.0 * params.get("eta", 0.0))
 
 
+def vetting_of(variant: str, error: float = 0.1) -> Vetting | None:
+    """The rule that drops workers: (13) "printed", with the "supported" exponent, or "none"."""
+    if variant == "none":
+        return None
+    return Vetting(error, variant="printed" if variant == "printed" else "supported")
+
+
 def run_once(
     params: Params, streams: Streams, curves: Sequence[Curve] = ("regret", "exploring")
 ) -> Record:
     """One run of LS_OL on one crowd: what it gained and spent, and what it knows at the end."""
-    seed = streams.instance
+    seed, T = streams.instance, int(params["horizon"])
     skill = draw_crowd(params["crowd"], int(params["workers"]), seed)
     schedule, weighted = schedule_of(params, skill), params["vote"] == "weighted"
-    tasks = grid(int(params["horizon"]))
+    tasks = grid(T)
     runs = simulate(
         Draws(skill, 1, seed=seed),
         schedule,
-        int(params["horizon"]),
+        T,
         weighted=weighted,
         delay=int(params.get("delay", 0)),
-        vetting=_vetting(params.get("vetting", "none")),
+        vetting=vetting_of(params.get("vetting", "none")),
         costs=np.full(len(skill), COST),
         checkpoints=tasks,
     )
-    record: dict[str, Scalar] = {
+    values = {
+        "regret": runs.regret, "exploring": runs.exploration_regret,
+        "cost_regret": runs.printed_cost_regret,
+    }  # fmt: skip
+    return {
         "full_accuracy": majority_accuracy(skill),
         "a_min": crowd_constants(skill).a_min,
         "mean_skill": float(skill.mean()),
@@ -128,27 +145,21 @@ def run_once(
         "repeats_used": schedule.repeats,
         "explored": int(runs.explored[0, -1]),
         "new_testers": int(runs.new_testers[0, -1]),
-        "labels_per_task": float(runs.labels[0, -1]) / int(params["horizon"]),
+        "labels_per_task": float(runs.labels[0, -1]) / T,
         **_knowledge(runs, skill, weighted),
         **_dropped(runs.removed[0], skill),
-    }
-    values = {
-        "regret": runs.regret, "exploring": runs.exploration_regret,
-        "cost_regret": runs.printed_cost_regret,
+        **{f"{name}_{n}": float(values[name][0, at]) for name in curves
+           for at, n in enumerate(tasks)},
     }  # fmt: skip
-    for name in curves:
-        record |= {f"{name}_{n}": float(values[name][0, at]) for at, n in enumerate(tasks)}
-    return record
 
 
 def _knowledge(runs: Runs, skill: FloatArray, weighted: bool) -> Record:
     """What the run knows at the end, beside the truth."""
     known, chosen = runs.estimates[0], runs.chosen[0]
     best = best_set(skill, weighted=weighted)
+    last = majority_accuracy(skill[chosen])
     if weighted:
         last, _ = log_odds_accuracy(skill[chosen], known[chosen], truncate=1e-3)
-    else:
-        last = majority_accuracy(skill[chosen])
     return {
         "last_accuracy": float(last),
         "last_size": int(chosen.sum()),
@@ -160,25 +171,24 @@ def _knowledge(runs: Runs, skill: FloatArray, weighted: bool) -> Record:
     }
 
 
-def _vetting(variant: str) -> Vetting | None:
-    if variant == "none":
-        return None
-    return Vetting(0.1, variant="printed" if variant == "printed" else "supported")
+def dropped_wrongly(removed: Sequence[Removal], skill: FloatArray) -> list[bool]:
+    """Of each worker dropped, in turn, whether somebody less able was left."""
+    left, wrong = list(range(len(skill))), []
+    for gone in removed:
+        wrong.append(bool(skill[gone.worker] > skill[left].min()))
+        left.remove(gone.worker)
+    return wrong
 
 
-def _dropped(removed: tuple[Removal, ...], skill: FloatArray) -> Record:
+def _dropped(removed: Sequence[Removal], skill: FloatArray) -> Record:
     """Whether those dropped were the least able of those left."""
-    left, wrong = list(range(len(skill))), 0
-    for one in removed:
-        wrong += bool(skill[one.worker] > skill[left].min())
-        left.remove(one.worker)
-    first = removed[0] if removed else None
+    wrong = dropped_wrongly(removed, skill)
     return {
         "dropped": len(removed),
-        "wrongly": wrong,
-        "first_step": first.step if first else None,
-        "first_error": first.error if first else None,
-        "first_wrong": bool(skill[first.worker] > skill.min()) if first else None,
+        "wrongly": sum(wrong),
+        "first_step": removed[0].step if removed else None,
+        "first_error": removed[0].error if removed else None,
+        "first_wrong": wrong[0] if removed else None,
     }
 
 
@@ -193,7 +203,7 @@ def run_parameters(**change: Parameter) -> dict[str, Parameter]:
         "crowd": Parameter(str, "from-0.6", "the skills: given, or drawn from a range",
                            choices=CROWDS),
         "workers": Parameter(int, 5, "M", least=1, most=26),
-        "horizon": Parameter(int, 2000, "T, tasks", least=2, most=10_000_000, paired=True),
+        "horizon": Parameter(int, PAPER_T, "T, tasks", least=2, most=10_000_000, paired=True),
         "vote": Parameter(str, "majority", "how the chosen vote", choices=("majority", "weighted"),
                           paired=True),
         "tests": Parameter(float, 3.0, "G1 of D1 = G1 log t", least=0, most=1e9, paired=True),
@@ -206,14 +216,33 @@ def run_parameters(**change: Parameter) -> dict[str, Parameter]:
 # Reading curves.
 
 
+def of_runs(analyse: Callable[[pd.DataFrame], Analysis]) -> Callable[[pd.DataFrame], Analysis]:
+    """Say first how the trials ended, and no more where none ended well."""
+
+    @functools.wraps(analyse)
+    def whole(table: pd.DataFrame) -> Analysis:
+        if ended_well(table).empty:
+            return Analysis(findings=(ended(table),))
+        found = analyse(table)
+        return replace(found, findings=(ended(table), *found.findings))
+
+    return whole
+
+
+def with_means(
+    found: pd.DataFrame, rows: pd.DataFrame, keys: Sequence[str], **fields: str
+) -> pd.DataFrame:
+    """A table with the means of some fields of the rows beside its `keys`: column = field."""
+    for name, field in fields.items():
+        mean = means(rows, keys, field).rename(columns={"mean": name})
+        found = found.merge(mean[[*keys, name]], on=list(keys))
+    return found
+
+
 def checkpoints(table: pd.DataFrame, curve: Curve = "regret") -> list[int]:
     """Numbers of tasks of which a table has a curve's value."""
-    start = f"{curve}_"
-    return sorted(
-        int(name.removeprefix(start))
-        for name in map(str, table)
-        if name.startswith(start) and name.removeprefix(start).isdigit()
-    )
+    ends = (str(name).removeprefix(f"{curve}_") for name in table)
+    return sorted(int(n) for n in ends if n.isdigit())
 
 
 def long(table: pd.DataFrame, keys: Sequence[str], curve: Curve = "regret") -> pd.DataFrame:
@@ -221,17 +250,12 @@ def long(table: pd.DataFrame, keys: Sequence[str], curve: Curve = "regret") -> p
 
     Failed trials have no rows. Checkpoints beyond a run's horizon are left out.
     """
-    ok = table[table["status"].astype(str) == "ok"]
-    ids = [*keys, *(one for one in ("repetition", "seed") if one in ok and one not in keys)]
-    parts = [
-        ok.loc[ok[f"{curve}_{n}"].notna(), ids].assign(
-            tasks=n, value=ok[f"{curve}_{n}"].dropna().astype(float)
-        )
-        for n in checkpoints(ok, curve)
-    ]
-    if not parts:
-        return pd.DataFrame(columns=[*ids, "tasks", "value"])
-    return pd.concat(parts, ignore_index=True)
+    ok = ended_well(table)
+    ids = [*keys, *(name for name in ("repetition", "seed") if name in ok and name not in keys)]
+    points = [f"{curve}_{n}" for n in checkpoints(ok, curve)]
+    rows = ok.melt(ids, points, "tasks", "value").dropna(subset="value").reset_index(drop=True)
+    tasks = rows["tasks"].astype(str).str.removeprefix(f"{curve}_").astype(np.int64)
+    return rows.assign(tasks=tasks, value=rows["value"].astype(float))
 
 
 def over_time(
@@ -298,9 +322,8 @@ def _likelihood(mean: FloatArray, se: FloatArray, steps: FloatArray) -> float:
 
 def wide(rows: pd.DataFrame, least: int = 0) -> pd.DataFrame:
     """Curves of `long`, a row a run and a column a checkpoint from `least` on."""
-    ids = ["repetition", *(["seed"] if "seed" in rows else [])]
-    some = rows[rows["tasks"] >= least]
-    return some.pivot_table(index=ids, columns="tasks", values="value").dropna()
+    late = rows[rows["tasks"] >= least]
+    return late.pivot_table(index=instance(rows), columns="tasks", values="value").dropna()
 
 
 def best_shape(found: dict[str, float]) -> tuple[str, float]:
@@ -312,3 +335,8 @@ def best_shape(found: dict[str, float]) -> tuple[str, float]:
 def repeats_label(value: Any) -> str:
     """G2 for a legend."""
     return "printed G2" if value is None or pd.isna(value) else f"G2 = {value:.3g}"
+
+
+def schedule_label(row: Any) -> str:
+    """G1 and G2 of a row, for a sentence."""
+    return f"G1 = {row['tests']:g}, {repeats_label(row['repeats'])}"

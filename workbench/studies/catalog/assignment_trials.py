@@ -1,0 +1,283 @@
+"""What trials of assignment share: crowds that arrive, the bound, cover and error of labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_models import AssignmentProblem, TypedProblem
+from workbench.aggregation.voting import Aggregate, linear_weights, weighted_majority
+from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
+from workbench.assignment.policies import COVERED
+from workbench.assignment.theorems import Guarantee, Sampling, mean_qualities, theorem_5
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.crowd import population
+from workbench.crowd.arrivals import adversarial, iid, random_permutation
+from workbench.crowd.population import Crowd
+from workbench.crowd.simulate import SimulatedLabels, task_types, truth
+from workbench.crowd.sources import collect
+from workbench.solving import Solution, Termination, solve
+from workbench.studies.study import Parameter, Params, Scalar, TrialEnded
+from workbench.studies.trials import Streams
+
+ARRIVALS = ("random", "iid", "worst_first", "best_first", "alternating")
+CROWDS = ("spread", "specialists", "hammers", "equal")
+
+ARRIVING = {
+    "tasks": Parameter(int, 1000, "n", least=1, most=100_000),
+    "workers": Parameter(int, 300, "m, without preliminary workers", least=2, most=100_000),
+    "capacity": Parameter(int, 200, "M, the most tasks a worker takes", least=1),
+    "types": Parameter(int, 3, "T, task types", least=1, most=50),
+    "crowd": Parameter(
+        str, "spread",
+        "skills spread over [0.5, 1]; 0.9 at one type and 0.5 at others; half 0.9, half 0.5; "
+        "all 0.9",
+        choices=CROWDS,
+    ),
+    "gamma": Parameter(float, 0.3, "γ, sampled workers for each worker", least=1e-6, most=10),
+    "epsilon": Parameter(
+        float, 0.05, "ε, error asked for", least=1e-300, most=0.999, paired=True
+    ),
+    "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1, paired=True),
+    "arrival": Parameter(
+        str, "random", "order of arrival of sampled and main workers", choices=ARRIVALS,
+        paired=True,
+    ),
+    "delta": Parameter(float, 0.05, "δ of the theorems", least=1e-12, most=0.499, paired=True),
+}  # fmt: skip
+"""Parameters of a crowd as `drawn`, and of what is asked of it."""
+LABELS = {
+    "tasks": "tasks n", "workers": "workers m", "gamma": "sampled workers per worker, γ",
+    "epsilon": "error asked for, ε", "gold": "gold tasks a worker and type, s",
+    "types": "task types T", "crowd": "crowd", "arrival": "order of arrival",
+}  # fmt: skip
+"""Axis labels of those that studies vary."""
+
+
+class Relaxation(NamedTuple):
+    """An optimum of the relaxation: its solution, the assignment in it, its certified bound."""
+
+    solution: Solution
+    assignment: FloatArray
+    bound: float
+
+
+def relaxation(
+    problem: AssignmentProblem, infeasible: str, *, formulation: str = "typed"
+) -> Relaxation:
+    """Solve the relaxation that a trial measures against.
+
+    Raises
+    ------
+    TrialEnded
+        `infeasible`, with the words given, where it is; `numerics` where it was not solved, or
+        its bound is not certified.
+    """
+    solution = solve(problem, formulation)
+    if solution.termination is Termination.INFEASIBLE:
+        raise TrialEnded("infeasible", infeasible)
+    if solution.assignment is None or solution.certificate.lower_bound is None:
+        raise TrialEnded("numerics", solution.note or "the relaxation was not solved")
+    return Relaxation(solution, solution.assignment, solution.certificate.lower_bound)
+
+
+def proven_relaxation(instance: Instance, need: float) -> Relaxation:
+    """Solve an instance's relaxation to a proven optimum.
+
+    Raises
+    ------
+    TrialEnded
+        As `relaxation`; `numerics` also where the optimum is not proven.
+    """
+    relaxed = relaxation(
+        instance.offline(need), "the crowd cannot cover every task at this epsilon"
+    )
+    if relaxed.solution.certificate.status != "proven":
+        raise TrialEnded("numerics", relaxed.solution.note or "the relaxation was not proven")
+    return relaxed
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A crowd in order of arrival, its tasks in equal shares of its types, and its labels.
+
+    Attributes
+    ----------
+    crowd
+        γm + m workers; the first γm are preliminary.
+    preliminary
+        γm.
+    tasks
+        n.
+    seed
+        Of truth, labels and gold answers.
+    """
+
+    crowd: Crowd
+    preliminary: int
+    tasks: int
+    seed: np.random.SeedSequence
+
+    @cached_property
+    def kinds(self) -> IntArray:
+        """Type of each task, shape (n,)."""
+        return task_types(self.tasks, len(self.crowd.task_types))
+
+    @cached_property
+    def source(self) -> SimulatedLabels:
+        """Potential labels of every pair: the same for every method that asks."""
+        return SimulatedLabels(
+            self.crowd, self.kinds, truth(self.tasks, seed=self.seed), seed=self.seed
+        )
+
+    @cached_property
+    def main(self) -> Crowd:
+        """The m workers who get real tasks."""
+        return self.crowd.subset(np.arange(self.preliminary, len(self.crowd)))
+
+    @cached_property
+    def quality(self) -> FloatArray:
+        """True q of the m main workers, shape (n, m)."""
+        return self.main.quality[self.kinds]
+
+    def offline(self, need: float | FloatArray) -> AssignmentProblem:
+        """The offline problem over the main workers, with a requirement for all or for each."""
+        return AssignmentProblem(self.quality, self.main.capacity, need, task_types=self.kinds)
+
+    def gathered(self, task: IntArray, worker: IntArray) -> FloatArray:
+        """True quality that labels gather, by task, shape (n,); workers as in `crowd`."""
+        return np.bincount(
+            task, self.crowd.quality[self.kinds[task], worker], minlength=self.tasks
+        ).astype(np.float64)
+
+    def run_adaptive(
+        self,
+        *,
+        epsilon: float,
+        gold: int,
+        seed: np.random.SeedSequence,
+        radius: float | None = None,
+        mean_quality_least: float | None = None,
+    ) -> AdaptiveResult:
+        """Run the Main Algorithm; a sample that cannot cover the tasks lets them fall short."""
+        answers = self.source.gold_answers(np.arange(len(self.crowd)), gold, seed=self.seed)
+        settings = AdaptiveSettings(
+            epsilon,
+            len(self.main),
+            self.preliminary,
+            radius=radius,
+            mean_quality_least=mean_quality_least,
+        )
+        return adaptive_assignment(*answers, self.crowd.capacity, self.kinds, settings, seed=seed)
+
+    def error_of(self, outcome: Aggregate) -> float:
+        """Share of wrong labels; a tie is decided by a fair coin and counts a half."""
+        open_ = outcome.tied | outcome.unlabelled
+        return float(np.where(open_, 0.5, outcome.label != self.source.truth).mean())
+
+    def vote_error(
+        self, task: IntArray, worker: IntArray, skill: FloatArray, seed: np.random.SeedSequence
+    ) -> float:
+        """Error of the labels' vote with weights 2p − 1, skills by type and worker of `crowd`."""
+        votes = collect(self.source, task, worker)
+        weight = linear_weights(skill[self.kinds[task], worker])
+        return self.error_of(weighted_majority(votes, weight, seed=seed))
+
+
+def sampling(instance: Instance, params: Params, least_quality: float) -> Sampling:
+    """What Theorems 2 and 5 need of an instance, q_min or q̂_min being `least_quality`."""
+    m = len(instance.main)
+    return Sampling(
+        params["epsilon"], params["delta"], instance.preliminary / m, instance.tasks, m,
+        least_quality,
+    )  # fmt: skip
+
+
+def promised_5(
+    instance: Instance,
+    params: Params,
+    relaxed: Relaxation,
+    given: Sampling,
+    task: IntArray,
+    worker: IntArray,
+) -> Guarantee:
+    """Theorem 5 of an instance and of the labels bought."""
+    least = float(mean_qualities(instance.quality, relaxed.assignment).min())
+    labels = np.maximum(np.bincount(task, minlength=instance.tasks), 1)
+    return theorem_5(
+        given, gold=params["gold"], types=params["types"], mean_quality_least=max(least, 1e-12),
+        mean_quality=instance.gathered(task, worker) / labels,
+    )  # fmt: skip
+
+
+def labels_record(
+    instance: Instance,
+    relaxed: Relaxation,
+    need: float,
+    task: IntArray,
+    worker: IntArray,
+    gold: int,
+    promise: Guarantee,
+) -> dict[str, Scalar]:
+    """What labels cost beside the bound, what they reach, and what was promised of them."""
+    gathered = instance.gathered(task, worker)
+    reached = bound_reached(instance, np.minimum(gathered, need))
+    ratio = promise.ratio
+    return {
+        "bound": relaxed.bound,
+        "labels_task": len(task),
+        "labels_gold": gold,
+        "ratio": len(task) / relaxed.bound,
+        "ratio_all": (len(task) + gold) / relaxed.bound,
+        "covered": float(np.mean(gathered >= need * COVERED)),
+        "bound_reached": reached,
+        "ratio_reached": len(task) / reached if reached else None,
+        "promise": ratio if promise.holds else None,
+        "formula": ratio if ratio is not None and math.isfinite(ratio) else None,
+        "void": "; ".join(promise.failed),
+    }
+
+
+def drawn(params: Params, streams: Streams) -> Instance:
+    """A crowd in its order of arrival, γm of it sampled beforehand, and its tasks."""
+    seed = streams.instance
+    sampled = max(1, round(params["gamma"] * params["workers"]))
+    crowd = _crowd(params, params["workers"] + sampled, seed)
+    arrival = params["arrival"]
+    if arrival == "random":
+        order = random_permutation(len(crowd), seed)
+    elif arrival == "iid":
+        order = iid(len(crowd), len(crowd), seed)
+    else:
+        order = adversarial(crowd, arrival, seed=seed)
+    return Instance(crowd.subset(order), sampled, params["tasks"], seed)
+
+
+def _crowd(params: Params, size: int, seed: np.random.SeedSequence) -> Crowd:
+    same = {"seed": seed, "capacity": params["capacity"], "task_types": params["types"]}
+    makers = {
+        "spread": lambda: population.uniform_range(size, low=0.5, high=1.0, **same),
+        "specialists": lambda: population.specialists(size, skilled=0.9, other=0.5, **same),
+        "hammers": lambda: population.spammer_hammer(size, hammer=0.9, spammer=0.5, **same),
+        "equal": lambda: population.uniform(size, skill=0.9, **same),
+    }
+    return makers[params["crowd"]]()
+
+
+def bound_reached(instance: Instance, reached: FloatArray) -> float | None:
+    """Certified bound on the labels that gather `reached` (n,), averaged within each type."""
+    types = len(instance.crowd.task_types)
+    counts = np.bincount(instance.kinds, minlength=types)
+    total = np.bincount(instance.kinds, reached, minlength=types)
+    mean = np.divide(total, counts, out=np.zeros(types), where=counts > 0)
+    workers = instance.main
+    # A hair less, as sums are rounded: what the labels gather must not be beyond reach.
+    typed = TypedProblem(
+        workers.quality, workers.capacity, mean * COVERED, counts,
+        np.ones(len(workers), dtype=np.int64),
+    )  # fmt: skip
+    return solve(typed, "typed").certificate.lower_bound
