@@ -103,13 +103,6 @@ def test_fewer_than_three_workers_tell_nothing(M):
     assert found.sentence == ("Too few labels are shared to say anything of the crowd's agreement.")
 
 
-def test_a_few_tasks_tell_nothing():
-    labels, _ = crowd(GOOD, 10, 1)
-    alone = np.where(np.arange(5) < 1, labels, -1)
-    assert structure(np.vstack([labels[:9], alone]), seed=1).groups == 0
-    assert structure(labels, seed=1).groups == 1
-
-
 def test_a_chain_of_workers_tells_nothing():
     # 0–1 and 1–2 share tasks, 0–2 do not: |r_1| could be anything.
     labels, _ = crowd([0.9, 0.8, 0.7], 200, 7)

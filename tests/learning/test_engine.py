@@ -9,7 +9,7 @@ from workbench.base.errors import InputError
 from workbench.learning import engine
 from workbench.learning.draws import Draws
 from workbench.learning.engine import KINDS
-from workbench.learning.schedule import practical, theoretical
+from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
 
 CASES = list(configurations(32, seed=23, horizon=160))
@@ -143,13 +143,6 @@ def test_it_learns():
     assert (runs.size[:, -1] == 1).mean() > 0.8
 
 
-def test_a_crowd_that_errs_teaches_the_reverse():
-    """p̄ < ½: the estimates are those of the opposite crowd."""
-    skill = np.array([0.05, 0.2, 0.3, 0.4, 0.45])
-    runs = simulate(skill, practical(20, 5), 5000, runs=30, seed=2)
-    np.testing.assert_allclose(runs.estimates.mean(axis=0), 1 - skill, atol=0.1)
-
-
 def test_identical_labels_keep_the_majority_wrong():
     """Recorded labels of a tester do not get better by asking again (odd crowds never turn)."""
     skill, schedule = [0.7, 0.7, 0.6], practical(40, 6)
@@ -163,11 +156,6 @@ def test_identical_labels_keep_the_majority_wrong():
     agreement = [chance[outcomes[:, i] == majority].sum() for i in range(3)]
     np.testing.assert_allclose(same.estimates.mean(axis=0), agreement, atol=0.02)
     np.testing.assert_allclose(copies, p, atol=0.03)
-
-
-def test_theoretical_schedule_explores_all_the_time():
-    runs = simulate(TABLE_1, theoretical(TABLE_1), 3000, runs=3, seed=1)
-    assert (runs.explored[:, -1] == 2999).all()  # all but t = 1, where log t = 0
 
 
 def test_long_horizons():

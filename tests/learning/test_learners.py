@@ -89,13 +89,11 @@ def test_explore_then_commit_by_hand() -> None:
 
 
 def test_two_labels_are_no_majority_to_agree_with() -> None:
-    policy = FullCrowd(3, seed=0)
-    policy.ask(0)
-    policy.tell([1, 1, -1])
-    assert policy.estimates.tolist() == [0.5, 0.5, 0.5]
-    policy.ask(1)
-    policy.tell([1, 1, 0])
-    assert policy.estimates.tolist() == [1.0, 1.0, 0.0]
+    learner = FullCrowd(3, seed=0)
+    for task, labels, estimates in ((0, [1, 1, -1], [0.5] * 3), (1, [1, 1, 0], [1.0, 1.0, 0.0])):
+        learner.ask(task)
+        learner.tell(labels)
+        assert learner.estimates.tolist() == estimates
 
 
 def test_explore_then_commit_estimates_are_full_crowd_agreement() -> None:
@@ -174,24 +172,6 @@ def test_dawid_skene_estimates_skills_where_agreement_does_not() -> None:
     trajectory(agreement, draws, 0, 4000)
     assert np.abs(model.estimates - SKILL).max() < 0.04
     assert np.abs(agreement.estimates - SKILL).max() > 0.08
-
-
-@pytest.mark.parametrize(
-    ("refit", "after"), [("doubling", {10, 20, 40, 80}), ("every", set(range(10, 100, 10)))]
-)
-def test_dawid_skene_is_refitted_when_it_says(refit: str, after: set[int]) -> None:
-    draws = Draws(SKILL, 1, seed=5)
-    policy = Refitted(5, 10, refit=refit, seed=1)
-    fits = set()
-    original = policy._fit
-
-    def spy() -> None:
-        fits.add(len(policy._given))
-        original()
-
-    policy._fit = spy  # type: ignore[method-assign]
-    trajectory(policy, draws, 0, 99)
-    assert fits == after
 
 
 @pytest.mark.parametrize("weighted", [False, True])
