@@ -24,6 +24,7 @@ from workbench.cli import main
 from workbench.comparison import METHODS, compare, simulated
 from workbench.crowd.align import relative, typical
 from workbench.crowd.population import specialists
+from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
 from workbench.learning.schedule import practical
 from workbench.selection.money import within_money
@@ -291,7 +292,7 @@ class TestSolve:
 def test_learning_with_costs(unit):
     skill, cost = [0.9, 0.8, 0.7, 0.65, 0.6], np.array([0.3, 0.1, 0.2, 0.0, 1.7])
     first, other = (
-        simulate(skill, practical(2, 3), 200, runs=3, costs=cost * factor, seed=4)
+        simulate(Draws(skill, 3, seed=4), practical(2, 3), 200, costs=cost * factor)
         for factor in (1.0, unit)
     )
     assert np.array_equal(first.chosen, other.chosen)

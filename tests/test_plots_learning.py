@@ -7,7 +7,6 @@ import pytest
 from tests.pictures import (
     assert_marks_are_whole,
     assert_nothing_overlaps,
-    assert_whole_numbers,
     ticks,
 )
 from workbench.plots import as_png, learning
@@ -104,12 +103,6 @@ def test_simulated():
     assert as_png(figure).startswith(b"\x89PNG")
 
 
-def test_one_run_has_no_bands():
-    figure = learning(*simulated(standard_errors=False), title="one run")
-    assert [len(axes.collections) for axes in figure.axes[:3]] == [0, 0, 0]
-    assert "LS_OL" in legends(figure)[0]
-
-
 def test_recorded_with_gold():
     steps, workers = recorded()
     figure = learning(steps, workers, title="crowd")
@@ -141,23 +134,6 @@ def test_a_labeler_with_more_testers_has_a_larger_mark(labelers):
     assert_nothing_overlaps(figure)
 
 
-@pytest.mark.parametrize("asked", [1, 2, 3, 5])
-def test_tasks_labels_and_labelers_are_counted_in_whole_numbers(asked):
-    steps, workers = recorded()
-    small = steps[:3].assign(asked=asked, labels=[0, 1, 2], labels_crowd=[1, 2, 3])
-    _, paid, size, _ = learning(small, workers, title="crowd").axes
-    for axis in (size.yaxis, size.xaxis, paid.yaxis, paid.xaxis):
-        assert_whole_numbers(axis)
-    steps, workers = simulated()
-    size = learning(steps.assign(asked=0.5 * asked, size=0.4), workers, title="t").axes[2]
-    assert_whole_numbers(size.yaxis)
-
-
-def test_nobody_asked_is_seen():
-    steps, workers = recorded()
-    assert_marks_are_whole(learning(steps.assign(asked=0), workers, title="t").axes[2])
-
-
 def test_long_names_of_few_labelers_leave_room():
     steps, workers = recorded()
     workers = workers[:12].assign(
@@ -168,22 +144,6 @@ def test_long_names_of_few_labelers_leave_room():
     assert len(set(told)) == 12
     assert max(map(len, told)) <= 20
     assert_nothing_overlaps(figure)
-
-
-def test_recorded_without_gold_shows_the_consensus():
-    figure = learning(*recorded(gold=False), title="crowd")
-    assert legends(figure)[0] == ["LS_OL"]
-    assert "full crowd" in figure.axes[0].get_ylabel()
-    assert line(figure.axes[0], "LS_OL").get_ydata()[-1] == pytest.approx(0.9)
-    assert "agreement" in figure.axes[3].get_xlabel()
-    as_png(figure)
-
-
-def test_colours_do_not_repeat_in_a_panel():
-    for data in (simulated(), recorded()):
-        for axes in learning(*data, title="t").axes:
-            drawn = [one for one in axes.get_lines() if not one.get_label().startswith("_")]
-            assert len({one.get_color() for one in drawn}) == len(drawn)
 
 
 def test_nobody_known():

@@ -43,11 +43,6 @@ def test_costs_bounds_and_the_gap_between_them():
     assert plots.as_png(figure).startswith(b"\x89PNG")
 
 
-def test_a_bound_of_nothing_does_not_squeeze_the_rest():
-    above, _ = plots.incumbents({"HiGHS": BRANCHING}, title="t").axes
-    assert above.get_ylim()[0] > 50
-
-
 @pytest.mark.parametrize(
     "history",
     [
@@ -62,20 +57,6 @@ def test_nothing_known_of_the_gap(history):
     figure = plots.incumbents({"one": history}, title="t")
     assert [text.get_text() for text in figure.axes[1].texts] == ["no gap known"]
     assert plots.as_png(figure).startswith(b"\x89PNG")
-
-
-def test_at_once_and_for_nothing():
-    figure = plots.incumbents({"one": went((0.0, 0.0, 0.0))}, title="t")
-    assert [line.get_marker() for line in figure.axes[1].get_lines()][-1] == "*"
-    assert plots.as_png(figure).startswith(b"\x89PNG")
-
-
-def test_many_methods_look_different():
-    many = {f"m{k}": went((1.0, 10.0 + k, 5.0), (2.0, 9.0 + k, 6.0)) for k in range(8)}
-    figure = plots.incumbents(many, title="t")
-    looks = {(line.get_color(), line.get_marker()) for line in figure.axes[1].get_lines()}
-    assert len(looks) == 8
-    plots.as_png(figure)
 
 
 def test_methods_that_go_alike_are_all_seen():
@@ -114,8 +95,3 @@ def test_growth_in_time_and_memory():
     assert len(figure.axes[2].get_lines()[0].get_xdata()) == 1
     assert not figure.axes[3].get_lines()
     assert plots.as_png(figure).startswith(b"\x89PNG")
-
-
-def test_growth_of_nothing():
-    points, fits = grown()
-    assert plots.as_png(plots.cost_growth(points[:0], fits[:0], title="t")).startswith(b"\x89PNG")

@@ -1,22 +1,18 @@
 """The report page: what it says, what it leaves to nobody, and how a browser shows it."""
 
-import dataclasses
 import html
 import re
 import shlex
-import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import chromium
-from workbench.base.errors import InputError
-from workbench.pages import numbers, provenance, repeat, report
+from workbench.pages import numbers, repeat, report
 from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.request import request
 from workbench.studies.source import Source
@@ -164,25 +160,6 @@ def test_a_finished_study(store):
     assert "x swept a number" in seen
 
 
-def test_an_unfinished_study_says_so_first(store):
-    fill(store, Source.of(TOYS), "small", repetitions=5, trials=17)
-    seen = text(page(store))
-    assert "Unfinished: 17 of 30 trials so far, none failed. All below is of these" in seen
-    assert "To go on: workbench study run toys.py --size small --repetitions 5 --seed 0" in seen
-    assert seen.index("Unfinished") < seen.index("Findings")
-
-
-def test_nothing_yet(store):
-    with Store.open(store, write=True):
-        pass
-    assert "The store holds no study yet. To run one: workbench study run NAME" in text(page(store))
-    fill(store, Source.of(TOYS), trials=0)
-    seen = text(page(store))
-    assert "Unfinished: 0 of 2 trials so far. To go on" in seen
-    assert "All below" not in seen
-    assert "Findings" not in seen
-
-
 def test_failures_are_counted_by_status_with_their_messages(store):
     source = Source.of(TOYS)
     acts = ["measure", "infeasible", "raise"]
@@ -199,17 +176,6 @@ def test_failures_are_counted_by_status_with_their_messages(store):
     assert "crashed 5 27.8 % the worker died: 0 (1 trial) act = measure, x = 0" in seen
     assert "and 2 other messages" in seen
     assert "attempted more than once 5 trials, 2 times at most" in seen
-
-
-def test_studies_in_the_order_asked_for(store, tmp_path):
-    fill(store, Source.of(TOYS))
-    fill(store, module(tmp_path), sweep=[{"x": [1]}])
-    both = page(store, ["odd", "toy"])
-    assert "2 studies" in text(both)
-    assert both.index('<article id="odd"') < both.index('<article id="toy"')
-    assert '<article id="toy"' not in page(store, ["odd"])
-    with pytest.raises(InputError, match="has no study 'nobody', its studies: toy, odd"):
-        page(store, ["nobody"])
 
 
 def test_several_plans_and_trials_that_none_asks_for(store):
@@ -260,52 +226,6 @@ def test_a_chart_or_table_that_fails_leaves_the_others(store, tmp_path):
     assert "Numbers of the figure “lines” named x y plain 1 0.143" in seen
 
 
-def test_code_that_is_gone_leaves_the_counts(store, tmp_path):
-    source = module(tmp_path)
-    fill(store, source, "small")
-    Path(source.name).unlink()
-    Source.load.__globals__["_load"].cache_clear()
-    seen = text(page(store))
-    assert "The study's code could not be had." in seen
-    assert "odd.py is code of your own, which is run only if you name it" in seen
-    assert "5 trials, all that were planned, 1 failed." in seen
-    assert "workbench study run odd.py --size small --repetitions 1 --seed 0" in seen
-
-
-def test_records_of_another_version(store, tmp_path):
-    fill(store, module(tmp_path, version=1), sweep=[{"x": [1]}])
-    fill(store, module(tmp_path, version=2))
-    seen = text(page(store))
-    assert "Study odd , version 2" in seen
-    assert "2 trials, all that were planned" in seen
-    assert "Left out: records of version 1" in seen
-
-
-def test_records_without_a_plan(store):
-    study = Source.of("gold-estimates")
-    listed = list(plan(study.load(), [{"skill": [0.6, 0.7]}], 2))
-    toy = next(plan(Source.of(TOYS).load(), [{"x": [1]}], 1))
-    with Store.open(store, write=True) as opened:
-        opened.write([attempt(study, one) for one in listed])
-        opened.write([attempt(Source.of(TOYS), toy)])
-    seen = text(page(store, ["gold-estimates"]))
-    assert "4 trials ended; how many were planned is unknown, none failed." in seen
-    assert "no plan: it is not known what was asked for" in seen
-    assert "Findings At worst" in seen, "the catalog has the analysis"
-    seen = text(page(store, ["toy"]))
-    assert (
-        "The study's code could not be had. this version of the workbench has no study 'toy'"
-        in seen
-    )
-    assert "1 trial ended; how many were planned is unknown" in seen
-
-
-def test_trials_in_quarantine_are_told(store, monkeypatch):
-    fill(store, Source.of(TOYS))
-    monkeypatch.setattr(Store, "quarantined", lambda self, study=None: {"0" * 64: "checksum"})
-    assert "1 trial set aside because the record was damaged" in text(page(store))
-
-
 # A page that loads nothing and runs nothing.
 
 
@@ -336,14 +256,6 @@ def test_the_page_stands_alone(store, tmp_path):
     assert "script" not in policy[1]
     assert {"main", "h1", "h2", "h3", "figcaption"} <= set(found.tags)
     assert given.startswith("<!DOCTYPE html>")
-
-
-def test_text_that_is_not_unicode_can_be_written(store):
-    source = Source.of(TOYS)
-    listed = fill(store, source, trials=0)
-    with Store.open(store, write=True) as opened:
-        opened.write([Outcome(listed[0], Status.ERROR, "half a pair: \ud800")])
-    page(store).encode()
 
 
 # Commands that repeat it.
@@ -407,46 +319,7 @@ def test_a_sweep_no_option_can_say_becomes_a_file(tmp_path):
     assert "To go on: workbench study run gold-estimates.toml" in seen
 
 
-def test_a_file_holds_any_value():
-    sweep = [{"fair": [True, False], "word": ['a "b"\\', "é\x7f\n"], "x": [1e-5, -2]}, {"x": [3]}]
-    asked = StudyPlan(Source("catalogued"), "odd", 1, "file", tuple(sweep), 1, 0)
-    assert tomllib.loads(repeat.study_file(asked))["sweep"] == sweep
-    with_gap = dataclasses.replace(asked, sweep=({"gap": [None]},))
-    assert repeat.study_file(with_gap) == "", "TOML has no word for it"
-
-
-def test_a_sweep_nothing_can_say(store, tmp_path):
-    source = module(tmp_path)
-    fill(store, source, sweep=[{"x": [1], "word": ["with, comma"]}, {"x": [2]}])
-    assert "cannot be said on a command line" in text(page(store))
-    study = source.load()
-    lost = StudyPlan(source, "odd", 1, "file", study.sizes["smoke"].sweep, 1, 0)
-    assert repeat.run_command(lost, None, store) == ""
-
-
 # Numbers.
-
-
-@pytest.mark.parametrize(
-    ("values", "written"),
-    [
-        ([2, 30000, -4], ["2", "30,000", "−4"]),
-        ([0.5, 0.6414, 1], ["0.5000", "0.6414", "1.0000"]),
-        ([0.1, 1e-5], ["0.1", "1×10⁻⁵"]),
-        ([1 / 3, 2 / 3000], ["0.3333", "0.0007"]),
-        ([1 / 3, 2 / 30000], ["0.33333", "0.00007"]),
-        ([1 / 3, 1e-9 / 3], ["0.3333", "3.3×10⁻¹⁰"]),
-        ([1e5 / 3, 1 / 3], ["33,333.3", "0.3"]),
-        ([1e7 / 3, 1], ["3,333,333", "1"]),
-        ([1e12 / 3], ["3.333×10¹¹"]),
-        ([1e-6 / 3, -1e-7 / 3], ["3.333×10⁻⁷", "−3.333×10⁻⁸"]),
-        ([0.0, -0.0], ["0", "0"]),
-        ([float("inf"), 1.5], ["∞", "1.5"]),
-        ([], []),
-    ],
-)
-def test_numbers_are_rounded_alike(values, written):
-    assert numbers.numbers(values) == written
 
 
 @given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=6))
@@ -456,54 +329,6 @@ def test_rounded_numbers_are_near(values):
         power = plain.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")).replace("×10", "e")
         size = max(map(abs, values))
         assert abs(float(power) - value) <= max(0.06 * abs(value), 5.1e-4 * min(size, 1000))
-
-
-@pytest.mark.parametrize(
-    ("values", "written", "numeric"),
-    [
-        (pd.Series([True, None], dtype="boolean"), ["yes", "–"], False),
-        (pd.Series([True, False]), ["yes", "no"], False),
-        (pd.Series([1, None], dtype="Int64"), ["1", "–"], True),
-        (pd.Series([None, None], dtype=object), ["–", "–"], False),
-        (pd.Series([np.nan]), ["–"], True),
-        (pd.Series(["a", 1, None], dtype=object), ["a", "1", "–"], False),
-        (pd.Series([1.5, np.nan]), ["1.5", "–"], True),
-        (pd.Series([{}, 1j]), ["{}", "1j"], False),
-    ],
-)
-def test_columns_of_any_kind(values, written, numeric):
-    assert numbers.column(values) == (written, numeric)
-
-
-def test_units():
-    assert [numbers.duration(s) for s in (2e-5, 0.0123, 7, 90, 5400)] == [
-        "20 µs", "12.3 ms", "7 s", "1.5 min", "1.5 h",
-    ]  # fmt: skip
-    assert numbers.count(1, "trial") == "1 trial"
-    assert numbers.count(2000, "study", "studies") == "2,000 studies"
-
-
-def test_machines_and_versions_are_told_apart():
-    table = pd.DataFrame({
-        "environment.numpy": ["2.4", "2.4", "2.3"],
-        "environment.host": ["a", "a", "a"],
-        "environment.commit": ["c0ffee-dirty"] * 3,
-        "environment.highspy": ["", "", ""],
-    })  # fmt: skip
-    assert provenance.environment(table) == [
-        ("numpy", "2.4 (2 trials); 2.3 (1 trial)"),
-        ("machine", "a"),
-        ("commit", "c0ffee with changes that were not committed"),
-    ]
-
-
-def test_long_tables_are_cut(store, tmp_path):
-    fill(
-        store, module(tmp_path, "return Analysis(tables={'Long': pd.DataFrame({'a': range(700)})})")
-    )
-    given = page(store)
-    assert "200 more rows" in text(given)
-    assert len(re.findall("<tr>", given)) < 530
 
 
 # In a browser.

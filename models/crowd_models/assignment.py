@@ -15,11 +15,9 @@ from typing import Any
 import pyomo.environ as pyo
 from pyomo.core.expr import LinearExpression
 
-from crowd_models.problem import AssignmentProblem, TypedProblem
+from crowd_models.problem import AssignmentProblem, Problem
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
-
-Problem = AssignmentProblem | TypedProblem
 
 
 def offline_ip(problem: AssignmentProblem) -> pyo.ConcreteModel:

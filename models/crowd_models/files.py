@@ -17,7 +17,7 @@ cost
 available
     Optional: a matrix of true and false, or an object by task type.
 
-Imports NumPy alone, to start fast.
+Imports neither pandas nor Pyomo, to start fast.
 """
 
 from __future__ import annotations
@@ -25,38 +25,41 @@ from __future__ import annotations
 import difflib
 import io
 import json
-import math
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_models.problem import AssignmentProblem, requirement
+from crowd_models.problem import AssignmentProblem, checked, requirement
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 
-FIELDS = (
-    "quality",
-    "skill",
-    "task_types",
-    "capacity",
-    "epsilon",
-    "requirement",
-    "cost",
-    "available",
-)
-
-_RANGES = {
-    "quality": (0.0, 1.0, "a quality (2p−1)² lies between 0 and 1"),
-    "skill": (0.0, 1.0, "a skill is the probability of a right label, from 0 to 1"),
-    "cost": (0.0, math.inf, "a price is 0 or more"),
-    "available": (0.0, 1.0, "give true or false, 1 or 0"),
+_MATRIX = list[list[float]] | dict[str, list[float]]
+_VECTOR = float | list[float]
+_BY_PAIR = "give a list of rows (one for each task, of one number for each worker)"
+_FIELDS: dict[str, tuple[Any, str]] = {
+    "quality": (_MATRIX, f"{_BY_PAIR}, or an object by task type"),
+    "skill": (_MATRIX, f"{_BY_PAIR}, or an object by task type"),
+    "task_types": (list[int | str], "give a list of texts or whole numbers, one for each task"),
+    "capacity": (_VECTOR, "give one number, or a list with one for each worker"),
+    "epsilon": (_VECTOR, "give one number, or a list with one for each task"),
+    "requirement": (_VECTOR, "give one number, or a list with one for each task"),
+    "cost": (
+        list[float | list[float]] | dict[str, list[float]],
+        f"{_BY_PAIR}, an object by task type, or one price for each worker",
+    ),
+    "available": (
+        list[list[bool | float]] | dict[str, list[bool | float]],
+        "give rows of true and false, one for each task, or an object by task type",
+    ),
 }
+"""What each field of a JSON file holds, and what to give in place of anything else."""
+FIELDS = tuple(_FIELDS)
 
 
 def read_problem(path: str | Path) -> AssignmentProblem:
@@ -86,35 +89,24 @@ def write_problem(problem: AssignmentProblem, path: str | Path) -> None:
         For a path that ends in neither, or cannot be written.
     """
     path = Path(path)
-    encode = {".json": _to_json, ".npz": _to_npz}.get(path.suffix.lower())
-    if encode is None:
+    names = ("quality", "capacity", "requirement", "cost", "available", "task_types")
+    fields = {name: getattr(problem, name) for name in names}
+    fields = {name: value for name, value in fields.items() if value is not None}
+    if path.suffix.lower() == ".json":
+        rows = {name: value.tolist() for name, value in fields.items()}
+        content = (json.dumps(rows, allow_nan=False) + "\n").encode()
+    elif path.suffix.lower() == ".npz":
+        if "task_types" in fields and fields["task_types"].dtype == object:
+            fields["task_types"] = fields["task_types"].astype(str)
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, allow_pickle=False, **fields)
+        content = buffer.getvalue()
+    else:
         raise InputError(f"{_printable(path)}: give a path that ends in .json or .npz")
-    fields = {
-        "quality": problem.quality,
-        "capacity": problem.capacity,
-        "requirement": problem.requirement,
-        "cost": problem.cost,
-        "available": problem.available,
-        "task_types": problem.task_types,
-    }
-    content = encode({name: value for name, value in fields.items() if value is not None})
     try:
         path.write_bytes(content)
     except OSError as error:
         raise InputError(f"{_printable(path)}: cannot be written ({error.strerror})") from None
-
-
-def _to_json(fields: dict[str, NDArray[Any]]) -> bytes:
-    rows = {name: value.tolist() for name, value in fields.items()}
-    return (json.dumps(rows, allow_nan=False) + "\n").encode()
-
-
-def _to_npz(fields: dict[str, NDArray[Any]]) -> bytes:
-    if "task_types" in fields and fields["task_types"].dtype == object:
-        fields["task_types"] = fields["task_types"].astype(str)
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **fields)
-    return buffer.getvalue()
 
 
 def _printable(path: Path) -> str:
@@ -151,15 +143,37 @@ def _from_json(content: bytes) -> dict[str, Any]:
     except ValueError:
         raise InputError("a number has thousands of digits: give a finite number") from None
     if not isinstance(fields, dict):
-        raise InputError(f"holds {_kind(fields)}: give an object with {_listed(FIELDS)}")
-    return fields
+        raise InputError(f"holds no object: give one with {', '.join(FIELDS)}")
+    _check_names(fields)
+    return {name: _from_json_field(name, value) for name, value in fields.items()}
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    repeated = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
-    if repeated:
-        raise InputError(f"key {_shown(repeated[0])} appears twice: keep one")
-    return dict(pairs)
+    fields: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in fields:
+            raise InputError(f"key {_shown(key)} appears twice: keep one")
+        fields[key] = value
+    return fields
+
+
+def _from_json_field(name: str, value: Any) -> Any:
+    """A field's numbers as an array; by task type, as a dictionary of arrays."""
+    kind, mend = _FIELDS[name]
+    try:
+        value = msgspec.convert(value, kind)
+        if name == "task_types":
+            whole = all(isinstance(one, int) and abs(one) < 2**63 for one in value)
+            return np.array(value if whole else [str(one) for one in value])
+        if isinstance(value, dict):
+            return {key: np.array(row, dtype=np.float64) for key, row in value.items()}
+        return np.array(value, dtype=np.float64)
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).replace("`", "").partition(" - at $")
+        what = what[0].lower() + what[1:].replace("array", "list")
+        raise InputError(f"{name}{place}: {what}: {mend}") from None
+    except ValueError:
+        raise InputError(f"{name} has rows of unequal length: {mend}") from None
 
 
 def _from_npz(content: bytes) -> dict[str, Any]:
@@ -168,7 +182,7 @@ def _from_npz(content: bytes) -> dict[str, Any]:
         archive = np.load(io.BytesIO(content), allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise InputError("a single array, not a .npz: write it with numpy.savez")
-        _known(archive.files)
+        _check_names(archive.files)
         fields: dict[str, Any] = {}
         for name in archive.files:
             fields[name] = archive[name]
@@ -184,9 +198,12 @@ def _from_npz(content: bytes) -> dict[str, Any]:
                 f"{what} holds Python objects: write numbers, or text for task_types"
             ) from None
         raise InputError(f"{what} is damaged or not a .npz: write it with numpy.savez") from None
-    wrong = [name for name, value in fields.items() if not isinstance(value, np.ndarray)]
-    if wrong:
-        raise InputError(f"{wrong[0]!r} is not an array: write the file with numpy.savez")
+    for name, value in fields.items():
+        if not isinstance(value, np.ndarray):
+            raise InputError(f"{name!r} is not an array: write the file with numpy.savez")
+        allowed = {"task_types": "Uiu", "available": "biuf"}.get(name, "iuf")
+        if value.dtype.kind not in allowed:
+            raise InputError(f"{name} is an array of {value.dtype}: {_FIELDS[name][1]}")
     return fields
 
 
@@ -194,25 +211,26 @@ _READERS: dict[str, Callable[[bytes], dict[str, Any]]] = {".json": _from_json, "
 
 
 def _problem(fields: dict[str, Any]) -> AssignmentProblem:
-    _known(fields)
     given = _one_of(fields, "quality", "skill")
     level = _one_of(fields, "epsilon", "requirement")
     if "capacity" not in fields:
         raise InputError("capacity is missing: give one number, or one for each worker")
-    types = _task_types(fields["task_types"]) if "task_types" in fields else None
-    quality = _matrix(given, fields[given], types)
+    types = fields.get("task_types")
+    quality, cost, available = (
+        _by_task(name, fields[name], types) if name in fields else None
+        for name in (given, "cost", "available")
+    )
+    assert quality is not None
     if given == "skill":
-        quality = (2.0 * quality - 1.0) ** 2
-    n, m = quality.shape
-    need = _scalar_or_vector(level, fields[level], n, "task")
-    cost = available = None
-    if "cost" in fields:
-        cost = _cost(fields["cost"], types, (n, m))
-    if "available" in fields:
-        available = _matrix("available", fields["available"], types)
+        quality = (2.0 * checked("skill", quality) - 1.0) ** 2
+    mend = f"give one number, or one for each task ({len(quality)})"
+    need = checked(level, fields[level], quality.shape[:1], mend)
+    if cost is not None and cost.ndim == 1:
+        mend = "give one price for each worker, or a list of rows"
+        cost = np.tile(checked("cost", cost, quality.shape[1:], mend), (len(quality), 1))
     return AssignmentProblem(
         quality,
-        _scalar_or_vector("capacity", fields["capacity"], m, "worker"),
+        fields["capacity"],
         requirement(need) if level == "epsilon" else need,
         cost,
         available,
@@ -220,12 +238,12 @@ def _problem(fields: dict[str, Any]) -> AssignmentProblem:
     )
 
 
-def _known(names: Any) -> None:
+def _check_names(names: Any) -> None:
     for name in names:
         if name not in FIELDS:
             near = difflib.get_close_matches(str(name).lower(), FIELDS, n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
-            raise InputError(f"key {_shown(name)} is unknown: {guess}use {_listed(FIELDS)}")
+            raise InputError(f"key {_shown(name)} is unknown: {guess}use {', '.join(FIELDS)}")
 
 
 def _one_of(fields: dict[str, Any], first: str, second: str) -> str:
@@ -237,163 +255,26 @@ def _one_of(fields: dict[str, Any], first: str, second: str) -> str:
     return given[0]
 
 
-def _task_types(value: Any) -> NDArray[Any]:
+def _by_task(field: str, value: Any, types: NDArray[Any] | None) -> FloatArray:
+    """A field by pair: an array as it is, rows by task type spread over the tasks."""
     if isinstance(value, np.ndarray):
-        if value.ndim != 1 or value.dtype.kind not in "Uiu":
-            raise InputError(
-                f"task_types is an array of {value.dtype}, shape {value.shape}: "
-                "give text or whole numbers, one for each task"
-            )
         return value
-    if not isinstance(value, list):
-        raise InputError(f"task_types is {_kind(value)}: give a list, one type for each task")
-    for i, kind in enumerate(value):
-        if isinstance(kind, bool) or not isinstance(kind, (str, int)):
-            raise InputError(f"task_types[{i}] is {_kind(kind)}: give text or a whole number")
-    if all(isinstance(kind, int) and abs(kind) < 2**63 for kind in value):
-        return np.array(value, dtype=np.int64)
-    return np.array([str(kind) for kind in value])
-
-
-def _cost(value: Any, types: NDArray[Any] | None, shape: tuple[int, int]) -> FloatArray:
-    by_worker = (isinstance(value, np.ndarray) and value.ndim == 1) or (
-        isinstance(value, list) and bool(value) and not isinstance(value[0], list)
-    )
-    if not by_worker:
-        return _matrix("cost", value, types)
-    prices = _vector("cost", value)
-    if len(prices) != shape[1]:
-        raise InputError(
-            f"cost has {len(prices)} entries: give one price for each worker ({shape[1]})"
-        )
-    _in_range("cost", prices, lambda at: f"cost[{at[0]}]")
-    return np.tile(prices, (shape[0], 1))
-
-
-def _matrix(field: str, value: Any, types: NDArray[Any] | None) -> FloatArray:
-    """Read a field by pair: a matrix as it is, an object by type spread over the tasks."""
-    if isinstance(value, dict):
-        return _by_type(field, value, types)
-    if isinstance(value, np.ndarray):
-        if value.ndim != 2:
-            raise InputError(f"{field} has shape {value.shape}: give a matrix, tasks × workers")
-        table = _array(field, value)
-    else:
-        if not isinstance(value, list):
-            raise InputError(f"{field} is {_kind(value)}: give a list of rows, one for each task")
-        table = _rows(field, value, [f"{field}[{i}]" for i in range(len(value))])
-    _in_range(field, table, lambda at: f"{field}[{at[0]}, {at[1]}]")
-    return table
-
-
-def _by_type(field: str, value: dict[str, Any], types: NDArray[Any] | None) -> FloatArray:
     if types is None:
         raise InputError(
             f"{field} goes by task type, but task_types is missing: give the type of each task"
         )
-    names = list(value)
-    places = [f"{field}[{_shown(name)}]" for name in names]
-    table = _rows(field, list(value.values()), places)
-    _in_range(field, table, lambda at: f"{places[at[0]]}[{at[1]}]")
-    row = {name: k for k, name in enumerate(names)}
+    if len({len(row) for row in value.values()}) != 1:
+        raise InputError(f"{field} has rows of unequal length, or none: {_FIELDS[field][1]}")
     for i, kind in enumerate(types.tolist()):
-        if str(kind) not in row:
+        if str(kind) not in value:
             raise InputError(
                 f"task_types[{i}] is {_shown(kind)}, for which {field} has no row: "
-                f"use {_listed(names)}, or add one"
+                f"use {', '.join(map(_shown, list(value)[:8]))}, or add one"
             )
-    return table[np.array([row[str(kind)] for kind in types.tolist()], dtype=np.int64)]
-
-
-def _rows(field: str, rows: list[Any], places: list[str]) -> FloatArray:
-    if not rows:
-        raise InputError(f"{field} is empty: give one row for each task or task type")
-    table = []
-    for row, place in zip(rows, places, strict=True):
-        if not isinstance(row, list):
-            raise InputError(f"{place} is {_kind(row)}: give a list, one entry for each worker")
-        if len(row) != len(rows[0]):
-            raise InputError(
-                f"{place} has {len(row)} entries and {places[0]} has {len(rows[0])}: "
-                "give one for each worker in every row"
-            )
-        table.append(_vector(place, row, flags=field == "available"))
-    return np.array(table)
-
-
-def _scalar_or_vector(field: str, value: Any, length: int, owner: str) -> FloatArray:
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        return _array(field, value)
-    if not isinstance(value, (list, np.ndarray)):
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise InputError(
-                f"{field} is {_kind(value)}: give one number, or a list with one for each {owner}"
-            )
-        return _vector(field, [value]).reshape(())
-    numbers = _vector(field, value)
-    if len(numbers) != length:
-        raise InputError(
-            f"{field} has {len(numbers)} entries: give one number, or one for each {owner} "
-            f"({length})"
-        )
-    return numbers
-
-
-def _vector(place: str, value: Any, *, flags: bool = False) -> FloatArray:
-    """Numbers of a list (or, for `flags`, its booleans), each looked at for what it is."""
-    if isinstance(value, np.ndarray):
-        if value.ndim != 1:
-            raise InputError(f"{place} has shape {value.shape}: give a vector")
-        return _array(place, value)
-    allowed = {int, float, bool} if flags else {int, float}
-    if not set(map(type, value)) <= allowed:
-        k = next(k for k, entry in enumerate(value) if type(entry) not in allowed)
-        wanted = "true or false" if flags else "a number"
-        raise InputError(f"{place}[{k}] is {_kind(value[k])}: give {wanted}")
-    try:
-        return np.array(value, dtype=np.float64)
-    except OverflowError:
-        k = next(k for k, entry in enumerate(value) if abs(entry) > 2**1000)
-        raise InputError(f"{place}[{k}] is too large: give a smaller number") from None
-
-
-def _array(field: str, value: NDArray[Any]) -> FloatArray:
-    if value.dtype.kind not in ("biuf" if field == "available" else "iuf"):
-        raise InputError(f"{field} is an array of {value.dtype}: give numbers")
-    return value.astype(np.float64)
-
-
-def _in_range(field: str, table: FloatArray, place: Callable[[tuple[int, ...]], str]) -> None:
-    low, high, rule = _RANGES[field]
-    allowed = (table >= low) & (table <= high) & np.isfinite(table)
-    if field == "available":
-        allowed &= (table == 0) | (table == 1)
-    if allowed.all():
-        return
-    at = tuple(int(k) for k in np.argwhere(~allowed)[0])
-    number = float(table[at])
-    if math.isfinite(number):
-        raise InputError(f"{place(at)} is {number:g}: {rule}")
-    what = "NaN" if math.isnan(number) else "infinite"
-    raise InputError(f"{place(at)} is {what}: give a finite number")
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return f"the text {_shown(value)}"
-    names = {list: "a list", dict: "an object", int: "a number", float: "a number"}
-    return names.get(type(value), type(value).__name__)
+    width = len(next(iter(value.values())))
+    return np.array([value[str(kind)] for kind in types.tolist()]).reshape(-1, width)
 
 
 def _shown(value: Any) -> str:
     text = repr(str(value))
     return text if len(text) <= 40 else f"{text[:38]}…{text[-1]}"
-
-
-def _listed(names: Any) -> str:
-    shown = [str(name) for name in names]
-    return ", ".join(shown[:8]) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")

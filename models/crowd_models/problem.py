@@ -9,7 +9,7 @@ Source: Li, Liu (2015), Section 3.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ LARGEST_REQUIREMENT = 1e9
 """No crowd is that large; far beyond it, solvers read a number as infinity."""
 LARGEST_PRICE = 1e15
 """Beyond it, sums of whole prices are no longer exact."""
+LARGEST_COUNT = 2**31 - 1
+"""Capacities and class sizes above it are cut: they bind no more."""
 MONEY_ROUNDING = 1e-12
 """How far prices may add up to more than the money, relative: ten tenths are to cost one."""
 
@@ -31,6 +33,29 @@ MOST_PRICE_STEPS = 100_000
 """Cents up to a thousand: the highest price in steps that all prices are multiples of."""
 PRICE_ROUNDING = 1e-15
 """How far a price's share of the highest may be off: decimal prices are rounded, and so is it."""
+
+_COUNT = (0.0, math.inf, "give a whole number, 0 or more")
+_PRICE = (0.0, LARGEST_PRICE, f"a price is 0 or more, and at most {LARGEST_PRICE:g}")
+_RANGES: dict[str, tuple[float, float, str]] = {
+    "quality": (0.0, 1.0, "a quality (2p−1)² lies between 0 and 1"),
+    "skill": (0.0, 1.0, "a skill is the probability of a right label, from 0 to 1"),
+    "epsilon": (0.0, 1.0, "the error must lie strictly between 0 and 1"),
+    "capacity": _COUNT,
+    "tasks": _COUNT,
+    "workers": _COUNT,
+    "requirement": (
+        0.0,
+        LARGEST_REQUIREMENT,
+        f"give 0 or more, at most {LARGEST_REQUIREMENT:g} (2 ln(1/ε) stays below 1500)",
+    ),
+    "cost": _PRICE,
+    "costs": _PRICE,
+    "money": (0.0, LARGEST_PRICE, f"give a number from 0 to {LARGEST_PRICE:g}"),
+    "available": (0.0, 1.0, "give true or false, 1 or 0"),
+    "gain": (-LARGEST_PRICE, LARGEST_PRICE, f"give at most {LARGEST_PRICE:g} either way"),
+    "budget": (1.0, math.inf, "give a whole number, 1 or more"),
+}
+_WHOLE = ("capacity", "tasks", "workers", "available", "budget")
 
 
 def requirement(epsilon: ArrayLike) -> FloatArray:
@@ -52,18 +77,121 @@ def requirement(epsilon: ArrayLike) -> FloatArray:
     >>> float(requirement(0.05))
     5.991464547107982
     """
-    values = _numbers("epsilon", epsilon)
-    outside = np.argwhere((values <= 0) | (values >= 1))
-    if len(outside):
-        at = tuple(outside[0])
-        raise InputError(
-            f"epsilon{_place(at)} is {values[at]:g}: the error must lie strictly between 0 and 1"
-        )
-    return -2.0 * np.log(values)
+    return -2.0 * np.log(checked("epsilon", epsilon))
+
+
+class CoverProblem:
+    """What both statements of the assignment problem share: pairs, prices, right-hand sides."""
+
+    quality: FloatArray
+    capacity: IntArray
+    requirement: FloatArray
+    tasks: IntArray
+    workers: IntArray
+    cost: FloatArray | None
+    available: BoolArray | None
+
+    def _check(self, owner: str) -> None:
+        """Check the fields, and keep copies that nobody can change."""
+        quality = checked("quality", self.quality)
+        if quality.ndim != 2 or 0 in quality.shape:
+            raise InputError(
+                f"quality has shape {quality.shape}: give a matrix of at least one task and one "
+                "worker"
+            )
+        n, m = quality.shape
+        each = {"capacity": (m, f"worker{owner}"), "requirement": (n, "task")}
+        if owner:
+            each |= {"tasks": (n, f"task{owner}"), "workers": (m, f"worker{owner}")}
+        kept: dict[str, Any] = {"quality": quality}
+        for name, (length, who) in each.items():
+            mend = f"give one number, or one for each {who} ({length})"
+            kept[name] = checked(name, getattr(self, name), (length,), mend)
+            if name != "requirement":
+                kept[name] = np.minimum(kept[name], LARGEST_COUNT).astype(np.int64)
+        if self.cost is not None:
+            mend = f"give one price for each pair, {n, m}"
+            kept["cost"] = checked("cost", self.cost, (n, m), mend)
+        if self.available is not None:
+            mend = f"give true or false for each pair, {n, m}"
+            kept["available"] = checked("available", self.available, (n, m), mend) == 1
+        for name, value in kept.items():
+            _freeze(self, name, value)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many tasks, how many workers: (n, m); or classes of them, (T, K)."""
+        n, m = self.quality.shape
+        return n, m
+
+    @cached_property
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Task and worker (or class) of every variable, task by task: the available pairs."""
+        if self.available is None:
+            n, m = self.shape
+            return np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
+        tasks, workers = np.nonzero(self.available)
+        return tasks, workers
+
+    @cached_property
+    def prices(self) -> FloatArray:
+        """c as a matrix: ones where no cost was given."""
+        return np.ones(self.shape) if self.cost is None else self.cost
+
+    @cached_property
+    def mask(self) -> BoolArray:
+        """Which pairs may be assigned, as a matrix."""
+        return np.ones(self.shape, dtype=bool) if self.available is None else self.available
+
+    @property
+    def highest_price(self) -> float:
+        """Highest price of an available pair; 0 where there is none."""
+        return float(self.prices[self.pairs].max(initial=0.0))
+
+    @property
+    def supply(self) -> FloatArray:
+        """Right-hand side of the capacity constraints: M, or m_k M_k."""
+        return (self.workers * self.capacity).astype(np.float64)
+
+    @property
+    def demand(self) -> FloatArray:
+        """Right-hand side of the cover constraints: C, or n_τ C_τ."""
+        return self.tasks * self.requirement
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """How many pairs (task, worker) each pair stands for: ones, or n_τ m_k by class."""
+        return np.outer(self.tasks, self.workers).astype(np.float64)
+
+    @property
+    def integral_cost(self) -> bool:
+        """Whether every price is a whole number, so that a bound may be rounded up."""
+        return self.cost is None or bool(np.all(self.cost == np.floor(self.cost)))
+
+    @cached_property
+    def price_step(self) -> float:
+        """The number that all prices are multiples of, so that a bound may be rounded up to one.
+
+        0 where there is none. 0.1 for prices of 0.3 and 0.2, though as floats they have no such.
+        """
+        return 1.0 if self.cost is None else price_step(self.cost[self.pairs])
+
+    def matrix(self, pairs: FloatArray) -> FloatArray:
+        """Values by available pair as a matrix, 0 elsewhere."""
+        values = np.zeros(self.shape)
+        values[self.pairs] = pairs
+        return values
+
+    def uncoverable(self) -> IntArray:
+        """Tasks (or classes of them) that even all available workers together cannot cover."""
+        reachable = (self.quality * self.workers * self.mask).sum(axis=1)
+        # A sum of m rounded terms may fall short of an exactly met requirement by rounding alone.
+        short = self.requirement * (1 - 1e-12) > reachable * (1 + 1e-12)
+        return np.flatnonzero(short & (self.tasks > 0))
 
 
 @dataclass(frozen=True, eq=False)
-class AssignmentProblem:
+class AssignmentProblem(CoverProblem):
     """Which worker labels which task, at the least cost, so that each task is covered.
 
     Attributes
@@ -80,6 +208,8 @@ class AssignmentProblem:
         Shape (n, m): which pairs may be assigned; None for all.
     task_types
         Shape (n,): type of each task, a label only; None when unknown.
+    tasks, workers
+        Ones, shapes (n,) and (m,): each stands for itself.
 
     Raises
     ------
@@ -100,6 +230,8 @@ class AssignmentProblem:
     cost: FloatArray | None = None
     available: BoolArray | None = None
     task_types: NDArray[Any] | None = None
+    tasks: IntArray = field(init=False, repr=False)
+    workers: IntArray = field(init=False, repr=False)
 
     if TYPE_CHECKING:  # what may be given, where the fields say what is kept
 
@@ -114,13 +246,10 @@ class AssignmentProblem:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        quality = _quality(self.quality)
-        n, m = quality.shape
-        _freeze(self, "quality", quality)
-        _freeze(self, "capacity", _counts("capacity", self.capacity, m, "worker"))
-        _freeze(self, "requirement", _requirements(self.requirement, n))
-        _freeze(self, "cost", _costs(self.cost, (n, m)))
-        _freeze(self, "available", _mask(self.available, (n, m)))
+        self._check("")
+        n, m = self.shape
+        _freeze(self, "tasks", np.ones(n, dtype=np.int64))
+        _freeze(self, "workers", np.ones(m, dtype=np.int64))
         if self.task_types is not None:
             types = np.array(self.task_types)
             if types.shape != (n,):
@@ -129,78 +258,28 @@ class AssignmentProblem:
                 )
             _freeze(self, "task_types", types)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, m): how many tasks, how many workers."""
-        n, m = self.quality.shape
-        return n, m
-
     @cached_property
-    def pairs(self) -> tuple[IntArray, IntArray]:
-        """Task and worker index of every pair that may be assigned, task by task."""
-        if self.available is None:
-            n, m = self.shape
-            return np.repeat(np.arange(n), m), np.tile(np.arange(m), n)
-        tasks, workers = np.nonzero(self.available)
-        return tasks, workers
-
-    @cached_property
-    def prices(self) -> FloatArray:
-        """c as a matrix, shape (n, m): ones where no cost was given."""
-        return np.ones(self.shape) if self.cost is None else self.cost
-
-    @cached_property
-    def mask(self) -> BoolArray:
-        """Which pairs may be assigned, as a matrix, shape (n, m)."""
-        return np.ones(self.shape, dtype=bool) if self.available is None else self.available
+    def sizes(self) -> FloatArray:
+        """Ones, shape (n, m), in the room of one."""
+        return np.broadcast_to(np.ones(()), self.shape)
 
     @cached_property
     def typed(self) -> TypedProblem:
         """The same problem with its equal tasks and its equal workers counted."""
         return TypedProblem.of(self)
 
-    @property
-    def supply(self) -> FloatArray:
-        """Right-hand side of the capacity constraints: M."""
-        return self.capacity.astype(np.float64)
-
-    @property
-    def demand(self) -> FloatArray:
-        """Right-hand side of the cover constraints: C."""
-        return self.requirement
-
-    @property
-    def integral_cost(self) -> bool:
-        """Whether every price is a whole number, so that a bound may be rounded up."""
-        return self.cost is None or bool(np.all(self.cost == np.floor(self.cost)))
-
-    @cached_property
-    def price_step(self) -> float:
-        """The number that all prices are multiples of, so that a bound may be rounded up to one.
-
-        0 where there is none. 0.1 for prices of 0.3 and 0.2, though as floats they have no such.
-        """
-        return 1.0 if self.cost is None else price_step(self.cost[self.pairs])
-
-    def uncoverable(self) -> IntArray:
-        """Tasks that even all their available workers together cannot cover."""
-        return np.flatnonzero(_shortfall(self.quality, self.available, self.requirement) > 0)
-
     def keep_tasks(self, keep: ArrayLike) -> AssignmentProblem:
         """Return the same problem for some of its tasks only (indices or a mask)."""
         rows = np.asarray(keep)
-        return AssignmentProblem(
-            self.quality[rows],
-            self.capacity,
-            self.requirement[rows],
-            None if self.cost is None else self.cost[rows],
-            None if self.available is None else self.available[rows],
-            None if self.task_types is None else self.task_types[rows],
-        )
+        by_task = (self.quality, self.requirement, self.cost, self.available, self.task_types)
+        quality, need, *others = (None if part is None else part[rows] for part in by_task)
+        assert quality is not None
+        assert need is not None
+        return AssignmentProblem(quality, self.capacity, need, *others)
 
 
 @dataclass(frozen=True, eq=False)
-class TypedProblem:
+class TypedProblem(CoverProblem):
     """The relaxed problem over (task class, worker class) counts.
 
     Tasks of one class share quality, price, availability and requirement; workers of one class
@@ -259,112 +338,39 @@ class TypedProblem:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        quality = _quality(self.quality)
-        types, classes = quality.shape
-        _freeze(self, "quality", quality)
-        _freeze(self, "capacity", _counts("capacity", self.capacity, classes, "worker class"))
-        _freeze(self, "requirement", _requirements(self.requirement, types))
-        _freeze(self, "tasks", _counts("tasks", self.tasks, types, "task class"))
-        _freeze(self, "workers", _counts("workers", self.workers, classes, "worker class"))
-        _freeze(self, "cost", _costs(self.cost, (types, classes)))
-        _freeze(self, "available", _mask(self.available, (types, classes)))
+        self._check(" class")
 
     @classmethod
-    def of(cls, problem: AssignmentProblem) -> TypedProblem:
-        """Merge the equal tasks and the equal workers of a problem."""
+    def of(cls, problem: CoverProblem) -> TypedProblem:
+        """Count the equal tasks and the equal workers of a problem, or its equal classes."""
         rows: list[NDArray[Any]] = [problem.quality, problem.requirement[:, None]]
         columns: list[NDArray[Any]] = [
             problem.quality.T,
-            np.minimum(problem.capacity, problem.shape[0])[:, None],
+            np.minimum(problem.capacity, problem.tasks.sum())[:, None],
         ]
         for matrix in (problem.cost, problem.available):
             if matrix is not None:
                 rows.append(matrix)
                 columns.append(matrix.T)
-        first_task, task_class = _merge(rows)
-        first_worker, worker_class = _merge(columns)
+        first_task, task_class = _equal_rows(rows)
+        first_worker, worker_class = _equal_rows(columns)
         at = np.ix_(first_task, first_worker)
         return cls(
             problem.quality[at],
             problem.capacity[first_worker],
             problem.requirement[first_task],
-            np.bincount(task_class).astype(np.int64),
-            np.bincount(worker_class).astype(np.int64),
+            _added(problem.tasks, task_class),
+            _added(problem.workers, worker_class),
             None if problem.cost is None else problem.cost[at],
             None if problem.available is None else problem.available[at],
             task_class,
             worker_class,
         )
 
-    def merged(self) -> MergedProblem:
-        """The same problem with its equal task classes and its equal worker classes counted as one.
-
-        What `of` does for a problem stated by pairs, for one stated by class.
-        """
-        rows: list[NDArray[Any]] = [self.quality, self.requirement[:, None]]
-        columns: list[NDArray[Any]] = [
-            self.quality.T,
-            np.minimum(self.capacity, self.tasks.sum())[:, None],
-        ]
-        for matrix in (self.cost, self.available):
-            if matrix is not None:
-                rows.append(matrix)
-                columns.append(matrix.T)
-        first_task, task_class = _merge(rows)
-        first_worker, worker_class = _merge(columns)
-        at = np.ix_(first_task, first_worker)
-        merged = TypedProblem(
-            self.quality[at],
-            self.capacity[first_worker],
-            self.requirement[first_task],
-            _added(self.tasks, task_class),
-            _added(self.workers, worker_class),
-            None if self.cost is None else self.cost[at],
-            None if self.available is None else self.available[at],
-        )
-        return MergedProblem(self, merged, task_class, worker_class)
-
     @property
-    def shape(self) -> tuple[int, int]:
-        """(T, K): how many task classes, how many worker classes."""
-        types, classes = self.quality.shape
-        return types, classes
-
-    @cached_property
-    def pairs(self) -> tuple[IntArray, IntArray]:
-        """Task class and worker class of every variable, task class by task class."""
-        if self.available is None:
-            types, classes = self.shape
-            return np.repeat(np.arange(types), classes), np.tile(np.arange(classes), types)
-        rows, columns = np.nonzero(self.available)
-        return rows, columns
-
-    @cached_property
-    def prices(self) -> FloatArray:
-        """c as a matrix, shape (T, K): ones where no cost was given."""
-        return np.ones(self.shape) if self.cost is None else self.cost
-
-    @property
-    def supply(self) -> FloatArray:
-        """Right-hand side of the capacity constraints: m_k M_k."""
-        return (self.workers * self.capacity).astype(np.float64)
-
-    @property
-    def demand(self) -> FloatArray:
-        """Right-hand side of the cover constraints: n_τ C_τ."""
-        return self.tasks * self.requirement
-
-    @cached_property
-    def sizes(self) -> FloatArray:
-        """How many pairs (task, worker) each pair of classes stands for, shape (T, K)."""
-        return np.outer(self.tasks, self.workers).astype(np.float64)
-
-    def uncoverable(self) -> IntArray:
-        """Task classes whose tasks even all available workers together cannot cover."""
-        return np.flatnonzero(
-            (_shortfall(self.quality * self.workers, self.available, self.requirement) > 0)
-            & (self.tasks > 0)
-        )
+    def typed(self) -> TypedProblem:
+        """The problem itself, which is stated by class."""
+        return self
 
     def with_shortfall(self, price: float) -> TypedProblem:
         """The same problem where cover may fall short, at a price a unit of requirement.
@@ -372,7 +378,7 @@ class TypedProblem:
         Shortfall is bought from T further worker classes, one a task class, of quality 1: the
         last T columns. So the result always has a solution, and no task weight exceeds `price`.
         """
-        types, classes = self.shape
+        types = self.shape[0]
         return TypedProblem(
             np.hstack([self.quality, np.eye(types)]),
             np.concatenate([self.capacity, self.tasks]),
@@ -381,12 +387,7 @@ class TypedProblem:
             # One more than can be needed: a column at its bound would let the weight rise.
             np.concatenate([self.workers, np.ceil(self.requirement).astype(np.int64) + 1]),
             np.hstack([self.prices, np.full((types, types), price)]),
-            np.hstack(
-                [
-                    np.ones((types, classes), bool) if self.available is None else self.available,
-                    np.eye(types, dtype=bool),
-                ]
-            ),
+            np.hstack([self.mask, np.eye(types, dtype=bool)]),
         )
 
     def lift(self, counts: FloatArray) -> FloatArray:
@@ -408,36 +409,7 @@ class TypedProblem:
         return self.task_class, self.worker_class
 
 
-@dataclass(frozen=True, eq=False)
-class MergedProblem:
-    """A problem stated by class, its equal classes counted as one, and the way back.
-
-    Attributes
-    ----------
-    original, problem
-        The problem as it was stated, and merged.
-    task_class, worker_class
-        Shapes (T,) and (K,): the merged class of each class of the original.
-    """
-
-    original: TypedProblem
-    problem: TypedProblem
-    task_class: IntArray
-    worker_class: IntArray
-
-    def lift(self, counts: FloatArray) -> FloatArray:
-        """Share the merged problem's counts among the original's classes, by their sizes."""
-        sizes = self.problem.sizes
-        share = np.divide(counts, sizes, out=np.zeros_like(counts), where=sizes > 0)
-        return share[np.ix_(self.task_class, self.worker_class)] * self.original.sizes
-
-    def lift_tasks(self, weights: FloatArray) -> FloatArray:
-        """Give each task class of the original the dual value of its merged class."""
-        return weights[self.task_class]
-
-    def lift_workers(self, prices: FloatArray) -> FloatArray:
-        """Give each worker class of the original the dual value of its merged class."""
-        return prices[self.worker_class]
+Problem = AssignmentProblem | TypedProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -487,24 +459,19 @@ class SelectionProblem:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        gain = _gains(self.gain)
+        gain = checked("gain", self.gain)
+        if gain.ndim != 1 or not len(gain):
+            raise InputError(f"gain has shape {gain.shape}: give one number for each worker")
         _freeze(self, "gain", gain)
-        budget = _numbers("budget", self.budget)
-        if budget.ndim or budget < 1 or budget != np.floor(budget):
-            raise InputError(f"budget is {self.budget}: give a whole number, 1 or more")
-        object.__setattr__(self, "budget", int(min(float(budget), 2.0**31 - 1)))
+        budget = checked("budget", self.budget, (), "give a whole number, 1 or more")
+        object.__setattr__(self, "budget", int(min(float(budget), LARGEST_COUNT)))
         if (self.costs is None) != (self.money is None):
             given, missing = ("money", "costs") if self.costs is None else ("costs", "money")
             raise InputError(f"{given} without {missing}: give both, or neither")
         if self.costs is not None and self.money is not None:
-            costs = _numbers("costs", self.costs)
-            costs = np.full(len(gain), costs) if costs.ndim == 0 else costs
-            _freeze(self, "costs", _costs(costs, (len(gain),), "costs", "worker"))
-            money = _numbers("money", self.money)
-            if money.ndim or not 0 <= money <= LARGEST_PRICE:
-                raise InputError(
-                    f"money is {self.money}: give a number from 0 to {LARGEST_PRICE:g}"
-                )
+            mend = f"give one price for each worker, {gain.shape}"
+            _freeze(self, "costs", checked("costs", self.costs, gain.shape, mend))
+            money = checked("money", self.money, (), "give one number")
             object.__setattr__(self, "money", float(money))
 
     @property
@@ -563,13 +530,57 @@ def price_step(prices: FloatArray) -> float:
     return highest / steps
 
 
-def _shortfall(quality: FloatArray, available: BoolArray | None, need: FloatArray) -> FloatArray:
-    reachable: FloatArray = (quality if available is None else quality * available).sum(axis=1)
-    # A sum of m rounded terms may fall short of an exactly met requirement by rounding alone.
-    return need * (1 - 1e-12) - reachable * (1 + 1e-12)
+def checked(
+    name: str, value: ArrayLike, shape: tuple[int, ...] | None = None, mend: str = ""
+) -> FloatArray:
+    """Copy an array of numbers, all in the range that goes with their name.
+
+    Parameters
+    ----------
+    shape
+        What it must have; for a vector, a scalar stands for all. None for any.
+    mend
+        What to give, where the shape is another.
+
+    Raises
+    ------
+    InputError
+        No numbers, another shape; NaN, infinity (but −∞ as a gain) or a value out of range.
+    """
+    try:
+        # A copy: the caller's array may change later, a checked problem may not.
+        array = np.array(value)
+        array = array.astype(
+            np.float64, casting="unsafe" if array.dtype.kind == "O" else "same_kind"
+        )
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{name} is not an array of numbers: give numbers only, rows of equal length"
+        ) from None
+    low, high, rule = _RANGES[name]
+    fine = (array >= low) & (array <= high) & np.isfinite(array)
+    if name in _WHOLE:
+        fine &= array == np.floor(array)
+    if name == "epsilon":
+        fine &= (array > low) & (array < high)
+    if name == "gain":
+        fine |= array == -math.inf
+    if not fine.all():
+        at = tuple(int(k) for k in np.argwhere(~fine)[0])
+        place = f"{name}[{', '.join(map(str, at))}]" if at else name
+        if np.isfinite(array[at]):
+            raise InputError(f"{place} is {array[at]:g}: {rule}")
+        what = "NaN" if math.isnan(array[at]) else "infinite"
+        raise InputError(f"{place} is {what}: give a finite number")
+    if shape is not None and len(shape) == 1 and array.ndim == 0:
+        return np.full(shape, array)
+    if shape is not None and array.shape != shape:
+        raise InputError(f"{name} has shape {array.shape}: {mend}")
+    return array
 
 
-def _merge(columns: list[NDArray[Any]]) -> tuple[IntArray, IntArray]:
+def _equal_rows(columns: list[NDArray[Any]]) -> tuple[IntArray, IntArray]:
+    """First row of each kind, and the kind of each row, of a table given by its columns."""
     table = np.ascontiguousarray(np.hstack([np.asarray(c, dtype=np.float64) for c in columns]))
     table += 0.0  # −0.0 and 0.0 are the same value and must be the same bytes
     row = np.dtype((np.void, table.dtype.itemsize * table.shape[1]))
@@ -588,131 +599,6 @@ def _added(counts: IntArray, kind: IntArray) -> IntArray:
     return total
 
 
-def _freeze(owner: object, name: str, value: NDArray[Any] | None) -> None:
-    if value is not None:
-        value = value.view()
-        value.flags.writeable = False
+def _freeze(owner: object, name: str, value: NDArray[Any]) -> None:
+    value.flags.writeable = False
     object.__setattr__(owner, name, value)
-
-
-def _place(at: tuple[Any, ...]) -> str:
-    return f"[{', '.join(str(int(k)) for k in at)}]" if at else ""
-
-
-def _numbers(name: str, value: ArrayLike, *, lowest: float | None = None) -> FloatArray:
-    try:
-        # A copy: the caller's array may change later, a checked problem may not.
-        array = np.array(value)
-        array = array.astype(
-            np.float64, casting="unsafe" if array.dtype.kind == "O" else "same_kind"
-        )
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} is not an array of numbers: give numbers only, rows of equal length"
-        ) from None
-    fine = np.isfinite(array) if lowest is None else np.isfinite(array) | (array == lowest)
-    wrong = np.argwhere(~fine)
-    if len(wrong):
-        at = tuple(wrong[0])
-        what = "NaN" if math.isnan(array[at]) else "infinite"
-        raise InputError(f"{name}{_place(at)} is {what}: give a finite number")
-    return array
-
-
-def _quality(value: ArrayLike) -> FloatArray:
-    array = _numbers("quality", value)
-    if array.ndim != 2 or 0 in array.shape:
-        raise InputError(
-            f"quality has shape {array.shape}: give a matrix of at least one task and one worker"
-        )
-    wrong = np.argwhere((array < 0) | (array > 1))
-    if wrong.size:
-        at = tuple(wrong[0])
-        raise InputError(
-            f"quality{_place(at)} is {array[at]:g}: a quality (2p−1)² lies between 0 and 1"
-        )
-    return array
-
-
-def _counts(name: str, value: ArrayLike, length: int, owner: str) -> IntArray:
-    array = _numbers(name, value)
-    array = np.full(length, array) if array.ndim == 0 else array
-    if array.shape != (length,):
-        raise InputError(
-            f"{name} has shape {array.shape}: give one number, or one for each {owner} ({length})"
-        )
-    wrong = np.flatnonzero((array < 0) | (array != np.floor(array)))
-    if wrong.size:
-        raise InputError(
-            f"{name}[{wrong[0]}] is {array[wrong[0]]:g}: give a whole number, 0 or more"
-        )
-    return np.minimum(array, 2**31 - 1).astype(np.int64)
-
-
-def _requirements(value: ArrayLike, length: int) -> FloatArray:
-    array = _numbers("requirement", value)
-    array = np.full(length, array) if array.ndim == 0 else array
-    if array.shape != (length,):
-        raise InputError(
-            f"requirement has shape {array.shape}: give one number, or one for each task ({length})"
-        )
-    wrong = np.flatnonzero(array < 0)
-    if wrong.size:
-        raise InputError(f"requirement[{wrong[0]}] is {array[wrong[0]]:g}: give 0 or more")
-    wrong = np.flatnonzero(array > LARGEST_REQUIREMENT)
-    if wrong.size:
-        raise InputError(
-            f"requirement[{wrong[0]}] is {array[wrong[0]]:g}: give at most "
-            f"{LARGEST_REQUIREMENT:g} (2 ln(1/ε) stays below 1500)"
-        )
-    return array
-
-
-def _costs(
-    value: ArrayLike | None, shape: tuple[int, ...], name: str = "cost", owner: str = "pair"
-) -> FloatArray | None:
-    if value is None:
-        return None
-    array = _numbers(name, value)
-    if array.shape != shape:
-        raise InputError(
-            f"{name} has shape {array.shape}: give one price for each {owner}, {shape}"
-        )
-    wrong = np.argwhere(array < 0)
-    if wrong.size:
-        at = tuple(wrong[0])
-        raise InputError(f"{name}{_place(at)} is {array[at]:g}: a price is 0 or more")
-    wrong = np.argwhere(array > LARGEST_PRICE)
-    if wrong.size:
-        at = tuple(wrong[0])
-        raise InputError(
-            f"{name}{_place(at)} is {array[at]:g}: give at most {LARGEST_PRICE:g}, in a larger unit"
-        )
-    return array
-
-
-def _gains(value: ArrayLike) -> FloatArray:
-    array = _numbers("gain", value, lowest=-math.inf)
-    if array.ndim != 1 or not len(array):
-        raise InputError(f"gain has shape {array.shape}: give one number for each worker")
-    wrong = np.flatnonzero((np.abs(array) > LARGEST_PRICE) & (array > -math.inf))
-    if len(wrong):
-        raise InputError(
-            f"gain[{wrong[0]}] is {array[wrong[0]]:g}: give at most {LARGEST_PRICE:g} either way"
-        )
-    return array
-
-
-def _mask(value: ArrayLike | None, shape: tuple[int, int]) -> BoolArray | None:
-    if value is None:
-        return None
-    array = _numbers("available", value)
-    if array.shape != shape:
-        raise InputError(
-            f"available has shape {array.shape}: give true or false for each pair, {shape}"
-        )
-    wrong = np.argwhere((array != 0) & (array != 1))
-    if wrong.size:
-        at = tuple(wrong[0])
-        raise InputError(f"available{_place(at)} is {array[at]:g}: give true or false, 1 or 0")
-    return np.equal(array, 1)

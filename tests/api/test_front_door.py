@@ -196,15 +196,6 @@ class TestPlan:
         assert plan.solved
         assert set(plan.to_frame().itertuples(index=False, name=None)) <= set(pairs)
 
-    def test_all_pairs_are_as_none(self):
-        skills = {f"w{j}": 0.7 + j / 20 for j in range(5)}
-        every = [(task, worker) for task in "ab" for worker in skills]
-        asked = {"tasks": ["a", "b"], "skills": skills, "epsilon": 0.5, "capacity": 2}
-        assert (
-            wb.plan(**asked, availability=every).to_dict()["objective"]
-            == (wb.plan(**asked).to_dict()["objective"])
-        )
-
 
 BAD = {
     "neither": (lambda: wb.plan(tasks=["a"], epsilon=0.1, capacity=1), "give skills, or labels"),
@@ -311,11 +302,3 @@ def test_values_of_a_study_s_parameters(tmp_path, monkeypatch):
     more = wb.run_study("gold-estimates", **asked)
     assert len(more.table) > len(found.table)  # each sees the trials that it asked for
     assert more != found
-
-
-def test_a_shard_has_no_trials_to_show(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    part = wb.run_study("toy-example", size="smoke", repetitions=1, processes=1, shard="1/8")
-    assert part.table.empty
-    assert part.findings == ()
-    assert part.store.name == "studies.shard-1-of-8.sqlite"

@@ -41,17 +41,6 @@ def test_frame_plan_figure_csv(crowd):
     assert plan.errors["exact"].max() <= plan.errors["bound"].max() <= 0.3
 
 
-def test_problem_solution_frame():
-    problem = wb.AssignmentProblem(np.full((3, 6), 0.5), 2, wb.requirement(0.6))
-    solved = wb.solve(problem, "ip", time_limit=60)
-    pairs = solved.to_frame()
-    solved.plot().savefig("solved.png")
-    assert solved.solved
-    # 2 ln(1/0.6) ≈ 1.02: three labels of quality ½ a task.
-    assert pairs.groupby("task").size().tolist() == [3, 3, 3]
-    assert pairs.groupby("worker").size().max() <= 2
-
-
 def test_two_ways_of_solving_in_one_picture():
     rng = np.random.default_rng(0)
     problem = wb.AssignmentProblem(rng.uniform(0.2, 0.9, (8, 20)), 5, wb.requirement(0.3))
@@ -88,15 +77,6 @@ def test_a_study_tells_how_far_it_is(capsys):
     assert f"{len(study.table)}/{len(study.table)}" in told
     wb.run_study("gold-estimates", **asked)
     assert capsys.readouterr().out == ""
-
-
-def test_simulated_crowd_comparison():
-    crowd = wb.simulate("spammer-hammer", tasks=40, workers=40, capacity=40, seed=1)
-    compared = wb.compare(crowd, epsilon=0.2, gold_tasks=10)
-    compared.plot().savefig("compared.png")
-    table = compared.to_frame().set_index("method")
-    assert table.loc["offline IP", "ratio"] == 1
-    assert table.loc["adaptive", "error_measured"] < 0.5
 
 
 def test_simulated_crowd_as_recorded_labels():

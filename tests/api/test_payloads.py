@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import click
-import pytest
 from click.testing import CliRunner
 
 from tests.api.test_payloads_labels import COMMANDS
@@ -33,7 +32,7 @@ ACTIONS = {
     "study verify": "test_what_was_done_to_a_store",
     "study export": "test_what_was_done_to_a_store",
     "study merge": "test_what_was_done_to_a_store",
-    "data fetch": "test_files_that_were_fetched",
+    "data fetch": "test_what_was_done_to_a_store",
     "bench": "test_rows_that_were_measured",
 }
 """Commands that list or do something, and where what they tell is compared."""
@@ -79,17 +78,6 @@ def test_what_was_done_to_a_store(tmp_path, monkeypatch):
     merged = told("study merge s.sqlite --store all.sqlite")
     with Store.open("again.sqlite", write=True) as store:
         assert merged == {"store": "all.sqlite", **merge((Path("s.sqlite"),), store)}
-
-
-def test_files_that_were_fetched(tmp_path, monkeypatch):
-    from workbench.crowd import datasets
-
-    if datasets.stored(datasets.named("bluebird")) is None:
-        pytest.skip("bluebird is not stored here")
-    monkeypatch.chdir(tmp_path)
-    names = told("data fetch bluebird --out .")["bluebird"]
-    assert set(names.values()) == {f"bluebird/{name}" for name in names}
-    assert all(Path(path).is_file() for path in names.values())
 
 
 def test_rows_that_were_measured():

@@ -103,17 +103,6 @@ def test_what_is_written_is_the_result_s_frame(case, files):
     assert written.read_text() == Path("mine.csv").read_text()
 
 
-def test_a_picture_is_the_result_s_figure(files, monkeypatch):
-    drawn = []
-    from workbench.api.hiring import Hires
-
-    plot = Hires.plot
-    monkeypatch.setattr(Hires, "plot", lambda self: drawn.append(self) or plot(self))
-    assert run(COMMANDS["select"][0], "--plot", "p.png").exit_code == 0
-    assert drawn == [COMMANDS["select"][1]()]
-    assert Path("p.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_data_sets_are_listed_alike(files, monkeypatch):
     from workbench.crowd import datasets
 

@@ -183,16 +183,6 @@ def test_chosen_workers_and_their_skills(run, files):
     )
 
 
-def test_what_select_writes_is_read(run, files):
-    result = run("select", *BASE[1:], "--gold", "control.csv", "--budget", 4, "--out", "new.csv")
-    assert result.exit_code == 0
-    chosen = pd.read_csv("new.csv")
-    told = answer(run(*BASE, "--workers", "new.csv", "--method", "weighted-linear", "--json"))
-    assert sorted(told["weights"]) == sorted(chosen["worker"])
-    for worker, skill in zip(chosen["worker"], chosen["skill"], strict=True):
-        assert told["weights"][worker] == pytest.approx((3 * skill - 1) / 2)
-
-
 def test_no_accuracy_on_control_tasks(run, files):
     """The same for a method that does not use them; none where nothing is left."""
     control = ("--gold", "control.csv", "--truth", "truth.csv")
@@ -217,16 +207,6 @@ def test_a_task_without_label_counts_as_a_guess(run, files, method):
     assert everything["accuracy"] * 40 == pytest.approx(seen["accuracy"] * 39 + 1 / 3)
 
 
-def test_truncation_is_named(run, files):
-    arguments = (*BASE, "--workers", "chosen.csv", "--method", "weighted-log-odds")
-    told = answer(run(*arguments, "--truncate", 0.2, "--json"))
-    assert told["weights"] == pytest.approx(
-        dict(zip(WORKERS, log_odds_weights([0.9, 1.0, 0.7], 3, truncate=0.2), strict=False))
-    )
-    assert "skills moved into [0.2, 0.8] before the log-odds: 2" in told["notes"]
-    assert "[0.001, 0.999] before the log-odds: 1" in run(*arguments).stdout
-
-
 def test_workers_without_a_control_answer_do_not_count(run, files):
     labels = pd.read_csv("labels.csv")
     control = set(pd.read_csv("control.csv")["task"])
@@ -235,13 +215,6 @@ def test_workers_without_a_control_answer_do_not_count(run, files):
     told = answer(run(*BASE, "--method", "weighted-linear", "--gold", "control.csv", "--json"))
     assert told["weights"]["w0"] == 0
     assert "workers without a control answer, who do not count, 1: w0" in told["notes"]
-
-
-def test_chosen_workers_who_gave_no_label(run, files):
-    pd.DataFrame({"worker": ["w1", "who", "w2"]}).to_csv("names.csv", index=False)
-    told = answer(run(*BASE, "--workers", "names.csv", "--json"))
-    assert told["workers"] == 2
-    assert "chosen workers who gave no label, 1: who" in told["notes"]
 
 
 def test_ties_are_counted_and_drawn(run, files):
@@ -264,56 +237,6 @@ def test_ties_are_counted_and_drawn(run, files):
         for seed in (1, 1, 2)
     ]
     assert labels[0] == labels[1] != labels[2]
-
-
-def test_page_and_file(run, files):
-    result = run(
-        *BASE, "--workers", "names.csv", "--method", "dawid-skene", "--class-prior", "uniform",
-        "--iterations", 2, "--truth", "truth.csv", "--out", "answers.csv",
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    told = answer(
-        run(
-            *BASE, "--workers", "names.csv", "--method", "dawid-skene", "--class-prior", "uniform",
-            "--iterations", 2, "--truth", "truth.csv", "--json",
-        )
-    )  # fmt: skip
-    lines = result.stdout.splitlines()
-    assert lines[0].startswith("labels.csv: 40 tasks, ")
-    assert "by 3 workers, classes a, b, c; dawid-skene, seed 0" in lines[0]
-    assert lines[2].split() == ["task", "label", "score", "confidence", "tied"]
-    assert [line.split()[:2] for line in lines[3:13]] == [
-        [row["task"], row["label"]] for row in told["answers"][:10]
-    ]
-    assert "… and 30 more" in result.stdout
-    assert "uniform class prior" in result.stdout
-    assert "iterations  2, not converged" in result.stdout
-    assert "give more --iterations" in result.stdout
-    assert told["converged"] is False
-    assert "unlabelled  1" in result.stdout
-    assert f"accuracy    {told['accuracy']:.4f} on 40 tasks" in result.stdout
-    written = pd.read_csv("answers.csv")
-    assert list(written) == ["task", "label", "score", "confidence", "tied", "unlabelled"]
-    assert written["label"][:39].tolist() == [row["label"] for row in told["answers"][:39]]
-    assert pd.isna(written["label"][39])
-    assert written["unlabelled"].tolist() == [False] * 39 + [True]
-    assert "written     answers.csv" in result.stdout
-
-
-def test_a_few_tasks_are_printed_whole(run, files):
-    labels = pd.read_csv("labels.csv")
-    labels[labels["task"].isin([f"q{i}" for i in range(12)])].to_csv("labels.csv", index=False)
-    result = run(*BASE)
-    assert "more (" not in result.stdout
-    assert "q11" in result.stdout
-
-
-def test_duplicates(run, files):
-    labels = pd.read_csv("labels.csv")
-    once = run(*BASE, "--json").stdout
-    pd.concat([labels, labels[:20].assign(label="c")]).to_csv("labels.csv", index=False)
-    assert run(*BASE, "--duplicates", "first", "--json").stdout == once
-    assert run(*BASE, "--duplicates", "last", "--json").stdout != once
 
 
 BAD = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,50 +50,6 @@ def test_plan(run, files):
     assert "at most" in result.stdout
 
 
-def test_json(run, files):
-    result = run(*BASE, "--capacity", "capacity.csv", "--epsilon", 0.25, "--json")
-    answer = json.loads(result.stdout)
-    assert result.exit_code == 0
-    assert answer["labels"] == len(answer["plan"]) == answer["objective"]
-    assert answer["bound"] == answer["objective"]
-    assert answer["error_exact"] < answer["error_bound"] <= 0.25
-
-
-def test_prices_decide(run, files):
-    dear = json.loads(run(*BASE, "--capacity", 3, "--epsilon", 0.3, "--json").stdout)
-    cheap = json.loads(
-        run(*BASE, "--capacity", 3, "--epsilon", 0.3, "--costs", "costs.csv", "--json").stdout
-    )
-    bird = {worker for task, worker in cheap["plan"] if task == "007"}
-    assert bird <= {"w1", "w3", "w5", "w7"}
-    assert cheap["labels"] >= dear["labels"]
-
-
-def test_availability(run, files):
-    """Only pairs of the table are given; a worker it names without a skill is left out, by name."""
-    pairs = [("007", f"w{j}") for j in (0, 1, 2, 3)]
-    pairs += [(task, f"w{j}") for task in "bc" for j in (4, 5, 6)]
-    table = pd.DataFrame([*pairs, ("b", "w99")], columns=["task", "worker"])
-    table.to_csv("pairs.csv", index=False)
-    asked = (*BASE, "--capacity", 3, "--epsilon", 0.5, "--availability", "pairs.csv")
-    answer = json.loads(run(*asked, "--json").stdout)
-    assert answer["bound"] == answer["objective"] == answer["labels"]
-    assert {tuple(pair) for pair in answer["plan"]} <= set(pairs)
-    assert {pair[0] for pair in answer["plan"]} == {"007", "b", "c"}
-    assert answer["without_history"] == ["w99"]
-    assert "1 workers get no task, skill unknown: 'w99'" in run(*asked).stdout
-
-
-def test_from_labels_and_gold(run, files):
-    """Skills estimated from recorded answers; tasks need no type when there is one."""
-    result = run(
-        "assign", "--labels", "labels.csv", "--gold", "gold.csv", "--tasks", "only.csv",
-        "--capacity", 2, "--epsilon", 0.4, "--out", "plan.csv",
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert set(pd.read_csv("plan.csv")["task"]) == {"x", "y"}
-
-
 @pytest.mark.parametrize("classes", [1, 3, 5])
 def test_other_than_two_classes_is_refused(classes, refused, files):
     """A skill of 0.8 is worth (2 · 0.8 − 1)² only where a wrong label can be but one."""
@@ -119,13 +73,6 @@ def test_infeasible_names_tasks_and_epsilon(run, files):
     assert not (files / "plan.csv").exists()
     mend = result.stdout.split("--epsilon ")[1].split()[0]
     assert run(*BASE, "--capacity", 1, "--epsilon", mend, "--out", "plan.csv").exit_code == 0
-
-
-def test_infeasible_alone_names_by_name(run, files):
-    result = run(*BASE, "--capacity", 9, "--epsilon", 1e-6, "--json")
-    assert result.exit_code == 1
-    message = json.loads(result.stdout)["message"]
-    assert "007" in message
 
 
 def test_a_solver_that_fails_is_not_called_slow(run, files, monkeypatch):

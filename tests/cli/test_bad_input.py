@@ -105,23 +105,9 @@ def test_limits_are_refused_before_the_solver_runs(limit, fragment, refused, pro
     assert fragment in refused("solve", problem, *limit)
 
 
-def test_the_table_is_long_enough():
-    assert len(OPTIONS) + len(BAD) > 100
-
-
 def test_a_message_never_breaks_the_line(refused, tmp_path):
     line = refused("solve", tmp_path / "two\nlines\x1b[31m.json")
     assert "\x1b" not in line
-
-
-def test_an_unexpected_exception_keeps_its_traceback(run, problem, monkeypatch):
-    def broken(*_, **__):
-        raise ValueError("a bug")
-
-    monkeypatch.setattr("workbench.solving.solve", broken)
-    result = run("solve", problem)
-    assert isinstance(result.exception, ValueError)
-    assert "error:" not in result.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links")
@@ -148,11 +134,3 @@ def test_a_path_that_leads_nowhere_is_refused_at_once(
     assert "cannot be written" in line
     assert named[-1][:50] in line
     assert Path("loop.json").is_symlink()
-
-
-def test_a_link_to_a_file_that_is_not_there_yet(run, problem, monkeypatch):
-    monkeypatch.chdir(problem.parent)
-    Path("link.json").symlink_to("new.json")
-    assert run("solve", problem, "--out", "link.json").exit_code == 0
-    assert Path("link.json").is_symlink()
-    assert Path("new.json").is_file()

@@ -34,14 +34,6 @@ def test_list_shows_what_is_present(run, folder):
     assert " no " in lines["bluebird"]
 
 
-def test_list_as_json(run, folder):
-    rows = json.loads(run("data", "list", "--json").stdout)
-    assert {row["name"]: row["present"] for row in rows} == {
-        name: name == "rte" for name in DATASETS
-    }
-    assert rows[0]["tasks"] == 108
-
-
 def test_the_cache_counts_when_it_is_complete(run, cache):
     (cache / "bluebird").mkdir()
     (cache / "bluebird" / "labels.yaml").write_text("x")
@@ -58,11 +50,6 @@ def test_info(run, folder):
     for part in ("800 tasks, 164 workers", "Snow", "MIT", "https://", str(folder / "rte")):
         assert part in result.stdout
     assert "no: workbench data fetch sat12" in run("data", "info", "sat12").stdout
-
-
-def test_info_as_json_names_the_files(run, folder):
-    told = json.loads(run("data", "info", "rte", "--json").stdout)
-    assert told["files"][0]["sha256"] == DATASETS["rte"].call.files[0].sha256
 
 
 def test_fetch_takes_what_the_folder_has(run, folder, monkeypatch):

@@ -38,10 +38,6 @@ def test_names_are_those_of_the_paper(run, problem):
     assert result.stderr == ""
 
 
-def test_epsilon_changes_the_model(run, problem):
-    assert run("export", problem, "--epsilon", 0.9).stdout != run("export", problem).stdout
-
-
 def test_json_tells_what_was_written(run, problem, tmp_path):
     out = tmp_path / "model.mps"
     result = run("export", problem, "--format", "mps", "--out", out, "--json")

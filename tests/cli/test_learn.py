@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -90,24 +88,6 @@ def test_simulated_json_is_the_engine_s_answer(run):
     assert told["structure"]["trusted"] is None
 
 
-def test_simulated_page(run):
-    result = run(*SIMULATED)
-    assert result.exit_code == 0, result.output
-    told = answer(run(*SIMULATED, "--json"))
-    lines = result.stdout.splitlines()
-    assert lines[0] == "simulated crowd of 5: 400 tasks, 20 runs, schedule 3,5"
-    assert f"{told['explored']:.1f} explored" in lines[2]
-    assert f"{told['labels_bought']:.0f} of the full crowd's 2000" in lines[3]
-    assert f"full crowd's majority {told['crowd_accuracy']:.4f}" in result.stdout
-    parts = [f"{told[name]:.2f} ± {told[f'{name}_se']:.2f}" for name in
-             ("regret", "exploration_regret", "exploitation_regret")]  # fmt: skip
-    assert f"{parts[0]} right labels: {parts[1]} exploring, {parts[2]} exploiting" in result.stdout
-    assert "(6) and (7) void: this does not hold: M > ln 2/(2(p̄ − ½)²)" in result.stdout
-    assert "no two workers have the same skill" in result.stdout
-    assert "from the labels of one run alone: By agreement mean skill is" in result.stdout
-    assert "written" not in result.stdout
-
-
 def test_bounds_that_hold_but_say_nothing(run):
     arguments = ("learn", "--simulate", "0.9,0.85,0.8,0.75,0.95", "--horizon", 100, "--runs", 2)
     told = answer(run(*arguments, "--json"))
@@ -133,51 +113,6 @@ def test_constants_that_are_too_large(run, refused, monkeypatch):
     assert "for 4 workers its constants are too large" in line
 
 
-def test_drawn_skills(run):
-    arguments = (
-        "learn",
-        "--simulate",
-        9,
-        "--low",
-        0.6,
-        "--high",
-        0.7,
-        "--horizon",
-        50,
-        "--runs",
-        2,
-    )
-    told = answer(run(*arguments, "--json"))
-    skills = list(told["skills"].values())
-    assert len(skills) == len(set(skills)) == 9
-    assert 0.6 <= min(skills) < 0.63
-    assert 0.67 < max(skills) <= 0.7
-    assert told["mean_skill"] == pytest.approx(np.mean(skills))
-    other = answer(run(*arguments, "--seed", 1, "--json"))
-    assert other["skills"] != told["skills"]
-    wide = answer(run("learn", "--simulate", 30, "--horizon", 20, "--runs", 1, "--json"))
-    assert 0.5 <= min(wide["skills"].values()) < 0.6 < 0.9 < max(wide["skills"].values()) <= 1
-
-
-def test_one_run_has_no_standard_error(run):
-    told = answer(run("learn", "--simulate", "0.8,0.7", "--horizon", 30, "--runs", 1, "--json"))
-    assert told["regret_se"] is None
-    page = run("learn", "--simulate", "0.8,0.7", "--horizon", 30, "--runs", 1)
-    assert page.exit_code == 0, page.output
-    assert "nan" not in page.stdout
-
-
-def test_the_theoretical_schedule_never_exploits(run):
-    arguments = ("learn", "--simulate", "0.9,0.8,0.7", "--schedule", "theoretical",
-                 "--horizon", 300, "--runs", 2)  # fmt: skip
-    told = answer(run(*arguments, "--json"))
-    assert told["explored"] == told["schedule"]["exploration_steps"] == 299
-    page = run(*arguments).stdout
-    assert "299 of 300 steps explore, it never exploits (but at step 1, as log 1 = 0)" in page
-    assert "testers labelled" in page
-    assert answer(run(*arguments, "--weighted", "--json"))["explored"] == 299
-
-
 def test_options_reach_the_engine(run):
     arguments = (*SIMULATED, "--schedule", "decreasing:1,2,0.25", "--weighted", "--delay", 7,
                  "--costs", "1,2,3,4,5", "--vetting", "--vetting-error", 0.3,
@@ -198,12 +133,6 @@ def test_options_reach_the_engine(run):
     even = answer(run(*SIMULATED, "--costs", 2, "--json"))
     plain = answer(run(*SIMULATED, "--json"))
     assert even["cost_regret"] == pytest.approx(2 * plain["cost_regret"])
-
-
-def test_a_crowd_that_is_mostly_wrong(run):
-    page = run("learn", "--simulate", "0.3,0.4,0.2", "--horizon", 200, "--runs", 5).stdout
-    assert "mean skill is 0.300: LS_OL assumes more than ½" in page
-    assert "mean skill p̄ > ½ (it is 0.300)" in page
 
 
 # ---- recorded ----
@@ -233,31 +162,6 @@ def test_recorded_json_is_the_replay_s_answer(run, files):
     assert told["schedule"]["text"] == "5,0"
 
 
-def test_recorded_page(run, files):
-    told = answer(run(*RECORDED, "--json"))
-    result = run(*RECORDED)
-    assert result.exit_code == 0, result.output
-    page = result.stdout
-    assert page.startswith("labels.csv: 60 tasks, 7 labelers, classes n and y, schedule 5,0\n")
-    assert f"{told['accuracy']:.4f} on 50 tasks with gold" in page
-    assert f"full crowd {told['crowd_accuracy']:.4f}" in page
-    assert f"{told['counts']['missing']} did not come in time" in page
-    assert told["structure"]["sentence"] in page
-    assert "testers are labelled once" in page
-    assert "knows the answers it is judged by" in page
-    assert all(f"w{i}" in page for i in range(7))
-
-
-def test_recorded_without_gold(run, files):
-    told = answer(run("learn", "--labels", "labels.csv", "--json"))
-    assert told["accuracy"] is told["crowd_accuracy"] is told["best_accuracy"] is None
-    assert 0.5 < told["agreement"] <= 1
-    page = run("learn", "--labels", "labels.csv").stdout
-    assert f"{told['agreement']:.4f} with the majority of all labels on record (no gold)" in page
-    assert "on which side of ½, agreement cannot tell" in page
-    assert "best set by gold" not in page
-
-
 def test_recorded_options(run, files):
     options = ("--order", "time", "--horizon", 40, "--schedule", "3,1", "--weighted", "--vetting",
                "--vetting-error", 0.4, "--patience", 25, "--pool", "all", "--delay", 2)  # fmt: skip
@@ -284,33 +188,6 @@ def test_recorded_options(run, files):
     assert "vetting (supported, below 0.4) dropped" in page
 
 
-def test_gold_that_contradicts_the_crowd(run, files):
-    gold = pd.read_csv("gold.csv")
-    gold.assign(gold=gold["gold"].map({"n": "y", "y": "n"})).to_csv("gold.csv", index=False)
-    page = run(*RECORDED).stdout
-    assert "The known truths contradict the majority" in page
-
-
-def test_gold_of_tasks_without_labels(run, files):
-    gold = pd.concat([pd.read_csv("gold.csv"), pd.DataFrame({"task": ["extra"], "gold": ["n"]})])
-    gold.to_csv("gold.csv", index=False)
-    told = answer(run(*RECORDED, "--json"))
-    assert told["horizon"] == 61
-    assert told["counts"]["unlabelled"] == 1
-    assert "1 without a label, which was drawn" in run(*RECORDED).stdout
-
-
-def test_duplicates(run, files):
-    tables = ("learn", "--labels", "twice.csv", "--gold", "gold.csv", "--json")
-    first = answer(run(*tables, "--duplicates", "first"))
-    assert first == answer(run(*RECORDED, "--json"))
-    # By time the added label comes first.
-    by_time = ("--order", "time", "--duplicates")
-    plain = answer(run(*RECORDED, "--order", "time", "--json"))
-    assert answer(run(*tables, *by_time, "last")) == plain
-    assert answer(run(*tables, *by_time, "first")) != plain
-
-
 # ---- for both ----
 
 
@@ -329,13 +206,6 @@ def test_files(run, files, arguments):
     names = workers["worker"].astype(str)
     assert dict(zip(names, workers["estimate"], strict=True)) == pytest.approx(told["estimates"])
     assert "written: results/steps.csv" in run(*arguments, "--out", "results").stdout
-
-
-@pytest.mark.parametrize("arguments", [SIMULATED, RECORDED])
-def test_same_seed_same_output(run, files, arguments):
-    one = run(*arguments, "--seed", 5, "--json").stdout
-    assert one == run(*arguments, "--seed", 5, "--json").stdout
-    assert one != run(*arguments, "--seed", 6, "--json").stdout
 
 
 S, L = ("--simulate", "0.7,0.8"), ("--labels", "labels.csv")
@@ -406,18 +276,3 @@ def test_bad_input(case, refused, files):
     before = sorted(path.name for path in files.iterdir())
     assert fragment in refused("learn", *arguments, *out)
     assert sorted(path.name for path in files.iterdir()) == before
-
-
-@pytest.mark.skipif(not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA is unset")
-def test_bluebird_end_to_end(run, tmp_path):
-    folder = Path(os.environ["WORKBENCH_DATA"]) / "bluebird"
-    tables = ("--labels", folder / "labels.csv", "--gold", folder / "gold.csv")
-    told = answer(run("learn", *tables, "--vetting", "--json", "--out", tmp_path / "out"))
-    assert told["horizon"] == 108
-    assert len(told["estimates"]) == 39
-    assert told["labels_crowd"] == 108 * 39 > told["labels_bought"]
-    assert told["counts"]["missing"] == told["counts"]["unlabelled"] == 0
-    assert told["crowd_accuracy"] == pytest.approx(0.759, abs=0.001)
-    assert told["crowd_accuracy"] - 0.05 < told["accuracy"] < told["best_accuracy"]
-    assert told["structure"]["trusted"] is True
-    assert (tmp_path / "out" / "learn.png").exists()

@@ -13,7 +13,7 @@ import pytest
 
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import LONGEST_LINE, WIDEST_CELL, printable, strict_json, table
+from workbench.base.text import LONGEST_LINE, WIDEST_CELL, printable
 from workbench.cli.output import as_csv, working
 from workbench.cli.streams import say
 from workbench.crowd.tables import read_labels
@@ -74,12 +74,6 @@ def test_json_has_the_names_as_they_are_and_steers_no_terminal(command, crowd, r
         assert {row["worker"] for row in told["workers"]} == set(HARM)
 
 
-def test_strict_json_escapes_what_is_beyond_16_bits():
-    odd = "\x9b \u202e \U000e0041 \ud800"
-    assert strict_json([odd]).isprintable()
-    assert json.loads(strict_json([odd])) == [odd]
-
-
 def test_files_have_the_names_as_they_came(crowd, run):
     """What one command writes the next one reads; no id is changed to please a spreadsheet."""
     hired = run("select", *crowd, "--budget", 9, "--out", "chosen.csv")
@@ -120,12 +114,6 @@ def test_a_line_is_never_long_nor_steers(capsys):
     assert told.startswith("error: \\x1b[31mred")
     assert told.endswith("x and the mend\n")
     assert printable("ε ≤ 0.05\n– “ok”") == "ε ≤ 0.05\n– “ok”"
-
-
-def test_a_cell_is_one_line_and_not_wide():
-    lines = table(("a", "b"), [("x" * 10**6, "1"), ("two\nlines", "2")]).split("\n")
-    assert len(lines) == 3
-    assert max(map(len, lines)) <= WIDEST_CELL + 6
 
 
 @pytest.mark.parametrize("value", ["x" * 200_000, "a b " * 50_000, ESCAPES])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.crowd.tables import read_gold, read_labels, read_workers
+from workbench.crowd.tables import read_gold, read_labels
 from workbench.selection import RULES
 from workbench.selection import hire as hiring
 from workbench.selection.hire import HireOptions, hire
@@ -91,53 +90,6 @@ def test_json_is_the_library_s_answer(run, files):
     ]
 
 
-def test_page(run, files):
-    result = run(*BASE, 6, "--out", "chosen.csv")
-    assert result.exit_code == 0, result.output
-    found = direct(6)
-    lines = result.stdout.splitlines()
-    assert lines[0] == f"labels.csv: {found.size} of 30 workers, 20 control tasks, 3 classes"
-    assert "Algorithm 1" in lines[1]
-    header = lines[3].split()
-    assert header[:3] == ["worker", "control", "answers"]
-    assert header[-1] == "chosen"
-    rows = lines[4 : 4 + found.size + 5]
-    assert [row.split()[0] for row in rows] == found.table["worker"][: found.size + 5].tolist()
-    assert [row.split()[-1] for row in rows] == ["yes"] * found.size + ["no"] * 5
-    first = found.table.iloc[0]
-    assert f"{first['low']:.3f}–{first['high']:.3f}" in rows[0]
-    assert f"{first['gain']:.3f}" in rows[0]
-    assert f"… and {30 - found.size - 5} more, left out" in result.stdout
-    assert "max, chosen" in result.stdout
-    assert f"score F̂           {found.score:.4g} (95 % interval" in result.stdout
-    assert f"at most {found.error_bound:.3g} if F is F̂" in result.stdout
-    assert f"as printed {found.error_bound_printed:.3g}" in result.stdout
-    assert "Clopper–Pearson" in result.stdout
-    assert "1 without a control answer, 1 with one" in result.stdout
-    for note in found.notes:
-        assert f"- {note}" in result.stdout
-    written = pd.read_csv("chosen.csv")
-    assert written["worker"].tolist() == found.chosen.tolist()
-    assert written["skill"].tolist() == found.table["skill"][: found.size].tolist()
-    assert read_workers("chosen.csv").index.tolist() == found.chosen.tolist()
-
-
-def test_a_short_table_is_printed_whole(run, files):
-    result = run(*BASE, 28, "--rule", "top-skill")
-    assert "more, left out" not in result.stdout
-    assert "w29" in result.stdout
-    assert " –" in result.stdout
-
-
-def test_two_classes_have_one_bound(run, files):
-    labels = pd.read_csv("labels.csv").replace({"label": {"c": "b"}})
-    labels.to_csv("labels.csv", index=False)
-    pd.read_csv("gold.csv").replace({"gold": {"c": "b"}}).to_csv("gold.csv", index=False)
-    result = run(*BASE, 6)
-    assert "as printed" not in result.stdout
-    assert "(Theorem 1)" in result.stdout
-
-
 @pytest.mark.parametrize("rule", RULES)
 def test_rules(run, files, rule):
     told = answer(run(*BASE, 4, "--rule", rule, "--seed", 3, "--json"))
@@ -160,20 +112,6 @@ def test_options_reach_the_library(run, files):
     threshold = answer(run(*BASE, 9, "--rule", "threshold", "--threshold", 0.75, "--json"))
     assert threshold["chosen"] == direct(9, rule="threshold", threshold=0.75).chosen.tolist()
     assert "80 % interval" in run(*BASE, 5, "--confidence", 0.8).stdout
-
-
-def test_duplicates(run, files):
-    first = answer(
-        run("select", "--labels", "twice.csv", *BASE[3:], 6, "--duplicates", "first", "--json")
-    )
-    once = answer(run(*BASE, 6, "--json"))
-    assert first == once
-    last = answer(
-        run("select", "--labels", "twice.csv", *BASE[3:], 6, "--duplicates", "last", "--json")
-    )
-    votes = read_labels("twice.csv", duplicates="last")
-    again = hire(votes, read_gold("gold.csv", votes), 6)
-    assert [row["correct"] for row in last["workers"]] == again.table["correct"].tolist()
 
 
 def test_money(run, files):
@@ -223,32 +161,6 @@ def test_unproven_is_exit_code_1_and_written(run, files, monkeypatch):
     result = run(*BASE, 5, "--costs", "costs.csv", "--money", 6, "--out", "chosen.csv")
     assert result.exit_code == 1
     assert Path("chosen.csv").exists()
-
-
-def test_plot_for_money_shows_how_much_there_is(run, files, figures):
-    run(*BASE, 6, "--costs", "costs.csv", "--money", 7.5, "--plot", "p.png")
-    (figure,) = figures
-    assert any(
-        line.get_label() == "money for a task: 7.5" and set(line.get_ydata()) == {7.5}
-        for line in figure.axes[3].lines
-    )
-
-
-def test_plot(run, files):
-    Path("p.png").write_bytes(b"old")
-    result = run(*BASE, 6, "--plot", "p.png", "--json")
-    assert answer(result)["size"]
-    assert Path("p.png").read_bytes().startswith(b"\x89PNG")
-    assert Path("p.png").read_bytes().rstrip().endswith(b"IEND\xaeB`\x82")
-    assert not list(files.glob(".p.png*"))
-    assert "p.png" in run(*BASE, 6, "--plot", "p.png").stdout
-
-
-def test_same_seed_same_output(run, files):
-    arguments = (*BASE, 4, "--rule", "random", "--json")
-    assert run(*arguments, "--seed", 5).stdout == run(*arguments, "--seed", 5).stdout
-    chosen = {tuple(answer(run(*arguments, "--seed", seed))["chosen"]) for seed in range(5)}
-    assert len(chosen) > 1
 
 
 BAD = {
@@ -316,51 +228,3 @@ def test_bad_input(case, refused, files):
     before = sorted(path.name for path in files.iterdir())
     assert fragment in refused("select", *given)
     assert sorted(path.name for path in files.iterdir()) == before
-
-
-@pytest.mark.parametrize("missing", ["--labels", "--gold", "--budget"])
-def test_what_must_be_given(missing, refused, files):
-    given = {"--labels": "labels.csv", "--gold": "gold.csv", "--budget": "5"}
-    del given[missing]
-    line = refused("select", *(part for pair in given.items() for part in pair))
-    assert f"Missing option '{missing}'" in line
-
-
-@pytest.mark.skipif(not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA is unset")
-@pytest.mark.parametrize(
-    ("name", "workers", "classes"),
-    [("bluebird", 39, 2), ("rte", 164, 2), ("weather_amt", 110, 5), ("sat12", 600, 5)],
-)
-def test_recorded_crowds(run, tmp_path, name, workers, classes):
-    folder = Path(os.environ["WORKBENCH_DATA"]) / name
-    tables = ("--labels", folder / "labels.csv", "--gold", folder / "gold.csv")
-    plot = tmp_path / "p.png"
-    told = answer(
-        run("select", *tables, "--budget", 40, "--duplicates", "first", "--json", "--plot", plot)
-    )
-    assert len(told["workers"]) == workers
-    assert told["classes"] == classes
-    assert 1 <= told["size"] <= 40
-    assert told["score"] == pytest.approx(max(told["curve"]))
-    assert told["interval"][0] < told["score"] < told["interval"][1]
-    assert 0 <= told["error_predicted"] < told["error_bound"] <= 1
-    assert plot.read_bytes().startswith(b"\x89PNG")
-
-
-def test_below_chance_is_refused_unless_asked_for(run, files):
-    """A liar is as informative as an honest worker, and is hired only when asked for."""
-    rows = [(f"q{i}", "liar", "a" if i % 2 else "b") for i in range(8)]
-    rows += [(f"q{i}", "new", "b" if i % 2 else "a") for i in range(3)]
-    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
-    gold = pd.DataFrame({"task": [f"q{i}" for i in range(8)], "gold": ["a", "b"] * 4})
-    gold.to_csv("gold.csv", index=False)
-    told = answer(run(*BASE, 2, "--json"))
-    assert told["chosen"] == ["new"]
-    assert told["excluded"] == [{"worker": "liar", "why": "below chance with probability 0.998"}]
-    assert answer(run(*BASE, 2, "--json", "--allow-below-chance"))["chosen"] == ["liar", "new"]
-    pd.DataFrame(rows[:8], columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
-    nobody = run(*BASE, 2, "--out", "chosen.csv")
-    assert nobody.exit_code == 1
-    assert "nobody to hire: every worker who can be scored is more likely" in nobody.stdout
-    assert not Path("chosen.csv").exists()
-    assert answer(run(*BASE, 2, "--json"), 1)["chosen"] == []

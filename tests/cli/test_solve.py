@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from crowd_models.files import read_problem
-from workbench import solving
 from workbench.cli.options import FORMULATIONS
-from workbench.cli.solve import ROUTES
 from workbench.solving import Certificate, Solution, Termination
 
 KEYS = {
@@ -35,11 +33,6 @@ def strict(text: str):
 
     assert text.count("\n") == 1
     return json.loads(text, parse_constant=constant)
-
-
-def test_the_choices_are_those_of_the_solver():
-    assert FORMULATIONS == solving.FORMULATIONS
-    assert ROUTES == solving.ROUTES
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -69,16 +62,6 @@ def test_json(formulation, run, problem):
     assert (y.sum(axis=0) <= data.capacity).all()
 
 
-def test_the_routes_agree(run, problem):
-    answers = [
-        strict(run("solve", problem, "--route", route, "--formulation", "relaxation",
-                   "--json").stdout)
-        for route in ROUTES
-    ]  # fmt: skip
-    assert answers[0]["objective"] == pytest.approx(answers[1]["objective"], rel=1e-9)
-    assert [answer["route"] for answer in answers] == list(ROUTES)
-
-
 def test_a_person_reads_what_is_proven(run, problem, tmp_path):
     out = tmp_path / "plan.csv"
     result = run("solve", problem, "--out", out, "--exact", "--threads", 2)
@@ -95,24 +78,6 @@ def test_a_person_reads_what_is_proven(run, problem, tmp_path):
     assert sorted(tmp_path.iterdir()) == sorted([problem, out])
 
 
-def test_the_whole_answer_as_a_file(run, problem, tmp_path):
-    out = tmp_path / "answer.json"
-    result = run("solve", problem, "--formulation", "typed", "--out", out, "--json")
-    assert strict(out.read_text()) == strict(result.stdout)
-
-
-def test_epsilon_replaces_that_of_the_file(run, problem):
-    result = run("solve", problem, "--epsilon", 0.9)
-    assert "ε = 0.9" in result.stdout
-    assert result.exit_code == 0
-
-
-def test_errors_of_their_own_show_as_a_range(run, tmp_path):
-    path = tmp_path / "p.json"
-    path.write_text('{"quality": [[0.9], [0.9]], "capacity": 2, "epsilon": [0.7, 0.8]}')
-    assert "ε from 0.7 to 0.8" in run("solve", path).stdout
-
-
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_infeasible_is_exit_code_1_with_the_mend(formulation, run, problem, tmp_path):
     out = tmp_path / "plan.json"
@@ -124,19 +89,6 @@ def test_infeasible_is_exit_code_1_with_the_mend(formulation, run, problem, tmp_
     assert answer["termination"] == "infeasible"
     assert answer["objective"] is answer["gap"] is None
     assert answer["message"] in result.stdout
-
-
-def test_the_epsilon_that_is_offered_will_do(run, problem):
-    message = strict(run("solve", problem, "--epsilon", 0.001, "--json").stdout)["message"]
-    offered = message.split("--epsilon ")[1].split()[0]
-    assert run("solve", problem, "--epsilon", offered).exit_code == 0
-
-
-def test_no_assignment_no_csv(run, problem, tmp_path):
-    out = tmp_path / "plan.csv"
-    result = run("solve", problem, "--epsilon", 0.001, "--out", out)
-    assert "not written: no assignment" in result.stdout
-    assert not out.exists()
 
 
 def stopped(why: Termination) -> Solution:
@@ -188,24 +140,3 @@ def test_options_reach_the_solver(run, problem, monkeypatch):
         "formulation": "dual", "route": "pyomo", "method": "auto", "time_limit": 5.0,
         "gap": 0.1, "threads": 2, "seed": 7, "exact": True, "keep_on_interrupt": True,
     }  # fmt: skip
-
-
-def test_the_same_seed_gives_the_same_answer(run, problem):
-    one, other = (strict(run("solve", problem, "--seed", 3, "--json").stdout) for _ in range(2))
-    assert one["assignment"] == other["assignment"]
-
-
-def test_long_work_shows_a_line_and_json_stays_clean(run, problem, monkeypatch):
-    import time
-
-    def slow(*_, **__):
-        time.sleep(0.1)
-        return stopped(Termination.TIME_LIMIT)
-
-    monkeypatch.setattr("workbench.solving.solve", slow)
-    from workbench.cli import output, solve
-
-    monkeypatch.setattr(solve, "working", lambda what, after: output.working(what, after=0.01))
-    result = run("solve", problem, "--json")
-    assert strict(result.stdout)
-    assert result.stderr.startswith("solving: offline integer program")

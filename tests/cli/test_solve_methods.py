@@ -24,25 +24,6 @@ def alike(tmp_path):
     return written(tmp_path / "alike.json", tasks=90, epsilon=0.2, capacity=60)
 
 
-def test_it_says_which_method_and_why(run, alike):
-    told = run("solve", alike, "--gap", 0.01)
-    assert told.exit_code == 0, told.output
-    assert "patterns: 90 tasks are of 3 kinds only" in told.stdout
-    assert "highs: as asked" in run(
-        "solve", alike, "--method", "highs", "--gap", 0.05, "--time-limit", 60
-    ).stdout  # fmt: skip
-    assert "mip: as asked" in run("solve", alike, "--method", "mip", "--gap", 0.05).stdout
-
-
-def test_json_has_method_history_and_where_the_bound_comes_from(run, alike):
-    answer = json.loads(run("solve", alike, "--gap", 0.01, "--json").stdout)
-    assert answer["method"].startswith("patterns")
-    assert answer["certificate"]["bound_from"] in ("relaxation", "patterns")
-    last = answer["history"][-1]
-    assert (last["objective"], last["bound"]) == (answer["objective"], answer["bound"])
-    assert set(last) == {"seconds", "objective", "bound"}
-
-
 def test_a_picture_of_cost_and_bound(run, alike, tmp_path):
     told = run("solve", alike, "--gap", 0.01, "--plot", tmp_path / "over-time.png")
     assert told.exit_code == 0, told.output

@@ -18,6 +18,7 @@ import pexpect
 import psutil
 import pytest
 
+from workbench.base import registry
 from workbench.studies import records, source
 
 TOYS = Path(__file__).parents[1] / "studies" / "toys.py"
@@ -70,24 +71,6 @@ def test_run_resume_and_look(study, tmp_path):
     page = tmp_path / "page.html"
     study("report", "toy", "--out", page)
     assert "<svg" in page.read_text() or "30 trials" in page.read_text()
-
-
-def test_failures_are_kept_counted_and_retried(study):
-    ended = study("run", TOYS, "--size", "smoke", "--set", "act=measure,raise", "--processes", 1,
-                  code=1)  # fmt: skip
-    assert "4 error" in ended.stdout
-    skipped = study("run", TOYS, "--size", "smoke", "--set", "act=raise", "--processes", 1)
-    assert "4 of 4 trials are done: skipped" in skipped.stderr
-    retried = study("run", TOYS, "--size", "smoke", "--set", "act=raise", "--processes", 1,
-                    "--retry", "--json", code=1)  # fmt: skip
-    assert json.loads(retried.stdout)["counts"] == {"error": 4}
-
-
-def test_limits(study):
-    ended = study("run", TOYS, "--set", "act=sleep", "--set", "seconds_asked=30", "--set", "x=1",
-                  "--set", "method=a", "--repetitions", 2, "--deadline", 0.3, "--processes", 2,
-                  "--json", code=1)  # fmt: skip
-    assert json.loads(ended.stdout)["counts"] == {"deadline": 2}
 
 
 def test_shards_merge_into_the_same_store(study, run, tmp_path):
@@ -224,6 +207,7 @@ def marked(tmp_path, run, monkeypatch):
     mark = tmp_path / "was run"
     mark.unlink()
     source._load.cache_clear()
+    monkeypatch.setattr(registry, "_loaded", {})
     return mark
 
 
@@ -259,13 +243,6 @@ def test_code_that_only_a_store_names_is_not_run(marked, run, tmp_path, stored):
     run("study", "verify", "--quarantine")
     assert list(tmp_path.glob("*.damaged-*"))
     assert not marked.exists()
-
-
-def test_status_knows_what_was_planned_without_the_code(marked, run):
-    marked.with_name("own.py").unlink()
-    (row,) = json.loads(run("study", "status", "--json").stdout)
-    assert (row["planned"], row["ended"], row["note"]) == (6, 6, "")
-    assert "6 ok" in run("study", "status").stdout
 
 
 def test_ones_own_trials_are_run_again_where_their_file_is_named(marked, run, refused):

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,28 +11,11 @@ from workbench.learning.contexts import ContextualLsOl, IgnoringContext, context
 from workbench.learning.draws import Draws
 from workbench.learning.learners import Oracle
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.online import TaskLabel
 from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import practical
-from workbench.learning.vetting import Vetting
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
 SCHEDULE = practical(3.0, 2.0)
-
-
-def labels_of(rng: np.random.Generator, skill: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    labels = np.full(len(skill), -1)
-    labels[asked] = (rng.random(len(skill)) < skill)[asked]
-    return labels
-
-
-def go_on(learner: ContextualLsOl, start: int, tasks: int) -> list[TaskLabel]:
-    answers = []
-    for t in range(start, start + tasks):
-        rng = np.random.default_rng(t)
-        ask = learner.ask(t, ["image", "audio"][int(rng.random() < 0.3)])
-        answers.append(learner.tell(labels_of(rng, SKILL, ask.workers)))
-    return answers
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -101,25 +82,6 @@ def test_the_regret_is_against_each_contexts_best_set() -> None:
     in_b = np.array(played.contexts) == "b"
     assert 100 < in_b.sum() < 300
     assert played.regrets == pytest.approx(np.where(in_b, loss, 0.0))
-
-
-@pytest.mark.parametrize("stop", [0, 61])
-@pytest.mark.parametrize("waiting", [False, True])
-def test_save_and_resume_changes_nothing(tmp_path: Path, stop: int, waiting: bool) -> None:
-    names = list("abcde")
-    learner = ContextualLsOl(
-        names, SCHEDULE, ["image", "audio"], vetting=Vetting(0.3), delay=4, seed=5
-    )
-    go_on(learner, 0, stop)
-    if waiting:
-        ask = learner.ask("waiting", "audio")
-    learner.save(tmp_path / "learner.json")
-    twin = ContextualLsOl.load(tmp_path / "learner.json")
-    if waiting:
-        labels = labels_of(np.random.default_rng(1), SKILL, ask.workers)
-        assert learner.tell(labels) == twin.tell(labels)
-    assert go_on(learner, 1000, 150) == go_on(twin, 1000, 150)
-    assert learner.state() == twin.state()
 
 
 def test_late_labels_find_their_context() -> None:

@@ -31,15 +31,6 @@ def test_a_policy_gets_the_same_coins():
     np.testing.assert_array_equal(rng.random((3, COINS)), coins)
 
 
-def test_runs_seeds_and_streams_differ():
-    draws = Draws([0.5], 3, seed=1)
-    other = Draws([0.5], 3, seed=2)
-    first = {draws.world(run, np.array([0]))[0, 0] for run in range(3)}
-    first |= {other.world(run, np.array([0]))[0, 0] for run in range(3)}
-    first |= {draws.coins_at(run, np.array([0]))[0][0] for run in range(3)}
-    assert len(first) == 9
-
-
 def test_stream_tells_truth_labels_and_retests():
     skill = [0.0, 1.0, 0.7]
     draws = Draws(skill, 1, seed=5)

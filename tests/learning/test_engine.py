@@ -8,19 +8,23 @@ from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.errors import InputError
 from workbench.learning import engine
 from workbench.learning.draws import Draws
-from workbench.learning.engine import KINDS, simulate
-from workbench.learning.schedule import practical, theoretical
+from workbench.learning.engine import KINDS
+from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
 
 CASES = list(configurations(32, seed=23, horizon=160))
 TABLE_1 = [0.763, 0.781, 0.625, 0.783, 0.727]
 
 
+def simulate(skill, schedule, horizon, *, runs=1, seed=1, **options):
+    return engine.simulate(Draws(skill, runs, seed=seed), schedule, horizon, **options)
+
+
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
 def test_same_as_the_streaming_object(case):
     draws = case.draws()
     every = range(1, case.horizon + 1)
-    runs = simulate(
+    runs = engine.simulate(
         draws, case.schedule, case.horizon, trace=True, checkpoints=every, **case.options
     )
     for run, trace in enumerate(runs.traces):
@@ -49,7 +53,7 @@ def test_the_books_are_those_of_the_steps(case):
     M = case.skill.shape[1]
     price = np.linspace(0.5, 2, M)
     tasks = np.unique(np.linspace(1, case.horizon, 7).astype(int))
-    runs = simulate(
+    runs = engine.simulate(
         case.draws(), case.schedule, case.horizon, costs=price, trace=True,
         checkpoints=tasks, **case.options,
     )  # fmt: skip
@@ -104,10 +108,11 @@ def test_the_books_are_those_of_the_steps(case):
 
 def test_taking_runs_in_turn_changes_nothing(monkeypatch):
     skill = np.random.default_rng(1).uniform(0.3, 1, (7, 4))
-    options = {"seed": 3, "delay": 4, "vetting": Vetting(0.3, 2), "trace": True}
-    together = simulate(skill, practical(2, 3), 300, **options)
+    draws = Draws(skill, seed=3)
+    options = {"delay": 4, "vetting": Vetting(0.3, 2), "trace": True}
+    together = engine.simulate(draws, practical(2, 3), 300, **options)
     monkeypatch.setattr(engine, "CELLS", 1500)
-    in_turn = simulate(skill, practical(2, 3), 300, **options)
+    in_turn = engine.simulate(draws, practical(2, 3), 300, **options)
     for name, value in vars(together).items():
         if name == "traces":
             assert len(value) == len(in_turn.traces) == 7
@@ -116,12 +121,6 @@ def test_taking_runs_in_turn_changes_nothing(monkeypatch):
             assert any(value)
         else:
             np.testing.assert_array_equal(value, getattr(in_turn, name))
-
-
-def test_a_run_does_not_depend_on_the_others():
-    few = simulate(TABLE_1, practical(2, 3), 500, runs=2, seed=4)
-    many = simulate(TABLE_1, practical(2, 3), 500, runs=6, seed=4)
-    np.testing.assert_array_equal(few.regret, many.regret[:2])
 
 
 def test_checkpoints_only_look():
@@ -144,18 +143,11 @@ def test_it_learns():
     assert (runs.size[:, -1] == 1).mean() > 0.8
 
 
-def test_a_crowd_that_errs_teaches_the_reverse():
-    """p̄ < ½: the estimates are those of the opposite crowd."""
-    skill = np.array([0.05, 0.2, 0.3, 0.4, 0.45])
-    runs = simulate(skill, practical(20, 5), 5000, runs=30, seed=2)
-    np.testing.assert_allclose(runs.estimates.mean(axis=0), 1 - skill, atol=0.1)
-
-
 def test_identical_labels_keep_the_majority_wrong():
     """Recorded labels of a tester do not get better by asking again (odd crowds never turn)."""
     skill, schedule = [0.7, 0.7, 0.6], practical(40, 6)
     copies = simulate(skill, schedule, 4000, runs=30, seed=2).estimates.mean(axis=0)
-    same = simulate(Draws(skill, 30, seed=2, relabel="identical"), schedule, 4000)
+    same = engine.simulate(Draws(skill, 30, seed=2, relabel="identical"), schedule, 4000)
     # Agreement with a majority that includes oneself, computed over the eight outcomes.
     p = np.array(skill)
     outcomes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
@@ -164,22 +156,6 @@ def test_identical_labels_keep_the_majority_wrong():
     agreement = [chance[outcomes[:, i] == majority].sum() for i in range(3)]
     np.testing.assert_allclose(same.estimates.mean(axis=0), agreement, atol=0.02)
     np.testing.assert_allclose(copies, p, atol=0.03)
-
-
-def test_vetting_finds_the_liar():
-    skill = [0.9, 0.8, 0.8, 0.75, 0.1]
-    runs = simulate(skill, practical(3, 5), 2000, runs=60, seed=3, vetting=Vetting())
-    first = [one[0].worker for one in runs.removed]
-    assert first.count(4) == 60
-    assert all(len(one) <= 2 for one in runs.removed)
-    assert not runs.chosen[:, 4].any()
-    plain = simulate(skill, practical(3, 5), 2000, runs=60, seed=3)
-    assert runs.labels[:, -1].mean() < plain.labels[:, -1].mean()
-
-
-def test_theoretical_schedule_explores_all_the_time():
-    runs = simulate(TABLE_1, theoretical(TABLE_1), 3000, runs=3, seed=1)
-    assert (runs.explored[:, -1] == 2999).all()  # all but t = 1, where log t = 0
 
 
 def test_long_horizons():
@@ -194,23 +170,17 @@ def test_long_horizons():
     ("options", "word"),
     [
         ({"horizon": 0}, "horizon"),
-        ({"runs": 0}, "runs"),
-        ({"seed": None}, "seed"),
         ({"delay": -1}, "delay"),
         ({"costs": [1, 2]}, "costs"),
         ({"costs": [1, 2, 3, 4, np.nan]}, "costs"),
         ({"checkpoints": [0, 5]}, "checkpoints"),
         ({"horizon": 10**6, "trace": True}, "horizon"),
         ({"tolerance": 0.5}, "tolerance"),
-        ({"skill": [0.5, 1.5]}, "skill"),
         ({"skill": [0.6] * 30, "weighted": True}, "26"),
-        ({"skill": Draws([0.5], 2, seed=1)}, "draws"),
     ],
 )
 def test_wrong_input_is_told(options, word):
-    given = {
-        "skill": TABLE_1, "schedule": practical(1, 1), "horizon": 100, "runs": 1, "seed": 1
-    } | options  # fmt: skip
+    given = {"skill": TABLE_1, "schedule": practical(1, 1), "horizon": 100} | options
     with pytest.raises(InputError, match=word) as told:
         simulate(**given)
     assert "\n" not in str(told.value)

@@ -4,31 +4,17 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
 from workbench.learning.intervals import Partition, RefiningLsOl
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.online import TaskLabel
-from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import Schedule, contextual, practical
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
 SCHEDULE = contextual(0.3, 0.2, 0.2)
-
-
-def go_on(learner: RefiningLsOl, start: int, tasks: int) -> list[TaskLabel]:
-    answers = []
-    for t in range(start, start + tasks):
-        rng = np.random.default_rng(t)
-        ask = learner.ask(t, float(rng.random()))
-        labels = np.full(5, -1)
-        labels[ask.workers] = (rng.random(5) < SKILL)[ask.workers]
-        answers.append(learner.tell(labels))
-    return answers
 
 
 @given(st.floats(0, 1), st.integers(0, 10**6))
@@ -142,51 +128,6 @@ def test_a_tester_is_retested_from_its_interval_only() -> None:
         answer = learner.tell({int(i): 1 for i in ask.workers})
         assert (answer.revised is not None) == (ask.kind == "retest")
     assert retests > 10
-
-
-@pytest.mark.parametrize("waiting", [False, True])
-@settings(max_examples=5, deadline=None)
-@given(stop=st.integers(0, 80))
-def test_save_and_resume_changes_nothing(waiting: bool, stop: int) -> None:
-    learner = RefiningLsOl(5, SCHEDULE, Partition(0.5, "equal"), seed=3)
-    go_on(learner, 0, stop)
-    if waiting:
-        ask = learner.ask("waiting", 0.8)
-    twin = RefiningLsOl.restore(learner.state())
-    assert learner.state() == twin.state()
-    assert learner.cells == twin.cells
-    if waiting:
-        labels = {int(i): 1 for i in ask.workers}
-        assert learner.tell(labels) == twin.tell(labels)
-    assert go_on(learner, 1000, 60) == go_on(twin, 1000, 60)
-    assert learner.state() == twin.state()
-
-
-def test_intervals_learn_what_one_set_cannot() -> None:
-    # Workers good in one half and coins in the other.
-    class Halves:
-        def draw(self, uniform: np.ndarray) -> list[float]:
-            return uniform.tolist()  # type: ignore[no-any-return]
-
-        def at(self, contexts: list[float]) -> np.ndarray:
-            low = np.asarray(contexts)[:, None] < 0.5
-            good = np.arange(6) < 3
-            return np.where(low == good, 0.95, 0.55)
-
-    skills = Halves()
-    learner = RefiningLsOl(6, practical(3.0, 0.5), Partition(0.1), seed=1)
-    played = play_contexts(learner, skills, 2500, seed=4)
-    assert learner.cells == 4
-    for w in (0.1, 0.3):
-        # Perhaps one alone, if she has never differed.
-        assert set(learner.best_at(w).tolist()) <= {0, 1, 2}
-        assert set(learner.best_at(1 - w).tolist()) <= {3, 4, 5}
-        apart = learner.estimates_at(w) - learner.estimates_at(1 - w)
-        assert (apart * [1, 1, 1, -1, -1, -1] > 0.15).all()
-    # No set serves both halves: three of one lose more than 0.2 on average.
-    one_for_all = 0.5 * (majority_accuracy([0.95] * 3) - majority_accuracy([0.55] * 3))
-    late = played.regrets[-500:]
-    assert np.median(late) < 0.25 * one_for_all
 
 
 def test_misuse_is_named() -> None:

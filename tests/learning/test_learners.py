@@ -50,47 +50,6 @@ def trajectory(policy: Learner, draws: Draws, run: int, tasks: int) -> list[obje
 
 
 @EVERY
-def test_every_learner_asks_and_answers_as_told(make: Callable[[Seed], Learner]) -> None:
-    draws = Draws(SKILL, 1, seed=4)
-    policy = make(draws.coins(0))
-    stream = draws.stream(0)
-    for t in range(120):
-        ask = policy.ask(t)
-        workers = ask.workers.tolist()
-        assert workers
-        assert len(set(workers)) == len(workers)
-        assert set(workers) <= set(range(5))
-        assert ask.kind in {"new tester", "retest", "exploit"}
-        if ask.kind != "exploit":
-            assert sorted(workers) == [0, 1, 2, 3, 4]
-        with pytest.raises(InputError, match="tell them first"):
-            policy.ask(t + 1000)
-        if t % 2:
-            labels = stream.labels(int(ask.task), t)
-            answer = policy.tell({i: int(labels[i]) for i in workers})
-        else:
-            answer = policy.tell(stream.answers(int(ask.task), workers, t))
-        assert answer.task == t
-        assert answer.label in {0, 1}
-        assert 0.0 <= answer.confidence <= 1.0
-        assert answer.kind == ask.kind
-        assert policy.estimates.shape == (5,)
-        assert ((policy.estimates >= 0) & (policy.estimates <= 1)).all()
-        best = policy.best.tolist()
-        assert best
-        assert set(best) <= set(range(5))
-        if not policy.vote.weighted:
-            assert len(best) % 2 == 1
-
-
-@EVERY
-def test_same_seed_same_trajectory(make: Callable[[Seed], Learner]) -> None:
-    draws = Draws(SKILL, 2, seed=8)
-    one = trajectory(make(draws.coins(1)), draws, 1, 150)
-    assert one == trajectory(make(draws.coins(1)), draws, 1, 150)
-
-
-@EVERY
 def test_labels_of_strangers_and_impossible_ones_are_refused(
     make: Callable[[Seed], Learner],
 ) -> None:
@@ -130,39 +89,37 @@ def test_explore_then_commit_by_hand() -> None:
 
 
 def test_two_labels_are_no_majority_to_agree_with() -> None:
-    policy = FullCrowd(3, seed=0)
-    policy.ask(0)
-    policy.tell([1, 1, -1])
-    assert policy.estimates.tolist() == [0.5, 0.5, 0.5]
-    policy.ask(1)
-    policy.tell([1, 1, 0])
-    assert policy.estimates.tolist() == [1.0, 1.0, 0.0]
+    learner = FullCrowd(3, seed=0)
+    for task, labels, estimates in ((0, [1, 1, -1], [0.5] * 3), (1, [1, 1, 0], [1.0, 1.0, 0.0])):
+        learner.ask(task)
+        learner.tell(labels)
+        assert learner.estimates.tolist() == estimates
 
 
 def test_explore_then_commit_estimates_are_full_crowd_agreement() -> None:
     # P(i agrees with the majority of five), by enumeration.
     draws = Draws(SKILL, 1, seed=5)
-    policy = ExploreThenCommit(5, 6000, seed=draws.coins(0))
-    trajectory(policy, draws, 0, 6000)
+    policy = ExploreThenCommit(5, 3000, seed=draws.coins(0))
+    trajectory(policy, draws, 0, 3000)
     expected = np.zeros(5)
     for outcome in np.ndindex(*(2,) * 5):
         right = np.array(outcome)
         chance = np.where(right == 1, SKILL, 1 - SKILL).prod()
         expected += chance * (right == (right.sum() > 2))
-    assert np.abs(policy.estimates - expected).max() < 4 * 0.5 / np.sqrt(6000)
+    assert np.abs(policy.estimates - expected).max() < 4 * 0.5 / np.sqrt(3000)
     # The bias named in the docstring: above the skills of the poor.
     assert expected[4] > SKILL[4] + 0.03
 
 
 def test_epsilon_greedy_explores_as_often_as_it_says() -> None:
     draws = Draws(SKILL, 1, seed=2)
-    constant = trajectory(EpsilonGreedy(5, 0.2, seed=draws.coins(0)), draws, 0, 4000)
+    constant = trajectory(EpsilonGreedy(5, 0.2, seed=draws.coins(0)), draws, 0, 2000)
     explored = sum(step[2] == "new tester" for step in constant)  # type: ignore[index]
-    assert abs(explored - 800) < 4 * np.sqrt(4000 * 0.16)
+    assert abs(explored - 400) < 4 * np.sqrt(2000 * 0.16)
     decaying = EpsilonGreedy(5, 5.0, decay=1.0, seed=draws.coins(0))
-    kinds = [step[2] for step in trajectory(decaying, draws, 0, 4000)]  # type: ignore[index]
+    kinds = [step[2] for step in trajectory(decaying, draws, 0, 2000)]  # type: ignore[index]
     assert kinds[:6] == ["new tester"] * 6
-    expected = np.minimum(1.0, 5.0 / np.maximum(np.arange(4000), 1))
+    expected = np.minimum(1.0, 5.0 / np.maximum(np.arange(2000), 1))
     spread = np.sqrt((expected * (1 - expected)).sum())
     assert abs(kinds.count("new tester") - expected.sum()) < 4 * spread
     never = EpsilonGreedy(5, 0.0, seed=draws.coins(0))
@@ -198,14 +155,15 @@ def test_bandits_find_an_easy_best_set(kind: type[Optimistic] | type[Thompson]) 
     for run in range(2):
         options = {"width": 0.1} if kind is Optimistic else {}
         policy = kind(7, seed=draws.coins(run), **options)  # type: ignore[arg-type]
-        steps = trajectory(policy, draws, run, 2000)
-        asked = [set(step[1]) for step in steps[-500:]]  # type: ignore[index]
+        steps = trajectory(policy, draws, run, 1200)
+        asked = [set(step[1]) for step in steps[-300:]]  # type: ignore[index]
         assert np.mean([{1, 3, 5} <= one for one in asked]) > 0.9
         assert set(policy.best.tolist()) >= {1, 3, 5}
         good = policy.estimates[[1, 3, 5]]
         assert (good > policy.estimates[[0, 2, 4, 6]].max() + 0.1).all()
 
 
+@pytest.mark.slow
 def test_dawid_skene_estimates_skills_where_agreement_does_not() -> None:
     draws = Draws(SKILL, 1, seed=5)
     model = Refitted(5, 4000, seed=draws.coins(0))
@@ -214,24 +172,6 @@ def test_dawid_skene_estimates_skills_where_agreement_does_not() -> None:
     trajectory(agreement, draws, 0, 4000)
     assert np.abs(model.estimates - SKILL).max() < 0.04
     assert np.abs(agreement.estimates - SKILL).max() > 0.08
-
-
-@pytest.mark.parametrize(
-    ("refit", "after"), [("doubling", {10, 20, 40, 80}), ("every", set(range(10, 100, 10)))]
-)
-def test_dawid_skene_is_refitted_when_it_says(refit: str, after: set[int]) -> None:
-    draws = Draws(SKILL, 1, seed=5)
-    policy = Refitted(5, 10, refit=refit, seed=1)
-    fits = set()
-    original = policy._fit
-
-    def spy() -> None:
-        fits.add(len(policy._given))
-        original()
-
-    policy._fit = spy  # type: ignore[method-assign]
-    trajectory(policy, draws, 0, 99)
-    assert fits == after
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -258,18 +198,6 @@ def test_full_crowd_weights() -> None:
         policy.ask("x")
         assert policy.tell([1, 0, 0]).label == label
     assert FullCrowd(3, skill, seed=0).estimates.tolist() == skill.tolist()
-
-
-def test_learned_weights_flip_a_liar() -> None:
-    policy = FullCrowd(4, "learned", seed=0)
-    for t in range(50):
-        policy.ask(t)
-        policy.tell([1, 1, 1, 0])
-    assert policy.estimates.tolist() == [1.0, 1.0, 1.0, 0.0]
-    policy.ask("x")
-    answer = policy.tell([-1, -1, -1, 1])
-    assert answer.label == 0
-    assert answer.confidence == pytest.approx(0.999)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.accuracy.best_set import best_set
 from workbench.base.errors import InputError
 from workbench.crowd.tables import read_gold, read_labels
 from workbench.learning.ls_ol import LsOl
@@ -76,41 +75,19 @@ def test_dates_are_ordered_as_dates():
     assert np.diff(data.time[:, 0]).tolist() == [10 * 3600, 1.5 * 3600]
 
 
-def test_equal_times_keep_the_order_of_the_file():
-    rows = [(f"t{k}", "x", k % 2, 1) for k in (3, 1, 2, 0)]
-    data = recorded(table(rows, ("task", "worker", "label", "time")), order="time")
-    assert data.tasks.tolist() == ["t3", "t1", "t2", "t0"]
-
-
 def test_duplicates():
     rows = [("a", "x", 1, 7.0), ("b", "x", 0, 2.0), ("a", "x", 0, 1.0), ("c", "x", 1, 9.0)]
     labels = table(rows, ("task", "worker", "label", "time"))
     with pytest.raises(InputError, match=r"worker 'x'.*task 'a'|task 'a'.*worker 'x'"):
         recorded(labels)
-    said = {}
-    for order in ("file", "time"):
-        for which in ("first", "last"):
-            data = recorded(labels, order=order, duplicates=which)
-            said[order, which] = int(data.labels[data.tasks.tolist().index("a"), 0])
-    assert said == {
-        ("file", "first"): 1, ("file", "last"): 0, ("time", "first"): 0, ("time", "last"): 1,
-    }  # fmt: skip
     # The label that does not count is as if it had never been given.
-    assert recorded(labels, order="time", duplicates="first").tasks.tolist() == ["a", "b", "c"]
-    assert recorded(labels, order="time", duplicates="last").tasks.tolist() == ["b", "a", "c"]
-
-
-def test_names_that_are_numbers():
-    rows = [(k, i, (k + i) % 2) for k in (10, 9, 1) for i in (2, 10)]
-    data = recorded(table(rows), pd.Series({10: 0, 9: 1}))
-    assert data.tasks.tolist() == ["10", "9", "1"]
-    assert data.workers.tolist() == ["2", "10"]
-    assert data.truth.tolist() == [0, 1, -1]
-    run = replay(data, practical(5, 0), seed=1)
-    assert run.learner.names == ("2", "10")
-    assert run.steps["task"].tolist() == ["10", "9", "1"]
-    assert run.workers["worker"].tolist() == ["2", "10"]
-    assert run.steps["label"].isin(["0", "1"]).all()
+    for order, which, tasks, label in (
+        ("file", "first", "abc", 1), ("file", "last", "bac", 0),
+        ("time", "first", "abc", 0), ("time", "last", "bac", 1),
+    ):  # fmt: skip
+        data = recorded(labels, order=order, duplicates=which)
+        assert data.tasks.tolist() == list(tasks)
+        assert data.labels[data.tasks.tolist().index("a"), 0] == label
 
 
 @pytest.mark.parametrize(
@@ -118,9 +95,7 @@ def test_names_that_are_numbers():
     [
         ([0, 1, 2], None, "labels name 3 classes ('0', '1', '2'): this takes two"),
         ([0, 1, 1], {"t0": 2}, "labels and gold name 3 classes"),
-        (["Yes", "No", "no"], None, "3 classes ('No', 'Yes', 'no')"),
         ([1, 1, 1], None, "labels name 1 classes ('1')"),
-        (list("abcdefg"), None, "7 classes ('a', 'b', 'c', 'd', 'e', 'f', 'g')"),
     ],
 )
 def test_other_than_two_classes(labels, gold, said):
@@ -129,12 +104,6 @@ def test_other_than_two_classes(labels, gold, said):
         recorded(table(rows), None if gold is None else pd.Series(gold))
     assert said in str(wrong.value)
     assert "\n" not in str(wrong.value)
-
-
-def test_gold_may_name_the_second_class():
-    data = recorded(table([("a", "x", 1), ("b", "x", 1)]), pd.Series({"a": 0}))
-    assert data.classes.tolist() == ["0", "1"]
-    assert data.labels.tolist() == [[1], [1]]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +131,7 @@ def test_times_that_are_none(time):
 
 
 def test_a_replay_is_the_learner_fed_by_hand():
-    data = recorded(*crowd(GOOD, 120, 1))
+    data = recorded(*crowd(GOOD, 70, 1))
     schedule = practical(4, 0.8)
     run = replay(data, schedule, pool="all", seed=3)
     learner = LsOl(list(data.workers), schedule, seed=3)
@@ -215,23 +184,6 @@ def test_scores_by_hand():
     assert run.steps["as_crowd"][[0, 1, 4]].isin([1.0, 0.5]).all()
 
 
-def test_best_by_skill_is_the_best_set_of_each_task():
-    data = recorded(*crowd(GOOD, 60, 2, filled=0.6))
-    run = replay(data, practical(5, 0), seed=1, pool="all")
-    skill = run.workers["skill"].to_numpy()
-    chosen = best_set(skill).workers
-    sides = np.where(data.labels < 0, 0, 2 * data.labels - 1)
-    ahead = np.sign(sides[:, chosen].sum(axis=1)) * (2 * data.truth - 1)
-    assert run.steps["best_right"].tolist() == (0.5 + 0.5 * ahead).tolist()
-
-
-def test_the_running_means():
-    run = replay(recorded(*crowd(GOOD, 50, 3)), practical(5, 0), seed=1)
-    for score, mean in (("right", "accuracy"), ("as_crowd", "agreement")):
-        assert run.steps[mean].iloc[-1] == pytest.approx(run.steps[score].mean())
-        assert run.steps[mean][9] == pytest.approx(run.steps[score][:10].mean())
-
-
 def test_without_gold():
     labels, gold = crowd(GOOD, 40, 4)
     bare, scored = recorded(labels), recorded(labels, gold)
@@ -245,30 +197,6 @@ def test_without_gold():
     assert with_gold.accuracy is not None
 
 
-def test_labels_missing_for_those_chosen():
-    labels, gold = crowd(GOOD, 100, 5, filled=0.5)
-    data = recorded(labels, gold)
-    run = replay(data, practical(5, 0), seed=2, pool="all")
-    assert run.counts["missing"] > 50
-    assert run.counts["asked"] == run.counts["received"] + run.counts["missing"]
-    assert run.counts["received"] == run.steps["received"].sum() == run.labels_bought
-    assert (run.steps["received"] <= run.steps["on_record"]).all()
-    without = run.steps[run.steps["received"] == 0]
-    assert run.counts["unlabelled"] == len(without) > 0
-    assert (without["confidence"] == 0.5).all()
-
-
-def test_the_pool_on_record_has_no_missing_labels():
-    data = recorded(*crowd(GOOD, 100, 5, filled=0.5))
-    run = replay(data, practical(5, 0), seed=2)
-    assert run.pool == "recorded"
-    assert run.counts["missing"] == 0
-    labelled = (data.labels >= 0).any(axis=1)
-    assert run.counts["unlabelled"] == (~labelled).sum()
-    exploring = run.steps["kind"] == "new tester"
-    assert (run.steps["asked"] == run.steps["on_record"])[exploring].all()
-
-
 def test_a_task_that_nobody_labelled():
     labels, gold = crowd(GOOD, 30, 6)
     labels = labels[labels["task"] != "t7"]
@@ -280,8 +208,6 @@ def test_a_task_that_nobody_labelled():
     assert last["as_crowd"] == 0.5
     assert last["right"] in (0.0, 1.0)
     assert run.counts["unlabelled"] == 1
-    drawn = {replay(data, practical(5, 0), seed=seed).steps["label"].iloc[-1] for seed in range(12)}
-    assert drawn == {"0", "1"}
 
 
 def test_workers_who_leave():
@@ -346,29 +272,6 @@ def test_late_labels():
     assert run.learner.state() == by_hand.state()
 
 
-def test_late_labels_are_told_when_they_come(monkeypatch):
-    told, late = {}, LsOl.late
-
-    def noted(learner, task, labels):
-        told[int(task[1:])] = learner.step
-        late(learner, task, labels)
-
-    monkeypatch.setattr(LsOl, "late", noted)
-    replay(recorded(*late_table()), practical(8, 0), seed=1, patience=2.0, pool="all")
-    assert len(told) > 20
-    assert told == {come: min(come + 11, 60) for come in told}
-
-
-def test_a_label_is_late_once():
-    run = replay(recorded(*late_table()), practical(8, 0.5), seed=1, patience=2.0, pool="all")
-    again = run.steps["kind"] == "retest"
-    assert again.any()
-    missing = (run.steps["asked"] - run.steps["received"])[~again].sum()
-    assert run.counts["late_used"] + run.counts["late_ignored"] == missing
-    # At a retest w4 answers once her first label has come.
-    assert set(run.steps["received"][again]) == {4, 5}
-
-
 def test_patience_is_counted_from_the_task_s_first_label():
     data = recorded(*late_table())
     enough = replay(data, practical(8, 0), seed=1, patience=10.5, pool="all")
@@ -384,20 +287,6 @@ def test_patience_needs_times():
         replay(data, practical(5, 0), patience=1.0, seed=1)
     with pytest.raises(InputError, match="patience is -1"):
         replay(recorded(*late_table()), practical(5, 0), patience=-1.0, seed=1)
-
-
-def test_retests_teach_nothing():
-    data = recorded(*crowd(GOOD, 150, 9))
-    run = replay(data, practical(3, 2), seed=1, pool="all")
-    testers = run.learner.testers()
-    assert testers["rounds"].max() > 3
-    # All rounds of a tester say the same (an odd crowd, no ties).
-    assert testers["ones"].isin([0]).where(testers["label"] == 0, True).all()
-    assert (testers["ones"] == testers["rounds"])[testers["label"] == 1].all()
-    retests = run.steps[run.steps["kind"] == "retest"]
-    assert (retests["confidence"] == 0.5).all()
-    once = replay(data, practical(3, 0), seed=1, pool="all")
-    assert (once.steps["kind"] != "retest").all()
 
 
 def test_vetting():
@@ -426,19 +315,6 @@ def test_horizon_and_other_options():
             replay(data, practical(5, 0), horizon=wrong, seed=1)
     with pytest.raises(InputError, match="pool is 'some': give 'recorded' or 'all'"):
         replay(data, practical(5, 0), pool="some", seed=1)
-
-
-def test_same_seed_same_run():
-    data = recorded(*crowd([0.6] * 4, 60, 12))
-    one, same, other = (replay(data, practical(5, 0), seed=seed) for seed in (1, 1, 2))
-    assert one.steps.equals(same.steps)
-    assert not one.steps.equals(other.steps)
-
-
-def test_one_worker():
-    run = replay(recorded(*crowd([0.8], 20, 13)), practical(5, 0), seed=1)
-    assert run.accuracy == run.crowd_accuracy == run.best_accuracy
-    assert "Too few labels are shared" in run.structure.sentence
 
 
 @pytest.mark.skipif(not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA is unset")

@@ -71,13 +71,6 @@ def test_phases_are_what_happens_step_by_step(tests, repeats, a, z, horizon, see
     assert schedule.exploration_steps(horizon) == len(kinds) - kinds.count("exploit")
 
 
-def test_exploration_grows_as_the_product():
-    schedule = practical(3, 5)
-    for horizon in (10**4, 10**6):
-        product = schedule.d1(horizon) * schedule.d2(horizon)
-        assert product <= schedule.exploration_steps(horizon) <= 1.1 * product
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.floats(0.01, 50), st.sampled_from([0.0, 0.3]), st.integers(1, 3000))
 def test_crossings_are_the_first_steps(scale, z, horizon):
@@ -118,11 +111,7 @@ def test_weighted_constants_by_hand():
         (lambda: Schedule(1, math.nan), "repeats"),
         (lambda: Schedule(1, math.inf), "infinite"),
         (lambda: Schedule(1, 2, -1), "log_power"),
-        (lambda: Schedule("1", 2), "tests is '1'"),
-        (lambda: Schedule(1, True), "repeats is True"),
         (lambda: Schedule(1, 2, 1e300), "beyond any number"),
-        (lambda: Schedule(1, 2, 1, 1e3), "beyond any number"),
-        (lambda: Schedule(1e308, 2), "beyond any number"),
         (lambda: decreasing(1, 2, 0), "eta"),
         (lambda: contextual(1, 2, 1), "z is"),
         (lambda: theoretical([0.7, 0.7, 0.7]), "epsilon"),

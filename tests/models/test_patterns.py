@@ -122,8 +122,3 @@ def test_a_pattern_that_is_none(copies, words):
     )
     with pytest.raises(InputError, match=words):
         Pattern.of(problem, 0, copies)
-
-
-def test_rounding_alone_does_not_make_a_pattern_miss():
-    problem = TypedProblem([[0.1, 0.3]], 1, 0.1 + 0.3, [1], [1, 1])
-    assert Pattern.of(problem, 0, [1, 1]).cost == 2

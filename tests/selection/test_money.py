@@ -230,7 +230,7 @@ def test_a_time_limit():
         ({"costs": [1.0]}, r"costs has shape \(1,\): give one price for each worker, \(2,\)"),
         ({"costs": [1.0, -1.0]}, r"costs\[1\] is -1: a price is 0 or more"),
         ({"budget": 0}, "budget is 0: give a whole number, 1 or more"),
-        ({"money": -1.0}, "money is -1.0: give a number from 0"),
+        ({"money": -1.0}, "money is -1: give a number from 0"),
         ({"money": None}, "costs without money: give both"),
         ({"costs": None}, "money without costs: give both"),
         ({"time_limit": -1}, "time limit is -1: give a positive number"),

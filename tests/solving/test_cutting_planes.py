@@ -11,7 +11,7 @@ from crowd_models import TypedProblem
 from workbench.solving import Termination, certify, lagrangian
 from workbench.solving import cutting_planes as room
 from workbench.solving.array_route import run_arrays
-from workbench.solving.cutting_planes import ClassTable, run_cutting_planes, too_large
+from workbench.solving.cutting_planes import ClassTable, run_cutting_planes
 from workbench.solving.highs import RunOptions
 
 OPTIONS = RunOptions()
@@ -76,7 +76,7 @@ def crowd(seed, classes=400, types=4, *, tight=True, priced=False, masked=False)
     )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(typed_problems(), st.integers(0, 5), st.integers(0, 3))
 @example(
     TypedProblem([[0.2, 0, 0, 0.1, 0]], [0, 0, 0, 1, 0], [0.03], [1], [1, 0, 0, 1, 0]), 3, 0
@@ -126,7 +126,7 @@ def test_the_whole_program_is_never_handed_over(monkeypatch):
     assert max(sizes) < 250
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     typed_problems(), st.lists(st.floats(0, 50), min_size=4, max_size=4), st.integers(0, 2**31 - 1)
 )
@@ -146,7 +146,7 @@ def test_weak_duality_and_the_price_of_capacity(problem, numbers, seed):
         assert value <= cost(problem, whole) + 1e-9 * scale
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(typed_problems(), st.integers(0, 2**31 - 1), st.floats(0.001, 1.0))
 def test_a_settled_answer_stays_best(problem, seed, width):
     """Anywhere in the box, the settled workers' answers are worth as much as their best ones."""
@@ -164,91 +164,6 @@ def test_a_settled_answer_stays_best(problem, seed, width):
     assert worth[settled] == pytest.approx(best[settled], rel=1e-9, abs=1e-9)
 
 
-def test_order_and_unit_change_nothing():
-    problem = crowd(3, priced=True)
-    rng = np.random.Generator(np.random.PCG64(0))
-    rows, columns = rng.permutation(problem.shape[0]), rng.permutation(problem.shape[1])
-    at = np.ix_(rows, columns)
-    moved = TypedProblem(
-        problem.quality[at],
-        problem.capacity[columns],
-        problem.requirement[rows],
-        problem.tasks[rows],
-        problem.workers[columns],
-        problem.cost[at],
-    )
-    dearer = replace(problem, cost=8 * problem.cost)
-    first, second, third = (
-        run_cutting_planes(p, OPTIONS, free=40) for p in (problem, moved, dearer)
-    )
-    assert cost(moved, second) == pytest.approx(cost(problem, first), rel=1e-9)
-    assert second.task_weights == pytest.approx(first.task_weights[rows], rel=1e-6)
-    assert cost(dearer, third) == pytest.approx(8 * cost(problem, first), rel=1e-9)
-    assert third.task_weights == pytest.approx(8 * first.task_weights, rel=1e-6)
-
-
-def test_equal_classes_are_merged_and_given_back():
-    problem = crowd(4, classes=30)
-    twice = TypedProblem(
-        np.tile(problem.quality, 20),
-        np.tile(problem.capacity, 20),
-        20 * problem.requirement,
-        problem.tasks,
-        np.tile(problem.workers, 20),
-    )
-    answer = run_cutting_planes(twice, OPTIONS, free=40)
-    assert proof(twice, answer).status == "proven"
-    assert answer.history == ()  # thirty classes are solved whole
-
-
-def test_workers_who_differ_in_capacity_alone():
-    """A spammer–hammer crowd of two types: four kinds of workers, each capacity another."""
-    rng = np.random.Generator(np.random.PCG64(2))
-    quality = 0.64 * (rng.random((2, 700)) < 0.4)
-    capacity = rng.permutation(700)
-    problem = TypedProblem(
-        quality, capacity, 0.5, [60_000, 50_000], rng.integers(1, 3, 700), quality + 1
-    )
-    answer = run_cutting_planes(problem, OPTIONS, free=10)
-    assert answer.history == ()  # four kinds are solved whole
-    assert proof(problem, answer).status == "proven"
-    assert cost(problem, answer) == pytest.approx(
-        cost(problem, run_arrays(problem, "typed", OPTIONS)), rel=1e-9
-    )
-
-
-def test_capacities_beyond_a_class_of_tasks_do_differ():
-    """One task class is too small for the capacity: a worker labels none of its tasks twice."""
-    problem = TypedProblem([[0.9, 0.9, 0.2]], [1, 8, 9], [1.5], [4], [1, 1, 2])
-    answer = run_cutting_planes(problem, OPTIONS, free=0)
-    whole = run_arrays(problem, "typed", OPTIONS)
-    assert cost(problem, answer) == pytest.approx(cost(problem, whole), rel=1e-9)
-    assert (counts(problem, answer) <= problem.sizes * (1 + 1e-9)).all()
-
-
-def test_a_crowd_drawn_from_the_solver_s_own_seed():
-    """The sample must not be a function of the skills it samples."""
-    rng = np.random.Generator(np.random.PCG64(0))
-    skill = rng.uniform(0.5, 1, (3, 4000))
-    problem = TypedProblem(
-        (2 * skill - 1) ** 2, 100, 9.2, np.full(3, 6000), np.ones(4000, dtype=int)
-    )
-    answer = run_cutting_planes(problem, RunOptions(seed=0), free=400)
-    assert answer.termination is Termination.OPTIMAL
-    assert answer.history[0].bound > 0.98 * answer.history[-1].bound
-
-
-def test_no_solution():
-    """More is asked than all the workers have, though no single task is out of reach."""
-    problem = crowd(5)
-    asked = replace(problem, requirement=4 * problem.requirement)
-    assert len(asked.uncoverable()) == 0
-    answer = run_cutting_planes(asked, OPTIONS, free=40)
-    assert answer.termination is Termination.INFEASIBLE
-    assert answer.pairs is None
-    assert len(answer.history) < room.STEPS  # seen by its weights, not by the whole program
-
-
 def test_hardly_a_solution():
     """All capacity but a thousandth is needed."""
     problem = crowd(6, types=1)
@@ -264,17 +179,6 @@ def test_hardly_a_solution():
     assert answer.termination is Termination.INFEASIBLE
 
 
-def test_shortfall_bought_from_a_class_of_its_own():
-    """The adaptive algorithm's sampled program, where the sample cannot cover its tasks."""
-    problem = crowd(7)
-    asked = replace(problem, requirement=4 * problem.requirement).with_shortfall(20.0)
-    whole = run_arrays(asked, "typed", OPTIONS)
-    answer = run_cutting_planes(asked, OPTIONS, free=40)
-    assert answer.termination is Termination.OPTIMAL
-    assert cost(asked, answer) == pytest.approx(cost(asked, whole), rel=1e-9)
-    assert proof(asked, answer).status == "proven"
-
-
 def test_the_time_limit_leaves_a_bound():
     """Time runs out after the sample: its weights prove a bound, and no more is claimed."""
     problem = crowd(8, classes=3000)
@@ -284,40 +188,3 @@ def test_the_time_limit_leaves_a_bound():
     assert answer.bound == pytest.approx(
         max(0.0, lagrangian(problem, answer.task_weights, answer.worker_prices)), abs=1e-6
     )
-
-
-@pytest.mark.parametrize("ending", [Termination.NUMERICS, Termination.TIME_LIMIT])
-def test_a_linear_program_that_ends_badly(monkeypatch, ending):
-    """A box that HiGHS does not solve ends the run with that word and the bound so far."""
-    problem = crowd(9)
-    real, calls = room.run, []
-
-    def failing(model, options):
-        calls.append(1)
-        result = real(model, options)
-        if len(calls) < 2:
-            return result
-        return replace(result, termination=ending, values=None, row_duals=None)
-
-    monkeypatch.setattr(room, "run", failing)
-    answer = run_cutting_planes(problem, OPTIONS, free=40)
-    assert answer.termination is ending
-    assert answer.pairs is None
-    assert answer.bound == pytest.approx(
-        lagrangian(problem, answer.task_weights, answer.worker_prices), rel=1e-9
-    )
-
-
-def test_the_whole_program_in_the_end(monkeypatch):
-    """When the boxes do not close in on the optimum, it is found all the same."""
-    monkeypatch.setattr(room, "STEPS", 1)
-    problem = crowd(10)
-    answer = run_cutting_planes(problem, OPTIONS, free=10)
-    assert answer.termination is Termination.OPTIMAL
-    assert proof(problem, answer).status == "proven"
-
-
-def test_when_it_is_worth_it():
-    assert not too_large(crowd(1, classes=50))
-    wide = TypedProblem(np.full((1, 50_000), 0.5), 1, 0.1, [1], np.ones(50_000, dtype=int))
-    assert too_large(wide)

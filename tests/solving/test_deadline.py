@@ -123,7 +123,9 @@ def test_an_interrupt_is_no_result_unless_asked_for(monkeypatch, limit):
 
 @pytest.mark.parametrize("limit", [10, None])
 def test_an_interrupted_selection_is_no_result(monkeypatch, limit):
-    monkeypatch.setattr(hiring, "call_within" if limit else "run_model", interrupted_at_once)
+    monkeypatch.setattr(
+        *((solver, "call_within") if limit else (hiring, "run_model")), interrupted_at_once
+    )
     problem = SelectionProblem([0.5, 0.4], 1, [1.0, 1.0], 1.0)
     with pytest.raises(KeyboardInterrupt):
         hiring.solve_selection(problem, time_limit=limit)
@@ -151,7 +153,7 @@ def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
 
 
 def test_infeasible_without_time_to_say_why(monkeypatch):
-    latest = solver.Attempt(RawAnswer(Termination.INFEASIBLE, note="no time"))
+    latest = RawAnswer(Termination.INFEASIBLE, note="no time")
     ended = (latest, Termination.TIME_LIMIT, "")
     monkeypatch.setattr(solver, "call_within", lambda *_, **__: ended)
     solution = solve(EASY, "ip", time_limit=10)
@@ -167,8 +169,8 @@ def test_reports_on_the_way():
     found = solver.attempt(
         problem, "ip", "arrays", "mip", options, time.time() + 0.6, reports.append
     )
-    assert found.answer.termination is Termination.TIME_LIMIT
-    assert found.answer.pairs is not None
+    assert found.termination is Termination.TIME_LIMIT
+    assert found.pairs is not None
     assert reports
     assert reports[0].relaxed is not None
 
@@ -188,9 +190,7 @@ def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
 
 
 def test_a_dual_that_was_not_finished_has_a_bound_and_no_objective(monkeypatch):
-    weights = solver.attempt(
-        EASY, "dual", "arrays", "", solver.RunOptions(), None, [].append
-    ).answer
+    weights = solver.attempt(EASY, "dual", "arrays", "", solver.RunOptions(), None, [].append)
     half = replace(weights, termination=Termination.TIME_LIMIT, pairs=None)
     monkeypatch.setattr(linear, "run_arrays", lambda *_: half)
     solution = solve(EASY, "dual")

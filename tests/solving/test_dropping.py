@@ -1,14 +1,10 @@
 """The fewest tasks to drop: against every subset, and a bound that holds for any weights."""
 
-import math
 from dataclasses import replace
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pytest
-from instances import random_problem
-from rational import awkward_problem
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, eye_array, hstack, vstack
 
@@ -16,7 +12,6 @@ from crowd_models import AssignmentProblem
 from workbench.solving import dropping, solve
 from workbench.solving.dropping import _heuristic, drop_bound, tasks_to_drop
 from workbench.solving.highs import RunOptions
-from workbench.solving.solution import Infeasibility
 
 
 def crowded(seed):
@@ -76,36 +71,6 @@ def test_no_weights_prove_too_much(seed):
     assert drop_bound(typed, v * np.nan, u * np.inf) == 0
 
 
-def test_the_bound_by_hand():
-    """Two workers, one label each, three tasks that need one label: one has to go."""
-    typed = AssignmentProblem(np.ones((3, 2)), 1, 1.0).typed
-    assert drop_bound(typed, np.ones(1), np.ones(1)) == 1
-    assert drop_bound(typed, np.full(1, 0.5), np.full(1, 0.5)) == Fraction(1, 2)
-    dropped = tasks_to_drop(typed)
-    assert dropped.counts.tolist() == [1]
-    assert dropped.least == 1
-    assert dropped.infeasible
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_larger_crowds(seed):
-    problem = random_problem(seed, 60, 20, types=None if seed % 2 else 5)
-    problem = replace(problem, capacity=problem.capacity // 4, requirement=problem.requirement * 2)
-    dropped = tasks_to_drop(problem.typed)
-    assert dropped.fewest
-    assert dropped.least <= dropped.counts.sum() <= _heuristic(problem.typed, RunOptions())[0].sum()
-    rest = replace(problem.typed, tasks=problem.typed.tasks - dropped.counts)
-    assert tasks_to_drop(rest).counts.sum() == 0
-
-
-def test_a_start_that_highs_cannot_complete_is_left_aside():
-    """Requirements met to the last bit, beside some of nearly nothing."""
-    problem = awkward_problem(4508)
-    dropped = tasks_to_drop(problem.typed)
-    assert dropped.counts.tolist() == [1, 0, 1, 0]
-    assert dropped.fewest
-
-
 def test_without_time_the_heuristic_stands_and_says_so(monkeypatch):
     problem = next(
         p
@@ -128,9 +93,3 @@ def test_without_time_the_heuristic_stands_and_says_so(monkeypatch):
     assert why.drop_least < len(why.drop)
     assert "drop them (perhaps fewer would do)" in why.sentence()
     assert solve(problem).as_dict()["infeasibility"]["drop_fewest"] is False
-
-
-def test_by_default_nothing_is_doubted():
-    why = Infeasibility((), (1, 2), 0.5, 0.4, None, None, proven=True)
-    assert "drop them or multiply" in why.sentence()
-    assert math.isclose(why.scale_enough, 0.4)

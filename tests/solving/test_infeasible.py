@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from instances import by_enumeration, random_problem, small_problems
+from instances import by_enumeration, small_problems
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.solving import FORMULATIONS, ROUTES, Termination, farkas, solve
-from workbench.solving.feasibility import explain, share_met
+from workbench.solving import Termination, farkas, solve
+from workbench.solving.feasibility import explain
 from workbench.solving.highs import RunOptions
-from workbench.solving.solution import Infeasibility
 
 
 def rest_of(problem, drop):
@@ -62,27 +61,13 @@ def check_mends(problem):
     assert "\n" not in why.sentence()
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=48, deadline=None)
 @given(small_problems())
 def test_mends_of_small_problems(problem):
     check_mends(problem)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_mends_of_larger_problems(seed):
-    problem = random_problem(seed, 30, 20, types=None if seed % 2 else 4)
-    problem = AssignmentProblem(
-        problem.quality,
-        problem.capacity // 3,
-        problem.requirement * 2,
-        problem.cost,
-        problem.available,
-    )
-    assert solve(problem, "typed").termination is Termination.INFEASIBLE
-    check_mends(problem)
-
-
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=32, deadline=None)
 @given(small_problems(), st.floats(1e-9, 0.99))
 def test_epsilon_as_printed_will_do(problem, epsilon):
     solution = solve(with_requirement(problem, requirement(epsilon)), "ip")
@@ -102,29 +87,6 @@ def test_epsilon_as_printed_will_do(problem, epsilon):
         assert not feasible(with_requirement(problem, below))
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize("time_limit", [None, 20])
-def test_every_formulation_says_the_same(formulation, route, time_limit):
-    problem = AssignmentProblem([[1.0, 0.2], [1.0, 0.3]], 1, 1.0)
-    solution = solve(problem, formulation, route=route, time_limit=time_limit)
-    assert solution.termination is Termination.INFEASIBLE
-    assert solution.certificate.status == "infeasible"
-    assert len(solution.infeasibility.drop) == 1
-    assert not solution.solved
-    assert solution.objective is solution.bound is solution.gap is solution.assignment is None
-    assert solution.as_dict()["message"] == solution.infeasibility.sentence()
-
-
-def test_as_few_of_equal_tasks_as_needed():
-    # 300 labels for 3 a task: 100 of the 103 tasks can be covered.
-    problem = AssignmentProblem(np.ones((103, 6)), 50, 3.0)
-    why = solve(problem, "ip").infeasibility
-    assert why.drop == (100, 101, 102)
-    assert why.alone == ()
-    assert "cannot cover tasks 100, 101, 102 beside the rest; drop them or" in why.sentence()
-
-
 def test_a_task_without_worker():
     problem = AssignmentProblem(
         [[0.9, 0.9], [0.9, 0.9]], 2, 0.5, available=[[True, True], [False, False]]
@@ -140,20 +102,6 @@ def test_a_task_without_worker():
     assert "cannot cover task second" in why.sentence(names)
 
 
-def test_requirements_of_each_task():
-    problem = AssignmentProblem([[0.5, 0.5], [0.5, 0.5]], 2, [0.5, 1.5])
-    why = solve(problem).infeasibility
-    assert why.alone == why.drop == (1,)
-    assert why.epsilon_limit is None
-    assert why.epsilon_enough is None
-    assert "multiply the requirements by 0.666 or less" in why.sentence()
-
-
-def test_many_tasks_are_not_all_listed():
-    why = solve(AssignmentProblem(np.full((30, 1), 0.1), 30, 1.0)).infeasibility
-    assert "tasks 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 20 more" in why.sentence()
-
-
 def test_integer_infeasible_only():
     problem = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 1, 1.0)
     solution = solve(problem)
@@ -161,22 +109,6 @@ def test_integer_infeasible_only():
     assert solution.infeasibility.drop == ()
     assert "no whole assignment covers every task; use --epsilon" in (
         solution.infeasibility.sentence()
-    )
-
-
-def test_nothing_helps():
-    why = Infeasibility((), (), 0.0, 0.0, None, None, proven=False)
-    assert why.sentence().endswith("; hire more workers")
-
-
-def test_an_epsilon_near_one_is_printed_below_one():
-    why = Infeasibility((), (), 1e-9, 1e-9, 0.999999998, 0.999999999, proven=True)
-    assert "use --epsilon 0.999999999 or larger" in why.sentence()
-    assert "use --epsilon 0.639 or" in (
-        Infeasibility((), (), 0.1, 0.1, 0.6, 0.63801, proven=True).sentence()
-    )
-    assert "use --epsilon 1.24e-12 or" in (
-        Infeasibility((), (), 0.1, 0.1, 1e-12, 1.2301e-12, proven=True).sentence()
     )
 
 
@@ -193,22 +125,9 @@ def test_farkas_tampered_with_is_refused():
     assert not farkas(roomy, weights, prices)
 
 
-def test_farkas_is_exact():
-    # 3 × 0.1 is short of 0.3 by an ulp in floats, and beyond it as a sum of fractions.
-    enough = AssignmentProblem([[0.1, 0.1, 0.1]], 1, 0.3)
-    assert not farkas(enough, np.ones(1), np.zeros(3))
-    short = AssignmentProblem([[0.1, 0.1, 0.1]], 1, np.nextafter(0.1 * 3, 1))
-    assert farkas(short, np.ones(1), np.zeros(3))
-
-
 def test_explaining_a_feasible_problem_denies_nothing():
     problem = AssignmentProblem(np.full((2, 3), 0.5), 2, 1.0)
     why = explain(problem, RunOptions())
     assert why.drop == why.alone == ()
     assert not why.proven
     assert why.scale_limit == why.scale_enough == 1
-
-
-def test_share_met_of_no_requirement():
-    problem = AssignmentProblem(np.full((2, 3), 0.5), 2, 0.0)
-    assert share_met(problem, np.zeros((2, 3))) == 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crowd_models import TypedProblem
 from workbench.solving.patterns import bound as bounding
 from workbench.solving.patterns.bound import pattern_bound
-from workbench.solving.patterns.knapsack_cover import _greedy, cheapest_patterns
+from workbench.solving.patterns.knapsack_cover import cheapest_patterns
 
 TENTHS = st.integers(0, 10).map(lambda k: k / 10)
 
@@ -39,7 +39,7 @@ def found(quality, need, price, most, steps=40_000, extra=5, seed=0):
 
 
 @given(knapsacks())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 def test_ties_do_not_hide_the_cheapest(case):
     """Tenths meet requirements exactly: a step of rounding would lose every such pattern."""
     quality, need, price, most = case
@@ -58,7 +58,7 @@ def test_ties_do_not_hide_the_cheapest(case):
 
 
 @given(knapsacks(st.floats(0.001, 1.0)))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 def test_odd_numbers(case):
     quality, need, price, most = case
     patterns, least = found(*case, steps=100_000), by_enumeration(*case)
@@ -84,29 +84,6 @@ def test_a_large_case_comes_near_the_proven_bound(monkeypatch):
     assert bound <= price @ best <= bound * 1.0002
 
 
-def test_a_coarse_table_falls_back_to_a_greedy_pattern():
-    quality, most = np.array([0.3, 0.31, 0.32]), np.ones(3, int)
-    for steps in (1, 2, 3):
-        for pattern in found(quality, 0.6, np.ones(3), most, steps=steps):
-            assert quality @ pattern >= 0.6
-    greedy = _greedy(quality, 0.6, np.array([1.0, 1.0, 5.0]), most)
-    assert [p.tolist() for p in greedy] == [[1, 1, 0]]
-    assert _greedy(quality, 2.0, np.ones(3), most) == []
-
-
 def test_a_requirement_missed_within_the_slack_takes_a_few_workers_not_all():
     patterns = found(np.full(30, 0.25), 1 + 5e-10, np.ones(30), np.ones(30, int))
     assert int(patterns[0].sum()) in (4, 5)
-
-
-def test_nothing_needed_and_nobody_there():
-    assert [p.tolist() for p in found(np.array([0.5]), 0.0, np.ones(1), np.ones(1, int))] == [[0]]
-    assert found(np.array([0.5]), 0.4, np.ones(1), np.zeros(1, int)) == []
-    assert found(np.array([0.0]), 0.4, np.ones(1), np.ones(1, int)) == []
-
-
-def test_the_same_seed_gives_the_same_patterns():
-    rng = np.random.default_rng(1)
-    case = rng.uniform(0, 1, 40), 6.0, rng.uniform(1, 2, 40), np.ones(40, int)
-    first, again = found(*case, seed=3), found(*case, seed=3)
-    assert [p.tolist() for p in first] == [p.tolist() for p in again]

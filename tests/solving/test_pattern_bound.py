@@ -11,7 +11,7 @@ from instances import by_enumeration, small_problems
 
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.patterns import limits
-from workbench.solving import CountProof, PatternProof, certify, solve
+from workbench.solving import PatternProof, certify, solve
 from workbench.solving.patterns import bound
 from workbench.solving.patterns.bound import pattern_bound
 
@@ -30,7 +30,7 @@ def plainly(problem, prices):
 
 
 @given(small_problems(), st.integers(0, 2**31))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 def test_it_never_exceeds_the_optimum(problem, seed):
     prices = np.random.default_rng(seed).exponential(0.7, problem.typed.shape[1])
     prices[np.random.default_rng(seed + 1).random(len(prices)) < 0.4] = 0
@@ -47,7 +47,7 @@ def test_it_never_exceeds_the_optimum(problem, seed):
 
 
 @given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=24)
 def test_odd_numbers_come_near_from_below(seed):
     rng = np.random.default_rng(seed)
     types, classes = 2, 5
@@ -66,30 +66,6 @@ def test_odd_numbers_come_near_from_below(seed):
         problem.workers, problem.cost,
     )  # fmt: skip
     assert plainly(looser, prices) - 1e-9 <= found <= exact + 1e-9
-
-
-def test_negative_prices_count_as_none():
-    problem = TypedProblem([[0.5, 0.4]], [2, 2], 0.8, [3], [1, 1])
-    assert pattern_bound(problem, np.array([-1.0, -2.0])) == 6
-    assert pattern_bound(problem, np.zeros(2)) == 6
-
-
-@pytest.mark.parametrize("unit", [1e-12, 1e-3, 1.0, 1e6, 1e14])
-def test_prices_of_any_size(unit):
-    problem = TypedProblem(
-        [[0.5, 0.4, 0.9]], [2, 2, 2], 0.9, [3], [1, 1, 1], unit * np.array([[1.0, 2.0, 5.0]])
-    )
-    assert float(pattern_bound(problem, np.zeros(3))) == pytest.approx(9 * unit)
-
-
-def test_free_labels():
-    problem = TypedProblem([[0.5, 0.6]], [2, 2], 0.9, [3], [1, 1], np.zeros((1, 2)))
-    assert pattern_bound(problem, np.zeros(2)) == 0
-
-
-def test_rounding_a_requirement_met_exactly_counts_as_met():
-    problem = TypedProblem([[0.1, 0.3, 0.39]], [5] * 3, 0.1 + 0.3, [2], [1, 1, 1])
-    assert pattern_bound(problem, np.zeros(3)) == 4
 
 
 def test_qualities_next_to_nothing():
@@ -112,30 +88,6 @@ def test_it_proves_what_the_relaxation_cannot():
     assert proof.exact_bound == 60
 
 
-def test_prices_that_are_no_numbers_prove_nothing():
-    problem = AssignmentProblem(np.full((4, 3), 0.64), 4, 1.0)
-    proof = certify(problem, proofs=[PatternProof(np.array([np.nan]))], whole=True)
-    assert proof.status == "failed"
-
-
-@pytest.mark.parametrize("price", [1e15, 1e19, 1e100, 1e308])
-def test_prices_beyond_all_measure_prove_little_and_overflow_nothing(price):
-    problem = AssignmentProblem(np.full((6, 3), 0.64), 4, 1.0)
-    proof = certify(problem, proofs=[PatternProof(np.array([price]))], whole=True)
-    assert proof.status == "bound"
-    assert proof.lower_bound <= 12
-
-
-def test_label_counts_prove_as_well_and_absurd_weights_nothing():
-    problem = AssignmentProblem(np.full((6, 3), 0.64), 4, 1.0)
-    zeros = np.zeros(6)
-    proof = CountProof(zeros, np.ones(6), np.zeros(3))
-    found = certify(problem, proofs=[proof], whole=True)
-    assert (found.lower_bound, found.bound_from) == (12, "label counts")
-    absurd = CountProof(np.full(6, 1e308), np.full(6, 1e308), np.full(3, 1e308))
-    assert certify(problem, proofs=[absurd, proof], whole=True).lower_bound == 12
-
-
 def test_a_near_miss_is_no_pattern():
     """0.31 and 0.69 miss 1 + 1e-6; 0.45 and 0.69 do not."""
     problem = TypedProblem(
@@ -146,7 +98,7 @@ def test_a_near_miss_is_no_pattern():
 
 
 @given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 def test_too_many_states_make_it_coarser_and_never_too_high(seed):
     """Prices in proportion to quality: no state is dear, and hardly one dominates another."""
     rng = np.random.default_rng(seed)

@@ -75,7 +75,7 @@ def test_proofs_hold_for_the_problem_as_it_was_given(method):
             assert again.exact_bound <= best
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.floats(1e-6, 1e6), st.booleans())
 def test_the_solver_sees_the_same_prices_in_every_currency(seed, unit, whole):
     problem = awkward_problem(seed)

@@ -178,12 +178,6 @@ def test_a_connection_without_tls_has_to_be_asked_for(tls, tmp_path):
             ended(Cluster("tls://127.0.0.1:9", bad), ({"x": [1]},))
 
 
-def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'crowd-workbench\[dask\]'"):
-        ended(Cluster("tcp://127.0.0.1:9", insecure=True), ({"x": [1]},))
-
-
 class KilledWorker(Exception):  # noqa: N818 (Dask's name)
     pass
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -13,7 +12,7 @@ import pytest
 from tests.studies.serial import Serial
 from workbench.base.errors import InputError
 from workbench.studies import run as module
-from workbench.studies.attempt import Outcome, Status, attempt
+from workbench.studies.attempt import Outcome, Status
 from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
 from workbench.studies.records import deterministic
@@ -135,16 +134,6 @@ def test_a_crash_is_tried_three_times_each_kept_the_last_final():
     assert (ended.done, ended.counts, ended.failed) == (1, {"crashed": 1}, 1)
 
 
-def test_a_crash_that_was_bad_luck_ends_well():
-    store = Memory()
-    ended = go(store, Scripted(Status.CRASHED, Status.OK, Status.CRASHED), x=(0, 1))
-    assert [(one.trial.params["x"], one.status, final) for one, final in store.kept] == [
-        (0, Status.CRASHED, False), (0, Status.OK, True),
-        (1, Status.CRASHED, False), (1, Status.OK, True),
-    ]  # fmt: skip
-    assert ended.counts == {"ok": 2}
-
-
 def test_a_trial_that_always_kills_its_process_does_not_keep_the_others(tmp_path):
     with Store.open(tmp_path / "s.sqlite", write=True) as store:
         sweep = ({"act": ["die"]}, {"x": [1, 2, 3]})
@@ -161,8 +150,7 @@ def test_a_trial_that_always_kills_its_process_does_not_keep_the_others(tmp_path
         assert again.counts == {"ok": 1}
 
 
-@pytest.mark.parametrize("executor", [Serial(), Local(2)])
-def test_a_value_that_cannot_be_kept_fails_its_trial_alone(tmp_path, executor):
+def test_a_value_that_cannot_be_kept_fails_its_trial_alone(tmp_path):
     own = tmp_path / "own.py"
     text = Path(TOYS.name).read_text()
     kept_not = "[10**5000, b'1', {1}, 1j][params['x'] - 1]"
@@ -170,7 +158,7 @@ def test_a_value_that_cannot_be_kept_fails_its_trial_alone(tmp_path, executor):
     with Store.open(tmp_path / "s.sqlite", write=True) as store:
         source = Source.of(str(own))
         ended = run(source, store=store, sweep=({"x": list(range(5))},), repetitions=2,
-                    limits=Limits(), executor=executor)  # fmt: skip
+                    limits=Limits(), executor=Local(1))  # fmt: skip
         assert (ended.counts, ended.left) == ({"ok": 2, "error": 8}, 0)
         assert len(store.table("toy")) == 10
 
@@ -237,24 +225,6 @@ def test_a_slow_disk_is_written_to_less_often(monkeypatch):
         course.pending = [(Outcome(trial, Status.OK), True)]
         course.commit()
         assert course.interval == pytest.approx(interval)
-
-
-def test_what_is_known_is_kept_while_nothing_ends(monkeypatch):
-    clock = iter(range(1000))
-    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock) * 0.15)
-    monkeypatch.setattr(module, "SHARE", 0)
-    store = Memory()
-
-    class Slow:
-        def run(self, source, trials, limits, stop):
-            for at, trial in enumerate(trials):
-                yield Outcome(trial, Status.OK)
-                yield None
-                yield None
-                assert len(store.kept) == at + 1
-
-    go(store, Slow(), x=(0, 1))
-    assert len(store.kept) == 2
 
 
 def test_the_second_request_stops_at_once_and_keeps_what_is_known(monkeypatch):
@@ -332,13 +302,6 @@ def test_a_store_that_fails_ends_the_run_and_its_workers():
     assert len(store.batches) == 1
 
 
-def test_a_cancelled_trial_is_run_again_next_time(tmp_path):
-    with Store.open(tmp_path / "s.sqlite", write=True) as store:
-        assert go(store, Scripted(Status.CANCELLED), x=(0, 1)).done == 1
-        ended = go(store, x=(0, 1))
-        assert (ended.skipped, ended.done) == (1, 1)
-
-
 def test_resumed_is_the_same_as_never_interrupted(tmp_path):
     with (
         Store.open(tmp_path / "whole.sqlite", write=True) as whole,
@@ -383,20 +346,6 @@ def test_serial_and_local_and_merged_shards_are_the_same(tmp_path):
     with Store.open(tmp_path / "merged.sqlite", write=True) as store:
         merge(paths, store)
         assert deterministic(store.table("toy")).equals(serial)
-
-
-@pytest.mark.parametrize("shard", [(0, 3), (4, 3), (-1, 2)])
-def test_bad_shards_get_one_line(shard):
-    with pytest.raises(InputError, match=f"shard is {shard[0]}/{shard[1]}: give I/N"):
-        go(Memory(), shard=shard)
-
-
-def test_a_trial_is_drawn_from_its_seed_alone():
-    store = Memory()
-    go(store, seed=1)
-    (first, _), *_ = store.kept
-    assert attempt(TOYS, first.trial).record == first.record
-    assert attempt(TOYS, replace(first.trial, seed=2)).record != first.record
 
 
 def test_a_bar_for_notebooks(capsys):

@@ -172,12 +172,16 @@ _loading: list[list[tuple[Registry[Any], str]]] = []
 """What each of the files that are being loaded has registered so far."""
 
 
+_shared: set[Path] = set()
+"""Those that worker processes have to load too."""
+
+
 def plugins() -> tuple[Plugin, ...]:
-    """Give the files loaded so far: what a worker process has to load too."""
-    return tuple(_loaded.values())
+    """Give the files loaded so far that a worker process has to load too."""
+    return tuple(plugin for path, plugin in _loaded.items() if path in _shared)
 
 
-def load_plugin(path: str | Path, digest: str | None = None) -> Plugin:
+def load_plugin(path: str | Path, digest: str | None = None, *, shared: bool = True) -> Plugin:
     """Run a user's own Python file, whose top level registers what it adds; once a process.
 
     A file that has changed since it was loaded is loaded anew, in place of what it had registered.
@@ -186,6 +190,8 @@ def load_plugin(path: str | Path, digest: str | None = None) -> Plugin:
     ----------
     digest
         SHA-256 that the file must have: that of another process's `Plugin`.
+    shared
+        Whether worker processes have to load it too, whatever study they run.
 
     Raises
     ------
@@ -202,6 +208,8 @@ def load_plugin(path: str | Path, digest: str | None = None) -> Plugin:
     now = hashlib.sha256(code).hexdigest()
     if digest not in (None, now):
         raise InputError(f"{path}: the file has changed since the run began; start it again")
+    if shared:
+        _shared.add(place)
     if place in _loaded and _loaded[place].digest == now:
         return _loaded[place]
     _forget(_registered.pop(place, []))

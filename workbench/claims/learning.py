@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ from workbench.studies.measures import instance, plus_minus, sentences
 PAPER = "Liu, Liu 2015"
 EQUAL = 1e-12
 """Accuracies this close are equal."""
+ROUNDING = 1e-9
+"""Rounding allowed where weighted votes are compared."""
 RUNS = 20
 """Least number of runs or crowds for a mean to be looked at."""
 VALUES = 0.02
@@ -53,6 +55,18 @@ Rows = pd.DataFrame
 def joined(template: str, rows: Rows, **more: Any) -> str:
     """A template filled once a row, in one sentence."""
     return "; ".join(sentences(template, rows, **more))
+
+
+def numbers(
+    measured: Mapping[str, Callable[[Rows], Any]], **rule: Callable[[Any], Any]
+) -> Callable[[Rows], Numbers]:
+    """Measure by name, beside the number `n` of rows, and read off what is found."""
+
+    def measure(rows: Rows) -> Numbers:
+        found = {"n": len(rows), **{name: of(rows) for name, of in measured.items()}}
+        return {**found, **{word: test(found) for word, test in rule.items()}}
+
+    return measure
 
 
 def by_result(fine: Sequence[bool]) -> dict[str, bool]:
@@ -81,10 +95,15 @@ def theorem_1(rows: Rows) -> Numbers:
     """Sets of even size against all of odd size, by enumeration."""
     ahead, tied = rows["even_ahead"].max(), rows[flags(rows["even_optimal"])]
     return {
-        "n": len(rows), "least": rows["workers"].min(), "most": rows["workers"].max(),
-        "ahead": ahead, "tied": len(tied), "which": _crowds(tied),
-        "refuted": ahead > EQUAL, "caveat": len(tied),
-    }  # fmt: skip
+        "n": len(rows),
+        "least": rows["workers"].min(),
+        "most": rows["workers"].max(),
+        "ahead": ahead,
+        "tied": len(tied),
+        "which": _crowds(tied),
+        "refuted": ahead > EQUAL,
+        "caveat": len(tied),
+    }
 
 
 def theorem_2(rows: Rows) -> Numbers:
@@ -93,10 +112,15 @@ def theorem_2(rows: Rows) -> Numbers:
     tied = rows[flags(rows["other_optimal"])]
     different = flags(tied["different"])
     return {
-        "n": len(rows), "ahead": ahead, "tied": different.sum(), "equal": (~different).sum(),
-        "which": _crowds(tied[~different]), "off": off,
-        "refuted": ahead > EQUAL or off > EQUAL, "caveat": different.any(),
-    }  # fmt: skip
+        "n": len(rows),
+        "ahead": ahead,
+        "tied": different.sum(),
+        "equal": (~different).sum(),
+        "which": _crowds(tied[~different]),
+        "off": off,
+        "refuted": ahead > EQUAL or off > EQUAL,
+        "caveat": different.any(),
+    }
 
 
 def linear_search(rows: Rows) -> Numbers:
@@ -104,9 +128,11 @@ def linear_search(rows: Rows) -> Numbers:
     off = rows.groupby("workers")["search_off"].max()
     counts = pd.DataFrame({"m": off.index, "odd": (off.index + 1) // 2, "all": 2**off.index - 1})
     return {
-        "n": len(rows), "off": off.max(), "refuted": off.max() > EQUAL,
+        "n": len(rows),
+        "off": off.max(),
+        "refuted": off.max() > EQUAL,
         "counts": joined("{odd} of {all} at M = {m}", counts),
-    }  # fmt: skip
+    }
 
 
 def footnote_2(rows: Rows) -> Numbers:
@@ -115,26 +141,34 @@ def footnote_2(rows: Rows) -> Numbers:
     equal = rows[rows["prefix_gap"] <= 1e-9]
     drawn = int((equal["crowd"] != "solved").sum())
     return {
-        "n": len(rows), "equal": len(equal), "which": _crowds(equal), "drawn": drawn,
-        "others": int((rows["crowd"] != "solved").sum()), "refuted": drawn, "caveat": len(equal),
-    }  # fmt: skip
+        "n": len(rows),
+        "equal": len(equal),
+        "which": _crowds(equal),
+        "drawn": drawn,
+        "others": int((rows["crowd"] != "solved").sum()),
+        "refuted": drawn,
+        "caveat": len(equal),
+    }
 
 
 def trust(rows: Rows, explored: Rows) -> Numbers:
     """What agreement says of a crowd and of its mirror image; and LS_OL on a crowd with p̄ < ½."""
     answers, same = int(flags(rows["blind_answers"]).sum()), share_of(rows, "mirror_same")
-    runs = only(
-        explored, RUNS, "runs with mean skill below ½", crowd="distrusted", vote="majority"
-    )  # fmt: skip
+    runs = only(explored, RUNS, "runs with mean skill below ½", crowd="distrusted", vote="majority")
     right = mean_of(runs, "last_accuracy")
     off, reverse = runs["off"].astype(float).mean(), runs["off_reversed"].astype(float).mean()
     harmful = right[0] + BEYOND * right[1] < 0.5 and reverse < off
     return {
-        "n": len(rows), "same": same, "answers": answers, "right": right, "reverse": reverse,
-        "off": off, "near": share_of(rows[rows["distance"] < 0.03], "warned"),
+        "n": len(rows),
+        "same": same,
+        "answers": answers,
+        "right": right,
+        "reverse": reverse,
+        "off": off,
+        "near": share_of(rows[rows["distance"] < 0.03], "warned"),
         "far": share_of(rows[rows["distance"] > 0.1], "warned"),
         "refuted": not (same == 1 and not answers and harmful),
-    }  # fmt: skip
+    }
 
 
 def conditions(rows: Rows) -> Numbers:
@@ -144,11 +178,16 @@ def conditions(rows: Rows) -> Numbers:
     own = only(rows, 1, "trials of Table 1's crowd", crowd="table-1")
     first = own.iloc[0]
     return {
-        "meant": int(meant.sum()), "n": len(rows), "broken": broken, "needed": first["needed"],
-        "m": first["workers"], "a_min": first["a_min"],
+        "meant": int(meant.sum()),
+        "n": len(rows),
+        "broken": broken,
+        "needed": first["needed"],
+        "m": first["workers"],
+        "a_min": first["a_min"],
         "unmet": 1 - meant[rows["crowd"] != "table-1"].mean(),
-        "refuted": broken, "caveat": not flags(own["enough"]).all(),
-    }  # fmt: skip
+        "refuted": broken,
+        "caveat": not flags(own["enough"]).all(),
+    }
 
 
 def classes(rows: Rows) -> Numbers:
@@ -156,9 +195,12 @@ def classes(rows: Rows) -> Numbers:
     ahead = {count: rows[f"even_ahead_{count}"].astype(float) for count in (3, 5)}
     worse = int(sum((values > EQUAL).sum() for values in ahead.values()))
     return {
-        "n": len(rows), "three": (ahead[3] > EQUAL).mean(), "five": (ahead[5] > EQUAL).mean(),
-        "most": max(values.max() for values in ahead.values()), "caveat": worse,
-    }  # fmt: skip
+        "n": len(rows),
+        "three": (ahead[3] > EQUAL).mean(),
+        "five": (ahead[5] > EQUAL).mean(),
+        "most": max(values.max() for values in ahead.values()),
+        "caveat": worse,
+    }
 
 
 # Section 3.
@@ -177,16 +219,15 @@ def theorem_3(rows: Rows, runs: Rows) -> Numbers:
     names = ("share_2000", "share_million", "speaks_at", "factor_1", "explored_2000")
     least = {name: own[name].min() for name in names}
     return {
-        **least, "least": rows["workers"].min(), "most": rows["workers"].max(),
-        "able": rows["share_million"].min(), "T": PAPER_T, "regret": regret,
-        "refuted": regret[0] > least["share_2000"] * PAPER_T, "void": least["share_2000"] >= 1,
-    }  # fmt: skip
-
-
-def theorem_3_cost(rows: Rows) -> Numbers:
-    """Bound (7) as a share of the cost of asking everyone every time."""
-    share = rows["cost_share_million"].min()
-    return {"share": share, "n": len(rows), "void": share >= 1}
+        **least,
+        "least": rows["workers"].min(),
+        "most": rows["workers"].max(),
+        "able": rows["share_million"].min(),
+        "T": PAPER_T,
+        "regret": regret,
+        "refuted": regret[0] > least["share_2000"] * PAPER_T,
+        "void": least["share_2000"] >= 1,
+    }
 
 
 def a_min_inverse(rows: Rows) -> Numbers:
@@ -194,10 +235,15 @@ def a_min_inverse(rows: Rows) -> Numbers:
     gained, known = rows[rows["a_min_gain"] > EQUAL], rows["regret_ratio"].astype(float)
     factor, bound = gained["factor_ratio"].astype(float), known.loc[gained.index]
     return {
-        "n": len(gained), "least": rows["workers"].min(), "most": rows["workers"].max(),
-        "factor": factor.median(), "bound": bound.median(), "larger": int((bound > 1).sum()),
-        "refuted": (factor >= 1).any() or (bound > 1).mean() > 0.5, "caveat": (bound > 1).any(),
-    }  # fmt: skip
+        "n": len(gained),
+        "least": rows["workers"].min(),
+        "most": rows["workers"].max(),
+        "factor": factor.median(),
+        "bound": bound.median(),
+        "larger": int((bound > 1).sum()),
+        "refuted": (factor >= 1).any() or (bound > 1).mean() > 0.5,
+        "caveat": (bound > 1).any(),
+    }
 
 
 def order(rows: Rows) -> Numbers:
@@ -219,10 +265,16 @@ def lemma_1(rows: Rows) -> Numbers:
     large = rows.loc[(rows["d1"] > 10) & (rows["d2"] > 10), "regret_share"]
     beyond = int((rows["explored"] > whole).sum())
     return {
-        "n": len(rows), "more": more, "beyond": beyond, "over": over, "large": len(large),
-        "large_over": int((large > 1).sum()), "share": large.max(),
-        "refuted": (large > 1).any() or beyond, "caveat": over or more,
-    }  # fmt: skip
+        "n": len(rows),
+        "more": more,
+        "beyond": beyond,
+        "over": over,
+        "large": len(large),
+        "large_over": int((large > 1).sum()),
+        "share": large.max(),
+        "refuted": (large > 1).any() or beyond,
+        "caveat": over or more,
+    }
 
 
 def exploring_cost(rows: Rows) -> Numbers:
@@ -230,18 +282,14 @@ def exploring_cost(rows: Rows) -> Numbers:
     share, whole = rows["cost_share"].astype(float), rows["whole_share"].astype(float)
     large = share[(rows["d1"] > 10) & (rows["d2"] > 10)]
     return {
-        "n": len(rows), "over": int((share > 1 + EQUAL).sum()), "whole": whole.max(),
-        "large": len(large), "most": large.max(),
-        "refuted": (whole > 1 + EQUAL).any(), "caveat": (share > 1 + EQUAL).any(),
-    }  # fmt: skip
-
-
-def lemma_2(rows: Rows) -> Numbers:
-    """Exploiting regret of a run beside Δ_max times its wrong choices."""
-    over = int((rows["exploit_regret"] > rows["slip_bound"] + 1e-9).sum())
-    slipped = rows[rows["slip_bound"] > 0]
-    share = (slipped["exploit_regret"] / slipped["slip_bound"]).mean()
-    return {"n": len(rows), "over": over, "share": share, "refuted": over}
+        "n": len(rows),
+        "over": int((share > 1 + EQUAL).sum()),
+        "whole": whole.max(),
+        "large": len(large),
+        "most": large.max(),
+        "refuted": (whole > 1 + EQUAL).any(),
+        "caveat": (share > 1 + EQUAL).any(),
+    }
 
 
 def lemma_3_4(
@@ -258,11 +306,19 @@ def lemma_3_4(
     testers = int((rows["wrong_tester"] > rows["wrong_tester_bound"]).sum())
     runs = _simulated(runs)
     return {
-        "T": PAPER_T, "wrong": int(rows[wrong].sum()), "drawn": int(rows["estimates_drawn"].sum()),
-        "what": what, "testers": testers, "n": len(rows), "speaks": speaks,
-        "explored": int(explored), "runs": len(runs), "practical": 1 - share_of(runs, practical),
-        "refuted": broken or testers, "void": speaks > PAPER_T or explored >= PAPER_T - 1,
-    }  # fmt: skip
+        "T": PAPER_T,
+        "wrong": int(rows[wrong].sum()),
+        "drawn": int(rows["estimates_drawn"].sum()),
+        "what": what,
+        "testers": testers,
+        "n": len(rows),
+        "speaks": speaks,
+        "explored": int(explored),
+        "runs": len(runs),
+        "practical": 1 - share_of(runs, practical),
+        "refuted": broken or testers,
+        "void": speaks > PAPER_T or explored >= PAPER_T - 1,
+    }
 
 
 def lemma_5(rows: Rows, theory: Rows) -> Numbers:
@@ -270,35 +326,12 @@ def lemma_5(rows: Rows, theory: Rows) -> Numbers:
     late = only(theory, RUNS, question="bounds")["share_million_5"].min()
     missed = int(rows["lemma_5_missed"].sum())
     return {
-        "missed": missed, "votes": int(rows["lemma_5_votes"].sum()), "late": late,
-        "refuted": missed, "void": late >= 1,
-    }  # fmt: skip
-
-
-def lemma_6(rows: Rows) -> Numbers:
-    """|Û − U| beside n(S)·Σ|p̂ − p|, and wrong choices with all estimates within ε."""
-    top, missed = rows["lemma_6"].max(), rows["lemma_6_missed"].sum()
-    return {
-        "n": len(rows), "top": top, "missed": missed, "bare": rows["lemma_6_without"].max(),
-        "refuted": top > 1 + EQUAL or missed,
-    }  # fmt: skip
-
-
-def lemma_7(rows: Rows) -> Numbers:
-    """|∏ l − ∏ q| beside Σ |l − q|."""
-    top = rows["lemma_7"].max()
-    return {"n": len(rows), "top": top, "refuted": top > 1 + EQUAL}
-
-
-def lemma_8(rows: Rows) -> Numbers:
-    """Slopes of the log-odds beside 2C, with the lemma's C and with the C of Section 4.2."""
-    needed = rows["lemma_8_needed"].max()
-    printed = rows[["lemma_8_printed", "lemma_8_printed_edge"]].max(axis=1)
-    over = int((printed > 1 + EQUAL).sum())
-    return {
-        "n": len(rows), "needed": needed, "beyond": printed.max() - 1, "over": over,
-        "refuted": needed > 1 + EQUAL, "caveat": over,
-    }  # fmt: skip
+        "missed": missed,
+        "votes": int(rows["lemma_5_votes"].sum()),
+        "late": late,
+        "refuted": missed,
+        "void": late >= 1,
+    }
 
 
 def log_squared(rows: Rows) -> Numbers:
@@ -314,11 +347,14 @@ def log_squared(rows: Rows) -> Numbers:
     late = late[late["at_end"] > BEYOND * late["at_end_se"]]
     text = sentences("{power:±2} ({crowd}, G1 = {tests:g})", late)
     return {
-        "since": learn_growth.FROM, "until": int(rows["horizon"].max()), "late": ", ".join(text),
-        "shapes": joined("{crowd}, G1 = {tests:g}: {shape} (ahead by {ahead:.1f}, T^{power:.2f})",
-                         whole),
+        "since": learn_growth.FROM,
+        "until": int(rows["horizon"].max()),
+        "late": ", ".join(text),
+        "shapes": joined(
+            "{crowd}, G1 = {tests:g}: {shape} (ahead by {ahead:.1f}, T^{power:.2f})", whole
+        ),
         **by_result(whole["likeliest"].isin(LOGARITHMIC).tolist()),
-    }  # fmt: skip
+    }
 
 
 def delay(rows: Rows) -> Numbers:
@@ -330,8 +366,11 @@ def delay(rows: Rows) -> Numbers:
         regret = own[f"regret_{names[-1]}"].astype(float).groupby(own["delay"])
         if (own["delay"] == 0).sum() >= RUNS and (own["delay"] > 0).any():
             times = regret.mean() / regret.mean()[0]
-            found += [{"crowd": names[0], "tau": tau, "times": times[tau]}
-                      for tau in times.index if tau > 0]  # fmt: skip
+            found += [
+                {"crowd": names[0], "tau": tau, "times": times[tau]}
+                for tau in times.index
+                if tau > 0
+            ]
     if not found:
         raise NotMeasured(f"no setting has {RUNS} runs with and without a delay")
     text = joined("{crowd}, τ_max = {tau}: {times:.3f} times", pd.DataFrame(found))
@@ -357,15 +396,22 @@ def decreasing(rows: Rows) -> Numbers:
             ]
     if not stretches:
         raise NotMeasured(f"no η has {RUNS} runs")
-    texts = [f"η = {eta:g}: {plus_minus(*early, 5)}, then {plus_minus(*late, 5)}"
-             for eta, (early, late) in stretches.items()]  # fmt: skip
+    texts = [
+        f"η = {eta:g}: {plus_minus(*early, 5)}, then {plus_minus(*late, 5)}"
+        for eta, (early, late) in stretches.items()
+    ]
     falling = all(_less(late, early) for eta, (early, late) in stretches.items() if eta > 0)
     most = stretches[max(stretches)][1]
     less = _less(most, stretches.get(0.0, [(0.0, 0.0)] * 2)[1])
     return {
-        "marks": marks, "first": marks[0], "middle": marks[1], "last": last,
-        "text": "; ".join(texts), "refuted": not falling and not less, "caveat": not falling,
-    }  # fmt: skip
+        "marks": marks,
+        "first": marks[0],
+        "middle": marks[1],
+        "last": last,
+        "text": "; ".join(texts),
+        "refuted": not falling and not less,
+        "caveat": not falling,
+    }
 
 
 def _less(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -383,22 +429,32 @@ def equation_12(rows: Rows) -> Numbers:
     broken = int(flags(trusted["order_broken"]).sum())
     off = max(rows["rate_off"].max(), -rows["rate_below"].min())
     return {
-        "n": len(rows), "printed": rows["rate_printed"].mean(), "exact": rows["rate_exact"].mean(),
-        "off": off, "broken": broken, "trusted": len(trusted),
-        "refuted": broken, "caveat": off > 1e-9,
-    }  # fmt: skip
+        "n": len(rows),
+        "printed": rows["rate_printed"].mean(),
+        "exact": rows["rate_exact"].mean(),
+        "off": off,
+        "broken": broken,
+        "trusted": len(trusted),
+        "refuted": broken,
+        "caveat": off > 1e-9,
+    }
 
 
 def equation_13(rows: Rows) -> Numbers:
     """The exact chance to rank two workers wrongly beside exp(−2ε²N), and exp(−ε²N/2)."""
-    excess = {name: rows.filter(like=f"excess_{name}_").astype(float).to_numpy()
-              for name in ("printed", "supported")}  # fmt: skip
+    excess = {
+        name: rows.filter(like=f"excess_{name}_").astype(float).to_numpy()
+        for name in ("printed", "supported")
+    }
     over = {name: int((values > 1e-9).sum()) for name, values in excess.items()}
     return {
-        "n": len(rows), **over, "total": int(np.isfinite(excess["supported"]).sum()),
+        "n": len(rows),
+        **over,
+        "total": int(np.isfinite(excess["supported"]).sum()),
         "factor": math.exp(min(float(np.nanmax(excess["printed"])), 700)),
-        "refuted": over["supported"], "illegible": over["printed"],
-    }  # fmt: skip
+        "refuted": over["supported"],
+        "illegible": over["printed"],
+    }
 
 
 def drop_worst(rows: Rows) -> Numbers:
@@ -407,11 +463,16 @@ def drop_worst(rows: Rows) -> Numbers:
     strict, full = rows["strict_gain"].astype(float), rows["full_gain"].astype(float)
     falls = strict < -EQUAL
     return {
-        "odd": int(odd.sum()), "odd_falls": int(falls[odd].sum()), "even": int((~odd).sum()),
-        "even_falls": int(falls[~odd].sum()), "mean": -strict[odd].mean(),
-        "ties": (full[odd] < -EQUAL).mean(), "p_mean": (rows["mean_gain"] > 0).mean(),
-        "refuted": falls[odd].mean() > 0.5, "caveat": falls.any(),
-    }  # fmt: skip
+        "odd": int(odd.sum()),
+        "odd_falls": int(falls[odd].sum()),
+        "even": int((~odd).sum()),
+        "even_falls": int(falls[~odd].sum()),
+        "mean": -strict[odd].mean(),
+        "ties": (full[odd] < -EQUAL).mean(),
+        "p_mean": (rows["mean_gain"] > 0).mean(),
+        "refuted": falls[odd].mean() > 0.5,
+        "caveat": falls.any(),
+    }
 
 
 def vetting_error(rows: Rows, explored: Rows) -> Numbers:
@@ -441,9 +502,7 @@ def vetting_error(rows: Rows, explored: Rows) -> Numbers:
         )
     if not texts:
         raise NotMeasured(f"no setting has {RUNS} runs")
-    return {
-        "n": len(rows), **fixed, "text": "; ".join(texts), "refuted": broken, "caveat": over
-    }  # fmt: skip
+    return {"n": len(rows), **fixed, "text": "; ".join(texts), "refuted": broken, "caveat": over}
 
 
 def vetting_speed(rows: Rows) -> Numbers:
@@ -454,9 +513,13 @@ def vetting_speed(rows: Rows) -> Numbers:
     share = float((step / rows["explored"].astype(float)).median())
     right = 1 - share_of(rows, "first_wrong")
     return {
-        "n": len(rows), "step": step.median(), "share": share, "right": right,
-        "refuted": share >= 0.5, "caveat": right < 1 - STATED,
-    }  # fmt: skip
+        "n": len(rows),
+        "step": step.median(),
+        "share": share,
+        "right": right,
+        "refuted": share >= 0.5,
+        "caveat": right < 1 - STATED,
+    }
 
 
 # Section 4.
@@ -468,41 +531,13 @@ def theorem_4(rows: Rows) -> Numbers:
     ahead, off = rows["weighted_other_ahead"].max(), rows["weighted_search_off"].max()
     tied = rows[flags(rows["weighted_other_optimal"]) & flags(rows["different"])]
     return {
-        "n": len(rows), "ahead": ahead, "tied": len(tied), "which": _crowds(tied),
-        "refuted": ahead > 1e-9 or off > 1e-9, "caveat": len(tied),
-    }  # fmt: skip
-
-
-def weighted_map(rows: Rows) -> Numbers:
-    """Accuracy of the weighted vote beside that of the label most probable a posteriori."""
-    off = rows["off"].max()
-    return {"n": len(rows), "off": off, "refuted": off > 1e-9}
-
-
-def weighted_optimum(rows: Rows) -> Numbers:
-    """The best set's accuracy by weighted vote less that by simple vote."""
-    gain = rows["gain"].astype(float)
-    return {
-        "n": len(rows), "least": gain.min(), "more": (gain > 1e-9).mean(), "mean": mean_se(gain),
-        "refuted": gain.min() < -1e-9,
-    }  # fmt: skip
-
-
-def weighted_even(rows: Rows) -> Numbers:
-    """Crowds in which a set of even size is better than all of odd size, by weighted vote."""
-    ahead = rows["even_ahead"].astype(float)
-    even = rows["workers"] % 2 == 0
-    return {
-        "n": len(rows), "ahead": int((ahead > 1e-9).sum()), "most": ahead.max(),
-        "even": (ahead[even] > 1e-9).mean(), "refuted": not (ahead > 1e-9).any(),
-    }  # fmt: skip
-
-
-def theorem_5(rows: Rows) -> Numbers:
-    """The bound for the weighted vote as a share of a million tasks."""
-    share = rows["share_million_5"].min()
-    times = (rows["share_million_5"] / rows["share_million"]).median()
-    return {"share": share, "n": len(rows), "times": times, "void": share >= 1}
+        "n": len(rows),
+        "ahead": ahead,
+        "tied": len(tied),
+        "which": _crowds(tied),
+        "refuted": ahead > 1e-9 or off > 1e-9,
+        "caveat": len(tied),
+    }
 
 
 # Section 6.
@@ -522,10 +557,11 @@ def _shapes(rows: Rows, curve: Curve = "regret") -> dict[str, tuple[str, float]]
 
 def _shape_texts(found: dict[str, tuple[str, float]]) -> str:
     return "; ".join(
-        f"{reading}: {SHAPES[name]} (ahead by {ahead:.1f})" if np.isfinite(ahead)
+        f"{reading}: {SHAPES[name]} (ahead by {ahead:.1f})"
+        if np.isfinite(ahead)
         else f"{reading}: no growth"
         for reading, (name, ahead) in found.items()
-    )  # fmt: skip
+    )
 
 
 def _logarithmic(found: tuple[str, float]) -> bool:
@@ -540,10 +576,14 @@ def figure_2(rows: Rows) -> Numbers:
     mean, se = mean_se(fall.astype(float))
     fine = by_result([_logarithmic(shape) for shape in found.values()])
     return {
-        "since": learn_regret.EXPLORED_FROM, "T": PAPER_T, "shapes": _shape_texts(found),
-        "middle": middle, "fall": (mean, se), **fine,
+        "since": learn_regret.EXPLORED_FROM,
+        "T": PAPER_T,
+        "shapes": _shape_texts(found),
+        "middle": middle,
+        "fall": (mean, se),
+        **fine,
         "refuted": fine["refuted"] or mean <= BEYOND * se,
-    }  # fmt: skip
+    }
 
 
 def figure_2_cost(rows: Rows) -> Numbers:
@@ -554,11 +594,15 @@ def figure_2_cost(rows: Rows) -> Numbers:
     alike = [_logarithmic(found[reading]) == _logarithmic(regret[reading]) for reading in told]
     last = rows[f"cost_regret_{PAPER_T}"].astype(float)
     return {
-        "shapes": _shape_texts(found), "T": PAPER_T, "last": mean_se(last),
-        "below": (last < 0).mean(), "regret": _shape_texts(regret),
-        "refuted": told and not any(alike), "inconclusive": len(told) < len(found),
+        "shapes": _shape_texts(found),
+        "T": PAPER_T,
+        "last": mean_se(last),
+        "below": (last < 0).mean(),
+        "regret": _shape_texts(regret),
+        "refuted": told and not any(alike),
+        "inconclusive": len(told) < len(found),
         "caveat": not all(alike),
-    }  # fmt: skip
+    }
 
 
 def _paying(rows: Rows) -> Rows:
@@ -578,21 +622,30 @@ def figure_3(rows: Rows, theory: Rows) -> Numbers:
     crossed = crossed.assign(schedule=[schedule_label(row) for row in crossed.to_dict("records")])
     by = first.groupby(["tests", "repeats"], dropna=False)["gain"].agg(["mean", "sem"])
     by = by.reset_index().assign(ahead=by["mean"].to_numpy() > BEYOND * by["sem"].to_numpy())
-    texts = [f"{schedule_label(row)} {row['mean']:+.3f} ± {row['sem']:.3f}"
-             for row in by.to_dict("records")]  # fmt: skip
+    texts = [
+        f"{schedule_label(row)} {row['mean']:+.3f} ± {row['sem']:.3f}"
+        for row in by.to_dict("records")
+    ]
     room = first["best_accuracy"] - first["full_accuracy"]
     table_1 = runs[runs["crowd"] == "table-1"]
     same = (table_1["best_accuracy"] - table_1["full_accuracy"] < EQUAL).all()
     single = only(theory, RUNS, question="one-round", crowd="able", workers=5)
     wrong = {name: share_of(single, f"wrong_{name}") for name in ("able", "half", "spread")}
     return {
-        "T": PAPER_T, "texts": ", ".join(texts), "room": room.mean(), **wrong,
-        "at": joined("{crowd}, M = {workers}, {schedule}: from {overtakes:,.0f} tasks on",
-                     crossed[crossed["overtakes"].notna()]) or "none of the settings",
-        "nothing": (room < EQUAL).mean(), "loss": single["loss_able"].astype(float).mean(),
+        "T": PAPER_T,
+        "texts": ", ".join(texts),
+        "room": room.mean(),
+        **wrong,
+        "at": joined(
+            "{crowd}, M = {workers}, {schedule}: from {overtakes:,.0f} tasks on",
+            crossed[crossed["overtakes"].notna()],
+        )
+        or "none of the settings",
+        "nothing": (room < EQUAL).mean(),
+        "loss": single["loss_able"].astype(float).mean(),
         "table_1": "; so it is with Table 1's crowd" if len(table_1) and same else "",
         **by_result(by["ahead"].tolist()),
-    }  # fmt: skip
+    }
 
 
 def figure_4(rows: Rows) -> Numbers:
@@ -610,9 +663,11 @@ def figure_4(rows: Rows) -> Numbers:
     if not texts:
         raise NotMeasured("no reading of G2 has all three values of a_min")
     return {
-        "T": PAPER_T, "texts": "; ".join(texts), "caveat": not all(every),
+        "T": PAPER_T,
+        "texts": "; ".join(texts),
+        "caveat": not all(every),
         "refuted": not all(every) and not any(ends),
-    }  # fmt: skip
+    }
 
 
 def _paired_votes(runs: Rows, keys: Sequence[str]) -> Rows:
@@ -649,9 +704,15 @@ def figure_5(rows: Rows) -> Numbers:
 def _table_2(rows: Rows) -> Rows:
     """Runs of Table 2 at the paper's T: all four M under each reading, one schedule."""
     rows = only(
-        _paying(rows), 0, "runs", tasks=PAPER_T, crowd=learn_average.READINGS,
-        tests=DEFAULT["tests"], repeats=learn_average.READ_AT, workers=[*learn_average.PRINTED],
-    )  # fmt: skip
+        _paying(rows),
+        0,
+        "runs",
+        tasks=PAPER_T,
+        crowd=learn_average.READINGS,
+        tests=DEFAULT["tests"],
+        repeats=learn_average.READ_AT,
+        workers=[*learn_average.PRINTED],
+    )
     count = rows.groupby(["crowd", "workers", "vote"])["gain"].transform("size")
     return enough(rows[count >= RUNS], RUNS, "runs of Table 2")
 
@@ -679,9 +740,11 @@ def table_2_gap(rows: Rows) -> Numbers:
         _ahead(by[name].agg(["mean", "sem"]).reset_index()) for name in ("gain", "late")
     )
     return {
-        "T": PAPER_T, "gained": _reading_texts(gained), "late": _reading_texts(late),
+        "T": PAPER_T,
+        "gained": _reading_texts(gained),
+        "late": _reading_texts(late),
         **_by_reading(gained),
-    }  # fmt: skip
+    }
 
 
 def table_2_weighted(rows: Rows) -> Numbers:
@@ -695,11 +758,12 @@ def table_2_values(rows: Rows) -> Numbers:
     rows = _table_2(rows)
     texts, fits = [], []
     for name, at, vote, field in (
-        ("full crowd", 0, "majority", "full_accuracy"), ("LS_OL", 1, "majority", "reward"),
+        ("full crowd", 0, "majority", "full_accuracy"),
+        ("LS_OL", 1, "majority", "reward"),
         ("weighted", 2, "weighted", "reward"),
         ("optimum of LS_OL", 1, "majority", "best_accuracy"),
         ("optimum with weights", 2, "weighted", "best_accuracy"),
-    ):  # fmt: skip
+    ):
         own = rows[rows["vote"] == vote]
         values = own.pivot_table(index="crowd", columns="workers", values=field).dropna()
         if values.shape[1] < len(learn_average.PRINTED) or values.empty:
@@ -713,9 +777,10 @@ def table_2_values(rows: Rows) -> Numbers:
         )
         fits.append(set(off.index[off <= VALUES]))
     return {
-        "texts": "; ".join(texts), "refuted": not any(fits[:3]),
+        "texts": "; ".join(texts),
+        "refuted": not any(fits[:3]),
         "caveat": not set.intersection(*fits[:3]),
-    }  # fmt: skip
+    }
 
 
 def table_2_caption(rows: Rows) -> Numbers:
@@ -725,11 +790,75 @@ def table_2_caption(rows: Rows) -> Numbers:
     printed = pd.DataFrame(learn_average.PRINTED, index=["full", "simple", "weighted"]).T
     beyond = printed[printed["full"] > 1.0 / printed.index]
     return {
-        "each": ", ".join(f"{value:.3f}" for value in each), "m": list(each.index),
-        "beyond": len(beyond), "least": printed["full"].min(),
+        "each": ", ".join(f"{value:.3f}" for value in each),
+        "m": list(each.index),
+        "beyond": len(beyond),
+        "least": printed["full"].min(),
         "refuted": (np.abs(each - printed["simple"].reindex(each.index)) > VALUES).all(),
-    }  # fmt: skip
+    }
 
+
+# Claims on the largest or least of a record's fields.
+
+theorem_3_cost = numbers(
+    {"share": lambda rows: rows["cost_share_million"].min()}, void=lambda x: x["share"] >= 1
+)
+theorem_5 = numbers(
+    {
+        "share": lambda rows: rows["share_million_5"].min(),
+        "times": lambda rows: (rows["share_million_5"] / rows["share_million"]).median(),
+    },
+    void=lambda x: x["share"] >= 1,
+)
+lemma_2 = numbers(
+    {
+        "over": lambda rows: int((rows["exploit_regret"] > rows["slip_bound"] + 1e-9).sum()),
+        "share": lambda rows: (rows["exploit_regret"] / rows["slip_bound"])[
+            rows["slip_bound"] > 0
+        ].mean(),
+    },
+    refuted=lambda x: x["over"],
+)
+lemma_6 = numbers(
+    {
+        "top": lambda rows: rows["lemma_6"].max(),
+        "missed": lambda rows: rows["lemma_6_missed"].sum(),
+        "bare": lambda rows: rows["lemma_6_without"].max(),
+    },
+    refuted=lambda x: x["top"] > 1 + EQUAL or x["missed"],
+)
+lemma_7 = numbers(
+    {"top": lambda rows: rows["lemma_7"].max()}, refuted=lambda x: x["top"] > 1 + EQUAL
+)
+PRINTED_C = ["lemma_8_printed", "lemma_8_printed_edge"]
+lemma_8 = numbers(
+    {
+        "needed": lambda rows: rows["lemma_8_needed"].max(),
+        "beyond": lambda rows: rows[PRINTED_C].max(axis=1).max() - 1,
+        "over": lambda rows: int((rows[PRINTED_C].max(axis=1) > 1 + EQUAL).sum()),
+    },
+    refuted=lambda x: x["needed"] > 1 + EQUAL,
+    caveat=lambda x: x["over"],
+)
+weighted_map = numbers(
+    {"off": lambda rows: rows["off"].max()}, refuted=lambda x: x["off"] > ROUNDING
+)
+weighted_optimum = numbers(
+    {
+        "least": lambda rows: rows["gain"].min(),
+        "more": lambda rows: (rows["gain"] > ROUNDING).mean(),
+        "mean": lambda rows: mean_of(rows, "gain"),
+    },
+    refuted=lambda x: x["least"] < -ROUNDING,
+)
+weighted_even = numbers(
+    {
+        "ahead": lambda rows: int((rows["even_ahead"] > ROUNDING).sum()),
+        "most": lambda rows: rows["even_ahead"].max(),
+        "even": lambda rows: (rows["even_ahead"] > ROUNDING)[rows["workers"] % 2 == 0].mean(),
+    },
+    refuted=lambda x: not x["ahead"],
+)
 
 EVERY = "learn-theory"
 

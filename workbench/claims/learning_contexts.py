@@ -47,14 +47,17 @@ def discrete(rows: pd.DataFrame) -> Numbers:
         raise NotMeasured(f"one context and more need {RUNS} runs each on the same crowds")
     doubt = BEYOND * found["ratio_se"]
     return {
-        "T": int(rows["horizon"].max()), "runs": int(found["runs"].min()),
+        "T": int(rows["horizon"].max()),
+        "runs": int(found["runs"].min()),
         "text": joined(
             "G1 = {tests:g}, |W| = {contexts}: {ratio:±2} times the regret of one context "
             "(exploring steps alone {exploring:±2} times), R = {regret:±0}, and {ignoring:±0} "
-            "where all are taken for one", found),
+            "where all are taken for one",
+            found,
+        ),
         "refuted": (found["ratio"] - doubt > found["contexts"]).any(),
         "caveat": (found["ratio"] + doubt < found["contexts"]).any(),
-    }  # fmt: skip
+    }
 
 
 def continuous(rows: pd.DataFrame) -> Numbers:
@@ -71,16 +74,22 @@ def continuous(rows: pd.DataFrame) -> Numbers:
     refuted = not _below(own, "slope").any()
     steady = (_below(own, "slope") & _below(own, "late")).all()
     return {
-        "first": last // 10, "last": last, "runs": int(found["runs"].min()),
+        "first": last // 10,
+        "last": last,
+        "runs": int(found["runs"].min()),
         "text": joined(
             "G1 = {tests:g}, {named}: slope {slope:±3}, from {since:,} tasks on {late:±3}, "
-            "R({last:,}) = {regret:±0}", found.assign(named=found["learner"].map(names)),
-            since=3 * last // 10, last=last),
+            "R({last:,}) = {regret:±0}",
+            found.assign(named=found["learner"].map(names)),
+            since=3 * last // 10,
+            last=last,
+        ),
         "at": ", ".join(f"{n:,}" for n in marks(last)),
         "cells": ", ".join(str(Partition(ZETA).cells(n)) for n in marks(last)),
         "control": CONTROL.format(fooled, len(blind)) if fooled and not refuted else "",
-        "refuted": refuted, "caveat": fooled or not steady or not len(blind),
-    }  # fmt: skip
+        "refuted": refuted,
+        "caveat": fooled or not steady or not len(blind),
+    }
 
 
 def _below(found: pd.DataFrame, name: str) -> pd.Series[bool]:
@@ -94,10 +103,11 @@ def two_parts(rows: pd.DataFrame) -> Numbers:
     loss = rows[[f"loss_{v}" for v in INTERVALS]].astype(float)
     mean = loss.mean()
     return {
-        "n": len(rows), "share": rows["share"].max(),
+        "n": len(rows),
+        "share": rows["share"].max(),
         "losses": ", ".join(f"{mean[f'loss_{v}']:.4f} with {v}" for v in INTERVALS),
         "refuted": rows["share"].max() > 1 or not mean.is_monotonic_decreasing,
-    }  # fmt: skip
+    }
 
 
 CLAIMS = (

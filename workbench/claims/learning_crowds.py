@@ -61,8 +61,13 @@ def _rows(rows: Rows, crowds: Sequence[str] = CROWDS, **settings: Any) -> dict[s
     NotMeasured
         Fewer than `DRAWS` of a crowd.
     """
-    wanted = {"tests": TESTS[0], "vetting": "printed", "vote": "majority", "order": "random",
-              "coins": False}  # fmt: skip
+    wanted = {
+        "tests": TESTS[0],
+        "vetting": "printed",
+        "vote": "majority",
+        "order": "random",
+        "coins": False,
+    }
     rows = named(rows[rows["horizon"].isna()])
     rows = only(rows, 0, "trials", **{**wanted, **settings})
     return {crowd: only(rows, DRAWS, crowd, crowd=crowd) for crowd in crowds}
@@ -91,12 +96,24 @@ def _assumed(rows: Rows) -> int:
 
 def _rests_on_assumptions(fine: Sequence[bool], rows: Rows) -> Numbers:
     """As `by_result`; where all fail on blocks that are not as assumed, it does not transfer."""
-    common = only(rows, 0, "trials", tests=TESTS[0], vetting="printed", vote="majority",
-                  order="random", coins=False)  # fmt: skip
+    common = only(
+        rows,
+        0,
+        "trials",
+        tests=TESTS[0],
+        vetting="printed",
+        vote="majority",
+        order="random",
+        coins=False,
+    )
     found, met = by_result(fine), _assumed(common)
     lacking = found["refuted"] and met < DRAWS
-    return {**found, "met": met, "does_not_transfer": lacking,
-            "refuted": found["refuted"] and not lacking}  # fmt: skip
+    return {
+        **found,
+        "met": met,
+        "does_not_transfer": lacking,
+        "refuted": found["refuted"] and not lacking,
+    }
 
 
 def rounds_needed(rates: Sequence[float]) -> int:
@@ -110,22 +127,27 @@ def disagreement(rows: Rows) -> Numbers:
 
     def told(own: Rows) -> Numbers:
         share, rank = float(own["told"].mean()), mean_se(own["rank"].astype(float).dropna())
-        return {"told": share, "rank": rank,
-                "fine": share >= RIGHT and rank[0] > BEYOND * rank[1]}  # fmt: skip
+        return {"told": share, "rank": rank, "fine": share >= RIGHT and rank[0] > BEYOND * rank[1]}
 
     found, shuffled = (_each(_rows(rows, coins=coins), told) for coins in (False, True))
     template = "{name} {told:1 %}, {rank:±3}"
     return {
-        "found": joined(template, found), "right": RIGHT, "shuffled": joined(template, shuffled),
+        "found": joined(template, found),
+        "right": RIGHT,
+        "shuffled": joined(template, shuffled),
         **_rests_on_assumptions(found["fine"].tolist(), rows),
-    }  # fmt: skip
+    }
 
 
 def consistent(rows: Rows) -> Numbers:
     """From when on the worker who differs most in the end has done so."""
-    found = _each(_rows(rows), lambda own: {
-        "early": float((own["lead_from"] <= PHASE).mean()), "lead": mean_of(own, "lead_from"),
-    })  # fmt: skip
+    found = _each(
+        _rows(rows),
+        lambda own: {
+            "early": float((own["lead_from"] <= PHASE).mean()),
+            "lead": mean_of(own, "lead_from"),
+        },
+    )
     return {
         "found": joined("{name} {early:1 %} (mean {lead:±2} of the tasks)", found),
         **by_result((found["early"] > USUAL).tolist()),
@@ -143,9 +165,15 @@ def vetting(rows: Rows) -> Numbers:
                 fine.append(bool(1 - wrong >= RIGHT))
             texts.append(
                 f"{rule}, {crowd}: {len(gone)} of {len(own)} trials"
-                + (fill(", at task {at:.0f}, {wrong:1 %}",
-                        {"at": gone["removed_at"].median(), "wrong": wrong}) if len(gone) else "")
-            )  # fmt: skip
+                + (
+                    fill(
+                        ", at task {at:.0f}, {wrong:1 %}",
+                        {"at": gone["removed_at"].median(), "wrong": wrong},
+                    )
+                    if len(gone)
+                    else ""
+                )
+            )
     if not fine:
         raise NotMeasured(f"the printed rule dropped somebody in fewer than {DRAWS} trials")
     return {"texts": "; ".join(texts), "error": ERROR, **_rests_on_assumptions(fine, rows)}
@@ -163,55 +191,84 @@ def average_error(rows: Rows) -> Numbers:
         lasting = [share for at, share in enumerate(SHARES) if all(below[at:])]
         apart, (mean, se) = own["error_100"] - own["crowd_error_100"], _less(own)
         return {
-            "fine": bool(lasting), "worse": mean > BEYOND * se, "less": (mean, se),
-            "when": f"below from {lasting[0]} % of the tasks on" if lasting
+            "fine": bool(lasting),
+            "worse": mean > BEYOND * se,
+            "less": (mean, se),
+            "when": f"below from {lasting[0]} % of the tasks on"
+            if lasting
             else "not below in the end",
-            "ours": mean_of(own, "error_100"), "crowd": mean_of(own, "crowd_error_100"),
-            "lower": (apart < 0).mean(), "higher": (apart > 0).mean(), "n": len(own),
-        }  # fmt: skip
+            "ours": mean_of(own, "error_100"),
+            "crowd": mean_of(own, "crowd_error_100"),
+            "lower": (apart < 0).mean(),
+            "higher": (apart > 0).mean(),
+            "n": len(own),
+        }
 
     found = _each(_at_both(rows), compared)
     filed, shuffled = (
-        _each(_rows(rows, **how), lambda own: {
-            "less": _less(own), "crowd": own["crowd_error_100"].mean()})
+        _each(
+            _rows(rows, **how),
+            lambda own: {"less": _less(own), "crowd": own["crowd_error_100"].mean()},
+        )
         for how in ({"order": "file"}, {"coins": True})
-    )  # fmt: skip
+    )
     fine = by_result(found["fine"].tolist())
     return {
-        "found": ". ".join(joined(
-            "{name} {ours:±3} for {crowd:±3}, difference {less:+±4}, {when}; lower in {lower:1 %}, "
-            "higher in {higher:1 %} of {n} trials", found.iloc[[at]]) for at in range(len(found))),
-        "tests": TESTS[0], "filed": joined("{name} {less:+±4}", filed),
+        "found": ". ".join(
+            joined(
+                "{name} {ours:±3} for {crowd:±3}, difference {less:+±4}, {when}; lower in "
+                "{lower:1 %}, higher in {higher:1 %} of {n} trials",
+                found.iloc[[at]],
+            )
+            for at in range(len(found))
+        ),
+        "tests": TESTS[0],
+        "filed": joined("{name} {less:+±4}", filed),
         "shuffled": joined("{name} {less:+±4} from {crowd:.3f}", shuffled),
-        **fine, "refuted": fine["refuted"] and found["worse"].any(),
+        **fine,
+        "refuted": fine["refuted"] and found["worse"].any(),
         "inconclusive": fine["refuted"],
-    }  # fmt: skip
+    }
 
 
 def best_set(rows: Rows) -> Numbers:
     """Whether the last set is the best by gold, and what it loses."""
-    found = _each(_at_both(rows), lambda own: {
-        "share": share_of(own, "found"), "loss": mean_of(own, "set_loss"),
-        "off": mean_of(own, "off"),
-    })  # fmt: skip
+    found = _each(
+        _at_both(rows),
+        lambda own: {
+            "share": share_of(own, "found"),
+            "loss": mean_of(own, "set_loss"),
+            "off": mean_of(own, "off"),
+        },
+    )
     shuffled = _each(_rows(rows, coins=True), lambda own: {"share": share_of(own, "found")})
-    text = joined("{name} {share:1 %}, its majority loses {loss:±3} on all tasks, |p̂ − p| is "
-                  "{off:±3}", found)  # fmt: skip
+    text = joined(
+        "{name} {share:1 %}, its majority loses {loss:±3} on all tasks, |p̂ − p| is {off:±3}", found
+    )
     return {
-        "found": text.replace("; ", ". "), "tests": TESTS[0],
+        "found": text.replace("; ", ". "),
+        "tests": TESTS[0],
         "shuffled": joined("{name} {share:1 %}", shuffled),
         **_rests_on_assumptions((found["share"] > USUAL).tolist(), rows),
-    }  # fmt: skip
+    }
 
 
 def cost(rows: Rows) -> Numbers:
     """Labels bought as a share of the full crowd's."""
-    found = _each(_at_both(rows), lambda own: {
-        "labels": mean_of(own, "labels"), "explored": own["explored"].mean(),
-        "size": own["size"].mean(), "workers": own["workers"].mean(),
-    })  # fmt: skip
-    text = joined("{name} {labels:±3}, {explored:1 %} of the tasks explore, {size:.1f} of "
-                  "{workers:.0f} are asked in the end", found)  # fmt: skip
+    found = _each(
+        _at_both(rows),
+        lambda own: {
+            "labels": mean_of(own, "labels"),
+            "explored": own["explored"].mean(),
+            "size": own["size"].mean(),
+            "workers": own["workers"].mean(),
+        },
+    )
+    text = joined(
+        "{name} {labels:±3}, {explored:1 %} of the tasks explore, {size:.1f} of "
+        "{workers:.0f} are asked in the end",
+        found,
+    )
     cheap = [mean + BEYOND * se <= CHEAP for mean, se in found["labels"]]
     return {"found": text.replace("; ", ". "), "cheap": CHEAP, **by_result(cheap)}
 
@@ -226,9 +283,11 @@ def weighted(rows: Rows) -> Numbers:
     less = _each(found, lambda both: {"less": mean_se(both["error_100"])})
     fine = by_result([mean < -BEYOND * se for mean, se in less["less"]])
     return {
-        "found": joined("{name} {less:+±4}", less), **fine,
-        "refuted": False, "does_not_transfer": fine["refuted"],
-    }  # fmt: skip
+        "found": joined("{name} {less:+±4}", less),
+        **fine,
+        "refuted": False,
+        "does_not_transfer": fine["refuted"],
+    }
 
 
 LOST = (

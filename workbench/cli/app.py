@@ -19,6 +19,7 @@ import click
 
 import workbench
 from workbench.base.errors import InputError
+from workbench.cli.options import plugin_option
 from workbench.cli.streams import ctrl_c, open_streams, printing, say, silence
 
 COMMANDS = {
@@ -162,6 +163,7 @@ def _told(error: Exception) -> tuple[int, str] | None:
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Each command explains itself: workbench solve --help",
 )
+@plugin_option
 @click.version_option(workbench.__version__, message="workbench %(version)s")
 @click.pass_context
 def main(ctx: click.Context) -> None:

@@ -68,10 +68,10 @@ def command() -> None:
 @options.command("workbench study list", group=command, name="list", draws=False, plugins=True)
 def list_(as_json: bool) -> None:
     """List the studies of the catalog."""
-    from workbench.studies.catalog import MODULES
+    from workbench.studies.catalog import STUDIES
     from workbench.studies.overview import catalogued
 
-    rows = catalogued(MODULES)
+    rows = catalogued(STUDIES)
     cells = [
         (row["name"], " / ".join(f"{n:,}" for n in row["trials"].values()), row["title"])
         for row in rows

@@ -13,6 +13,7 @@ crowd.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -80,11 +81,8 @@ class Structure:
         size = f"mean skill is {self.distance:.3f} from ½ ({self.low:.3f} to {self.high:.3f})"
         if self.groups > 1:
             size += f" if each of {self.groups} groups that share no task is mostly right"
-        apart = (
-            f"; {self.camps[1]} of {sum(self.camps)} lean against the others"
-            if self.camps[1]
-            else ""
-        )
+        lean = f"; {self.camps[1]} of {sum(self.camps)} lean against the others"
+        apart = lean if self.camps[1] else ""
         if self.sign < 0:
             return (
                 f"The known truths contradict the majority: {size}, on the wrong side{apart}. "
@@ -124,11 +122,17 @@ def structure(labels: ArrayLike, truth: ArrayLike | None = None, *, seed: Seed) 
     if given.ndim != 2 or not np.isin(given, (-1, 0, 1)).all():
         raise InputError("labels are not a matrix of −1, 0 and 1, tasks × workers: give one")
     side = np.where(given < 0, 0, 2 * given.astype(np.int64) - 1)
-    votes = _stored(side)
+    votes: Any = side.astype(np.float32)
+    if np.count_nonzero(side) <= SPARSE * side.size:
+        from scipy.sparse import csr_matrix
+
+        votes = csr_matrix(votes)
     pairs = _pairs(votes)
     enough = np.count_nonzero((side != 0).sum(axis=1) > 1) >= LEAST
     groups = _groups(pairs.shared > 0) if enough else []
-    lean = _turned(_fit(pairs, _start(pairs, groups)), groups)
+    lean = _fit(pairs, _start(pairs, groups))
+    for group in groups:
+        lean[group] *= -1 if lean[group].sum() < 0 else 1
     distance = _mean(lean) / 2
     rng = stream(seed, "agreement")
     drawn: list[float] = []
@@ -155,35 +159,22 @@ class _Pairs(NamedTuple):
     agreed: FloatArray
 
 
-def _stored(side: IntArray) -> Any:
-    """Keep votes in the form in which pairs are counted fast: a sparse table has few."""
-    votes = side.astype(np.float32)
-    if np.count_nonzero(side) > SPARSE * side.size:
-        return votes
-    from scipy.sparse import csr_matrix
-
-    return csr_matrix(votes)
-
-
 def _pairs(votes: Any, times: IntArray | None = None) -> _Pairs:
-    """Count pairs, each task once or a number of times.
+    """Count pairs, each task once or a number of times; votes dense or sparse, shape (n, M).
 
     Whole numbers below 2²⁴ are exact.
     """
+    sparse, turned = hasattr(votes, "tocsr"), votes.T
     if times is not None:
         kept = np.flatnonzero(times)
-        times, votes = times[kept], votes[kept]
-    turned = votes.T
-    if times is not None:
-        weight = times.astype(np.float32)
-        turned = turned.multiply(weight).tocsr() if hasattr(votes, "tocsr") else turned * weight
-    shared, agreed = abs(turned) @ abs(votes), turned @ votes
-    if hasattr(votes, "tocsr"):
-        shared, agreed = shared.toarray(), agreed.toarray()
-    shared, agreed = shared.astype(np.float64), agreed.astype(np.float64)
-    np.fill_diagonal(shared, 0.0)
-    np.fill_diagonal(agreed, 0.0)
-    return _Pairs(shared, agreed)
+        votes, weight = votes[kept], times[kept].astype(np.float32)
+        turned = votes.T.multiply(weight).tocsr() if sparse else votes.T * weight
+    counts = []
+    for product in (abs(turned) @ abs(votes), turned @ votes):
+        count = (product.toarray() if sparse else product).astype(np.float64)
+        np.fill_diagonal(count, 0.0)
+        counts.append(count)
+    return _Pairs(*counts)
 
 
 def _groups(linked: BoolArray) -> list[IntArray]:
@@ -213,10 +204,11 @@ def _groups(linked: BoolArray) -> list[IntArray]:
 def _start(pairs: _Pairs, groups: list[IntArray]) -> FloatArray:
     """The main direction of each group's mean agreements; NaN outside of groups."""
     start: FloatArray = np.full(len(pairs.shared), np.nan)
+    mean = np.divide(
+        pairs.agreed, pairs.shared, out=np.zeros_like(pairs.agreed), where=pairs.shared > 0
+    )
     for group in groups:
-        shared, agreed = (matrix[np.ix_(group, group)] for matrix in pairs)
-        mean = np.divide(agreed, shared, out=np.zeros_like(agreed), where=shared > 0)
-        values, vectors = np.linalg.eigh(mean)
+        values, vectors = np.linalg.eigh(mean[np.ix_(group, group)])
         start[group] = vectors[:, -1] * np.sqrt(max(float(values[-1]), 0.0))
     return start
 
@@ -236,18 +228,9 @@ def _fit(pairs: _Pairs, start: FloatArray) -> FloatArray:
     return np.where(known, lean, np.nan)
 
 
-def _turned(lean: FloatArray, groups: list[IntArray]) -> FloatArray:
-    """Turn each group to a sum of 0 or more."""
-    turned = lean.copy()
-    for group in groups:
-        if lean[group].sum() < 0:
-            turned[group] = -lean[group]
-    return turned
-
-
 def _mean(lean: FloatArray) -> float:
     known = lean[np.isfinite(lean)]
-    return float(known.mean()) if len(known) else float("nan")
+    return float(known.mean()) if len(known) else math.nan
 
 
 def _sign(side: IntArray, lean: FloatArray, truth: IntArray) -> int:

@@ -9,7 +9,8 @@ Source: Liu, Liu (2015), Section 5: contexts are uniform, skills Lipschitz.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,18 +19,6 @@ from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-
-
-class Skills(Protocol):
-    """Skills by context."""
-
-    def draw(self, uniform: FloatArray) -> list[Any]:
-        """Contexts of tasks from uniform numbers, shape (n,)."""
-        ...
-
-    def at(self, contexts: Sequence[Any]) -> FloatArray:
-        """p in each of n contexts, shape (n, M)."""
-        ...
 
 
 class SkillTable:
@@ -67,45 +56,22 @@ class SkillTable:
         return skill
 
 
+@dataclass(frozen=True, eq=False)
 class SmoothSkills:
     """Skills that change smoothly with w ∈ [0, 1]: p_i(w) = c_i + a_i cos 2π(f w + φ_i).
 
-    Parameters
+    Attributes
     ----------
     centre, swing, phase
         c, a ≥ 0 and φ, shape (M,).
     waves
         f ≥ 0, how often the skills go up and down.
-
-    Raises
-    ------
-    InputError
-        Shapes that differ, or skills that leave [0, 1].
     """
 
-    def __init__(
-        self, centre: ArrayLike, swing: ArrayLike, phase: ArrayLike, waves: float = 1.0
-    ) -> None:
-        self.centre, self.swing, self.phase = (
-            checks.floats(name, value)
-            for name, value in (("centre", centre), ("swing", swing), ("phase", phase))
-        )
-        shape = self.centre.shape
-        if (
-            len(shape) != 1
-            or not len(self.centre)
-            or {self.swing.shape, self.phase.shape} != {shape}
-        ):
-            raise InputError("centre, swing and phase: give each one number a worker")
-        inside = (self.swing >= 0) & (self.centre >= self.swing) & (self.centre + self.swing <= 1)
-        if not (inside & np.isfinite(self.phase)).all():
-            raise InputError("centre ± swing leaves [0, 1]: give skills that are probabilities")
-        self.waves = checks.number("waves", waves, 0.0, 1e9)
-
-    @property
-    def lipschitz(self) -> float:
-        """Largest slope: |p_i(w) − p_i(w′)| is at most this times |w − w′|."""
-        return float(2.0 * np.pi * self.waves * self.swing.max())
+    centre: FloatArray
+    swing: FloatArray
+    phase: FloatArray
+    waves: float = 1.0
 
     def draw(self, uniform: FloatArray) -> list[Any]:
         """Contexts of tasks: the numbers themselves."""
@@ -156,3 +122,7 @@ def smooth_skills(
     rng = stream(seed, "smooth skills")
     centre = low + swing + (high - low - 2.0 * swing) * rng.random(M)
     return SmoothSkills(centre, np.full(M, swing), rng.random(M), waves)
+
+
+Skills: TypeAlias = SkillTable | SmoothSkills
+"""Skills by context."""

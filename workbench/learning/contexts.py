@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.base.state import Id, Saveable, State, check, identifier
 from workbench.learning.draws import seed_sequence
+from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl, LsOlState
 from workbench.learning.online import Ask, Task, TaskLabel
@@ -32,31 +33,6 @@ from workbench.learning.schedule import Schedule
 from workbench.learning.sets import Vote
 
 WORD = zlib.crc32(b"learning contexts")
-
-
-class ContextLearner(Protocol):
-    """Who chooses whom to ask by the context of the arriving task."""
-
-    @property
-    def vote(self) -> Vote:
-        """How the labels of an exploiting step become one."""
-        ...
-
-    def ask(self, task: Task, context: Any) -> Ask:
-        """Decide whom to ask what."""
-        ...
-
-    def tell(self, labels: Mapping[int, int] | ArrayLike) -> TaskLabel:
-        """Take the labels; label the arriving task."""
-        ...
-
-    def estimates_at(self, context: Any) -> FloatArray:
-        """p̂ in a context, shape (M,)."""
-        ...
-
-    def best_at(self, context: Any) -> IntArray:
-        """The best set in a context by these, best worker first."""
-        ...
 
 
 class ContextualState(State, frozen=True):
@@ -312,3 +288,7 @@ class IgnoringContext:
     def best_at(self, context: object) -> IntArray:  # noqa: ARG002
         """The best set by these, in any context."""
         return self.learner.best
+
+
+ContextLearner: TypeAlias = ContextualLsOl | RefiningLsOl | IgnoringContext
+"""Who chooses whom to ask by the context of the arriving task."""

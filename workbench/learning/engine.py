@@ -23,7 +23,6 @@ from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import Seed
 from workbench.learning.draws import Draws
 from workbench.learning.exploration import Exploration, Learnt, Rules, explore, learn
 from workbench.learning.schedule import KINDS, Phase, Schedule, checkpoints_of
@@ -138,18 +137,16 @@ class Runs:
 
 
 def simulate(
-    skill: ArrayLike | Draws,
+    draws: Draws,
     schedule: Schedule,
     horizon: int,
     *,
-    runs: int | None = None,
     weighted: bool = False,
     tolerance: float = 0.0,
     truncate: float = 1e-3,
     delay: int = 0,
     vetting: Vetting | None = None,
     costs: ArrayLike | None = None,
-    seed: Seed | None = None,
     checkpoints: ArrayLike | None = None,
     trace: bool = False,
 ) -> Runs:
@@ -157,21 +154,16 @@ def simulate(
 
     Parameters
     ----------
-    skill
-        p, shape (M,), or (R, M) for a crowd a run; or the `Draws` themselves, which learners
-        can be compared on (then `runs` and `seed` are theirs).
+    draws
+        Skills, labels and coins of R runs, on which other learners can be compared.
     schedule
         D1 and D2.
     horizon
         T, the number of tasks.
-    runs
-        R.
     weighted, tolerance, truncate, delay, vetting
         As for `LsOl`.
     costs
         c, shape (M,), the price of a label; 1 by default.
-    seed
-        Of everything.
     checkpoints
         Numbers of tasks, from 1 to T; by default 200, evenly spread, and T.
     trace
@@ -189,7 +181,6 @@ def simulate(
         A parameter out of range or of the wrong shape; more than 26 workers with weights.
     """
     T = checks.count("horizon", horizon, 1)
-    draws = _draws(skill, runs, seed)
     vote = Vote(weighted, tolerance, truncate)
     price = prices(costs, draws.workers)
     tasks = checkpoints_of(checkpoints, T)
@@ -393,16 +384,6 @@ def _trace(
     return Trace(kind, tester, asked, label.astype(np.int64), truth.astype(np.int64), p_hat)
 
 
-def _draws(skill: ArrayLike | Draws, runs: int | None, seed: Seed | None) -> Draws:
-    if isinstance(skill, Draws):
-        if runs not in {None, skill.runs} or seed is not None:
-            raise InputError("the draws have runs and a seed already: leave both out")
-        return skill
-    if seed is None:
-        raise InputError("seed is missing: give one, or the draws themselves")
-    return Draws(skill, runs, seed=seed)
-
-
 def _parts(draws: Draws, phases: list[Phase]) -> Iterator[IntArray]:
     """Runs to take together."""
     labels = sum(phase.steps for phase in phases) * draws.workers
@@ -418,7 +399,7 @@ def _joined(parts: list[Runs]) -> Runs:
     values: dict[str, Any] = {}
     for one in fields(Runs):
         each = [getattr(part, one.name) for part in parts]
-        if one.name == "tasks" or each[0] is None:
+        if one.name == "tasks":
             values[one.name] = each[0]
         elif isinstance(each[0], tuple):
             values[one.name] = sum(each, ())

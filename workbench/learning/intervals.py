@@ -213,16 +213,9 @@ class RefiningLsOl(TesterLearner[RefiningState]):
     @classmethod
     def restore(cls, saved: RefiningState) -> RefiningLsOl:
         """Take up a `state`; what follows is the same, to the last bit, as without the break."""
-        learner = cls(
-            saved.size,
-            saved.schedule,
-            saved.partition,
-            weighted=saved.vote.weighted,
-            tolerance=saved.vote.tolerance,
-            truncate=saved.vote.truncate,
-            seed=saved.random.generator(),
-        )
-        learner._order = np.array(saved.order)
+        learner = cls._begun(saved, saved.size)
+        learner.partition = saved.partition
         # Intervals are cut when a task arrives: as they were for the last one.
-        learner._take_up(saved, learner.partition.cells(max(len(saved.tasks) - 1, 0)))
+        cells = learner.partition.cells(max(len(saved.tasks) - 1, 0))
+        learner._take_up(saved, saved.order, cells)
         return learner

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Required, TypeAlias, TypedDict, Unpack
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,14 +47,7 @@ TESTS = 50
 """Tasks to all, where a learner of `LEARNERS` begins with such."""
 
 
-class Common(TypedDict, total=False):
-    """Parameters of every comparator: see `Comparator`."""
-
-    weighted: bool
-    truncate: float
-    seed: Required[Seed]
-
-
+@dataclass(eq=False, repr=False)
 class Comparator(OnlineLearner):
     """What all comparators share: they count who agrees with the majority; `_choose` is theirs.
 
@@ -69,14 +63,18 @@ class Comparator(OnlineLearner):
         Of ties.
     """
 
-    learns_from_all = True
+    learns_from_all: ClassVar[bool] = True
     """Whether exploiting steps teach as well."""
 
-    def __init__(
-        self, workers: int, *, weighted: bool = False, truncate: float = 1e-3, seed: Seed
-    ) -> None:
-        workers = checks.count("workers", workers, 1)
-        super().__init__(workers, Vote(weighted, truncate=truncate), seed)
+    workers: int
+    _: KW_ONLY
+    weighted: bool = False
+    truncate: float = 1e-3
+    seed: Seed
+
+    def __post_init__(self) -> None:
+        workers = checks.count("workers", self.workers, 1)
+        super().__init__(workers, Vote(self.weighted, truncate=self.truncate), self.seed)
         self._all = np.arange(workers)
         self._best: IntArray | None = None
         self._agreed, self._judged = np.zeros((2, workers), dtype=np.int64)
@@ -139,6 +137,7 @@ class Comparator(OnlineLearner):
         self._best = None
 
 
+@dataclass(eq=False, repr=False)
 class ExploreThenCommit(Comparator):
     """The first N tasks go to all; then the set that is best by agreement, for good.
 
@@ -159,19 +158,17 @@ class ExploreThenCommit(Comparator):
 
     learns_from_all = False
 
-    def __init__(
-        self,
-        workers: int,
-        tests: int,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(workers, **common)
-        self.tests = checks.count("tests", tests, 1)
+    tests: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.tests = checks.count("tests", self.tests, 1)
 
     def _choose(self) -> tuple[IntArray, Kind]:
         return self._all_or_best(self.step < self.tests)
 
 
+@dataclass(eq=False, repr=False)
 class EpsilonGreedy(Comparator):
     """With probability ε_t = min(1, ε/t^d) a task goes to all, otherwise to the best set so far.
 
@@ -193,23 +190,20 @@ class EpsilonGreedy(Comparator):
 
     learns_from_all = False
 
-    def __init__(
-        self,
-        workers: int,
-        epsilon: float,
-        *,
-        decay: float = 0.0,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(workers, **common)
-        self.epsilon = checks.number("epsilon", epsilon, 0.0, 1e300)
-        self.decay = checks.number("decay", decay, 0.0, 1e300)
+    epsilon: float
+    decay: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.epsilon = checks.number("epsilon", self.epsilon, 0.0, 1e300)
+        self.decay = checks.number("decay", self.decay, 0.0, 1e300)
 
     def _choose(self) -> tuple[IntArray, Kind]:
         explores = self._rng.random() < self.epsilon / max(self.step, 1) ** self.decay
         return self._all_or_best(bool(explores) or not self.step)
 
 
+@dataclass(eq=False, repr=False)
 class Optimistic(Comparator):
     """Ask the odd set that is best when every worker is as good as she may be (UCB).
 
@@ -231,15 +225,11 @@ class Optimistic(Comparator):
         As for `Comparator`.
     """
 
-    def __init__(
-        self,
-        workers: int,
-        *,
-        width: float = 0.5,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(workers, **common)
-        self.width = checks.number("width", width, 0.0, 1e300)
+    width: float = field(default=0.5, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.width = checks.number("width", self.width, 0.0, 1e300)
 
     @property
     def bounds(self) -> FloatArray:
@@ -252,6 +242,7 @@ class Optimistic(Comparator):
         return self._best_by(self.bounds, LEAST), "exploit"
 
 
+@dataclass(eq=False, repr=False)
 class Thompson(Comparator):
     """Ask the odd set that is best for skills drawn from what is believed of them.
 
@@ -270,17 +261,12 @@ class Thompson(Comparator):
         As for `Comparator`.
     """
 
-    def __init__(
-        self,
-        workers: int,
-        *,
-        prior: tuple[float, float] = (1.0, 1.0),
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(workers, **common)
-        if not (len(prior) == 2 and min(prior) > 0 and max(prior) < math.inf):
-            raise InputError(f"prior is {prior}: give two numbers above 0")
-        self.prior = prior
+    prior: tuple[float, float] = field(default=(1.0, 1.0), kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (len(self.prior) == 2 and min(self.prior) > 0 and max(self.prior) < math.inf):
+            raise InputError(f"prior is {self.prior}: give two numbers above 0")
 
     def _choose(self) -> tuple[IntArray, Kind]:
         a, b = self.prior
@@ -288,6 +274,7 @@ class Thompson(Comparator):
         return self._best_by(drawn, LEAST), "exploit"
 
 
+@dataclass(eq=False, repr=False)
 class Refitted(ExploreThenCommit):
     """The first N tasks go to all; then the set that is best by Dawid and Skene's one-coin model.
 
@@ -313,20 +300,14 @@ class Refitted(ExploreThenCommit):
         As for `Comparator`.
     """
 
-    def __init__(
-        self,
-        workers: int,
-        tests: int,
-        *,
-        refit: str = "doubling",
-        smoothing: float = 1.0,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(workers, tests, **common)
-        if refit not in {"doubling", "every"}:
-            raise InputError(f"refit is {refit!r}: give 'doubling' or 'every'")
-        self.refit = refit
-        self.smoothing = checks.number("smoothing", smoothing, 0.0, 1e9)
+    refit: str = field(default="doubling", kw_only=True)
+    smoothing: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.refit not in {"doubling", "every"}:
+            raise InputError(f"refit is {self.refit!r}: give 'doubling' or 'every'")
+        self.smoothing = checks.number("smoothing", self.smoothing, 0.0, 1e9)
         self._next = self.tests
         self._given: list[IntArray] = []
         self._skill = np.full(len(self.names), 0.5)

@@ -345,20 +345,12 @@ class LsOl(TesterLearner[LsOlState]):
     @classmethod
     def restore(cls, saved: LsOlState) -> LsOl:
         """Take up a `state`; what follows is the same, to the last bit, as without the break."""
-        learner = cls(
-            [one.name for one in saved.workers],
-            saved.schedule,
-            weighted=saved.vote.weighted,
-            tolerance=saved.vote.tolerance,
-            truncate=saved.vote.truncate,
-            delay=saved.delay,
-            vetting=saved.vetting,
-            seed=saved.random.generator(),
-        )
+        names = [one.name for one in saved.workers]
+        learner = cls._begun(saved, names, saved.delay)
+        learner.vetting = saved.vetting
         learner.removed = list(saved.removed)
-        learner._order = np.array([one.order for one in saved.workers])
         learner._present = np.array([one.present for one in saved.workers])
         learner._differed = np.array([one.differed for one in saved.workers])
         learner._rounds_of = np.array([one.rounds for one in saved.workers])
-        learner._take_up(saved)
+        learner._take_up(saved, [one.order for one in saved.workers])
         return learner

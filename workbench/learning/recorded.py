@@ -97,14 +97,11 @@ def recorded(
         table = table.sort_values("time", kind="stable")
     if duplicates != "error":
         table = table.drop_duplicates(["task", "worker"], keep=duplicates)
-    known = None if gold is None else read_gold(gold)
-    found = set(table["label"]) if known is None else {*table["label"], *known}
-    who = "labels name" if known is None else "labels and gold name"
-    classes = frames.two_classes(found, who).to_numpy(object)
-    tasks = pd.Index(table["task"].unique())
-    if known is not None:
-        tasks = tasks.append(known.index.difference(tasks, sort=False))
-    workers = pd.Index(table["worker"].unique())
+    known = pd.Series(dtype=object) if gold is None else read_gold(gold)
+    who = "labels name" if gold is None else "labels and gold name"
+    classes = frames.two_classes({*table["label"], *known}, who).to_numpy(object)
+    tasks, workers = pd.Index(table["task"].unique()), pd.Index(table["worker"].unique())
+    tasks = tasks.append(known.index.difference(tasks, sort=False))
     at = tasks.get_indexer(table["task"]), workers.get_indexer(table["worker"])
     matrix = np.full((len(tasks), len(workers)), -1, dtype=np.int64)
     matrix[at] = np.searchsorted(classes, table["label"].to_numpy(dtype=object))
@@ -113,17 +110,16 @@ def recorded(
         time = np.full(matrix.shape, np.nan)
         time[at] = table["time"]
     truth = np.full(len(tasks), -1, dtype=np.int64)
-    if known is not None:
-        place = tasks.get_indexer(known.index)
-        truth[place] = np.searchsorted(classes, known.to_numpy(dtype=object))
-    return Recorded(matrix, truth, _names(tasks), _names(workers), classes, time)
+    place = tasks.get_indexer(known.index)
+    truth[place] = np.searchsorted(classes, known.to_numpy(dtype=object))
+    names = tasks.to_numpy(dtype=object), workers.to_numpy(dtype=object)
+    return Recorded(matrix, truth, *names, classes, time)
 
 
 def _times(given: pd.Series[Any]) -> FloatArray:
     """Times as numbers; dates as seconds since 1970."""
-    time: FloatArray
     if pd.api.types.is_numeric_dtype(given):
-        time = np.asarray(given, dtype=np.float64)
+        time: FloatArray = np.asarray(given, dtype=np.float64)
     else:
         dates = pd.to_datetime(given, format="ISO8601", utc=True, errors="coerce")
         wrong = given[dates.isna()]
@@ -135,11 +131,6 @@ def _times(given: pd.Series[Any]) -> FloatArray:
     if not np.isfinite(time).all():
         raise InputError("labels have a time that is missing or infinite: give each row one")
     return time
-
-
-def _names(index: pd.Index[Any]) -> Names:
-    names: Names = index.to_numpy(dtype=object)
-    return names
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +239,8 @@ def replay(
     n = len(data.tasks) if horizon is None else checks.count("horizon", horizon, 1)
     if n > len(data.tasks):
         raise InputError(f"horizon is {n}: there are {len(data.tasks)} tasks, give 1 to that many")
-    pool = _pool(pool)
+    if pool not in ("recorded", "all"):
+        raise InputError(f"pool is {pool!r}: give 'recorded' or 'all'")
     late = _Late(data, n, patience)
     learner = LsOl(
         [str(name) for name in data.workers],
@@ -259,7 +251,9 @@ def replay(
         vetting=vetting,
         seed=seed,
     )
-    last = _last_steps(data.labels)
+    there = data.labels >= 0
+    # The last task that each worker labelled.
+    last: IntArray = len(there) - 1 - there[::-1].argmax(axis=0)
     place = {task: at for at, task in enumerate(data.tasks.tolist())}
     rows = []
     for at, task in enumerate(data.tasks[:n].tolist()):
@@ -267,41 +261,24 @@ def replay(
             for gone in np.flatnonzero((last == at - 1) & learner.present):
                 learner.leave(int(gone))
         late.tell(learner, at)
-        ask = _ask(learner, task, data.labels[at] >= 0, pool)
-        given = {
-            int(i): int(data.labels[place[ask.task], i])
-            for i in ask.workers
-            if data.labels[place[ask.task], i] >= 0
-        }
-        given = late.hold(ask, place[ask.task], at, given)
+        able = np.flatnonzero(there[at]) if pool == "recorded" else None
+        ask = learner.ask(task, available=able)
+        k = place[ask.task]
+        given = {i: int(data.labels[k, i]) for i in ask.workers.tolist() if there[k, i]}
+        given = late.hold(ask, k, at, given)
         answer = learner.tell(given)
         rows.append((task, answer.kind, answer.label, answer.confidence, len(ask.workers),
-                     len(given), int((data.labels[at] >= 0).sum())))  # fmt: skip
+                     len(given), int(there[at].sum())))  # fmt: skip
     late.tell(learner, None)
     names = ["task", "kind", "label", "confidence", "asked", "received", "on_record"]
     steps = pd.DataFrame(rows, columns=names)
-    seen, truth = data.labels[:n], data.truth[:n]
-    workers = _workers(learner, data, n)
-    _score(steps, seen, truth, workers["skill"].to_numpy(dtype=float), pool)
+    truth = data.truth[:n]
+    workers = _workers(learner, data, n, last)
+    _score(steps, data.labels[:n], truth, workers["skill"].to_numpy(dtype=float), pool)
     steps["label"] = data.classes[steps["label"].to_numpy()]
-    return Replayed(
-        steps,
-        workers,
-        {**learner.counts, "left": int(workers["left_after"].notna().sum())},
-        structure(seen, truth, seed=seed),
-        pool,
-        learner,
-    )
-
-
-def _pool(given: Pool) -> Pool:
-    if given not in ("recorded", "all"):
-        raise InputError(f"pool is {given!r}: give 'recorded' or 'all'")
-    return given
-
-
-def _ask(learner: LsOl, task: str, there: BoolArray, pool: Pool) -> Ask:
-    return learner.ask(task, available=np.flatnonzero(there) if pool == "recorded" else None)
+    counts = {**learner.counts, "left": int(workers["left_after"].notna().sum())}
+    crowd = structure(data.labels[:n], truth, seed=seed)
+    return Replayed(steps, workers, counts, crowd, pool, learner)
 
 
 class _Late:
@@ -316,7 +293,9 @@ class _Late:
             raise InputError("patience needs the times of labels: give a table with a column time")
         self._patience = checks.number("patience", patience, 0.0, np.inf)
         self._time = data.time
-        self._arrival = _arrivals(data.time[:n])
+        # Tasks arrive with their first label, and none before the one ahead of it.
+        first = np.fmin.reduce(data.time[:n], axis=1)
+        self._arrival = np.fmax.accumulate(np.where(np.isnan(first), -np.inf, first))
 
     def hold(self, ask: Ask, task: int, step: int, given: dict[int, int]) -> dict[int, int]:
         """Return the labels that are in time, and hold the others back.
@@ -342,20 +321,6 @@ class _Late:
             learner.late(task, {worker: label})
 
 
-def _arrivals(time: FloatArray) -> FloatArray:
-    """When tasks arrive: with their first label, and none before the one ahead of it."""
-    first = np.fmin.reduce(time, axis=1)
-    arrivals: FloatArray = np.fmax.accumulate(np.where(np.isnan(first), -np.inf, first))
-    return arrivals
-
-
-def _last_steps(labels: IntArray) -> IntArray:
-    """The last task that each worker labelled, shape (M,)."""
-    given = labels >= 0
-    last: IntArray = len(labels) - 1 - given[::-1].argmax(axis=0)
-    return last
-
-
 def _ahead(labels: IntArray) -> IntArray:
     """Which class has more labels, as −1, 0 (a tie or none) or 1, shape (n,)."""
     ahead: IntArray = np.sign(np.where(labels < 0, 0, 2 * labels - 1).sum(axis=1))
@@ -365,65 +330,43 @@ def _ahead(labels: IntArray) -> IntArray:
 def _score(
     steps: pd.DataFrame, labels: IntArray, truth: IntArray, skill: FloatArray, pool: Pool
 ) -> None:
-    """Add what is right, by gold and by the crowd's majority."""
-    known = truth >= 0
+    """Add what is right, by gold and by the crowd's majority, and the running means."""
+    known, aim = truth >= 0, 2 * truth - 1
     said = steps["label"].to_numpy()
     crowd = _ahead(labels)
     best = _ahead(np.where(_best_by_skill(labels, skill, pool), labels, -1))
-    aim = 2 * truth - 1
-    scores = {
-        "right": np.where(known, said == truth, np.nan),
-        "crowd_right": np.where(known, 0.5 + 0.5 * crowd * aim, np.nan),
-        "best_right": np.where(known, 0.5 + 0.5 * best * aim, np.nan),
-        "as_crowd": 0.5 + 0.5 * crowd * (2 * said - 1),
-    }
-    means = ("accuracy", "crowd_accuracy", "best_accuracy", "agreement")
-    for name, score in scores.items():
-        steps[name] = score
-    for mean, score in zip(means, scores.values(), strict=True):
-        steps[mean] = _running(score)
+    steps["right"] = np.where(known, said == truth, np.nan)
+    steps["crowd_right"] = np.where(known, 0.5 + 0.5 * crowd * aim, np.nan)
+    steps["best_right"] = np.where(known, 0.5 + 0.5 * best * aim, np.nan)
+    steps["as_crowd"] = 0.5 + 0.5 * crowd * (2 * said - 1)
+    means = {"accuracy": "right", "crowd_accuracy": "crowd_right", "best_accuracy": "best_right",
+             "agreement": "as_crowd"}  # fmt: skip
+    for mean, score in means.items():
+        right = steps[score].to_numpy()
+        scored = np.isfinite(right)
+        steps[mean] = _share(np.where(scored, right, 0.0).cumsum(), scored.cumsum())
 
 
 def _best_by_skill(labels: IntArray, skill: FloatArray, pool: Pool) -> BoolArray:
     """Whom to ask by skill, shape (n, M): of each task's workers, or of all."""
     chosen = np.zeros(labels.shape, dtype=bool)
-    measured = np.isfinite(skill)
-    if pool == "all":
-        if measured.any():
-            able = np.flatnonzero(measured)
-            chosen[:, able[best_set(skill[able]).workers]] = True
-        return chosen
-    sets: dict[bytes, IntArray] = {}
-    for row, there in enumerate((labels >= 0) & measured):
-        if not there.any():
-            continue
-        key = there.tobytes()
-        if key not in sets:
-            able = np.flatnonzero(there)
-            sets[key] = able[best_set(skill[able]).workers]
-        chosen[row, sets[key]] = True
+    there = np.isfinite(skill) & ((labels >= 0) | (pool == "all"))
+    rows, which = np.unique(there, axis=0, return_inverse=True)
+    for k, row in enumerate(rows):
+        able = np.flatnonzero(row)
+        if len(able):
+            chosen[np.ix_(which == k, able[best_set(skill[able]).workers])] = True
     return chosen
 
 
-def _running(right: FloatArray) -> FloatArray:
-    known = np.isfinite(right)
-    count = np.cumsum(known)
-    total = np.cumsum(np.where(known, right, 0.0))
-    mean: FloatArray = np.full(len(right), np.nan)
-    np.divide(total, count, out=mean, where=count > 0)
-    return mean
-
-
-def _workers(learner: LsOl, data: Recorded, n: int) -> pd.DataFrame:
+def _workers(learner: LsOl, data: Recorded, n: int, last: IntArray) -> pd.DataFrame:
     said, truth, M = data.labels[:n], data.truth[:n, None], len(data.workers)
     given = said >= 0
     crowd = _ahead(said)[:, None]
     gone = {one.worker: one.step for one in learner.removed}
-    last = _last_steps(data.labels)
-    testers = set(learner.testers()["task"])
-    judging = np.array([task in testers for task in data.tasks[:n].tolist()], dtype=bool)
-    best = set(learner.best.tolist())
+    judging = np.isin(data.tasks[:n].astype(str), learner.testers()["task"].to_numpy(str))
     table = learner.disagreement
+    truths, majorities = given & (truth >= 0), given & (crowd != 0)
     return pd.DataFrame(
         {
             "worker": data.workers,
@@ -431,21 +374,22 @@ def _workers(learner: LsOl, data: Recorded, n: int) -> pd.DataFrame:
             "testers": given[judging].sum(axis=0),
             "differed": table["differed"].to_numpy(),
             "rounds": table["rounds"].to_numpy(),
-            "in_best_set": [i in best for i in range(M)],
+            "in_best_set": np.isin(np.arange(M), learner.best),
             "removed_at": pd.array([gone.get(i) for i in range(M)], dtype="Int64"),
             "left_after": pd.array([i if i < n - 1 else None for i in last], dtype="Int64"),
             "labelled": given.sum(axis=0),
-            "skill": _share(said == truth, given & (truth >= 0)),
-            "consensus": _share(2 * said - 1 == crowd, given & (crowd != 0)),
+            "skill": _share(((said == truth) & truths).sum(axis=0), truths.sum(axis=0)),
+            "consensus": _share(
+                ((2 * said - 1 == crowd) & majorities).sum(axis=0), majorities.sum(axis=0)
+            ),
         }
     )
 
 
-def _share(right: BoolArray, of: BoolArray) -> FloatArray:
-    """Share of right ones in each column, NaN where there are none to count."""
-    count = of.sum(axis=0)
-    share: FloatArray = np.full(len(count), np.nan)
-    np.divide((right & of).sum(axis=0), count, out=share, where=count > 0)
+def _share(part: FloatArray | IntArray, whole: IntArray) -> FloatArray:
+    """Quotients, NaN where there is nothing to count."""
+    share: FloatArray = np.full(len(whole), np.nan)
+    np.divide(part, whole, out=share, where=whole > 0)
     return share
 
 

@@ -18,10 +18,10 @@ from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.learning import regret_bounds
 from workbench.learning.agreement import Structure, structure
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Runs, simulate
+from workbench.learning.regret_bounds import theorem_3, theorem_5
 from workbench.learning.schedule import Schedule
 from workbench.learning.sets import Vote
 from workbench.learning.vetting import Vetting
@@ -107,14 +107,19 @@ def simulated(
     seen = np.stack([stream.labels(task) for task in range(min(horizon, MOST_SHOWN))])
     best = best_set(p, weighted=weighted).workers
     sets, times = np.unique(found.chosen, axis=0, return_counts=True)
+    vote = Vote(weighted)
+    learnt = [
+        vote.accuracies(p[None, chosen], estimate[None, chosen], chosen.sum()[None])[0]
+        for chosen, estimate in zip(found.chosen, found.estimates, strict=True)
+    ]
     return Simulated(
         found,
         _curves(found, p),
-        _workers(found, p, best.tolist()),
+        _workers(found, p, best),
         best,
         np.flatnonzero(sets[times.argmax()]),
         float(times.max() / runs),
-        _learnt_accuracy(found, p, weighted),
+        float(np.mean(learnt)),
         structure(seen, seed=seed),
         _bounds(p, horizon, costs, weighted),
     )
@@ -124,20 +129,13 @@ def _curves(runs: Runs, skill: FloatArray) -> pd.DataFrame:
     """Means over the runs, and their standard errors, at every checkpoint."""
     R, n = len(runs.labels), runs.tasks
     columns: dict[str, Any] = {"tasks": n}
-    several = {
-        "accuracy": runs.reward / n,
-        "regret": runs.regret,
-        "exploration_regret": runs.exploration_regret,
-        "exploitation_regret": runs.exploitation_regret,
-        "cost_regret": runs.cost_regret,
-        "size": runs.size.astype(float),
-        "labels": runs.labels.astype(float),
-    }
-    for name, values in several.items():
+    for name in (
+        "accuracy", "regret", "exploration_regret", "exploitation_regret", "cost_regret", "size",
+        "labels",
+    ):  # fmt: skip
+        values = runs.reward / n if name == "accuracy" else getattr(runs, name).astype(float)
         columns[name] = values.mean(axis=0)
-        columns[f"{name}_se"] = (
-            values.std(axis=0, ddof=1) / math.sqrt(R) if R > 1 else np.full(len(n), np.nan)
-        )
+        columns[f"{name}_se"] = values.std(axis=0, ddof=1) / math.sqrt(R) if R > 1 else np.nan
     columns["crowd_accuracy"] = majority_accuracy(skill)
     columns["best_accuracy"] = runs.best_accuracy[0]
     columns["explored"] = runs.explored.mean(axis=0)
@@ -145,22 +143,11 @@ def _curves(runs: Runs, skill: FloatArray) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _learnt_accuracy(runs: Runs, skill: FloatArray, weighted: bool) -> float:
-    """Mean accuracy, by the true skills, of the sets in force at the end."""
-    vote, size = Vote(weighted), runs.chosen.sum(axis=1)
-    values = [
-        vote.accuracies(skill[None, chosen], estimate[None, chosen], number[None])[0]
-        for chosen, estimate, number in zip(runs.chosen, runs.estimates, size, strict=True)
-    ]
-    return float(np.mean(values))
-
-
-def _workers(runs: Runs, skill: FloatArray, best: list[int]) -> pd.DataFrame:
+def _workers(runs: Runs, skill: FloatArray, best: IntArray) -> pd.DataFrame:
     low, high = np.quantile(runs.estimates, [0.05, 0.95], axis=0)
     dropped = np.zeros(len(skill))
-    for removed in runs.removed:
-        for one in removed:
-            dropped[one.worker] += 1 / len(runs.labels)
+    for one in (gone for removed in runs.removed for gone in removed):
+        dropped[one.worker] += 1 / len(runs.labels)
     return pd.DataFrame(
         {
             "worker": [str(i) for i in range(len(skill))],
@@ -169,7 +156,7 @@ def _workers(runs: Runs, skill: FloatArray, best: list[int]) -> pd.DataFrame:
             "estimate_low": low,
             "estimate_high": high,
             "in_best_set": runs.chosen.mean(axis=0),
-            "in_best_set_hindsight": [i in set(best) for i in range(len(skill))],
+            "in_best_set_hindsight": np.isin(np.arange(len(skill)), best),
             "removed": dropped,
         }
     )
@@ -181,23 +168,19 @@ def _bounds(
     """Theorem 3 (or 5), or why nothing can be said."""
     if T < 2:
         return None
-    name = "Theorem 5" if weighted else "(6) and (7)"
+    said: dict[str, Any] = {"source": "Theorem 5" if weighted else "(6) and (7)", "holds": False}
     try:
-        promise = (
-            regret_bounds.theorem_5(skill, T)
-            if weighted
-            else regret_bounds.theorem_3(skill, T, costs=costs)
-        )
+        promise = theorem_5(skill, T) if weighted else theorem_3(skill, T, costs=costs)
     except InputError as wrong:
-        return {"source": name, "holds": False, "why": str(wrong)}
+        return said | {"why": str(wrong)}
     except ArithmeticError:
         why = f"for {len(skill)} workers its constants are too large for a computer"
-        return {"source": name, "holds": False, "why": why}
+        return said | {"why": why}
     failing = [one.statement for one in promise.conditions if not one.holds]
     if len(failing) > 1 and failing[-1].startswith("ε"):
         failing.pop()  # no ε would do
     return {
-        "source": name,
+        "source": said["source"],
         "regret": promise.regret,
         "cost_regret": promise.cost_regret,
         "holds": promise.stands,

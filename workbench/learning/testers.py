@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -244,9 +244,17 @@ class TesterLearner(OnlineLearner, Saveable[S]):
             "pending": self._pending,
         }
 
-    def _take_up(self, saved: S, cells: int = 1) -> None:
+    @classmethod
+    def _begun(cls, saved: S, workers: int | Sequence[str], delay: int = 0) -> Self:
+        """Make a learner with the settings of a saved one."""
+        learner = cls.__new__(cls)
+        seed = saved.random.generator()
+        TesterLearner.__init__(learner, workers, saved.schedule, saved.vote, delay, seed)
+        return learner
+
+    def _take_up(self, saved: S, order: Sequence[float], cells: int = 1) -> None:
         """Go on from what `_saved` gave."""
-        self._rng = saved.random.generator()
+        self._rng, self._order = saved.random.generator(), np.array(order)
         self._tasks = {task: place for place, task in enumerate(saved.tasks)}
         self.counts, self.kinds = dict(saved.counts), dict(saved.kinds)
         self._pending, self.step = saved.pending, saved.steps

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import ArrayLike, NDArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.lines import Line2D
 
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F",
@@ -29,8 +28,6 @@ TEXT: dict[Any, Any] = {
 
 def log_ticks(axis: Axis, panels: int) -> None:
     """Label 1, 2, 5, 10, … as plain numbers; powers of ten alone where these would overlap."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
     low, high = axis.get_view_interval()
     if 1e-4 <= low < high <= 1e6 and high / low < 1e3:
         roomy = (high / low) ** panels < 1e4
@@ -52,8 +49,6 @@ def from_zero(axes: Axes) -> None:
 
 def whole_ticks(axis: Axis) -> None:
     """Tick whole numbers alone."""
-    from matplotlib.ticker import MaxNLocator
-
     axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
 
 
@@ -76,8 +71,6 @@ def areas(evidence: ArrayLike, most: float = 90.0) -> NDArray[np.float64]:
 
 def area_key(evidence: ArrayLike, what: str, colour: str, most: float = 90.0) -> list[Line2D]:
     """Legend entries for the least and the most evidence."""
-    from matplotlib.lines import Line2D
-
     counts = np.asarray(evidence)
     sizes = dict(zip(counts.tolist(), areas(counts, most).tolist(), strict=True))
     return [

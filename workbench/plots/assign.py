@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from workbench.plots._style import COLOURS, TEXT, from_zero, key_above, plain, whole_ticks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from workbench.plots._picture import panels
+from workbench.plots._style import COLOURS, from_zero, key_above, plain, whole_ticks
 
 
 def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title: str) -> Figure:
@@ -26,15 +24,9 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
     epsilon
         Error asked for, drawn as a line.
     """
-    import matplotlib as mpl
-
-    from workbench.plots._picture import Picture
-
     busy = labels[labels > 0].sort_values(ascending=False).to_numpy()
     worst = errors.sort_values("exact", ascending=False)
-    with mpl.rc_context(TEXT):
-        figure = Picture(figsize=(8.6, 3.4), layout="constrained")
-        left, right = figure.subplots(1, 2)
+    with panels(title, (8.6, 3.4), 1, 2, lines="y") as (figure, (left, right)):
         left.stairs(busy, np.arange(len(busy) + 1) + 0.5, fill=True, color=COLOURS[5])
         left.set_xlabel(f"the {len(busy)} workers with labels to give, busiest first")
         left.set_ylabel("labels")
@@ -51,11 +43,7 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
         for axes in (left, right):
             from_zero(axes)
             whole_ticks(axes.xaxis)
-            axes.grid(axis="y", color="0.91", lw=0.6)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
         whole_ticks(left.yaxis)
-        figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
     return figure
 
 
@@ -67,28 +55,20 @@ def skills(table: pd.DataFrame, *, title: str) -> Figure:
     table
         Workers × task types.
     """
-    import matplotlib as mpl
-
-    from workbench.plots._picture import Picture
-
     share = np.arange(1, len(table) + 1) / len(table)
-    with mpl.rc_context(TEXT):
-        figure = Picture(figsize=(5.6, 3.4), layout="constrained")
-        axes = figure.add_subplot()
+    with panels(title, (5.6, 3.4), wrap=56) as (figure, (axes,)):
         for at, kind in enumerate(table.columns):
             # Where lines coincide, the earlier ones show on both sides.
-            axes.step(
-                np.sort(table[kind].to_numpy()), share, where="post",
-                lw=1.5 + 1.6 * (table.shape[1] - 1 - at) / table.shape[1],
-                color=COLOURS[at % len(COLOURS)], label=plain(str(kind)),
-            )  # fmt: skip
+            width = 1.5 + 1.6 * (table.shape[1] - 1 - at) / table.shape[1]
+            look: dict[str, Any] = {
+                "color": COLOURS[at % len(COLOURS)],
+                "lw": width,
+                "label": plain(str(kind)),
+            }
+            axes.step(np.sort(table[kind].to_numpy()), share, where="post", **look)
         axes.axvline(0.5, color="0.35", lw=1.1, ls="--", label="a coin")
         axes.set_xlim(0, 1)
         axes.set_xlabel("skill: probability of a right label")
         axes.set_ylabel("share of workers at most as able")
-        axes.grid(color="0.91", lw=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, loc="upper left")
-        figure.suptitle(plain(textwrap.fill(title, 56)), fontsize=11)
     return figure

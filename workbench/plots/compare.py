@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
-from workbench.plots._style import COLOURS, TEXT, from_zero, key_above, plain
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from workbench.plots._picture import panels
+from workbench.plots._style import COLOURS, from_zero, key_above, plain
 
 
 def comparison(
@@ -40,35 +38,24 @@ def comparison(
     recorded
         Whether predictions take skills measured on gold, in place of true ones.
     """
-    import matplotlib as mpl
-
-    from workbench.plots._picture import Picture
-
     rows = table.dropna(subset=["cost"])
     place = np.arange(len(rows))
     paid, error, spread = (
         rows[name].to_numpy(dtype=float) for name in ("cost", "error_measured", "error_se")
     )
     without = rows["objective"].to_numpy(dtype=float) / tasks
-    with mpl.rc_context(TEXT):
-        figure = Picture(figsize=(9.2, 1.7 + 0.3 * len(rows)), layout="constrained")
-        left, right = figure.subplots(1, 2, sharey=True)
+    dots: dict[str, Any] = {"color": COLOURS[0], "marker": "o", "ms": 7, "ls": "none"}
+    line: dict[str, Any] = {"color": "0.35", "lw": 1.2, "zorder": 1}
+    size = 9.2, 1.7 + 0.3 * len(rows)
+    with panels(title, size, 1, 2, sharey=True) as (figure, (left, right)):
         if (rows["labels_gold"] > 0).any():
             left.hlines(place, without, paid / tasks, color=COLOURS[0], lw=1, ls=":")
-            left.plot(
-                without, place, color=COLOURS[0], marker="o", ms=7, mfc="white", ls="none",
-                label="without gold tasks",
-            )  # fmt: skip
-        left.plot(
-            paid / tasks, place, color=COLOURS[0], marker="o", ms=7, ls="none",
-            label="all labels bought",
-        )  # fmt: skip
+            left.plot(without, place, mfc="white", **dots, label="without gold tasks")
+        left.plot(paid / tasks, place, **dots, label="all labels bought")
         bound = table["lower_bound"].max()
         if not pd.isna(bound):
-            left.axvline(
-                bound / tasks, color="0.35", lw=1.2, ls="--", zorder=1,
-                label="proven lower bound, without gold tasks",
-            )  # fmt: skip
+            proven = "proven lower bound, without gold tasks"
+            left.axvline(bound / tasks, ls="--", **line, label=proven)
         left.set_xlabel(
             "price of labels per task (unit of the prices)" if priced else "labels bought, per task"
         )
@@ -81,18 +68,12 @@ def comparison(
             rows["error_exact"], place, color=COLOURS[1], marker="|", ms=13, mew=2, ls="none",
             label=f"predicted by {skills}",
         )  # fmt: skip
-        right.axvline(
-            epsilon, color="0.35", lw=1.2, ls="-.", zorder=1, label=f"requested ε = {epsilon:g}"
-        )
+        right.axvline(epsilon, ls="-.", **line, label=f"requested ε = {epsilon:g}")
         right.set_xlabel("share of wrong labels")
         left.set_yticks(place, [plain(name) for name in rows["method"]])
         for axes in (left, right):
             from_zero(axes)
             axes.locator_params(axis="x", nbins=6)
             axes.set_ylim(len(rows) - 0.4, -0.6)
-            axes.grid(color="0.91", lw=0.6)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
             key_above(axes)
-        figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
     return figure

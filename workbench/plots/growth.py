@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from workbench.plots._style import COLOURS, MARKERS, TEXT, key_above, log_ticks, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from workbench.plots._picture import panels
+from workbench.plots._style import COLOURS, MARKERS, key_above, log_ticks, plain
 
 QUANTITIES = {"seconds": "time (seconds)", "megabytes": "peak memory beyond the imports (MB)"}
 
@@ -32,34 +28,29 @@ def cost_growth(points: pd.DataFrame, fits: pd.DataFrame, *, title: str) -> Figu
     title
         What was measured.
     """
-    import matplotlib as mpl
-
-    from workbench.plots._picture import Picture
-
     names = list(dict.fromkeys(points["what"]))
     columns = list(dict.fromkeys(points["along"])) or [""]
-    with mpl.rc_context(TEXT):
-        figure = Picture(figsize=(1.2 + 3.6 * len(columns), 7.2), layout="constrained")
-        grid = figure.subplots(
-            len(QUANTITIES), len(columns), sharex="col", sharey="row", squeeze=False
-        )
-        for row, (quantity, label) in zip(grid, QUANTITIES.items(), strict=True):
+    size, share = (1.2 + 3.6 * len(columns), 7.2), {"sharex": "col", "sharey": "row"}
+    with panels(title, size, len(QUANTITIES), len(columns), wrap=100, **share) as (figure, grid):
+        places = iter(grid)
+        for quantity, label in QUANTITIES.items():
+            row = [next(places) for _ in columns]
             for axes, along in zip(row, columns, strict=True):
                 for at, name in enumerate(names):
-                    own = (points["what"] == name) & (points["along"] == along)
-                    fit = fits[
-                        (fits["what"] == name)
-                        & (fits["along"] == along)
-                        & (fits["quantity"] == quantity)
-                    ]
-                    _draw(axes, points[own], fit, quantity, at, name)
-                _finish(axes)
+                    own, fit = (
+                        rows[(rows["what"] == name) & (rows["along"] == along)]
+                        for rows in (points, fits)
+                    )
+                    _draw(axes, own, fit[fit["quantity"] == quantity], quantity, at, name)
+                axes.set_xscale("log")
+                axes.set_yscale("log")
+                if axes.get_legend_handles_labels()[0]:
+                    key_above(axes)
             log_ticks(row[0].yaxis, len(columns))
             row[0].set_ylabel(label)
-        for axes, along in zip(grid[-1], columns, strict=True):
+        for axes, along in zip(grid[-len(columns) :], columns, strict=True):
             axes.set_xlabel(along)
             log_ticks(axes.xaxis, 1)
-        figure.suptitle(plain(textwrap.fill(title, 100)), fontsize=11)
     return figure
 
 
@@ -78,13 +69,3 @@ def _draw(
         known["size"], known[quantity], color=colour, marker=MARKERS[at % len(MARKERS)], ms=5,
         mec="white", mew=0.5, ls="none", label=label, zorder=3,
     )  # fmt: skip
-
-
-def _finish(axes: Axes) -> None:
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.grid(color="0.91", lw=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    if axes.get_legend_handles_labels()[0]:
-        key_above(axes)

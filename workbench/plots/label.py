@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from workbench.plots._style import (
-    COLOURS,
-    TEXT,
-    area_key,
-    areas,
-    key_above,
-    plain,
-    whole_ticks,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from workbench.plots._picture import panels
+from workbench.plots._style import COLOURS, area_key, areas, key_above, whole_ticks
 
 
 def labelling(answers: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figure:
@@ -34,20 +22,9 @@ def labelling(answers: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Fi
     workers
         One row a worker: `labels`, `agreement` and perhaps `skill`.
     """
-    import matplotlib as mpl
-
-    from workbench.plots._picture import Picture
-
-    with mpl.rc_context(TEXT):
-        figure = Picture(figsize=(9.2, 3.8), layout="constrained")
-        left, right = figure.subplots(1, 2)
+    with panels(title, (9.2, 3.8), 1, 2, wrap=110) as (figure, (left, right)):
         _confidence(left, answers)
         _agreement(right, workers)
-        for axes in (left, right):
-            axes.grid(color="0.91", lw=0.6)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
-        figure.suptitle(plain(textwrap.fill(title, 110)), fontsize=11)
     return figure
 
 

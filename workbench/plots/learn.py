@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from workbench.plots._picture import panels
 from workbench.plots._style import (
     COLOURS,
-    TEXT,
     area_key,
     areas,
     from_zero,
     key_above,
-    plain,
     short,
     whole_ticks,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 NAMED = 12
 """Workers that are named in the picture."""
@@ -47,30 +41,15 @@ def learning(steps: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figur
         One row a worker: `worker`, `estimate`, and `skill` or `consensus`; perhaps `estimate_low`,
         `estimate_high`, and `testers`, by whose number marks grow.
     """
-    import matplotlib as mpl
-
-    from workbench.plots._picture import Picture
-
-    with mpl.rc_context(TEXT):
-        figure = Picture(figsize=(10.0, 8.0), layout="constrained")
-        (above, paid), (size, learnt) = figure.subplots(2, 2)
+    with panels(title, (10.0, 8.0), 2, 2) as (figure, (above, paid, size, learnt)):
         _accuracies(above, steps)
-        if "exploration_regret" in steps:
-            _regrets(paid, steps)
-        else:
-            _labels_bought(paid, steps)
+        _regrets(paid, steps) if "exploration_regret" in steps else _labels_bought(paid, steps)
         _sizes(size, steps)
         _estimates(learnt, workers)
         for axes in (above, paid, size):
             axes.set_xlabel("tasks so far")
             whole_ticks(axes.xaxis)
-        for axes in (above, paid, size, learnt):
-            axes.grid(color="0.91", lw=0.6)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
-        for axes in (above, paid, size):
             key_above(axes, 2)
-        figure.suptitle(plain(textwrap.fill(title, 90)), fontsize=11)
     return figure
 
 

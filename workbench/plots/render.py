@@ -6,10 +6,9 @@ import hashlib
 import html
 import re
 from io import BytesIO, StringIO
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+import matplotlib as mpl
+from matplotlib.figure import Figure
 
 
 def as_png(figure: Figure) -> bytes:
@@ -26,8 +25,6 @@ def as_svg(figure: Figure) -> str:
     those of two figures do not clash; text stays text, and the figure's label is the title that
     a screen reader says.
     """
-    import matplotlib as mpl
-
     buffer = StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     with mpl.rc_context({"svg.hashsalt": "workbench", "svg.fonttype": "none"}):

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
+from workbench.plots._picture import panels
 from workbench.plots._style import (
     COLOURS,
-    TEXT,
     area_key,
     areas,
     from_zero,
     key_above,
-    plain,
     whole_ticks,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from workbench.accuracy.error_rate import ErrorRate
     from workbench.selection.hire import Hiring
 
@@ -49,15 +45,9 @@ def hiring(
     money
         What the labels of a task may cost, as given to `hire`.
     """
-    import matplotlib as mpl
-
-    from workbench.plots._picture import Picture
-
     priced = "cost" in hired.table
-    panels = 4 if priced else 3
-    with mpl.rc_context(TEXT):
-        figure = Picture(figsize=(7.2, 1.0 + 2.4 * panels), layout="constrained")
-        grid = figure.subplots(panels, 1, sharex=True)
+    rows = 4 if priced else 3
+    with panels(title, (7.2, 1.0 + 2.4 * rows), rows, wrap=75, sharex=True) as (figure, grid):
         shown = _workers(grid[0], hired)
         _scores(grid[1], hired)
         _errors(grid[2], hired, errors)
@@ -68,9 +58,6 @@ def hiring(
                 hired.size, color="black", lw=1, ls=(0, (4, 3)), zorder=1,
                 label=f"chosen: {hired.size} of {len(hired.table)}" if axes is grid[0] else None,
             )  # fmt: skip
-            axes.grid(color="0.91", lw=0.6)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
             room = max(1.0, 0.03 * shown)
             axes.set_xlim(1 - room, shown + room)
         grid[-1].set_xlabel("workers, best first (k)")
@@ -81,7 +68,6 @@ def hiring(
         key_above(grid[0], 2, handles=[*named, *key])
         for axes in grid[1:]:
             key_above(axes, 2)
-        figure.suptitle(plain(textwrap.fill(title, 75)), fontsize=11)
     return figure
 
 

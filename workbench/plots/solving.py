@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from workbench.plots._style import COLOURS, MARKERS, TEXT, log_ticks, plain, whole_ticks
+from workbench.plots._picture import panels
+from workbench.plots._style import COLOURS, MARKERS, log_ticks, plain, whole_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from workbench.solving.solution import Incumbent
 
 EARLIEST = 1e-3
@@ -35,14 +34,7 @@ def incumbents(histories: Mapping[str, Sequence[Incumbent]], *, title: str) -> F
     title
         What was solved.
     """
-    import matplotlib as mpl
-    from matplotlib.lines import Line2D
-
-    from workbench.plots._picture import Picture
-
-    with mpl.rc_context(TEXT):
-        figure = Picture(figsize=(7.2, 6.2), layout="constrained")
-        above, below = figure.subplots(2, 1, sharex=True)
+    with panels(title, (7.2, 6.2), 2, wrap=80, sharex=True) as (figure, (above, below)):
         entries = []
         known: list[NDArray[np.float64]] = []
         gaps: list[tuple[NDArray[np.float64], NDArray[np.float64], str, str]] = []
@@ -70,12 +62,7 @@ def incumbents(histories: Mapping[str, Sequence[Incumbent]], *, title: str) -> F
         below.set_ylabel("gap between them (% of the cost)")
         below.set_xlabel("time (seconds)")
         below.set_xscale("log")
-        for axes in (above, below):
-            axes.grid(color="0.91", lw=0.6)
-            axes.set_axisbelow(True)
-            axes.spines[["top", "right"]].set_visible(False)
         log_ticks(below.xaxis, 2)
-        figure.suptitle(plain(textwrap.fill(title, 80)), fontsize=11)
         figure.legend(
             handles=entries, loc="outside lower center", ncols=min(len(entries), 3), frameon=False
         )
@@ -149,17 +136,11 @@ def chosen_gains(
     chosen
         Indices of the set, or None.
     """
-    import matplotlib as mpl
-
-    from workbench.plots._picture import Picture
-
     order = np.argsort(-gain, kind="stable")
     order = order[np.isfinite(gain[order])]
     hired = np.isin(order, [] if chosen is None else chosen)
     place = np.arange(1, len(order) + 1)
-    with mpl.rc_context(TEXT):
-        figure = Picture(figsize=(6.4, 3.4), layout="constrained")
-        axes = figure.add_subplot()
+    with panels(title, (6.4, 3.4), wrap=70) as (figure, (axes,)):
         for mask, face, label in ((hired, COLOURS[0], "chosen"), (~hired, "white", "not chosen")):
             axes.plot(
                 place[mask], gain[order][mask], ls="none", marker="o", ms=5, mfc=face,
@@ -168,9 +149,5 @@ def chosen_gains(
         whole_ticks(axes.xaxis)
         axes.set_xlabel("workers, highest gain first")
         axes.set_ylabel("gain")
-        axes.grid(color="0.91", lw=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
-        figure.suptitle(plain(textwrap.fill(title, 70)), fontsize=11)
     return figure

@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal, overload
 
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.patterns import SLACK
+from crowd_models.problem import Problem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.solving.patterns.bound import pattern_bound
@@ -46,40 +46,15 @@ OPTIMALITY = 1e-6
 """Largest relative distance between an objective and the bound that proves it."""
 
 
-@overload
 def lagrangian(
-    problem: AssignmentProblem | TypedProblem,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    *,
-    exact: Literal[True],
-    priced: bool = ...,
-) -> Fraction: ...
-@overload
-def lagrangian(
-    problem: AssignmentProblem | TypedProblem,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    *,
-    exact: Literal[False] = ...,
-    priced: bool = ...,
-) -> float: ...
-def lagrangian(
-    problem: AssignmentProblem | TypedProblem,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    *,
-    exact: bool = False,
-    priced: bool = True,
-) -> float | Fraction:
+    problem: Problem, task_weights: FloatArray, worker_prices: FloatArray, *, priced: bool = True
+) -> float:
     """Lower bound L(v, u) on the cost of every assignment that covers all tasks.
 
     Parameters
     ----------
     task_weights, worker_prices
         v and u, by task and worker (or class); negative entries count as 0.
-    exact
-        Evaluate in rational arithmetic: the data's floats are taken at their exact values.
     priced
         False leaves out the prices c: the Farkas expression.
 
@@ -88,79 +63,80 @@ def lagrangian(
     InputError
         For weights or prices of another length than the problem's, or not finite.
     """
-    for name, values, length in zip(
-        ("task weights", "worker prices"), (task_weights, worker_prices), problem.shape, strict=True
+    v, u = _multipliers(problem, task_weights, worker_prices)
+    surplus = _surplus(problem, v, u, priced=priced)
+    gains = np.maximum(surplus, 0.0) * problem.mask * problem.sizes
+    return float(problem.demand @ v - problem.supply @ u - gains.sum())
+
+
+def exact_lagrangian(
+    problem: Problem, task_weights: FloatArray, worker_prices: FloatArray, *, priced: bool = True
+) -> Fraction:
+    """The same in rational arithmetic: the data's floats are taken at their exact values."""
+    v, u = _multipliers(problem, task_weights, worker_prices)
+    # Whatever lies clearly below zero in floats is zero in the sum; the rest is worked exactly.
+    scale = 1.0 + float(v.max(initial=0.0)) + float(u.max(initial=0.0)) + problem.prices.max()
+    near = (_surplus(problem, v, u, priced=priced) > -1e-12 * scale) & problem.mask
+    weights, charges = [Fraction(x) for x in v.tolist()], [Fraction(x) for x in u.tolist()]
+    tasks, workers = problem.tasks.tolist(), problem.workers.tolist()
+    needs, limits = problem.requirement.tolist(), problem.capacity.tolist()
+    value = Fraction(0)
+    for weight, need, count in zip(weights, needs, tasks, strict=True):
+        value += count * Fraction(need) * weight
+    for charge, limit, count in zip(charges, limits, workers, strict=True):
+        value -= count * limit * charge
+    prices = problem.prices if priced else np.zeros(problem.shape)
+    for i, j in np.argwhere(near).tolist():
+        gain = Fraction(float(problem.quality[i, j])) * weights[i] - charges[j]
+        gain -= Fraction(float(prices[i, j]))
+        if gain > 0:
+            value -= tasks[i] * workers[j] * gain
+    return value
+
+
+def _multipliers(
+    problem: Problem, task_weights: FloatArray, worker_prices: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """v and u, checked, without negative entries."""
+    n, m = problem.shape
+    for name, values, length in (
+        ("task weights", task_weights, n),
+        ("worker prices", worker_prices, m),
     ):
         _shaped(name, values, (length,))
         if not np.isfinite(values).all():
             raise InputError(f"the {name} hold NaN or infinity: they prove nothing")
-    v, u = np.maximum(task_weights, 0.0), np.maximum(worker_prices, 0.0)
-    surplus = problem.quality * v[:, None] - u[None, :]
-    if priced:
-        surplus -= problem.prices
-    sizes = problem.sizes if isinstance(problem, TypedProblem) else None
-    if not exact:
-        gains = np.maximum(surplus, 0.0)
-        if problem.available is not None:
-            gains = gains * problem.available
-        total = gains.sum() if sizes is None else (gains * sizes).sum()
-        return float(problem.demand @ v - problem.supply @ u - total)
-    # Whatever lies clearly below zero in floats is zero in the sum; the rest is worked exactly.
-    scale = 1.0 + float(v.max(initial=0.0)) + float(u.max(initial=0.0)) + problem.prices.max()
-    near = surplus > -1e-12 * scale
-    if problem.available is not None:
-        near &= problem.available
-    rows, columns = np.nonzero(near)
-    weights, charges = [Fraction(x) for x in v.tolist()], [Fraction(x) for x in u.tolist()]
-    counts = (
-        (problem.tasks.tolist(), problem.workers.tolist())
-        if isinstance(problem, TypedProblem)
-        else ([1] * len(v), [1] * len(u))
-    )
-    value = Fraction(0)
-    for weight, need, count in zip(weights, problem.requirement.tolist(), counts[0], strict=True):
-        value += count * Fraction(need) * weight
-    for charge, limit, count in zip(charges, problem.capacity.tolist(), counts[1], strict=True):
-        value -= count * limit * charge
-    prices = problem.prices if priced else np.zeros_like(problem.quality)
-    for i, j, quality, price in zip(
-        rows.tolist(),
-        columns.tolist(),
-        problem.quality[rows, columns].tolist(),
-        prices[rows, columns].tolist(),
-        strict=True,
-    ):
-        gain = Fraction(quality) * weights[i] - charges[j] - Fraction(price)
-        if gain > 0:
-            value -= counts[0][i] * counts[1][j] * gain
-    return value
+    return np.maximum(task_weights, 0.0), np.maximum(worker_prices, 0.0)
+
+
+def _surplus(problem: Problem, v: FloatArray, u: FloatArray, *, priced: bool) -> FloatArray:
+    """q v − u − c: what a label is worth beyond its price."""
+    surplus: FloatArray = problem.quality * v[:, None] - u[None, :]
+    return surplus - problem.prices if priced else surplus
 
 
 def farkas(
-    problem: AssignmentProblem | TypedProblem,
+    problem: Problem,
     task_weights: FloatArray,
     worker_prices: FloatArray,
 ) -> bool:
     """Whether (v, u) proves, in exact arithmetic, that the relaxation has no solution."""
     if not (np.isfinite(task_weights).all() and np.isfinite(worker_prices).all()):
         return False
-    return lagrangian(problem, task_weights, worker_prices, exact=True, priced=False) > 0
+    return exact_lagrangian(problem, task_weights, worker_prices, priced=False) > 0
 
 
-def rounding_error(
-    problem: AssignmentProblem | TypedProblem, task_weights: FloatArray, worker_prices: FloatArray
-) -> float:
+def rounding_error(problem: Problem, task_weights: FloatArray, worker_prices: FloatArray) -> float:
     """Bound how far the float `lagrangian` may lie from the exact one: ulps times magnitudes."""
     v, u = np.maximum(task_weights, 0.0), np.maximum(worker_prices, 0.0)
     terms = problem.quality * v[:, None] + u[None, :] + problem.prices
-    sizes = problem.sizes if isinstance(problem, TypedProblem) else 1.0
     near = problem.quality * v[:, None] * (1 + 1e-9) >= u[None, :] + problem.prices
-    magnitude = problem.demand @ v + problem.supply @ u + (terms * near * sizes).sum()
+    magnitude = problem.demand @ v + problem.supply @ u + (terms * near * problem.sizes).sum()
     return float(magnitude) * (sum(problem.shape) + 10) * 2.0**-52
 
 
 def rounded_up(
-    problem: AssignmentProblem | TypedProblem,
+    problem: Problem,
     bound: float | Fraction,
     task_weights: FloatArray,
     worker_prices: FloatArray,
@@ -171,7 +147,7 @@ def rounded_up(
     0.3 are to cover 0.4, though as binary fractions they miss it. A float bound is also lowered
     by what its evaluation can have been off.
     """
-    if not isinstance(problem, AssignmentProblem) or not problem.price_step:
+    if isinstance(problem, TypedProblem) or not problem.price_step:
         return float(bound)
     slack = WHOLE_FEASIBILITY * float(problem.demand @ np.maximum(task_weights, 0.0))
     # Prices are such multiples but for the last bit.
@@ -181,12 +157,10 @@ def rounded_up(
     return _next_cost(problem, bound - slack - rounding_error(problem, task_weights, worker_prices))
 
 
-def primal_checks(
-    problem: AssignmentProblem | TypedProblem, assignment: FloatArray, *, whole: bool
-) -> list[Check]:
+def primal_checks(problem: Problem, assignment: FloatArray, *, whole: bool) -> list[Check]:
     """Hold an assignment against every constraint: bounds, mask, (1), (2) and (3)."""
     tolerance = WHOLE_FEASIBILITY if whole else FEASIBILITY
-    ceiling = problem.sizes if isinstance(problem, TypedProblem) else 1.0
+    ceiling = problem.sizes
     box = np.maximum(-assignment, assignment - ceiling) / np.maximum(1.0, ceiling)
     over = (assignment.sum(axis=0) - problem.supply) / np.maximum(1.0, problem.supply)
     covered = (problem.quality * assignment).sum(axis=1)
@@ -204,7 +178,7 @@ def primal_checks(
 
 
 def complementary_slackness(
-    problem: AssignmentProblem | TypedProblem,
+    problem: Problem,
     assignment: FloatArray,
     task_weights: FloatArray,
     worker_prices: FloatArray,
@@ -214,16 +188,13 @@ def complementary_slackness(
     x_i > 0 only where a task is just covered, z_j > 0 only where a worker is full, y at 0 where
     q x − c − z < 0 and at its upper bound where it is > 0. The violation is the largest product.
     """
-    ceiling = problem.sizes if isinstance(problem, TypedProblem) else np.ones(problem.shape)
-    surplus = problem.quality * task_weights[:, None] - worker_prices[None, :] - problem.prices
-    if problem.available is not None:
-        surplus = np.where(problem.available, surplus, 0.0)
+    surplus = _surplus(problem, task_weights, worker_prices, priced=True) * problem.mask
     covered = (problem.quality * assignment).sum(axis=1) - problem.demand
     room = problem.supply - assignment.sum(axis=0)
     products = [
         np.abs(task_weights * covered),
         np.abs(worker_prices * room),
-        (np.maximum(surplus, 0.0) * (ceiling - assignment)).ravel(),
+        (np.maximum(surplus, 0.0) * (problem.sizes - assignment)).ravel(),
         (np.maximum(-surplus, 0.0) * assignment).ravel(),
     ]
     cost = float((problem.prices * assignment).sum())
@@ -233,7 +204,7 @@ def complementary_slackness(
 
 
 def certify(
-    problem: AssignmentProblem | TypedProblem,
+    problem: Problem,
     *,
     assignment: FloatArray | None = None,
     task_weights: FloatArray | None = None,
@@ -293,18 +264,13 @@ def certify(
     status = "unproven"
     if cost is not None:
         # Costs and rounded bounds that are multiples of one step are the same or a step apart.
-        step = price_step_of(problem) if whole else 0.0
+        step = problem.price_step if whole else 0.0
         slack = step / 2 if step else OPTIMALITY * unit
         status = "proven" if bound is not None and cost - bound <= slack else "feasible"
     elif bound is not None:
         status = "bound"
     every = {name: value for name, (value, _) in bounds.items()}
     return Certificate(status, tuple(checks), bound, fraction, bound_from, every)
-
-
-def price_step_of(problem: AssignmentProblem | TypedProblem) -> float:
-    """What all costs of whole plans are multiples of; 0 where there is nothing of the kind."""
-    return problem.price_step if isinstance(problem, AssignmentProblem) else 0.0
 
 
 def _next_cost(problem: AssignmentProblem, bound: float | Fraction) -> float:
@@ -315,17 +281,17 @@ def _next_cost(problem: AssignmentProblem, bound: float | Fraction) -> float:
     return step * math.ceil(bound / (Fraction(step) if isinstance(bound, Fraction) else step))
 
 
-def cost_scale(problem: AssignmentProblem | TypedProblem, cost: float) -> float:
+def cost_scale(problem: Problem, cost: float) -> float:
     """What a difference of costs is measured by: the cost, or a floor where that is near zero.
 
     The floor is a millionth of what the labels cost at the highest price, were all perfect.
     """
-    highest = float(problem.prices[problem.pairs].max(initial=0.0))
-    return max(cost, 1e-6 * highest * max(1.0, float(problem.demand.sum()))) or 1.0
+    labels = max(1.0, float(problem.demand.sum()))
+    return max(cost, 1e-6 * problem.highest_price * labels) or 1.0
 
 
 def _finite(
-    problem: AssignmentProblem | TypedProblem,
+    problem: Problem,
     assignment: FloatArray | None,
     task_weights: FloatArray | None,
     worker_prices: FloatArray | None,
@@ -345,9 +311,7 @@ def _finite(
     return _check("finite numbers", np.array([float(bad)]), 0.0)
 
 
-def _parts(
-    problem: AssignmentProblem | TypedProblem, proof: Proof
-) -> list[tuple[str, FloatArray, tuple[int, ...]]]:
+def _parts(problem: Problem, proof: Proof) -> list[tuple[str, FloatArray, tuple[int, ...]]]:
     """The numbers a proof is made of, with their names and the shapes they have to have."""
     n, m = problem.shape
     if isinstance(proof, RelaxationProof):
@@ -361,12 +325,11 @@ def _parts(
             ("weights of counts", proof.label_weights, (n,)),
             ("prices of capacity", proof.worker_prices, (m,)),
         ]
-    typed = problem.typed if isinstance(problem, AssignmentProblem) else problem
-    return [("pattern prices", proof.worker_prices, (typed.shape[1],))]
+    return [("pattern prices", proof.worker_prices, (problem.typed.shape[1],))]
 
 
 def _relaxed(
-    problem: AssignmentProblem | TypedProblem,
+    problem: Problem,
     task_weights: FloatArray,
     worker_prices: FloatArray,
     *,
@@ -375,7 +338,7 @@ def _relaxed(
 ) -> tuple[float, Fraction | None]:
     """The Lagrangian bound, rounded up for whole plans; and exactly, when asked for."""
     value = lagrangian(problem, task_weights, worker_prices)
-    fraction = lagrangian(problem, task_weights, worker_prices, exact=True) if exact else None
+    fraction = exact_lagrangian(problem, task_weights, worker_prices) if exact else None
     if whole:
         best = value if fraction is None else fraction
         value = rounded_up(problem, best, task_weights, worker_prices)
@@ -395,9 +358,7 @@ def _proven(
         less = fraction * (1 - Fraction(1, 10**14)) if problem.price_step else fraction
         return "patterns", (_next_cost(problem, less), fraction if exact else None)
     with np.errstate(over="ignore", invalid="ignore"):
-        counted = count_lagrangian(
-            tightened(problem), proof.task_weights, proof.worker_prices, proof.label_weights
-        )
+        counted = count_lagrangian(tightened(problem), proof)
     if not math.isfinite(counted):  # weights beyond all measure prove nothing
         return "label counts", (-math.inf, None)
     return "label counts", (_next_cost(problem, counted), None)

@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from crowd_models import TypedProblem
-from crowd_models.problem import MergedProblem
+from crowd_models.problem import LARGEST_COUNT
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.solving.array_route import run_arrays
+from workbench.solving.array_route import lifted, run_arrays
 from workbench.solving.highs import HighsRun, RunOptions, run
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.solution import Incumbent, RawAnswer, Termination
@@ -43,10 +43,6 @@ FARKAS = 1e-9
 """Share of the demand that must be out of reach, to say that it is, beyond rounding."""
 FARTHEST = 1e9
 """Task weights, in units of the highest price, beyond which none is looked for."""
-LARGEST_COUNT = 2**31 - 1
-"""Counts of a problem are kept below this."""
-SOON = 1e-3
-"""Seconds left that count as none."""
 STREAM = 0x5CA1E
 """Names the random stream of the sample."""
 CLOSED = 1e-9
@@ -162,27 +158,21 @@ def run_cutting_planes(
         bound after each box.
     """
     started = time.perf_counter()
-    merged = _by_the_label(problem).merged()
-    counted = merged.problem
+    by_label = _by_the_label(problem)
+    counted = TypedProblem.of(by_label)
     asked = np.flatnonzero((counted.tasks > 0) & (counted.requirement > 0))
     if counted.shape[1] <= free or not len(asked):
         answer = run_arrays(counted, "typed", options)
     else:
         answer = _run(counted, asked, options, free, started)
-    return replace(_lifted(merged, answer), seconds=time.perf_counter() - started)
+    return replace(lifted(counted, answer, by_label), seconds=time.perf_counter() - started)
 
 
 def _run(
     problem: TypedProblem, asked: IntArray, options: RunOptions, free: int, started: float
 ) -> RawAnswer:
     """Box after box, until no cover is bought or sold at its sides."""
-
-    def left() -> RunOptions:
-        if options.time_limit is None:
-            return options
-        spent = time.perf_counter() - started
-        return replace(options, time_limit=max(options.time_limit - spent, SOON))
-
+    left = options.countdown()
     crowd = ClassTable(_rows(problem, asked))
     history: list[Incumbent] = []
 
@@ -199,7 +189,7 @@ def _run(
     width = WIDEST
     for step in range(STEPS):
         known(None, value)
-        if left().time_limit == SOON:
+        if left().over:
             return answer(Termination.TIME_LIMIT)
         if (doubtful or step % DOUBT == DOUBT - 1) and crowd.beyond_reach(weights):
             return RawAnswer(Termination.INFEASIBLE, history=tuple(history))
@@ -396,18 +386,3 @@ def _answer(
         pairs = matrix[problem.pairs]
     prices = crowd.answers(weights).price
     return RawAnswer(ending, pairs, every, prices, history[-1].bound, history=tuple(history))
-
-
-def _lifted(merged: MergedProblem, answer: RawAnswer) -> RawAnswer:
-    """The answer of the merged problem in terms of the one it came from."""
-    pairs, weights, prices = answer.pairs, answer.task_weights, answer.worker_prices
-    if pairs is not None:
-        counts = np.zeros(merged.problem.shape)
-        counts[merged.problem.pairs] = pairs
-        pairs = merged.lift(counts)[merged.original.pairs]
-    return replace(
-        answer,
-        pairs=pairs,
-        task_weights=None if weights is None else merged.lift_tasks(weights),
-        worker_prices=None if prices is None else merged.lift_workers(prices),
-    )

@@ -25,7 +25,7 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
 
     Half of the time limit may go to finding the fewest tasks; without those, more are named.
     """
-    typed = problem.typed if isinstance(problem, AssignmentProblem) else problem
+    typed = problem.typed
     seconds = SECONDS if options.time_limit is None else min(SECONDS, options.time_limit / 2)
     options = replace(options, time_limit=None)
     dropped = tasks_to_drop(typed, options, seconds=seconds)
@@ -34,9 +34,8 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
     if scale.values is not None:
         enough = float(scale.values[-1]) * (1 - 1e-9)
         if isinstance(problem, AssignmentProblem):
-            counts = np.zeros(typed.shape)
-            counts[typed.pairs] = scale.values[:-1]
-            enough = share_met(problem, rounded(problem, typed.lift(counts)))
+            shares = typed.lift(typed.matrix(scale.values[:-1]))
+            enough = share_met(problem, rounded(problem, shares))
     alone = np.zeros_like(typed.tasks)
     alone[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
     need, limit = problem.requirement, _share_limit(typed, scale.row_duals)
@@ -114,7 +113,7 @@ def _epsilon(requirement: FloatArray, share: float) -> float:
 
 def _tasks(typed: TypedProblem, counts: IntArray) -> tuple[int, ...]:
     """Last `counts` tasks of each class; the classes themselves when stated by class."""
-    if typed.task_class is None:
+    if typed.task_class is None or len(typed.task_class) != typed.tasks.sum():
         return tuple(np.flatnonzero(counts).tolist())
     order = np.argsort(typed.task_class, kind="stable")
     left = np.repeat(typed.tasks - counts, typed.tasks)

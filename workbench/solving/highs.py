@@ -10,7 +10,7 @@ certificate speaks.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -25,6 +25,8 @@ LpAlgorithm = Literal["simplex", "ipx"]
 OnIncumbent = Callable[[float, float, FloatArray], None]
 """Called with objective, bound and values whenever branch and bound finds a better solution."""
 
+LEAST_SECONDS = 0.05
+"""What is asked of the solver when no time is left."""
 TOLERANCE = 1e-9
 """Feasibility, optimality and integrality tolerance (HiGHS would take 1e-7 and 1e-6).
 
@@ -65,6 +67,25 @@ class RunOptions:
         if self.algorithm not in ("simplex", "ipx"):
             raise InputError(f"LP algorithm {self.algorithm!r} is unknown: use simplex or ipx")
 
+    def countdown(self, until: float | None = None) -> Remaining:
+        """Give a function that gives the options with the time that is left.
+
+        It ends at `until` on `time.time`, or `time_limit` seconds from now.
+        """
+        if self.time_limit is None:
+            return lambda: self
+        end = time.time() + self.time_limit if until is None else until
+        return lambda: replace(self, time_limit=max(end - time.time(), LEAST_SECONDS))
+
+    @property
+    def over(self) -> bool:
+        """Whether no time is left."""
+        return self.time_limit is not None and self.time_limit <= LEAST_SECONDS
+
+
+Remaining = Callable[[], RunOptions]
+"""Gives the options with the time that is left."""
+
 
 @dataclass(frozen=True)
 class HighsRun:
@@ -103,8 +124,7 @@ def run(
     if model.integer:
         model = _without_dust(_enlarged(model))
     highs = highspy.Highs()
-    for name, value in settings(options, integer=model.integer).items():
-        _checked(highs.setOptionValue(name, value), f"option {name}={value}")
+    set_options(highs, settings(options, integer=model.integer))
     if on_incumbent is not None and model.integer:
         highs.cbMipImprovingSolution.subscribe(
             lambda event: on_incumbent(
@@ -113,38 +133,41 @@ def run(
                 np.array(event.data_out.mip_solution),
             )
         )
-    _checked(pass_arrays(highspy, highs, model), "model")
+    accepted(pass_arrays(highs, model), "model")
     if start is not None:
         columns = np.arange(len(start), dtype=np.int32)
         # A hint: where HiGHS can make no solution of it, it goes without.
         highs.setSolution(len(start), columns, start)
     highs.run()
-    infeasible = _ending(highspy, highs) is Termination.INFEASIBLE
+    infeasible = _ending(highs) is Termination.INFEASIBLE
     if infeasible and time.perf_counter() - started < SOON:
         # Presolve may say so of a row that holds to within the tolerance only.
-        _checked(highs.setOptionValue("presolve", "off"), "option presolve=off")
+        set_options(highs, {"presolve": "off"})
         highs.run()
-    for way in [] if infeasible else _other_ways(options, integer=model.integer):
-        # HiGHS may know no answer, of an infeasible program above all: another way finds one.
-        if _ending(highspy, highs) is not Termination.NUMERICS:
-            break
-        for name, value in way.items():
-            _checked(highs.setOptionValue(name, value), f"option {name}={value}")
-        _checked(highs.clearSolver(), "restart")
-        highs.run()
-    read = _read(highspy, highs, model, time.perf_counter() - started)
-    if infeasible and read.termination is Termination.NUMERICS:
-        return replace(read, termination=Termination.INFEASIBLE)  # nothing speaks against it
-    return read
-
-
-def _other_ways(options: RunOptions, *, integer: bool) -> list[dict[str, str]]:
-    """Settings to try in turn where HiGHS ends without an answer."""
+    # HiGHS may know no answer, of an infeasible program above all: another way finds one.
     ways = [{"presolve": "off"}]
-    if not integer:
+    if not model.integer:
         other = "ipx" if options.algorithm == "simplex" else "simplex"
         ways.append({"presolve": "off", "solver": other})
-    return ways
+    for way in [] if infeasible else ways:
+        if _ending(highs) is not Termination.NUMERICS:
+            break
+        set_options(highs, way)
+        accepted(highs.clearSolver(), "restart")
+        highs.run()
+    ending, info, solution = _ending(highs), highs.getInfo(), highs.getSolution()
+    if infeasible and ending is Termination.NUMERICS:
+        ending = Termination.INFEASIBLE  # nothing speaks against it
+    found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    solved = ending is Termination.OPTIMAL
+    bounded = model.integer and np.isfinite(info.mip_dual_bound)
+    return HighsRun(
+        ending,
+        np.array(solution.col_value) if found or solved else None,
+        np.array(solution.row_dual) if solved and not model.integer else None,
+        float(info.mip_dual_bound) if bounded else None,
+        time.perf_counter() - started,
+    )
 
 
 def _enlarged(model: LinearModel) -> LinearModel:
@@ -204,66 +227,48 @@ def settings(options: RunOptions, *, integer: bool) -> dict[str, Any]:
     return chosen
 
 
-def _checked(status: Any, what: str) -> None:
+def set_options(highs: Any, chosen: Mapping[str, Any]) -> None:
+    """Set options by their HiGHS names; one that HiGHS does not know raises RuntimeError."""
+    for name, value in chosen.items():
+        accepted(highs.setOptionValue(name, value), f"option {name}={value}")
+
+
+def accepted(status: Any, what: str) -> None:
+    """Raise RuntimeError where HiGHS refused something."""
     if "kError" in str(status):
         raise RuntimeError(f"HiGHS refused the {what}")
 
 
-def pass_arrays(highspy: Any, highs: Any, model: LinearModel) -> Any:
+def pass_arrays(highs: Any, model: LinearModel) -> Any:
     """Hand the arrays over whole: filling a `HighsLp` field by field copies them once more."""
+    import highspy
+
     columns = len(model.cost)
     whole = np.zeros(columns, dtype=np.int32)
     if model.integer:
         whole[:] = 1 if model.whole is None else model.whole
-    return highs.passModel(
-        columns,
-        len(model.row_lower),
-        len(model.value),
-        int(highspy.MatrixFormat.kColwise),
-        int(highspy.ObjSense.kMaximize if model.maximise else highspy.ObjSense.kMinimize),
-        0.0,
-        model.cost,
-        model.lower,
-        model.upper,
-        model.row_lower,
-        model.row_upper,
-        model.start.astype(np.int32),
-        model.index,
-        model.value,
-        whole,
-    )
+    sense = highspy.ObjSense.kMaximize if model.maximise else highspy.ObjSense.kMinimize
+    sizes = columns, len(model.row_lower), len(model.value)
+    form = int(highspy.MatrixFormat.kColwise), int(sense), 0.0
+    ranges = model.lower, model.upper, model.row_lower, model.row_upper
+    entries = model.start.astype(np.int32), model.index, model.value
+    return highs.passModel(*sizes, *form, model.cost, *ranges, *entries, whole)
 
 
-def _ending(highspy: Any, highs: Any) -> Termination:
+def _ending(highs: Any) -> Termination:
     """Why HiGHS stopped."""
-    status = highspy.HighsModelStatus
+    name = str(highs.getModelStatus()).rpartition(".k")[2]
     return {
-        status.kOptimal: Termination.OPTIMAL,
-        status.kModelEmpty: Termination.OPTIMAL,
-        status.kInfeasible: Termination.INFEASIBLE,
+        "Optimal": Termination.OPTIMAL,
+        "ModelEmpty": Termination.OPTIMAL,
+        "Infeasible": Termination.INFEASIBLE,
         # Only the explicit dual can be unbounded, and then the assignment has no solution.
-        status.kUnbounded: Termination.INFEASIBLE,
-        status.kUnboundedOrInfeasible: Termination.INFEASIBLE,
-        status.kTimeLimit: Termination.TIME_LIMIT,
-        status.kSolutionLimit: Termination.TIME_LIMIT,  # nodes
-        status.kInterrupt: Termination.INTERRUPTED,
-    }.get(highs.getModelStatus(), Termination.NUMERICS)
-
-
-def _read(highspy: Any, highs: Any, model: LinearModel, seconds: float) -> HighsRun:
-    ending = _ending(highspy, highs)
-    info, solution = highs.getInfo(), highs.getSolution()
-    values = duals = bound = None
-    if (
-        info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-        or ending is Termination.OPTIMAL
-    ):
-        values = np.array(solution.col_value)
-    if model.integer:
-        bound = float(info.mip_dual_bound) if np.isfinite(info.mip_dual_bound) else None
-    elif ending is Termination.OPTIMAL:
-        duals = np.array(solution.row_dual)
-    return HighsRun(ending, values, duals, bound, seconds)
+        "Unbounded": Termination.INFEASIBLE,
+        "UnboundedOrInfeasible": Termination.INFEASIBLE,
+        "TimeLimit": Termination.TIME_LIMIT,
+        "SolutionLimit": Termination.TIME_LIMIT,  # nodes
+        "Interrupt": Termination.INTERRUPTED,
+    }.get(name, Termination.NUMERICS)
 
 
 def run_raw(model: LinearModel) -> float:
@@ -277,6 +282,6 @@ def run_raw(model: LinearModel) -> float:
     highs = highspy.Highs()
     for name, value in settings(RunOptions(), integer=model.integer).items():
         highs.setOptionValue(name, value)
-    pass_arrays(highspy, highs, model)
+    pass_arrays(highs, model)
     highs.run()
     return float(highs.getInfo().objective_function_value)

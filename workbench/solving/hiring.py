@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,6 @@ from crowd_models import SelectionProblem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.solving.certify import OPTIMALITY
-from workbench.solving.deadline import call_within
 from workbench.solving.highs import RunOptions
 from workbench.solving.hiring_bound import (
     SelectionCertificate,
@@ -32,7 +31,7 @@ from workbench.solving.hiring_bound import (
 )
 from workbench.solving.pyomo_route import run_model
 from workbench.solving.solution import Termination
-from workbench.solving.solver import versions
+from workbench.solving.solver import run_within, versions
 
 FORMULATIONS = ("slices", "sizes")
 
@@ -175,13 +174,17 @@ def solve_selection(
     bounds = size_bounds(problem)
     known = None if start is None else _checked_start(problem, start, bounds)
     scaled, unit = _in_units(problem)
-    job = (scaled, formulation, bounds.value / unit, _places(problem, known), options)
-    found, ending, note = _search_within(*job)
+    caps = bounds.value / unit
+    places = None if known is None else np.searchsorted(problem.hireable, known)
+    started = time.perf_counter()
+    job = (scaled, formulation, caps, places, options)
+    latest, ending, note = run_within(time_limit, search, *job)
+    found = latest or RawSelection.nothing(caps, places)
     blank = replace(
         blank,
         termination=ending or found.termination,
         slices=found.solved if formulation == "slices" else None,
-        seconds=found.seconds,
+        seconds=found.seconds if ending is None else time.perf_counter() - started,
         note=note or found.note,
     )
     solution = _certified(blank, problem, found, unit, bounds, known)
@@ -209,6 +212,11 @@ class RawSelection:
     seconds: float = 0.0
     note: str = ""
 
+    @classmethod
+    def nothing(cls, caps: FloatArray, start: IntArray | None) -> RawSelection:
+        """What is known before the search."""
+        return cls(Termination.TIME_LIMIT, np.full(len(caps), np.inf), start)
+
 
 def search(
     problem: SelectionProblem,
@@ -224,27 +232,10 @@ def search(
     `caps` bounds the score of every size; `until` is the time of the clock by which HiGHS is to
     stop.
     """
-
-    def left() -> RunOptions:
-        if until is None:
-            return options
-        return replace(options, time_limit=max(until - time.time(), 0.05))
-
-    blank = RawSelection(Termination.TIME_LIMIT, np.full(len(caps), np.inf), start)
+    left, best = options.countdown(until), RawSelection.nothing(caps, start)
     if formulation == "sizes":
-        return _whole(problem, blank, left)
-    return _slice_by_slice(problem, caps, blank, left, until, report)
-
-
-def _slice_by_slice(
-    problem: SelectionProblem,
-    caps: FloatArray,
-    best: RawSelection,
-    left: Callable[[], RunOptions],
-    until: float | None,
-    report: Callable[[RawSelection], None],
-) -> RawSelection:
-    """Solve the sizes that may hold a better set than the best so far, highest bound first."""
+        return _all_sizes(problem, best, left())
+    # Sizes that may hold a better set than the best so far, highest bound first.
     for at in np.argsort(-caps, kind="stable").tolist():
         if best.chosen is not None and caps[at] <= selection_score(problem, best.chosen):
             break  # this size and all after it
@@ -280,35 +271,29 @@ def _one_size(problem: SelectionProblem, size: int, options: RunOptions) -> RawS
     return RawSelection(ran.termination, claimed, chosen, 1, ran.seconds)
 
 
-def _whole(
-    problem: SelectionProblem, blank: RawSelection, left: Callable[[], RunOptions]
-) -> RawSelection:
+def _all_sizes(problem: SelectionProblem, blank: RawSelection, options: RunOptions) -> RawSelection:
     """Solve the program over all sizes."""
     from crowd_models.selection import all_sizes
 
     model = all_sizes(problem)
-    ran = run_model(model, left(), integer=True)
+    ran = run_model(model, options, integer=True)
     claimed = blank.claimed if ran.bound is None else np.full(problem.largest, ran.bound)
     told = replace(blank, termination=ran.termination, claimed=claimed, seconds=ran.seconds)
     if ran.termination is Termination.INFEASIBLE:
         note = "the solver finds no set, and there is one"
         return replace(told, termination=Termination.NUMERICS, note=note)
-    if ran.values is None:
+    values = ran.values
+    if values is None:
         return told
-    size, hired = _read_copies(model, ran.values)
+    size = max(model.s, key=lambda k: values[model.s[k]])
+    hired = np.array([values[model.v[i, size]] for i in model.x])
     if _is_whole(hired) and np.count_nonzero(hired > 0.5) == size:
         one = RawSelection(ran.termination, blank.claimed, np.flatnonzero(hired > 0.5))
     else:
         # v is not declared whole without prices: among equal sets it may be a mixture of them.
-        one = _one_size(problem, size, left())
+        one = _one_size(problem, size, options)
     best = _better(problem, told, one)
     return replace(best, claimed=claimed, termination=one.termination, note=one.note)
-
-
-def _read_copies(model: Any, values: Mapping[Any, float]) -> tuple[int, FloatArray]:
-    """The chosen size k, and v_·k."""
-    size = max(model.s, key=lambda k: values[model.s[k]])
-    return size, np.array([values[model.v[i, size]] for i in model.x])
 
 
 def _is_whole(values: FloatArray) -> bool:
@@ -330,26 +315,6 @@ def _better(problem: SelectionProblem, best: RawSelection, one: RawSelection) ->
         solved=best.solved + one.solved,
         seconds=best.seconds + one.seconds,
     )
-
-
-def _search_within(
-    problem: SelectionProblem,
-    formulation: str,
-    caps: FloatArray,
-    start: IntArray | None,
-    options: RunOptions,
-) -> tuple[RawSelection, Termination | None, str]:
-    """Search, here or in a process that can be ended; how it was ended, if it was, and why."""
-    job = (problem, formulation, caps, start, options)
-    if options.time_limit is None:
-        return search(*job, None, lambda _: None), None, ""
-    started = time.perf_counter()
-    until = time.time() + options.time_limit
-    latest, ending, note = call_within(options.time_limit, search, *job, until)
-    found = latest or RawSelection(Termination.TIME_LIMIT, np.full(len(caps), np.inf), start)
-    if ending is not None:
-        found = replace(found, seconds=time.perf_counter() - started)
-    return found, ending, note
 
 
 def _in_units(problem: SelectionProblem) -> tuple[SelectionProblem, float]:
@@ -374,17 +339,11 @@ def _in_units(problem: SelectionProblem) -> tuple[SelectionProblem, float]:
     return SelectionProblem(gain, problem.budget, costs, money), math.ldexp(1.0, exponent)
 
 
-def _places(problem: SelectionProblem, chosen: IntArray | None) -> IntArray | None:
-    """Places of workers among those who may be hired."""
-    return None if chosen is None else np.searchsorted(problem.hireable, chosen)
-
-
 def _checked_start(problem: SelectionProblem, start: IntArray, bounds: SizeBounds) -> IntArray:
-    checks = certify_selection(problem, np.asarray(start), bounds).checks
-    failed = [check.name for check in checks if not check.passed]
-    if failed:
+    certificate = certify_selection(problem, np.asarray(start), bounds)
+    if certificate.failed:
         raise InputError(
-            f"start breaks {', '.join(failed)}: give indices of workers who may be hired"
+            f"start breaks {certificate.failed}: give indices of workers who may be hired"
         )
     return np.sort(start)
 
@@ -423,8 +382,7 @@ def _contradiction(
 ) -> str:
     """What is wrong with an answer, in words; empty when nothing is."""
     if solution.certificate.status == "failed":
-        failed = ", ".join(check.name for check in solution.certificate.checks if not check.passed)
-        return f"the solver's answer fails its certificate: {failed}"
+        return f"the solver's answer fails its certificate: {solution.certificate.failed}"
     if found.note:
         return found.note
     for known_set in (solution.chosen, known):

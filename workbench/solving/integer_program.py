@@ -8,29 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from crowd_models import AssignmentProblem
 from workbench.base.arrays import FloatArray
-from workbench.solving.array_route import run_arrays
+from workbench.solving.array_route import lifted, run_arrays
 from workbench.solving.certify import OPTIMALITY, lagrangian, primal_checks, rounded_up
 from workbench.solving.dropping import proven_infeasible
 from workbench.solving.feasibility import rounded, share_met
-from workbench.solving.highs import RunOptions
-from workbench.solving.linear import lifted, solve_linear
+from workbench.solving.highs import Remaining, RunOptions
+from workbench.solving.linear import solve_linear
 from workbench.solving.patterns.route import run_patterns
 from workbench.solving.pyomo_route import run_pyomo
 from workbench.solving.scaling import ScaledProblem, is_loose, view
 from workbench.solving.search.primal_heuristic import solve_from_start
-from workbench.solving.solution import (
-    Incumbent,
-    Infeasibility,
-    RawAnswer,
-    RelaxationProof,
-    Termination,
-)
+from workbench.solving.solution import Incumbent, Proof, RawAnswer, RelaxationProof, Termination
 
 CLOSABLE = 20_000
 """Pairs up to which branch and bound may close the gap that patterns leave."""
@@ -40,8 +34,6 @@ ALIKE = 4.0
 """Equal tasks a class, on average, from which on patterns have nothing to learn of label counts."""
 COUNTING = 0.1
 """Share of the time for the heuristic that tries to meet the label counts."""
-LEAST_SECONDS = 0.05
-"""What is asked of the solver when no time is left."""
 SPREAD = 100.0
 """How far the highest price may lie above a plan's cost for branch and bound to be believed.
 
@@ -49,101 +41,63 @@ Its tolerances are absolute, 1e-9 of the highest price.
 """
 FALLBACKS = ("patterns", "highs", "mip")
 
-Remaining = Callable[[], RunOptions]
-"""The options with the time that is left."""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """All that one solve brings back: an answer, the relaxation before it, or why there is none.
-
-    In terms of the problem's own pairs, tasks, workers and prices.
-    """
-
-    answer: RawAnswer
-    relaxed: RawAnswer | None = None
-    why: Infeasibility | None = None
-
-    @property
-    def seconds(self) -> float:
-        """Time in the solver."""
-        return self.answer.seconds + (0.0 if self.relaxed is None else self.relaxed.seconds)
-
 
 def solve_whole(
     problem: AssignmentProblem,
     route: str,
     method: str,
     left: Remaining,
-    report: Callable[[Attempt], None],
-) -> Attempt:
+    report: Callable[[RawAnswer], None],
+) -> RawAnswer:
     """Solve the integer program, giving the best so far to `report`."""
     started = time.perf_counter()
     # The relaxation's dual values are the task weights, and prove a bound no solver is trusted
     # for. Counting equal tasks and workers makes it cheap.
-    seen = view(problem, whole=True)
-    tight = _relaxation(seen, left)
+    seen, loose = view(problem, whole=True), is_loose(problem)
+    tight = _relaxation(seen, left())
     relaxed = seen.back(tight)
-    if is_loose(problem):
+    if loose:
         plain = view(problem, whole=False)
-        relaxed = plain.back(_relaxation(plain, left))
+        relaxed = plain.back(_relaxation(plain, left()))
     if relaxed.termination is Termination.INFEASIBLE and proven_infeasible(problem.typed, left()):
-        return Attempt(relaxed, relaxed)
-    known = SearchState(seen, relaxed, report, started)
-    proofs = _proofs(tight) if is_loose(problem) else ()
-    known.tell(
-        RawAnswer(
-            *(Termination.TIME_LIMIT, _start(seen.inner, tight)),
-            bound=_bound(seen.inner, tight),
-            proofs=proofs,
-        )
+        return replace(relaxed, relaxed=relaxed)
+    state = SearchState(seen, relaxed, report, started)
+    first = _bound(seen.inner, tight)
+    state.tell(
+        replace(first, pairs=_start(seen.inner, tight), proofs=first.proofs if loose else ())
     )
     while True:
-        if known.narrow():
-            tight = _relaxation(known.view, left)
-            bound = _bound(known.problem, tight)
-            known.tell(RawAnswer(Termination.TIME_LIMIT, bound=bound, proofs=_proofs(tight)))
-        answer = _by_methods(known, tight, route, method, left)
-        wide = answer.pairs is not None and known.too_wide(known.cost(answer))
-        if not wide or left().time_limit == LEAST_SECONDS:
-            return Attempt(known.outer(answer), relaxed)
-        known.answer = replace(known.answer, pairs=answer.pairs)
+        if state.narrow():
+            tight = _relaxation(state.view, left())
+            state.tell(_bound(state.problem, tight))
+        answer = _by_methods(state, tight, route, method, left)
+        wide = answer.pairs is not None and state.too_wide(state.cost(answer))
+        if not wide or left().over:
+            return state.outer(answer)
+        state.answer = replace(state.answer, pairs=answer.pairs)
 
 
-def _relaxation(seen: ScaledProblem, left: Remaining) -> RawAnswer:
+def _relaxation(seen: ScaledProblem, options: RunOptions) -> RawAnswer:
     """The relaxation of the inner problem, by its pairs, tasks and workers."""
-    problem = seen.inner
-    answer = solve_linear(problem.typed, "typed", "arrays", "auto", left())
-    return lifted(problem.typed, answer, problem.pairs)
+    typed = seen.inner.typed
+    return lifted(typed, solve_linear(typed, "typed", "arrays", "auto", options), seen.inner)
 
 
-def _proofs(relaxed: RawAnswer) -> tuple[RelaxationProof, ...]:
-    """What proves the bound of the program as the solver sees it."""
-    weights, prices = relaxed.task_weights, relaxed.worker_prices
+def _bound(problem: AssignmentProblem, relaxed: RawAnswer) -> RawAnswer:
+    """What the relaxation's dual values prove of the integer program, if anything."""
+    weights, prices = relaxed.duals
     if weights is None or prices is None or not np.isfinite([*weights, *prices]).all():
-        return ()
-    return (RelaxationProof(np.maximum(weights, 0.0), np.maximum(prices, 0.0)),)
-
-
-def _bound(problem: AssignmentProblem, relaxed: RawAnswer) -> float | None:
-    """What the relaxation's dual values prove of the integer program."""
-    for proof in _proofs(relaxed):
-        weights, prices = proof.task_weights, proof.worker_prices
-        return rounded_up(problem, lagrangian(problem, weights, prices), weights, prices)
-    return None
+        return RawAnswer(Termination.TIME_LIMIT)
+    bound = rounded_up(problem, lagrangian(problem, weights, prices), weights, prices)
+    proofs = (RelaxationProof(weights, prices),)
+    return RawAnswer(Termination.TIME_LIMIT, bound=bound, proofs=proofs)
 
 
 def _start(problem: AssignmentProblem, relaxed: RawAnswer) -> FloatArray | None:
     """Round the relaxation, if there is one, to a whole plan to start from, if it can be."""
-    shares = np.zeros(problem.shape) if relaxed.pairs is None else _matrix(problem, relaxed.pairs)
+    shares = np.zeros(problem.shape) if relaxed.pairs is None else problem.matrix(relaxed.pairs)
     assignment = rounded(problem, shares)
     return assignment[problem.pairs] if share_met(problem, assignment) >= 1 else None
-
-
-def _matrix(problem: AssignmentProblem, pairs: FloatArray) -> FloatArray:
-    matrix = np.zeros(problem.shape)
-    matrix[problem.pairs] = pairs
-    return matrix
 
 
 class SearchState:
@@ -156,7 +110,7 @@ class SearchState:
         self,
         seen: ScaledProblem,
         relaxed: RawAnswer,
-        report: Callable[[Attempt], None],
+        report: Callable[[RawAnswer], None],
         started: float,
     ) -> None:
         self.view, self.relaxed, self.report, self.started = seen, relaxed, report, started
@@ -178,20 +132,18 @@ class SearchState:
         """An answer with the best plan and bound and all the proofs so far, and its moment."""
         if self.cost(self.answer) < self.cost(answer):
             answer = replace(answer, pairs=self.answer.pairs)
-        bounds = [bound for bound in (answer.bound, self.answer.bound) if bound is not None]
-        cost, bound = self.cost(answer), max(bounds, default=None)
-        # The latest proof of a kind is the best: only better ones are told.
-        kinds = {type(proof): proof for proof in (*self.answer.proofs, *answer.proofs)}
+        cost, bound = self.cost(answer), highest(answer.bound, self.answer.bound)
         history = self.answer.history
         if cost < np.inf or bound is not None:
             seconds = time.perf_counter() - self.started
             history = (*history, Incumbent(seconds, cost if cost < np.inf else None, bound))
-        return replace(answer, bound=bound, proofs=tuple(kinds.values()), history=history)
+        proofs = _latest(self.answer, answer)
+        return replace(answer, bound=bound, proofs=proofs, history=history)
 
     def tell(self, answer: RawAnswer) -> None:
         """Report an answer, and remember it."""
         self.answer = self.complete(answer)
-        self.report(Attempt(self.outer(self.answer), self.relaxed))
+        self.report(self.outer(self.answer))
 
     def improved(self, _: float, bound: float, pairs: FloatArray) -> None:
         """Report a plan of branch and bound."""
@@ -209,7 +161,7 @@ class SearchState:
         With them goes the bound: it may rest on tolerances that were too coarse.
         """
         cost = self.cost(self.answer)
-        if self.answer.pairs is None or not self._highest > cost * (1 + 1e-9):
+        if self.answer.pairs is None or not self.problem.highest_price > cost * (1 + 1e-9):
             return False
         self.earlier = self.outer(self.answer)
         self.view = self.view.affordable(cost)
@@ -222,22 +174,28 @@ class SearchState:
 
         Prices that are whole multiples of one step it sees, however cheap.
         """
-        return not self.problem.integral_cost and self._highest > SPREAD * cost
-
-    @property
-    def _highest(self) -> float:
-        return float(self.problem.prices[self.problem.pairs].max(initial=0.0))
+        return not self.problem.integral_cost and self.problem.highest_price > SPREAD * cost
 
     def outer(self, answer: RawAnswer) -> RawAnswer:
         """An answer in the terms of the problem asked about, with all that was known earlier."""
         back = self.view.back(answer)
-        kinds = {type(proof): proof for proof in (*self.earlier.proofs, *back.proofs)}
         return replace(
             back,
-            proofs=tuple(kinds.values()),
+            proofs=_latest(self.earlier, back),
             history=(*self.earlier.history, *back.history),
             seconds=time.perf_counter() - self.started,
+            relaxed=self.relaxed,
         )
+
+
+def _latest(before: RawAnswer, after: RawAnswer) -> tuple[Proof, ...]:
+    """The latest proof of each kind, which is the best: only better ones are told."""
+    return tuple({type(proof): proof for proof in (*before.proofs, *after.proofs)}.values())
+
+
+def highest(*bounds: float | None) -> float | None:
+    """The highest of the bounds that there are."""
+    return max((bound for bound in bounds if bound is not None), default=None)
 
 
 def _by_methods(
@@ -258,7 +216,7 @@ def _by_methods(
         failed.append(f"{name} {wrong}")
         # Plans are checked when told; a bound of branch and bound is not to be used any more.
         known.answer = replace(before, pairs=known.answer.pairs, history=known.answer.history)
-        if left().time_limit == LEAST_SECONDS:
+        if left().over:
             break
     answer = RawAnswer(Termination.NUMERICS, note="; ".join(failed))
     return replace(known.complete(answer), note=answer.note)
@@ -268,7 +226,7 @@ def _wrong(known: SearchState, answer: RawAnswer, gap: float) -> str:
     """What speaks against an answer that may leave a gap; empty for nothing."""
     cost, best = known.cost(answer), known.cost(known.answer)
     ending, least = answer.termination, min(cost, best)
-    bounds = [bound for bound in (answer.bound, known.answer.bound) if bound is not None]
+    bound = highest(answer.bound, known.answer.bound)
     broken = "" if answer.pairs is None else _broken(known.problem, answer.pairs)
     wrong = {
         answer.note or "found no answer": ending is Termination.NUMERICS,
@@ -278,7 +236,7 @@ def _wrong(known: SearchState, answer: RawAnswer, gap: float) -> str:
         "claims a bound that denies a solution that is known": answer.bound is not None
         and answer.bound > least * (1 + OPTIMALITY),
         "calls a solution optimal that its bound does not prove": ending is Termination.OPTIMAL
-        and max(bounds, default=np.inf) < least * (1 - max(gap, OPTIMALITY)),
+        and (np.inf if bound is None else bound) < least * (1 - max(gap, OPTIMALITY)),
     }
     return next((words for words, holds in wrong.items() if holds), "")
 
@@ -287,7 +245,7 @@ def _broken(problem: AssignmentProblem, pairs: FloatArray) -> str:
     """Names of the constraints that a whole plan does not keep."""
     if not np.isfinite(pairs).all():
         return "finite numbers"
-    checks = primal_checks(problem, _matrix(problem, np.round(pairs)), whole=True)
+    checks = primal_checks(problem, problem.matrix(np.round(pairs)), whole=True)
     return ", ".join(check.name for check in checks if not check.passed)
 
 
@@ -302,10 +260,9 @@ def _by_patterns(known: SearchState, relaxed: RawAnswer, left: Remaining) -> Raw
         counted = _by_search(known, relaxed, left, branching=False)
         if counted.termination in (Termination.OPTIMAL, Termination.INFEASIBLE):
             return counted
-    typed = problem.typed
-    prices = np.zeros(typed.shape[1])
+    prices = np.zeros(problem.typed.shape[1])
     if relaxed.worker_prices is not None:
-        prices[typed.worker_class] = np.maximum(relaxed.worker_prices, 0.0)
+        prices[problem.typed.worker_class] = np.maximum(relaxed.worker_prices, 0.0)
     planned = run_patterns(
         problem,
         prices,
@@ -315,7 +272,7 @@ def _by_patterns(known: SearchState, relaxed: RawAnswer, left: Remaining) -> Raw
         bound=known.answer.bound,
         patience=PATIENCE if len(problem.pairs[0]) <= CLOSABLE else None,
     )
-    if planned.termination is Termination.OPTIMAL or left().time_limit == LEAST_SECONDS:
+    if planned.termination is Termination.OPTIMAL or left().over:
         return planned
     return _by_search(known, relaxed, left)
 
@@ -331,16 +288,13 @@ def _by_search(
     known: SearchState, relaxed: RawAnswer, left: Remaining, *, branching: bool = True
 ) -> RawAnswer:
     """Heuristic and label counts, then branch and bound on what they leave open."""
-    if relaxed.pairs is None or relaxed.task_weights is None or relaxed.worker_prices is None:
+    if relaxed.pairs is None or relaxed.task_weights is None:
         return _by_highs(known, relaxed, left)
-    start = known.answer.pairs
     return solve_from_start(
         known.problem,
-        _matrix(known.problem, relaxed.pairs),
-        np.maximum(relaxed.task_weights, 0.0),
-        np.maximum(relaxed.worker_prices, 0.0),
+        relaxed,
         left(),
-        known=None if start is None else _matrix(known.problem, start),
+        start=known.answer.pairs,
         share=None if branching else COUNTING,
         branching=branching,
         report=known.tell,

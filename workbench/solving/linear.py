@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from crowd_models import AssignmentProblem, TypedProblem
-from workbench.base.arrays import IntArray
+from crowd_models import TypedProblem
+from crowd_models.problem import Problem
 from workbench.solving.array_route import run_arrays
 from workbench.solving.certify import certify
 from workbench.solving.cutting_planes import run_cutting_planes, too_large
@@ -17,11 +15,7 @@ from workbench.solving.solution import RawAnswer, Termination
 
 
 def solve_linear(
-    problem: AssignmentProblem | TypedProblem,
-    formulation: str,
-    route: str,
-    method: str,
-    options: RunOptions,
+    problem: Problem, formulation: str, route: str, method: str, options: RunOptions
 ) -> RawAnswer:
     """Solve the relaxation, its dual, or the relaxation over class counts.
 
@@ -29,22 +23,18 @@ def solve_linear(
     algorithm.
     """
     answer = _run(problem, formulation, route, method, options)
-    if answer.termination is not Termination.OPTIMAL or _proven(problem, answer):
+    if answer.termination is not Termination.OPTIMAL or proven(problem, answer):
         return answer
     other = replace(options, algorithm="ipx" if options.algorithm == "simplex" else "simplex")
     second = _run(problem, formulation, route, method, other)
-    if not _proven(problem, second):
+    if not proven(problem, second):
         return answer
     note = f"{options.algorithm} gave no provable optimum: solved by {other.algorithm}"
     return replace(second, note=note)
 
 
 def _run(
-    problem: AssignmentProblem | TypedProblem,
-    formulation: str,
-    route: str,
-    method: str,
-    options: RunOptions,
+    problem: Problem, formulation: str, route: str, method: str, options: RunOptions
 ) -> RawAnswer:
     if route == "pyomo":
         return run_pyomo(problem, formulation, options)
@@ -55,30 +45,11 @@ def _run(
     return run_arrays(problem, formulation, options)
 
 
-def _proven(problem: AssignmentProblem | TypedProblem, answer: RawAnswer) -> bool:
-    if answer.pairs is None or answer.task_weights is None or answer.worker_prices is None:
+def proven(problem: Problem, answer: RawAnswer) -> bool:
+    """Whether the answer of a relaxation proves itself an optimum."""
+    weights, prices = answer.duals
+    if answer.pairs is None or weights is None or prices is None:
         return False
-    shares = np.zeros(problem.shape)
-    shares[problem.pairs] = answer.pairs
-    proof = certify(
-        problem,
-        assignment=shares,
-        task_weights=np.maximum(answer.task_weights, 0.0),
-        worker_prices=np.maximum(answer.worker_prices, 0.0),
-    )
+    shares = problem.matrix(answer.pairs)
+    proof = certify(problem, assignment=shares, task_weights=weights, worker_prices=prices)
     return proof.status == "proven"
-
-
-def lifted(problem: TypedProblem, answer: RawAnswer, pairs: tuple[IntArray, IntArray]) -> RawAnswer:
-    """An answer by class counts in terms of the pairs, tasks and workers that were counted."""
-    counts, weights, prices = answer.pairs, answer.task_weights, answer.worker_prices
-    if counts is not None:
-        matrix = np.zeros(problem.shape)
-        matrix[problem.pairs] = counts
-        counts = problem.lift(matrix)[pairs]
-    return replace(
-        answer,
-        pairs=counts,
-        task_weights=None if weights is None else problem.lift_tasks(weights),
-        worker_prices=None if prices is None else problem.lift_workers(prices),
-    )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.problem import Problem
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -36,7 +37,7 @@ class LinearModel:
     whole: BoolArray | None = None
 
 
-def primal_arrays(problem: AssignmentProblem | TypedProblem, *, integer: bool) -> LinearModel:
+def primal_arrays(problem: Problem, *, integer: bool) -> LinearModel:
     """The integer program (1)–(3), its relaxation, or the relaxation over class counts."""
     tasks, workers = problem.pairs
     columns = len(tasks)
@@ -46,11 +47,10 @@ def primal_arrays(problem: AssignmentProblem | TypedProblem, *, integer: bool) -
     index[1::2] = m + tasks
     value = np.ones(2 * columns)
     value[1::2] = problem.quality[tasks, workers]
-    upper = problem.sizes[tasks, workers] if isinstance(problem, TypedProblem) else np.ones(columns)
     return LinearModel(
-        cost=np.ones(columns) if problem.cost is None else problem.cost[tasks, workers],
+        cost=problem.prices[tasks, workers],
         lower=np.zeros(columns),
-        upper=upper,
+        upper=problem.sizes[tasks, workers],
         row_lower=np.concatenate([np.full(m, -np.inf), problem.demand]),
         row_upper=np.concatenate([problem.supply, np.full(problem.shape[0], np.inf)]),
         start=np.arange(0, 2 * columns + 1, 2),

@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models import AssignmentProblem
+from crowd_models.problem import Problem
 from workbench.base.arrays import FloatArray
 from workbench.solving.highs import RunOptions, claim_threads, settings
 from workbench.solving.solution import RawAnswer, Termination
 
 
-def build(problem: AssignmentProblem | TypedProblem, formulation: str) -> Any:
+def build(problem: Problem, formulation: str) -> Any:
     """Build the Pyomo model of a formulation: `ip`, `relaxation`, `dual` or `typed`."""
     from crowd_models import assignment, typed
 
     if formulation == "typed":
-        return typed.typed_relaxation(
-            problem.typed if isinstance(problem, AssignmentProblem) else problem
-        )
+        return typed.typed_relaxation(problem.typed)
     assert isinstance(problem, AssignmentProblem)
     builder = {
         "ip": assignment.offline_ip,
@@ -31,9 +30,7 @@ def build(problem: AssignmentProblem | TypedProblem, formulation: str) -> Any:
     return builder(problem)
 
 
-def run_pyomo(
-    problem: AssignmentProblem | TypedProblem, formulation: str, options: RunOptions
-) -> RawAnswer:
+def run_pyomo(problem: Problem, formulation: str, options: RunOptions) -> RawAnswer:
     """Build the model, solve it, and read pairs and dual values back."""
     model = build(problem, formulation)
     n, m = problem.shape

@@ -16,14 +16,12 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.problem import price_step
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.solution import (
     CountProof,
-    Incumbent,
     PatternProof,
     Proof,
     RawAnswer,
@@ -33,7 +31,6 @@ from workbench.solving.solution import (
 MANTISSA = 2.0**44
 """Prices are rounded to 44 bits: dividing by a unit moves the last of 53, which may decide ties."""
 
-Number = TypeVar("Number", np.float64, np.int64)
 Problem = TypeVar("Problem", AssignmentProblem, TypedProblem)
 
 
@@ -44,8 +41,7 @@ def in_own_unit(problem: Problem) -> tuple[Problem, float]:
     """
     if problem.cost is None:
         return problem, 1.0
-    seen = np.zeros(problem.shape)
-    seen[problem.pairs] = problem.cost[problem.pairs]
+    seen = problem.matrix(problem.cost[problem.pairs])
     highest = float(seen.max())
     if highest == 0.0:
         return replace(problem, cost=seen), 1.0
@@ -95,39 +91,34 @@ class ScaledProblem:
 
     def into(self, pairs: FloatArray) -> FloatArray:
         """A plan by the outer problem's pairs in terms of the inner one's."""
-        matrix = np.zeros(self.outer.shape)
-        matrix[self.outer.pairs] = pairs
-        return matrix[self.inner.pairs]
+        return self.outer.matrix(pairs)[self.inner.pairs]
 
     def back(self, answer: RawAnswer) -> RawAnswer:
         """An answer to the inner problem, by pair, task and worker, in the outer one's terms."""
-        pairs, weights, prices = answer.pairs, answer.task_weights, answer.worker_prices
-        if pairs is not None:
-            matrix = np.zeros(self.outer.shape)
-            matrix[self.inner.pairs] = pairs
-            pairs = matrix[self.outer.pairs]
+        pairs, weights = answer.pairs, answer.task_weights
         return replace(
             answer,
-            pairs=pairs,
-            task_weights=None if weights is None else weights * self.rows * self.unit,
-            worker_prices=None if prices is None else prices * self.unit,
-            bound=None if answer.bound is None else answer.bound * self.unit,
+            pairs=None if pairs is None else self.inner.matrix(pairs)[self.outer.pairs],
+            task_weights=None if weights is None else weights * self.rows,
             proofs=tuple(self._proof(proof) for proof in answer.proofs),
-            history=in_unit(answer.history, self.unit),
-        )
+        ).in_prices(self.unit)
 
     def _proof(self, proof: Proof) -> Proof:
         if isinstance(proof, PatternProof):
-            known, asked = self.inner.typed, self.outer.typed
-            prices = _by_class(proof.worker_prices, known.worker_class, asked.worker_class)
-            return PatternProof(prices * self.unit)
-        weights, prices = (
-            proof.task_weights * self.rows * self.unit,
-            proof.worker_prices * self.unit,
-        )
+            # Equal workers of the outer problem are equal in the inner one.
+            _, first = np.unique(_classes(self.outer), return_index=True)
+            return PatternProof(proof.worker_prices[_classes(self.inner)[first]] * self.unit)
+        weights = proof.task_weights * self.rows * self.unit
+        prices = proof.worker_prices * self.unit
         if isinstance(proof, RelaxationProof):
             return RelaxationProof(weights, prices)
         return CountProof(weights, proof.label_weights * self.unit, prices)
+
+
+def _classes(problem: AssignmentProblem) -> IntArray:
+    """Class of each worker."""
+    assert problem.typed.worker_class is not None
+    return problem.typed.worker_class
 
 
 def view(problem: AssignmentProblem, *, whole: bool) -> ScaledProblem:
@@ -143,25 +134,3 @@ def view(problem: AssignmentProblem, *, whole: bool) -> ScaledProblem:
                 inner, quality=inner.quality * rows[:, None], requirement=inner.requirement * rows
             )
     return ScaledProblem(problem, inner, unit, rows)
-
-
-def in_unit(history: tuple[Incumbent, ...], unit: float) -> tuple[Incumbent, ...]:
-    """Moments told in prices of a unit, in prices."""
-    return tuple(
-        Incumbent(
-            moment.seconds,
-            None if moment.objective is None else moment.objective * unit,
-            None if moment.bound is None else moment.bound * unit,
-        )
-        for moment in history
-    )
-
-
-def _by_class(
-    values: NDArray[Number], known: IntArray | None, asked: IntArray | None
-) -> NDArray[Number]:
-    """Values by class of one grouping by class of a finer one of the same members."""
-    assert known is not None
-    assert asked is not None
-    _, first = np.unique(asked, return_index=True)
-    return values[known[first]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -42,9 +42,22 @@ class Incumbent:
         cost, bound = (
             "none" if value is None else f"{value:.10g}" for value in (self.objective, self.bound)
         )
-        open_ = self.objective and self.bound is not None
-        gap = f", gap {100 * _gap(self.objective, self.bound):.3g} %" if open_ else ""
+        known = self.objective and self.bound is not None
+        gap = f", gap {100 * self.open_share:.3g} %" if known else ""
         return f"cost {cost}, bound {bound}{gap}"
+
+    @property
+    def open_share(self) -> float:
+        """Share of the cost that is open, from 0 to 1."""
+        if self.objective is None or self.bound is None:
+            return 1.0
+        slack = max(0.0, self.objective - self.bound)
+        return min(1.0, slack / self.objective) if self.objective > 0 else 0.0
+
+    def in_prices(self, unit: float) -> Incumbent:
+        """The same, told in prices of a unit, in prices."""
+        cost, bound = (None if v is None else v * unit for v in (self.objective, self.bound))
+        return Incumbent(self.seconds, cost, bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,25 +108,6 @@ Proof = PatternProof | CountProof | RelaxationProof
 
 
 @dataclass(frozen=True)
-class RawAnswer:
-    """What a route brings back from the solver, unchecked.
-
-    `pairs` has one value for each pair of `problem.pairs`; `bound` is the solver's own word;
-    `note` says what went wrong, if anything did. `proofs` are checked by `certify`.
-    """
-
-    termination: Termination
-    pairs: FloatArray | None = None
-    task_weights: FloatArray | None = None
-    worker_prices: FloatArray | None = None
-    bound: float | None = None
-    seconds: float = 0.0
-    note: str = ""
-    proofs: tuple[Proof, ...] = ()
-    history: tuple[Incumbent, ...] = ()
-
-
-@dataclass(frozen=True)
 class Check:
     """One checked property: the largest violation found, and how much is rounding."""
 
@@ -153,6 +147,11 @@ class Certificate:
     exact_bound: Fraction | None = None
     bound_from: str = ""
     bounds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> str:
+        """Names of the checks that failed."""
+        return ", ".join(check.name for check in self.checks if not check.passed)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain types, for JSON."""
@@ -228,6 +227,46 @@ class Infeasibility:
         return f"infeasible: {who}; {' or '.join(mends) or 'hire more workers'}"
 
 
+@dataclass(frozen=True)
+class RawAnswer:
+    """What a route brings back from the solver, unchecked.
+
+    `pairs` has one value for each pair of `problem.pairs`; `bound` is the solver's own word;
+    `note` says what went wrong, if anything did. `proofs` are checked by `certify`. `relaxed` is
+    the relaxation solved before an integer program, `why` says why there is no solution.
+    """
+
+    termination: Termination
+    pairs: FloatArray | None = None
+    task_weights: FloatArray | None = None
+    worker_prices: FloatArray | None = None
+    bound: float | None = None
+    seconds: float = 0.0
+    note: str = ""
+    proofs: tuple[Proof, ...] = ()
+    history: tuple[Incumbent, ...] = ()
+    relaxed: RawAnswer | None = None
+    why: Infeasibility | None = None
+
+    @property
+    def duals(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """Task weights and worker prices, signs cleaned; None unless there are both."""
+        if self.task_weights is None or self.worker_prices is None:
+            return None, None
+        return np.maximum(self.task_weights, 0.0), np.maximum(self.worker_prices, 0.0)
+
+    def in_prices(self, unit: float) -> RawAnswer:
+        """The same, told in prices of a unit, in prices."""
+        weights, prices, bound = self.task_weights, self.worker_prices, self.bound
+        return replace(
+            self,
+            task_weights=None if weights is None else weights * unit,
+            worker_prices=None if prices is None else prices * unit,
+            bound=None if bound is None else bound * unit,
+            history=tuple(moment.in_prices(unit) for moment in self.history),
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A solved problem and what is proven of it.
@@ -299,14 +338,8 @@ class Solution:
         if not self.history or until <= 0:
             return None
         times = [0.0, *(min(moment.seconds, until) for moment in self.history), until]
-        gaps = [1.0, *(_gap(moment.objective, moment.bound) for moment in self.history)]
-        return (
-            sum(
-                gap * (end - start)
-                for gap, start, end in zip(gaps, times[:-1], times[1:], strict=True)
-            )
-            / until
-        )
+        gaps = [1.0, *(moment.open_share for moment in self.history)]
+        return float(np.diff(times) @ gaps) / until
 
     @property
     def solved(self) -> bool:
@@ -342,13 +375,6 @@ class Solution:
             else self.infeasibility.sentence(),
             "versions": self.versions,
         }
-
-
-def _gap(objective: float | None, bound: float | None) -> float:
-    """Share of the cost that is open, from 0 to 1."""
-    if objective is None or bound is None:
-        return 1.0
-    return min(1.0, max(0.0, objective - bound) / objective) if objective > 0 else 0.0
 
 
 def _listing(values: FloatArray | None) -> list[float] | None:

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.problem import Problem
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
-from workbench.solving.certify import OPTIMALITY, certify, cost_scale, price_step_of
+from workbench.solving.array_route import lifted
+from workbench.solving.certify import OPTIMALITY, certify, cost_scale
 from workbench.solving.cutting_planes import too_large
 from workbench.solving.deadline import call_within
 from workbench.solving.feasibility import explain
-from workbench.solving.highs import LpAlgorithm, RunOptions
-from workbench.solving.integer_program import (
-    ALIKE,
-    LEAST_SECONDS,
-    Attempt,
-    labels_count,
-    solve_whole,
-)
-from workbench.solving.linear import lifted, solve_linear
-from workbench.solving.scaling import in_own_unit, in_unit, view
+from workbench.solving.highs import RunOptions
+from workbench.solving.integer_program import ALIKE, labels_count, solve_whole
+from workbench.solving.linear import proven, solve_linear
+from workbench.solving.scaling import in_own_unit, view
 from workbench.solving.solution import (
     Certificate,
     Incumbent,
@@ -37,33 +34,81 @@ from workbench.solving.solution import (
 
 ROUNDING = 1e-12
 """Relative distance of two bounds that counts as none."""
-FORMULATIONS = ("ip", "relaxation", "dual", "typed")
-ROUTES = ("arrays", "pyomo")
 METHODS = {
     "ip": ("auto", "patterns", "mip", "highs"),
+    "relaxation": ("auto",),
+    "dual": ("auto",),
     "typed": ("auto", "lp", "cutting-planes"),
 }
-"""By formulation; the others leave no choice."""
+"""By formulation; the first is the default."""
+FORMULATIONS = tuple(METHODS)
+ROUTES = ("arrays", "pyomo")
 
 TINY = 600
 """Pairs up to which branch and bound is done before anything else has begun."""
 
 
-def solve(
-    problem: AssignmentProblem | TypedProblem,
-    formulation: str = "ip",
-    *,
-    route: str = "arrays",
-    method: str = "auto",
-    time_limit: float | None = None,
-    gap: float = 0.0,
-    threads: int = 1,
-    algorithm: LpAlgorithm = "simplex",
-    seed: int = 0,
-    exact: bool = False,
-    progress: Callable[[Incumbent], None] | None = None,
-    keep_on_interrupt: bool = False,
-) -> Solution:
+@dataclass(frozen=True)
+class SolveOptions(RunOptions):
+    """How to solve.
+
+    Attributes
+    ----------
+    time_limit
+        Seconds in the solver; without it, and with no gap, a large integer program may be worked at
+        for ever. It holds: the solver runs in a process that is ended when need be.
+    gap
+        Relative gap at which an integer program may stop.
+    threads, seed
+        Threads and random seed of the solver.
+    algorithm
+        LP algorithm by name, `simplex` or `ipx` (for large degenerate programs).
+    route
+        `arrays`: straight into HiGHS. `pyomo`: through the Pyomo model.
+    method
+        `auto` takes whichever suits; `Solution.method` says which and why. Of `ip`: `patterns`,
+        column generation; `mip`, a heuristic and a bound by label counts, then branch and bound on
+        what they leave open; `highs`, branch and bound on the program as it stands. Of
+        `typed`: `lp`, as it stands; `cutting-planes`, for very many worker classes.
+    exact
+        Evaluate the certified bound in rational arithmetic.
+    progress
+        Is told cost and bound of the integer program whenever they improve.
+    keep_on_interrupt
+        Ctrl-C gives the best so far back, if there is any, as `interrupted`.
+    """
+
+    route: str = "arrays"
+    method: str = "auto"
+    exact: bool = False
+    progress: Callable[[Incumbent], None] | None = None
+    keep_on_interrupt: bool = False
+
+    def check(self, problem: Problem, formulation: str) -> None:
+        """Raise InputError for what does not go together."""
+        if formulation not in FORMULATIONS:
+            raise InputError(
+                f"formulation {formulation!r} is unknown: use {', '.join(FORMULATIONS)}"
+            )
+        if self.route not in ROUTES:
+            raise InputError(f"route {self.route!r} is unknown: use {' or '.join(ROUTES)}")
+        if self.method not in METHODS[formulation]:
+            raise InputError(
+                f"method {self.method!r} is not one of formulation {formulation!r}: use "
+                f"{', '.join(METHODS[formulation])}"
+            )
+        if self.route == "pyomo" and self.method not in ("auto", "highs", "lp"):
+            raise InputError(f"method {self.method!r} works on arrays: use --route arrays")
+        if isinstance(problem, TypedProblem) and formulation != "typed":
+            raise InputError("a problem stated by class has only the formulation 'typed'")
+
+    @property
+    def run(self) -> RunOptions:
+        """What HiGHS is told."""
+        return RunOptions(self.time_limit, self.gap, self.threads, self.algorithm, self.seed)
+
+
+def solve(problem: Problem, formulation: str = "ip", **options: Any) -> Solution:
     """Solve an assignment problem and check the answer against its data.
 
     Parameters
@@ -73,30 +118,8 @@ def solve(
     formulation
         `ip`: the integer program (1)–(3). `relaxation`: its linear relaxation. `dual`: the
         explicit dual of Section 4.3. `typed`: the relaxation over class counts, lifted back.
-    route
-        `arrays`: straight into HiGHS. `pyomo`: through the Pyomo model.
-    method
-        `auto` takes whichever suits; `Solution.method` says which and why. Of `ip`: `patterns`,
-        column generation; `mip`, a heuristic and a bound by label counts, then branch and bound on
-        what they leave open; `highs`, branch and bound on the program as it stands. Of
-        `typed`: `lp`, as it stands; `cutting-planes`, for very many worker classes.
-    time_limit
-        Seconds in the solver; without it, and with no gap, a large integer program may be worked at
-        for ever. It holds: the solver runs in a process that is ended when need be.
-    gap
-        Relative gap at which an integer program may stop.
-    threads
-        Threads of the solver.
-    algorithm
-        LP algorithm by name, `simplex` or `ipx` (for large degenerate programs).
-    seed
-        Random seed of the solver.
-    exact
-        Evaluate the certified bound in rational arithmetic.
-    progress
-        Is told cost and bound of the integer program whenever they improve.
-    keep_on_interrupt
-        Ctrl-C gives the best so far back, if there is any, as `interrupted`.
+    options
+        The fields of `SolveOptions`.
 
     Returns
     -------
@@ -111,28 +134,25 @@ def solve(
     KeyboardInterrupt
         On Ctrl-C, unless `keep_on_interrupt` has something to keep.
     """
-    _check(problem, formulation, route, method)
-    method, why = _method(problem, formulation, route, method)
-    options = RunOptions(time_limit, gap, threads, algorithm, seed)
+    asked = SolveOptions(**options)
+    asked.check(problem, formulation)
+    method, why = _method(problem, formulation, asked)
     started = time.perf_counter()
-    tried, ending, note = _attempt_within(
-        *(problem, formulation, route, method, options),
-        lambda tried: _tell(progress, tried),
-        keep_on_interrupt=keep_on_interrupt,
-    )
+    latest, ending, note = _attempt_within(problem, formulation, method, asked)
+    answer = latest or RawAnswer(Termination.TIME_LIMIT)
     blank = Solution(
         formulation,
-        route,
-        ending or tried.answer.termination,
-        seconds=tried.seconds if ending is None else time.perf_counter() - started,
+        asked.route,
+        ending or answer.termination,
+        seconds=answer.seconds if ending is None else time.perf_counter() - started,
         versions=versions(),
-        note=note or tried.answer.note,
+        note=note or answer.note,
         method=f"{method}: {why}" if method else "",
-        history=tried.answer.history,
+        history=answer.history,
     )
-    if tried.why is not None:
-        return _infeasible(blank, tried.why)
-    solution = _certified(blank, problem, tried, exact=exact)
+    if answer.why is not None:
+        return _infeasible(blank, answer.why)
+    solution = _certified(blank, problem, answer, exact=asked.exact)
     wrong = _contradiction(problem, solution)
     if wrong:
         # No number of an answer that contradicts the data or itself is to be used.
@@ -155,170 +175,124 @@ def versions() -> dict[str, str]:
     }
 
 
-def _method(
-    problem: AssignmentProblem | TypedProblem, formulation: str, route: str, method: str
-) -> tuple[str, str]:
+def run_within(
+    seconds: float | None,
+    job: Callable[..., Any],
+    *arguments: Any,
+    on_report: Callable[[Any], None] | None = None,
+) -> tuple[Any, Termination | None, str]:
+    """Run `job(*arguments, until, report)`: here, or with a limit in a process that can be ended.
+
+    `until` is the time of the clock by which HiGHS is to stop; None without a limit. Returns what
+    `call_within` does.
+    """
+    if seconds is None:
+        return job(*arguments, None, on_report or (lambda _: None)), None, ""
+    until = time.time() + seconds
+    return call_within(seconds, job, *arguments, until, on_report=on_report)
+
+
+def _method(problem: Problem, formulation: str, asked: SolveOptions) -> tuple[str, str]:
     """Which method solves a program, and why; two empty texts where there is no choice."""
-    if formulation not in METHODS:
+    if len(METHODS[formulation]) == 1:
         return "", ""
-    if method != "auto":
-        return method, "as asked"
-    if isinstance(problem, TypedProblem):
-        return _typed_method(problem, route)
-    return (
-        _typed_method(problem.typed, route)
-        if formulation == "typed"
-        else _ip_method(problem, route)
-    )
-
-
-def _typed_method(problem: TypedProblem, route: str) -> tuple[str, str]:
-    types, classes = problem.shape
-    if route == "arrays" and too_large(problem):
-        return "cutting-planes", f"{classes} worker classes are many"
-    return "lp", f"{types} × {classes} classes"
+    if asked.method != "auto":
+        return asked.method, "as asked"
+    types, classes = problem.typed.shape
+    if isinstance(problem, TypedProblem) or formulation == "typed":
+        if asked.route == "arrays" and too_large(problem.typed):
+            return "cutting-planes", f"{classes} worker classes are many"
+        return "lp", f"{types} × {classes} classes"
+    return _ip_method(problem, asked.route)
 
 
 def _ip_method(problem: AssignmentProblem, route: str) -> tuple[str, str]:
     if route == "pyomo":
         return "highs", "the Pyomo model goes to the solver as it is"
     n, m = problem.shape
+    types = problem.typed.shape[0]
     if n * m <= TINY:
         return "highs", f"{n} × {m} pairs are few"
-    kinds = problem.typed.shape[0]
     if labels_count(problem):
-        return "patterns", f"of {n} tasks {kinds} differ; label counts first, as prices are equal"
-    if n < ALIKE * kinds:
-        return "patterns", f"of {n} tasks {kinds} differ, and prices do"
-    return "patterns", f"{n} tasks are of {kinds} kinds only"
-
-
-def _tell(progress: Callable[[Incumbent], None] | None, tried: Attempt) -> None:
-    """Pass on the latest moment of a report."""
-    if progress is not None and tried.answer.history:
-        progress(tried.answer.history[-1])
-
-
-def _check(
-    problem: AssignmentProblem | TypedProblem, formulation: str, route: str, method: str
-) -> None:
-    if formulation not in FORMULATIONS:
-        raise InputError(f"formulation {formulation!r} is unknown: use {', '.join(FORMULATIONS)}")
-    if route not in ROUTES:
-        raise InputError(f"route {route!r} is unknown: use {' or '.join(ROUTES)}")
-    allowed = METHODS.get(formulation, ("auto",))
-    if method not in allowed:
-        raise InputError(
-            f"method {method!r} is not one of formulation {formulation!r}: use {', '.join(allowed)}"
-        )
-    if route == "pyomo" and method not in ("auto", "highs", "lp"):
-        raise InputError(f"method {method!r} works on arrays: use --route arrays")
-    if isinstance(problem, TypedProblem) and formulation != "typed":
-        raise InputError("a problem stated by class has only the formulation 'typed'")
+        return "patterns", f"of {n} tasks {types} differ; label counts first, as prices are equal"
+    if n < ALIKE * types:
+        return "patterns", f"of {n} tasks {types} differ, and prices do"
+    return "patterns", f"{n} tasks are of {types} kinds only"
 
 
 def _attempt_within(
-    problem: AssignmentProblem | TypedProblem,
-    formulation: str,
-    route: str,
-    method: str,
-    options: RunOptions,
-    tell: Callable[[Attempt], None],
-    *,
-    keep_on_interrupt: bool,
-) -> tuple[Attempt, Termination | None, str]:
-    """Attempt, here or in a process that can be ended; how it was ended, if it was, and why."""
-    latest: Attempt | None = None
+    problem: Problem, formulation: str, method: str, asked: SolveOptions
+) -> tuple[RawAnswer | None, Termination | None, str]:
+    """Attempt, keeping the latest report where that is asked for on Ctrl-C."""
+    latest: RawAnswer | None = None
 
-    def keep(tried: Attempt) -> None:
+    def keep(answer: RawAnswer) -> None:
         nonlocal latest
-        latest = tried
-        tell(tried)
+        latest = answer
+        if asked.progress is not None and answer.history:
+            asked.progress(answer.history[-1])
 
-    job = (problem, formulation, route, method, options)
+    job = (problem, formulation, asked.route, method, asked.run)
     try:
-        if options.time_limit is None:
-            return attempt(*job, None, keep), None, ""
-        until = time.time() + options.time_limit
-        last, ending, note = call_within(options.time_limit, attempt, *job, until, on_report=keep)
+        return run_within(asked.time_limit, attempt, *job, on_report=keep)
     except KeyboardInterrupt:
-        if latest is None or not keep_on_interrupt:
+        if latest is None or not asked.keep_on_interrupt:
             raise
         return latest, Termination.INTERRUPTED, ""
-    return last or Attempt(RawAnswer(Termination.TIME_LIMIT)), ending, note
 
 
 def attempt(
-    problem: AssignmentProblem | TypedProblem,
+    problem: Problem,
     formulation: str,
     route: str,
     method: str,
     options: RunOptions,
     until: float | None,
-    report: Callable[[Attempt], None],
-) -> Attempt:
+    report: Callable[[RawAnswer], None],
+) -> RawAnswer:
     """Solve a formulation, giving the best so far to `report`; explain what is infeasible.
 
     `until` is the time of the clock by which HiGHS is to stop.
     """
-
-    def left() -> RunOptions:
-        if until is None:
-            return options
-        return replace(options, time_limit=max(until - time.time(), LEAST_SECONDS))
-
-    def explained(relaxed: RawAnswer | None = None) -> Attempt:
-        note = "infeasible by the solver's word: there was no time to prove it and say why"
-        report(Attempt(RawAnswer(Termination.INFEASIBLE, note=note), relaxed))
-        why = explain(problem, left())
-        return Attempt(RawAnswer(Termination.INFEASIBLE), relaxed, why)
-
-    if len(problem.uncoverable()):
-        return explained()
-    if isinstance(problem, TypedProblem) or formulation != "ip":
-        answer = _linear(problem, formulation, route, method, left())
-        return explained() if answer.termination is Termination.INFEASIBLE else Attempt(answer)
-    tried = solve_whole(problem, route, method, left, report)
-    return explained(tried.relaxed) if tried.answer.termination is Termination.INFEASIBLE else tried
+    left = options.countdown(until)
+    answer = RawAnswer(Termination.INFEASIBLE)
+    if not len(problem.uncoverable()):
+        if isinstance(problem, TypedProblem) or formulation != "ip":
+            answer = _linear(problem, formulation, route, method, left())
+        else:
+            answer = solve_whole(problem, route, method, left, report)
+    if answer.termination is not Termination.INFEASIBLE:
+        return answer
+    denied = RawAnswer(Termination.INFEASIBLE, relaxed=answer.relaxed)
+    note = "infeasible by the solver's word: there was no time to prove it and say why"
+    report(replace(denied, note=note))
+    return replace(denied, why=explain(problem, left()))
 
 
 def _linear(
-    problem: AssignmentProblem | TypedProblem,
-    formulation: str,
-    route: str,
-    method: str,
-    options: RunOptions,
+    problem: Problem, formulation: str, route: str, method: str, options: RunOptions
 ) -> RawAnswer:
     """A linear program, solved in a unit of money of its own."""
     if isinstance(problem, TypedProblem):
-        inner, unit = in_own_unit(problem)
-        answer = solve_linear(inner, formulation, route, method, options)
-        weights, prices = answer.task_weights, answer.worker_prices
-        return replace(
-            answer,
-            task_weights=None if weights is None else weights * unit,
-            worker_prices=None if prices is None else prices * unit,
-            bound=None if answer.bound is None else answer.bound * unit,
-            history=in_unit(answer.history, unit),
-        )
+        own, unit = in_own_unit(problem)
+        return solve_linear(own, formulation, route, method, options).in_prices(unit)
     seen = view(problem, whole=False)
     if formulation != "typed":
         return seen.back(solve_linear(seen.inner, formulation, route, method, options))
     typed = seen.inner.typed
     answer = solve_linear(typed, formulation, route, method, options)
-    return seen.back(lifted(typed, answer, seen.inner.pairs))
+    return seen.back(lifted(typed, answer, seen.inner))
 
 
-def _certified(
-    blank: Solution, problem: AssignmentProblem | TypedProblem, tried: Attempt, *, exact: bool
-) -> Solution:
+def _certified(blank: Solution, problem: Problem, answer: RawAnswer, *, exact: bool) -> Solution:
     """The answer with what can be proven of it."""
-    answer, whole = tried.answer, blank.formulation == "ip"
+    whole = blank.formulation == "ip"
     assignment = objective = None
     if answer.pairs is not None:
-        assignment = _matrix(problem, answer.pairs, whole=whole)
+        # An integer program's answer is rounded to what it claims to be.
+        assignment = problem.matrix(np.round(answer.pairs) + 0.0 if whole else answer.pairs)
         objective = float((problem.prices * assignment).sum())
-    weights, prices = _weights(problem, tried.relaxed) if whole else _duals(answer)
+    weights, prices = _relaxed_duals(problem, answer.relaxed) if whole else answer.duals
     certificate = certify(
         problem,
         assignment=assignment,
@@ -342,28 +316,22 @@ def _certified(
     )
 
 
-def _weights(
-    problem: AssignmentProblem | TypedProblem, relaxed: RawAnswer | None
+def _relaxed_duals(
+    problem: Problem, relaxed: RawAnswer | None
 ) -> tuple[FloatArray | None, FloatArray | None]:
     """Dual values of the relaxation, unless they fail their own certificate."""
-    if relaxed is None or relaxed.pairs is None or relaxed.task_weights is None:
-        return None, None
-    weights, prices = _duals(relaxed)
-    shares = _matrix(problem, relaxed.pairs, whole=False)
-    proof = certify(problem, assignment=shares, task_weights=weights, worker_prices=prices)
-    return (weights, prices) if proof.status == "proven" else (None, None)
+    proof = relaxed is not None and proven(problem, relaxed)
+    return relaxed.duals if relaxed is not None and proof else (None, None)
 
 
-def _contradiction(problem: AssignmentProblem | TypedProblem, solution: Solution) -> str:
+def _contradiction(problem: Problem, solution: Solution) -> str:
     """What is wrong with an answer, in words; empty when nothing is."""
     objective, bound, certificate = solution.objective, solution.bound, solution.certificate
     if certificate.status == "failed":
-        failed = ", ".join(check.name for check in certificate.checks if not check.passed)
-        return f"the solver's answer fails its certificate: {failed}"
-    if objective is not None and bound is not None:
-        beyond = bound - objective
-        if beyond > OPTIMALITY * cost_scale(problem, objective):
-            return f"the solver claims a bound of {bound:g} beyond its own solution's {objective:g}"
+        return f"the solver's answer fails its certificate: {certificate.failed}"
+    beyond = 0.0 if objective is None or bound is None else bound - objective
+    if objective is not None and beyond > OPTIMALITY * cost_scale(problem, objective):
+        return f"the solver claims a bound of {bound:g} beyond its own solution's {objective:g}"
     if solution.termination is Termination.OPTIMAL:
         if solution.assignment is None:
             return "the solver claims an optimum and gives none"
@@ -382,25 +350,7 @@ def _infeasible(blank: Solution, why: Infeasibility) -> Solution:
     return replace(blank, certificate=certificate, infeasibility=why)
 
 
-def _duals(answer: RawAnswer) -> tuple[FloatArray | None, FloatArray | None]:
-    """Task weights and worker prices, signs cleaned."""
-    if answer.task_weights is None or answer.worker_prices is None:
-        return None, None
-    return np.maximum(answer.task_weights, 0.0), np.maximum(answer.worker_prices, 0.0)
-
-
-def _matrix(
-    problem: AssignmentProblem | TypedProblem, pairs: FloatArray, *, whole: bool
-) -> FloatArray:
-    """The answer's pairs as a matrix; an integer program's rounded to what it claims to be."""
-    matrix = np.zeros(problem.shape)
-    matrix[problem.pairs] = np.round(pairs) + 0.0 if whole else pairs
-    return matrix
-
-
-def _best_bound(
-    problem: AssignmentProblem | TypedProblem, certified: float | None, claimed: float | None
-) -> float | None:
+def _best_bound(problem: Problem, certified: float | None, claimed: float | None) -> float | None:
     """The certified bound, or branch and bound's where that is higher.
 
     Branch and bound prunes within 1e-9 of its best cost; prices that are multiples of one step
@@ -408,7 +358,8 @@ def _best_bound(
     """
     if claimed is None:
         return certified
-    if step := price_step_of(problem):
+    step = 0.0 if isinstance(problem, TypedProblem) else problem.price_step
+    if step:
         claimed = step * float(np.ceil(claimed / step - 1e-5))
     # A proof found in another unit of money may lose the last bits on its way to the data.
     return claimed if certified is None or claimed > certified * (1 + ROUNDING) else certified

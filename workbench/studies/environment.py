@@ -76,11 +76,8 @@ class Environment:
 
     def columns(self) -> dict[str, str | int]:
         """Its values for a table, under names no parameter can have."""
-        named: dict[str, str | int] = {
-            **self.packages, "python": self.python, "commit": self.commit,
-            "platform": self.platform, "host": self.host, "cpus": self.cpus,
-        }  # fmt: skip
-        return {f"environment.{name}": value for name, value in named.items()}
+        own = {name: value for name, value in vars(self).items() if name != "packages"}
+        return {f"environment.{name}": value for name, value in {**self.packages, **own}.items()}
 
 
 def _version(package: str) -> str:

@@ -10,7 +10,6 @@ from workbench.base.errors import InputError
 from workbench.studies.request import Request, request
 from workbench.studies.store import Store
 from workbench.studies.study import SIZES
-from workbench.studies.study_plan import StudyPlan
 
 
 def catalogued(names: Iterable[str]) -> list[dict[str, Any]]:
@@ -33,16 +32,7 @@ def described(asked: Request) -> dict[str, Any]:
         "source": study.source,
         "version": study.version,
         "parameters": [
-            {
-                "name": name,
-                "kind": one.kind.__name__,
-                "default": one.default,
-                "choices": list(one.choices),
-                "least": one.least,
-                "most": one.most,
-                "paired": one.paired,
-                "help": one.help,
-            }
+            {**vars(one), "name": name, "kind": one.kind.__name__, "choices": list(one.choices)}
             for name, one in study.parameters.items()
         ],
         "size": asked.size,
@@ -56,8 +46,25 @@ def described(asked: Request) -> dict[str, Any]:
 
 
 def standing(store: Store) -> list[dict[str, Any]]:
-    """Tell how far each study in a store has come."""
-    return [_standing(store, planned) for planned in store.plans()]
+    """Tell how far each plan in a store has come.
+
+    How many trials there should be is not known of some older stores.
+    """
+    rows = []
+    for plan in store.plans():
+        ended, note = store.finished(plan.study, plan.version), ""
+        planned: int | None = None
+        try:
+            keys = {trial.key for trial in plan.trials()}
+            planned = len(keys)
+        except InputError as error:
+            keys, note = set(ended), str(error)
+        counts = Counter(str(status) for key, status in ended.items() if key in keys)
+        rows.append({
+            "study": plan.study, "size": plan.size, "seed": plan.seed, "planned": planned,
+            "ended": counts.total(), "counts": dict(counts), "note": note,
+        })  # fmt: skip
+    return rows
 
 
 def known(store: Store, names: tuple[str, ...] = ()) -> list[str]:
@@ -74,18 +81,3 @@ def known(store: Store, names: tuple[str, ...] = ()) -> list[str]:
             listed = ", ".join(found) or "nothing yet"
             raise InputError(f"{store.path} has no study {name!r}: it has {listed}")
     return list(names) or found
-
-
-def _standing(store: Store, planned: StudyPlan) -> dict[str, Any]:
-    """Count a plan's trials; how many there should be is not known of some older stores."""
-    row: dict[str, Any] = {"study": planned.study, "size": planned.size, "seed": planned.seed}
-    ended = store.finished(planned.study, planned.version)
-    try:
-        keys = {trial.key for trial in planned.trials()}
-    except InputError as error:
-        counts = Counter(str(one) for one in ended.values())
-        return {**row, "planned": None, "ended": len(ended), "counts": counts, "note": str(error)}
-    counts = Counter(str(status) for key, status in ended.items() if key in keys)
-    return {
-        **row, "planned": len(keys), "ended": counts.total(), "counts": dict(counts), "note": ""
-    }  # fmt: skip

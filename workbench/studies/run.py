@@ -212,7 +212,7 @@ def run(
     if on_progress is not None:
         on_progress(before)
     trials = (one for one in plan(study, sweep, repetitions, seed) if not left_out(one))
-    course = RunCourse(store, trials, before, begun, on_progress)
+    course = RunCourse(store, trials, before, begun, on_progress, committed=begun)
     stop = stop or Event()
     try:
         # A trial that is to be tried again may come back when the executor has asked for the last.
@@ -265,10 +265,11 @@ def interrupts() -> Iterator[Interrupts]:
             signal.signal(one, handler)
 
 
+@dataclass
 class RunCourse:
     """Hands out trials, those to be tried again first; keeps outcomes, and counts what is safe.
 
-    Parameters
+    Attributes
     ----------
     store
         Where outcomes go.
@@ -280,29 +281,31 @@ class RunCourse:
         When this one began, by `time.monotonic`.
     on_progress
         Called after each commit.
+    more
+        Whether there are trials to hand out.
+    again, under_way
+        Trials to be tried again, and those that were handed out, by key.
+    counts, deaths
+        Trials kept, by status, and how often each trial's process has died, by key.
+    pending
+        Outcomes not written yet, and whether each is final.
+    interval, committed
+        Seconds between commits, and when the last was.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        trials: Iterator[Trial],
-        before: Progress,
-        begun: float,
-        on_progress: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self.store = store
-        self.trials = trials
-        self.before = before
-        self.begun = begun
-        self.on_progress = on_progress
-        self.more = True
-        self.again: deque[Trial] = deque()
-        self.under_way: dict[str, Trial] = {}
-        self.counts: Counter[str] = Counter()
-        self.deaths: Counter[str] = Counter()
-        self.pending: list[tuple[Outcome, bool]] = []
-        self.committed = begun
-        self.interval = EVERY
+    store: Store
+    trials: Iterator[Trial]
+    before: Progress
+    begun: float
+    on_progress: Callable[[Progress], None] | None = None
+    more: bool = True
+    again: deque[Trial] = field(default_factory=deque)
+    under_way: dict[str, Trial] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    deaths: Counter[str] = field(default_factory=Counter)
+    pending: list[tuple[Outcome, bool]] = field(default_factory=list)
+    interval: float = field(default_factory=lambda: EVERY)
+    committed: float = 0.0
 
     def __iter__(self) -> Iterator[Trial]:
         while True:

@@ -128,7 +128,7 @@ def _load(source: Source) -> Study:
         if source.name not in _catalog():
             raise InputError(f"this version of the workbench has no study {source.name!r}")
         return _catalog()[source.name].call
-    study = getattr(load_plugin(source.name, source.digest).module, "STUDY", None)
+    study = getattr(load_plugin(source.name, source.digest, shared=False).module, "STUDY", None)
     if not isinstance(study, Study):
         raise InputError(f"{source.name}: define STUDY = workbench.studies.study.Study(…)")
     return study

@@ -13,16 +13,16 @@ to, and read in a folder where nothing can be written.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import os
 import platform
 import shlex
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import quote
 
 from workbench.base.errors import InputError
@@ -202,11 +202,7 @@ class Store:
             "SELECT key, study, reason FROM quarantine WHERE redone = '' AND key != ''"
         )
         names = self.studies() if entries else {}
-        return {
-            key: reason
-            for key, own, reason in entries
-            if study in {None, own} or own not in names
-        }  # fmt: skip
+        return {key: why for key, own, why in entries if study in {None, own} or own not in names}
 
     def write(self, outcomes: Sequence[Outcome], *, final: Sequence[bool] | None = None) -> None:
         """Keep outcomes in one transaction; they are on the disk when this returns.
@@ -306,9 +302,7 @@ class Store:
             Schema version; all where None.
         """
         rows = self.rows(study, version)
-        attempts: dict[str, int] = {}
-        for row in rows:
-            attempts[row.key] = attempts.get(row.key, 0) + 1
+        attempts = Counter(row.key for row in rows)
         order: dict[str, list[object]] = {}
         for plan in self.plans():
             if plan.study == study and version in {None, plan.version}:
@@ -320,11 +314,11 @@ class Store:
 
     def rows(self, study: str | None = None, version: int | None = None) -> list[TrialRow]:
         """Read attempts, in the order in which they were kept."""
-        given = {"study": study, "version": version}
-        wanted = {name: value for name, value in given.items() if value is not None}
-        where = " AND ".join(["TRUE", *(f"{name} = ?" for name in wanted)])
-        query = f"SELECT {_COLUMNS} FROM attempts WHERE {where} ORDER BY id"
-        return [TrialRow._make(values) for values in self._select(query, list(wanted.values()))]
+        query = (
+            f"SELECT {_COLUMNS} FROM attempts WHERE study = coalesce(?, study) "
+            "AND version = coalesce(?, version) ORDER BY id"
+        )
+        return [TrialRow._make(values) for values in self._select(query, (study, version))]
 
     def records(self, rows: Iterable[TrialRow] | None = None) -> dict[str, TrialRow]:
         """Pick the record of each trial among its rows (all where None), by key."""
@@ -379,12 +373,10 @@ class Store:
 
     def _read_each(self, table: str, read: Any) -> dict[str, Any]:
         """Read plans or environments by id; in a damaged file, those that can be read."""
-        found = {}
         with contextlib.suppress(InputError):
-            for name, text in self._select(f"SELECT id, json FROM {table} ORDER BY rowid"):
-                if _sound(table, (name, text)):
-                    found[name] = read(text)
-        return found
+            rows = self._select(f"SELECT id, json FROM {table} ORDER BY rowid")
+            return {name: read(text) for name, text in rows if _sound(table, (name, text))}
+        return {}
 
     def _check_format(self) -> None:
         ((application,),) = self._select("PRAGMA application_id")
@@ -486,7 +478,7 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
     address = f"file:{quote(os.fsencode(path.resolve()))}?mode=rw"
     db = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
     # A flipped bit can make text that is not UTF-8: read it all the same, its checksum tells.
-    db.text_factory = cast(Any, functools.partial(str, encoding="utf-8", errors="backslashreplace"))
+    db.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
     try:
         if not write:
             db.execute("PRAGMA query_only = ON")
@@ -509,21 +501,14 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             raise DamagedStoreError(path, [Damage("file", 0, str(error))]) from None
-        told = {
-            sqlite3.SQLITE_FULL: _FULL, sqlite3.SQLITE_IOERR: _FULL,
-            sqlite3.SQLITE_READONLY: _FORBIDDEN, sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
-            sqlite3.SQLITE_PERM: _FORBIDDEN,
-            sqlite3.SQLITE_BUSY: _HELD, sqlite3.SQLITE_LOCKED: _HELD,
-        }.get(code, "{}")  # fmt: skip
-        raise StoreError(f"{path}: {told.format(error)}") from None
-
-
-_FULL = (
-    "cannot be written, the disk is full or at fault ({}); what was acknowledged is kept: free "
-    "space and run the same command"
-)
-_FORBIDDEN = "cannot be written ({}), allow it or name a file in a folder of yours"
-_HELD = f"another program has held it for {PATIENCE:g} s ({{}}), close that program"
+        what = ""
+        if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
+            what = "cannot be written, what was acknowledged is kept: free space and run it again: "
+        elif code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}:
+            what = "cannot be written, allow it or name a file in a folder of yours: "
+        elif code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            what = f"another program has held it for {PATIENCE:g} s, close that program: "
+        raise StoreError(f"{path}: {what}{error}") from None
 
 
 # Export.

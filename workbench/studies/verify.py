@@ -140,9 +140,7 @@ def verify(
             raise StoreError(f"{path}: is a shard of an older version: workbench study merge it")
         try:
             with Store.open(path, check=False) as opened:
-                return verify(
-                    opened, sample=sample, seed=seed, named=named, executor=executor
-                )  # fmt: skip
+                return verify(opened, sample=sample, seed=seed, named=named, executor=executor)
         except DamagedStoreError as error:
             report = VerifyReport(path, 0, 0, 0, 0)
             damage = [Mismatch("error", "damage", str(one)) for one in error.damages]
@@ -195,117 +193,98 @@ class StoreCheck:
         latest = {(plan.study, plan.version): plan for plan in plans}
         for plan in plans:
             if latest[plan.study, plan.version].source.digest != plan.source.digest:
-                yield Mismatch(
-                    "warning", "source",
-                    f"{plan.study}: {plan.source.name} changed between its runs, and its version "
-                    "did not: trials of both are kept as one study",
-                )  # fmt: skip
+                message = f"{plan.study}: {plan.source.name} changed between its runs"
+                message += ", and its version did not: trials of both are kept as one study"
+                yield Mismatch("warning", "source", message)
         for of_study, plan in latest.items():
             self.volatile[of_study] = plan.volatile
             try:
                 source = plan.source.allowed(self.named)
                 study = source.load()
+                if (study.name, study.version) != of_study:
+                    raise InputError(
+                        f"{plan.study} version {plan.version}: {plan.source.name} is {study.name} "
+                        f"version {study.version} now"
+                    )
             except InputError as error:
                 yield Mismatch("warning", "source", f"not run again: {error}")
-                continue
-            if (study.name, study.version) == of_study:
+            else:
                 self.studies[of_study] = source, study
                 self.volatile[of_study] = study.volatile
-            else:
-                yield Mismatch(
-                    "warning", "source",
-                    f"{plan.study} version {plan.version}: {plan.source.name} is {study.name} "
-                    f"version {study.version} now, so that none of it can be run again",
-                )  # fmt: skip
 
     def of_rows(self) -> Iterator[Mismatch]:
         """Hold each row against its key, its study, and the same trial's other records."""
-        before: dict[str, TrialRow] = {}
+        first: dict[str, TrialRow] = {}
         twice: Counter[str] = Counter()
         for row in self.rows:
-            for kind, message in self._row(row):
+            if wrong := self._wrong(row):
                 self.unfit.add(row.key)
-                yield Mismatch("error", kind, f"{_name(row)}{message}", (row.key,))
+                kind, message = wrong
+                yield Mismatch("error", kind, f"{_name(row)}: {message}", (row.key,))
             if row.final and row.status == Status.OK and row.key in self.records:
-                other = before.setdefault(row.key, row)
+                other = first.setdefault(row.key, row)
                 twice[row.study] += other is not row
                 if other.measured(self._volatile(row)) != row.measured(self._volatile(row)):
                     message = f"{_name(row)} has two different records"
                     yield Mismatch("error", "duplicate", message, (row.key,))
-        for study, count in twice.items():
-            if count:
-                message = f"{study}: {count:,} trials were recorded again"
-                yield Mismatch("note", "duplicate", message)
+        for study, count in (+twice).items():
+            yield Mismatch("note", "duplicate", f"{study}: {count:,} trials were recorded again")
 
-    def _row(self, row: TrialRow) -> Iterator[tuple[str, str]]:
+    def _wrong(self, row: TrialRow) -> tuple[str, str] | None:
+        """What is wrong with a row in itself: the kind, and one line."""
         try:
             trial = row.trial
             if trial.key != row.key:
-                yield "key", ": its key is not that of its contents"
+                return "key", "its key is not that of its contents"
         except (ValueError, TypeError, KeyError) as error:
-            yield "key", f": cannot be read ({error})"
-            return
+            return "key", f"cannot be read ({error})"
         if row.status not in list(Status):
-            yield "status", f": status {row.status!r}"
-        if (row.study, row.version) not in self.studies:
-            return
-        _, study = self.studies[row.study, row.version]
-        if trial.instance != instance_of(study):
-            yield (
-                "parameters",
-                (
-                    f": its instance was drawn from {', '.join(trial.instance)}, and the study has "
-                    f"{', '.join(instance_of(study))}"
-                ),
-            )
-        with contextlib.suppress(InputError):
-            if study.complete(trial.params) == trial.params:
-                return
-        yield "parameters", ": are not the study's parameters"
+            return "status", f"status {row.status!r}"
+        _, study = self.studies.get((row.study, row.version), (None, None))
+        try:
+            if study is None or trial == replace(
+                trial, params=study.complete(trial.params), instance=instance_of(study)
+            ):
+                return None
+        except InputError:
+            pass
+        return "parameters", "are not the study's parameters, or its instance is made of others"
 
     def of_plans(self) -> Iterator[Mismatch]:
         """Find trials that were asked for and are not there, and those that nobody asked for."""
         waiting = self.store.quarantined()
-        planned: dict[tuple[str, int], set[str]] = {}
-        unknown = set()
+        outside: dict[tuple[str, int], set[str]] = {}
+        for key, row in self.records.items():
+            outside.setdefault((row.study, row.version), set()).add(key)
+        planned = set()
         for plan in self.store.plans():
             of_study = plan.study, plan.version
-            planned.setdefault(of_study, set())
+            planned.add(of_study)
             try:
                 keys = dict.fromkeys(trial.key for trial in plan.trials(self.named))
             except InputError as error:
-                unknown.add(of_study)
+                outside[of_study] = set()
                 message = f"what one plan of {plan.study} asks for is not known: {error}"
                 yield Mismatch("warning", "source", message)
                 continue
-            planned[of_study] |= keys.keys()
+            outside[of_study] = outside.get(of_study, set()) - keys.keys()
             missing = tuple(key for key in keys if key not in self.records and key not in waiting)
             if missing:
-                yield Mismatch(
-                    "warning", "missing",
-                    f"{plan.study} ({plan.size}, seed {plan.seed}): {len(missing):,} of "
-                    f"{len(keys):,} trials have no record",
-                    missing,
-                )  # fmt: skip
-        outside: dict[tuple[str, int], list[str]] = {}
-        for key, row in self.records.items():
-            of_study = row.study, row.version
-            if of_study not in unknown and key not in planned.get(of_study, ()):
-                outside.setdefault(of_study, []).append(key)
-        for (study, version), keys_outside in outside.items():
-            plan_known = (study, version) in planned
-            records = f"{len(keys_outside):,} records are in no plan"
-            message = records if plan_known else "there is no plan of it"
-            yield Mismatch(
-                "warning", "unplanned", f"{study} version {version}: {message}", tuple(keys_outside)
-            )
+                asked = f"{plan.study} ({plan.size}, seed {plan.seed})"
+                message = f"{asked}: {len(missing):,} of {len(keys):,} trials have no record"
+                yield Mismatch("warning", "missing", message, missing)
+        for (study, version), extra in outside.items():
+            if extra:
+                records = f"{len(extra):,} records are in no plan"
+                message = records if (study, version) in planned else "there is no plan of it"
+                message = f"{study} version {version}: {message}"
+                yield Mismatch("warning", "unplanned", message, tuple(extra))
         if waiting:
-            yield Mismatch(
-                "warning", "quarantine",
+            message = (
                 f"in quarantine, their records damaged or lost: {len(waiting):,} trials; to run "
-                "them again: workbench study run NAME --redo-quarantined",
-                tuple(waiting),
-            )  # fmt: skip
+                "them again: workbench study run NAME --redo-quarantined"
+            )
+            yield Mismatch("warning", "quarantine", message, tuple(waiting))
 
     def of_environments(self) -> Iterator[Mismatch]:
         """Say what other versions trials ran with."""

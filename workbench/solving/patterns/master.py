@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_models.patterns import Pattern
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.highs import RunOptions, claim_threads, settings
+from workbench.solving.highs import RunOptions, accepted, claim_threads, set_options, settings
 
 FEASIBILITY = 1e-9
 """Tolerance of the linear programs, as everywhere here."""
@@ -56,22 +56,22 @@ class Master:
         self.patterns: list[Pattern] = []
         self._known: set[tuple[int, bytes]] = set()
         self._highs = highspy.Highs()
-        for name, value in (
-            ("output_flag", False),
-            ("threads", 1),
+        options = {
+            "output_flag": False,
+            "threads": 1,
             # Added columns leave the last basis feasible: the primal simplex goes on from it.
-            ("presolve", "off"),
-            ("solver", "simplex"),
-            ("simplex_strategy", 4),
-            ("primal_feasibility_tolerance", FEASIBILITY),
-            ("dual_feasibility_tolerance", FEASIBILITY),
-        ):
-            self._checked(self._highs.setOptionValue(name, value), f"option {name}")
+            "presolve": "off",
+            "solver": "simplex",
+            "simplex_strategy": 4,
+            "primal_feasibility_tolerance": FEASIBILITY,
+            "dual_feasibility_tolerance": FEASIBILITY,
+        }
+        set_options(self._highs, options)
         rows = len(supply) + len(tasks)
         none: Any = 0, np.zeros(rows, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0)
         lower = np.append(np.full(len(supply), -np.inf), tasks)
         upper = np.append(supply, np.full(len(tasks), np.inf))
-        self._checked(self._highs.addRows(rows, lower, upper, *none), "rows")
+        accepted(self._highs.addRows(rows, lower, upper, *none), "rows")
         self._columns(dear, [np.array([len(supply) + t]) for t in range(len(tasks))])
 
     def add(self, patterns: Iterable[Pattern]) -> int:
@@ -105,7 +105,7 @@ class Master:
             columns, costs, np.zeros(columns), np.full(columns, np.inf),
             len(index), start, index, entries,
         )  # fmt: skip
-        self._checked(status, "columns")
+        accepted(status, "columns")
 
     def solve(self) -> MasterOptimum:
         """Solve the linear program over the patterns known."""
@@ -114,7 +114,7 @@ class Master:
         self._highs.run()
         if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             # A basis gone bad: from scratch it has an optimum, leaving tasks open if need be.
-            self._checked(self._highs.clearSolver(), "restart")
+            accepted(self._highs.clearSolver(), "restart")
             self._highs.run()
         solution = self._highs.getSolution()
         values, duals = np.array(solution.col_value), np.array(solution.row_dual)
@@ -133,12 +133,11 @@ class Master:
 
         kinds, columns = len(self.tasks), len(self.patterns)
         model = highspy.Highs()
-        for name, value in settings(options, integer=True).items():
-            self._checked(model.setOptionValue(name, value), f"option {name}")
-        self._checked(model.passModel(self._highs.getLp()), "model")
+        set_options(model, settings(options, integer=True))
+        accepted(model.passModel(self._highs.getLp()), "model")
         every = np.arange(kinds + columns, dtype=np.int32)
         whole = np.full(len(every), int(highspy.HighsVarType.kInteger), dtype=np.uint8)
-        self._checked(model.changeColsIntegrality(len(every), every, whole), "integrality")
+        accepted(model.changeColsIntegrality(len(every), every, whole), "integrality")
         model.run()
         found = highspy.SolutionStatus.kSolutionStatusFeasible
         if model.getInfo().primal_solution_status != found:
@@ -147,8 +146,3 @@ class Master:
         if values[:kinds].any():
             return None
         return [(self.patterns[p], int(values[kinds + p])) for p in np.flatnonzero(values[kinds:])]
-
-    @staticmethod
-    def _checked(status: Any, what: str) -> None:
-        if "kError" in str(status):
-            raise RuntimeError(f"HiGHS refused the {what}")

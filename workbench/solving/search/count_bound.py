@@ -18,6 +18,7 @@ import numpy as np
 from crowd_models import AssignmentProblem
 from crowd_models.patterns import SLACK
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.solving.solution import CountProof
 
 MARGIN = 1e-9
 """Relative error allowed for in the float evaluation of a bound."""
@@ -40,55 +41,40 @@ def least_labels(problem: AssignmentProblem) -> IntArray:
     return np.where(problem.requirement > 0, 1 + short.sum(axis=1), 0).astype(np.int64)
 
 
-def reduced_costs(
-    problem: AssignmentProblem,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    label_weights: FloatArray | None = None,
-) -> FloatArray:
+def reduced_costs(problem: AssignmentProblem, duals: CountProof) -> FloatArray:
     """c − q v − w + u, shape (n, m): what a label costs beyond what it is worth."""
-    worth = problem.quality * np.maximum(task_weights, 0.0)[:, None]
-    if label_weights is not None:
-        worth = worth + np.maximum(label_weights, 0.0)[:, None]
-    return problem.prices - worth + np.maximum(worker_prices, 0.0)
+    v, w, u = _cleaned(duals)
+    return problem.prices - (problem.quality * v[:, None] + w[:, None]) + u
 
 
-def count_lagrangian(
-    problem: AssignmentProblem,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    label_weights: FloatArray | None = None,
-) -> float:
+def count_lagrangian(problem: AssignmentProblem, duals: CountProof) -> float:
     """L(v, w, u), lowered by rounding and by what a requirement met to 1e-9 is worth."""
-    v, u = np.maximum(task_weights, 0.0), np.maximum(worker_prices, 0.0)
-    w = np.zeros(len(v)) if label_weights is None else np.maximum(label_weights, 0.0)
-    reduced = reduced_costs(problem, v, u, w)
-    gains = float(np.maximum(-reduced, 0.0)[usable_pairs(problem)].sum())
-    supply = np.minimum(problem.supply, problem.shape[0])
-    counts = least_labels(problem)
-    asked = float(problem.requirement @ v + counts @ w)
-    charged = float(supply @ u)
+    v, w, u = _cleaned(duals)
+    gains = np.maximum(-reduced_costs(problem, duals), 0.0)[usable_pairs(problem)].sum()
+    asked = float(problem.requirement @ v + least_labels(problem) @ w)
+    charged = float(np.minimum(problem.supply, problem.shape[0]) @ u)
     slack = SLACK * float(problem.requirement @ v)
-    return asked - charged - gains - slack - 1e-12 * (asked + charged + gains)
+    return asked - charged - float(gains) - slack - 1e-12 * (asked + charged + float(gains))
 
 
 def fixed_pairs(
-    problem: AssignmentProblem,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    incumbent: float,
-    *,
-    label_weights: FloatArray | None = None,
+    problem: AssignmentProblem, duals: CountProof, incumbent: float
 ) -> tuple[BoolArray, BoolArray]:
     """Pairs no cheaper solution than `incumbent` has, and pairs it must have, both (n, m).
 
     With reduced cost r, an assignment that has a pair of r > 0, or lacks one of r < 0, costs
     L + |r| or more. Where all prices are whole, cheaper means cheaper by 1.
     """
-    bound = count_lagrangian(problem, task_weights, worker_prices, label_weights)
-    reduced = reduced_costs(problem, task_weights, worker_prices, label_weights)
+    reduced = reduced_costs(problem, duals)
     step = 1.0 if problem.integral_cost else 0.0
-    room = incumbent - step - bound + MARGIN * max(1.0, abs(incumbent))
+    room = incumbent - step - count_lagrangian(problem, duals)
+    room += MARGIN * max(1.0, abs(incumbent))
     usable = usable_pairs(problem)
     # A label of q = 0 at no price changes nothing: nobody needs it.
     return ~usable | (reduced > room), usable & (-reduced > room)
+
+
+def _cleaned(duals: CountProof) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """v, w and u: negative entries count as 0."""
+    v, w, u = duals.task_weights, duals.label_weights, duals.worker_prices
+    return np.maximum(v, 0.0), np.maximum(w, 0.0), np.maximum(u, 0.0)

@@ -28,30 +28,21 @@ ROUNDS = 30
 
 @dataclass(frozen=True)
 class CountDuals:
-    """Dual values v, w, u of cover, count and capacity rows, and the shares beside them.
+    """An optimum of the relaxation with count rows, or without.
 
     Attributes
     ----------
-    task_weights, label_weights
-        v and w, shape (n,): price of a unit of requirement, and of the count k_i.
-    worker_prices
-        u, shape (m,).
+    proof
+        Dual values v, w, u of cover, count and capacity rows; w is 0 without count rows.
     bound
-        L(v, w, u), less what its evaluation can be off.
+        L(v, w, u), less what its evaluation can be off; None without count rows.
     shares
         Fractional solution, shape (n, m).
     """
 
-    task_weights: FloatArray
-    label_weights: FloatArray
-    worker_prices: FloatArray
-    bound: float
+    proof: CountProof
+    bound: float | None
     shares: FloatArray
-
-    @property
-    def proof(self) -> CountProof:
-        """What the bound can be checked by."""
-        return CountProof(self.task_weights, self.label_weights, self.worker_prices)
 
 
 def core_arrays(
@@ -103,26 +94,22 @@ def with_shortfall(model: LinearModel, problem: AssignmentProblem) -> LinearMode
 
 
 def counted_relaxation(
-    problem: AssignmentProblem,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    shares: FloatArray,
-    options: RunOptions,
-) -> CountDuals | None:
-    """Solve the relaxation with count rows, from the plain relaxation's duals and shares.
+    problem: AssignmentProblem, plain: CountDuals, options: RunOptions
+) -> CountDuals:
+    """Solve the relaxation with count rows, from the plain relaxation's optimum.
 
     Pairs are priced in: few of them ever matter. Stopped early, the bound holds all the same.
-    None when HiGHS gives no duals, as for a problem without a solution.
+    `plain` comes back when HiGHS gives no duals, as for a problem without a solution.
     """
     usable = usable_pairs(problem)
-    reduced = reduced_costs(problem, task_weights, worker_prices)
-    keep = usable & ((reduced < 0.25 * problem.prices) | (shares > 0))
+    reduced = reduced_costs(problem, plain.proof)
+    keep = usable & ((reduced < 0.25 * problem.prices) | (plain.shares > 0))
     # Enough of the best workers for every count to be reached.
     best = np.argsort(-problem.quality * usable, axis=1, kind="stable")
     for i, count in enumerate(least_labels(problem)):
         keep[i, best[i, : 2 * count]] = True
     keep &= usable
-    found: CountDuals | None = None
+    found = plain
     n, m = problem.shape
     for _ in range(ROUNDS):
         model, pairs = core_arrays(problem, keep)
@@ -131,16 +118,17 @@ def counted_relaxation(
             keep = usable.copy()
             continue
         if result.values is None or result.row_duals is None:
-            return found
-        prices = np.maximum(-result.row_duals[:m], 0.0)
-        weights = np.maximum(result.row_duals[m : m + n], 0.0)
-        labels = np.maximum(result.row_duals[m + n :], 0.0)
-        bound = count_lagrangian(problem, weights, prices, labels)
-        if found is None or bound > found.bound:
-            y = np.zeros((n, m))
-            y[pairs] = result.values
-            found = CountDuals(weights, labels, prices, bound, y)
-        more = usable & ~keep & (reduced_costs(problem, weights, prices, labels) < -MARGIN)
+            break
+        prices, weights, labels = np.split(result.row_duals, [m, m + n])
+        proof = CountProof(
+            np.maximum(weights, 0.0), np.maximum(labels, 0.0), np.maximum(-prices, 0.0)
+        )
+        bound = count_lagrangian(problem, proof)
+        if found.bound is None or bound > found.bound:
+            shares = np.zeros((n, m))
+            shares[pairs] = result.values
+            found = CountDuals(proof, bound, shares)
+        more = usable & ~keep & (reduced_costs(problem, proof) < -MARGIN)
         if not more.any():
             break
         keep |= more

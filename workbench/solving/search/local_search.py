@@ -7,7 +7,6 @@ Source of the problem: Ho, Jabbari, Vaughan (2013), (1)–(3).
 from __future__ import annotations
 
 import time
-from itertools import chain, combinations
 
 import numpy as np
 
@@ -19,8 +18,6 @@ COVER_TOLERANCE = 1e-10
 """Relative to the requirement: what rounding in a sum may lack; the certificate allows 1e-9."""
 CHEAPER = 1e-9
 """Relative to the highest price: a smaller gain is rounding, and could go round in circles."""
-SUBSETS = 8
-"""Redundant labels of a task beyond which the set to drop is not searched but taken greedily."""
 SPREAD = 24
 """Full workers, and tasks of each, that a hand-over looks at."""
 
@@ -103,13 +100,12 @@ def mend(draft: Draft, worker_prices: FloatArray) -> bool:
     """Cover every task still short at little cost; whether that was possible.
 
     A task takes the cheapest label, or exchange of one, that covers it, scarce workers counted
-    at their price; failing that, the label best worth its price; failing that, a full worker
-    whom another task can spare. Each step lessens the total shortfall, so there is an end.
+    at their price; failing that, the label best worth its price. Each step lessens the total
+    shortfall, so there is an end.
     """
     for i in np.argsort(-draft.short, kind="stable").tolist():
-        while draft.short[i] > 0:
-            if not (_finish(draft, i, worker_prices) or _take_over(draft, i)):
-                break
+        while draft.short[i] > 0 and _finish(draft, i, worker_prices):
+            pass
     return bool((draft.short <= 0).all())
 
 
@@ -137,126 +133,17 @@ def _finish(draft: Draft, i: int, worker_prices: FloatArray) -> bool:
     return True
 
 
-def _take_over(draft: Draft, i: int) -> bool:
-    """Take a full worker from a task that another worker, with room, can serve as well."""
-    problem = draft.problem
-    full = np.flatnonzero(draft.usable[i] & ~draft.labels[i] & (draft.room <= 0))
-    open_to = draft.room > 0
-    for j in full[np.argsort(-problem.quality[i, full], kind="stable")]:
-        tasks = np.flatnonzero(draft.labels[:, j] & (draft.short <= 0))
-        at = np.ix_(tasks, np.flatnonzero(open_to))
-        spare = draft.short[tasks] + problem.quality[tasks, j]
-        fits = draft.usable[at] & ~draft.labels[at] & (problem.quality[at] >= spare[:, None])
-        # A surplus may do without any replacement.
-        alone = np.flatnonzero(spare <= 0)
-        if len(alone):
-            draft.take(int(tasks[alone[0]]), int(j))
-            draft.put(i, int(j))
-            return True
-        if fits.any():
-            extra = np.where(fits, problem.prices[at], np.inf)
-            row, column = np.unravel_index(int(np.argmin(extra)), fits.shape)
-            k = int(tasks[row])
-            draft.take(k, int(j))
-            draft.put(k, int(np.flatnonzero(open_to)[column]))
-            draft.put(i, int(j))
-            return True
-    return False
-
-
 def prune(draft: Draft) -> None:
-    """Drop labels no task needs, the dearest set of each task that can go together."""
-    spare = draft.labels & (draft.problem.quality <= -draft.short[:, None])
-    for i in np.flatnonzero(spare.any(axis=1)):
-        for j in _redundant(draft, int(i)):
-            draft.take(int(i), j)
-            if draft.short[i] > 0:  # rounding: the sum in another order fell short
-                draft.put(int(i), j)
-
-
-def _redundant(draft: Draft, i: int) -> list[int]:
-    """Labels task i can do without, together, at the highest price."""
-    problem, surplus = draft.problem, -float(draft.short[i])
-    quality, price = problem.quality[i], problem.prices[i]
-    able = np.flatnonzero(draft.labels[i] & (quality <= surplus))
-    order = able[np.lexsort((quality[able], -price[able]))]
-    greedy, left = [], surplus
-    for j in order:
-        if quality[j] <= left:
-            greedy.append(int(j))
-            left -= quality[j]
-    if problem.cost is None or len(able) > SUBSETS:
-        return greedy
-    sets = chain.from_iterable(combinations(able.tolist(), k) for k in range(2, len(able) + 1))
-    fitting = [list(s) for s in sets if quality[list(s)].sum() <= surplus]
-    return max([greedy, *fitting], key=lambda s: float(price[s].sum()))
-
-
-def exchange(draft: Draft, worker_prices: FloatArray) -> bool:
-    """Make each task cheaper by itself, from workers with room; whether any became so.
-
-    First its labels bought anew, best worth first; then one label for one. Between choices of
-    one price, the workers who are scarce elsewhere are left free.
-    """
-    cheaper = False
-    least = least_labels(draft.problem)
-    counts = draft.labels.sum(axis=1)
-    for i in np.flatnonzero(draft.labels.any(axis=1)).tolist():
-        if draft.problem.cost is None and counts[i] <= least[i]:
-            continue
-        cheaper |= _buy_anew(draft, i, worker_prices)
-        if draft.problem.cost is not None:
-            cheaper |= _one_for_one(draft, i)
-    return cheaper
-
-
-def _buy_anew(draft: Draft, i: int, worker_prices: FloatArray) -> bool:
+    """Drop labels no task needs, of each task the dearest that can go together."""
     problem = draft.problem
-    old = draft.labels[i].copy()
-    able = np.flatnonzero(draft.free(i) | old)
-    quality, price = problem.quality[i, able], problem.prices[i, able]
-    orders = [np.argsort(-quality, kind="stable")]
-    if problem.cost is not None:
-        orders += [
-            np.argsort((price + f * worker_prices[able]) / quality, kind="stable") for f in (0, 1)
-        ]
-    now = float(problem.prices[i] @ old)
-    for order in orders:
-        gathered = np.cumsum(quality[order])
-        count = int((gathered < draft.need[i]).sum()) + 1
-        if count > len(able):
-            continue
-        row = np.zeros(len(old), dtype=bool)
-        row[able[order[:count]]] = True
-        draft.reset(i, row)
-        for j in _redundant(draft, i):
-            draft.take(i, j)
-        if draft.short[i] <= 0 and float(problem.prices[i] @ draft.labels[i]) < now - draft.step:
-            return True
-        draft.reset(i, old)
-    return False
-
-
-def _one_for_one(draft: Draft, i: int) -> bool:
-    """Replace one label of task i by a cheaper one that still covers it, the best first."""
-    problem = draft.problem
-    old, new = np.flatnonzero(draft.labels[i]), np.flatnonzero(draft.free(i))
-    if not len(old) or not len(new):
-        return False
-    saved = problem.prices[i, old][:, None] - problem.prices[i, new][None, :]
-    lost = problem.quality[i, old][:, None] - problem.quality[i, new][None, :]
-    saved = np.where(lost <= -draft.short[i], saved, -np.inf)
-    row, column = np.unravel_index(int(np.argmax(saved)), saved.shape)
-    if saved[row, column] <= draft.step:
-        return False
-    out, in_ = int(old[row]), int(new[column])
-    draft.take(i, out)
-    draft.put(i, in_)
-    if draft.short[i] > 0:
-        draft.take(i, in_)
-        draft.put(i, out)
-        return False
-    return True
+    spare = draft.labels & (problem.quality <= -draft.short[:, None])
+    for i in np.flatnonzero(spare.any(axis=1)).tolist():
+        able = np.flatnonzero(spare[i])
+        for j in able[np.lexsort((problem.quality[i, able], -problem.prices[i, able]))].tolist():
+            if problem.quality[i, j] <= -draft.short[i]:
+                draft.take(i, j)
+                if draft.short[i] > 0:  # rounding: the sum in another order fell short
+                    draft.put(i, j)
 
 
 def hand_over(draft: Draft, until: float) -> bool:
@@ -306,15 +193,10 @@ def _two_for_one(draft: Draft, i: int) -> bool:
     return False
 
 
-def polish(draft: Draft, worker_prices: FloatArray, until: float, rounds: int = 20) -> None:
-    """Prune, exchange and hand over until nothing gets cheaper."""
+def polish(draft: Draft, until: float, rounds: int = 20) -> None:
+    """Prune; at unit prices hand over too, until nothing gets cheaper."""
     prune(draft)
-    for _ in range(rounds):
-        if time.perf_counter() > until:
+    for _ in range(rounds if draft.problem.cost is None else 0):
+        if time.perf_counter() > until or not hand_over(draft, until):
             return
-        cheaper = exchange(draft, worker_prices)
-        if draft.problem.cost is None:
-            cheaper |= hand_over(draft, until)
         prune(draft)
-        if not cheaper:
-            return

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from crowd_models import AssignmentProblem
-from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.feasibility import rounded
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.search.count_bound import (
@@ -25,12 +25,13 @@ from workbench.solving.search.count_bound import (
     usable_pairs,
 )
 from workbench.solving.search.count_relaxation import (
+    CountDuals,
     core_arrays,
     counted_relaxation,
     with_shortfall,
 )
 from workbench.solving.search.local_search import Draft, mend, polish, within_capacity
-from workbench.solving.solution import RawAnswer, Termination
+from workbench.solving.solution import CountProof, RawAnswer, Termination
 
 STAGNATION = 12
 """Rounds of ruin and recreate without a gain after which more tasks are taken, or it ends."""
@@ -55,92 +56,213 @@ PATIENCE = 2
 """Starts that cannot be mended, with none that can, after which another way is tried."""
 
 
-OnAssignment = Callable[[FloatArray], None]
-
-
-def improve(
-    problem: AssignmentProblem,
-    shares: FloatArray | None,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    *,
-    seconds: float,
-    seed: int,
-    report: OnAssignment | None = None,
-    bound: float | None = None,
-    label_weights: FloatArray | None = None,
-    known: FloatArray | None = None,
-    rounds: int = ROUNDS,
-) -> FloatArray | None:
-    """Search for a cheap whole assignment.
+class Heuristic:
+    """A search for a cheap whole assignment.
 
     Parameters
     ----------
-    shares
-        Fractional optimum of the relaxation, shape (n, m), or None.
-    task_weights, worker_prices, label_weights
-        x, z and (of count rows) w: dual values of the relaxation.
+    duals
+        Of the relaxation, with or without count rows. Meeting their bound ends the search.
     seconds
         When to stop; infinity for a bounded number of rounds only.
     seed
         Same seed, same result, unless it or one of its small programs is cut by time.
     report
-        Called with every assignment cheaper than all before it.
-    bound
-        A lower bound on the cost: meeting it ends the search.
-    known
-        A feasible whole assignment to start from, shape (n, m), or None.
-    rounds
-        Rounds of ruin and recreate at most, after the core programs.
-
-    Returns
-    -------
-    The best whole assignment found, shape (n, m) of 0.0 and 1.0, within the capacities and
-    covering all tasks; None when none was found.
+        Called with every assignment cheaper than all before it, shape (n, m).
     """
-    until = time.perf_counter() + seconds
-    target = -math.inf if bound is None else _met_at(problem, bound)
-    random = np.random.Generator(np.random.PCG64(seed))
-    best: Draft | None = None
-    nearest: Draft | None = None
-    failed = 0
-    reduced = reduced_costs(problem, task_weights, worker_prices, label_weights)
 
-    def better(draft: Draft) -> bool:
-        nonlocal best
-        if not draft.feasible or (best is not None and draft.cost >= best.cost - draft.step):
-            return False
-        best = draft
-        if report is not None:
-            report(draft.labels.astype(np.float64))
-        return True
+    def __init__(
+        self,
+        problem: AssignmentProblem,
+        duals: CountDuals,
+        *,
+        seconds: float,
+        seed: int,
+        report: Callable[[FloatArray], None] = lambda _: None,
+    ) -> None:
+        self.problem, self.duals, self.report = problem, duals, report
+        self.seconds, self.until = seconds, time.perf_counter() + seconds
+        self.target = -math.inf if duals.bound is None else _met_at(problem, duals.bound)
+        self.random = np.random.Generator(np.random.PCG64(seed))
+        self.reduced = reduced_costs(problem, duals.proof)
+        self.best: Draft | None = None
 
-    if known is not None:
-        better(Draft(problem, known > 0.5))
-    for labels in starts(problem, shares, task_weights, worker_prices, label_weights, random):
-        draft = Draft(problem, labels)
-        if mend(draft, worker_prices):
-            polish(draft, worker_prices, until)
-            better(draft)
-        elif nearest is None or draft.shortfall < nearest.shortfall:
-            nearest = draft
-        failed += best is None
-        now = time.perf_counter()
-        met = best is not None and best.cost <= target
-        # With one solution known, the core programs gain more than further starts.
-        late = now > until or (best is not None and until - now < (1 - STARTING) * seconds)
-        if failed >= PATIENCE or met or late:
-            break
-    if best is None and nearest is not None:
-        nearest = _covered(nearest, random, until)
-        if nearest.feasible:
-            polish(nearest, worker_prices, until)
-            better(nearest)
-    if best is None:
-        return None
-    _search_cores(best, reduced, worker_prices, until, target, better)
-    _recreate(best, reduced, worker_prices, random, until, target, better, rounds)
-    return best.labels.astype(np.float64)
+    def improve(
+        self, known: FloatArray | None = None, *, rounds: int = ROUNDS
+    ) -> FloatArray | None:
+        """Search.
+
+        Parameters
+        ----------
+        known
+            A feasible whole assignment to start from, shape (n, m), or None.
+        rounds
+            Rounds of ruin and recreate at most, after the core programs.
+
+        Returns
+        -------
+        The best whole assignment found, shape (n, m) of 0.0 and 1.0, within the capacities and
+        covering all tasks; None when none was found.
+        """
+        if known is not None:
+            self._offer(Draft(self.problem, known > 0.5))
+        nearest = self._mended_starts()
+        if self.best is None and nearest is not None:
+            nearest = self._recreate(nearest, ROUNDS, cover_only=True)
+            if nearest.feasible:
+                self._offer(nearest)
+        if self.best is None:
+            return None
+        self._search_cores(self.best)
+        self._recreate(self.best, rounds)
+        return self.best.labels.astype(np.float64)
+
+    @property
+    def left(self) -> float:
+        """Seconds left."""
+        return self.until - time.perf_counter()
+
+    def _offer(self, draft: Draft) -> None:
+        """Polish an assignment that covers every task, and keep it if it is the best."""
+        polish(draft, self.until)
+        if self.best is None or draft.cost < self.best.cost - draft.step:
+            self.best = draft
+            self.report(draft.labels.astype(np.float64))
+
+    def _mended_starts(self) -> Draft | None:
+        """Mend one start after the other; give the nearest of those that cannot be."""
+        nearest: Draft | None = None
+        failed = 0
+        for labels in starts(self.problem, self.duals, self.random):
+            draft = Draft(self.problem, labels)
+            if mend(draft, self.duals.proof.worker_prices) and draft.feasible:
+                self._offer(draft)
+            elif nearest is None or draft.shortfall < nearest.shortfall:
+                nearest = draft
+            failed += self.best is None
+            met = self.best is not None and self.best.cost <= self.target
+            # With one solution known, the core programs gain more than further starts.
+            late = self.best is not None and self.left < (1 - STARTING) * self.seconds
+            if failed >= PATIENCE or met or late or self.left < 0:
+                break
+        return nearest
+
+    def _search_cores(self, current: Draft) -> None:
+        """All tasks at once over the pairs hardest to decide, more and more of them, by HiGHS.
+
+        The other pairs are as their reduced cost says, or as the best solution has them.
+        """
+        n, m = current.labels.shape
+        distance = np.where(current.usable, np.abs(self.reduced), np.inf)
+        for times in FREE:
+            left, count = self.left, min(times * (n + m), distance.size - 1)
+            if current.cost <= self.target or left <= 0:
+                return
+            limit = float(np.partition(distance, count, axis=None)[count])
+            differs = current.labels != (self.reduced < 0)
+            undecided = current.usable & ((distance <= limit) | differs)
+            model, pairs = core_arrays(self.problem, undecided | current.labels)
+            model = replace(model, lower=(~undecided[pairs]).astype(np.float64))
+            seconds = min(left / 2, CORE_SECONDS * (1 + count / 1000))
+            start = current.labels[pairs].astype(np.float64)
+            result = run(model, self._small_run(seconds), start)
+            if result.values is not None:
+                labels = np.zeros_like(current.labels)
+                labels[pairs] = result.values > 0.5
+                draft = Draft(self.problem, labels)
+                if draft.feasible and draft.cost < current.cost - current.step:
+                    self._offer(draft)
+                    current = draft
+            if result.termination is not Termination.OPTIMAL:
+                return
+
+    def _small_run(self, seconds: float) -> RunOptions:
+        """How a small program is run: ended by nodes, the same everywhere, or by time."""
+        limit = max(seconds, 0.01) if math.isfinite(self.until) else None
+        return RunOptions(limit, nodes=NODES)
+
+    def _recreate(self, draft: Draft, rounds: int, *, cover_only: bool = False) -> Draft:
+        """Ruin and recreate until it gets no better for a while, however many tasks are taken.
+
+        With `cover_only`, until all tasks are covered. Prices play no part then: where cover is
+        hard to find, it is the best workers that matter.
+        """
+        order = -self.problem.quality if cover_only else self.reduced
+        size, idle = FIRST_RUIN, 0
+        for _ in range(rounds):
+            done = draft.feasible if cover_only else draft.cost <= self.target
+            if done or self.left <= 0:
+                break
+            tasks = self._ruin(draft, order, size)
+            new = self._recreated(draft, tasks, order, size, cover_only=cover_only)
+            idle += 1
+            if new is not None and cover_only and new.shortfall <= draft.shortfall:
+                idle = 0 if new.shortfall < 0.999 * draft.shortfall else idle
+                draft = new
+            elif new is not None and not cover_only and new.cost <= draft.cost + draft.step:
+                if new.cost < draft.cost - draft.step:
+                    self._offer(new)
+                    idle = 0
+                draft = new  # of equal cost too: a way off a plateau
+            every = len(tasks) == len(draft.labels)
+            if idle >= STAGNATION or every:
+                if size >= LARGEST_RUIN or every:
+                    break
+                size, idle = 4 * size, 0
+        return draft
+
+    def _ruin(self, draft: Draft, order: FloatArray, size: int) -> IntArray:
+        """Choose tasks to solve anew: one that costs more than it might, and likely partners.
+
+        Partners hold workers that the first could use.
+        """
+        n, m = self.problem.shape
+        count = min(n, max(2, size // min(m, 40)))
+        waste = (np.maximum(order, 0.0) * draft.labels).sum(axis=1)
+        waste += (np.maximum(-order, 0.0) * ~draft.labels).sum(axis=1)
+        if self.problem.cost is None:
+            waste += draft.labels.sum(axis=1) - least_labels(self.problem)
+        if not draft.feasible:
+            waste = np.maximum(draft.short, 0.0)
+        chances = waste + 0.05 * waste.mean() + 1e-9
+        first = int(self.random.choice(n, p=chances / chances.sum()))
+        wanted = draft.usable[first] & ~draft.labels[first] & (order[first] < np.median(order))
+        holds = (draft.labels & wanted[None, :]).sum(axis=1) / max(1, int(wanted.sum()))
+        score = self.random.random(n) * (0.2 + holds) * (0.2 + chances / chances.max())
+        score[first] = np.inf
+        return np.sort(np.argsort(-score)[:count])
+
+    def _recreated(
+        self, draft: Draft, tasks: IntArray, order: FloatArray, size: int, *, cover_only: bool
+    ) -> Draft | None:
+        """Solve some tasks anew beside all others as they are: a small program by HiGHS.
+
+        Each task is offered its own labels and the pairs that come first in `order`. With
+        `cover_only` the least shortfall is sought, else the least cost, and None when some task
+        would be short.
+        """
+        own = draft.labels[tasks]
+        room = draft.room + own.sum(axis=0)
+        part = replace(self.problem.keep_tasks(tasks), capacity=room)
+        usable = usable_pairs(part)
+        rank = np.argsort(np.argsort(np.where(usable, order[tasks], np.inf), axis=1), axis=1)
+        width = own.sum(axis=1) + max(4, size // (2 * len(tasks)))
+        model, pairs = core_arrays(part, own | (usable & (rank < width[:, None])))
+        if self.left <= 0 or not len(pairs[0]):
+            return None
+        seconds = min(self.left, 0.1 + size / (4000 if cover_only else 2000))
+        start = own[pairs].astype(np.float64)
+        if cover_only:
+            model = with_shortfall(model, part)
+            start = np.concatenate([start, np.maximum(draft.short[tasks], 0.0)])
+        result = run(model, self._small_run(seconds), start)
+        if result.values is None:
+            return None
+        labels = draft.labels.copy()
+        labels[tasks] = False
+        labels[tasks[pairs[0]], pairs[1]] = result.values[: len(pairs[0])] > 0.5
+        new = Draft(self.problem, labels)
+        return new if new.feasible or cover_only else None
 
 
 def _met_at(problem: AssignmentProblem, bound: float) -> float:
@@ -151,248 +273,40 @@ def _met_at(problem: AssignmentProblem, bound: float) -> float:
 
 
 def starts(
-    problem: AssignmentProblem,
-    shares: FloatArray | None,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    label_weights: FloatArray | None,
-    random: np.random.Generator,
+    problem: AssignmentProblem, duals: CountDuals, random: np.random.Generator
 ) -> Iterator[BoolArray]:
     """Whole assignments within the capacities, from which to mend, one after the other."""
-    if shares is not None:
-        yield within_capacity(problem, shares >= 0.5, shares)
-        yield rounded(problem, shares) > 0.5
-        yield within_capacity(problem, shares >= 1 - 1e-6, shares)
-    yield bought(problem, task_weights, worker_prices, label_weights)
-    if shares is None:
-        return
+    shares = duals.shares
+    yield within_capacity(problem, shares >= 0.5, shares)
+    yield rounded(problem, shares) > 0.5
+    yield within_capacity(problem, shares >= 1 - 1e-6, shares)
+    # Primal Approximation: each worker takes the tasks of highest value q x − c − z > 0.
+    value = -reduced_costs(problem, duals.proof)
+    yield within_capacity(problem, (value > 0) & usable_pairs(problem), value)
     for _ in range(RANDOM_STARTS):
         yield within_capacity(problem, random.random(shares.shape) < shares, shares)
 
 
-def bought(
-    problem: AssignmentProblem,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    label_weights: FloatArray | None = None,
-) -> BoolArray:
-    """Primal Approximation: each worker takes the tasks of highest value q x − c − z > 0."""
-    value = -reduced_costs(problem, task_weights, worker_prices, label_weights)
-    return within_capacity(problem, (value > 0) & usable_pairs(problem), value)
-
-
-def _small_run(seconds: float) -> RunOptions:
-    """How a small program is run: ended by nodes, the same everywhere, or by time if that is up."""
-    limit = max(seconds, 0.01) if math.isfinite(seconds) else None
-    return RunOptions(limit, nodes=NODES)
-
-
-def _search_cores(
-    best: Draft,
-    reduced: FloatArray,
-    worker_prices: FloatArray,
-    until: float,
-    target: float,
-    better: Callable[[Draft], bool],
-) -> None:
-    """All tasks at once over the pairs hardest to decide, more and more of them, by HiGHS.
-
-    The other pairs are as their reduced cost says, or as the best solution has them.
-    """
-    n, m = best.labels.shape
-    current = best
-    for times in FREE:
-        left = until - time.perf_counter()
-        count = min(times * (n + m), reduced.size - 1)
-        if current.cost <= target or left <= 0:
-            return
-        seconds = left
-        if math.isfinite(left):
-            seconds = min(left / 2, CORE_SECONDS * (1 + count / 1000))
-        draft, done = core_solution(current, reduced, count, seconds)
-        if draft is not None and draft.cost < current.cost - current.step:
-            polish(draft, worker_prices, until)
-            better(draft)
-            current = draft
-        if not done:
-            return
-
-
-def core_solution(
-    draft: Draft, reduced: FloatArray, count: int, seconds: float
-) -> tuple[Draft | None, bool]:
-    """Solve for the `count` pairs of least |reduced cost|, and those where a solution differs.
-
-    Returns the solution, if it covers every task, and whether it was proven best of the core.
-    """
-    problem = draft.problem
-    distance = np.where(draft.usable, np.abs(reduced), np.inf)
-    limit = float(np.partition(distance, count, axis=None)[count])
-    undecided = draft.usable & ((distance <= limit) | (draft.labels != (reduced < 0)))
-    model, pairs = core_arrays(problem, undecided | draft.labels)
-    fixed = ~undecided[pairs]
-    model = replace(model, lower=fixed.astype(np.float64))
-    start = draft.labels[pairs].astype(np.float64)
-    result = run(model, _small_run(seconds), start)
-    if result.values is None:
-        return None, False
-    labels = np.zeros_like(draft.labels)
-    labels[pairs] = result.values > 0.5
-    new = Draft(problem, labels)
-    return (new if new.feasible else None), result.termination is Termination.OPTIMAL
-
-
-def _recreate(
-    best: Draft,
-    reduced: FloatArray,
-    worker_prices: FloatArray,
-    random: np.random.Generator,
-    until: float,
-    target: float,
-    better: Callable[[Draft], bool],
-    rounds: int,
-) -> None:
-    """Ruin and recreate until nothing gets better for a while, however many tasks are taken."""
-    size, idle, current = FIRST_RUIN, 0, best
-    for _ in range(rounds):
-        if current.cost <= target or time.perf_counter() >= until:
-            return
-        tasks = _ruin(current, reduced, size, random)
-        draft = recreated(current, tasks, reduced, size, until)
-        if draft is not None and draft.cost <= current.cost + draft.step:
-            gained = draft.cost < current.cost - draft.step
-            if gained:
-                polish(draft, worker_prices, until)
-                better(draft)
-            current = draft  # of equal cost too: a way off a plateau
-            idle = 0 if gained else idle + 1
-        else:
-            idle += 1
-        if idle >= STAGNATION or len(tasks) == len(current.labels):
-            if size >= LARGEST_RUIN or len(tasks) == len(current.labels):
-                return
-            size, idle = 4 * size, 0
-
-
-def _covered(
-    draft: Draft,
-    random: np.random.Generator,
-    until: float,
-) -> Draft:
-    """Solve tasks short of cover anew with others, until all are covered or it gets no better.
-
-    Prices play no part: where cover is hard to find, it is the best workers that matter.
-    """
-    size, idle = FIRST_RUIN, 0
-    order = -draft.problem.quality
-    for _ in range(ROUNDS):
-        if draft.feasible or time.perf_counter() >= until:
-            break
-        tasks = _ruin(draft, order, size, random)
-        new = recreated(draft, tasks, order, size, until, cover_only=True)
-        if new is not None and new.shortfall <= draft.shortfall:
-            idle = 0 if new.shortfall < 0.999 * draft.shortfall else idle + 1
-            draft = new
-        else:
-            idle += 1
-        if idle >= STAGNATION:
-            if size >= LARGEST_RUIN or len(tasks) == len(draft.labels):
-                break
-            size, idle = 4 * size, 0
-    return draft
-
-
-def _ruin(
-    draft: Draft, reduced: FloatArray, size: int, random: np.random.Generator
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Choose tasks to solve anew: one that costs more than it might, and its likeliest partners.
-
-    Partners hold workers that the first could use.
-    """
-    problem = draft.problem
-    n, m = problem.shape
-    count = min(n, max(2, size // min(m, 40)))
-    waste = (np.maximum(reduced, 0.0) * draft.labels).sum(axis=1)
-    waste += (np.maximum(-reduced, 0.0) * ~draft.labels).sum(axis=1)
-    if problem.cost is None:
-        waste += draft.labels.sum(axis=1) - least_labels(problem)
-    if not draft.feasible:
-        waste = np.maximum(draft.short, 0.0)
-    chances = waste + 0.05 * waste.mean() + 1e-9
-    first = int(random.choice(n, p=chances / chances.sum()))
-    wanted = draft.usable[first] & ~draft.labels[first] & (reduced[first] < np.median(reduced))
-    holds = (draft.labels & wanted[None, :]).sum(axis=1) / max(1, int(wanted.sum()))
-    score = random.random(n) * (0.2 + holds) * (0.2 + chances / chances.max())
-    score[first] = np.inf
-    chosen: np.ndarray[tuple[int], np.dtype[np.int64]] = np.sort(np.argsort(-score)[:count])
-    return chosen
-
-
-def recreated(
-    draft: Draft,
-    tasks: np.ndarray[tuple[int], np.dtype[np.int64]],
-    reduced: FloatArray,
-    size: int,
-    until: float,
-    *,
-    cover_only: bool = False,
-) -> Draft | None:
-    """Solve some tasks anew beside all others as they are: a small integer program by HiGHS.
-
-    Each task is offered its own labels and the pairs of least reduced cost. With
-    `cover_only` the least shortfall is sought, else the least cost, and None when some task
-    would be short.
-    """
-    problem = draft.problem
-    part = replace(problem.keep_tasks(tasks), capacity=draft.room + draft.labels[tasks].sum(axis=0))
-    usable = usable_pairs(part)
-    own = draft.labels[tasks]
-    rank = np.argsort(np.argsort(np.where(usable, reduced[tasks], np.inf), axis=1), axis=1)
-    width = own.sum(axis=1) + max(4, size // (2 * len(tasks)))
-    keep = own | (usable & (rank < width[:, None]))
-    model, pairs = core_arrays(part, keep)
-    left = until - time.perf_counter()
-    if left <= 0 or not len(pairs[0]):
-        return None
-    seconds = left
-    if math.isfinite(left):
-        seconds = min(left, 0.1 + size / (4000 if cover_only else 2000))
-    start = own[pairs].astype(np.float64)
-    if cover_only:
-        model = with_shortfall(model, part)
-        start = np.concatenate([start, np.maximum(draft.short[tasks], 0.0)])
-    result = run(model, _small_run(seconds), start)
-    if result.values is None:
-        return None
-    labels = draft.labels.copy()
-    labels[tasks] = False
-    labels[tasks[pairs[0]], pairs[1]] = result.values[: len(pairs[0])] > 0.5
-    new = Draft(problem, labels)
-    return new if new.feasible or cover_only else None
-
-
 def solve_from_start(
     problem: AssignmentProblem,
-    shares: FloatArray,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
+    relaxed: RawAnswer,
     options: RunOptions,
     *,
-    known: FloatArray | None = None,
+    start: FloatArray | None = None,
     share: float | None = None,
     branching: bool = True,
-    report: Callable[[RawAnswer], None] | None = None,
+    report: Callable[[RawAnswer], None] = lambda _: None,
 ) -> RawAnswer:
     """Heuristic, then HiGHS from its solution on the pairs that can still matter.
 
     Parameters
     ----------
-    shares, task_weights, worker_prices
-        Of the solved relaxation.
+    relaxed
+        The solved relaxation, with its dual values.
     options
         As for HiGHS; the time limit covers everything here.
-    known
-        A feasible whole assignment, shape (n, m), or None.
+    start
+        A feasible whole assignment, by pair, or None.
     share
         Share of the time limit that the heuristic may take; None for what served measured
         problems: 0.3, and 0.1 where pairs are few.
@@ -407,79 +321,57 @@ def solve_from_start(
     RawAnswer
         With the proof of the bound from least numbers of labels.
     """
-    started = time.perf_counter()
-    until = started + (math.inf if options.time_limit is None else options.time_limit)
-
-    def left() -> RunOptions:
-        if options.time_limit is None:
-            return options
-        return replace(options, time_limit=max(until - time.perf_counter(), 0.05))
-
+    started, left = time.perf_counter(), options.countdown()
+    assert relaxed.pairs is not None
     pairs = len(problem.pairs[0])
-    small = pairs <= SMALL
-    if share is None:
-        share = 0.1 if pairs <= FEW else 0.3
-    duals = (
-        None if small else counted_relaxation(problem, task_weights, worker_prices, shares, left())
-    )
-    bound = None if duals is None else duals.bound
-    v, w, u, y = (
-        (task_weights, None, worker_prices, shares)
-        if duals is None
-        else (duals.task_weights, duals.label_weights, duals.worker_prices, duals.shares)
-    )
+    weights, prices = relaxed.duals
+    assert weights is not None
+    assert prices is not None
+    shares = problem.matrix(relaxed.pairs)
+    duals = CountDuals(CountProof(weights, np.zeros(len(weights)), prices), None, shares)
+    if pairs > SMALL:
+        duals = counted_relaxation(problem, duals, left())
+    proofs = () if duals.bound is None else (duals.proof,)
 
-    proofs = () if duals is None else (duals.proof,)
+    def tell(pairs: FloatArray | None, at_least: float | None) -> None:
+        bound = max((b for b in (duals.bound, at_least) if b is not None), default=None)
+        report(RawAnswer(Termination.TIME_LIMIT, pairs, bound=bound, proofs=proofs))
 
-    def told(pairs: FloatArray | None, at_least: float | None) -> None:
-        if report is not None:
-            known_bound = max((b for b in (bound, at_least) if b is not None), default=None)
-            report(RawAnswer(Termination.TIME_LIMIT, pairs, bound=known_bound, proofs=proofs))
-
-    def found(assignment: FloatArray) -> None:
-        told(assignment[problem.pairs], None)
-
-    if bound is not None:
-        told(None if known is None else known[problem.pairs], bound)
-    best = known
-    if not small:
-        best = improve(
+    if duals.bound is not None:
+        tell(start, None)
+    best = None if start is None else problem.matrix(start)
+    if pairs > SMALL:
+        limit = options.time_limit
+        share = share or (0.1 if pairs <= FEW else 0.3)
+        heuristic = Heuristic(
             problem,
-            y,
-            v,
-            u,
-            seconds=math.inf if options.time_limit is None else share * options.time_limit,
+            duals,
+            seconds=math.inf if limit is None else share * limit,
             seed=options.seed,
-            report=found,
-            bound=bound,
-            label_weights=w,
-            known=known,
-            # Without a limit HiGHS goes on to the optimum: a good start is enough.
-            rounds=0 if options.time_limit is None else ROUNDS,
+            report=lambda assignment: tell(assignment[problem.pairs], None),
         )
-        best = known if best is None else best
-    if not branching:
+        # Without a limit HiGHS goes on to the optimum: a good start is enough.
+        found = heuristic.improve(best, rounds=0 if limit is None else ROUNDS)
+        best = best if found is None else found
+    if branching:
+        answer = _branch_and_bound(problem, best, duals, left(), tell)
+        if duals.bound is not None and (answer.bound is None or answer.bound < duals.bound):
+            answer = replace(answer, bound=duals.bound)
+    else:
         cost = math.inf if best is None else float((problem.prices * best).sum())
-        met = bound is not None and cost <= _met_at(problem, bound)
-        return RawAnswer(
+        met = duals.bound is not None and cost <= _met_at(problem, duals.bound)
+        answer = RawAnswer(
             Termination.OPTIMAL if met else Termination.TIME_LIMIT,
             None if best is None else best[problem.pairs],
-            bound=cost if met else bound,
-            proofs=proofs,
-            seconds=time.perf_counter() - started,
+            bound=cost if met else duals.bound,
         )
-    answer = _branch_and_bound(problem, best, v, u, w, left(), told)
-    if bound is not None and (answer.bound is None or answer.bound < bound):
-        answer = replace(answer, bound=bound)
     return replace(answer, proofs=proofs, seconds=time.perf_counter() - started)
 
 
 def _branch_and_bound(
     problem: AssignmentProblem,
     best: FloatArray | None,
-    task_weights: FloatArray,
-    worker_prices: FloatArray,
-    label_weights: FloatArray | None,
+    duals: CountDuals,
     options: RunOptions,
     report: Callable[[FloatArray, float | None], None],
 ) -> RawAnswer:
@@ -488,9 +380,7 @@ def _branch_and_bound(
     cost = math.inf
     if best is not None:
         cost = float((problem.prices * best).sum())
-        zeros, ones = fixed_pairs(
-            problem, task_weights, worker_prices, cost, label_weights=label_weights
-        )
+        zeros, ones = fixed_pairs(problem, duals.proof, cost)
         if bool((zeros & ones).any()):
             return RawAnswer(Termination.OPTIMAL, best[problem.pairs], bound=cost)
         # The start must stay a solution, though only what is cheaper is looked for.

@@ -90,14 +90,9 @@ class Recording:
         if size is None or size >= m:
             return self
         drawn = np.sort(stream(seed, "pool").choice(m, size, replace=False))
-        place = np.full(m, -1, dtype=np.int64)
-        place[drawn] = np.arange(size)
-        kept = _kept(self.votes, place[self.votes.worker] >= 0)
-        votes = Votes(
-            kept.task, place[kept.worker], kept.label,
-            kept.tasks, kept.workers[drawn], kept.classes,
-        )  # fmt: skip
-        return Recording(votes, self.truth)
+        kept = _kept(self.votes, np.isin(self.votes.worker, drawn))
+        worker = np.searchsorted(drawn, kept.worker)
+        return Recording(replace(kept, worker=worker, workers=kept.workers[drawn]), self.truth)
 
 
 @cache
@@ -220,21 +215,19 @@ def choose(exam: Exam, rule: str, budget: int, *, seed: Seed) -> BoolArray:
     seed
         Of draws among equals, and of random workers.
     """
+    known = exam.known
     if rule == "as many":
         return _as_many(exam, choose(exam, "selected", budget, seed=seed), seed)
-    if exam.shared and rule == "top-gain":
-        return _labels_of(exam, top(exam.known.gain, budget, seed=seed).chosen)
     if exam.shared:
-        return _labels_of(exam, select(exam.known, budget, rule, seed=seed).chosen)
+        best = top(known.gain, budget, seed=seed) if rule == "top-gain" else None
+        chosen = (best or select(known, budget, rule, seed=seed)).chosen
+        return np.isin(exam.votes.worker, chosen)
     value = {
-        "selected": exam.known.gain,
-        "plug-in": exam.known.plug_in,
-        "top-skill": exam.known.skill,
-        "top-informative": exam.known.plug_in,
-        "top-gain": exam.known.gain,
-        "random": np.zeros(len(exam.known)),
-    }[rule]
-    value = np.where(exam.known.eligible, value, -np.inf)
+        "selected": known.gain, "top-gain": known.gain, "plug-in": known.plug_in,
+        "top-informative": known.plug_in, "top-skill": known.skill,
+        "random": np.zeros(len(known)),
+    }[rule]  # fmt: skip
+    value = np.where(known.eligible, value, -np.inf)
     stop = rule in ("selected", "plug-in")
     return select_per_task(exam.votes, value, budget, stop=stop, seed=seed)
 
@@ -278,10 +271,12 @@ def vote(
     skill = np.where(exam.known.eligible, exam.known.skill, 0.5)
     L = exam.known.classes
     weights: FloatArray | None = None
-    if kind == "linear":
-        weights = linear_weights(skill, L)
-    elif kind == "log-odds":
-        weights = log_odds_weights(skill, L, truncate=truncate)
+    if kind != "majority":
+        weights = (
+            linear_weights(skill, L)
+            if kind == "linear"
+            else log_odds_weights(skill, L, truncate=truncate)
+        )
     return expected_accuracy(votes, weights, exam.truth), None
 
 
@@ -311,9 +306,7 @@ def misfit(name: str) -> tuple[float, float]:
     np.add.at(counts, (votes.worker[known], truth[votes.task[known]], votes.label[known]), 1)
     chance = _one_coin(counts)
     rng = stream(0, "misfit")
-    drawn = [
-        _ratio(rng.multinomial(counts.sum(axis=2), chance)) for _ in range(REFITS)
-    ]  # fmt: skip
+    drawn = [_ratio(rng.multinomial(counts.sum(axis=2), chance)) for _ in range(REFITS)]
     found = _ratio(counts)
     return float(found / np.mean(drawn)), float((found - np.mean(drawn)) / np.std(drawn, ddof=1))
 
@@ -334,25 +327,11 @@ def _ratio(counts: IntArray) -> float:
     return float(2 * (counts[met] * np.log(full[met] / _one_coin(counts)[met])).sum())
 
 
-def _labels_of(exam: Exam, workers: IntArray) -> BoolArray:
-    chosen = np.zeros(len(exam.known), dtype=bool)
-    chosen[workers] = True
-    marked: BoolArray = chosen[exam.votes.worker]
-    return marked
-
-
 def _kept(votes: Votes, keep: BoolArray) -> Votes:
-    return Votes(
-        votes.task[keep], votes.worker[keep], votes.label[keep],
-        votes.tasks, votes.workers, votes.classes,
-    )  # fmt: skip
+    return replace(votes, task=votes.task[keep], worker=votes.worker[keep], label=votes.label[keep])
 
 
 def _places(group: IntArray, value: FloatArray) -> IntArray:
-    """Place of each entry in its group, from 0, by rising value."""
-    order = np.lexsort((value, group))
-    ranked = group[order]
-    start = np.searchsorted(ranked, ranked)
-    place: IntArray = np.empty(len(group), dtype=np.int64)
-    place[order] = np.arange(len(group)) - start
-    return place
+    """Place of each entry in its group, from 0, by rising value; of equal ones the first leads."""
+    rank = pd.Series(value).groupby(group).rank(method="first")
+    return rank.to_numpy().astype(np.int64) - 1

@@ -17,16 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.studies.catalog.learning_runs import (
-    BEYOND,
-    PAPER_T,
-    of_runs,
-    rewards,
-    run_once,
-    run_parameters,
-    schedule_label,
-    with_means,
-)
+from workbench.studies.catalog import learning_runs
 from workbench.studies.measures import listed, sentences
 from workbench.studies.study import Analysis, Block, Chart, Size, Study
 from workbench.studies.summary import means
@@ -59,9 +50,9 @@ def crossings(gains: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for names, own in gains.sort_values("tasks").groupby(KEYS, sort=False, dropna=False):
-        ahead = (own["mean"] > BEYOND * own["se"]).to_numpy()
+        ahead = (own["mean"] > learning_runs.BEYOND * own["se"]).to_numpy()
         lasting = own["tasks"][ahead[::-1].cumprod()[::-1].astype(bool)]
-        at, end = own[own["tasks"] <= PAPER_T].iloc[-1], own.iloc[-1]
+        at, end = own[own["tasks"] <= learning_runs.PAPER_T].iloc[-1], own.iloc[-1]
         rows.append((
             *names, lasting.iloc[0] if len(lasting) else None, at["mean"], at["se"], end["tasks"],
             end["mean"], end["se"],
@@ -75,15 +66,15 @@ def gains_of(runs: pd.DataFrame, value: str = "gain") -> pd.DataFrame:
     return means(runs, [*KEYS, "tasks"], value).drop(columns="failed")
 
 
-@of_runs
+@learning_runs.of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Rewards over time, when they overtake the full crowd's, and Table 2 under each reading."""
-    runs = rewards(table, KEYS)
+    runs = learning_runs.rewards(table, KEYS)
     gains, reward = gains_of(runs), gains_of(runs, "reward")
     crossed, second = crossings(gains), table_2(table)
     shown = _named(gains[gains["crowd"].isin(["from-0.6", "spread", "table-1"])])
     longest = shown.groupby(["crowd", "series", "vote"])["tasks"].transform("max")
-    shown = shown[(longest > PAPER_T) | (longest == longest.max())]
+    shown = shown[(longest > learning_runs.PAPER_T) | (longest == longest.max())]
     five = _named(reward[reward["tests"] == reward["tests"].iloc[0]])
     five = five[five["crowd"].isin(["from-0.6", "from-0.5"]) & (five["workers"] == 5)]
     style: dict[str, Any] = {"panel": "crowd", "low": "low", "high": "high", "log_x": True}
@@ -99,7 +90,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
     return Analysis(
         findings=(*_crossed(crossed), *_second(second)),
         tables={
-            f"Table 2 under its readings, T = {PAPER_T}": second,
+            f"Table 2 under its readings, T = {learning_runs.PAPER_T}": second,
             "When the average overtakes the full crowd": crossed,
             "Average reward over time": reward,
         },
@@ -113,8 +104,8 @@ def table_2(table: pd.DataFrame) -> pd.DataFrame:
     Columns `crowd, workers, tests, repeats, n, full, full_se`, for each vote `reward, se, last`
     (the accuracy of the last set in force), and the optimum `best` with known skills.
     """
-    runs = rewards(table, [*KEYS, "last_accuracy"])
-    at = runs[runs["tasks"] == runs.loc[runs["tasks"] <= PAPER_T, "tasks"].max()]
+    runs = learning_runs.rewards(table, [*KEYS, "last_accuracy"])
+    at = runs[runs["tasks"] == runs.loc[runs["tasks"] <= learning_runs.PAPER_T, "tasks"].max()]
     keys = [name for name in KEYS if name != "vote"]
     found = pd.DataFrame(columns=keys)
     for vote, rows in at.groupby("vote"):
@@ -122,7 +113,7 @@ def table_2(table: pd.DataFrame) -> pd.DataFrame:
             columns={"mean": f"{vote}", "se": f"{vote}_se", "n": f"{vote}_n"}
         )
         fields = {f"{vote}_last": "last_accuracy", f"{vote}_best": "best_accuracy"}
-        own = with_means(own, rows, keys, **fields)
+        own = learning_runs.with_means(own, rows, keys, **fields)
         if vote == "majority":
             full = means(rows, keys, "full_accuracy")[[*keys, "mean", "se"]]
             own = own.merge(full.rename(columns={"mean": "full", "se": "full_se"}), on=keys)
@@ -131,7 +122,10 @@ def table_2(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _named(found: pd.DataFrame) -> pd.DataFrame:
-    names = [f"M = {row['workers']}, {schedule_label(row)}" for row in found.to_dict("records")]
+    names = [
+        f"M = {row['workers']}, {learning_runs.schedule_label(row)}"
+        for row in found.to_dict("records")
+    ]
     return found.assign(series=names)
 
 
@@ -143,7 +137,7 @@ def _crossed(crossed: pd.DataFrame) -> list[str]:
     ]  # fmt: skip
     return sentences(
         "{crowd}, {series}, {vote}: above the full crowd {when}; by {gain:±4} after {tasks}.",
-        _named(crossed).assign(when=when), tasks=PAPER_T,
+        _named(crossed).assign(when=when), tasks=learning_runs.PAPER_T,
     )  # fmt: skip
 
 
@@ -172,7 +166,7 @@ STUDY = Study(
     name="learn-average",
     title="Average reward of online worker selection",
     source="Liu, Liu (2015), Section 6.1, Figures 3 and 5, Table 2",
-    parameters=run_parameters(),
+    parameters=learning_runs.run_parameters(),
     sizes={
         "smoke": Size(
             ({**_READ, "workers": [5, 10], "horizon": [3000]},
@@ -195,6 +189,6 @@ STUDY = Study(
               "horizon": [100_000]}), 100,
         ),
     },
-    trial=run_once,
+    trial=learning_runs.run_once,
     analyse=analyse,
 )  # fmt: skip

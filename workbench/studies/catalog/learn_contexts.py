@@ -27,7 +27,7 @@ from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import contextual, practical
-from workbench.studies.catalog.learning_runs import grid, of_runs, over_time, with_means
+from workbench.studies.catalog import learning_runs
 from workbench.studies.measures import ended_well, instance, mean_chart, sentences
 from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
@@ -50,7 +50,7 @@ def trial(params: Params, streams: Streams) -> Record:
     """Let one learner label tasks of random contexts."""
     seed, T = streams.instance, int(params["horizon"])
     skills, learner = crowd(params, streams)
-    tasks = sorted({*grid(T), *marks(T)})
+    tasks = sorted({*learning_runs.grid(T), *marks(T)})
     played = play_contexts(learner, skills, T, seed=seed, checkpoints=tasks)
     curves = {"regret": played.regret, "exploring": played.exploration_regret}
     return {
@@ -180,12 +180,14 @@ def slopes(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-@of_runs
+@learning_runs.of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Regret by kind of contexts and learner, its ratio to one context's, and its slope."""
-    found = over_time(table, KEYS)
+    found = learning_runs.over_time(table, KEYS)
     ends = means(table, KEYS, "reward").rename(columns={"mean": "reward"})
-    ends = with_means(ends, table, KEYS, best_accuracy="best_accuracy", explored="explored")
+    ends = learning_runs.with_means(
+        ends, table, KEYS, best_accuracy="best_accuracy", explored="explored"
+    )
     few, many = versus_one(table), slopes(table)
     shown = found[found["tasks"] >= 100]
     shown = shown.assign(

@@ -37,15 +37,8 @@ from workbench.base.seeds import Seed, stream
 from workbench.crowd import datasets
 from workbench.learning.recorded import Recorded, recorded, replay
 from workbench.learning.schedule import practical
-from workbench.studies.catalog.learning_runs import dropped_wrongly, of_runs, vetting_of
-from workbench.studies.measures import (
-    Columns,
-    instance,
-    measured,
-    sentences,
-    span,
-    summarise,
-)
+from workbench.studies import measures
+from workbench.studies.catalog import learning_runs
 from workbench.studies.study import (
     Analysis,
     Block,
@@ -204,7 +197,7 @@ def trial(params: Params, streams: Streams) -> Record:
         practical(params["tests"], 0.0),
         horizon=n,
         weighted=params["vote"] == "weighted",
-        vetting=vetting_of(params["vetting"], ERROR),
+        vetting=learning_runs.vetting_of(params["vetting"], ERROR),
         pool="all",
         seed=seed,
     )
@@ -212,7 +205,7 @@ def trial(params: Params, streams: Streams) -> Record:
     wrong = (labels != truth[:, None]).mean(axis=0)
     last, seen = run.learner.best, run.learner.disagreement
     gone = run.learner.removed
-    worst = [not wrongly for wrongly in dropped_wrongly(gone, -wrong)]
+    worst = [not wrongly for wrongly in learning_runs.dropped_wrongly(gone, -wrong)]
     record: dict[str, Scalar] = {
         "tasks": n,
         "workers": len(data.workers),
@@ -324,10 +317,10 @@ def at_defaults(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-@of_runs
+@learning_runs.of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Average error over time, its distribution, disagreement, and what settings change."""
-    rows = named(measured(table, "error_100"))
+    rows = named(measures.measured(table, "error_100"))
     rows = rows.assign(**{field: rows[field].astype(float) for field in FIELDS})
     rows = rows.assign(
         less=rows["error_100"] - rows["crowd_error_100"],
@@ -337,7 +330,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
     main = at_defaults(rows)
     curves = pd.concat(
         [
-            main[["crowd", *instance(main)]].assign(
+            main[["crowd", *measures.instance(main)]].assign(
                 share=share, curve=curve, error=main[f"{name}_{share}"]
             )
             for name, curve in CURVES.items()
@@ -346,7 +339,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
         ignore_index=True,
     )
     gaps = paired_differences(
-        curves, by=["crowd", "share"], pair=instance(curves), method="curve",
+        curves, by=["crowd", "share"], pair=measures.instance(curves), method="curve",
         reference="full crowd", value="error",
     )  # fmt: skip
     return Analysis(
@@ -373,17 +366,17 @@ def _same(*names: str) -> dict[str, str]:
 
 def _settings(rows: pd.DataFrame, fields: Mapping[str, str]) -> pd.DataFrame:
     """Means by crowd and setting, each with its standard error."""
-    columns: Columns = {"trials": ("error_100", "count")}
+    columns: measures.Columns = {"trials": ("error_100", "count")}
     for name, field in fields.items():
         columns = {**columns, name: (field, "mean"), f"{name}_se": (field, "se")}
-    return summarise(rows, KEYS, columns)
+    return measures.summarise(rows, KEYS, columns)
 
 
 def _said(main: pd.DataFrame, gaps: pd.DataFrame) -> list[str]:
     last = gaps[(gaps["share"] == 100) & (gaps["curve"] == "LS_OL")]
     last = last.rename(columns={"mean": "gap", "se": "gap_se"})[["crowd", "gap", "gap_se"]]
     fields = ("tasks", "error_100", "crowd_error_100", "best_error_100", "labels", "told", "rank")
-    found = summarise(main, ["crowd"], {
+    found = measures.summarise(main, ["crowd"], {
         "trials": ("removals", "size"), "dropping": ("removed_at", "count"),
         "first": ("removed_at", "median"), "worst": ("removed_worst", "mean"),
         **{field: (field, "mean") for field in fields},
@@ -394,10 +387,10 @@ def _said(main: pd.DataFrame, gaps: pd.DataFrame) -> list[str]:
         "nobody in {trials} trials",
     )
     vetted = [
-        sentences(someone if found["dropping"][at] else nobody, found.iloc[[at]])[0]
+        measures.sentences(someone if found["dropping"][at] else nobody, found.iloc[[at]])[0]
         for at in range(len(found))
     ]
-    return sentences(
+    return measures.sentences(
         "{crowd} ({tasks:.0f} tasks): average error {error_100:.3f}, full crowd "
         "{crowd_error_100:.3f}, best set by gold {best_error_100:.3f}; LS_OL less full crowd "
         "{gap:±4}; {labels:0 %} of the full crowd's labels; who differs most is the least "
@@ -407,7 +400,7 @@ def _said(main: pd.DataFrame, gaps: pd.DataFrame) -> list[str]:
 
 
 def _charts(main: pd.DataFrame, curves: pd.DataFrame) -> tuple[Chart, ...]:
-    trials = f"{span(main.groupby('crowd').size())} trials"
+    trials = f"{measures.span(main.groupby('crowd').size())} trials"
     shown = [
         pd.DataFrame({name: np.array(row[name].split(), dtype=float) for name in
                       ("differed", "wrong")}).assign(crowd=crowd)

@@ -13,16 +13,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.studies.catalog.learning_runs import (
-    PAPER_T,
-    of_runs,
-    repeats_label,
-    rewards,
-    run_once,
-    run_parameters,
-    schedule_label,
-    with_means,
-)
+from workbench.studies.catalog import learning_runs
 from workbench.studies.measures import ended_well, plus_minus, sentences
 from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
 from workbench.studies.summary import means, wilson
@@ -33,14 +24,14 @@ KNOWN = ["explored", "new_testers", "off", "off_reversed", "found_best", "ordere
 """What runs know at the end."""
 
 
-@of_runs
+@learning_runs.of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Reward by G1 and G2, what vetting drops, and what delay, η and distrust change."""
-    runs = rewards(table, KEYS)
-    at = runs[runs["tasks"].isin({*table["horizon"].unique(), PAPER_T})]
+    runs = learning_runs.rewards(table, KEYS)
+    at = runs[runs["tasks"].isin({*table["horizon"].unique(), learning_runs.PAPER_T})]
     keys = [*KEYS, "tasks"]
     gains = means(at, keys, "gain").rename(columns={"mean": "gain"})
-    gains = with_means(gains, at, keys, reward="reward").drop(columns="failed")
+    gains = learning_runs.with_means(gains, at, keys, reward="reward").drop(columns="failed")
     plain = (gains["vetting"] == "none") & (gains["delay"] == 0) & (gains["eta"] == 0)
     values = ended_well(table).astype(dict.fromkeys(KNOWN, float))
     knows = values.groupby([*KEYS, "horizon"], dropna=False, sort=False)[KNOWN].mean().reset_index()
@@ -52,7 +43,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
     several = grid.groupby(["crowd", "tasks"])["tests"].transform("nunique") > 1
     grid = grid[several].sort_values(["tasks", "crowd", "tests"], kind="stable")
     grid = grid.assign(
-        series=[repeats_label(repeats) for repeats in grid["repeats"]],
+        series=[learning_runs.repeats_label(repeats) for repeats in grid["repeats"]],
         panel=[f"{a}, T = {b:,}" for a, b in zip(grid["crowd"], grid["tasks"], strict=True)],
     )
     chart = Chart(
@@ -91,7 +82,9 @@ def _variants(gains: pd.DataFrame, name: str) -> list[str]:
 
 
 def _scheduled(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(schedule=[schedule_label(row) for row in rows.to_dict("records")])
+    return rows.assign(
+        schedule=[learning_runs.schedule_label(row) for row in rows.to_dict("records")]
+    )
 
 
 def vetting_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -126,7 +119,7 @@ def _extremes(plain: pd.DataFrame) -> list[str]:
     for (crowd, tasks), own in plain.groupby(["crowd", "tasks"], sort=False):
         if len(own) >= 4:
             worst, *_, best = (
-                f"{schedule_label(row)} ({plus_minus(row['gain'], row['se'], 4)}"
+                f"{learning_runs.schedule_label(row)} ({plus_minus(row['gain'], row['se'], 4)}"
                 for row in own.sort_values("gain").to_dict("records")
             )
             said.append(
@@ -143,7 +136,7 @@ STUDY = Study(
     name="learn-exploration",
     title="How much to explore, vetting, and delay",
     source="Liu, Liu (2015), Sections 2.3, 3.5, 6.1 and 6.2",
-    parameters=run_parameters(
+    parameters=learning_runs.run_parameters(
         vetting=Parameter(str, "none", "who drops the worker that differs most",
                           choices=("none", "printed", "supported"), paired=True),
         delay=Parameter(int, 0, "τ_max, steps before a tester may be assigned again", least=0,
@@ -181,6 +174,6 @@ STUDY = Study(
              {"crowd": ["distrusted"], "repeats": [5.0], "vote": ["majority", "weighted"]}), 100,
         ),
     },
-    trial=run_once,
+    trial=learning_runs.run_once,
     analyse=analyse,
 )  # fmt: skip

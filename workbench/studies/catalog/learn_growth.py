@@ -18,18 +18,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.learning.schedule import practical
-from workbench.studies.catalog.learning_runs import (
-    SHAPES,
-    best_shape,
-    grid,
-    growth,
-    long,
-    of_runs,
-    over_time,
-    run_once,
-    run_parameters,
-    wide,
-)
+from workbench.studies.catalog import learning_runs
 from workbench.studies.measures import mean_chart, sentences
 from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
 
@@ -43,7 +32,7 @@ def parts(table: pd.DataFrame) -> pd.DataFrame:
 
     Columns `crowd, tests, repeats, repetition, tasks, value, part`.
     """
-    whole, exploring = long(table, KEYS), long(table, KEYS, "exploring")
+    whole, exploring = learning_runs.long(table, KEYS), learning_runs.long(table, KEYS, "exploring")
     exploiting = whole.assign(value=whole["value"] - exploring["value"])
     named = {"all": whole, "exploring": exploring, "exploiting": exploiting}
     return pd.concat([rows.assign(part=part) for part, rows in named.items()], ignore_index=True)
@@ -62,17 +51,21 @@ def verdicts(table: pd.DataFrame, least: int = FROM) -> pd.DataFrame:
     rows = []
     for names, own in parts(table).groupby([*KEYS, "part"], sort=False):
         tests, repeats = (float(own[name].iloc[0]) for name in ("tests", "repeats"))
-        curves = wide(own, max(least, settled(tests, repeats, int(own["tasks"].max()))))
+        curves = learning_runs.wide(
+            own, max(least, settled(tests, repeats, int(own["tasks"].max())))
+        )
         if len(curves) < 2 or curves.shape[1] < 4:
             continue
-        found, (power, se) = growth(curves), steepness(curves)
+        found, (power, se) = learning_runs.growth(curves), steepness(curves)
         last = curves.iloc[:, -1]
-        likeliest, ahead = best_shape(found) if np.isfinite(found["log2"]) else ("", np.nan)
+        likeliest, ahead = (
+            learning_runs.best_shape(found) if np.isfinite(found["log2"]) else ("", np.nan)
+        )
         rows.append({
             **dict(zip([*KEYS, "part"], names, strict=True)), "runs": len(curves),
             "since": int(curves.columns[0]),
             "at_end": last.mean(), "at_end_se": last.sem(),
-            **{name: found[name] - found["log2"] for name in SHAPES},
+            **{name: found[name] - found["log2"] for name in learning_runs.SHAPES},
             "likeliest": likeliest, "ahead": ahead, "power": power, "power_se": se,
         })  # fmt: skip
     return pd.DataFrame(rows)
@@ -84,7 +77,7 @@ def settled(tests: float, repeats: float, horizon: int) -> int:
     Before, regret is near U(S*) − ½ a task, whatever it is later.
     """
     steps = practical(tests, repeats).exploration_steps
-    return next((n for n in grid(horizon) if 2 * steps(n) <= n), horizon)
+    return next((n for n in learning_runs.grid(horizon) if 2 * steps(n) <= n), horizon)
 
 
 def steepness(curves: pd.DataFrame) -> tuple[float, float]:
@@ -103,14 +96,14 @@ def steepness(curves: pd.DataFrame) -> tuple[float, float]:
     return float(slope), float(influence.std(ddof=1) / np.sqrt(len(curves)) / span)
 
 
-@of_runs
+@learning_runs.of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """The shape of each curve, and the curves."""
     found = verdicts(table)
     if found.empty:
         return Analysis()
     table = table.assign(G1=[f"G1 = {tests:g}" for tests in table["tests"]])
-    curves = over_time(table, ["crowd", "tests", "G1"])  # in the order of G1
+    curves = learning_runs.over_time(table, ["crowd", "tests", "G1"])  # in the order of G1
     curves = curves[curves["tasks"] >= FROM]
     squared = curves.assign(**{"R/log²T": curves["mean"] / np.log(curves["tasks"]) ** 2})
     shown = found[found["part"] != "exploring"]
@@ -119,7 +112,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
         findings=tuple(sentences(
             "{crowd}, G1 = {tests:g}, {part}: R = {at_end:±0} at the end, likeliest {shape} "
             "(ahead by {ahead:.1f}); T^{power:±2} over the last decade.",
-            shown.assign(shape=shown["likeliest"].map(SHAPES).fillna("–")),
+            shown.assign(shape=shown["likeliest"].map(learning_runs.SHAPES).fillna("–")),
         )),
         tables={"Shapes of growth (log-likelihood less that of log²T)": found},
         charts=(
@@ -138,7 +131,7 @@ STUDY = Study(
     name="learn-growth",
     title="Growth of the regret up to a million tasks",
     source="Liu, Liu (2015), Theorem 3 and Section 6.1",
-    parameters=run_parameters(
+    parameters=learning_runs.run_parameters(
         crowd=Parameter(str, "table-1", "the skills", choices=("table-1", "clear", "wide",
                                                                "one-bad")),
         repeats=Parameter(float, 5.0, "G2 of D2 = G2 log t", least=0, most=1e9, paired=True),
@@ -149,6 +142,6 @@ STUDY = Study(
         "small": Size(({"crowd": _FIVE, "tests": [3.0, 30.0], "horizon": [200_000]},), 30),
         "paper": Size(({"crowd": _FIVE, "tests": [3.0, 10.0, 30.0, 100.0]},), 100),
     },
-    trial=run_once,
+    trial=learning_runs.run_once,
     analyse=analyse,
 )  # fmt: skip

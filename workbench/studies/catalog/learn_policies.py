@@ -21,14 +21,7 @@ from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play
 from workbench.learning.schedule import practical
-from workbench.studies.catalog.learning_runs import (
-    CROWDS,
-    draw_crowd,
-    grid,
-    long,
-    of_runs,
-    with_means,
-)
+from workbench.studies.catalog import learning_runs
 from workbench.studies.measures import bars, instance, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
@@ -58,7 +51,7 @@ REFERENCE = "full crowd"
 def trial(params: Params, streams: Streams) -> Record:
     """Let one policy label the tasks of one crowd."""
     seed, T = streams.instance, int(params["horizon"])
-    skill = draw_crowd(params["crowd"], int(params["workers"]), seed)
+    skill = learning_runs.draw_crowd(params["crowd"], int(params["workers"]), seed)
     draws = Draws(skill, 1, seed=seed)
     coins, policy = draws.coins(0), str(params["policy"])
     learner: Learner = (
@@ -66,7 +59,7 @@ def trial(params: Params, streams: Streams) -> Record:
         if policy in LEARNERS
         else COMPARATORS[policy].call(skill, coins)
     )
-    tasks = grid(T)
+    tasks = learning_runs.grid(T)
     played = play(learner, draws, 0, T, checkpoints=tasks, against="majority")
     size = float(played.size[-1])
     return {
@@ -80,10 +73,10 @@ def trial(params: Params, streams: Streams) -> Record:
     }
 
 
-@of_runs
+@learning_runs.of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Accuracy, regret, labels and set sizes by policy and crowd; and differences in pairs."""
-    rows = long(table, [*KEYS, "horizon"])
+    rows = learning_runs.long(table, [*KEYS, "horizon"])
     last = rows["horizon"].max()
     ends = rows[rows["tasks"] == last]
     found = means(table, KEYS, "reward").drop(columns="failed").rename(columns={"mean": "reward"})
@@ -91,7 +84,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
         columns={"mean": "labels_per_task", "low": "labels_low", "high": "labels_high"}
     )
     found = found.merge(bought[[*KEYS, "labels_per_task", "labels_low", "labels_high"]], on=KEYS)
-    found = with_means(found, table, KEYS, size="size", best_accuracy="best_accuracy")
+    found = learning_runs.with_means(found, table, KEYS, size="size", best_accuracy="best_accuracy")
     regret = means(ends, KEYS, "value").rename(columns={"mean": "regret"}).drop(columns="failed")
     regret = regret.merge(behind(ends), on=KEYS, how="left")
     tables = {
@@ -159,7 +152,7 @@ STUDY = Study(
     source="beyond Liu, Liu (2015), Section 6.1",
     parameters={
         "crowd": Parameter(str, "from-0.6", "the skills: given, or drawn from a range",
-                           choices=CROWDS),
+                           choices=learning_runs.CROWDS),
         "workers": Parameter(int, 5, "M", least=1, most=15),
         "policy": Parameter(str, next(iter(LEARNERS)), "who chooses the workers", choices=POLICIES,
                             paired=True),

@@ -15,19 +15,7 @@ import functools
 
 import pandas as pd
 
-from workbench.studies.catalog.learning_runs import (
-    PAPER_T,
-    SHAPES,
-    best_shape,
-    growth,
-    long,
-    of_runs,
-    over_time,
-    run_once,
-    run_parameters,
-    wide,
-    with_means,
-)
+from workbench.studies.catalog import learning_runs
 from workbench.studies.measures import mean_chart, sentences
 from workbench.studies.study import Analysis, Block, Size, Study
 
@@ -37,7 +25,7 @@ EXPLORED_FROM = 100
 """Tasks from which on the growth of a curve is looked at."""
 KEYS = ["crowd", "reading"]
 
-trial = functools.partial(run_once, curves=("regret", "exploring", "cost_regret"))
+trial = functools.partial(learning_runs.run_once, curves=("regret", "exploring", "cost_regret"))
 
 
 def preset_repeats(crowd: str) -> float:
@@ -60,15 +48,15 @@ def with_reading(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(reading=[reading(*pair) for pair in given])
 
 
-@of_runs
+@learning_runs.of_runs
 def analyse(table: pd.DataFrame) -> Analysis:
     """Regret and its parts at the end, the shape of its growth, and the curves."""
     table = with_reading(table)
-    rows, total = long(table, KEYS), over_time(table, KEYS)
-    average = over_time(table, KEYS, per_task=True)
+    rows, total = learning_runs.long(table, KEYS), learning_runs.over_time(table, KEYS)
+    average = learning_runs.over_time(table, KEYS, per_task=True)
     last = total["tasks"].max()
     ends = total[total["tasks"] == last].drop(columns="tasks").rename(columns={"mean": "regret"})
-    ends = with_means(
+    ends = learning_runs.with_means(
         ends, table, KEYS, exploring=f"exploring_{last}", explored="explored",
         best_accuracy="best_accuracy", full_accuracy="full_accuracy", found_best="found_best",
     )  # fmt: skip
@@ -92,11 +80,11 @@ def analyse(table: pd.DataFrame) -> Analysis:
 
 
 def _shape(rows: pd.DataFrame) -> str:
-    curves = wide(rows, EXPLORED_FROM)
+    curves = learning_runs.wide(rows, EXPLORED_FROM)
     if len(curves) < 2 or curves.shape[1] < 4:
         return ""
-    name, ahead = best_shape(growth(curves))
-    return f"{SHAPES[name]} (ahead by {ahead:.1f} in log-likelihood)"
+    name, ahead = learning_runs.best_shape(learning_runs.growth(curves))
+    return f"{learning_runs.SHAPES[name]} (ahead by {ahead:.1f} in log-likelihood)"
 
 
 def _blocks(crowds: list[str], horizon: int) -> tuple[Block, ...]:
@@ -111,11 +99,11 @@ STUDY = Study(
     name="learn-regret",
     title="Regret of online worker selection over time",
     source="Liu, Liu (2015), Section 6.1, Table 1, Figures 2 and 4",
-    parameters=run_parameters(),
+    parameters=learning_runs.run_parameters(),
     sizes={
         "smoke": Size(_blocks(["from-0.6", "from-0.8"], 600), 3),
-        "small": Size(_blocks(list(PRESET), PAPER_T), 30),
-        "paper": Size(_blocks(list(PRESET), PAPER_T), 100),
+        "small": Size(_blocks(list(PRESET), learning_runs.PAPER_T), 30),
+        "paper": Size(_blocks(list(PRESET), learning_runs.PAPER_T), 100),
     },
     trial=trial,
     analyse=analyse,

@@ -17,6 +17,7 @@ from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_man
 from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base.arrays import FloatArray
 from workbench.learning import regret_bounds
+from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
 from workbench.learning.schedule import KINDS as STEPS
 from workbench.learning.schedule import Schedule, practical, theoretical
@@ -77,9 +78,8 @@ def cost_bound(outside: int, workers: int, d1: float, d2: float) -> float:
 
 def slips(skill: FloatArray, rng: np.random.Generator) -> Record:
     """Count the exploiting steps that choose another set than S*, and those that rank wrongly."""
-    runs = simulate(
-        skill, practical(2.0, 2.0), 1000, runs=1, seed=int(rng.integers(2**62)), trace=True
-    )
+    draws = Draws(skill, 1, seed=int(rng.integers(2**62)))
+    runs = simulate(draws, practical(2.0, 2.0), 1000, trace=True)
     trace = runs.traces[0]
     exploits = trace.kind == STEPS.index("exploit")
     best = np.zeros(len(skill), dtype=bool)

@@ -46,10 +46,6 @@ def chosen(
         raise InputError("--tls-ca, --tls-cert, --tls-key and --insecure are for --scheduler")
     from workbench.studies.executors.local import Local
 
-    return Local(_cores() if processes is None else processes)
-
-
-def _cores() -> int:
     # A container or a batch system may grant fewer cores than the machine has.
-    granted = getattr(os, "sched_getaffinity", None)
-    return len(granted(0)) if granted else os.cpu_count() or 1
+    granted = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    return Local(len(granted(0)) if processes is None else processes)
