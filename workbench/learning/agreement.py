@@ -239,9 +239,6 @@ def _sign(side: IntArray, lean: FloatArray, truth: IntArray) -> int:
         raise InputError(f"truth has shape {truth.shape}: give one entry for each task")
     known = np.flatnonzero(truth >= 0)
     camp = np.sign(side[known] @ np.nan_to_num(lean))
-    told = camp * (2 * truth[known] - 1)
-    told = told[told != 0]
-    if not len(told):
-        return 0
-    total = int(told.sum())
-    return int(np.sign(total)) if abs(total) > 2 * np.sqrt(len(told)) else 0
+    sides = camp * (2 * truth[known] - 1)
+    total, count = int(sides.sum()), np.count_nonzero(sides)
+    return int(np.sign(total)) if abs(total) > 2 * np.sqrt(count) else 0

@@ -10,7 +10,6 @@ Source: Liu, Liu (2015), Figure 1 and Sections 2.1, 3.2, 3.4, 3.5, 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any
@@ -24,8 +23,8 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
-from workbench.learning.exploration import Exploration, Learnt, Rules, explore, learn
-from workbench.learning.schedule import KINDS, Phase, Schedule, checkpoints_of
+from workbench.learning.exploration import Exploration, Learnt, explore, learn
+from workbench.learning.schedule import KINDS, Schedule, checkpoints_of
 from workbench.learning.sets import Vote, estimates, prices, ranked_sets
 from workbench.learning.vetting import Removal, Vetting
 
@@ -187,9 +186,15 @@ def simulate(
     if trace and T > LONGEST:
         raise InputError(f"horizon is {T}: every label is drawn for at most {LONGEST} tasks")
     phases = [one for one in schedule.phases(T) if one.kind != "exploit"]
-    rules = Rules(schedule, phases, vote, checks.count("delay", delay), vetting, T)
-    return _joined([_counted(draws, rules, part, price, tasks, trace)
-                    for part in _parts(draws, phases)])  # fmt: skip
+    delay = checks.count("delay", delay)
+    several = max(1, CELLS // (sum(phase.steps for phase in phases) * draws.workers))
+    parts = []
+    for start in range(0, draws.runs, several):
+        part = np.arange(start, min(start + several, draws.runs))
+        explored = explore(draws, schedule, phases, T, delay, part)
+        learnt = learn(draws, explored, vetting)
+        parts.append(_counted(draws, explored, learnt, vote, price, tasks, trace))
+    return _joined(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,28 +224,32 @@ class Sets:
 
 
 def _counted(
-    draws: Draws, rules: Rules, runs: IntArray, price: FloatArray, tasks: IntArray, trace: bool
+    draws: Draws,
+    explored: Exploration,
+    learnt: Learnt,
+    vote: Vote,
+    price: FloatArray,
+    tasks: IntArray,
+    trace: bool,
 ) -> Runs:
-    """Play some runs.
+    """Count what some runs gain and pay.
 
     Between two exploring steps S_t stays as it is, and rounds differ only in who is left to label
     them, so that nothing needs to be added up step by step.
     """
-    explored = explore(draws, rules, runs)
-    learnt = learn(draws, explored, rules.vetting)
-    skill = draws.skill[runs]
-    best = _best_sets(skill, price, rules.vote.weighted)
+    skill = draws.skill[explored.runs]
+    best = _best_sets(skill, price, vote.weighted)
     # The last exploring step among the first n of each run, and how many exploit after each.
     at = np.stack([
         start + np.searchsorted(explored.step[start:end], tasks) - 1 for start, end in explored
     ])  # fmt: skip
     last = explored.starts[1:] - 1
-    idle = np.append(explored.step[1:], rules.horizon)
-    idle[last] = rules.horizon
+    idle = np.append(explored.step[1:], explored.horizon)
+    idle[last] = explored.horizon
     idle -= explored.step + 1
     needed = idle > 0
     needed[at] = needed[last] = True
-    sets = _sets(explored, learnt, rules.vote, skill, np.where(needed, idle, -1))
+    sets = _sets(explored, learnt, vote, skill, np.where(needed, idle, -1))
     exploring, new_testers = _explored(explored, learnt, skill, price, best, at)
     exploiting = _exploited(explored, sets, price, best, tasks, at)
     total = exploring + exploiting
@@ -260,7 +269,7 @@ def _counted(
         chosen=sets.asked[sets.row[last]],
         removed=learnt.removed,
         traces=tuple(
-            _trace(draws, rules, explored, learnt, sets, row) for row in range(len(runs) * trace)
+            _trace(draws, explored, learnt, sets, vote, row) for row in range(len(skill) * trace)
         ),
     )
 
@@ -355,10 +364,10 @@ def _exploited(
 
 
 def _trace(
-    draws: Draws, rules: Rules, explored: Exploration, learnt: Learnt, sets: Sets, row: int
+    draws: Draws, explored: Exploration, learnt: Learnt, sets: Sets, vote: Vote, row: int
 ) -> Trace:
     """Every step of a run, with the labels of the exploiting ones."""
-    T, M = rules.horizon, draws.workers
+    T, M = explored.horizon, draws.workers
     run = int(explored.runs[row])
     part = slice(*explored.starts[row : row + 2].tolist())
     step, new = explored.step[part], explored.new[part]
@@ -376,20 +385,12 @@ def _trace(
     asked[exploiting] = sets.asked[sets.row[known[exploiting]]]
     truth = world[:, 0] < 0.5
     said = (world[:, 1 : M + 1] < draws.skill[run]) == truth[:, None]
-    margin = rules.vote.margins(np.where(asked, said, -1), p_hat)
+    margin = vote.margins(np.where(asked, said, -1), p_hat)
     toss = coins[:, 1] < 0.5
     label = np.where(margin == 0, toss, margin > 0)
     label[step] = np.where(new, learnt.label[part], toss[step])
     asked[step] = learnt.voters[part]
     return Trace(kind, tester, asked, label.astype(np.int64), truth.astype(np.int64), p_hat)
-
-
-def _parts(draws: Draws, phases: list[Phase]) -> Iterator[IntArray]:
-    """Runs to take together."""
-    labels = sum(phase.steps for phase in phases) * draws.workers
-    several = max(1, CELLS // labels)
-    for start in range(0, draws.runs, several):
-        yield np.arange(start, min(start + several, draws.runs))
 
 
 def _joined(parts: list[Runs]) -> Runs:

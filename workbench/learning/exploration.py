@@ -21,20 +21,7 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.learning.draws import COINS, Draws
 from workbench.learning.schedule import Crossings, Phase, Schedule
-from workbench.learning.sets import Vote
 from workbench.learning.vetting import FACTOR, Removal, Vetting
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What is played: see `simulate`; `phases` are the exploring ones."""
-
-    schedule: Schedule
-    phases: list[Phase]
-    vote: Vote
-    delay: int
-    vetting: Vetting | None
-    horizon: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +30,8 @@ class Exploration:
 
     Attributes
     ----------
+    horizon
+        T.
     runs
         Which, shape (R,).
     starts
@@ -61,6 +50,7 @@ class Exploration:
         Of equal workers, shape (R, M).
     """
 
+    horizon: int
     runs: IntArray
     starts: IntArray
     run: IntArray
@@ -101,13 +91,19 @@ class Learnt:
     removed: tuple[tuple[Removal, ...], ...]
 
 
-def explore(draws: Draws, rules: Rules, runs: IntArray) -> Exploration:
-    """Lay out the exploring steps of some runs."""
-    if rules.delay > 1:
-        each = [_delayed(draws, rules, run) for run in runs.tolist()]
+def explore(
+    draws: Draws,
+    schedule: Schedule,
+    phases: list[Phase],
+    horizon: int,
+    delay: int,
+    runs: IntArray,
+) -> Exploration:
+    """Lay out the exploring steps of some runs; without delay they are those of the phases."""
+    if delay > 1:
+        each = [_delayed(draws, schedule, horizon, delay, run) for run in runs.tolist()]
         step, tester, coins, order = (list(parts) for parts in zip(*each, strict=True))
     else:
-        phases = rules.phases
         common = np.concatenate([np.arange(one.start, one.start + one.steps) for one in phases])
         drawn = [draws.coins_at(run, common) for run in runs.tolist()]
         order, coins = (list(parts) for parts in zip(*drawn, strict=True))
@@ -119,6 +115,7 @@ def explore(draws: Draws, rules: Rules, runs: IntArray) -> Exploration:
     first = [start + at[one] for start, at, one in zip(starts, made, tester, strict=False)]
     arrival = np.concatenate(first)
     return Exploration(
+        horizon=horizon,
         runs=runs,
         starts=starts,
         run=np.repeat(np.arange(len(runs)), np.diff(starts)),
@@ -157,11 +154,10 @@ def _picks(phases: list[Phase], coin: FloatArray) -> IntArray:
 
 
 def _delayed(
-    draws: Draws, rules: Rules, run: int
+    draws: Draws, schedule: Schedule, T: int, delay: int, run: int
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
     """Exploring steps of one run where testers make us wait: step, tester, coins, order."""
-    T = rules.horizon
-    tests, repeats = Crossings(rules.schedule.d1, T), Crossings(rules.schedule.d2, T)
+    tests, repeats = Crossings(schedule.d1, T), Crossings(schedule.d2, T)
     rng = draws.coins(run)
     order = rng.random(draws.workers)
     rounds: list[int] = []
@@ -184,7 +180,7 @@ def _delayed(
                 rounds.append(0)
                 ready.append(0)
             rounds[k] += 1
-            ready[k] = t + 1 + int(coin[4] * rules.delay)
+            ready[k] = t + 1 + int(coin[4] * delay)
             steps.append(t)
             testers.append(k)
             tossed.append(coin)

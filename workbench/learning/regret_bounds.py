@@ -111,18 +111,13 @@ def theorem_3(
     log = math.log(T)
     best = np.argsort(-p, kind="stable")[: known.best_size]
     outside = float(np.delete(price, best).sum())
-    return Promise(
-        horizon=T,
-        testers=tests * log,
-        repeats=repeats * log,
-        exploration=known.best_accuracy * tests * repeats * log**2,
-        exploitation=known.gap_max * slips,
-        cost_regret=(
-            outside * tests * log
-            + float(price.sum()) * tests * repeats * log**2
-            + (len(p) - known.best_size) * slips
-        ),
-        conditions=_conditions(known, eps, limit),
+    paid = outside * tests * log + float(price.sum()) * tests * repeats * log**2
+    return _promise(
+        T,
+        (tests, repeats),
+        (known.best_accuracy, known.gap_max * slips),
+        paid + (len(p) - known.best_size) * slips,
+        _conditions(known, eps, limit),
     )
 
 
@@ -163,19 +158,32 @@ def theorem_5(
     tests, repeats = exploration_factors(worst, eps, known.a_min)
     counted = sum(m * majority_subsets(m) for m in range(1, len(p) + 1))
     slips = (2 * counted + len(p) + len(p) ** 2 / 2) * _slips(1 / (2 * worst), eps, z)
-    log = math.log(T)
     best = best_set(p, weighted=True).accuracy
     # The weighted vote is never worse than its surest worker: the worst set is the least sure one.
     worst_gap = best - float(np.maximum(p, 1.0 - p).min())
     able = Condition("every p is at least ½ (Theorem 4)", bool((p >= 0.5).all()))
+    conditions = (*_conditions(known, eps, gap / 2), able)
+    return _promise(T, (tests, repeats), (best, worst_gap * slips), None, conditions)
+
+
+def _promise(
+    horizon: int,
+    factors: tuple[float, float],
+    loss: tuple[float, float],
+    cost_regret: float | None,
+    conditions: tuple[Condition, ...],
+) -> Promise:
+    """Put together D1(T)/log T, D2(T)/log T; what an exploring step loses, what exploiting does."""
+    tests, repeats = factors
+    log = math.log(horizon)
     return Promise(
-        horizon=T,
+        horizon=horizon,
         testers=tests * log,
         repeats=repeats * log,
-        exploration=best * tests * repeats * log**2,
-        exploitation=worst_gap * slips,
-        cost_regret=None,
-        conditions=(*_conditions(known, eps, gap / 2), able),
+        exploration=loss[0] * tests * repeats * log**2,
+        exploitation=loss[1],
+        cost_regret=cost_regret,
+        conditions=conditions,
     )
 
 

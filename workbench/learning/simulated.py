@@ -100,22 +100,22 @@ def simulated(
     """
     p: FloatArray = np.asarray(skill, dtype=np.float64)
     draws = Draws(p, runs, seed=seed)
-    found = simulate(
+    played = simulate(
         draws, schedule, horizon, weighted=weighted, delay=delay, vetting=vetting, costs=costs
     )
     stream = draws.stream(0)
     seen = np.stack([stream.labels(task) for task in range(min(horizon, MOST_SHOWN))])
     best = best_set(p, weighted=weighted).workers
-    sets, times = np.unique(found.chosen, axis=0, return_counts=True)
+    sets, times = np.unique(played.chosen, axis=0, return_counts=True)
     vote = Vote(weighted)
     learnt = [
         vote.accuracies(p[None, chosen], estimate[None, chosen], chosen.sum()[None])[0]
-        for chosen, estimate in zip(found.chosen, found.estimates, strict=True)
+        for chosen, estimate in zip(played.chosen, played.estimates, strict=True)
     ]
     return Simulated(
-        found,
-        _curves(found, p),
-        _workers(found, p, best),
+        played,
+        _curves(played, p),
+        _workers(played, p, best),
         best,
         np.flatnonzero(sets[times.argmax()]),
         float(times.max() / runs),
