@@ -17,6 +17,7 @@ from workbench.claims import (
     Ruling,
     judge,
     markdown,
+    read_page,
     register,
     studies_needed,
 )
