@@ -262,9 +262,9 @@ def test_nobody_to_compare_with():
 @pytest.mark.parametrize(
     ("call", "line"),
     [
-        (lambda: best_set([]), "skill is empty: give the skill of one labeler or more"),
-        (lambda: best_set([], weighted=True), "skill is empty: give the skill of one labeler"),
-        (lambda: crowd_constants([]), "skill is empty: give the skill of one labeler or more"),
+        (lambda: best_set([]), "skill is empty: give the skill of one worker or more"),
+        (lambda: best_set([], weighted=True), "skill is empty: give the skill of one worker"),
+        (lambda: crowd_constants([]), "skill is empty: give the skill of one worker or more"),
         (lambda: best_set([0.5, 1.5]), "skill[1] is 1.5: give a number from 0 to 1"),
         (lambda: crowd_constants([[0.5]]), "skill has shape (1, 1): give a vector"),
         (lambda: best_set(0.5), "skill has shape (): give a vector"),

@@ -22,7 +22,7 @@ LEAST = 1e-300
 
 
 def enumerated(skill):
-    """π as equation (2) has it, by listing all subsets of right labelers."""
+    """π as equation (2) has it, by listing all subsets of right workers."""
     p = np.asarray(skill, dtype=float)
     k = len(p)
     right = (np.arange(2**k)[:, None] >> np.arange(k)) % 2 == 1
@@ -125,7 +125,7 @@ def large_crowds():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", large_crowds())
-def test_501_labelers_in_high_precision(kind):
+def test_501_workers_in_high_precision(kind):
     skill = large_crowds()[kind]
     right, wrong = high_precision(skill)
     assert worst(prefix_accuracies(skill), right) < 1e-12
@@ -206,7 +206,7 @@ def test_best_prefix_is_odd_and_the_smallest():
         (lambda: prefix_accuracies(["a"]), "skill is not an array of numbers"),
         (lambda: prefix_accuracies_many([0.5]), "skill has shape (1,): give a matrix, crowds × w"),
         (lambda: prefix_accuracies_many([[0.5, 2]]), "skill[0, 1] is 2.0: give a number from 0"),
-        (lambda: best_prefixes([0.5]), "there is no labeler to choose: give the accuracies of"),
+        (lambda: best_prefixes([0.5]), "there is no worker to choose: give the accuracies of"),
     ],
 )
 def test_bad_input_gets_one_line(call, line):

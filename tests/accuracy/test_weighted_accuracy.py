@@ -49,14 +49,14 @@ def voted(skill, estimate, tolerance=0.0):
 
 # Few values of p̂, so that sides do tie, and do reach a tolerance exactly.
 estimates = st.sampled_from([0.0, 0.2, 0.4, 0.5, 0.6, 0.75, 0.8, 0.9, 1.0])
-labelers = st.lists(st.tuples(st.floats(0, 1), estimates), max_size=9)
+workers = st.lists(st.tuples(st.floats(0, 1), estimates), max_size=9)
 odds = math.log(0.8 / 0.2)
 tolerances = st.sampled_from([0.0, 0.01, 0.3, odds, 2 * odds, 10.0])
 
 
 @pytest.mark.slow
 @settings(max_examples=66, deadline=None)
-@given(labelers, tolerances)
+@given(workers, tolerances)
 def test_the_rule_played_out(both, tolerance):
     skill, estimate = np.array(both).reshape(-1, 2).T
     true = [voted(skill[:n], estimate[:n], tolerance) for n in range(len(skill) + 1)]
@@ -107,7 +107,7 @@ def test_the_certain_count_heads_among_themselves():
     assert log_odds_accuracies([0.9], [0.0])[0][1] == pytest.approx(0.1)
 
 
-def test_many_labelers_get_a_radius():
+def test_many_workers_get_a_radius():
     rng = np.random.default_rng(3)
     skill = rng.uniform(0.4, 0.7, 48)
     value, radius = log_odds_accuracy(skill)
