@@ -28,6 +28,8 @@ TITLES = (
     ("toy-example", "Three perfect workers judged too low"),
     ("estimated-skills", "The approximated program, skills off by at most t"),
     ("main-algorithm", "The Main Algorithm beside Theorem 5"),
+    ("made-gold", "Gold tasks made of many workers' labels"),
+    ("sample-size", "Theorem 5 where its sample is smaller than its proof needs"),
     ("structured-tasks", "Tasks of their own easiness, workers of one ability"),
     ("selection-figure-1", "Selected workers against the budget"),
     ("selection-figure-2", "Selected workers against control questions and crowd"),
@@ -37,14 +39,14 @@ TITLES = (
     ("selection-sweep", "Selected against plug-in over crowds"),
     ("selection-crowds", "Selected workers of recorded crowds"),
     ("selection-remarks", "Remarks on scores, weights and crowds"),
-    ("learn-regret", "Regret of online labeler selection over time"),
-    ("learn-average", "Average reward of online labeler selection"),
+    ("learn-regret", "Regret of online worker selection over time"),
+    ("learn-average", "Average reward of online worker selection"),
     ("learn-growth", "Growth of the regret up to a million tasks"),
     ("learn-exploration", "How much to explore, vetting, and delay"),
-    ("learn-theory", "The theorems and lemmas of online labeler selection, computed"),
-    ("learn-contexts", "Labelers whose skills depend on the kind of task"),
+    ("learn-theory", "The theorems and lemmas of online worker selection, computed"),
+    ("learn-contexts", "Workers whose skills depend on the kind of task"),
     ("learn-policies", "LS_OL beside other policies without ground truth"),
-    ("learn-crowds", "Online labeler selection on recorded crowds"),
+    ("learn-crowds", "Online worker selection on recorded crowds"),
 )
 """Name and title of each study."""
 
