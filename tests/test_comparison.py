@@ -76,22 +76,6 @@ def test_a_gold_label_costs_what_its_worker_charges_for_its_type():
     assert dear["random + majority"].cost_gold == dear["offline IP"].cost_gold == 0
 
 
-def test_time_limit_still_gives_a_bound():
-    row = rows(instance(), time_limit=0.05)["offline IP"]
-    assert row.lower_bound is not None
-
-
-def test_oracle_workers_make_no_error():
-    crowd = Crowd(np.ones((1, 12)), 40, np.arange(12), np.array(["all"]))
-    given = simulated(
-        crowd, tasks=20, preliminary=4, gold=3, epsilon=0.4, seed=np.random.SeedSequence(1)
-    )
-    table = rows(given)
-    for method in ("offline IP", "primal approximation", "adaptive", "random + weighted majority"):
-        assert table[method].error_measured == 0
-        assert table[method].error_exact == pytest.approx(0, abs=1e-9)
-
-
 def test_policies_know_only_their_gold_answers_and_pay_for_them():
     table = rows(instance())
     assert table["coverage-aware"].labels_gold == table["adaptive"].labels_gold == 52 * 2 * 15
@@ -122,11 +106,6 @@ def test_unknown_truth_is_not_scored():
     row = rows(given)["offline IP"]
     assert row.error_measured == 0
     assert row.error_se == 0
-
-
-def test_crowd_of_preliminary_workers_only():
-    with pytest.raises(InputError, match="leave at least one"):
-        instance(preliminary=52)
 
 
 def test_the_epsilon_named_where_no_task_can_be_covered_reaches_half_of_them():

@@ -15,6 +15,7 @@ from workbench.assignment import POLICIES
 from workbench.assignment.policies import AssignmentPolicy, Greedy
 from workbench.base import registry
 from workbench.base.registry import load_plugin
+from workbench.cli import main
 from workbench.learning.learners import LEARNERS, Thompson
 from workbench.learning.ls_ol import LsOl
 from workbench.selection import RULES
@@ -89,6 +90,38 @@ def test_a_users_own_files_keep_to_them_too(own):
     check_policy(POLICIES["fewest labels"].call)
     own("redundancy_study.py")
     check_study(STUDIES["redundancy"].call)
+
+
+SMALL_CROWD = "--crowd specialists --workers 12 --tasks 10 --epsilon 0.3"
+
+
+@pytest.mark.parametrize(
+    ("file", "command", "said"),
+    [
+        ("agreeable_aggregator", "aggregate --labels {} --method agreeable", "agreeable"),
+        ("fewest_labels_policy", f"compare {SMALL_CROWD}", "fewest labels"),
+        ("redundancy_study", "study list", "redundancy"),
+        ("redundancy_study", "study run redundancy --size smoke --store {}.sqlite", "6 of 6"),
+    ],
+)
+def test_a_users_own_file_is_seen_by_the_command_line(own, tmp_path, capfd, file, command, said):
+    labels = tmp_path / "labels.csv"
+    labels.write_text("task,worker,label\na,x,1\na,y,1\nb,x,0\nb,y,1\nb,z,0\n")
+    words = command.format(labels).split()
+    with pytest.raises(SystemExit) as ended:
+        main(["--plugin", str(PLUGINS / f"{file}.py"), *words])
+    out = "".join(capfd.readouterr())
+    assert ended.value.code == 0, out
+    assert said in out
+
+
+def test_a_file_that_is_broken_ends_in_one_line(own, tmp_path, capfd):
+    path = tmp_path / "broken.py"
+    path.write_text("import math\nmath.sqrt(-1)\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["--plugin", str(path), "study", "list"])
+    assert ended.value.code == 2
+    assert "broken.py, line 2" in capfd.readouterr().err
 
 
 class TestWhatIsBrokenIsFound:

@@ -32,7 +32,7 @@ from workbench.studies.measures import conclude
 from workbench.studies.study import RESERVED, Study, TrialEnded
 from workbench.studies.trials import Trial, plan
 
-SEEDS = range(3)
+SEEDS = range(2)
 
 
 def check_aggregator(aggregator: Aggregator, *, best: float = 0.7) -> None:

@@ -8,9 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from workbench.accuracy import error_rate
 from workbench.accuracy.error_rate import (
-    ErrorRate,
     lemma_1_bound,
     lemma_1_bounds,
     vote_error,
@@ -43,7 +41,7 @@ voters = st.lists(st.tuples(probabilities, numbers), max_size=12)
 # Exact
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=99, deadline=None)
 @given(voters)
 @example([(0.0, 0.1), (0.0, 0.1), (0.0, 3.5e-11), (1.0, 0.2)])
 def test_exact_is_enumeration(given_voters):
@@ -52,16 +50,6 @@ def test_exact_is_enumeration(given_voters):
     assert rate.method == "exact"
     assert rate.radius <= 1e-12
     assert rate.probability == pytest.approx(enumerated(skill, weight), abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_fifteen_voters(seed):
-    rng = np.random.default_rng(seed)
-    skill = rng.uniform(0, 1, 15)
-    for weight in (rng.normal(size=15), rng.integers(-4, 5, 15), 2 * skill - 1):
-        assert vote_error(skill, weight).probability == pytest.approx(
-            enumerated(skill, weight), abs=1e-12
-        )
 
 
 @pytest.mark.parametrize(
@@ -84,15 +72,6 @@ def test_fifteen_voters(seed):
 )
 def test_by_hand(skill, weight, error):
     assert vote_error(skill, weight).probability == pytest.approx(error, abs=1e-15)
-
-
-@pytest.mark.parametrize("k", [1, 2, 51, 100, 1001])
-def test_equal_voters_are_binomial(k):
-    rate = vote_error(np.full(k, 0.6), np.full(k, 0.3))
-    wrong = binom(k, 0.4)
-    error = wrong.sf(k / 2) + (0.5 * wrong.pmf(k // 2) if k % 2 == 0 else 0)
-    assert rate.method == "exact"
-    assert rate.probability == pytest.approx(error, rel=1e-9)
 
 
 def test_small_errors_keep_their_digits():
@@ -129,52 +108,13 @@ def test_blurred_sums_widen_the_radius():
 # Lattice
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=66, deadline=None)
 @given(voters, st.sampled_from([2, 3, 10, 64, 1000, 4096]))
 def test_lattice_interval_holds_the_exact_value(given_voters, cells):
     skill, weight = np.array(given_voters).reshape(-1, 2).T
     rate = vote_error(skill, weight, atoms=1, cells=cells)
     assert 0 <= rate.probability <= 1
     assert holds(rate, enumerated(skill, weight))
-
-
-@pytest.mark.parametrize("k", [20, 28])
-def test_lattice_is_narrow_and_narrower_with_more_cells(k):
-    rng = np.random.default_rng(k)
-    for _ in range(10):
-        skill = rng.uniform(0.4, 0.95, k)
-        exact = vote_error(skill, 2 * skill - 1)
-        assert exact.method == "exact"
-        radii = []
-        for cells in (2**10, 2**14, 2**18):
-            rate = vote_error(skill, 2 * skill - 1, atoms=1, cells=cells)
-            assert rate.method == "lattice"
-            assert holds(rate, exact.probability)
-            radii.append(rate.radius)
-        assert radii[0] > radii[1] > radii[2]
-        assert radii[2] < 2e-5
-
-
-def test_a_dictator_on_the_lattice():
-    skill = np.array([0.9, 0.6, 0.7])
-    rate = vote_error(skill, [10.0, 1.0, 1.1], atoms=1)
-    assert rate.method == "lattice"
-    assert rate.probability == pytest.approx(0.1, abs=1e-11)
-
-
-def test_a_million_draws_agree():
-    rng = np.random.default_rng(0)
-    skill, weight = rng.uniform(0.3, 0.8, 60), rng.normal(0.3, 1, 60)
-    rate = vote_error(skill, weight)
-    assert rate.method == "lattice"
-    wrong = 0.0
-    for _ in range(20):
-        right = rng.random((50_000, 60), dtype=np.float32) < skill
-        total = np.where(right, weight, -weight).sum(axis=1)
-        wrong += (total < 0).sum() + 0.5 * (total == 0).sum()
-    deviation = math.sqrt(rate.probability * (1 - rate.probability) / 1e6)
-    assert 0.01 < rate.probability < 0.5
-    assert abs(wrong / 1e6 - rate.probability) < 4 * deviation + rate.radius
 
 
 # Many tasks
@@ -196,44 +136,6 @@ def test_all_tasks_as_one_by_one():
     assert (radius <= 1e-12).all()
 
 
-def test_equal_voters_are_computed_once(monkeypatch):
-    calls = []
-    plain = error_rate._error
-
-    def counted(*arguments):
-        calls.append(arguments)
-        return plain(*arguments)
-
-    monkeypatch.setattr(error_rate, "_error", counted)
-    rng = np.random.default_rng(2)
-    skill, weight = np.array([0.6, 0.7, 0.8, 0.9]), np.array([1.0, 2.0, -3.0, 4.0])
-    rows = np.array([rng.permutation(4) for _ in range(20)])
-    probability, _ = vote_errors(skill[rows], weight[rows], np.ones((20, 4), dtype=bool))
-    assert len(calls) == 1
-    assert probability == pytest.approx(np.full(20, enumerated(skill, weight)))
-
-
-def test_one_row_of_skills_for_all_tasks():
-    skill = np.array([0.6, 0.7, 0.9])
-    assigned = np.array([[True, True, False], [True, True, True]])
-    probability, _ = vote_errors(skill, 2 * skill - 1, assigned)
-    assert probability == pytest.approx(
-        [enumerated(skill[:2], 2 * skill[:2] - 1), enumerated(skill, 2 * skill - 1)]
-    )
-
-
-def test_many_tasks_of_different_voters_are_within_a_thousandth():
-    rng = np.random.default_rng(3)
-    skill = rng.uniform(0.5, 1, (60, 100))
-    assigned = rng.random((60, 100)) < 0.3
-    probability, radius = vote_errors(skill, 2 * skill - 1, assigned)
-    assert radius.max() < 1e-4
-    for i in range(0, 60, 20):
-        p = skill[i, assigned[i]]
-        single = vote_error(p, 2 * p - 1)
-        assert abs(single.probability - probability[i]) <= single.radius + radius[i]
-
-
 def test_no_tasks_and_no_workers():
     empty = np.ones((0, 3))
     assert len(vote_errors(empty, empty, empty.astype(bool))[0]) == 0
@@ -245,7 +147,7 @@ def test_no_tasks_and_no_workers():
 # Symmetries
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=33, deadline=None)
 @given(voters, st.floats(1e-6, 1e6), st.randoms(use_true_random=False))
 def test_order_and_scale_change_nothing_and_flips_mirror(given_voters, scale, random):
     skill, weight = np.array(given_voters).reshape(-1, 2).T
@@ -262,7 +164,7 @@ def test_order_and_scale_change_nothing_and_flips_mirror(given_voters, scale, ra
 # Lemma 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=99, deadline=None)
 @given(voters)
 def test_lemma_1_is_never_below_the_error(given_voters):
     skill, weight = np.array(given_voters).reshape(-1, 2).T
@@ -270,51 +172,10 @@ def test_lemma_1_is_never_below_the_error(given_voters):
     assert lemma_1_bound(skill) >= vote_error(skill, 2 * skill - 1).probability - 1e-12
 
 
-def test_lemma_1_by_hand():
-    assert lemma_1_bound([0.9, 0.6], [1, 2]) == pytest.approx(math.exp(-0.5 * 1.2**2 / 5))
-    assert lemma_1_bound([0.9, 0.6]) == pytest.approx(math.exp(-0.5 * (0.64 + 0.04)))
-    assert lemma_1_bound([0.1, 0.6], [-1, 2]) == pytest.approx(math.exp(-0.5 * 1.2**2 / 5))
-    assert lemma_1_bound([0.9] * 3, [1e200] * 3) == pytest.approx(math.exp(-1.5 * 0.64))
-    assert lemma_1_bound([0.9] * 3, [1e-200] * 3) == pytest.approx(math.exp(-1.5 * 0.64))
-
-
 def test_lemma_1_is_void_where_the_vote_leans_the_wrong_way():
     assert lemma_1_bound([0.1, 0.2], [1, 1]) == 1
     assert lemma_1_bound([], []) == 1
     assert lemma_1_bound([0.9], [0]) == 1
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 2**32))
-def test_weights_2p_minus_1_minimise_the_bound(seed):
-    rng = np.random.default_rng(seed)
-    skill = rng.uniform(0, 1, 8)
-    best = lemma_1_bound(skill)
-    assert best == pytest.approx(lemma_1_bound(skill, 3 * (2 * skill - 1)))
-    assert best <= lemma_1_bound(skill, rng.normal(size=8)) + 1e-15
-    near = 2 * skill - 1 + 0.05 * rng.normal(size=8)
-    assert best <= lemma_1_bound(skill, near) + 1e-15
-
-
-def test_the_exponent_is_the_largest_that_holds():
-    """With many near-coins the error is nearly as large as the bound: ½ cannot be raised."""
-    skill = np.full(20_001, 0.55)
-    error = vote_error(skill, np.ones(20_001)).probability
-    assert error == pytest.approx(binom(20_001, 0.45).sf(10_000), rel=1e-6)
-    assert 0.95 < math.log(lemma_1_bound(skill)) / math.log(error) < 1
-
-
-def test_bounds_of_all_tasks_as_one_by_one():
-    rng = np.random.default_rng(4)
-    skill, weight = rng.uniform(0, 1, (20, 6)), rng.normal(size=(20, 6))
-    assigned = rng.random((20, 6)) < 0.6
-    skill[~assigned], weight[~assigned] = np.nan, np.nan
-    given_weights = lemma_1_bounds(skill, weight, assigned)
-    best = lemma_1_bounds(skill, None, assigned)
-    for i in range(20):
-        on = assigned[i]
-        assert given_weights[i] == pytest.approx(lemma_1_bound(skill[i, on], weight[i, on]))
-        assert best[i] == pytest.approx(lemma_1_bound(skill[i, on]))
 
 
 # Bad input
@@ -347,9 +208,3 @@ def test_bad_input_gets_one_line(call, line):
         call()
     assert str(caught.value).startswith(line)
     assert "\n" not in str(caught.value)
-
-
-def test_result_is_plain_and_frozen():
-    rate = vote_error([0.9], [1])
-    assert rate == ErrorRate(rate.probability, rate.radius, "exact")
-    assert type(rate.probability) is type(rate.radius) is float

@@ -89,23 +89,6 @@ def test_info_tells_iterations_residual_and_regularity():
     assert np.isnan(ragged["reliability"][2])
 
 
-def test_tolerance_stops_early():
-    given_votes, _, _ = spammers_and_hammers(1, hammers=0.8)
-    info = message_passing(given_votes, iterations=1000, seed=0, tolerance=1e-9).info
-    assert info["iterations"] < 1000
-    assert info["residual"] <= 1e-9
-    once = message_passing(given_votes, iterations=1000, seed=0, tolerance=1e9).info
-    assert once["iterations"] == 1
-
-
-def test_messages_do_not_overflow():
-    given_votes, truth, _ = spammers_and_hammers(2)
-    with np.errstate(all="raise"):
-        outcome = message_passing(given_votes, iterations=2000, seed=0)
-    assert np.isfinite(outcome.score).all()
-    assert (outcome.label != truth).mean() < 0.1
-
-
 def test_a_slow_part_of_the_graph_is_not_drowned_by_a_fast_one():
     """Messages grow by 4 in a ring of two labels a node, by 49² in the dense part."""
     dense = np.divmod(np.arange(2500), 50)
@@ -119,15 +102,6 @@ def test_a_slow_part_of_the_graph_is_not_drowned_by_a_fast_one():
     assert not outcome.tied.any()
     assert np.array_equal(outcome.label, truth)
     assert np.abs(outcome.score[50:]).min() > 0.1
-
-
-def test_long_chains_are_one_part():
-    n = 300
-    order = np.random.default_rng(1).permutation(n)
-    task = np.concatenate([order, order[1:]])
-    worker = np.concatenate([np.arange(n), np.arange(n - 1)])
-    info = message_passing(votes(task, worker, np.zeros(2 * n - 1)), iterations=1, seed=0).info
-    assert info["parts"] == 1
 
 
 # Ties, unanimity, nothing
@@ -145,48 +119,10 @@ def test_exact_ties_are_fair_and_marked():
     assert abs(outcome.label.mean() - 0.5) < 4 * 0.5 / np.sqrt(n)
 
 
-def test_workers_with_one_label_carry_no_message():
-    outcome = message_passing(votes([0, 0, 0], [0, 1, 2], [1, 1, 1]), seed=0)
-    assert outcome.tied.all()
-    assert outcome.score.tolist() == [0]
-    assert outcome.info["reliability"].tolist() == [0, 0, 0]
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_unanimous_votes_are_followed(label):
-    task, worker = regular_graph(30, 12, 4, seed=0)
-    outcome = message_passing(
-        votes(task, worker, np.full(len(task), label)), iterations=50, seed=0, initial=np.ones(120)
-    )
-    assert (outcome.label == label).all()
-    assert not outcome.tied.any()
-    assert outcome.info["reliability"] == pytest.approx(np.ones(12))
-
-
-def test_a_single_class_is_chosen_whatever_the_messages():
-    task, worker = regular_graph(30, 12, 4, seed=0)
-    alone = votes(task, worker, np.zeros(120), L=1)
-    outcome = message_passing(alone, seed=0, initial=-np.ones(120))
-    assert (outcome.label == 0).all()
-    assert not outcome.tied.any()
-
-
-def test_no_votes_at_all():
-    outcome = message_passing(votes([], [], [], n=2000, m=3), seed=0)
-    assert outcome.unlabelled.all()
-    assert not outcome.tied.any()
-    assert outcome.score.dtype == np.float64
-    assert 0.4 < outcome.label.mean() < 0.6
-    assert np.isnan(outcome.info["reliability"]).all()
-    nothing = message_passing(votes([], [], [], L=0), seed=0)
-    assert len(nothing.label) == 0
-    assert nothing.info["task_degree"] == (0, 0)
-
-
 # Symmetries
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32), st.floats(1e-3, 1e3))
 def test_names_order_flips_and_scale(seed, scale):
     rng = np.random.default_rng(seed)
@@ -212,13 +148,6 @@ def test_names_order_flips_and_scale(seed, scale):
     assert plain.info["reliability"] == pytest.approx(
         renamed.info["reliability"][workers], abs=1e-6
     )
-
-
-def test_same_seed_same_messages():
-    given_votes, _, _ = spammers_and_hammers(3)
-    first, again, other = (message_passing(given_votes, seed=s, iterations=1) for s in (1, 1, 2))
-    assert np.array_equal(first.score, again.score)
-    assert not np.array_equal(first.score, other.score)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from workbench.assignment.policies import (
     ArrivingWorker,
     CoverageAware,
     DualDescent,
-    Greedy,
     Hindsight,
     Paper,
     ReSolve,
@@ -59,32 +58,8 @@ def gathered(setting, workers, run):
 
 
 class TestEveryPolicy:
-    @pytest.mark.parametrize("name", POLICIES)
-    @pytest.mark.parametrize(("masked", "priced"), [(False, False), (True, False), (False, True)])
-    def test_keeps_to_capacity_and_availability_and_repeats_itself(self, name, masked, priced):
-        bought = 0
-        for seed in range(4):
-            setting, workers = crowd(seed, masked=masked, priced=priced)
-            try:
-                run, _ = play(name, setting, workers, seed=7)
-            except InputError:
-                assert name == "hindsight"  # nobody can cover these tasks
-                continue
-            again, _ = play(name, setting, workers, seed=7)
-            assert np.array_equal(run.task, again.task)
-            assert np.array_equal(run.worker, again.worker)
-            counts = np.bincount(run.worker, minlength=len(workers))
-            assert (counts <= [one.capacity for one in workers]).all()
-            assert len(set(zip(run.task, run.worker, strict=True))) == len(run.task)
-            if masked:
-                assert all(
-                    workers[j].available[i] for i, j in zip(run.task, run.worker, strict=True)
-                )
-            bought += len(run.task)
-        assert bought > 0
-
     @pytest.mark.parametrize("name", CLOSING)
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(seed=st.integers(0, 10_000))
     def test_a_covered_task_takes_no_more_labels(self, name, seed):
         setting, workers = crowd(seed)
@@ -147,7 +122,7 @@ class TestPaper:
 
 
 class TestCoverageAware:
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(seed=st.integers(0, 10_000))
     def test_no_worker_gets_more_than_from_the_paper_with_the_same_weights(self, seed):
         setting, workers = crowd(seed)
@@ -157,7 +132,7 @@ class TestCoverageAware:
             # A value within rounding of 0 may be on either side of it for the two perturbations.
             assert len(aware.assign(worker)) <= len(plain.assign(worker))
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(seed=st.integers(0, 10_000))
     def test_equals_a_plain_loop(self, seed):
         setting, workers = crowd(seed, masked=seed % 2 == 1, priced=seed % 3 == 1)
@@ -206,33 +181,7 @@ class TestReSolve:
         )  # fmt: skip
         assert np.allclose(policy.prices, solve(typed, "typed").task_weights, rtol=1e-3)
 
-    def test_solves_more_often_toward_the_end(self):
-        setting, workers = crowd(4, m=200, n=400, capacity=3)
-        policy, dues = ReSolve(setting, seed=1), []
-        for worker in workers:
-            policy.assign(worker)
-            dues.append(policy.due)
-        gaps = np.diff(np.unique(dues))
-        assert dues[0] == 10
-        assert gaps[-1] == 1
-        assert (np.diff(gaps) <= 0).all()
-
-    def test_the_last_worker_is_taken_whoever_she_is(self):
-        kind = np.zeros(4, dtype=np.int64)
-        setting = Setting(kind, 0.3, 1, tuple(ArrivingWorker(np.array([1.0]), 4) for _ in range(3)))
-        run, _ = play("re-solve", setting, [ArrivingWorker(np.array([0.6]), 4)], seed=1)
-        assert len(run.task) == 4
-
-    def test_of_equal_workers_none_is_turned_away_while_tasks_are_open(self):
-        """Perturbing makes equal workers differ by a hair, and room for all tasks may be tight."""
-        for seed in range(10):
-            workers = [ArrivingWorker(np.array([0.9]), 60)] * 40
-            setting = Setting(np.zeros(200, dtype=np.int64), 0.05, 40, tuple(workers[:12]))
-            run, policy = play("re-solve", setting, workers, seed=seed)
-            assert not policy.open.any()
-            assert np.bincount(run.worker).tolist() == [60] * 33 + [20]
-
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(seed=st.integers(0, 10_000))
     def test_equal_workers_cover_all_tasks_that_they_have_room_for(self, seed):
         rng = np.random.default_rng(seed)
@@ -264,18 +213,6 @@ class TestReSolve:
         assert dict(prices)[3] == prices[-1][1] != dict(prices)[2]
         assert policy.gathered.any()
 
-    def test_a_type_without_tasks(self):
-        """Workers have skills and prices for a type of which no task is left."""
-        setting, workers = crowd(4, types=3, priced=True)
-        kind = np.minimum(setting.task_class, 1)
-        run, _ = play("re-solve", Setting(kind, 0.3, 25, setting.sample), workers, seed=1)
-        assert len(run.task) > 0
-
-    def test_many_seen_are_drawn_from(self):
-        setting, workers = crowd(4, sample=250)
-        run, _ = play("re-solve", setting, workers, seed=1)
-        assert len(run.task) > 0
-
 
 class TestDualDescent:
     def test_one_step_by_hand(self):
@@ -289,13 +226,6 @@ class TestDualDescent:
         )  # half of the tasks, quality 1
         rate = setting.need / 4
         assert policy.prices[0] == pytest.approx(2.5 + 0.5 * (setting.need / 3 - 0.5) / rate, 1e-4)
-
-    def test_prices_stay_within_bounds(self):
-        kind = np.zeros(2, dtype=np.int64)
-        policy = DualDescent(Setting(kind, 0.3, 400), seed=1, step=5.0)
-        for _ in range(400):
-            policy.assign(ArrivingWorker(np.array([0.5]), 2))
-        assert policy.prices[0] == 1 / LEAST_QUALITY
 
     def test_prices_come_to_the_offline_dual_on_a_long_stream(self):
         """With a constant pace, as published: the mean of late prices, 4000 workers, 3 seeds.
@@ -322,14 +252,6 @@ class TestDualDescent:
             late = np.mean(prices[m // 2 :], axis=0)
             assert np.allclose(late, offline, rtol=0.05), (seed, late, offline)
 
-    def test_constant_pace_goes_on_labelling_covered_tasks(self):
-        setting, workers = crowd(5, m=60, capacity=20)
-        policy = DualDescent(setting, seed=1, pace="constant", start=50.0, step=0.0)
-        run = run_policy(policy, workers)
-        counts = np.bincount(run.task, minlength=len(setting.task_class))
-        closing = DualDescent(setting, seed=1, start=50.0, step=0.0)
-        assert counts.sum() > len(run_policy(closing, workers).task)
-
 
 class TestGreedy:
     def test_covers_everything_it_can_and_skips_what_says_nothing(self):
@@ -341,13 +263,6 @@ class TestGreedy:
         assert np.bincount(run.task).tolist() == [each] * 3
         assert set(run.worker) == set(range(2, 2 + each))
         assert not policy.open.any()
-
-    def test_takes_the_type_of_best_quality_for_the_price(self):
-        kind = np.array([0, 0, 1, 1])
-        worker = ArrivingWorker(np.array([0.9, 0.8]), 2)
-        assert Greedy(Setting(kind, 0.3, 9), seed=1).assign(worker).tolist() == [0, 1]
-        dear = worker._replace(cost=np.array([3.0, 1.0]))
-        assert Greedy(Setting(kind, 0.3, 9), seed=1).assign(dear).tolist() == [2, 3]
 
 
 class TestHindsight:
@@ -366,13 +281,6 @@ class TestHindsight:
         found = np.zeros_like(chosen)
         found[run.task, run.worker] = True
         assert np.array_equal(found, chosen)
-
-    def test_goes_by_true_skills_whatever_is_told(self):
-        setting, workers = crowd(6, m=60, capacity=20)
-        told = [one._replace(skill=np.full(2, 0.5)) for one in workers]
-        true, _ = play("hindsight", setting, workers, seed=3)
-        same, _ = play("hindsight", setting, told, seed=3)
-        assert np.array_equal(true.task, same.task)
 
     def test_no_more_than_tasks_above_the_optimum(self):
         for seed in range(5):

@@ -5,14 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_models import AssignmentProblem, requirement
-from workbench.assignment.correction import corrected_epsilon
+from crowd_models import AssignmentProblem
 from workbench.assignment.primal import (
     best_of_groups,
     best_tasks,
     perturb,
     primal_approximation,
-    task_values,
 )
 from workbench.assignment.theorems import cut_in_a_tie, theorem_1
 from workbench.assignment.weights import offline_weights
@@ -112,58 +110,8 @@ class TestTheorem1:
         assert not cut_in_a_tie(np.array([2.0, -1.0, -1.0]), 2)  # nobody wants what is cut
         assert not cut_in_a_tie(np.array([2.0, 2.0]), 0)
 
-    def test_costs_are_outside_the_theorem(self):
-        cost = np.full((2, 4), 2.0)
-        equal = AssignmentProblem(np.full((2, 4), 0.5), 2, np.full(2, 0.9), cost=cost)
-        promise = theorem_1(equal, solve(equal, "typed").task_weights)
-        assert "equal prices" not in promise.failed
-        cost[0, 0] = 3.0
-        dear = AssignmentProblem(equal.quality, 2, np.full(2, 0.9), cost=cost)
-        assert "equal prices" in theorem_1(dear, solve(dear, "typed").task_weights).failed
-
-
-class TestToyExample:
-    """Section 5.2: three perfect workers, the rest nearly useless, ε = 0.224."""
-
-    EPSILON = 0.224
-    TASKS, WORKERS = 4, 300
-
-    def quality(self, best):
-        return np.tile(np.r_[np.full(3, best), np.full(self.WORKERS - 3, 1e-4)], (self.TASKS, 1))
-
-    def labels(self, best, epsilon):
-        problem = AssignmentProblem(self.quality(best), self.TASKS, requirement(epsilon))
-        return solve(problem, "typed")
-
-    def test_optimum_asks_the_three(self):
-        problem = AssignmentProblem(self.quality(1.0), self.TASKS, requirement(self.EPSILON))
-        assert requirement(self.EPSILON) == pytest.approx(3, abs=0.01)
-        solution = solve(problem, "ip")
-        assert solution.objective == 3 * self.TASKS
-        assert (solution.assignment[:, :3] == 1).all()
-        chosen, _ = heuristic(problem, 1)
-        assert (chosen[:, :3]).all()
-        assert chosen.sum() == 3 * self.TASKS
-
-    def test_underestimating_ruins_it(self):
-        """One percent below the truth, and each task goes to over two hundred workers."""
-        assert self.labels(0.99, self.EPSILON).objective > 200 * self.TASKS
-
-    def test_correction_mends_it(self):
-        radius = (1 - np.sqrt(0.99)) / 2  # |p̂ − p| for q̂ = 0.99, q = 1
-        correction = corrected_epsilon(self.EPSILON, radius=radius, mean_quality_least=1.0)
-        assert correction.holds
-        repaired = self.labels(0.99, correction.epsilon_corrected)
-        assert repaired.objective <= self.labels(1.0, self.EPSILON).objective + 1e-9
-
 
 class TestChoice:
-    def test_all_when_there_is_room(self):
-        assert best_tasks(np.array([1.0, -1.0, 0.0, 2.0]), 3, seed=1).tolist() == [0, 2, 3]
-
-    def test_best_when_there_is_not(self):
-        assert best_tasks(np.array([1.0, -1.0, 0.5, 2.0]), 2, seed=1).tolist() == [3, 0]
-
     def test_marginal_value_counts_as_zero(self):
         """A value of 0 in theory may be −1e-12 in floats: the task is asked for."""
         assert best_tasks(np.array([-1e-12, -1e-6]), 5, seed=1).tolist() == [0]
@@ -176,7 +124,7 @@ class TestChoice:
         assert np.abs(counts - 2000).max() < 4 * np.sqrt(5000 * 0.4 * 0.6)
 
     @given(data=st.data())
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=33, deadline=None)
     def test_groups_choose_like_tasks(self, data):
         """Same values taken, same number, whether tasks are listed or grouped."""
         kinds = data.draw(st.integers(1, 4))
@@ -190,15 +138,6 @@ class TestChoice:
         assert len(set(grouped.tolist())) == len(grouped) == len(listed)
         assert sorted(values[kind[grouped]]) == sorted(values[kind[listed]])
 
-    def test_equal_groups_are_fair(self):
-        rng = np.random.default_rng(6)
-        groups = [np.array([0, 1]), np.array([2, 3])]
-        taken = np.concatenate(
-            [best_of_groups(np.ones(2), groups, 1, seed=rng) for _ in range(4000)]
-        )
-        counts = np.bincount(taken, minlength=4)
-        assert np.abs(counts - 1000).max() < 4 * np.sqrt(4000 * 0.25 * 0.75)
-
     def test_cost_and_mask(self):
         quality = np.full((3, 1), 0.5)
         chosen = primal_approximation(
@@ -210,9 +149,6 @@ class TestChoice:
             seed=1,
         )
         assert chosen[:, 0].tolist() == [True, False, False]
-
-    def test_values(self):
-        assert task_values(np.array([0.5, 0.25]), np.array([2.0, 2.0])).tolist() == [0.0, -0.5]
 
     def test_perturbation_only_lowers(self):
         quality = np.linspace(0, 1, 50)

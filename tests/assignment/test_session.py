@@ -76,18 +76,6 @@ def test_equals_the_one_call():
     assert len(expected) > 50
 
 
-def test_save_and_resume_anywhere(tmp_path):
-    """Saved and loaded after every step, by file: nothing changes."""
-
-    def reload(stream):
-        stream.save(tmp_path / "s.json")
-        return AssignmentSession.load(tmp_path / "s.json")
-
-    plain, resumed = serve(session(), range(40)), serve(session(), range(40), between=reload)
-    assert plain.state() == resumed.state()
-    pd.testing.assert_frame_equal(plain.result(seed=1), resumed.result(seed=1))
-
-
 def test_workers_at_once_and_workers_who_leave():
     """The first γm to finish their gold tasks are sampled; whoever leaves holds nobody up."""
     stream = session()
@@ -110,27 +98,6 @@ def test_result_votes_with_estimated_skill():
     assert right > 0.85
     assert table["votes"].sum() == len(stream.labels())
     assert (table["covered"] >= 0).all()
-
-
-def test_nothing_observed_yet():
-    table = session().result(seed=1)
-    assert (table["votes"] == 0).all()
-    assert set(table["label"]) <= {"yes", "no"}
-
-
-def test_fewer_gold_tasks_are_drawn():
-    asked = session(gold_per_type=3).arrive("w", capacity=4)
-    assert len(asked.tasks) == 6
-    assert GOLD.loc[list(asked.tasks), "task_type"].value_counts().tolist() == [3, 3]
-
-
-def test_unanswered_gold_counts_for_nothing():
-    stream = session(preliminary=1)
-    asked = stream.arrive("w", capacity=4)
-    few = dict(list(answers(0, asked.tasks).items())[:4])
-    assert stream.observe("w", few).kind == "nothing"
-    stream.arrive("silent", capacity=4)
-    assert stream.observe("silent", {}).kind == "nothing"  # p̂ = ½ is worth no label
 
 
 def test_prices_and_availability():
@@ -278,39 +245,3 @@ def test_a_sample_that_cannot_cover_waits_for_a_better_worker():
     assert stream.observe("good", GOLD["label"]).kind == "nothing"
     assert not stream.sampling
     assert stream.observe("coin", half).kind == "nothing"
-
-
-def test_whole_numbers_and_texts_stay_apart():
-    """Tasks, types, classes and workers come back as they went in."""
-    tasks = pd.Series([0, "0"] * 3, index=pd.Index([1, "1", 2, "2", 3, "3"], dtype=object))
-    gold = pd.DataFrame(
-        {"label": [1, 0] * 6, "task_type": [0] * 6 + ["0"] * 6},
-        index=pd.Index([*range(10, 16), *map(str, range(10, 16))], dtype=object),
-    )
-    stream = AssignmentSession(
-        tasks, gold, workers=3, preliminary=1, epsilon=0.9, gold_per_type=4, seed=2
-    )
-    for worker in (7, "7", 8):
-        asked = stream.arrive(worker, capacity=6, cost={"0": 2.0} if worker == 7 else None)
-        assert {type(task) for task in asked.tasks} == {int, str}
-        reply = stream.observe(worker, {task: gold["label"][task] for task in asked.tasks})
-        assert reply.worker == worker
-        if reply.kind == "task":
-            stream.observe(worker, {task: int(task) % 2 for task in reply.tasks})
-    table = stream.result(seed=1)
-    assert table["task"].tolist() == tasks.index.tolist()
-    assert set(table["label"]) == {0, 1}
-    voted = table[table["votes"] > 0]
-    assert len(voted) > 2
-    assert voted["label"].tolist() == [int(task) % 2 for task in voted["task"]]
-    assert {type(worker) for worker in stream.labels()["worker"]} == {str, int}
-    assert AssignmentSession.restore(stream.state()).state() == stream.state()
-
-
-def test_classes_may_be_truth_values():
-    gold = GOLD.assign(label=GOLD["label"] == "yes")
-    stream = AssignmentSession(TASKS, gold, workers=5, preliminary=1, epsilon=0.5, seed=0)
-    asked = stream.arrive("w", capacity=3)
-    stream.observe("w", {task: gold["label"][task] for task in asked.tasks})
-    assert stream.classes == [False, True]
-    assert set(stream.result(seed=0)["label"]) <= {False, True}

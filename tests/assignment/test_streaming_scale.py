@@ -23,43 +23,6 @@ def assigner(tasks, *, preliminary=40, room=None, seed=1):
     return made
 
 
-def grouped_by_pairs(made):
-    """Groups as defined: tasks of one type and one weight, dropped ones left out."""
-    groups = {}
-    for task, (kind, weight) in enumerate(zip(made.task_class, made.task_weights, strict=True)):
-        if weight > 0:
-            groups.setdefault((int(kind), float(weight)), []).append(task)
-    return groups
-
-
-@pytest.mark.parametrize("dropping", [False, True])
-def test_groups_are_types_and_weights(dropping):
-    made = AdaptiveAssigner(
-        np.random.default_rng(5).integers(0, TYPES, 120),
-        AdaptiveSettings(0.01, workers=60, preliminary=30, on_infeasible="drop"),
-        seed=1,
-    )
-    for skill in np.random.default_rng(6).uniform(0.5, 1, (30, TYPES)):
-        made.sample(skill, 8 if dropping else 120)
-    wanted = grouped_by_pairs(made)
-    assert (sum(map(len, wanted.values())) < 120) == dropping
-    found = {
-        (int(kind), float(weight)): group.tolist()
-        for kind, weight, group in zip(
-            made._group_class, made._group_weights, made._groups, strict=True
-        )
-    }
-    assert found == wanted
-    assert list(found) == sorted(found)  # the order that seeds' results rest on
-
-
-def test_nothing_asked_for_nothing_given():
-    """All weights 0: no group, no task, no error."""
-    made = assigner(30)
-    made._set_weights(np.zeros(30))
-    assert made.assign(np.full(TYPES, 0.99), 5).tolist() == []
-
-
 def test_a_worker_costs_what_she_takes():
     """Memory touched by one call: the same at 3,000 tasks as at 300,000, and no list of them."""
     peaks = {}
@@ -118,23 +81,6 @@ def test_the_cut_group_is_drawn_fairly(room):
     assert together / draws == pytest.approx(variance + mean**2, abs=6 * spread)
 
 
-def test_the_stream_as_a_whole_is_fair_within_a_type():
-    """Over many workers each task of a type gets its share, no more uneven than chance."""
-    made = assigner(3_000, seed=9)
-    rng = np.random.default_rng(10)
-    labels = np.zeros(3_000)
-    taken = 0
-    for _ in range(1500):
-        tasks = made.assign(rng.uniform(0.5, 1, TYPES), 40)
-        labels[tasks] += 1
-        taken += len(tasks)
-    assert taken > 10_000
-    for kind in range(TYPES):
-        mine = labels[kind::TYPES]
-        chi = ((mine - mine.mean()) ** 2).sum() / mine.mean()
-        assert abs(chi - 999) < 5 * np.sqrt(2 * 999)
-
-
 def test_same_value_taken_as_by_listing_all_tasks():
     """Without a mask and with a full one, weights alike: labels of the same worth."""
     made = assigner(3_000)
@@ -146,15 +92,3 @@ def test_same_value_taken_as_by_listing_all_tasks():
         taken = made.assign(skill, 70)
         assert len(taken) == len(listed)
         assert values[taken].sum() == pytest.approx(values[listed].sum(), rel=1e-4, abs=1e-6)
-
-
-def test_same_seed_same_stream_and_a_restored_one():
-    first, second = assigner(5_000, seed=4), assigner(5_000, seed=4)
-    skills = np.random.default_rng(1).uniform(0.5, 1, (30, TYPES))
-    streams = [[made.assign(skill, 25).tolist() for skill in skills] for made in (first, second)]
-    assert streams[0] == streams[1]
-    restored = AdaptiveAssigner(first.task_class, first.settings, seed=0)
-    restored.restore(first.state())
-    assert restored.assign(skills[0], 25).tolist() == first.assign(skills[0], 25).tolist()
-    other = assigner(5_000, seed=5)
-    assert [other.assign(skill, 25).tolist() for skill in skills] != streams[0]

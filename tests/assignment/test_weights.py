@@ -8,9 +8,6 @@ from crowd_models import AssignmentProblem, TypedProblem, requirement
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import offline_weights, sampled_weights
 from workbench.base.errors import InputError
-from workbench.solving import solve
-
-ONE = np.ones(1, dtype=np.int64)
 
 
 def _sampled(quality, capacity, need, tasks, *, cost=None, available=None, **options):
@@ -41,20 +38,6 @@ class TestSampled:
         sample = _sampled(half, np.full(8, 3), need, np.ones(4, int), gamma=0.5)
         assert sample.solution.objective == pytest.approx(full.solution.objective / 2)
 
-    def test_counts_stand_for_tasks(self):
-        rng = np.random.default_rng(3)
-        quality = rng.uniform(0.1, 1, (2, 9))
-        counts = np.array([4, 7])
-        need = np.array([1.2, 0.7])
-        typed = _sampled(quality, np.full(9, 6), need, counts, gamma=0.8)
-        rows = np.repeat([0, 1], counts)
-        listed = _sampled(quality[rows], np.full(9, 6), need[rows], np.ones(11, int), gamma=0.8)
-        assert typed.solution.objective == pytest.approx(listed.solution.objective)
-
-    def test_error_says_what_to_do(self):
-        with pytest.raises(InputError, match="on_infeasible='drop'"):
-            _sampled(np.full((1, 2), 0.1), np.full(2, 1), np.ones(1), ONE, gamma=1.0)
-
     def test_relax_caps_the_weights(self):
         """Tasks out of reach weigh as much as a label of the least quality is worth."""
         quality = np.array([[0.9, 0.9, 0.9], [0.1, 0.1, 0.1]])
@@ -75,15 +58,6 @@ class TestSampled:
         )  # fmt: skip
         assert sample.dropped.tolist() == [2]
         assert sample.weights[0] > 0
-
-    def test_drop_discards_whole_classes_out_of_reach(self):
-        quality = np.array([[0.9, 0.9], [0.1, 0.1]])
-        sample = _sampled(
-            quality, np.full(2, 9), np.full(2, 1.5), np.array([2, 3]), gamma=1.0,
-            on_infeasible="drop",
-        )  # fmt: skip
-        assert sample.dropped.tolist() == [0, 3]
-        assert sample.weights[1] == 0
 
     def test_offline_infeasible_names_tasks(self):
         problem = AssignmentProblem([[0.9, 0.9], [0.1, 0.1]], 2, [1.0, 1.0])
@@ -160,14 +134,3 @@ def test_the_marginal_class_is_split_not_taken_whole():
         labels[scale] = chosen.sum() / 20
     assert labels[0.0] == 90  # everyone ties with the margin
     assert labels[1e-5] == pytest.approx(need / 0.16, rel=0.35)
-
-
-def test_solve_is_the_only_source_of_weights():
-    """The weights are duals of a certified solution."""
-    problem = AssignmentProblem(np.random.default_rng(5).uniform(0.2, 1, (6, 9)), 4, np.full(6, 1))
-    weights, quality, solution = offline_weights(problem, seed=6)
-    assert solution.certificate.status == "proven"
-    assert (quality <= problem.quality).all()
-    again = solve(AssignmentProblem(quality, 4, np.full(6, 1)), "relaxation")
-    assert again.objective == pytest.approx(solution.objective)
-    assert weights.shape == (6,)

@@ -204,21 +204,6 @@ def test_saved_at_every_step_the_future_is_the_same(service, seed, tmp_path):
     assert broken.state() == through.state()
 
 
-@each
-def test_names_are_kept_as_they_were(service, tmp_path):
-    made = service.make()
-    for act in service.steps(0):
-        told(act, made)
-    made.save(tmp_path / "saved.json")
-    state = made.state()
-    again = service.kind.load(tmp_path / "saved.json").state()
-    assert repr(again) == repr(state)  # where 1 == True and 1 == 1.0
-    parts = getattr(state, "learners", (state,))
-    tasks = [one for part in parts for one in part.tasks]
-    kept = {(type(one), one) for one in (t[0] if isinstance(t, tuple) else t for t in tasks)}
-    assert {(type(one), one) for one in IDS} <= kept
-
-
 def test_a_worker_of_a_number_is_known_again(tmp_path):
     session = Session().make()
     asked = session.arrive(7, capacity=2)
@@ -327,7 +312,7 @@ def refusal(call):
 @pytest.mark.slow
 @each
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_an_edited_file_is_refused_or_works(service, data, tmp_path):
@@ -373,22 +358,6 @@ def test_files_that_hold_something_else(service, text, word, tmp_path):
     assert str(refused.value).startswith(str(tmp_path / "x.json"))
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 600
-
-
-@each
-@pytest.mark.parametrize("depth", [3000, 300_000])
-def test_deep_files(service, depth, tmp_path):
-    file = tmp_path / "saved.json"
-    saved(service, 2).save(file)
-    value = json.loads(file.read_text())
-    for path in list(nodes(value))[1::7]:
-        parent = reduce(operator.getitem, path[:-1], value)
-        kept, parent[path[-1]] = parent[path[-1]], "DEEP"
-        text = json.dumps(value).replace('"DEEP"', "[" * depth + "]" * depth)
-        parent[path[-1]] = kept
-        file.write_text(text)
-        with pytest.raises(InputError):
-            service.kind.load(file)
 
 
 @each
@@ -594,35 +563,6 @@ def test_what_does_not_agree_is_named(service, edit, word, tmp_path):
     assert "\n" not in str(refused.value)
 
 
-def test_weights_are_those_of_the_tasks(tmp_path):
-    made, file = saved(SERVICES[0], 4), tmp_path / "x.json"
-    made.save(file)
-    for edit, word in (
-        (put("assigner", "weights", to=lambda old: old[1:]), "weights are not those of 12 tasks"),
-        (put("assigner", "weights", to=[]), "weights are not those of 12 tasks"),
-        (put("assigner", "weights", 0, to=-5), r"weights\[0\]: Expected float >= "),
-        (put("settings", "preliminary", to=9), "visits have fewer judged"),
-        (put("assigner", "weights", to=None), "has tasks before the sample is complete"),
-    ):
-        value = json.loads(file.read_text())
-        edit(value["state"])
-        (tmp_path / "y.json").write_text(json.dumps(value))
-        with pytest.raises(InputError, match=word):
-            AssignmentSession.load(tmp_path / "y.json")
-
-
-def test_gold_of_a_type_that_no_task_has_is_not_asked_for(tmp_path):
-    gold = pd.concat([GOLD, pd.DataFrame({"label": [1], "task_type": ["other"]}, ["odd"])])
-    made = AssignmentSession(TASKS, gold, workers=2, preliminary=1, epsilon=0.5, seed=0)
-    assert "odd" not in made.arrive("w", capacity=1).tasks
-    made.save(tmp_path / "x.json")
-    value = json.loads((tmp_path / "x.json").read_text())
-    value["state"]["visits"][0]["asked"].append(8)
-    (tmp_path / "x.json").write_text(json.dumps(value))
-    with pytest.raises(InputError, match=r"asked has gold of a type that no task has"):
-        AssignmentSession.load(tmp_path / "x.json")
-
-
 # ---- saving ----
 
 
@@ -636,19 +576,6 @@ def test_a_failed_save_leaves_the_old_file(service, tmp_path, monkeypatch):
         service.make().save(target)
     assert target.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["s.json"]
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda rng: Session().make(rng),
-        lambda rng: Plain().make(rng),
-        lambda rng: Refining().make(rng),
-    ],
-)
-def test_a_generator_that_cannot_be_saved_is_refused_at_the_start(make):
-    with pytest.raises(InputError, match="PCG64"):
-        make(np.random.Generator(np.random.MT19937(1)))
 
 
 @pytest.mark.parametrize("value", [7, "7", "", np.int64(3), np.str_("a"), -(2**63), "é\n"])

@@ -17,7 +17,7 @@ from workbench.studies.catalog.selection_crowds import (
 )
 
 HOLDS, CAVEAT, NOT = Ruling.HOLDS, Ruling.CAVEAT, Ruling.NOT_REPRODUCED
-UNMEASURED = Ruling.UNMEASURED
+UNMEASURED, DOES_NOT_TRANSFER = Ruling.UNMEASURED, Ruling.DOES_NOT_TRANSFER
 DRAWS = 24
 FULL, ONE_COIN = TITLES
 SELECTED = ("WMV-lin selected", "WMV-log selected", "EM selected")
@@ -163,6 +163,12 @@ ACCURACIES = [
     ("crowds-against-em", lambda d, m, k, e: m == "WMV-log selected", -0.1, CAVEAT),
     ("crowds-optimal-number", lambda d, m, k, e: m == "WMV top G" and k > 9, 0.1, NOT),
     ("crowds-optimal-number", lambda d, m, k, e: m == "WMV top G" and k == 7, 0.012, CAVEAT),
+    (
+        "crowds-optimal-number",
+        lambda d, m, k, e: m == "WMV top G" and k > 9 and d != "bluebird",
+        0.1,
+        DOES_NOT_TRANSFER,
+    ),
     ("crowds-em-top-k", lambda d, m, k, e: (m == "EM top K") * k, 0.01, NOT),
     ("crowds-em-top-k", lambda d, m, k, e: (m == "EM top K" and d == "rte") * k, 0.01, CAVEAT),
     ("crowds-em-top-k", lambda d, m, k, e: (m == "EM top K" and e == FULL) * k, -0.01, CAVEAT),
@@ -198,7 +204,7 @@ SIZES = [
     ("figure-4-bluebird-top-k", sized(25), NOT),
     ("crowds-as-good", sized(15, "sp_amt"), CAVEAT),
     ("crowds-few-workers", sized(12), NOT),
-    ("crowds-few-workers", sized(12, "sp_amt"), CAVEAT),
+    ("crowds-few-workers", sized(12, "sp_amt"), DOES_NOT_TRANSFER),
     ("crowds-few-workers", sized(12, "sp_amt", "bluebird", "sat12"), NOT),
     ("crowds-optimal-number", sized(9.5), CAVEAT),
 ]

@@ -15,11 +15,13 @@ from workbench.studies.catalog import (
     _selection,
     selection_bound,
     selection_exact,
+    selection_remarks,
     selection_scores,
 )
 
 HOLDS, CAVEAT = Ruling.HOLDS, Ruling.CAVEAT
 NOT, UNMEASURED = Ruling.NOT_REPRODUCED, Ruling.UNMEASURED
+INCONCLUSIVE = Ruling.INCONCLUSIVE
 CROWDS = 24
 
 
@@ -56,6 +58,32 @@ def exact():
         rows, workers=12, score=1.5, score_slices=1.5, score_sizes=1.5, score_listed=1.5,
         dominating=0, inequalities=250, not_submodular=100, not_supermodular=140,
     )  # fmt: skip
+
+
+def remarks():
+    same = {"classes": 2, "controls": 10, "workers": 31, "budget": 20, "spammers": 0}
+    wave = 0.001 * np.where(np.arange(CROWDS) % 2, 1.0, -1.0)
+    votes = {
+        f"{kind}_{who}": value + wave
+        for kind, value in (("linear", 0.95), ("log", 0.949), ("majority", 0.8), ("known", 0.99))
+        for who in selection.VOTERS
+    }
+    fewer = {f"{kind}_all": votes[f"{kind}_all"] - 0.05 for kind in ("linear", "majority")}
+    parts = [
+        {"question": "lead", "lead": 2.0 + wave, "lead_expected": 2.0, "lead_se": 0.01,
+         "agree": 0.8 + wave},
+        {"question": "forms", "forms_off": 1e-14},
+        {"question": "bound", "same": True, "same_few": True},
+        {"question": "optimum", "score_selected": 1.2, "score_plug_in": 1.1 + wave,
+         "score_best": 1.4},
+        {"question": "growth", "seconds_small": 1.0, "seconds_large": 20.0, "bytes_small": 1.0,
+         "bytes_large": 16.0},
+        {"question": "votes", **votes},
+        {"question": "votes", **votes, **fewer, "spammers": 100},
+    ]  # fmt: skip
+    rows = [pd.DataFrame({**same, **part}, index=range(CROWDS)) for part in parts]
+    made = framed(pd.concat(rows, ignore_index=True))
+    return made.assign(repetition=np.tile(np.arange(CROWDS), len(parts)))
 
 
 PAPER = {"workers": 31, "items": 1000, "a": 2.3, "b": 2.0, "controls": 10, "ties": "fair"}
@@ -127,7 +155,7 @@ def made():
     return {
         "selection-bound": bound(), "selection-scores": score_rows(), "selection-exact": exact(),
         "selection-figure-1": figure_1(), "selection-figure-2": figure_2(),
-        "selection-sweep": sweep(),
+        "selection-sweep": sweep(), "selection-remarks": remarks(),
     }  # fmt: skip
 
 
@@ -176,6 +204,19 @@ SPOILED = [
     ("figure-1", "figure-1-workers", None, "items", 100, UNMEASURED),
     ("figure-1", "figure-1-plug-in-size", "method == 'plug-in'", "size", 8.0, NOT),
     ("figure-1", "optimal-number", "method == 'best prefix'", "size", 16.0, CAVEAT),
+    ("remarks", "theorem-1-remark-1", "repetition == 3", "lead", 2.2, NOT),
+    ("remarks", "theorem-1-remark-1", None, "agree", 0.5, INCONCLUSIVE),
+    ("remarks", "gain-two-forms", "repetition == 3", "forms_off", 0.01, NOT),
+    ("remarks", "complexity", None, "seconds_large", 256.0, NOT),
+    ("remarks", "complexity", None, "bytes_large", 20.0, NOT),
+    ("remarks", "confidence-bound", "repetition == 3", "same", False, NOT),
+    ("remarks", "confidence-bound", "repetition == 3", "same_few", False, CAVEAT),
+    ("remarks", "far-from-optimum", None, "score_plug_in", 1.3, NOT),
+    ("remarks", "far-from-optimum", None, "score_plug_in", 1.2, INCONCLUSIVE),
+    ("remarks", "spammers", "spammers == 100", "known_all", 0.9, NOT),
+    ("remarks", "spammers", "spammers == 100", "linear_all", 0.99, NOT),
+    ("remarks", "weights-alike", None, "log_top", 0.9, CAVEAT),
+    ("remarks", "majority", None, "majority_top", 0.94, CAVEAT),
 ]  # fmt: skip
 
 
@@ -203,7 +244,7 @@ class TestFigure1:
         ("figure-1-top-k", lambda one, k: 0.04 * (one == "top-skill" and k == 31), CAVEAT),
         ("figure-1-top-k", lambda one, k: 0.04 * (one == "top-skill"), NOT),
         ("figure-1-plug-in-accuracy", lambda one, k: 0.02 * (one == "plug-in"), NOT),
-        ("figure-1-plug-in-accuracy", lambda one, k: 0.01 * (one == "plug-in"), NOT),
+        ("figure-1-plug-in-accuracy", lambda one, k: 0.01 * (one == "plug-in"), INCONCLUSIVE),
         ("figure-1-plug-in-accuracy", lambda one, k: 0.02 * (one == "plug-in" and k == 3), CAVEAT),
         ("unbiasedness", lambda one, k: 0.02 * (one == "plug-in" and k == 3), CAVEAT),
     )
@@ -276,7 +317,7 @@ class TestFigure2:
 
     def test_top_k_does_not_rise(self, tables):
         self.changed(tables, lambda method, where: -0.02 * where["a"] * (method == "top-skill"))
-        assert verdict(tables, "figure-2-prior-top-k").ruling is NOT
+        assert verdict(tables, "figure-2-prior-top-k").ruling is INCONCLUSIVE
 
     def test_all_rise_alike(self, tables):
         self.changed(tables, lambda method, where: 0.018 * where["a"] * (method == "selected"))
@@ -335,6 +376,16 @@ SWEEPS = {
     ),
     "selection-scores": ([{"classes": [2, 3], "sheets": [300], "workers": [20]}], 20),
     "selection-exact": ([{"question": ["score"], "workers": [7], "budget": [4, 7]}], 12),
+    "selection-remarks": (
+        [
+            {"question": ["lead"], "workers": [12], "budget": [8], "classes": [2, 3]},
+            {"question": ["forms"], "classes": [3], "controls": [4]},
+            {"question": ["bound"], "workers": [5]},
+            {"question": ["optimum"]},
+            {"question": ["votes"], "spammers": [0, 40]},
+        ],
+        20,
+    ),
     "selection-figure-1": (
         [{"method": ["selected", "plug-in", "best prefix"], "budget": [20, 24, 31]}],
         20,
@@ -443,7 +494,79 @@ def plug_in_and_selected_exchanged(monkeypatch):
     )  # fmt: skip
 
 
+def weights_squared(monkeypatch):
+    """F as if votes were weighted by (Lŵ − 1)²."""
+    monkeypatch.setattr(
+        selection_remarks, "set_score", lambda worth: scores.set_score(np.square(worth))
+    )
+
+
+def variance_by_n(monkeypatch):
+    """G with n for n − 1 in the variance: the second form no more."""
+    whole = selection_remarks.scores
+
+    def broken(*given):
+        known = whole(*given)
+        chance = known.variance * (known.answered - 1) / known.answered
+        return dataclasses.replace(known, gain=known.plug_in - known.classes**2 * chance)
+
+    monkeypatch.setattr(selection_remarks, "scores", broken)
+
+
+def margin_by_skill(monkeypatch):
+    """An interval whose width depends on the estimated skills."""
+    whole = bounds.interval
+
+    def interval(known, chosen):
+        low, high = whole(known, chosen)
+        return low - 9 * known.variance[chosen].sum(), high
+
+    monkeypatch.setattr(selection_remarks, "interval", interval)
+
+
+def plug_in_at_random(monkeypatch):
+    """The plug-in rule takes anybody."""
+    whole = selection_remarks.select
+    monkeypatch.setattr(
+        selection_remarks, "select",
+        lambda known, budget, rule, *, seed: whole(
+            known, budget, "random" if rule == "plug-in" else rule, seed=seed
+        ),
+    )  # fmt: skip
+
+
+def spammers_who_know(monkeypatch):
+    """Votes as if everybody were right with 0.9."""
+    whole = selection_remarks.vote_error
+    monkeypatch.setattr(
+        selection_remarks, "vote_error", lambda skill, weight: whole(0 * skill + 0.9, weight)
+    )
+
+
+def equal_weights(monkeypatch):
+    """Log-odds weights that are all alike: a majority."""
+    monkeypatch.setattr(selection_remarks, "log_odds_weights", lambda skill, L: np.ones(len(skill)))
+
+
+def everybody_alike(monkeypatch):
+    """Crowds of one skill: a majority is the best vote."""
+    whole = selection_remarks.beta
+
+    def alike(workers, **given):
+        crowd = whole(workers, **given)
+        return dataclasses.replace(crowd, skill=np.full_like(crowd.skill, 0.7))
+
+    monkeypatch.setattr(selection_remarks, "beta", alike)
+
+
 BROKEN = [
+    ("theorem-1-remark-1", HOLDS, weights_squared, NOT),
+    ("gain-two-forms", HOLDS, variance_by_n, NOT),
+    ("confidence-bound", CAVEAT, margin_by_skill, NOT),
+    ("far-from-optimum", INCONCLUSIVE, plug_in_at_random, HOLDS),
+    ("spammers", HOLDS, spammers_who_know, NOT),
+    ("weights-alike", CAVEAT, equal_weights, NOT),
+    ("majority", HOLDS, everybody_alike, NOT),
     ("theorem-1-two-classes", HOLDS, half_range, NOT),
     ("theorem-1-more-classes", NOT, true_range, HOLDS),
     ("lemma-2", HOLDS, without_the_variance, NOT),

@@ -79,27 +79,9 @@ def test_normalised_tables_alone_will_do(name, tmp_path, monkeypatch):
 
 
 @recorded
-def test_the_five_repeated_pairs_of_the_weather_agree():
-    labels = load("weather_amt").labels
-    repeated = labels[labels.duplicated(["task", "worker"], keep=False)]
-    assert len(repeated) == 10
-    assert (repeated.groupby(["task", "worker"])["label"].nunique() == 1).all()
-    assert len(read_labels(labels, duplicates="first")) == 6025
-
-
-@recorded
 def test_sat12_needs_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdata", None)
     assert "pip install 'crowd-workbench[sat12]'" in message(load, "sat12")
-
-
-def test_registry():
-    for name, dataset in ((name, entry.call) for name, entry in DATASETS.items()):
-        assert dataset.name == name
-        for file in dataset.files:
-            assert file.url.startswith("https://")
-            assert file.url.endswith("/" + file.filename)
-            assert len(file.sha256) == 64
 
 
 @pytest.mark.parametrize("call", [fetch, load])
@@ -233,21 +215,6 @@ def test_no_network(toy, cache, monkeypatch):
     assert "WORKBENCH_DATA" in text
 
 
-def test_a_cache_that_cannot_be_written(toy, cache):
-    toy()
-    cache.write_text("a file where the folder should be")
-    text = message(fetch, "toy")
-    assert "the cache cannot be written (" in text
-    assert "WORKBENCH_DATA" in text
-
-
-def test_the_downloader_s_log_level_is_given_back(toy):
-    toy()
-    level = pooch.get_logger().level
-    fetch("toy")
-    assert pooch.get_logger().level == level
-
-
 # A folder of the user's
 
 
@@ -257,13 +224,6 @@ def folder(toy, tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path / "data"))
     (tmp_path / "data" / "toy").mkdir(parents=True)
     return tmp_path / "data" / "toy"
-
-
-def test_upstream_files_go_before_normalised_ones(folder, server):
-    (folder / "toy.csv").write_bytes(CONTENT)
-    (folder / "labels.csv").write_text("nothing\n")
-    assert len(load("toy").labels) == 3
-    assert server.asked == []
 
 
 def test_an_upstream_file_that_is_another(folder):
@@ -280,12 +240,6 @@ def test_normalised_files(folder):
     assert (crowd.name, len(crowd.labels), crowd.gold["t2"]) == ("toy", 3, "0")
 
 
-def test_normalised_files_in_another_order(folder):
-    (folder / "labels.csv").write_text("worker,label,task\nw1,1,t2\nw2,1,t1\nw1,0,t1\n")
-    (folder / "gold.csv").write_text("task,gold\nt2,0\nt1,1\n")
-    assert len(load("toy").labels) == 3
-
-
 @pytest.mark.parametrize("file", ["labels.csv", "gold.csv"])
 def test_normalised_files_of_something_else(folder, file):
     (folder / "labels.csv").write_text("task,worker,label\nt1,w1,0\nt1,w2,1\nt2,w1,1\n")
@@ -300,10 +254,3 @@ def test_an_incomplete_folder(folder):
     (folder / "labels.csv").write_text("task,worker,label\nt1,w1,0\n")
     text = message(load, "toy")
     assert f"{folder}: lacks toy.csv; add what is missing, or labels.csv and gold.csv" in text
-
-
-def test_missing_folders(folder, monkeypatch):
-    folder.rmdir()
-    assert f"WORKBENCH_DATA: no folder {folder};" in message(load, "toy")
-    monkeypatch.setenv("WORKBENCH_DATA", str(folder / "nowhere"))
-    assert f"WORKBENCH_DATA: no folder {folder / 'nowhere'};" in message(load, "toy")

@@ -37,7 +37,7 @@ def test_both_sides_are_regular(n, m, each, load):
     assert np.array_equal(np.lexsort((worker, task)), np.arange(len(task)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_any_graph_that_can_be_is_drawn(data):
     n, m = data.draw(st.integers(0, 9)), data.draw(st.integers(1, 9))
@@ -65,15 +65,6 @@ def test_remainder_goes_to_random_workers():
     assert len({tuple(load) for load in loads}) == 6
 
 
-def test_graphs_of_two_by_two_edges_are_equally_likely():
-    """Tasks with two of four workers each, workers with one task each: six graphs."""
-    rng = np.random.default_rng(5)
-    drawn = [tuple(regular_graph(2, 4, 2, seed=rng)[1]) for _ in range(1200)]
-    counts = np.unique(drawn, axis=0, return_counts=True)[1]
-    assert len(counts) == 6
-    assert chisquare(counts).pvalue > 1e-3
-
-
 def test_graphs_without_double_edges_are_equally_likely():
     """Matrices of order n with sums 2: 90 for n = 4 (OEIS A001499). With 3: 4!."""
     rng = np.random.default_rng(6)
@@ -83,21 +74,6 @@ def test_graphs_without_double_edges_are_equally_likely():
         counts = np.unique(drawn, axis=0, return_counts=True)[1]
         assert len(counts) == graphs
         assert chisquare(counts).pvalue > 1e-3
-
-
-def test_same_seed_same_graph_and_another_seed_another():
-    first, again, other = (regular_graph(50, 20, 4, seed=s)[1] for s in (3, 3, 4))
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-    assert np.array_equal(
-        regular_graph(50, 20, 4, seed=np.random.SeedSequence(3))[1],
-        regular_graph(50, 20, 4, seed=np.random.SeedSequence(3))[1],
-    )
-
-
-def test_capacity_as_one_number():
-    _, by_worker = degrees(*regular_graph(10, 5, 2, seed=0, capacity=4), 10, 5)
-    assert (by_worker == 4).all()
 
 
 @pytest.mark.parametrize(
@@ -143,29 +119,7 @@ def test_pairs_without_capacity_are_even_over_tasks():
     assert np.ptp(by_task[~full]) <= 1
 
 
-def test_all_pairs_can_be_drawn():
-    available = np.random.default_rng(1).random((9, 7)) < 0.4
-    task, worker = random_pairs(available, int(available.sum()), seed=0)
-    assert np.array_equal(np.argwhere(available), np.column_stack([task, worker]))
-
-
-@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (3, 2)])
-@pytest.mark.parametrize("capacity", [None, 0])
-def test_no_pairs_at_all(shape, capacity):
-    task, worker = random_pairs(np.ones(shape, dtype=bool), 0, seed=0, capacity=capacity)
-    assert len(task) == len(worker) == 0
-    assert len(regular_graph(*shape, 0, seed=0, capacity=capacity)[0]) == 0
-
-
-def test_pairs_are_random():
-    counts = np.zeros((4, 5))
-    rng = np.random.default_rng(2)
-    for _ in range(1000):
-        np.add.at(counts, random_pairs(np.ones((4, 5), dtype=bool), 8, seed=rng), 1)
-    assert np.abs(counts / 1000 - 0.4).max() < 5 * np.sqrt(0.24 / 1000)
-
-
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_no_set_of_pairs_within_capacity_is_more_even(data):
     n, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
@@ -194,19 +148,6 @@ def test_no_set_of_pairs_within_capacity_is_more_even(data):
         sets = {tuple(d + (i in add) for i, d in enumerate(s)) for s in sets for add in adds}
     best = min(sum(d * d for d in s) for s in sets if sum(s) == labels)
     assert (by_task**2).sum() == best
-
-
-def test_chains_of_exchanges_free_a_worker():
-    """Each task but the last knows two workers; the last one only knows the first."""
-    n = 6
-    available = np.zeros((n, n), dtype=bool)
-    available[np.arange(n - 1), np.arange(n - 1)] = True
-    available[np.arange(n - 1), np.arange(1, n)] = True
-    available[n - 1, 0] = True
-    for seed in range(5):
-        task, worker = random_pairs(available, n, seed=seed, capacity=1)
-        assert np.array_equal(task, np.arange(n))
-        assert np.array_equal(worker, [1, 2, 3, 4, 5, 0])
 
 
 @pytest.mark.parametrize(

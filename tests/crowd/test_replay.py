@@ -108,33 +108,6 @@ def test_split_is_stratified_seeded_and_complete():
     assert not control.equals(split_gold(gold, control=20, seed=2)[0])
 
 
-def test_split_hands_out_remainders_fairly():
-    gold = pd.Series(["x", "x", "y", "y"], index=list("abcd"))
-    first = [gold[split_gold(gold, control=1, seed=k)[0]].iloc[0] for k in range(1000)]
-    assert abs(first.count("x") - 500) < 4 * math.sqrt(250)
-    for size in (1, 2, 3):
-        control, rest = split_gold(gold, control=size, seed=1)
-        assert (len(control), len(rest)) == (size, 4 - size)
-    three = pd.Series(["x"] * 7 + ["y"] * 2 + ["z"], index=range(10))
-    for size in range(1, 10):
-        share = three[split_gold(three, control=size, seed=4)[0]].value_counts()
-        for name, count in three.value_counts().items():
-            assert abs(share.get(name, 0) - count * size / 10) < 1
-    for seed in range(20):  # quotas 2.8, 0.8, 0.4: the two largest remainders round up
-        share = three[split_gold(three, control=4, seed=seed)[0]].value_counts()
-        assert share.to_dict() == {"x": 3, "y": 1}
-
-
-def test_split_without_strata_is_uniform():
-    gold = pd.Series(["x"] * 3 + ["y"] * 7, index=range(10))
-    chosen = np.zeros(10)
-    for seed in range(2000):
-        control, rest = split_gold(gold, control=3, seed=seed, stratify=False)
-        chosen[control] += 1
-        assert len(control) + len(rest) == 10
-    assert np.abs(chosen / 2000 - 0.3).max() < 4 * math.sqrt(0.21 / 2000)
-
-
 def relabelled(*labels):
     return LABELS.assign(label=pd.Series(labels, dtype=object))
 

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from workbench.base.errors import InputError
@@ -14,7 +13,7 @@ from workbench.crowd.simulate import (
     one_coin_labels,
     simulate_labels,
 )
-from workbench.crowd.sources import LabelSource, collect
+from workbench.crowd.sources import LabelSource
 
 
 def every_pair(n, m):
@@ -26,16 +25,6 @@ def instance(n=60, m=20, T=3, seed=1):
     kinds = simulate.task_types(n, T, seed)
     true = simulate.truth(n, seed=seed)
     return crowd, kinds, true
-
-
-def test_truth():
-    true = simulate.truth(20_000, seed=1, share=0.3)
-    assert true.dtype == np.int64
-    assert set(true) == {0, 1}
-    assert abs(true.mean() - 0.3) < 4 * math.sqrt(0.21 / 20_000)
-    assert np.array_equal(true, simulate.truth(20_000, seed=1, share=0.3))
-    assert simulate.truth(5, seed=1, share=1).tolist() == [1] * 5
-    assert simulate.truth(5, seed=1, share=0).tolist() == [0] * 5
 
 
 def test_task_types_are_balanced():
@@ -61,25 +50,6 @@ def test_labels_are_right_with_the_skill_of_the_type():
             assert (np.abs(share - p) < 4 * np.sqrt(p * (1 - p) / 1000)).all()
 
 
-@pytest.mark.parametrize("low_class", [0, 1])
-def test_skill_is_symmetric_in_the_classes_and_sharp_at_the_ends(low_class):
-    crowd = population.from_table(pd.DataFrame({"x": [0.0, 1.0]}, index=["liar", "oracle"]))
-    n = 500
-    true = np.full(n, low_class)
-    source = SimulatedLabels(crowd, np.zeros(n, dtype=int), true, seed=1)
-    tasks = np.arange(n)
-    assert (source.labels(tasks, np.full(n, 1)) == low_class).all()
-    assert (source.labels(tasks, np.full(n, 0)) == 1 - low_class).all()
-
-
-def test_labels_are_independent_across_pairs():
-    n, m = 4000, 12
-    crowd = population.uniform(m, skill=0.6)
-    source = SimulatedLabels(crowd, np.zeros(n, dtype=int), np.zeros(n, dtype=int), seed=3)
-    right = source.labels(*every_pair(n, m)).reshape(n, m)
-    assert np.abs(np.corrcoef(right.T) - np.eye(m)).max() < 4.5 / math.sqrt(n)
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -96,27 +66,6 @@ def test_one_seed_for_everything_leaves_the_parts_independent(other):
     # A 32-bit number takes half of the bits that a 64-bit one takes: look at both halves.
     for part in (label[0::2], label[1::2], label[:n]):
         assert abs(np.corrcoef(part, other(n))[0, 1]) < 4 / math.sqrt(n)
-
-
-def test_votes_are_named_and_reproducible():
-    crowd, kinds, true = instance()
-    task, worker = np.array([5, 0, 5]), np.array([1, 2, 3])
-    votes = simulate_labels(crowd, kinds, true, task, worker, seed=9)
-    assert votes.tasks[[0, 59]].tolist() == ["t0", "t59"]
-    assert votes.workers.tolist() == crowd.workers.tolist()
-    assert votes.classes.tolist() == [0, 1]
-    assert votes.table()["task"].tolist() == ["t5", "t0", "t5"]
-    again = simulate_labels(crowd, kinds, true, task, worker, seed=9)
-    assert np.array_equal(votes.label, again.label)
-    assert len(simulate_labels(crowd, kinds, true, [], [], seed=9)) == 0
-
-
-def test_a_pair_drawn_twice_gets_independent_labels_but_one_potential_label():
-    crowd = population.uniform(1, skill=0.5)
-    zeros = np.zeros(1000, dtype=int)
-    votes = simulate_labels(crowd, [0], [1], zeros, zeros, seed=1)
-    assert abs(votes.label.mean() - 0.5) < 4 * 0.5 / math.sqrt(1000)
-    assert len(set(SimulatedLabels(crowd, [0], [1], seed=1).labels(zeros, zeros))) == 1
 
 
 def test_potential_labels_do_not_depend_on_who_asks_when():
@@ -161,16 +110,6 @@ def test_gold_answers_are_binomial_and_the_same_whoever_else_is_asked():
     assert (source.gold_answers([1], 0, seed=3).answered == 0).all()
 
 
-def test_collect_names_what_it_asked_for():
-    crowd, kinds, true = instance()
-    source = SimulatedLabels(crowd, kinds, true, seed=1)
-    votes = collect(source, [3, 4], [0, 1])
-    assert source.available is None
-    assert votes.label.tolist() == source.labels([3, 4], [0, 1]).tolist()
-    assert votes.table()["worker"].tolist() == ["w0", "w1"]
-    assert source.task_types.tolist() == crowd.task_types.tolist()
-
-
 CROWD = population.uniform(3)
 
 
@@ -212,15 +151,6 @@ def test_one_coin_labels(classes):
     both = np.corrcoef((shift[:, 1] == 0), (shift[:, 2] == 0))[0, 1]
     assert abs(both) < 4.5 / np.sqrt(n)
     assert (labels == one_coin_labels(skill, truth, classes, seed=3)).all()
-
-
-def test_one_coin_labels_want_probabilities_and_classes():
-    with pytest.raises(InputError, match="skill"):
-        one_coin_labels([1.2], [0], 2, seed=0)
-    with pytest.raises(InputError, match="truth"):
-        one_coin_labels([0.5], [2], 2, seed=0)
-    with pytest.raises(InputError, match="classes"):
-        one_coin_labels([0.5], [0], 1, seed=0)
 
 
 def test_dense_votes():

@@ -41,9 +41,10 @@ def nobody_left():
 
 def test_the_limit_ends_a_child_that_does_not(nobody_left):
     started = time.perf_counter()
-    ended = call_within(2, reports_and_waits)
-    assert ended == ("something", Termination.TIME_LIMIT, "")
-    assert time.perf_counter() - started < 2 + GRACE + 1.5
+    latest, ending, note = call_within(0.5, reports_and_waits)
+    assert latest in {None, "something"}  # a busy machine may not have begun
+    assert (ending, note) == (Termination.TIME_LIMIT, "")
+    assert time.perf_counter() - started < 0.5 + GRACE + 1.5
 
 
 def test_a_child_that_dies_leaves_its_last_report(nobody_left):
@@ -62,8 +63,8 @@ def test_ctrl_c_ends_the_child_and_stays_an_interrupt(nobody_left):
 def test_a_hard_program_keeps_to_its_limit(nobody_left):
     problem = hard_problem()
     started = time.perf_counter()
-    solution = solve(problem, "ip", time_limit=1)
-    assert time.perf_counter() - started < 1 + GRACE + 1.5
+    solution = solve(problem, "ip", time_limit=2)
+    assert time.perf_counter() - started < 2 + GRACE + 1.5
     assert solution.termination is Termination.TIME_LIMIT
     assert not solution.solved
     assert certify(problem, assignment=solution.assignment, whole=True).status == "feasible"

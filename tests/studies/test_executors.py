@@ -227,18 +227,18 @@ def test_closing_ends_workers_and_what_they_started(tmp_path):
 
 
 def test_a_worker_killed_in_a_trial_is_its_trials_crash():
-    outcomes = Local(1).run(
-        TOYS, toys({"act": "sleep", "seconds_asked": 30.0}, {"x": 3}), NONE, Event()
-    )
-    while not (children := workers_here()):
-        next(outcomes)
-    time.sleep(1.0)
-    for _ in range(3):
-        next(outcomes)
-    os.kill(children[0].pid, signal.SIGTERM)
-    found = [one for one in outcomes if one is not None]
-    assert [one.status for one in found] == [Status.CRASHED, Status.OK]
-    assert found[0].message == "the process ended with signal 15 (SIGTERM)"
+    held = WorkerProcess(TOYS, Limits(deadline=30))
+    held.give(toys({"act": "sleep", "seconds_asked": 30.0})[0])
+    while held.patience == float("inf"):  # not ready yet
+        assert not list(next_outcomes([held], held.inbox))
+    os.kill(held._process.pid, signal.SIGTERM)
+    outcomes = []
+    while not outcomes:
+        outcomes = list(next_outcomes([held], held.inbox))
+    assert outcomes[0].status is Status.CRASHED
+    assert outcomes[0].message == "the process ended with signal 15 (SIGTERM)"
+    assert held.run(toys({"x": 3})[0]).status is Status.OK
+    held.kill()
 
 
 def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():

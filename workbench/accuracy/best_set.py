@@ -1,9 +1,9 @@
-"""The best set of labelers when their skills are known: S*, and the constants that rest on it.
+"""The best set of workers when their skills are known: S*, and the constants that rest on it.
 
 Under the simple majority vote an odd number of the most skilled is best (Theorems 1 and 2): a
-linear search finds S*. Under the log-odds weighted vote nobody does harm, so that all labelers
+linear search finds S*. Under the log-odds weighted vote nobody does harm, so that all workers
 are always a best set; S* is the smallest, a prefix of the ranking by |p − ½| (Theorem 4, with
-labelers of p < ½ counted as 1 − p, their word flipped).
+workers of p < ½ counted as 1 − p, their word flipped).
 
 Source: Liu, Liu (2015), Sections 2.2, 2.3, 3.1, 3.2 and 4.1.
 """
@@ -29,21 +29,21 @@ from workbench.base.errors import InputError
 from workbench.crowd.votes import TIE
 
 FOLLOWED = 2**14
-"""Differences between the sides that the search for the last deciding labeler follows."""
+"""Differences between the sides that the search for the last deciding worker follows."""
 
 
 @dataclass(frozen=True, eq=False)
 class BestSet:
-    """The best set of labelers.
+    """The best set of workers.
 
     Attributes
     ----------
     workers
-        Indices, best first; of equally skilled labelers the lowest.
+        Indices, best first; of equally skilled workers the lowest.
     accuracy
         Probability that the vote of the set is right.
     tied
-        Labelers as skilled as the last one chosen, where some of them are left out: any of them
+        Workers as skilled as the last one chosen, where some of them are left out: any of them
         would do as well. Empty when the cut is clear.
     radius
         The accuracy lies within `accuracy` ± `radius`: 0 for the majority, whose relative error
@@ -57,7 +57,7 @@ class BestSet:
 
 
 def best_set(skill: ArrayLike, *, weighted: bool = False) -> BestSet:
-    """S*: the smallest of the sets of labelers whose vote is most often right.
+    """S*: the smallest of the sets of workers whose vote is most often right.
 
     Never empty: where nobody is better than a coin, the best one is still asked.
 
@@ -78,9 +78,9 @@ def best_set(skill: ArrayLike, *, weighted: bool = False) -> BestSet:
     -----
     Source: Liu, Liu (2015), Theorems 1, 2 and 4.
 
-    A weighted S* ends with the last labeler who can decide: some votes of those before her
+    A weighted S* ends with the last worker who can decide: some votes of those before her
     leave the sides less than her weight apart. Where such votes are too many to follow all, a
-    labeler not shown to be powerless is kept: the set is then a best one, perhaps not the
+    worker not shown to be powerless is kept: the set is then a best one, perhaps not the
     smallest.
     """
     p = _crowd(skill)
@@ -123,11 +123,11 @@ class CrowdConstants:
         max over odd m ≤ M of m · n(S^m).
     gap_min, gap_max
         Δ_min and Δ_max: U(S*) less U of the next best set and of the worst, over all sets of
-        one labeler or more. 0 if another set is as good; ∞ and 0 for M = 1.
+        one worker or more. 0 if another set is as good; ∞ and 0 for M = 1.
     prefix_gap_min
         Δ_min over the sets S^m, m odd, among which the algorithm chooses; ∞ if there is one.
     skill_gap_min, skill_gap_max
-        δ_min and δ_max, over pairs of labelers; ∞ and 0 for M = 1.
+        δ_min and δ_max, over pairs of workers; ∞ and 0 for M = 1.
     """
 
     workers: int
@@ -162,8 +162,8 @@ def crowd_constants(skill: ArrayLike) -> CrowdConstants:
 
     Notes
     -----
-    Source: Liu, Liu (2015). π grows with each skill. So no set of m labelers is better than
-    S^m, none but S^m is better than S^m with its last labeler exchanged for the next, and none
+    Source: Liu, Liu (2015). π grows with each skill. So no set of m workers is better than
+    S^m, none but S^m is better than S^m with its last worker exchanged for the next, and none
     is worse than the m least skilled: Δ_min and Δ_max over all 2^M − 1 sets take 2M of them.
     """
     p = np.sort(_crowd(skill))[::-1]
@@ -207,7 +207,7 @@ def crowd_constants(skill: ArrayLike) -> CrowdConstants:
 
 
 def majority_subsets(m: int) -> int:
-    """n(S^m): how many subsets of m labelers are more than half of them; 2^(m − 1) for odd m.
+    """n(S^m): how many subsets of m workers are more than half of them; 2^(m − 1) for odd m.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def largest_count(workers: int) -> int:
 def _crowd(skill: ArrayLike) -> FloatArray:
     p = checks.probabilities("skill", skill, 1)
     if not len(p):
-        raise InputError("skill is empty: give the skill of one labeler or more")
+        raise InputError("skill is empty: give the skill of one worker or more")
     return p
 
 
@@ -249,7 +249,7 @@ def _best_size(wrong: FloatArray) -> int:
 
 
 def _last_to_decide(weight: FloatArray) -> int:
-    """How many labelers, weights descending, until the last who can decide; 1 at least."""
+    """How many workers, weights descending, until the last who can decide; 1 at least."""
     total = float(weight.sum())
     apart, left, last, all_followed = np.zeros(1), total, 1, True
     for n, w in enumerate(weight.tolist(), 1):

@@ -1,10 +1,10 @@
-"""How often the simple majority of independent labelers is right: π(S), for every prefix.
+"""How often the simple majority of independent workers is right: π(S), for every prefix.
 
-Labeler i is right with probability p_i. The number of right labels is Poisson-binomial; the
+Worker i is right with probability p_i. The number of right labels is Poisson-binomial; the
 majority is right when more than half of them are, and half of the time, by a fair draw, when
 exactly half are.
 
-One pass adds labelers one by one to the distribution of the number of right labels. Everything
+One pass adds workers one by one to the distribution of the number of right labels. Everything
 added is positive, so each probability keeps its digits, and so does the smaller tail, which is
 summed; the larger is what is left. Nor need everything be followed: once more than ⌊m/2⌋ labels
 are right (or wrong), every prefix up to m is decided, and half of the work falls away.
@@ -28,12 +28,12 @@ SMALL = 0.01
 
 
 def majority_accuracy(skill: ArrayLike) -> float:
-    """π(S): probability that the majority of all given labelers is right, ties half.
+    """π(S): probability that the majority of all given workers is right, ties half.
 
     Parameters
     ----------
     skill
-        p, shape (m,). Without labelers the label is a coin's: ½.
+        p, shape (m,). Without workers the label is a coin's: ½.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def majority_accuracy(skill: ArrayLike) -> float:
 
 
 def prefix_accuracies(skill: ArrayLike) -> FloatArray:
-    """π of the first 0, 1, …, m labelers, in the order given, in one pass.
+    """π of the first 0, 1, …, m workers, in the order given, in one pass.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def prefix_accuracies(skill: ArrayLike) -> FloatArray:
 
     Returns
     -------
-    Shape (m + 1,), from ½ for no labelers on; relative error as for `majority_accuracy`.
+    Shape (m + 1,), from ½ for no workers on; relative error as for `majority_accuracy`.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def prefix_accuracies(skill: ArrayLike) -> FloatArray:
 
 
 def prefix_errors(skill: ArrayLike) -> FloatArray:
-    """1 − π of the first 0, 1, …, m labelers, where small errors keep their digits.
+    """1 − π of the first 0, 1, …, m workers, where small errors keep their digits.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ def prefix_errors(skill: ArrayLike) -> FloatArray:
 def prefix_accuracies_many(skill: ArrayLike) -> FloatArray:
     """`prefix_accuracies` of each row, all rows at once.
 
-    Meant for many crowds of few labelers. A row's result does not depend on the other rows, to
+    Meant for many crowds of few workers. A row's result does not depend on the other rows, to
     the last bit.
 
     Parameters
     ----------
     skill
-        p, shape (R, m): R crowds, each in the order in which its labelers join.
+        p, shape (R, m): R crowds, each in the order in which its workers join.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def prefix_accuracies_many(skill: ArrayLike) -> FloatArray:
 
     Notes
     -----
-    The next labeler matters only where the others are even or one apart: from 2k labelers to
+    The next worker matters only where the others are even or one apart: from 2k workers to
     2k + 1 she decides the ties, a gain of (p − ½) P(k right); from 2k + 1 to 2k + 2 she makes
     ties of majorities of one, a gain of ½ p P(k right) − ½ (1 − p) P(k + 1 right).
     """
@@ -131,12 +131,12 @@ def best_prefixes(accuracy: ArrayLike) -> IntArray:
     """Size of the best odd prefix of each row, the smallest of those that are equally good.
 
     Within 1e-12 of the best is equally good: estimates with small denominators do tie exactly
-    ((0.8, 0.7, 12/19) is as good as its first labeler), and rounding shall not choose.
+    ((0.8, 0.7, 12/19) is as good as its first worker), and rounding shall not choose.
 
     Parameters
     ----------
     accuracy
-        π of the first 0, 1, …, m labelers, shape (…, m + 1), m ≥ 1.
+        π of the first 0, 1, …, m workers, shape (…, m + 1), m ≥ 1.
 
     Returns
     -------
@@ -145,17 +145,17 @@ def best_prefixes(accuracy: ArrayLike) -> IntArray:
     Raises
     ------
     InputError
-        There is no labeler to choose.
+        There is no worker to choose.
     """
     odd = np.asarray(accuracy)[..., 1::2]
     if not odd.shape[-1]:
-        raise InputError("there is no labeler to choose: give the accuracies of one or more")
+        raise InputError("there is no worker to choose: give the accuracies of one or more")
     first: IntArray = (odd >= odd.max(axis=-1, keepdims=True) - EQUAL).argmax(axis=-1)
     return 2 * first + 1
 
 
 def middles(p: FloatArray) -> FloatArray:
-    """How likely the first n labelers are even, or one apart, for n < m.
+    """How likely the first n workers are even, or one apart, for n < m.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def middles(p: FloatArray) -> FloatArray:
 
 
 def accumulated(p: FloatArray, middle: FloatArray) -> FloatArray:
-    """π of the first 0, 1, …, m labelers from `middles`, to 1e-15.
+    """π of the first 0, 1, …, m workers from `middles`, to 1e-15.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def accumulated(p: FloatArray, middle: FloatArray) -> FloatArray:
 
 
 def _tails(p: FloatArray, since: int = 0) -> tuple[FloatArray, FloatArray]:
-    """π and 1 − π of the prefixes of `since` and more labelers.
+    """π and 1 − π of the prefixes of `since` and more workers.
 
     `mass[k]` is the probability that k labels are right. Its last entry gathers what is right
     for good; what is wrong for good stays where the others, moving up, leave it behind.

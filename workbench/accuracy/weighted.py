@@ -1,11 +1,11 @@
 """How often a vote weighted by log-odds is right, when the weights come from estimates.
 
-Labeler i is right with probability p_i and counts ln(p̂_i/(1 − p̂_i)). The side that is ahead by
-at least ε wins; otherwise the label is drawn fairly. A labeler with p̂ < ½ has a negative weight:
+Worker i is right with probability p_i and counts ln(p̂_i/(1 − p̂_i)). The side that is ahead by
+at least ε wins; otherwise the label is drawn fairly. A worker with p̂ < ½ has a negative weight:
 her word is flipped. One with p̂ of 0 or 1 has an infinite weight: she outvotes all who have not,
-and among such labelers heads count.
+and among such workers heads count.
 
-A tolerance ε is the same as one labeler more, a fair coin of weight ε: it decides where the
+A tolerance ε is the same as one worker more, a fair coin of weight ε: it decides where the
 others are less than ε apart, and nothing else.
 
 Source: Liu, Liu (2015), Section 4.
@@ -23,11 +23,11 @@ from workbench.base.errors import InputError
 from workbench.crowd.votes import TIE
 
 FIRST = 8
-"""Labelers whose votes are listed outright; where there are more, halves are listed apart."""
+"""Workers whose votes are listed outright; where there are more, halves are listed apart."""
 MOST = 26
-"""Labelers in a row of `weighted_accuracies_many` at most."""
+"""Workers in a row of `weighted_accuracies_many` at most."""
 MOST_GAP = 20
-"""Labelers of `smallest_weight_gap` at most."""
+"""Workers of `smallest_weight_gap` at most."""
 
 
 def log_odds(estimate: ArrayLike, *, tolerance: float = 0.0, truncate: float = 0.0) -> FloatArray:
@@ -153,7 +153,7 @@ def weighted_accuracy_many(
     tolerance: float = 0.0,
     truncate: float = 0.0,
 ) -> FloatArray:
-    """The last column of `weighted_accuracies_many`, all labelers of each row, shape (R,).
+    """The last column of `weighted_accuracies_many`, all workers of each row, shape (R,).
 
     Arguments and errors as there.
     """
@@ -181,7 +181,7 @@ def smallest_weight_gap(skill: ArrayLike) -> float:
 
     Returns
     -------
-    The least |W(S) − W(S′)| > 0 over sets S, S′ of labelers, ∞ where all weigh nothing. Sets
+    The least |W(S) − W(S′)| > 0 over sets S, S′ of workers, ∞ where all weigh nothing. Sets
     weigh the same when W differs by no more than 1e-9 Σ|w|.
 
     Raises
@@ -207,7 +207,7 @@ def smallest_weight_gap(skill: ArrayLike) -> float:
 
 
 class _Outcomes:
-    """All votes that some labelers can give, row by row.
+    """All votes that some workers can give, row by row.
 
     `ahead` is the right side's weight less the wrong one's, `chance` how likely, both of shape
     (R, 2^n); `weight` is Σ|w|, shape (R,).
@@ -223,7 +223,7 @@ class _Outcomes:
         return cls(np.zeros((rows, 1)), np.ones((rows, 1)), np.zeros(rows))
 
     def plus(self, p: FloatArray, w: FloatArray) -> _Outcomes:
-        """Let one labeler more vote, of skill p and weight w in each row."""
+        """Let one worker more vote, of skill p and weight w in each row."""
         p, w = p[:, None], w[:, None]
         return _Outcomes(
             np.concatenate([self.ahead + w, self.ahead - w], axis=1),
@@ -247,7 +247,7 @@ class _Outcomes:
 
 
 def _together(one: _Outcomes, two: _Outcomes, tolerance: float) -> FloatArray:
-    """Accuracy of the labelers of both, `one` sorted."""
+    """Accuracy of the workers of both, `one` sorted."""
     apart = _undecided(one.weight + two.weight, tolerance)
     beyond = np.zeros((len(apart), one.chance.shape[1] + 1))
     beyond[:, :-1] = np.cumsum(one.chance[:, ::-1], axis=1)[:, ::-1]

@@ -60,10 +60,7 @@ class AdaptiveSettings:
             raise InputError("the correction needs both: radius t and the least mean quality")
         if self.on_infeasible not in ("error", "drop", "relax"):
             raise InputError(f"on_infeasible is {self.on_infeasible!r}: use error, drop or relax")
-        if not 0 < self.least_quality <= 1:
-            raise InputError(
-                f"least quality is {self.least_quality:g}: give a number above 0, at most 1"
-            )
+        checks.share("least quality", self.least_quality)
         _ = self.requirement  # raises for an ε out of range
 
     @property

@@ -5,9 +5,10 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.2, Theorem 3.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from workbench.base.errors import InputError
+from workbench.base import checks
 
 
 @dataclass(frozen=True)
@@ -48,19 +49,13 @@ def corrected_epsilon(epsilon: float, *, radius: float, mean_quality_least: floa
     InputError
         For ε outside (0, 1), t below 0, or q̄*_min outside (0, 1].
     """
-    if not 0 < epsilon < 1:
-        raise InputError(f"epsilon is {epsilon:g}: the error must lie strictly between 0 and 1")
-    if not radius >= 0:
-        raise InputError(f"radius t is {radius:g}: give 0 or more")
-    if not 0 < mean_quality_least <= 1:
-        raise InputError(
-            f"least mean quality is {mean_quality_least:g}: give a number above 0, at most 1"
-        )
-    share = 4.0 * radius / mean_quality_least
-    if share >= 1:
+    checks.inside("epsilon", epsilon)
+    checks.number("radius t", radius, 0.0, math.inf)
+    lost = 4.0 * radius / checks.share("least mean quality", mean_quality_least)
+    if lost >= 1:
         failed = (
             f"t = {radius:.3g} is not below q̄*_min/4 = {mean_quality_least / 4:.3g} (Theorem 3): "
             "ask more gold tasks, or run without correction"
         )
         return Correction(epsilon, epsilon, radius, mean_quality_least, failed)
-    return Correction(epsilon, epsilon ** (1.0 - share), radius, mean_quality_least, None)
+    return Correction(epsilon, epsilon ** (1.0 - lost), radius, mean_quality_least, None)

@@ -136,15 +136,15 @@ class AssignmentSession(Saveable[SessionState]):
         **settings: Any,
     ) -> None:
         missing = {"label", "task_type"} - set(gold.columns)
-        if missing:
-            raise InputError(f"gold has no column {min(missing)!r}: give label and task_type")
+        check(
+            not missing,
+            f"gold has no column {min(missing, default='')!r}: give label and task_type",
+        )
         self._place = _places("tasks", tasks.index)
         self._gold_place = _places("gold", gold.index)
-        if not self._place:
-            raise InputError("tasks is empty: give the type of each task")
-        both = [task for task in self._place if task in self._gold_place]
-        if both:
-            raise InputError(f"task {both[0]!r} is also a gold task: leave it out of one")
+        check(self._place, "tasks is empty: give the type of each task")
+        for task in self._place:
+            check(task not in self._gold_place, f"task {task!r} is also a gold task: leave one out")
         kinds = [
             identifier(f"tasks[{at!r}]", kind) for at, kind in zip(self._place, tasks, strict=True)
         ]
@@ -156,25 +156,21 @@ class AssignmentSession(Saveable[SessionState]):
         ]
         self.tasks, self.types = list(self._place), _sorted(kinds)
         self.classes = _sorted(label for _, label, _ in self._gold)
-        if len(self.classes) != 2:
-            raise InputError(
-                f"gold has {len(self.classes)} classes ({checks.listing(self.classes, 5)}): "
-                "the adaptive assignment needs two"
-            )
-        self.gold_per_type = None
-        if gold_per_type is not None:
-            self.gold_per_type = checks.count("gold_per_type", gold_per_type, 1)
+        check(
+            len(self.classes) == 2,
+            f"gold has {len(self.classes)} classes ({checks.listing(self.classes, 5)}): "
+            "the adaptive assignment needs two",
+        )
+        least = 1 if gold_per_type is None else checks.count("gold_per_type", gold_per_type, 1)
+        self.gold_per_type = None if gold_per_type is None else least
         self._class = {label: code for code, label in enumerate(self.classes)}
         code = {kind: code for code, kind in enumerate(self.types)}
         self._gold_truth = np.array([self._class[label] for _, label, _ in self._gold])
         self._gold_class = np.array([code.get(kind, -1) for *_, kind in self._gold])
         self._pools = [np.flatnonzero(self._gold_class == k).tolist() for k in code.values()]
-        scarce = min(self._pools, key=len)
-        if len(scarce) < (gold_per_type or 1):
-            raise InputError(
-                f"task type {self.types[self._pools.index(scarce)]!r} has {len(scarce)} gold "
-                f"tasks: give at least {gold_per_type or 1}"
-            )
+        for kind, pool in zip(self.types, self._pools, strict=True):
+            enough = len(pool) >= least
+            check(enough, f"task type {kind!r} has {len(pool)} gold tasks: give at least {least}")
         self.settings = AdaptiveSettings(epsilon, workers, preliminary, **settings)
         task_class = np.array([code[kind] for kind in kinds])
         self._assigner = AdaptiveAssigner(task_class, self.settings, seed=seed)
@@ -207,12 +203,12 @@ class AssignmentSession(Saveable[SessionState]):
             number of 0 or more, or a type or task that is not of this session.
         """
         worker = identifier("worker", worker)
-        if worker in self._visits:
-            raise InputError(f"worker {worker!r} has been here: a worker arrives once")
-        if not _is_number(capacity, 2**53) or int(capacity) != capacity:
-            raise InputError(
-                f"capacity of worker {worker!r} is {checks.show(capacity)}: a whole number, 0 up"
-            )
+        new = worker not in self._visits
+        check(new, f"worker {worker!r} has been here: a worker arrives once")
+        check(
+            _is_number(capacity, 2**53) and int(capacity) == capacity,
+            f"capacity of worker {worker!r} is {checks.show(capacity)}: a whole number, 0 up",
+        )
         prices = None if cost is None else self._prices(worker, cost)
         places = None if available is None else self._places(available)
         asked: list[int] = []
@@ -227,33 +223,31 @@ class AssignmentSession(Saveable[SessionState]):
         return self._asked(visit)
 
     def _prices(self, worker: Id, cost: Mapping[Any, float] | pd.Series[Any]) -> tuple[float, ...]:
-        if not isinstance(cost, (Mapping, pd.Series)):
-            raise InputError(f"cost of worker {worker!r} is no mapping: give a price by task type")
+        given = isinstance(cost, (Mapping, pd.Series))
+        check(given, f"cost of worker {worker!r} is no mapping: give a price by task type")
         prices = dict.fromkeys(self.types, 1.0)
         for kind, price in cost.items():
-            if _get(prices, kind) is None:
-                raise InputError(
-                    f"cost of worker {worker!r} names the type {checks.show(kind)}: the types "
-                    f"are {checks.listing(self.types)}"
-                )
-            if not _is_number(price, LARGEST_PRICE) or 0 < price < LEAST_PRICE:
-                raise InputError(
-                    f"cost of worker {worker!r} for type {kind!r} is {checks.show(price)}: give "
-                    f"0, or a price from {LEAST_PRICE:g} to {LARGEST_PRICE:g}"
-                )
+            check(
+                _get(prices, kind) is not None,
+                f"cost of worker {worker!r} names the type {checks.show(kind)}: the types "
+                f"are {checks.listing(self.types)}",
+            )
+            check(
+                _is_number(price, LARGEST_PRICE) and not 0 < price < LEAST_PRICE,
+                f"cost of worker {worker!r} for type {kind!r} is {checks.show(price)}: give "
+                f"0, or a price from {LEAST_PRICE:g} to {LARGEST_PRICE:g}",
+            )
             prices[kind] = float(price)
         return tuple(prices.values())
 
     def _places(self, available: Iterable[Id]) -> tuple[int, ...]:
-        if isinstance(available, str) or not np.iterable(available):
-            raise InputError(f"available is {checks.show(available)}: give a list of tasks")
-        places = set()
+        listed = np.iterable(available) and not isinstance(available, str)
+        check(listed, f"available is {checks.show(available)}: give a list of tasks")
+        places = set[int]()
         for task in available:
             place = _get(self._place, task)
             if place is None:
-                raise InputError(
-                    f"available task {checks.show(task)} is not a task of this session"
-                )
+                raise InputError(f"available task {checks.show(task)} is not a task here")
             places.add(place)
         return tuple(sorted(places))
 
@@ -274,10 +268,10 @@ class AssignmentSession(Saveable[SessionState]):
         visit = self._visits.get(worker)
         if visit is None:
             raise InputError(f"worker {worker!r} was asked nothing: call arrive first")
-        if visit.kind == "nothing":
-            raise InputError(f"worker {worker!r} has given her labels: nothing more is asked")
-        if not isinstance(labels, (Mapping, pd.Series)):
-            raise InputError(f"labels of worker {worker!r} are no mapping: give a label by task")
+        waits = visit.kind != "nothing"
+        check(waits, f"worker {worker!r} has given her labels: nothing more is asked")
+        mapped = isinstance(labels, (Mapping, pd.Series))
+        check(mapped, f"labels of worker {worker!r} are no mapping: give a label by task")
         names = self._gold_place if visit.kind == "gold" else self._place
         asked, given = set(visit.asked), dict[int, int]()
         for task, label in labels.items():

@@ -77,6 +77,13 @@ def inside(name: str, value: float) -> float:
     return float(value)
 
 
+def share(name: str, value: float) -> float:
+    """Check a number above 0, at most 1."""
+    if not is_number(value) or not 0 < value <= 1:
+        raise InputError(f"{name} is {show(value)}: give a number above 0, at most 1")
+    return float(value)
+
+
 def count(name: str, value: int, least: int = 0) -> int:
     """Check a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
@@ -116,6 +123,16 @@ def wholes(name: str, value: ArrayLike) -> IntArray:
         where = f"[{', '.join(map(str, at))}]" if at else ""
         raise InputError(f"{name}{where} is {array[at]:g}: give a whole number, 0 or more")
     return array.astype(np.int64)
+
+
+def per_worker(name: str, value: ArrayLike, workers: int) -> IntArray:
+    """Copy one whole number ≥ 0 for each worker, or one for all."""
+    given = wholes(name, value)
+    if given.shape not in {(), (workers,)}:
+        raise InputError(
+            f"{name} has shape {given.shape}: give one number, or one for each of {workers} workers"
+        )
+    return np.broadcast_to(given, (workers,)).copy()
 
 
 def indices(name: str, value: ArrayLike, size: int) -> IntArray:

@@ -98,7 +98,7 @@ class SupervisedProcess:
         self._conversation.start()
 
     def check(self) -> None:
-        """See to it that the end of the process is told, even if what it has forked lives on.
+        """See to it that the end of the process is reported, even if what it has forked lives on.
 
         To be called now and then while an answer is awaited.
         """
@@ -199,7 +199,7 @@ def _end_with_asker(pipe: int) -> None:
     """End, with all that was started, when nobody can ask any more: who did was killed."""
     if hasattr(select, "poll"):
         poll = select.poll()
-        poll.register(pipe, 0)  # a hang-up is always told
+        poll.register(pipe, 0)  # a hang-up is always reported
         poll.poll()
         os.killpg(0, signal.SIGKILL)
 

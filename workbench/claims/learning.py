@@ -60,10 +60,10 @@ def joined(template: str, rows: Rows, **more: Any) -> str:
 def numbers(
     measured: Mapping[str, Callable[[Rows], Any]], **rule: Callable[[Any], Any]
 ) -> Callable[[Rows], Numbers]:
-    """Measure by name, beside the number `n` of rows, and read off what is found."""
+    """Measure by name, and read off what is found."""
 
     def measure(rows: Rows) -> Numbers:
-        found = {"n": len(rows), **{name: of(rows) for name, of in measured.items()}}
+        found = {name: of(rows) for name, of in measured.items()}
         return {**found, **{word: test(found) for word, test in rule.items()}}
 
     return measure
@@ -95,9 +95,6 @@ def theorem_1(rows: Rows) -> Numbers:
     """Sets of even size against all of odd size, by enumeration."""
     ahead, tied = rows["even_ahead"].max(), rows[flags(rows["even_optimal"])]
     return {
-        "n": len(rows),
-        "least": rows["workers"].min(),
-        "most": rows["workers"].max(),
         "ahead": ahead,
         "tied": len(tied),
         "which": _crowds(tied),
@@ -112,7 +109,6 @@ def theorem_2(rows: Rows) -> Numbers:
     tied = rows[flags(rows["other_optimal"])]
     different = flags(tied["different"])
     return {
-        "n": len(rows),
         "ahead": ahead,
         "tied": different.sum(),
         "equal": (~different).sum(),
@@ -128,7 +124,6 @@ def linear_search(rows: Rows) -> Numbers:
     off = rows.groupby("workers")["search_off"].max()
     counts = pd.DataFrame({"m": off.index, "odd": (off.index + 1) // 2, "all": 2**off.index - 1})
     return {
-        "n": len(rows),
         "off": off.max(),
         "refuted": off.max() > EQUAL,
         "counts": joined("{odd} of {all} at M = {m}", counts),
@@ -159,7 +154,6 @@ def trust(rows: Rows, explored: Rows) -> Numbers:
     off, reverse = runs["off"].astype(float).mean(), runs["off_reversed"].astype(float).mean()
     harmful = right[0] + BEYOND * right[1] < 0.5 and reverse < off
     return {
-        "n": len(rows),
         "same": same,
         "answers": answers,
         "right": right,
@@ -179,7 +173,6 @@ def conditions(rows: Rows) -> Numbers:
     first = own.iloc[0]
     return {
         "meant": int(meant.sum()),
-        "n": len(rows),
         "broken": broken,
         "needed": first["needed"],
         "m": first["workers"],
@@ -195,7 +188,6 @@ def classes(rows: Rows) -> Numbers:
     ahead = {count: rows[f"even_ahead_{count}"].astype(float) for count in (3, 5)}
     worse = int(sum((values > EQUAL).sum() for values in ahead.values()))
     return {
-        "n": len(rows),
         "three": (ahead[3] > EQUAL).mean(),
         "five": (ahead[5] > EQUAL).mean(),
         "most": max(values.max() for values in ahead.values()),
@@ -220,10 +212,7 @@ def theorem_3(rows: Rows, runs: Rows) -> Numbers:
     least = {name: own[name].min() for name in names}
     return {
         **least,
-        "least": rows["workers"].min(),
-        "most": rows["workers"].max(),
         "able": rows["share_million"].min(),
-        "T": PAPER_T,
         "regret": regret,
         "refuted": regret[0] > least["share_2000"] * PAPER_T,
         "void": least["share_2000"] >= 1,
@@ -236,8 +225,6 @@ def a_min_inverse(rows: Rows) -> Numbers:
     factor, bound = gained["factor_ratio"].astype(float), known.loc[gained.index]
     return {
         "n": len(gained),
-        "least": rows["workers"].min(),
-        "most": rows["workers"].max(),
         "factor": factor.median(),
         "bound": bound.median(),
         "larger": int((bound > 1).sum()),
@@ -265,7 +252,6 @@ def lemma_1(rows: Rows) -> Numbers:
     large = rows.loc[(rows["d1"] > 10) & (rows["d2"] > 10), "regret_share"]
     beyond = int((rows["explored"] > whole).sum())
     return {
-        "n": len(rows),
         "more": more,
         "beyond": beyond,
         "over": over,
@@ -282,7 +268,6 @@ def exploring_cost(rows: Rows) -> Numbers:
     share, whole = rows["cost_share"].astype(float), rows["whole_share"].astype(float)
     large = share[(rows["d1"] > 10) & (rows["d2"] > 10)]
     return {
-        "n": len(rows),
         "over": int((share > 1 + EQUAL).sum()),
         "whole": whole.max(),
         "large": len(large),
@@ -306,12 +291,10 @@ def lemma_3_4(
     testers = int((rows["wrong_tester"] > rows["wrong_tester_bound"]).sum())
     runs = _simulated(runs)
     return {
-        "T": PAPER_T,
         "wrong": int(rows[wrong].sum()),
         "drawn": int(rows["estimates_drawn"].sum()),
         "what": what,
         "testers": testers,
-        "n": len(rows),
         "speaks": speaks,
         "explored": int(explored),
         "runs": len(runs),
@@ -429,7 +412,6 @@ def equation_12(rows: Rows) -> Numbers:
     broken = int(flags(trusted["order_broken"]).sum())
     off = max(rows["rate_off"].max(), -rows["rate_below"].min())
     return {
-        "n": len(rows),
         "printed": rows["rate_printed"].mean(),
         "exact": rows["rate_exact"].mean(),
         "off": off,
@@ -448,7 +430,6 @@ def equation_13(rows: Rows) -> Numbers:
     }
     over = {name: int((values > 1e-9).sum()) for name, values in excess.items()}
     return {
-        "n": len(rows),
         **over,
         "total": int(np.isfinite(excess["supported"]).sum()),
         "factor": math.exp(min(float(np.nanmax(excess["printed"])), 700)),
@@ -577,7 +558,6 @@ def figure_2(rows: Rows) -> Numbers:
     fine = by_result([_logarithmic(shape) for shape in found.values()])
     return {
         "since": learn_regret.EXPLORED_FROM,
-        "T": PAPER_T,
         "shapes": _shape_texts(found),
         "middle": middle,
         "fall": (mean, se),
@@ -595,7 +575,6 @@ def figure_2_cost(rows: Rows) -> Numbers:
     last = rows[f"cost_regret_{PAPER_T}"].astype(float)
     return {
         "shapes": _shape_texts(found),
-        "T": PAPER_T,
         "last": mean_se(last),
         "below": (last < 0).mean(),
         "regret": _shape_texts(regret),
@@ -632,7 +611,6 @@ def figure_3(rows: Rows, theory: Rows) -> Numbers:
     single = only(theory, RUNS, question="one-round", crowd="able", workers=5)
     wrong = {name: share_of(single, f"wrong_{name}") for name in ("able", "half", "spread")}
     return {
-        "T": PAPER_T,
         "texts": ", ".join(texts),
         "room": room.mean(),
         **wrong,
@@ -663,7 +641,6 @@ def figure_4(rows: Rows) -> Numbers:
     if not texts:
         raise NotMeasured("no reading of G2 has all three values of a_min")
     return {
-        "T": PAPER_T,
         "texts": "; ".join(texts),
         "caveat": not all(every),
         "refuted": not all(every) and not any(ends),
@@ -740,7 +717,6 @@ def table_2_gap(rows: Rows) -> Numbers:
         _ahead(by[name].agg(["mean", "sem"]).reset_index()) for name in ("gain", "late")
     )
     return {
-        "T": PAPER_T,
         "gained": _reading_texts(gained),
         "late": _reading_texts(late),
         **_by_reading(gained),
@@ -863,12 +839,24 @@ weighted_even = numbers(
 EVERY = "learn-theory"
 
 
+def _with_counts(measure: Callable[..., Numbers]) -> Callable[..., Numbers]:
+    """Add what many sentences name: T, and the number of rows and the least and most workers."""
+
+    def measured(rows: Rows, *more: Rows) -> Numbers:
+        size = rows.get("workers", pd.Series(dtype=int))
+        known = {"T": PAPER_T, "n": len(rows), "least": size.min(), "most": size.max()}
+        return {**known, **measure(rows, *more)}
+
+    return measured
+
+
 def _theory(
     name: str, where: str, statement: str, question: str, measure: Callable[..., Numbers],
     figures: str, *more: str,
 ) -> Claim:  # fmt: skip
     return Claim(
-        f"learn-{name}", f"{PAPER}, {where}", statement, (EVERY, *more), measure, figures,
+        f"learn-{name}", f"{PAPER}, {where}", statement, (EVERY, *more),
+        _with_counts(measure), figures,
         where={"question": question}, least=RUNS,
     )  # fmt: skip
 
@@ -878,7 +866,8 @@ def _run(
     figures: str, *more: str,
 ) -> Claim:  # fmt: skip
     return Claim(
-        f"learn-{name}", f"{PAPER}, {where}", statement, (f"learn-{study}", *more), measure, figures
+        f"learn-{name}", f"{PAPER}, {where}", statement, (f"learn-{study}", *more),
+        _with_counts(measure), figures
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What Liu, Liu (2015) claim of labelers whose skills depend on the context, Section 5.
+"""What Liu, Liu (2015) claim of workers whose skills depend on the context, Section 5.
 
 The paper says what it expects, omits all details, and has no experiment. The rules:
 

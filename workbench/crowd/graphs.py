@@ -137,14 +137,7 @@ def random_pairs(
 
 
 def _capacities(capacity: ArrayLike | None, m: int) -> IntArray:
-    if capacity is None:
-        return np.full(m, checks.MOST, dtype=np.int64)
-    given = checks.wholes("capacity", capacity)
-    if given.shape not in {(), (m,)}:
-        raise InputError(
-            f"capacity has shape {given.shape}: give one number, or one for each of {m} workers"
-        )
-    return np.broadcast_to(given, (m,))
+    return checks.per_worker("capacity", checks.MOST if capacity is None else capacity, m)
 
 
 def _pairs(chosen: BoolArray) -> tuple[IntArray, IntArray]:

@@ -21,7 +21,7 @@ from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.crowd import skills
+from workbench.crowd import align, skills
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,25 +56,15 @@ class Crowd:
         types = checks.names("task_types", self.task_types)
         if not len(workers) or not len(types):
             raise InputError("a crowd needs at least one worker and one task type: name them")
-        skill = checks.floats("skill", self.skill)
+        skill = checks.probabilities("skill", self.skill, 2)
         if skill.shape != (len(types), len(workers)):
             raise InputError(
                 f"skill has shape {skill.shape}: give one row for each of {len(types)} task types "
                 f"and one column for each of {len(workers)} workers"
             )
-        if not ((skill >= 0) & (skill <= 1)).all():
-            row, column = (int(k) for k in np.argwhere(~((skill >= 0) & (skill <= 1)))[0])
-            raise InputError(
-                f"skill of worker {checks.show(workers[column])} at task type "
-                f"{checks.show(types[row])} is {skill[row, column]:g}: give a probability "
-                "from 0 to 1"
-            )
-        for name, value in (
-            ("skill", skill),
-            ("capacity", _capacities(self.capacity, workers)),
-            ("workers", workers),
-            ("task_types", types),
-        ):
+        capacity = checks.per_worker("capacity", self.capacity, len(workers))
+        clean = {"skill": skill, "capacity": capacity, "workers": workers, "task_types": types}
+        for name, value in clean.items():
             object.__setattr__(self, name, checks.frozen(value))
 
     def __len__(self) -> int:
@@ -286,12 +276,7 @@ def from_table(skills: pd.DataFrame, capacity: ArrayLike | pd.Series[Any] = 200)
         As `Crowd`; or a worker without capacity in the Series, or with two.
     """
     if isinstance(capacity, pd.Series):
-        unknown = ~skills.index.isin(capacity.index)
-        if unknown.any():
-            name = checks.show(skills.index[int(unknown.argmax())])
-            raise InputError(f"capacity: worker {name} has none; give every worker one")
-        checks.names("capacity's workers", capacity.index.to_numpy())
-        capacity = capacity.loc[skills.index].to_numpy()
+        capacity = align.capacities(skills.index.to_list(), capacity)
     return Crowd(
         checks.floats("skill", skills.to_numpy().T),
         np.asarray(capacity),
@@ -309,21 +294,3 @@ def _make(skill: FloatArray, capacity: ArrayLike) -> Crowd:
     return Crowd(
         skill, np.asarray(capacity), checks.numbered("w", m), checks.numbered("type", types)
     )
-
-
-def _capacities(value: ArrayLike, workers: Names) -> IntArray:
-    array = checks.floats("capacity", value)
-    array = np.full(len(workers), array) if array.ndim == 0 else array
-    if array.shape != (len(workers),):
-        raise InputError(
-            f"capacity has shape {array.shape}: give one number, or one for each of "
-            f"{len(workers)} workers"
-        )
-    good = (array >= 0) & (array <= checks.MOST) & (array == np.floor(array))
-    if not good.all():
-        at = int(np.argmin(good))
-        raise InputError(
-            f"capacity of worker {checks.show(workers[at])} is {array[at]:g}: give a whole "
-            "number, 0 or more"
-        )
-    return array.astype(np.int64)

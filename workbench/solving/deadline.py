@@ -30,7 +30,7 @@ def call_within(
 ) -> tuple[Any, Termination | None, str]:
     """Run `job(*arguments, report)` in a child; back within the limit plus `GRACE`.
 
-    `job` is a function of a module, and what it gives to `report` is kept. `on_report` is told
+    `job` is a function of a module, and what it gives to `report` is kept. `on_report` is given
     each, in this process. Ctrl-C ends the child, and stays a KeyboardInterrupt.
 
     Returns

@@ -60,10 +60,17 @@ def standing(store: Store) -> list[dict[str, Any]]:
         except InputError as error:
             keys, note = set(ended), str(error)
         counts = Counter(str(status) for key, status in ended.items() if key in keys)
-        rows.append({
-            "study": plan.study, "size": plan.size, "seed": plan.seed, "planned": planned,
-            "ended": counts.total(), "counts": dict(counts), "note": note,
-        })  # fmt: skip
+        rows.append(
+            {
+                "study": plan.study,
+                "size": plan.size,
+                "seed": plan.seed,
+                "planned": planned,
+                "ended": counts.total(),
+                "counts": dict(counts),
+                "note": note,
+            }
+        )
     return rows
 
 

@@ -1,4 +1,4 @@
-"""One attempt as a row, sealed by a checksum; and many rows as one data frame.
+"""One attempt as a row, with a checksum; and many rows as one data frame.
 
 The same row goes into a store and into a shard's file. Parameters and record are JSON text.
 """
@@ -56,9 +56,9 @@ class TrialRow(NamedTuple):
     def measured(self, volatile: Sequence[str] = ()) -> bytes:
         """How it ended and what it measured, apart from volatile fields: to be compared."""
         record = json.loads(self.record)
-        return canonical([
-            self.status, {name: v for name, v in record.items() if name not in volatile}
-        ])  # fmt: skip
+        return canonical(
+            [self.status, {name: v for name, v in record.items() if name not in volatile}]
+        )
 
 
 REPEATABLE = frozenset({Status.OK, Status.INFEASIBLE, Status.NUMERICS, Status.ERROR})
@@ -182,8 +182,8 @@ def _columns(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Turn JSON objects into columns, in the order in which their names are first met."""
     # One parse of all is several times as fast as a parse of each.
     objects = json.loads(f"[{','.join(texts)}]")
-    names = dict.fromkeys(name for one in dict.fromkeys(map(tuple, objects)) for name in one)
-    return {name: [one.get(name) for one in objects] for name in names}
+    names = dict.fromkeys(name for keys in dict.fromkeys(map(tuple, objects)) for name in keys)
+    return {name: [values.get(name) for values in objects] for name in names}
 
 
 def _ranks(

@@ -111,10 +111,8 @@ def request(
         override(study, file.sweep or of_size.sweep, values),
         repetitions or file.repetitions or of_size.repetitions,
         file.seed if seed is None else seed,
-        Limits(
-            deadline or file.deadline or study.deadline, memory or file.memory or study.memory
-        ),
-    )  # fmt: skip
+        Limits(deadline or file.deadline or study.deadline, memory or file.memory or study.memory),
+    )
 
 
 def _assigned(
@@ -136,8 +134,8 @@ def _assigned(
             )
         if name in values:
             raise InputError(f"--set {text}: {name} is set twice, list its values by commas")
-        read_one = study.parameters[name].parse
-        values[name] = [read_one(f"--set {name}", one.strip()) for one in listed.split(",")]
+        parse = study.parameters[name].parse
+        values[name] = [parse(f"--set {name}", value.strip()) for value in listed.split(",")]
     return values
 
 
@@ -174,7 +172,7 @@ class StudyFile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 def _read(path: Path) -> StudyFile:
-    """Read a study file; values that are wrong are told with their line and key.
+    """Read a study file; a wrong value is named with its line and key.
 
     Raises
     ------
@@ -232,7 +230,7 @@ def _checked(path: Path, lines: Sequence[str], values: dict[str, Any]) -> StudyF
 def _block(
     path: Path, lines: Sequence[str], study: Study, block: Mapping[str, Any], nth: int | None
 ) -> dict[str, Sequence[Scalar]]:
-    """Check one table of values, each key by itself, so that its line can be told."""
+    """Check one table of values, each key by itself, so that its line can be named."""
     pattern = r"\s*\[\s*set\s*\]" if nth is None else r"\s*\[\[\s*sweep\s*\]\]"
     headers = [at for at, line in enumerate(lines) if re.match(pattern, line)] or [0]
     after = headers[min(nth or 0, len(headers) - 1)]

@@ -211,7 +211,7 @@ def run(
     )
     if on_progress is not None:
         on_progress(before)
-    trials = (one for one in plan(study, sweep, repetitions, seed) if not left_out(one))
+    trials = (trial for trial in plan(study, sweep, repetitions, seed) if not left_out(trial))
     course = RunCourse(store, trials, before, begun, on_progress, committed=begun)
     stop = stop or Event()
     try:
@@ -257,12 +257,12 @@ def interrupts() -> Iterator[Interrupts]:
             raise KeyboardInterrupt
 
     heard = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(one, press) for one in heard]
+    before = [signal.signal(number, press) for number in heard]
     try:
         yield stop
     finally:
-        for one, handler in zip(heard, before, strict=True):
-            signal.signal(one, handler)
+        for number, handler in zip(heard, before, strict=True):
+            signal.signal(number, handler)
 
 
 @dataclass

@@ -196,7 +196,7 @@ class Store:
     def quarantined(self, study: str | None = None) -> dict[str, str]:
         """Tell the trials that an older version put in quarantine, with the reason, by key.
 
-        A row whose study cannot be told from the damage counts for every study.
+        A row whose study the damage hides counts for every study.
         """
         entries = self._select(
             "SELECT key, study, reason FROM quarantine WHERE redone = '' AND key != ''"
@@ -391,8 +391,10 @@ class Store:
 
 
 _STORED = {
-    "attempts": f"{_COLUMNS}, checksum", "environments": "id, json", "plans": "id, json",
-}  # fmt: skip
+    "attempts": f"{_COLUMNS}, checksum",
+    "environments": "id, json",
+    "plans": "id, json",
+}
 """Columns of each table that hold its contents and their checksum."""
 
 

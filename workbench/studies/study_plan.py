@@ -62,9 +62,17 @@ class StudyPlan:
             For a bad sweep.
         """
         return cls(
-            source, study.name, study.version, size, study.check_sweep(sweep), repetitions, seed,
-            study.complete({}), instance_of(study), study.volatile,
-        )  # fmt: skip
+            source,
+            study.name,
+            study.version,
+            size,
+            study.check_sweep(sweep),
+            repetitions,
+            seed,
+            study.complete({}),
+            instance_of(study),
+            study.volatile,
+        )
 
     @property
     def json(self) -> str:
@@ -94,9 +102,13 @@ class StudyPlan:
         if study.version != self.version:
             raise InputError(f"{self.study} has version {study.version} now, not {self.version}")
         return StudyPlan.of(
-            self.source, study, size=self.size, sweep=self.sweep, repetitions=self.repetitions,
+            self.source,
+            study,
+            size=self.size,
+            sweep=self.sweep,
+            repetitions=self.repetitions,
             seed=self.seed,
-        )  # fmt: skip
+        )
 
     def trials(self, named: Iterable[Source] = ()) -> Iterator[Trial]:
         """List its trials.

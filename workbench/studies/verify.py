@@ -37,7 +37,7 @@ class Mismatch:
     ----------
     severity
         `error`: what is kept cannot be believed. `warning`: something is missing or cannot be
-        told. `note`: worth knowing.
+        known. `note`: worth knowing.
     kind
         What sort: `damage`, `key`, `parameters`, `status`, `duplicate`, `missing`, `unplanned`,
         `quarantine`, `environment`, `source`, `different`.
@@ -81,7 +81,7 @@ class VerifyReport:
     @property
     def sound(self) -> bool:
         """Whether there is no error."""
-        return not any(one.severity == "error" for one in self.findings)
+        return not any(finding.severity == "error" for finding in self.findings)
 
     def payload(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -93,12 +93,13 @@ class VerifyReport:
             f"{self.path}: {self.records:,} records, {self.attempts:,} attempts",
             f"run again: {self.repeated:,}, of which {self.same:,} gave the same record",
         ]
-        kinds = Counter((one.severity, one.kind) for one in self.findings)
-        for (severity, kind), count in kinds.items():
-            found = [one for one in self.findings if (one.severity, one.kind) == (severity, kind)]
-            lines += [f"{severity}: {one.message}" for one in found[:LISTED]]
-            if count > LISTED:
-                lines.append(f"{severity}: and {count - LISTED:,} more like it")
+        groups: dict[tuple[str, str], list[str]] = {}
+        for finding in self.findings:
+            groups.setdefault((finding.severity, finding.kind), []).append(finding.message)
+        for (severity, _), messages in groups.items():
+            lines += [f"{severity}: {message}" for message in messages[:LISTED]]
+            if len(messages) > LISTED:
+                lines.append(f"{severity}: and {len(messages) - LISTED:,} more like it")
         lines.append("sound" if self.sound else "not sound")
         return "\n".join(lines)
 
@@ -143,19 +144,19 @@ def verify(
                 return verify(opened, sample=sample, seed=seed, named=named, executor=executor)
         except DamagedStoreError as error:
             report = VerifyReport(path, 0, 0, 0, 0)
-            damage = [Mismatch("error", "damage", str(one)) for one in error.damages]
+            damage = [Mismatch("error", "damage", str(place)) for place in error.damages]
             return replace(report, findings=(*damage, _remedy(path)))
     damage = [
-        Mismatch("error", "damage", str(one), (one.key,) if one.key else ())
-        for one in store.damages()
+        Mismatch("error", "damage", str(place), (place.key,) if place.key else ())
+        for place in store.damages()
     ]
     if damage:  # the rest would be about what cannot be believed
         return VerifyReport(store.path, 0, 0, 0, 0, (*damage, _remedy(store.path)))
     check = StoreCheck(store, named)
     found = [*check.of_code(), *check.of_rows(), *check.of_plans(), *check.of_environments()]
     repeated = list(check.run_again(sample, seed, executor or Local(1)))
-    found += [one for one in repeated if one is not None]
-    found.sort(key=lambda one: ("error", "warning", "note").index(one.severity))
+    found += [mismatch for mismatch in repeated if mismatch is not None]
+    found.sort(key=lambda mismatch: ("error", "warning", "note").index(mismatch.severity))
     same = repeated.count(None)
     return VerifyReport(
         store.path, len(check.rows), len(check.records), len(repeated), same, tuple(found)
@@ -300,11 +301,12 @@ class StoreCheck:
     def run_again(self, sample: int, seed: int, executor: Executor) -> Iterator[Mismatch | None]:
         """Run a sample again from its seeds; None for each that gives the same record."""
         repeatable = [
-            row for row in self.records.values()
+            row
+            for row in self.records.values()
             if row.status in REPEATABLE
             and (row.study, row.version) in self.studies
             and row.key not in self.unfit
-        ]  # fmt: skip
+        ]
         draw = np.random.default_rng(seed)
         size = min(sample, len(repeatable))
         chosen: dict[tuple[str, int], dict[str, TrialRow]] = {}

@@ -36,14 +36,15 @@ TITLES = (
     ("selection-exact", "Exact selection beside the algorithm and heuristics"),
     ("selection-sweep", "Selected against plug-in over crowds"),
     ("selection-crowds", "Selected workers of recorded crowds"),
-    ("learn-regret", "Regret of online labeler selection over time"),
-    ("learn-average", "Average reward of online labeler selection"),
+    ("selection-remarks", "Remarks on scores, weights and crowds"),
+    ("learn-regret", "Regret of online worker selection over time"),
+    ("learn-average", "Average reward of online worker selection"),
     ("learn-growth", "Growth of the regret up to a million tasks"),
     ("learn-exploration", "How much to explore, vetting, and delay"),
-    ("learn-theory", "The theorems and lemmas of online labeler selection, computed"),
-    ("learn-contexts", "Labelers whose skills depend on the kind of task"),
+    ("learn-theory", "The theorems and lemmas of online worker selection, computed"),
+    ("learn-contexts", "Workers whose skills depend on the kind of task"),
     ("learn-policies", "LS_OL beside other policies without ground truth"),
-    ("learn-crowds", "Online labeler selection on recorded crowds"),
+    ("learn-crowds", "Online worker selection on recorded crowds"),
 )
 """Name and title of each study."""
 

@@ -147,9 +147,16 @@ def _run(
                 if trial is None:
                     break
                 future = client.submit(
-                    run_there, run, workbench.__version__, source, trial, limits,
-                    key=f"{source.name}-{uuid.uuid4().hex}", pure=False, retries=0,
-                )  # fmt: skip
+                    run_there,
+                    run,
+                    workbench.__version__,
+                    source,
+                    trial,
+                    limits,
+                    key=f"{source.name}-{uuid.uuid4().hex}",
+                    pure=False,
+                    retries=0,
+                )
                 under_way[future] = trial
                 future.add_done_callback(ended.put)
             if not under_way:
