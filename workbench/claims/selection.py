@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import Any
 
@@ -48,9 +48,12 @@ def _hunted(climbs: pd.DataFrame, crowds: pd.DataFrame, *, two: bool) -> dict[st
     doubt = 4 * np.sqrt(crowds["error"] * (1 - crowds["error"]) / crowds["votes"])
     over = crowds["error"] - doubt > crowds["bound_printed"] + ROUNDING
     return {
-        "rows": rows, "climbs": len(rows), "over": int(over.sum()), "crowds": len(crowds),
+        "rows": rows,
+        "climbs": len(rows),
+        "over": int(over.sum()),
+        "crowds": len(crowds),
         "ratio": math.exp(rows["log_ratio"].max()),
-    }  # fmt: skip
+    }
 
 
 def theorem_1_two(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Numbers:
@@ -59,9 +62,11 @@ def theorem_1_two(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Numbers:
     rows = found["rows"]
     broken = (rows[["log_ratio", "log_ratio_pair"]] > ROUNDING).any(axis=None)
     return {
-        **found, **rows[["workers", "controls"]].max(),
-        "pair": math.exp(rows["log_ratio_pair"].max()), "refuted": broken or found["over"],
-    }  # fmt: skip
+        **found,
+        **rows[["workers", "controls"]].max(),
+        "pair": math.exp(rows["log_ratio_pair"].max()),
+        "refuted": broken or found["over"],
+    }
 
 
 def theorem_1_many(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Numbers:
@@ -75,10 +80,14 @@ def theorem_1_many(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Numbers:
         where = fill(
             " Fewest workers: {workers}, all right with {skills}, L = {classes}, each ŵ from "
             "{answers}: error at least {error:.2e}, bound {bound:.2e}. All such ŵ are from {all}.",
-            {**least, "answers": questions(int(least["controls"])),
-             "error": math.exp(least["log_error_low"]), "bound": math.exp(least["log_bound"]),
-             "all": " or ".join(questions(int(n)) for n in sorted(broken["controls"].unique()))},
-        )  # fmt: skip
+            {
+                **least,
+                "answers": questions(int(least["controls"])),
+                "error": math.exp(least["log_error_low"]),
+                "bound": math.exp(least["log_bound"]),
+                "all": " or ".join(questions(int(n)) for n in sorted(broken["controls"].unique())),
+            },
+        )
     limit = climbs[(climbs["classes"] > 2) & (climbs["search"] == "exponents")]
     faster = False
     if len(limit):
@@ -92,11 +101,14 @@ def theorem_1_many(climbs: pd.DataFrame, crowds: pd.DataFrame) -> Numbers:
         )
         where += f", and without single questions {more.max():.3f}." if len(more) else "."
     return {
-        **found, "L": listed(np.sort(rows["classes"].unique())), "broken": len(broken),
-        "where": where, "above": int((rows["log_ratio_supported"] > ROUNDING).sum()),
+        **found,
+        "L": listed(np.sort(rows["classes"].unique())),
+        "broken": len(broken),
+        "where": where,
+        "above": int((rows["log_ratio_supported"] > ROUNDING).sum()),
         "supported": math.exp(rows["log_ratio_supported"].max()),
         "refuted": len(broken) or found["over"] or faster,
-    }  # fmt: skip
+    }
 
 
 def _unlikely(rows: pd.DataFrame, off: pd.Series[float]) -> dict[str, Any]:
@@ -115,9 +127,12 @@ def lemma_2(rows: pd.DataFrame) -> Numbers:
     """Mean of F̂ − F of fixed sets, setting by setting."""
     found = _unlikely(rows, rows["bias"])
     return {
-        **found, "sheets": rows["sheets_drawn"].sum(), "crowds": len(rows),
-        "bias": mean_se(rows["bias"]), "refuted": found["over"],
-    }  # fmt: skip
+        **found,
+        "sheets": rows["sheets_drawn"].sum(),
+        "crowds": len(rows),
+        "bias": mean_se(rows["bias"]),
+        "refuted": found["over"],
+    }
 
 
 def plug_in_bias(rows: pd.DataFrame) -> Numbers:
@@ -125,10 +140,12 @@ def plug_in_bias(rows: pd.DataFrame) -> Numbers:
     found = _unlikely(rows, rows["plug_in_bias"] - rows["plug_in_bias_promised"])
     mean, se = mean_se(rows["plug_in_bias"])
     return {
-        **found, "bias": (mean, se), "promised": rows["plug_in_bias_promised"].mean(),
+        **found,
+        "bias": (mean, se),
+        "promised": rows["plug_in_bias_promised"].mean(),
         "refuted": found["over"] or mean < -BEYOND * se,
         "inconclusive": mean <= BEYOND * se,
-    }  # fmt: skip
+    }
 
 
 def theorem_3(rows: pd.DataFrame) -> Numbers:
@@ -148,7 +165,9 @@ def theorem_3(rows: pd.DataFrame) -> Numbers:
     paper = {"crowd": "mixed", "workers": 31, "controls": 10, "classes": 2}
     simulated = rows[(rows[list(paper)] == pd.Series(paper)).all(axis=1)]["optimism"]
     return {
-        **worst, "points": len(sums), "failing": failing,
+        **worst,
+        "points": len(sums),
+        "failing": failing,
         "missed_95": (sums["missed_95"] / sums["sheets_drawn"]).max(),
         "missed_50": (sums["missed_50"] / sums["sheets_drawn"]).max(),
         "optimism": own["optimism"].mean(),
@@ -156,7 +175,7 @@ def theorem_3(rows: pd.DataFrame) -> Numbers:
         "refuted": broken("missed_95", "sheets_drawn", 0.05, 2 * len(sums))
         + broken("missed_50", "sheets_drawn", 0.5, 2 * len(sums)),
         "caveat": failing,
-    }  # fmt: skip
+    }
 
 
 def theorem_4(rows: pd.DataFrame) -> Numbers:
@@ -166,10 +185,14 @@ def theorem_4(rows: pd.DataFrame) -> Numbers:
     off = bests.sub(rows["score"], axis=0).div(scale, axis=0).abs().to_numpy()
     differ = int((off > SOLVER).sum())
     return {
-        "crowds": len(rows), "least": rows["workers"].min(), "most": rows["workers"].max(),
-        "every": rows["score_listed"].notna().sum(), "differ": differ, "off": np.nanmax(off),
+        "crowds": len(rows),
+        "least": rows["workers"].min(),
+        "most": rows["workers"].max(),
+        "every": rows["score_listed"].notna().sum(),
+        "differ": differ,
+        "off": np.nanmax(off),
         "refuted": differ,
-    }  # fmt: skip
+    }
 
 
 def pareto(rows: pd.DataFrame) -> Numbers:
@@ -183,8 +206,9 @@ def modularity(rows: pd.DataFrame) -> Numbers:
     """Broken inequalities of both kinds."""
     numbers = rows[["inequalities", "not_submodular", "not_supermodular"]].sum().astype(int)
     return {
-        **numbers, "refuted": not (numbers["not_submodular"] and numbers["not_supermodular"]),
-    }  # fmt: skip
+        **numbers,
+        "refuted": not (numbers["not_submodular"] and numbers["not_supermodular"]),
+    }
 
 
 FIGURE_1 = {"workers": 31, "items": 1000, "b": 2.0, "ties": "fair", "a": 2.3, "controls": 10}
@@ -257,24 +281,15 @@ RIVALS = {
 """Rules that the selected are compared with."""
 
 
-def figure_1_dominates(rows: pd.DataFrame) -> Numbers:
-    """Accuracy of Algorithm 1's choice less each rival's, by budget."""
-    apart = {rival: _apart(rows, "selected", rival) for rival in ("plug-in", "top-skill")}
-    texts = [_ahead(gap, RIVALS[rival]) for rival, gap in apart.items()]
-    return {"gaps": ". ".join(texts), **_better(*apart.values())}
+def _against(*rivals: str, judged: int) -> Callable[[pd.DataFrame], Numbers]:
+    """Accuracy of Algorithm 1's choice less each rival's, by budget; the first are judged."""
 
+    def measure(rows: pd.DataFrame) -> Numbers:
+        gaps = {rival: _apart(rows, "selected", rival) for rival in rivals}
+        texts = [_ahead(gap, RIVALS[rival]) for rival, gap in gaps.items()]
+        return {"gaps": ". ".join(texts), **_better(*list(gaps.values())[:judged])}
 
-def figure_1_top_k(rows: pd.DataFrame) -> Numbers:
-    """Accuracy of Algorithm 1's choice less the top K's, at each budget."""
-    apart = {rival: _apart(rows, "selected", rival) for rival in ("top-skill", "top-informative")}
-    texts = [_ahead(gap, RIVALS[rival]) for rival, gap in apart.items()]
-    return {"gaps": ". ".join(texts), **_better(apart["top-skill"])}
-
-
-def figure_1_plug_in_accuracy(rows: pd.DataFrame) -> Numbers:
-    """Accuracy of Algorithm 1's choice less the plug-in rule's."""
-    apart = _apart(rows, "selected", "plug-in")
-    return {"gaps": _ahead(apart, RIVALS["plug-in"]), **_better(apart)}
+    return measure
 
 
 def _sizes(rows: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -291,24 +306,30 @@ def figure_1_workers(rows: pd.DataFrame) -> Numbers:
     points = _sizes(rows, "selected")
     top = points.sort_values("mean").iloc[-1]
     return {
-        "top": (top["mean"], top["sem"]), "budget": top.name, "points": len(points),
+        "top": (top["mean"], top["sem"]),
+        "budget": top.name,
+        "points": len(points),
         "many": int((points["mean"] >= SMALL).sum()),
         "largest": int(rows.loc[rows["method"] == "selected", "size"].max()),
         "refuted": (points["mean"] - BEYOND * points["sem"] >= SMALL).any(),
         "caveat": (points["mean"] >= SMALL).any(),
-    }  # fmt: skip
+    }
 
 
 def figure_1_plug_in_size(rows: pd.DataFrame) -> Numbers:
     """Workers that the plug-in rule uses beyond Algorithm 1."""
     apart = _apart(rows, "plug-in", "selected", "size")
     return {
-        "least": apart["mean"].min(), "most": apart["mean"].max(), "at": _shown(apart, 20, 2),
-        "more": int(apart["ahead"].sum()), "fewer": int(apart["behind"].sum()),
-        "points": len(apart), "refuted": apart["behind"].any() and not apart["ahead"].any(),
+        "least": apart["mean"].min(),
+        "most": apart["mean"].max(),
+        "at": _shown(apart, 20, 2),
+        "more": int(apart["ahead"].sum()),
+        "fewer": int(apart["behind"].sum()),
+        "points": len(apart),
+        "refuted": apart["behind"].any() and not apart["ahead"].any(),
         "inconclusive": not apart["ahead"].any(),
         "caveat": apart["ahead"].mean() <= MOST or apart["behind"].any(),
-    }  # fmt: skip
+    }
 
 
 def optimal_number(rows: pd.DataFrame) -> Numbers:
@@ -319,12 +340,19 @@ def optimal_number(rows: pd.DataFrame) -> Numbers:
     best = _sizes(rows, "best prefix")["mean"]
     far = (sizes["mean"].abs() > CLOSE).any()
     return {
-        "first": sizes["budget"].min(), "last": sizes["budget"].max(),
-        "selected": _sizes(rows, "selected")["mean"].mean(), "fewest": best.min(),
-        "most": best.max(), "at": _shown(sizes, 20, 2), "at_last": _shown(sizes, 31, 2),
-        "near": _at(sizes, 31)["budget"], "lost": lost.min(), "lost_most": lost.max(),
-        "refuted": far and (lost > LITTLE).any(), "caveat": far,
-    }  # fmt: skip
+        "first": sizes["budget"].min(),
+        "last": sizes["budget"].max(),
+        "selected": _sizes(rows, "selected")["mean"].mean(),
+        "fewest": best.min(),
+        "most": best.max(),
+        "at": _shown(sizes, 20, 2),
+        "at_last": _shown(sizes, 31, 2),
+        "near": _at(sizes, 31)["budget"],
+        "lost": lost.min(),
+        "lost_most": lost.max(),
+        "refuted": far and (lost > LITTLE).any(),
+        "caveat": far,
+    }
 
 
 SHOWN = ("selected", "plug-in", "top-skill")
@@ -351,10 +379,13 @@ def figure_2_controls(rows: pd.DataFrame) -> Numbers:
             f"({mean:+.4f} ± {se:.4f}; falls at n = {listed(steps.columns[fall])})"
         )
     return {
-        "least": rows["controls"].min(), "most": rows["controls"].max(),
-        "rules": ", ".join(texts), "refuted": down, "inconclusive": not up,
+        "least": rows["controls"].min(),
+        "most": rows["controls"].max(),
+        "rules": ", ".join(texts),
+        "refuted": down,
+        "inconclusive": not up,
         "caveat": not fine,
-    }  # fmt: skip
+    }
 
 
 def _wide(rows: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -384,11 +415,14 @@ def figure_2_plug_in(rows: pd.DataFrame) -> Numbers:
     shrunk, se = mean_se((small - large) * (1.0 if small.mean() >= 0 else -1.0))
     return {
         "means": ", ".join(f"{value:+.4f} (n = {n})" for n, value in apart.mean().items()),
-        "half": half, "rest": apart.shape[1] - half, "small": small.mean(), "large": large.mean(),
+        "half": half,
+        "rest": apart.shape[1] - half,
+        "small": small.mean(),
+        "large": large.mean(),
         "shrunk": (shrunk, se),
         "refuted": shrunk < -BEYOND * se or abs(large.mean()) >= abs(small.mean()),
         "inconclusive": shrunk <= BEYOND * se,
-    }  # fmt: skip
+    }
 
 
 def _by_prior(rows: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -420,12 +454,18 @@ def figure_2_prior_top_k(rows: pd.DataFrame) -> Numbers:
     falls = points.index[1:][np.diff(mean) < -BEYOND * np.hypot(sem[1:], sem[:-1])]
     rise, se = _rise(points, mean.idxmin())
     return {
-        "first": mean.iloc[0], "a_first": points.index[0], "lowest": mean.min(),
-        "a_lowest": mean.idxmin(), "last": mean.iloc[-1], "a_last": points.index[-1],
-        "rise": (rise, se), "falls": falls,
-        "refuted": rise <= BEYOND * se and len(falls), "inconclusive": rise <= BEYOND * se,
+        "first": mean.iloc[0],
+        "a_first": points.index[0],
+        "lowest": mean.min(),
+        "a_lowest": mean.idxmin(),
+        "last": mean.iloc[-1],
+        "a_last": points.index[-1],
+        "rise": (rise, se),
+        "falls": falls,
+        "refuted": rise <= BEYOND * se and len(falls),
+        "inconclusive": rise <= BEYOND * se,
         "caveat": len(falls),
-    }  # fmt: skip
+    }
 
 
 def figure_2_prior_selected(rows: pd.DataFrame) -> Numbers:
@@ -446,10 +486,12 @@ def figure_2_prior_selected(rows: pd.DataFrame) -> Numbers:
         )
         texts.append(f"from a = {start:g}: {rules}")
     return {
-        "a_last": points["selected"].index[-1], "rises": "; ".join(texts),
-        "refuted": slight[0] < -BEYOND, "inconclusive": slight[0] <= BEYOND,
+        "a_last": points["selected"].index[-1],
+        "rises": "; ".join(texts),
+        "refuted": slight[0] < -BEYOND,
+        "inconclusive": slight[0] <= BEYOND,
         "caveat": slight[1] <= BEYOND,
-    }  # fmt: skip
+    }
 
 
 def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataFrame) -> Numbers:
@@ -473,9 +515,11 @@ def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataF
         many = own.loc[own[name], "crowd"].value_counts()
         crowds[name] = ", ".join(f"{crowd} {count}" for crowd, count in many.items()) or "none"
     return {
-        "counts": "; ".join(counts), "ahead": crowds["ahead"] or "none",
-        "behind": crowds["behind"] or "none", **_better(pd.concat(gaps.values())),
-    }  # fmt: skip
+        "counts": "; ".join(counts),
+        "ahead": crowds["ahead"] or "none",
+        "behind": crowds["behind"] or "none",
+        **_better(pd.concat(gaps.values())),
+    }
 
 
 SCORE = {"question": "score"}
@@ -488,28 +532,37 @@ def remark_1(rows: pd.DataFrame) -> Numbers:
     agree, se = mean_se(rows["agree"])
     over = int((z.abs() > limit).sum())
     return {
-        "crowds": len(rows), "z": z.abs().max(), "over": over, "agree": agree,
-        "refuted": over or agree < 0.5 - BEYOND * se, "inconclusive": agree <= 0.5 + BEYOND * se,
-    }  # fmt: skip
+        "crowds": len(rows),
+        "z": z.abs().max(),
+        "over": over,
+        "agree": agree,
+        "refuted": over or agree < 0.5 - BEYOND * se,
+        "inconclusive": agree <= 0.5 + BEYOND * se,
+    }
 
 
 def two_forms(rows: pd.DataFrame) -> Numbers:
     """Largest difference of the two forms of G."""
     off = rows["forms_off"].max()
     return {
-        "off": off, "settings": len(rows[["classes", "controls"]].drop_duplicates()),
-        "controls": rows["controls"].max(), "classes": rows["classes"].max(),
+        "off": off,
+        "settings": len(rows[["classes", "controls"]].drop_duplicates()),
+        "controls": rows["controls"].max(),
+        "classes": rows["classes"].max(),
         "refuted": off > ROUNDING,
-    }  # fmt: skip
+    }
 
 
 def confidence_bound(rows: pd.DataFrame) -> Numbers:
     """Crowds in which the highest lower end of the interval is that of the highest F̂."""
     equal, few = (rows[name].astype(bool) for name in ("same", "same_few"))
     return {
-        "crowds": len(rows), "same": int(equal.sum()), "same_few": int(few.sum()),
-        "refuted": not equal.all(), "caveat": not few.all(),
-    }  # fmt: skip
+        "crowds": len(rows),
+        "same": int(equal.sum()),
+        "same_few": int(few.sum()),
+        "refuted": not equal.all(),
+        "caveat": not few.all(),
+    }
 
 
 def far_from_optimum(rows: pd.DataFrame) -> Numbers:
@@ -517,9 +570,12 @@ def far_from_optimum(rows: pd.DataFrame) -> Numbers:
     scores = {name: mean_se(rows[f"score_{name}"]) for name in ("selected", "plug_in", "best")}
     ahead, se = mean_se(rows["score_selected"] - rows["score_plug_in"])
     return {
-        **scores, "crowds": len(rows), "ahead": (ahead, se), "refuted": ahead < -BEYOND * se,
+        **scores,
+        "crowds": len(rows),
+        "ahead": (ahead, se),
+        "refuted": ahead < -BEYOND * se,
         "inconclusive": ahead <= BEYOND * se,
-    }  # fmt: skip
+    }
 
 
 def complexity(rows: pd.DataFrame) -> Numbers:
@@ -531,9 +587,13 @@ def complexity(rows: pd.DataFrame) -> Numbers:
     }
     most = large * math.log(large) / (small * math.log(small))
     return {
-        **grown, "small": small, "large": large, "time": most, "space": large / small,
+        **grown,
+        "small": small,
+        "large": large,
+        "time": most,
+        "space": large / small,
         "refuted": grown["seconds"] > 2 * most or grown["bytes"] > 1.1 * large / small,
-    }  # fmt: skip
+    }
 
 
 def spammers(rows: pd.DataFrame) -> Numbers:
@@ -549,9 +609,13 @@ def spammers(rows: pd.DataFrame) -> Numbers:
     same = abs(changes["known"][0]) <= ROUNDING
     better = any(mean > BEYOND * se for mean, se in changes.values())
     return {
-        **changes, "most": most, "crowds": len(wide), "refuted": better or not same,
-        "inconclusive": not any(worse), "caveat": not all(worse),
-    }  # fmt: skip
+        **changes,
+        "most": most,
+        "crowds": len(wide),
+        "refuted": better or not same,
+        "inconclusive": not any(worse),
+        "caveat": not all(worse),
+    }
 
 
 def weights_alike(rows: pd.DataFrame) -> Numbers:
@@ -560,9 +624,12 @@ def weights_alike(rows: pd.DataFrame) -> Numbers:
     alike = [abs(mean) + BEYOND * se <= CLOSE_VOTES for mean, se in gaps.values()]
     apart = [abs(mean) - BEYOND * se > CLOSE_VOTES for mean, se in gaps.values()]
     return {
-        **gaps, "crowds": len(rows), "refuted": all(apart), "caveat": any(apart),
+        **gaps,
+        "crowds": len(rows),
+        "refuted": all(apart),
+        "caveat": any(apart),
         "inconclusive": not any(apart) and not all(alike),
-    }  # fmt: skip
+    }
 
 
 def majority(rows: pd.DataFrame) -> Numbers:
@@ -571,9 +638,11 @@ def majority(rows: pd.DataFrame) -> Numbers:
     worse = [mean + BEYOND * se < 0 for mean, se in gaps.values()]
     much = [mean < -MUCH for mean, _ in gaps.values()]
     return {
-        **gaps, "crowds": len(rows), "refuted": not any(much) and not all(worse),
+        **gaps,
+        "crowds": len(rows),
+        "refuted": not any(much) and not all(worse),
         "caveat": not (all(worse) and all(much)),
-    }  # fmt: skip
+    }
 
 
 VOTERS = ("all", "selected", "top")
@@ -688,7 +757,7 @@ CLAIMS: tuple[Claim, ...] = (
         "budget. (Read as: more accurate than the plug-in rule's and the top K's at most budgets, "
         "and less at none.)",
         ("selection-figure-1",),
-        figure_1_dominates,
+        _against("plug-in", "top-skill", judged=2),
         "Accuracy of the selected less a rival's on the same crowds, 2 standard errors counting. "
         "{gaps}.",
         where=FIGURE_1,
@@ -699,7 +768,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The selected workers achieve even better performance than the top K, who use the entire "
         "budget.",
         ("selection-figure-1",),
-        figure_1_top_k,
+        _against("top-skill", "top-informative", judged=1),
         "Accuracy of the selected on the same crowds. {gaps}.",
         where=FIGURE_1,
     ),
@@ -728,7 +797,7 @@ CLAIMS: tuple[Claim, ...] = (
         f"{PAPER}, Figure 1(a)",
         "The plug-in rule achieves slightly worse accuracy than Algorithm 1.",
         ("selection-figure-1",),
-        figure_1_plug_in_accuracy,
+        _against("plug-in", judged=1),
         "Accuracy of the selected on the same crowds. {gaps}.",
         where=FIGURE_1,
     ),

@@ -192,11 +192,13 @@ def bluebird_workers(rows: pd.DataFrame) -> Numbers:
     last = points.iloc[-1]
     return {
         "means": ", ".join(f"{mean:.1f} (K = {budget})" for budget, mean in points["mean"].items()),
-        "last": (last["mean"], last["sem"]), "median": last["median"], "share": share.iloc[-1],
+        "last": (last["mean"], last["sem"]),
+        "median": last["median"],
+        "share": share.iloc[-1],
         "draws": last["size"],
         "refuted": (share + BEYOND * np.sqrt(share * (1 - share) / points["size"]) < 0.5).any(),
         "inconclusive": (share < 0.5).any(),
-    }  # fmt: skip
+    }
 
 
 def few_workers(rows: pd.DataFrame) -> Numbers:
@@ -316,11 +318,12 @@ def log_odds(rows: pd.DataFrame) -> Numbers:
         simulated = f" Simulated one-coin crowds, K = 20: {mean:+.4f} ± {se:.4f}."
     ahead, behind = points["ahead"], points["behind"]
     return {
-        "gaps": "; ".join(texts), "simulated": simulated,
+        "gaps": "; ".join(texts),
+        "simulated": simulated,
         "refuted": ahead.any() and behind.sum() <= ahead.sum(),
         "inconclusive": behind.sum() <= ahead.sum(),
         "caveat": behind.mean() <= 0.5 or ahead.any(),
-    }  # fmt: skip
+    }
 
 
 def _swept(rows: pd.DataFrame, data: str) -> pd.DataFrame | None:

@@ -241,10 +241,15 @@ def hire(
     far = min(budget, int(known.eligible.sum())) if money is None else k
     low, high = skill_interval(c, n, options.confidence)
     columns = {
-        "worker": workers, "answered": n, "correct": c, "skill": known.skill, "low": low,
-        "high": high, "gain": np.where(scored.eligible, scored.gain, np.nan),
+        "worker": workers,
+        "answered": n,
+        "correct": c,
+        "skill": known.skill,
+        "low": low,
+        "high": high,
+        "gain": np.where(scored.eligible, scored.gain, np.nan),
         **({} if prices is None else {"cost": prices}),
-    }  # fmt: skip
+    }
     table = pd.DataFrame({name: column[order] for name, column in columns.items()})
     score = set_score(known.gain[chosen]) if k else None
     certain = k > 0 and bool((n[chosen] >= 2).all())
@@ -337,9 +342,13 @@ def _choose(
     """Choose by the rule, or within the money where prices decide."""
     if prices is None or options.money is None:
         selection = select(
-            known, budget, options.rule, seed=options.seed, by_evidence=True,
+            known,
+            budget,
+            options.rule,
+            seed=options.seed,
+            by_evidence=True,
             threshold=options.threshold,
-        )  # fmt: skip
+        )
         return selection, None
     from workbench.selection.money import within_money
 

@@ -318,8 +318,9 @@ def _sentences(worst: pd.DataFrame) -> list[str]:
             "ratio": math.exp(known["log_ratio"].max()),
             "place": _place(known[known["log_ratio"] == known["log_ratio"].max()].iloc[0]),
             "supported": math.exp(rows["log_ratio_supported"].max()),
-            "over": len(over), "settings": len(rows),
-        }  # fmt: skip
+            "over": len(over),
+            "settings": len(rows),
+        }
         text = (
             "{kind}: the largest error found is {ratio:.3g} times the bound as printed ({place}), "
             "and {supported:.3g} times the bound that the proof supports; {over} of {settings} "
@@ -329,9 +330,10 @@ def _sentences(worst: pd.DataFrame) -> list[str]:
             least = over.sort_values("workers", kind="stable").iloc[0]
             numbers |= {
                 "kinds": " or ".join(questions(int(n)) for n in sorted(over["controls"].unique())),
-                "least": _place(least), "times": math.exp(least["log_ratio"]),
+                "least": _place(least),
+                "times": math.exp(least["log_ratio"]),
                 "bound": math.exp(least["log_bound"]),
-            }  # fmt: skip
+            }
             text += (
                 ", all with {kinds}; the smallest crowd is {least}: {times:.3g} times a bound of "
                 "{bound:.1e}"

@@ -160,10 +160,14 @@ def _accuracy(
 
 SETTING = ["workers", "controls", "classes", "budget"]
 SCORE_COLUMNS = {
-    "crowds": ("off", "size"), "size": ("size", "mean"), "furthest": ("off", "max"),
-    **{f"{name}_seconds": (f"{name}_seconds", "median")
-       for name in ("algorithm", "slices", "sizes")},
-}  # fmt: skip
+    "crowds": ("off", "size"),
+    "size": ("size", "mean"),
+    "furthest": ("off", "max"),
+    **{
+        f"{name}_seconds": (f"{name}_seconds", "median")
+        for name in ("algorithm", "slices", "sizes")
+    },
+}
 MONEY_COLUMNS = {
     "crowds": ("lost", "size"), "lost": ("lost", "mean"), "most_lost": ("lost", "max"),
     "optimal": ("best", "mean"), "open_gap": ("gap", "max"), "size": ("size", "mean"),
@@ -204,11 +208,13 @@ def _of_score(rows: pd.DataFrame) -> tuple[list[str], str, pd.DataFrame]:
     off = rows[["score_slices", "score_sizes"]].sub(rows["score"], axis=0).abs().max(axis=1)
     listed = measured(rows, "score_listed")
     numbers = {
-        "off": off.max(), "crowds": len(rows), "listed": len(listed),
+        "off": off.max(),
+        "crowds": len(rows),
+        "listed": len(listed),
         "off_listed": (listed["score"] - listed["score_listed"]).abs().max(),
         **rows[["inequalities", "not_submodular", "not_supermodular"]].sum().astype(int),
         "dominating": int(listed["dominating"].sum()),
-    }  # fmt: skip
+    }
     texts = (
         "Algorithm 1 and both integer programs differ by at most {off:.1e} in {crowds:,} crowds, "
         "and from the best of all sets by at most {off_listed:.1e} in {listed:,}; {dominating} "

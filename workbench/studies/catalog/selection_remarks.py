@@ -86,8 +86,9 @@ def trial(params: Params, streams: Streams) -> Record:
             "score_selected": set_score(worth[chosen["selected"]]),
             "score_plug_in": set_score(worth[chosen["plug-in"]]),
             "score_best": set_score(worth[best]),
-            "size_selected": len(chosen["selected"]), "size_best": len(best),
-        }  # fmt: skip
+            "size_selected": len(chosen["selected"]),
+            "size_best": len(best),
+        }
     if params["question"] == "bound":
         few = np.where(np.arange(m) % 2, FEW, n)
         again = stream(seed, "few").binomial(few, skill)
@@ -97,12 +98,16 @@ def trial(params: Params, streams: Streams) -> Record:
         }
     estimates = known.skill
     weights = {
-        "linear": 2 * estimates - 1, "log": log_odds_weights(estimates, 2),
-        "majority": np.ones(len(skill)), "known": 2 * skill - 1,
-    }  # fmt: skip
+        "linear": 2 * estimates - 1,
+        "log": log_odds_weights(estimates, 2),
+        "majority": np.ones(len(skill)),
+        "known": 2 * skill - 1,
+    }
     voters = {
-        "all": np.arange(len(skill)), "selected": chosen["selected"], "top": chosen["top-skill"],
-    }  # fmt: skip
+        "all": np.arange(len(skill)),
+        "selected": chosen["selected"],
+        "top": chosen["top-skill"],
+    }
     return {
         f"{kind}_{name}": 1.0 - vote_error(skill[who], weight[who]).probability
         for (kind, weight), (name, who) in itertools.product(weights.items(), voters.items())
@@ -123,10 +128,11 @@ def _lead(skill: FloatArray, controls: int, classes: int, seed: np.random.SeedSe
     scored = np.array([set_score(informativeness(skill[some])) for some in sets])
     higher = scored[::2] > scored[1::2]
     return {
-        "lead": float(lead.mean()), "lead_se": float(lead.std(ddof=1) / math.sqrt(VOTES)),
+        "lead": float(lead.mean()),
+        "lead_se": float(lead.std(ddof=1) / math.sqrt(VOTES)),
         "lead_expected": math.sqrt(len(skill)) * score / (classes - 1),
         "agree": float((higher == (error[::2] < error[1::2])).mean()),
-    }  # fmt: skip
+    }
 
 
 def forms_off(controls: int, classes: int) -> float:
@@ -182,9 +188,17 @@ def analyse(table: pd.DataFrame) -> Analysis:
             keys, list(MEASURES["votes"]), var_name="vote", value_name="accuracy"
         )
         charts = (
-            Chart("votes", "Accuracy of votes, means over crowds.", rows, "spammers", "accuracy",
-                  "spammers", "accuracy", series="vote"),
-        )  # fmt: skip
+            Chart(
+                "votes",
+                "Accuracy of votes, means over crowds.",
+                rows,
+                "spammers",
+                "accuracy",
+                "spammers",
+                "accuracy",
+                series="vote",
+            ),
+        )
     findings = [f"{question}: {len(rows)} settings measured." for question, rows in tables.items()]
     return Analysis(findings=(ended(table), *findings), tables=tables, charts=charts)
 
