@@ -197,11 +197,12 @@ def test_studies():
 
 def test_what_commands_list_their_rooms_give():
     from workbench.studies import overview
+    from workbench.studies.catalog import STUDIES
     from workbench.studies.request import request
     from workbench.studies.store import Store
 
     run(STORE)
-    assert json.loads(run("study list --json").stdout) == overview.catalogued()
+    assert json.loads(run("study list --json").stdout) == overview.catalogued(STUDIES)
     asked = json.loads(run("study show toy-example --json").stdout)
     assert asked == json.loads(strict_json(overview.described(request("toy-example"))))
     with Store.open("s.sqlite") as store:
