@@ -129,7 +129,7 @@ def test_options_reach_the_engine(run):
     assert {"run", "worker", "step", "error"} == set(first)
     assert told["schedule"]["log_power"] == 1.5
     page = run(*arguments[:-1]).stdout
-    assert f"dropped {len(told['removed'])} labelers in 20 runs" in page
+    assert f"dropped {len(told['removed'])} workers in 20 runs" in page
     even = answer(run(*SIMULATED, "--costs", 2, "--json"))
     plain = answer(run(*SIMULATED, "--json"))
     assert even["cost_regret"] == pytest.approx(2 * plain["cost_regret"])
@@ -216,7 +216,7 @@ BAD = {
     "skill nan": (("--simulate", "0.7,nan"), "--simulate is '0.7,nan': give numbers with commas"),
     "skill text": (("--simulate", "good"), "--simulate is 'good': give numbers with commas"),
     "skill minus": (("--simulate", "-1"), "--simulate is '-1': give skills from 0 to 1"),
-    "nobody": (("--simulate", "0"), "--simulate is 0: give 1 to 10000 labelers"),
+    "nobody": (("--simulate", "0"), "--simulate is 0: give 1 to 10000 workers"),
     "empty": (("--simulate", ""), "--simulate is '': give numbers"),
     "low": (("--simulate", "5", "--low", "0.9", "--high", "0.6"), "--low 0.9, --high 0.6: give"),
     "high": (("--simulate", "5", "--high", "1.5"), "--low 0.5, --high 1.5: give 0 ≤ low"),
@@ -245,8 +245,8 @@ BAD = {
     "delay": ((*S, "--delay", "-1"), "-1 is not in the range x>=0"),
     "gold alone": ((*S, "--gold", "gold.csv"), "--gold is for recorded labels: give it with --lab"),
     "order alone": ((*S, "--order", "time"), "--order is for recorded labels"),
-    "runs recorded": ((*L, "--runs", "5"), "--runs is for simulated labelers: give it with --sim"),
-    "costs recorded": ((*L, "--costs", "2"), "--costs is for simulated labelers"),
+    "runs recorded": ((*L, "--runs", "5"), "--runs is for simulated workers: give it with --sim"),
+    "costs recorded": ((*L, "--costs", "2"), "--costs is for simulated workers"),
     "no labels": (("--labels", "no.csv"), "no.csv: no such file"),
     "no gold": ((*L, "--gold", "no.csv"), "no.csv: no such file"),
     "three classes": ((*L, "--gold", "upper.csv"), "name 4 classes ('N', 'Y', 'n', 'y')"),
