@@ -94,6 +94,22 @@ def algorithm():
     return table.assign(kept=table["tasks"])
 
 
+def sample_size():
+    rows = [{"place": place, "needed": place == 1.0} for place in (0.0, 0.5, 1.0)] * N
+    return framed(
+        rows, crowd="uniform", epsilon=0.2, delta=0.05, lost=0.5, labels=110, bound=100.0,
+        ratio_promise=900.0, error=0.1, error_promise=0.9, broken=0,
+    )  # fmt: skip
+
+
+def made_gold():
+    rows = [
+        {"crowd": crowd, "labels": labels, "gold": 20} for crowd in ("uniform", "adverse")
+        for labels in (5, 300)
+    ]  # fmt: skip
+    return framed(rows * 10, delta=0.05, judged=300, wrong=1, missed_made=3, missed_true=2)
+
+
 def structured():
     rows = [{"exploration": name} for name in ("ability", "type", "known")] * N
     table = framed(rows, epsilon=0.05, gold=40, off=0.05, labels=95, bound=100.0)
@@ -143,6 +159,7 @@ def all_tables():
     return {
         "weighted-vote": votes(), "gold-estimates": estimates(), "offline-assignment": offline(),
         "toy-example": toy(), "sampled-weights": sampled(), "estimated-skills": skills(),
-        "main-algorithm": algorithm(), "structured-tasks": structured(),
+        "main-algorithm": algorithm(), "sample-size": sample_size(), "made-gold": made_gold(),
+        "structured-tasks": structured(),
         "adaptive-figure-1": figure_1(), "adaptive-figure-2": figure_2(),
     }  # fmt: skip

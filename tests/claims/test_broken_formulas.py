@@ -9,11 +9,12 @@ import pytest
 from tests.claims.made_up import Tables, algorithm
 from tests.studies.catalog_runs import run_serially
 from workbench.accuracy import error_rate
-from workbench.assignment import primal
+from workbench.assignment import primal, theorems
 from workbench.claims import Ruling, judge, register
 from workbench.studies.catalog import (
     estimated_skills,
     gold_estimates,
+    made_gold,
     main_algorithm,
     sampled_weights,
     toy_example,
@@ -40,6 +41,11 @@ SWEEPS = {
     "estimated-skills": (
         [{"share": [0.1, 0.9], "off": ["low", "high"], "epsilon": [0.03]}], 8,
     ),
+    "made-gold": (
+        [{"crowd": ["uniform", "adverse"], "labels": [5, 300], "gold": [20, 1000]}],
+        5,
+    ),
+    "sample-size": ([{"lost": [0.3, 0.6], "place": [0.0, 0.5, 1.0]}], 8),
     "main-algorithm": (
         [
             main_algorithm.STRICT,
@@ -103,23 +109,27 @@ def no_price(monkeypatch):
 
 def no_price_of_sampling(monkeypatch):
     """Theorem 2's ratio without its term in √(γC)."""
-    whole = sampled_weights.theorem_2
+    monkeypatch.setattr(
+        theorems.Sampling, "ratio",
+        lambda given, need, _: 1 + min(given.m, given.n) / (given.least_quality * given.n * need),
+    )  # fmt: skip
 
-    def theorem_2(*, n, m, **given):
-        promise = whole(n=n, m=m, **given)
-        q_min, need = promise.terms["q_min"], promise.terms["C"]
-        return dataclasses.replace(promise, ratio=1 + min(m, n) / (q_min * n * need))
 
-    monkeypatch.setattr(sampled_weights, "theorem_2", theorem_2)
+def error_as_asked(monkeypatch, module, theorem):
+    """ε, all that the theorem allows for left out of its exponent."""
+    whole = getattr(module, theorem)
+
+    def broken(*sampling, **given):
+        epsilon = sampling[0].epsilon if sampling else given["epsilon"]
+        error = np.full(len(given.get("mean_quality", [0])), epsilon)
+        return dataclasses.replace(whole(*sampling, **given), error=error)
+
+    monkeypatch.setattr(module, theorem, broken)
 
 
 def error_as_asked_2(monkeypatch):
     """Theorem 2's error ε, the sample's cost left out of the exponent."""
-    whole = sampled_weights.theorem_2
-    monkeypatch.setattr(
-        sampled_weights, "theorem_2",
-        lambda **given: dataclasses.replace(whole(**given), error=given["epsilon"]),
-    )  # fmt: skip
+    error_as_asked(monkeypatch, sampled_weights, "theorem_2")
 
 
 def stricter_not_laxer(monkeypatch):
@@ -136,24 +146,23 @@ def stricter_not_laxer(monkeypatch):
 
 def error_as_asked_4(monkeypatch):
     """Theorem 4's error ε, the estimates' cost left out of the exponent."""
-    whole = estimated_skills.theorem_4
-    monkeypatch.setattr(
-        estimated_skills, "theorem_4",
-        lambda **given: dataclasses.replace(
-            whole(**given), error=np.full(len(given["mean_quality"]), given["epsilon"])
-        ),
-    )  # fmt: skip
+    error_as_asked(monkeypatch, estimated_skills, "theorem_4")
 
 
 def error_as_asked_5(monkeypatch):
     """Theorem 5's error ε, all three losses left out of the exponent."""
-    whole = main_algorithm.theorem_5
-    monkeypatch.setattr(
-        main_algorithm, "theorem_5",
-        lambda **given: dataclasses.replace(
-            whole(**given), error=np.full(len(given["mean_quality"]), given["epsilon"])
-        ),
-    )  # fmt: skip
+    error_as_asked(monkeypatch, main_algorithm, "theorem_5")
+
+
+def the_bare_optimum(monkeypatch):
+    """Theorem 5's ratio 1: labels would have to be the relaxation's."""
+    monkeypatch.setattr(theorems.Sampling, "ratio", lambda *_: 0.5)
+
+
+def narrower_than_hoeffding(monkeypatch):
+    """A quarter of Lemma 2's radius: even true gold would miss it more often than δ."""
+    whole = made_gold.hoeffding_radius
+    monkeypatch.setattr(made_gold, "hoeffding_radius", lambda *given: whole(*given) / 4)
 
 
 def half_the_requirement_of_the_toy(monkeypatch):
@@ -173,6 +182,8 @@ CASES = [
     ("theorem-4", Ruling.VOID, error_as_asked_4),
     ("theorem-5", Ruling.VOID, error_as_asked_5),
     ("toy-example", Ruling.HOLDS, half_the_requirement_of_the_toy),
+    ("theorem-5-sample", Ruling.CAVEAT, the_bare_optimum),
+    ("made-gold", Ruling.CAVEAT, narrower_than_hoeffding),
 ]
 
 

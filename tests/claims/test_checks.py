@@ -21,7 +21,8 @@ EXPECTED = {
     "theorem-1": HOLDS, "theorem-2": VOID, "toy-example": HOLDS, "theorem-3": VOID,
     "theorem-4": VOID, "theorem-5": VOID, "figure-1-message-passing": HOLDS,
     "figure-1-adaptive": HOLDS, "figure-2-message-passing": HOLDS, "figure-2-adaptive": HOLDS,
-    "extension-costs": HOLDS, "extension-structure": HOLDS,
+    "extension-costs": HOLDS, "extension-structure": HOLDS, "theorem-5-sample": HOLDS,
+    "made-gold": HOLDS,
 }  # fmt: skip
 
 
@@ -68,6 +69,13 @@ SPOILED = [
     ("main-algorithm", "theorem-5", "tasks == 24", "kept", 20, NOT),
     ("main-algorithm", "theorem-5", "tasks == 24", "broken", 1, NOT),
     ("main-algorithm", "theorem-5", "tasks == 1000", "stands", True, HOLDS),
+    ("sample-size", "theorem-5-sample", "place == 0", "labels", 200_000, NOT),
+    ("sample-size", "theorem-5-sample", "place == 0.5", "broken", 1, NOT),
+    ("sample-size", "theorem-5-sample", "place == 0", "error_promise", 1.0, CAVEAT),
+    ("sample-size", "theorem-5-sample", "place == 1", "labels", 200_000, HOLDS),
+    ("made-gold", "made-gold", "crowd == 'uniform' and labels == 300", "missed_made", 40, NOT),
+    ("made-gold", "made-gold", "crowd == 'uniform' and labels == 5", "missed_made", 40, CAVEAT),
+    ("made-gold", "made-gold", "crowd == 'adverse' and labels == 300", "missed_made", 40, CAVEAT),
     ("structured-tasks", "extension-structure", "exploration == 'ability'", "error", 0.2, NOT),
     ("structured-tasks", "extension-structure", None, "exploration", "known", UNMEASURED),
 ]  # fmt: skip

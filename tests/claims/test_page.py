@@ -11,7 +11,16 @@ from tests.claims.made_up import Tables
 from tests.studies.serial import Serial
 from workbench import claims
 from workbench.base.errors import InputError
-from workbench.claims import Claim, Finding, Ruling, judge, markdown, register, studies_needed
+from workbench.claims import (
+    Claim,
+    Finding,
+    Ruling,
+    judge,
+    markdown,
+    read_page,
+    register,
+    studies_needed,
+)
 from workbench.claims import adaptive as paper
 from workbench.studies.catalog import MODULES
 from workbench.studies.executors import Limits
@@ -23,6 +32,7 @@ ASSERTED = {
     "lemma-1", "lemma-2", "lemma-3", "theorem-1", "theorem-2", "theorem-3", "theorem-4",
     "theorem-5", "toy-example", "figure-1-message-passing", "figure-1-adaptive",
     "figure-2-message-passing", "figure-2-adaptive", "extension-costs", "extension-structure",
+    "theorem-5-sample", "made-gold",
 }  # fmt: skip
 
 
@@ -75,7 +85,7 @@ class TestPage:
             for part in (one.claim.source, one.claim.statement, f"**Verdict: {one.ruling}.**"):
                 assert part in text
             assert one.figures in text
-        assert "16 claims: 12 holds, 4 void at the paper's own settings." in text
+        assert "18 claims: 14 holds, 4 void at the paper's own settings." in text
         assert "| weighted-vote | 40 | 0 | 0 | 0 | 1 | 0.0 |" in text
 
     def test_tables_are_whole(self, tables):
@@ -163,3 +173,18 @@ def test_published_page_is_of_this_register():
     for claim in register():
         assert f"\n## {claim.id}\n\n{claim.source}\n\n**Claim.** {claim.statement}\n" in text
     assert f"**Verdict: {Ruling.UNMEASURED}.**" not in text
+
+
+def test_a_page_is_renewed_in_part(tables, tmp_path):
+    """What the store has no trials of stays as the page has it, to the letter."""
+    page = tmp_path / "claims.md"
+    whole = markdown(judge(Tables(tables), paper.CLAIMS))
+    page.write_text(whole, "utf-8")
+    assert markdown(list(read_page(page, paper.CLAIMS).values())) == whole
+    votes = tables["weighted-vote"].assign(error_hired=0.06)
+    keep = read_page(page, paper.CLAIMS)
+    renewed = judge(Tables({"weighted-vote": votes}), paper.CLAIMS, keep=keep)
+    changed = [one.claim.id for one in renewed if one != keep[one.claim.id]]
+    assert changed == ["adaptive-requirement"]
+    with pytest.raises(InputError, match=r"nothing\.md: not a page of claims"):
+        read_page(tmp_path / "nothing.md", paper.CLAIMS)

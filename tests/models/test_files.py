@@ -74,16 +74,6 @@ def test_rows_by_type_are_spread_over_the_tasks():
     assert problem.task_types.tolist() == ["text", "image", "text"]
 
 
-def test_types_may_be_numbers_and_keys_are_their_digits():
-    problem = read_problem_of({**TYPED, "skill": {"0": [1, 0.5], "7": [0.5, 1]},
-                               "task_types": [7, 0], "capacity": 1})  # fmt: skip
-    np.testing.assert_array_equal(problem.quality, [[0, 1], [1, 0]])
-    assert problem.task_types.dtype.kind == "i"
-    mixed = read_problem_of({**TYPED, "skill": {"0": [1], "a": [1]}, "task_types": [0, "a"],
-                             "capacity": 1})  # fmt: skip
-    assert mixed.task_types.tolist() == ["0", "a"]
-
-
 def test_one_price_for_each_worker():
     problem = read_problem_of({**GOOD, "cost": [1, 2, 3]})
     np.testing.assert_array_equal(problem.cost, [[1, 2, 3], [1, 2, 3]])

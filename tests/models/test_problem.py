@@ -1,7 +1,6 @@
 """Every number of a problem is checked, each error says what and where in one line."""
 
 import dataclasses
-import pickle
 import re
 
 import numpy as np
@@ -14,57 +13,40 @@ from workbench.base.errors import InputError
 GOOD = {"quality": [[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], "capacity": 2, "requirement": 1.0}
 TYPED = {**GOOD, "tasks": [3, 4], "workers": [1, 2, 3]}
 NAN, INF = float("nan"), float("inf")
-MASK = [[True, True, True], [True, False, True]]
 
 WRONG = [
     ("quality", [[0.9, NAN, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is NaN: give a finite number"),
     ("quality", [[0.9, 0.5, 0.4], [INF, 0.8, 0.9]], "quality[1, 0] is infinite: give a finite"),
-    ("quality", [[0.9, -INF, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is infinite: give a finite"),
     ("quality", [[0.9, None, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is NaN: give a finite"),
     ("quality", [[0.9, -0.1, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is -0.1: a quality (2p−1)²"),
     ("quality", [[0.9, 1.5, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is 1.5: a quality (2p−1)²"),
     ("quality", [0.5, 0.5], "quality has shape (2,): give a matrix of at least one task"),
-    ("quality", [], "quality has shape (0,): give a matrix of at least one task and one worker"),
     ("quality", [[], []], "quality has shape (2, 0): give a matrix of at least one task"),
-    ("quality", np.zeros((0, 3)), "quality has shape (0, 3): give a matrix of at least one"),
-    ("quality", np.zeros((2, 3, 1)), "quality has shape (2, 3, 1): give a matrix"),
     ("quality", [[0.9, 0.5], [0.3]], "quality is not an array of numbers: give numbers only, rows"),
-    ("quality", [["0.9"]], "quality is not an array of numbers"),
-    ("quality", "0.9", "quality is not an array of numbers"),
     ("quality", [[0.5 + 0j]], "quality is not an array of numbers"),
-    ("quality", {"a": 1}, "quality is not an array of numbers"),
     ("quality", np.array([["2020-01-01"]], dtype="datetime64[D]"), "quality is not an array of"),
     ("capacity", -1, "capacity is -1: give a whole number, 0 or more"),
-    ("capacity", [2, -3, 2], "capacity[1] is -3: give a whole number, 0 or more"),
     ("capacity", [2, 2.5, 2], "capacity[1] is 2.5: give a whole number, 0 or more"),
     ("capacity", [2, NAN, 2], "capacity[1] is NaN: give a finite number"),
     ("capacity", INF, "capacity is infinite: give a finite number"),
     ("capacity", "many", "capacity is not an array of numbers"),
     ("capacity", [2, 2], "capacity has shape (2,): give one number, or one for each worker (3)"),
-    ("capacity", [[2, 2, 2]], "capacity has shape (1, 3): give one number, or one for each worker"),
     ("requirement", -0.5, "requirement is -0.5: give 0 or more"),
     ("requirement", [1, NAN], "requirement[1] is NaN: give a finite number"),
-    ("requirement", [1, INF], "requirement[1] is infinite: give a finite number"),
     ("requirement", [1, 2, 3], "requirement has shape (3,): give one number, or one for each task"),
     ("requirement", [1, 1e30], "requirement[1] is 1e+30: give 0 or more, at most 1e+09"),
-    ("requirement", ["a", 1], "requirement is not an array of numbers"),
     ("cost", 1.0, "cost has shape (): give one price for each pair, (2, 3)"),
     ("cost", [[1, 1, 1]], "cost has shape (1, 3): give one price for each pair, (2, 3)"),
     ("cost", [[1, 1, 1], [1, -2, 1]], "cost[1, 1] is -2: a price is 0 or more"),
-    ("cost", [[1, 1, 1], [1, NAN, 1]], "cost[1, 1] is NaN: give a finite number"),
     ("cost", [[1, 1, 1], [1, INF, 1]], "cost[1, 1] is infinite: give a finite number"),
     (
         "cost",
         [[1, 1, 1], [1, 1e16, 1]],
         "cost[1, 1] is 1e+16: a price is 0 or more, and at most 1e+15",
     ),
-    ("cost", [[1, 1], [1]], "cost is not an array of numbers"),
     ("available", [True, False], "available has shape (2,): give true or false for each pair"),
     ("available", [[1, 0, 2], [1, 1, 1]], "available[0, 2] is 2: give true or false, 1 or 0"),
-    ("available", [[1, 0, 0.5], [1, 1, 1]], "available[0, 2] is 0.5: give true or false, 1 or 0"),
     ("available", [[1, 0, NAN], [1, 1, 1]], "available[0, 2] is NaN: give a finite number"),
-    ("available", [["yes", "no", "no"]] * 2, "available is not an array of numbers"),
-    ("available", [[True], [True, False]], "available is not an array of numbers"),
 ]
 
 
@@ -136,16 +118,6 @@ def test_what_is_given_may_change_and_what_is_kept_may_not():
         problem.cost = None
 
 
-def test_numbers_of_every_kind():
-    for kind in (np.float16, np.float32, np.int8, np.uint64, bool, object):
-        problem = AssignmentProblem(np.array([[1, 0]], dtype=kind), np.array([1, 2], kind), 1)
-        assert problem.quality.dtype == np.float64
-        assert problem.capacity.dtype == np.int64
-    assert AssignmentProblem(**GOOD, available=MASK).mask.dtype == np.bool_
-    numbers = np.array(MASK, dtype=float)
-    assert AssignmentProblem(**GOOD, available=numbers).mask.tolist() == MASK
-
-
 def test_huge_capacities_are_enough():
     problem = AssignmentProblem(**GOOD | {"capacity": [10**12, 10**18, 3]})
     assert problem.capacity.tolist() == [2**31 - 1, 2**31 - 1, 3]
@@ -165,14 +137,6 @@ def test_uncoverable():
     assert masked.typed.uncoverable().tolist() == [1]
 
 
-def test_problems_travel_between_processes():
-    problem = AssignmentProblem(**GOOD, available=MASK)
-    assert problem.typed.shape == (2, 3)
-    twin = pickle.loads(pickle.dumps(problem))
-    assert twin.quality.tolist() == problem.quality.tolist()
-    assert twin.typed.quality.tolist() == problem.typed.quality.tolist()
-
-
 @pytest.mark.parametrize(
     ("prices", "step"),
     [
@@ -190,11 +154,3 @@ def test_problems_travel_between_processes():
 def test_step_of_prices(prices, step):
     for unit in (1.0, 1 / 3, 1e-6, 1e6, 2.0**-20, 0.7):
         assert price_step(np.array(prices) * unit) == pytest.approx(step * unit, rel=1e-14)
-
-
-def test_price_step_counts_available_pairs_only():
-    open_to = [[True, True, False], [True, True, True]]
-    cost = [[0.5, 1.0, np.pi], [1.5, 2.0, 0.5]]
-    assert AssignmentProblem(**GOOD).price_step == 1
-    assert AssignmentProblem(**GOOD, cost=cost).price_step == 0
-    assert AssignmentProblem(**GOOD | {"cost": cost, "available": open_to}).price_step == 0.5

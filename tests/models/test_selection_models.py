@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 
 from crowd_models import SelectionProblem
 from crowd_models.selection import all_sizes, fixed_size
-from workbench.base.errors import InputError
 from workbench.solving.highs import RunOptions
 from workbench.solving.pyomo_route import run_model
 
 NAN, INF = float("nan"), float("inf")
 GAIN = [0.5, -0.25, 1.0, -INF, 0.75]
-PRICED = SelectionProblem(GAIN, 3, [2.0, 0.0, 5.0, 1.0, 3.0], 7.0)
 
 
 @st.composite
@@ -121,62 +119,4 @@ def test_without_prices_the_relaxation_is_perfect(problem):
     )
 
 
-def test_with_prices_the_relaxation_is_not():
-    problem = SelectionProblem([1.0, 1.0, 0.0], 2, [2.0, 2.0, 0.0], 3.0)
-    best = max(score for _, score in sets(problem))
-    assert best == 1
-    relaxed = optimum_of(all_sizes(problem, relaxed=True), integer=False)
-    assert relaxed == pytest.approx(1.5 / math.sqrt(2))
-    assert optimum_of(all_sizes(problem), integer=True) == pytest.approx(best)
-
-
-def test_sizes_that_do_not_exist():
-    for size in (0, 4, -1):
-        with pytest.raises(InputError, match=rf"^size is {size}: give .* from 1 to 3$"):
-            fixed_size(PRICED, size)
-    dear = SelectionProblem([1.0, 2.0], 2, [3.0, 4.0], 2.5)
-    for build in (all_sizes, lambda problem: fixed_size(problem, 1)):
-        with pytest.raises(InputError, match="the cheapest costs 3: give that much or more"):
-            build(dear)
-        with pytest.raises(InputError, match="no worker may be hired: every gain is −∞"):
-            build(SelectionProblem([-INF, -INF], 2))
-
-
 GOOD = {"gain": [0.5, -0.5, 0.0], "budget": 2}
-WITH_PRICES = GOOD | {"costs": [1.0, 2.0, 0.0], "money": 2.0}
-WRONG = [
-    ({"gain": []}, "gain has shape (0,): give one number for each worker"),
-    ({"gain": [[1.0]]}, "gain has shape (1, 1): give one number for each worker"),
-    ({"gain": 1.0}, "gain has shape (): give one number for each worker"),
-    ({"gain": [0.5, NAN, 0.0]}, "gain[1] is NaN: give a finite number"),
-    ({"gain": [0.5, 0.0, INF]}, "gain[2] is infinite: give a finite number"),
-    ({"gain": [0.5, 1e16, 0.0]}, "gain[1] is 1e+16: give at most 1e+15 either way"),
-    ({"gain": [0.5, -1e16, 0.0]}, "gain[1] is -1e+16: give at most 1e+15 either way"),
-    ({"gain": ["much"]}, "gain is not an array of numbers"),
-    ({"budget": 0}, "budget is 0: give a whole number, 1 or more"),
-    ({"budget": -1}, "budget is -1: give a whole number, 1 or more"),
-    ({"budget": 1.5}, "budget is 1.5: give a whole number, 1 or more"),
-    ({"budget": [1, 2, 3]}, "budget is [1, 2, 3]: give a whole number"),
-    ({"budget": NAN}, "budget is NaN: give a finite number"),
-    ({"costs": None}, "money without costs: give both, or neither"),
-    ({"money": None}, "costs without money: give both, or neither"),
-    ({"costs": [1.0, 2.0]}, "costs has shape (2,): give one price for each worker, (3,)"),
-    ({"costs": [1.0, -2.0, 0.0]}, "costs[1] is -2: a price is 0 or more"),
-    ({"costs": [1.0, NAN, 0.0]}, "costs[1] is NaN: give a finite number"),
-    ({"costs": [1.0, 1e16, 0.0]}, "costs[1] is 1e+16: give at most 1e+15, in a larger unit"),
-    ({"money": -1}, "money is -1: give a number from 0 to 1e+15"),
-    ({"money": 1e16}, "money is 1e+16: give a number from 0 to 1e+15"),
-    ({"money": INF}, "money is infinite: give a finite number"),
-    ({"money": NAN}, "money is NaN: give a finite number"),
-    ({"money": [1.0, 2.0]}, "money is [1.0, 2.0]: give a number from 0"),
-]
-
-
-def test_nobody():
-    assert SelectionProblem(**WITH_PRICES).nobody() == ""
-    assert "every gain is −∞" in SelectionProblem([-INF], 1, 1.0, 0.0).nobody()
-    dear = SelectionProblem([-INF, 1.0], 1, [1.0, 2.0], 1.5)
-    assert dear.nobody() == (
-        "the money, 1.5, buys no label: the cheapest costs 2: give that much or more"
-    )
-    assert dear.largest == 0

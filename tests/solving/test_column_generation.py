@@ -10,8 +10,6 @@ from instances import by_enumeration, small_problems
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.solving import Termination, integer_program, solve
-from workbench.solving.highs import RunOptions
-from workbench.solving.patterns.route import run_patterns
 
 
 def typed_instance(seed, *, largest=26):
@@ -91,40 +89,6 @@ def test_tasks_that_all_differ_against_enumeration(problem, seed):
     assert found.certificate.lower_bound <= float(best) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_label_counts_go_first_where_prices_are_equal(seed):
-    """Where capacity is to spare they prove the optimum; where it is tight patterns do."""
-    ample, tight = (pairwise(seed, 60, 30, m, 0.1, prices=False) for m in (30, 13))
-    counted, planned = solve(ample, "ip"), solve(tight, "ip", time_limit=20.0)
-    assert counted.certificate.status == planned.certificate.status == "proven"
-    assert counted.certificate.bound_from == "label counts"
-
-
-@pytest.mark.parametrize(("values", "seed"), [((0.5, 0.9), 1), ((0.5, 0.7, 0.9), 2)])
-def test_few_distinct_qualities_are_proven_by_the_data_alone(values, seed):
-    problem = crowd(seed, tasks=300, workers=60, values=values, capacity=100)
-    found = solve(problem, "ip")
-    assert found.method.startswith("patterns")
-    assert found.termination is Termination.OPTIMAL
-    assert found.certificate.status == "proven"
-    assert found.gap == 0
-    relaxed = solve(problem, "typed")
-    assert relaxed.objective < found.objective - 1  # the relaxation could not have proven it
-
-
-def test_without_time_there_is_the_start_and_what_it_proves():
-    problem = crowd(9)
-    reports = []
-    answer = run_patterns(
-        problem, np.zeros(40), RunOptions(time_limit=1e-9), reports.append,
-        start=np.ones(120 * 40),
-    )  # fmt: skip
-    assert answer.termination is Termination.TIME_LIMIT
-    assert answer.pairs.all()
-    assert answer.bound is not None
-    assert reports[-1].bound == answer.bound
-
-
 def test_history_only_improves_and_reaches_the_answer():
     told = []
     found = solve(crowd(11), "ip", method="patterns", gap=0.004, progress=told.append)
@@ -135,17 +99,6 @@ def test_history_only_improves_and_reaches_the_answer():
     assert (costs[-1], bounds[-1]) == (found.objective, found.bound)
     assert [m.seconds for m in told] == sorted(m.seconds for m in told)
     assert told[-1].objective == found.objective
-
-
-@pytest.mark.parametrize("limit", [None, 30.0])
-def test_no_whole_plan_though_the_relaxation_has_one(limit):
-    """Two workers of 0.9 and capacity 1 for three tasks of 0.6: fractions would do."""
-    problem = AssignmentProblem(np.full((3, 2), 0.9), 1, 0.6)
-    relaxed = solve(problem, "typed")
-    found = solve(problem, "ip", method="patterns", time_limit=limit)
-    assert relaxed.termination is Termination.OPTIMAL
-    assert found.termination is Termination.INFEASIBLE
-    assert found.assignment is None
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import os
 import time
-from dataclasses import replace
 
 import numpy as np
 import psutil
@@ -11,7 +10,6 @@ import pytest
 from crowd_models import AssignmentProblem, SelectionProblem, requirement
 from workbench.solving import Termination, certify, hiring, linear, solve, solver
 from workbench.solving.deadline import GRACE, call_within
-from workbench.solving.solution import RawAnswer
 
 EASY = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 2, 1.0)
 
@@ -72,16 +70,6 @@ def test_a_hard_program_keeps_to_its_limit(nobody_left):
     assert solution.bound >= solution.certificate.lower_bound > 0
     assert 0 < solution.gap < 0.2
     assert solution.task_weights is not None
-
-
-@pytest.mark.parametrize("route", ["arrays", "pyomo"])
-@pytest.mark.parametrize("formulation", ["ip", "relaxation", "dual", "typed"])
-def test_an_easy_program_is_done_within_its_limit(nobody_left, route, formulation):
-    limited = solve(EASY, formulation, route=route, time_limit=30)
-    free = solve(EASY, formulation, route=route)
-    assert limited.solved
-    assert limited.objective == free.objective
-    assert limited.assignment.tolist() == free.assignment.tolist()
 
 
 def ended(seconds, job, *arguments, on_report=None):
@@ -153,29 +141,6 @@ def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
     assert solution.note == outcome[2]
 
 
-def test_infeasible_without_time_to_say_why(monkeypatch):
-    latest = RawAnswer(Termination.INFEASIBLE, note="no time")
-    ended = (latest, Termination.TIME_LIMIT, "")
-    monkeypatch.setattr(solver, "call_within", lambda *_, **__: ended)
-    solution = solve(EASY, "ip", time_limit=10)
-    assert solution.termination is Termination.TIME_LIMIT
-    assert solution.infeasibility is None
-    assert solution.note == "no time"
-
-
-def test_reports_on_the_way():
-    reports = []
-    problem = hard_problem()
-    options = solver.RunOptions(time_limit=0.3)
-    found = solver.attempt(
-        problem, "ip", "arrays", "mip", options, time.time() + 0.6, reports.append
-    )
-    assert found.termination is Termination.TIME_LIMIT
-    assert found.pairs is not None
-    assert reports
-    assert reports[0].relaxed is not None
-
-
 def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
     def killed(seconds, job, *arguments, on_report=None):
         reports = []
@@ -188,14 +153,3 @@ def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
     assert solution.objective is not None
     assert solution.certificate.status in ("proven", "feasible")
     assert "signal 9" in solution.as_dict()["message"]
-
-
-def test_a_dual_that_was_not_finished_has_a_bound_and_no_objective(monkeypatch):
-    weights = solver.attempt(EASY, "dual", "arrays", "", solver.RunOptions(), None, [].append)
-    half = replace(weights, termination=Termination.TIME_LIMIT, pairs=None)
-    monkeypatch.setattr(linear, "run_arrays", lambda *_: half)
-    solution = solve(EASY, "dual")
-    assert solution.termination is Termination.TIME_LIMIT
-    assert solution.bound == pytest.approx(2.325)
-    assert solution.objective is solution.gap is None
-    assert solution.certificate.status == "bound"

@@ -1,6 +1,5 @@
 """The fewest tasks to drop: against every subset, and a bound that holds for any weights."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +8,6 @@ from scipy.optimize import linprog
 from scipy.sparse import block_diag, eye_array, hstack, vstack
 
 from crowd_models import AssignmentProblem
-from workbench.solving import dropping, solve
 from workbench.solving.dropping import _heuristic, drop_bound, tasks_to_drop
 from workbench.solving.highs import RunOptions
 
@@ -69,27 +67,3 @@ def test_no_weights_prove_too_much(seed):
         assert drop_bound(typed, v, u) <= fewest
         assert drop_bound(typed, -v, -u) == 0
     assert drop_bound(typed, v * np.nan, u * np.inf) == 0
-
-
-def test_without_time_the_heuristic_stands_and_says_so(monkeypatch):
-    problem = next(
-        p
-        for p in map(crowded, range(60))
-        if int(_heuristic(p.typed, RunOptions())[0].sum()) > tasks_to_drop(p.typed).counts.sum()
-    )
-    heuristic, _ = _heuristic(problem.typed, RunOptions())
-    honest = dropping.run
-
-    def out_of_time(model, options, *start):
-        if not model.integer:
-            return honest(model, options)
-        return replace(honest(model, options, *start), values=None, bound=None)
-
-    monkeypatch.setattr(dropping, "_thinned", lambda _, counts, *others: counts)
-    monkeypatch.setattr(dropping, "run", out_of_time)
-    why = solve(problem).infeasibility
-    assert len(why.drop) == heuristic.sum()
-    assert not why.drop_fewest
-    assert why.drop_least < len(why.drop)
-    assert "drop them (perhaps fewer would do)" in why.sentence()
-    assert solve(problem).as_dict()["infeasibility"]["drop_fewest"] is False

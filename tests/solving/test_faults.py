@@ -136,25 +136,6 @@ def test_prices_far_apart():
         assert solution.objective == pytest.approx(dear.objective * 1e-9, rel=1e-6)
 
 
-def test_a_row_that_holds_by_a_hair_is_not_infeasible():
-    problem = AssignmentProblem([[0.1, 0.1 - 5e-10, 0.15]] * 2, 2, 0.2)
-    for formulation in ("relaxation", "ip"):
-        assert solve(problem, formulation).termination is Termination.OPTIMAL
-
-
-def test_ctrl_c_in_this_process_keeps_what_is_known_if_asked_to(monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(integer_program, "run_patterns", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        solve(PROBLEM, "ip", method="patterns")
-    solution = solve(PROBLEM, "ip", method="patterns", keep_on_interrupt=True)
-    assert solution.termination is Termination.INTERRUPTED
-    assert solution.objective is not None
-    assert solution.bound <= solution.objective
-
-
 @pytest.mark.parametrize("change", DUAL_CHANGES.values(), ids=list(DUAL_CHANGES))
 def test_wrong_weights_beside_a_right_whole_solution(monkeypatch, change):
     best = solve(PROBLEM, "ip").objective
@@ -163,24 +144,6 @@ def test_wrong_weights_beside_a_right_whole_solution(monkeypatch, change):
     assert solution.objective == best
     assert solution.task_weights is None  # they are no task weights
     assert solution.certificate.lower_bound is None
-
-
-@pytest.mark.parametrize("bound", [1e6, 8.0])
-def test_a_bound_beyond_the_solution(monkeypatch, bound):
-    tampered(monkeypatch, "ip", lambda a: replace(a, bound=bound))
-    assert solve(PROBLEM, "ip").solved
-    alone(monkeypatch)
-    solution = solve(PROBLEM, "ip")
-    assert solution.termination is Termination.NUMERICS
-    assert solution.bound == solution.certificate.lower_bound
-    assert "denies a solution that is known" in solution.note
-
-
-@pytest.mark.parametrize("bound", [None, 0.0, -5.0])
-def test_no_or_a_low_bound_leaves_the_certified_one(monkeypatch, bound):
-    tampered(monkeypatch, "ip", lambda a: replace(a, bound=bound))
-    solution = solve(PROBLEM, "ip")
-    assert solution.bound == solution.certificate.lower_bound > 0
 
 
 @pytest.mark.parametrize("formulation", ["ip", "relaxation", "dual", "typed"])
@@ -198,12 +161,6 @@ def test_infeasible_says_the_solver_of_a_feasible_problem(monkeypatch, formulati
         solution = solve(PROBLEM, "ip")
     nothing_is_claimed(solution)
     assert "denies a solution that the data allow" in solution.note
-
-
-def test_infeasible_says_the_relaxation_before_the_integer_program(monkeypatch):
-    """Without a proof of it, the integer program is asked all the same."""
-    tampered(monkeypatch, "typed", lambda _: RawAnswer(Termination.INFEASIBLE))
-    assert solve(PROBLEM, "ip").solved
 
 
 def test_no_answer_at_all(monkeypatch):

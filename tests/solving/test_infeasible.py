@@ -3,15 +3,12 @@
 import re
 
 import numpy as np
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, small_problems
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.solving import Termination, farkas, solve
-from workbench.solving.feasibility import explain
-from workbench.solving.highs import RunOptions
 
 
 def rest_of(problem, drop):
@@ -87,31 +84,6 @@ def test_epsilon_as_printed_will_do(problem, epsilon):
         assert not feasible(with_requirement(problem, below))
 
 
-def test_a_task_without_worker():
-    problem = AssignmentProblem(
-        [[0.9, 0.9], [0.9, 0.9]], 2, 0.5, available=[[True, True], [False, False]]
-    )
-    why = solve(problem).infeasibility
-    assert why.alone == why.drop == (1,)
-    assert why.proven
-    assert why.scale_enough == 0
-    assert why.scale_limit == pytest.approx(0, abs=1e-11)
-    assert why.epsilon_enough is None
-    assert why.sentence() == "infeasible: all workers together cannot cover task 1; drop it"
-    names = ["first", "second"]
-    assert "cannot cover task second" in why.sentence(names)
-
-
-def test_integer_infeasible_only():
-    problem = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 1, 1.0)
-    solution = solve(problem)
-    assert solution.certificate.status == "unproven"
-    assert solution.infeasibility.drop == ()
-    assert "no whole assignment covers every task; use --epsilon" in (
-        solution.infeasibility.sentence()
-    )
-
-
 def test_farkas_tampered_with_is_refused():
     problem = AssignmentProblem([[0.5, 0.5], [0.5, 0.5]], [1, 1], 0.6)
     weights, prices = np.ones(2), np.full(2, 0.5)
@@ -123,11 +95,3 @@ def test_farkas_tampered_with_is_refused():
     assert not farkas(problem, weights * np.nan, prices)
     roomy = AssignmentProblem([[0.5, 0.5], [0.5, 0.5]], [2, 2], 0.6)
     assert not farkas(roomy, weights, prices)
-
-
-def test_explaining_a_feasible_problem_denies_nothing():
-    problem = AssignmentProblem(np.full((2, 3), 0.5), 2, 1.0)
-    why = explain(problem, RunOptions())
-    assert why.drop == why.alone == ()
-    assert not why.proven
-    assert why.scale_limit == why.scale_enough == 1

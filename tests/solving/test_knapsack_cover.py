@@ -7,9 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_models import TypedProblem
-from workbench.solving.patterns import bound as bounding
-from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.knapsack_cover import cheapest_patterns
 
 TENTHS = st.integers(0, 10).map(lambda k: k / 10)
@@ -71,17 +68,6 @@ def test_odd_numbers(case):
     assert price @ patterns[0] >= least - 1e-9
     if tighter is not None:
         assert price @ patterns[0] <= tighter + 1e-9
-
-
-def test_a_large_case_comes_near_the_proven_bound(monkeypatch):
-    monkeypatch.setattr(bounding, "CELLS", 4e7)  # half the seconds, and near enough
-    rng = np.random.default_rng(5)
-    quality = rng.uniform(0.04, 0.81, 300)
-    price = 1 + np.maximum(0, 1.4 * quality - 0.7)
-    best = found(quality, 13.8, price, np.ones(300, int))[0]
-    problem = TypedProblem([quality], 1, 13.8, [1], np.ones(300, int), [price])
-    bound = float(pattern_bound(problem, np.zeros(300)))
-    assert bound <= price @ best <= bound * 1.0002
 
 
 def test_a_requirement_missed_within_the_slack_takes_a_few_workers_not_all():

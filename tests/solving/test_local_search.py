@@ -70,14 +70,6 @@ def test_every_move_keeps_what_it_should(problem, bits, data):
     assert best - 1e-9 <= draft.cost <= polished + 1e-9
 
 
-def test_capacity_keeps_the_best():
-    problem = AssignmentProblem(np.full((3, 2), 0.5), [1, 2], 0.5)
-    kept = within_capacity(
-        problem, np.array([[True, True], [True, False], [True, True]]), np.arange(6.0).reshape(3, 2)
-    )
-    np.testing.assert_array_equal(kept, [[False, True], [False, False], [True, True]])
-
-
 def test_mending_takes_the_cheapest_label_that_covers():
     problem = AssignmentProblem([[0.9, 0.6, 0.5]], 1, 0.5, [[3.0, 1.0, 2.0]])
     draft = Draft(problem, np.zeros((1, 3), dtype=bool))
@@ -87,13 +79,6 @@ def test_mending_takes_the_cheapest_label_that_covers():
     draft = Draft(problem, np.zeros((1, 3), dtype=bool))
     assert mend(draft, np.array([0.0, 1.5, 0.0]))
     np.testing.assert_array_equal(draft.labels, [[False, False, True]])
-
-
-def test_mending_exchanges_a_label_where_that_is_cheaper():
-    problem = AssignmentProblem([[0.3, 0.6, 0.3]], 1, 0.6)
-    draft = Draft(problem, np.array([[True, False, False]]))
-    assert mend(draft, np.zeros(3))
-    assert draft.cost == 1
 
 
 def test_a_hand_over_frees_the_worker_who_makes_two_labels_one():

@@ -1,14 +1,12 @@
 """Options reach the solver or are refused; results say how they were come by."""
 
-import json
-
 import numpy as np
 import pytest
 from instances import random_problem
 
 from crowd_models import AssignmentProblem
 from workbench.base.errors import InputError
-from workbench.solving import FORMULATIONS, ROUTES, Termination, solve, versions
+from workbench.solving import FORMULATIONS, ROUTES, Termination, solve
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel
 
@@ -69,18 +67,3 @@ def test_unbounded_is_the_dual_of_infeasible():
     )
     result = run(model, RunOptions())
     assert result.termination is Termination.INFEASIBLE
-
-
-def test_versions_and_plain_types():
-    for formulation in FORMULATIONS:
-        solution = solve(PROBLEM, formulation, exact=True)
-        told = json.loads(json.dumps(solution.as_dict(), allow_nan=False))
-        assert told["versions"] == versions()
-        assert set(versions()) == {"workbench", "highspy", "pyomo", "numpy"}
-        assert told["termination"] == "optimal"
-        assert told["message"] is None
-        assert (told["assignment"] is not None) == (formulation == "ip")
-        if formulation == "ip":
-            assert len(told["assignment"]) == told["objective"]
-    infeasible = solve(AssignmentProblem([[0.1]], 1, 1.0))
-    assert json.dumps(infeasible.as_dict(), allow_nan=False)

@@ -68,13 +68,6 @@ def test_odd_numbers_come_near_from_below(seed):
     assert plainly(looser, prices) - 1e-9 <= found <= exact + 1e-9
 
 
-def test_qualities_next_to_nothing():
-    problem = TypedProblem([[5e-324, 0.7, 1e-200, 0.6]], [2] * 4, 1.2, [3], [1] * 4)
-    assert pattern_bound(problem, np.zeros(4)) == 6
-    pairs = AssignmentProblem(np.tile(problem.quality, (3, 1)), 3, 1.2)
-    assert solve(pairs, "ip", method="patterns").objective == 6
-
-
 def test_it_proves_what_the_relaxation_cannot():
     """Two of 0.64 cover 1, and so does no single label: the relaxation sees 1.56 labels a task."""
     problem = AssignmentProblem(np.full((30, 6), 0.64), 20, 1.0)
@@ -86,15 +79,6 @@ def test_it_proves_what_the_relaxation_cannot():
     )  # fmt: skip
     assert (proof.status, proof.lower_bound, proof.bound_from) == ("proven", 60, "patterns")
     assert proof.exact_bound == 60
-
-
-def test_a_near_miss_is_no_pattern():
-    """0.31 and 0.69 miss 1 + 1e-6; 0.45 and 0.69 do not."""
-    problem = TypedProblem(
-        [[0.31, 0.69, 0.45, 0.55, 0.8]], 9, 1 + 1e-6, [4], np.ones(5),
-        [[0.31, 0.69, 0.46, 0.56, 0.9]],
-    )  # fmt: skip
-    assert float(pattern_bound(problem, np.zeros(5))) == pytest.approx(4.6)
 
 
 @given(st.integers(0, 2**31))

@@ -10,7 +10,7 @@ from crowd_models import AssignmentProblem
 from workbench.solving import Termination, certify, solve
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel
-from workbench.solving.scaling import in_own_unit, view
+from workbench.solving.scaling import view
 
 METHODS = ("auto", "highs", "mip", "patterns")
 
@@ -37,25 +37,6 @@ def test_qualities_far_above_the_requirement(method):
         assert solution.solved
         assert plan_cost(problem, solution.assignment) <= best * (1 + 1e-9)
         assert solution.bound <= best * (1 + 1e-9)
-
-
-def test_both_relaxations_by_name():
-    rng = np.random.default_rng(0)
-    problem = AssignmentProblem(rng.uniform(0.5, 1, (20, 10)), 4, 0.25)
-    solution = solve(problem, exact=True)
-    assert solution.objective == solution.bound == 20
-    bounds = solution.certificate.bounds
-    assert bounds["tightened relaxation"] == 20
-    relaxed = solve(problem, "relaxation")
-    assert relaxed.objective < 7  # the paper's program is not tightened
-    assert bounds["relaxation"] == np.ceil(relaxed.objective)
-    assert relaxed.certificate.bounds == {"relaxation": relaxed.certificate.lower_bound}
-    assert solution.certificate.bound_from == "tightened relaxation"
-    assert solution.certificate.exact_bound == 20
-    assert solution.certificate.status == "proven"
-    assert solution.as_dict()["certificate"]["bounds"] == bounds
-    # Task weights stay those of the paper's relaxation.
-    assert problem.requirement @ solution.task_weights >= relaxed.objective - 1e-6
 
 
 @pytest.mark.parametrize("method", ["highs", "mip", "patterns"])
@@ -94,17 +75,6 @@ def test_the_solver_sees_the_same_prices_in_every_currency(seed, unit, whole):
     assert first.inner.prices * first.unit == pytest.approx(
         np.where(problem.mask, problem.prices, first.inner.prices * first.unit), rel=1e-12
     )
-
-
-def test_prices_of_one_step_are_whole_numbers_to_the_solver():
-    quality = np.full((2, 3), 0.5)
-    for unit in (1.0, 0.1, 1 / 3, 1e-6, 1e6):
-        cost = np.array([[1, 2, 3], [7, 5, 0]]) * unit
-        told, step = in_own_unit(AssignmentProblem(quality, 2, 1.0, cost))
-        assert told.prices.tolist() == [[1, 2, 3], [7, 5, 0]]
-        assert step == pytest.approx(unit)
-        equal, _ = in_own_unit(AssignmentProblem(quality, 2, 1.0, np.full((2, 3), unit)))
-        assert equal.cost is None
 
 
 def test_what_highs_would_drop_does_not_make_a_row_harder():

@@ -15,7 +15,7 @@ from crowd_models import SelectionProblem
 from crowd_models.selection import all_sizes
 from workbench.base.errors import InputError
 from workbench.selection.rules import algorithm_1
-from workbench.selection.scores import scores, set_score
+from workbench.selection.scores import set_score
 from workbench.solving import hiring
 from workbench.solving.highs import RunOptions
 from workbench.solving.hiring import (
@@ -66,13 +66,6 @@ def problems(draw, largest=7, priced=None):
     return SelectionProblem(gain, budget, costs, draw(st.integers(0, 4 * m)) / 10)
 
 
-def crowd(seed, m, classes=2):
-    """G of m workers by few control questions: many ties, many below 0."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    answered = rng.integers(3, 9, m)
-    return scores(rng.binomial(answered, rng.beta(2.3, 2, m)), answered, classes).gain
-
-
 def priced(seed, m, budget, share):
     rng = np.random.Generator(np.random.PCG64(seed))
     gain = rng.normal(0.3, 0.4, m)
@@ -121,17 +114,6 @@ def test_without_prices_it_is_algorithm_1_and_met_exactly(gain, budget, formulat
     assert solution.certificate.upper_bound == solution.bound == solution.objective
 
 
-def test_theorem_4_fewer_workers_score_lower():
-    # Pareto optimal in (F̂, −|S|): the smallest maximiser, so one worker fewer costs score.
-    for seed in range(40):
-        gain = crowd(seed, 15, 2 + seed % 3)
-        fast = algorithm_1(gain, 15, seed=0)
-        if len(fast.chosen) > 1:
-            fewer = solve_selection(SelectionProblem(gain, len(fast.chosen) - 1))
-            assert fewer.certificate.status == "proven"
-            assert fewer.certificate.upper_bound < fast.score
-
-
 # Bounds ------------------------------------------------------------------------------------------
 
 
@@ -164,22 +146,6 @@ def _objective(problem, ran):
             i, k = variable.index()
             total += problem.gain[i] / math.sqrt(k) * value
     return total
-
-
-@pytest.mark.parametrize("unit", [1e-13, 1e-6, 1.0, 1e6, 1e13])
-@pytest.mark.parametrize("low", [-0.2, -1e4, -1e15])
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_units_change_nothing(unit, low, formulation):
-    gain = np.maximum(np.array([0.5, 0.4, 0.3, low, 0.1, 1e-9]) * unit, -1e15)
-    costs = np.array([1, 2, 3, 4, 5, 0])
-    assert solve_selection(SelectionProblem(gain, 4), formulation).chosen.tolist() == [0, 1, 2]
-    for price in (1e-300, 1e-6, 1, 1e12):
-        problem = SelectionProblem(gain, 4, costs * price, 6 * price)
-        assert solve_selection(problem, formulation).chosen.tolist() == [0, 1, 2]
-        tight = SelectionProblem(gain, 4, costs * price, 5 * price)
-        solution = solve_selection(tight, formulation)
-        assert solution.solved
-        assert solution.chosen.tolist() == [0, 1]
 
 
 # Certificates ------------------------------------------------------------------------------------
@@ -248,17 +214,6 @@ def test_scores_of_different_sizes_compare_exactly():
 # A set known beforehand --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_a_poor_set_known_beforehand_is_beaten(formulation):
-    problem = priced(1, 30, 20, 0.2)
-    worst = np.array([int(np.argmin(problem.costs))])
-    best = solve_selection(problem, formulation)
-    helped = solve_selection(problem, formulation, start=worst)
-    assert helped.objective == pytest.approx(best.objective, rel=1e-9)
-    unsorted = solve_selection(problem, formulation, start=best.chosen[::-1])
-    assert unsorted.chosen.tolist() == best.chosen.tolist()
-
-
 # A solver that lies ------------------------------------------------------------------------------
 
 LIE = SelectionProblem([1.0, 0.9, 0.8, 0.1, -0.5], 4, [2, 1, 1, 1, 0], 3)
@@ -322,23 +277,6 @@ def test_nothing_is_claimed_when_the_solver_lies(monkeypatch, formulation, lie):
     assert solution.as_dict()["message"] == solution.note
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-@pytest.mark.parametrize("ending", [Termination.TIME_LIMIT, Termination.NUMERICS])
-def test_a_solver_that_gives_up(monkeypatch, formulation, ending):
-    tampered(monkeypatch, lambda ran: ModelRun(ending, None, None, None, 0.5))
-    solution = solve_selection(LIE, formulation)
-    assert solution.termination is ending
-    assert solution.chosen is None
-    assert solution.bound == solution.certificate.upper_bound
-    assert solution.certificate.status == "bound"
-    known = np.array([1, 2])
-    helped = solve_selection(LIE, formulation, start=known)
-    assert helped.termination is ending
-    assert helped.chosen.tolist() == [1, 2]
-    assert helped.gap > 0
-    assert helped.seconds == 0.5
-
-
 def test_mixtures_of_equal_sets_are_solved_as_a_slice(monkeypatch):
     problem = SelectionProblem([1.0, 1.0, 1.0, 0.0], 2)
     asked = []
@@ -374,25 +312,3 @@ def test_a_time_limit_that_is_not():
         assert solution.chosen.tolist() == known.tolist()
         assert solution.bound >= best.objective
         assert solution.gap > 0
-
-
-def test_sizes_that_cannot_win_are_not_solved():
-    problem = priced(0, 60, 60, 0.1)
-    solution = solve_selection(problem)
-    bounds = size_bounds(problem).value
-    assert solution.sizes == problem.largest == len(bounds)
-    assert solution.slices == (bounds > solution.objective).sum()
-    assert 0 < solution.slices < solution.sizes
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"formulation": "best"}, "formulation 'best' is unknown: use slices or sizes"),
-        ({"time_limit": 0}, "time limit is 0: give a positive number of seconds"),
-        ({"threads": 0}, "threads is 0: give 1 or more"),
-    ],
-)
-def test_options_out_of_range(given, message):
-    with pytest.raises(InputError, match=message):
-        solve_selection(LIE, **given)

@@ -1,13 +1,11 @@
 """Counting equal tasks and equal workers changes no optimum, and its solution can be lifted."""
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from instances import random_problem, small_problems
 
-from crowd_models import AssignmentProblem, TypedProblem
-from workbench.base.errors import InputError
+from crowd_models import AssignmentProblem
 from workbench.solving import Termination, certify, lagrangian, solve
 
 
@@ -47,16 +45,3 @@ def test_with_shortfall_always_has_a_solution(problem, price):
     solution = solve(problem.typed.with_shortfall(price), "typed")
     assert solution.termination is Termination.OPTIMAL
     assert (solution.task_weights <= price * (1 + 1e-9)).all()
-
-
-def test_stated_by_class():
-    typed = TypedProblem([[0.5, 0.2]], [4, 9], 1.2, tasks=1000, workers=[2000, 300])
-    solution = solve(typed, "typed")
-    assert solution.certificate.status == "proven"
-    assert solution.objective == pytest.approx(2400)
-    assert solution.assignment.shape == (1, 2)
-    assert solution.as_dict()["assignment"] is None
-    with pytest.raises(InputError, match="no pairs to lift to"):
-        typed.lift(np.zeros((1, 2)))
-    with pytest.raises(InputError, match="only the formulation 'typed'"):
-        solve(typed, "ip")

@@ -17,6 +17,8 @@ Every verdict and every figure below is computed from the trials of a store:
     workbench study run STUDY --size paper --store studies.sqlite
     workbench claims --store studies.sqlite --out docs/claims.md
 
+With `--keep` a store of some studies renews their claims alone; the others keep their verdict.
+
 - *holds*: so it is in every trial, or beyond chance where the claim is one of probability.
 - *holds with a caveat*: it holds in part of the range compared, or under a condition that the
   statement does not mention, or that it takes for granted and that is not to be had in general.

@@ -69,7 +69,7 @@ def command(
             problem,
             formulation,
             time_limit=LONGEST if limit is None else min(limit, LONGEST),
-            progress=lambda moment: say(moment.told()),
+            progress=lambda incumbent: say(incumbent.described()),
             keep_on_interrupt=True,
             **given,
         )

@@ -29,7 +29,6 @@ from workbench.solving.search.count_bound import count_lagrangian
 from workbench.solving.solution import (
     Certificate,
     Check,
-    CountProof,
     PatternProof,
     Proof,
     RelaxationProof,
@@ -314,18 +313,12 @@ def _finite(
 def _parts(problem: Problem, proof: Proof) -> list[tuple[str, FloatArray, tuple[int, ...]]]:
     """The numbers a proof is made of, with their names and the shapes they have to have."""
     n, m = problem.shape
-    if isinstance(proof, RelaxationProof):
-        return [
-            ("weights of the tightened relaxation", proof.task_weights, (n,)),
-            ("prices of the tightened relaxation", proof.worker_prices, (m,)),
-        ]
-    if isinstance(proof, CountProof):
-        return [
-            ("weights of cover", proof.task_weights, (n,)),
-            ("weights of counts", proof.label_weights, (n,)),
-            ("prices of capacity", proof.worker_prices, (m,)),
-        ]
-    return [("pattern prices", proof.worker_prices, (problem.typed.shape[1],))]
+    if isinstance(proof, PatternProof):
+        return [("pattern prices", proof.worker_prices, (problem.typed.shape[1],))]
+    return [
+        (name.replace("_", " "), values, (m,) if name == "worker_prices" else (n,))
+        for name, values in vars(proof).items()
+    ]
 
 
 def _relaxed(

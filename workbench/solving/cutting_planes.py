@@ -77,7 +77,7 @@ class ClassTable:
         self.capacity = problem.capacity.astype(np.float64)
         self.workers = problem.workers.astype(np.float64)
         self.demand = problem.demand
-        self.highest = float(problem.prices[problem.pairs].max(initial=0.0)) or 1.0
+        self.highest = problem.highest_price or 1.0
 
     def answers(self, weights: FloatArray, *, priced: bool = True) -> Responses:
         """Every worker's best answer: her most valuable types first, up to her capacity."""

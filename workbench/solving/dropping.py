@@ -91,10 +91,16 @@ def tasks_to_drop(
     return Dropped(counts, infeasible, least, fewest=bool(counts.sum() <= proven))
 
 
+def uncoverable_counts(typed: TypedProblem) -> IntArray:
+    """How many tasks of each class nobody can cover, whatever the capacities, shape (T,)."""
+    counts = np.zeros(typed.shape[0], dtype=np.int64)
+    counts[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
+    return counts
+
+
 def _least(typed: TypedProblem, relaxed: _Relaxed) -> int:
     """Tasks that nobody can cover alone have to go; of the others, as many as the bound says."""
-    alone = np.zeros(typed.shape[0], dtype=np.int64)
-    alone[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
+    alone = uncoverable_counts(typed)
     bound = drop_bound(_rest(typed, alone), relaxed.task_weights, relaxed.worker_prices)
     return int(alone.sum()) + max(0, math.ceil(bound))
 
@@ -124,10 +130,9 @@ def _thinned(
 
 def proven_infeasible(typed: TypedProblem, options: RunOptions | None = None) -> bool:
     """Whether the relaxation has no solution, by a Farkas combination checked exactly."""
-    single = np.zeros(typed.shape[0])
-    single[typed.uncoverable()] = 1.0
-    if single.any():
-        return farkas(typed, single, np.zeros(typed.shape[1]))
+    alone = uncoverable_counts(typed)
+    if alone.any():
+        return farkas(typed, (alone > 0).astype(np.float64), np.zeros(typed.shape[1]))
     relaxed = _relaxed(typed, options or RunOptions())
     return relaxed is not None and relaxed.proves(typed)
 
@@ -146,7 +151,6 @@ def drop_bound(
         [Fraction(max(x, 0.0)) if math.isfinite(x) else Fraction(0) for x in values.tolist()]
         for values in (task_weights, worker_prices)
     )
-    usable = np.ones(typed.shape, bool) if typed.available is None else typed.available
     workers = typed.workers.tolist()
     total = -sum(
         (Fraction(int(limit)) * u[k] for k, limit in enumerate(typed.supply.tolist())), Fraction(0)
@@ -157,7 +161,7 @@ def drop_bound(
         if not count or not v[t]:
             continue
         worth = Fraction(need) * v[t]
-        for k in np.flatnonzero(usable[t] & (typed.quality[t] > 0)).tolist():
+        for k in np.flatnonzero(typed.mask[t] & (typed.quality[t] > 0)).tolist():
             gain = Fraction(float(typed.quality[t, k])) * v[t] - u[k]
             if gain > 0:
                 worth -= workers[k] * gain
@@ -250,8 +254,7 @@ def _heuristic(typed: TypedProblem, options: RunOptions) -> tuple[IntArray, bool
     As many tasks as the relaxed program drops are discarded, parts of one rounded up, and the rest
     is tried again. Tasks that nobody can cover alone go first.
     """
-    counts = np.zeros(typed.shape[0], dtype=np.int64)
-    counts[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
+    counts = uncoverable_counts(typed)
     infeasible = farkas(typed, (counts > 0).astype(np.float64), np.zeros(typed.shape[1]))
     for attempt in range(ROUNDS):
         rest = _rest(typed, counts)

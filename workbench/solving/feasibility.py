@@ -14,7 +14,7 @@ import numpy as np
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.certify import lagrangian
-from workbench.solving.dropping import SECONDS, tasks_to_drop
+from workbench.solving.dropping import SECONDS, tasks_to_drop, uncoverable_counts
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import scale_arrays
 from workbench.solving.solution import Infeasibility
@@ -36,12 +36,10 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
         if isinstance(problem, AssignmentProblem):
             shares = typed.lift(typed.matrix(scale.values[:-1]))
             enough = share_met(problem, rounded(problem, shares))
-    alone = np.zeros_like(typed.tasks)
-    alone[typed.uncoverable()] = typed.tasks[typed.uncoverable()]
     need, limit = problem.requirement, _share_limit(typed, scale.row_duals)
     same = bool(np.all(need == need[0]))
     return Infeasibility(
-        alone=_tasks(typed, alone),
+        alone=_tasks(typed, uncoverable_counts(typed)),
         drop=_tasks(typed, dropped.counts),
         scale_limit=limit,
         scale_enough=enough,

@@ -278,13 +278,13 @@ def _all_sizes(problem: SelectionProblem, blank: RawSelection, options: RunOptio
     model = all_sizes(problem)
     ran = run_model(model, options, integer=True)
     claimed = blank.claimed if ran.bound is None else np.full(problem.largest, ran.bound)
-    told = replace(blank, termination=ran.termination, claimed=claimed, seconds=ran.seconds)
+    stopped = replace(blank, termination=ran.termination, claimed=claimed, seconds=ran.seconds)
     if ran.termination is Termination.INFEASIBLE:
         note = "the solver finds no set, and there is one"
-        return replace(told, termination=Termination.NUMERICS, note=note)
+        return replace(stopped, termination=Termination.NUMERICS, note=note)
     values = ran.values
     if values is None:
-        return told
+        return stopped
     size = max(model.s, key=lambda k: values[model.s[k]])
     hired = np.array([values[model.v[i, size]] for i in model.x])
     if _is_whole(hired) and np.count_nonzero(hired > 0.5) == size:
@@ -292,7 +292,7 @@ def _all_sizes(problem: SelectionProblem, blank: RawSelection, options: RunOptio
     else:
         # v is not declared whole without prices: among equal sets it may be a mixture of them.
         one = _one_size(problem, size, options)
-    best = _better(problem, told, one)
+    best = _better(problem, stopped, one)
     return replace(best, claimed=claimed, termination=one.termination, note=one.note)
 
 

@@ -51,11 +51,11 @@ class SelectionCertificate(Certificate):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain types, for JSON."""
-        told = super().as_dict()
+        shown = super().as_dict()
         return {
-            "status": told["status"],
+            "status": shown["status"],
             "upper_bound": self.upper_bound,
-            "checks": told["checks"],
+            "checks": shown["checks"],
         }
 
 

@@ -150,10 +150,10 @@ class SearchState:
         whole = np.round(pairs) + 0.0
         # The solver's tolerance is absolute: what it takes for a plan may be none.
         good = not _broken(self.problem, whole)
-        told = RawAnswer(Termination.TIME_LIMIT, whole if good else None)
-        if np.isfinite(bound) and not self.too_wide(self.cost(told)):
-            told = replace(told, bound=bound)
-        self.tell(told)
+        plan = RawAnswer(Termination.TIME_LIMIT, whole if good else None)
+        if np.isfinite(bound) and not self.too_wide(self.cost(plan)):
+            plan = replace(plan, bound=bound)
+        self.tell(plan)
 
     def narrow(self) -> bool:
         """Leave out the pairs that are dearer than the plan known; whether there are any.
@@ -189,7 +189,7 @@ class SearchState:
 
 
 def _latest(before: RawAnswer, after: RawAnswer) -> tuple[Proof, ...]:
-    """The latest proof of each kind, which is the best: only better ones are told."""
+    """The latest proof of each kind, which is the best: only better ones are reported."""
     return tuple({type(proof): proof for proof in (*before.proofs, *after.proofs)}.values())
 
 
@@ -214,7 +214,7 @@ def _by_methods(
             note = f"{'; '.join(failed)}; solved by {name}" if failed else answer.note
             return replace(known.complete(answer), note=note)
         failed.append(f"{name} {wrong}")
-        # Plans are checked when told; a bound of branch and bound is not to be used any more.
+        # Plans are checked when they come; a bound of branch and bound is not to be used any more.
         known.answer = replace(before, pairs=known.answer.pairs, history=known.answer.history)
         if left().over:
             break

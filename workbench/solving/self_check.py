@@ -1,7 +1,7 @@
 """Small problems with known answers, to see whether this installation is to be trusted.
 
 A solver that is wrong on a large problem is seldom wrong in a way that shows. These problems
-are solved by the doors every result comes through; `workbench doctor` prints the outcome.
+are solved as every result is; `workbench doctor` prints the outcome.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class KnownProblem:
 
 
 def run_self_check() -> list[KnownProblem]:
-    """Solve every canary; one that raises has failed, and says why."""
-    return [_sung(*each) for each in KNOWN_PROBLEMS]
+    """Solve every problem; one that raises has failed, and says why."""
+    return [_checked(*each) for each in KNOWN_PROBLEMS]
 
 
 def mixed_program() -> str:
@@ -62,9 +62,9 @@ def toy_example() -> str:
     quality[:, :3] = 1.0
     solution = solve(AssignmentProblem(quality, tasks, requirement(0.224)), "ip")
     if solution.assignment is None:
-        return _told(solution)
+        return _described(solution)
     chosen = {tuple((np.flatnonzero(row) + 1).tolist()) for row in solution.assignment}
-    return f"{_told(solution)}, workers {' or '.join(str(w) for w in sorted(chosen))}"
+    return f"{_described(solution)}, workers {' or '.join(str(w) for w in sorted(chosen))}"
 
 
 def strong_duality() -> str:
@@ -79,13 +79,13 @@ def strong_duality() -> str:
         requirement=1.25,
         cost=[[1.0, 1.0, 3.0], [1.0, 1.0, 3.0]],
     )
-    told = {
-        _told(solve(problem, formulation, route=route))
+    described = {
+        _described(solve(problem, formulation, route=route))
         for formulation in FORMULATIONS
         if formulation != "ip"
         for route in ROUTES
     }
-    return " or ".join(sorted(told))
+    return " or ".join(sorted(described))
 
 
 def infeasible_program() -> str:
@@ -99,7 +99,7 @@ def integrality_gap() -> str:
     problem = AssignmentProblem(np.full((3, 3), 0.9), 3, 1.0)
     whole, relaxed = solve(problem, "ip"), solve(problem, "relaxation")
     proven = _number(whole.certificate.lower_bound)
-    return f"{_told(whole)}, relaxed {_number(relaxed.objective)}, certified bound {proven}"
+    return f"{_described(whole)}, relaxed {_number(relaxed.objective)}, certified bound {proven}"
 
 
 def solver_version() -> str:
@@ -125,7 +125,7 @@ KNOWN_PROBLEMS: tuple[tuple[str, Callable[[], str], str, str], ...] = (
 """Name, problem, right answer, note."""
 
 
-def _sung(name: str, problem: Callable[[], str], expected: str, note: str) -> KnownProblem:
+def _checked(name: str, problem: Callable[[], str], expected: str, note: str) -> KnownProblem:
     started = time.perf_counter()
     try:
         got = problem()
@@ -134,12 +134,12 @@ def _sung(name: str, problem: Callable[[], str], expected: str, note: str) -> Kn
     return KnownProblem(name, expected, got, got == expected, time.perf_counter() - started, note)
 
 
-def _told(solution: Solution) -> str:
-    told = f"{solution.termination} {_number(solution.objective)}"
+def _described(solution: Solution) -> str:
+    described = f"{solution.termination} {_number(solution.objective)}"
     wanted = ("proven", "feasible") if solution.formulation == "ip" else ("proven",)
     if solution.termination is Termination.OPTIMAL and solution.certificate.status not in wanted:
-        told += f" ({solution.certificate.status})"
-    return told
+        described += f" ({solution.certificate.status})"
+    return described
 
 
 def _number(value: float | None) -> str:

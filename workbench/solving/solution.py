@@ -37,7 +37,7 @@ class Incumbent:
     objective: float | None
     bound: float | None
 
-    def told(self) -> str:
+    def described(self) -> str:
         """Cost, bound and gap in a few words."""
         cost, bound = (
             "none" if value is None else f"{value:.10g}" for value in (self.objective, self.bound)

@@ -138,6 +138,9 @@ def bars(counts: pd.Series[Any], unit: str = "trials") -> str:
 def fill(template: str, values: Mapping[Any, Any]) -> str:
     """Write values into a template, "{broken:,} of {trials:,}".
 
+    A value may be rows, of which a name tells the number ("{own.n}"), or a statistic of a column
+    ("{own.gold.max}"); "{share.max}" is that of a column by itself.
+
     Formats beyond Python's: `±3` a mean and its standard error with three digits (the value is
     such a pair, or the error stands beside it as `NAME_se`), `+±3` the same with the mean's sign,
     `1 %` a share in percent with one digit, `list` several values, `cap` a capital first letter.
@@ -146,8 +149,18 @@ def fill(template: str, values: Mapping[Any, Any]) -> str:
     for literal, name, style, _ in Formatter().parse(template):
         parts.append(literal)
         if name is not None:
-            parts.append(_shown(values[name], style or "", values.get(f"{name}_se")))
+            parts.append(_shown(_named(values, name), style or "", values.get(f"{name}_se")))
     return "".join(parts)
+
+
+def _named(values: Any, name: str) -> Any:
+    """Follow a name: an entry, a column, a column's statistic, or the number of rows."""
+    if name in values:
+        return values[name]
+    *path, last = name.split(".")
+    for part in path:
+        values = values[part]
+    return len(values) if last == "n" else getattr(values, last)()
 
 
 def _shown(value: Any, style: str, se: float | None) -> str:

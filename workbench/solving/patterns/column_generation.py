@@ -132,8 +132,8 @@ def generate(
     problem = search.problem
     kinds = np.flatnonzero(tasks)
     most = _most(problem, supply, kinds)
-    dear = _dear(problem)
-    master = Master(tasks, supply, dear)
+    open_prices = _open_prices(problem)
+    master = Master(tasks, supply, open_prices)
     master.add(p for p in patterns if tasks[p.task_class] and (p.copies <= supply).all())
     best, value, drawn, resolution = worker_prices, -np.inf, DRAWN, list(steps)
     least = np.zeros(problem.shape[0])
@@ -142,7 +142,7 @@ def generate(
         mix = master.solve()
     for _ in range(rounds):
         search.check()
-        cheapest, every = dear.copy(), []
+        cheapest, every = open_prices.copy(), []
         for t in kinds.tolist():
             found = _priced(search, problem, t, asked, most[t], resolution[0])
             if found:
@@ -150,7 +150,7 @@ def generate(
                 every += found
         new = master.add(every)
         # What it costs to leave a task open bounds what it can be worth.
-        price = float(tasks @ np.minimum(cheapest, dear) - asked @ supply)
+        price = float(tasks @ np.minimum(cheapest, open_prices) - asked @ supply)
         if price > value:
             best, value, least = asked, price, cheapest
         if mix is None or new:
@@ -293,7 +293,7 @@ def whole(
 
     Nodes end it, the same everywhere, or the seconds where the search has a time to keep.
     """
-    master = Master(tasks, supply, _dear(search.problem))
+    master = Master(tasks, supply, _open_prices(search.problem))
     master.add(patterns)
     search.check()
     limit = max(0.1, min(seconds, search.seconds)) if search.until < float("inf") else None
@@ -311,8 +311,7 @@ def _fine(search: Search) -> tuple[int, ...]:
 
 def _no_better(problem: TypedProblem, mix: float, before: float) -> bool:
     """Whether a master of that cost rules out a plan cheaper than before."""
-    integral = bool((problem.prices == np.floor(problem.prices)).all())
-    least = float(np.ceil(mix - 1e-6)) if integral else mix
+    least = float(np.ceil(mix - 1e-6)) if problem.integral_cost else mix
     return least >= before - 1e-9 * max(1.0, before)
 
 
@@ -347,8 +346,8 @@ def _most(problem: TypedProblem, supply: FloatArray, kinds: IntArray) -> dict[in
     return {t: np.minimum(limits(problem, t), left) for t in kinds.tolist()}
 
 
-def _dear(problem: TypedProblem) -> FloatArray:
+def _open_prices(problem: TypedProblem) -> FloatArray:
     """More than any pattern of a class costs, shape (T,)."""
     everybody = np.array([limits(problem, t) for t in range(problem.shape[0])])
-    dear: FloatArray = 2.0 * (problem.prices * everybody).sum(axis=1) + 1.0
-    return dear
+    open_prices: FloatArray = 2.0 * (problem.prices * everybody).sum(axis=1) + 1.0
+    return open_prices

@@ -44,15 +44,15 @@ class Master:
         Tasks to be served by class, shape (T,).
     supply
         Labels each worker class may give, shape (K,).
-    dear
+    open_prices
         Price of leaving a task of each class unserved, shape (T,): above any pattern's.
     """
 
-    def __init__(self, tasks: IntArray, supply: FloatArray, dear: FloatArray) -> None:
+    def __init__(self, tasks: IntArray, supply: FloatArray, open_prices: FloatArray) -> None:
         import highspy
 
         claim_threads(1)
-        self.tasks, self.supply, self.dear = tasks, supply, dear
+        self.tasks, self.supply, self.open_prices = tasks, supply, open_prices
         self.patterns: list[Pattern] = []
         self._known: set[tuple[int, bytes]] = set()
         self._highs = highspy.Highs()
@@ -72,7 +72,7 @@ class Master:
         lower = np.append(np.full(len(supply), -np.inf), tasks)
         upper = np.append(supply, np.full(len(tasks), np.inf))
         accepted(self._highs.addRows(rows, lower, upper, *none), "rows")
-        self._columns(dear, [np.array([len(supply) + t]) for t in range(len(tasks))])
+        self._columns(open_prices, [np.array([len(supply) + t]) for t in range(len(tasks))])
 
     def add(self, patterns: Iterable[Pattern]) -> int:
         """Take in patterns that are new; give their number."""

@@ -96,9 +96,9 @@ class _Best:
     @property
     def gap(self) -> float:
         """(cost − bound) / cost; infinite while either is missing."""
-        if self.cost is None or self.answer.bound is None:
-            return math.inf
-        return max(0.0, self.cost - self.answer.bound) / self.cost if self.cost else 0.0
+        if self.cost == 0 and self.answer.bound is not None:
+            return 0.0
+        return self.open / (self.cost or 1.0)
 
 
 def run_patterns(

@@ -28,6 +28,8 @@ TITLES = (
     ("toy-example", "Three perfect workers judged too low"),
     ("estimated-skills", "The approximated program, skills off by at most t"),
     ("main-algorithm", "The Main Algorithm beside Theorem 5"),
+    ("made-gold", "Gold tasks made of many workers' labels"),
+    ("sample-size", "Theorem 5 where its sample is smaller than its proof needs"),
     ("structured-tasks", "Tasks of their own easiness, workers of one ability"),
     ("selection-figure-1", "Selected workers against the budget"),
     ("selection-figure-2", "Selected workers against control questions and crowd"),
