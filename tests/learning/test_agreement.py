@@ -61,14 +61,6 @@ def test_flipping_every_label_changes_nothing(seed, filled):
     assert structure(labels, truth, seed=2).sign == -structure(flipped, truth, seed=2).sign
 
 
-def test_without_truth_the_side_is_not_claimed():
-    low, high = (structure(crowd(p, 400, 3)[0], seed=3) for p in (GOOD, 1 - np.array(GOOD)))
-    for found in (low, high):
-        assert found.sign == 0
-        assert found.trusted is None
-        assert "on which side of ½, agreement cannot tell" in found.sentence
-
-
 def test_gold_tells_that_the_crowd_is_wrong():
     labels, truth = crowd(1 - np.array(GOOD), 400, 4)
     few = np.where(np.arange(400) < 40, truth, -1)

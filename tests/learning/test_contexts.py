@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from workbench.accuracy.best_set import best_set
-from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
 from workbench.learning.context_skills import SkillTable
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext, context_seeds
 from workbench.learning.draws import Draws
-from workbench.learning.learners import Oracle
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import practical
@@ -47,6 +45,7 @@ def test_each_context_is_a_learner_of_its_own(weighted: bool) -> None:
     assert together.counts["asked"] == sum(one.counts["asked"] for one in alone)
 
 
+@pytest.mark.slow
 def test_different_best_sets_are_learned() -> None:
     skill = {
         "image": np.array([0.85, 0.85, 0.85, 0.55, 0.55, 0.55]),
@@ -70,18 +69,6 @@ def test_different_best_sets_are_learned() -> None:
     assert loss[0] < 0.2 * loss[1]
     assert (blind.best_at("audio") == blind.best_at("image")).all()
     assert (blind.estimates_at("audio") == blind.learner.estimates).all()
-
-
-def test_the_regret_is_against_each_contexts_best_set() -> None:
-    skill = {"a": np.array([0.9, 0.8, 0.7]), "b": np.array([0.6, 0.95, 0.5])}
-    oracle = IgnoringContext(Oracle(skill["a"], seed=0))
-    played = play_contexts(oracle, SkillTable(skill), 400, seed=9)
-    chosen = best_set(skill["a"]).workers
-    loss = best_set(skill["b"]).accuracy - majority_accuracy(skill["b"][chosen])
-    assert loss > 0
-    in_b = np.array(played.contexts) == "b"
-    assert 100 < in_b.sum() < 300
-    assert played.regrets == pytest.approx(np.where(in_b, loss, 0.0))
 
 
 def test_late_labels_find_their_context() -> None:

@@ -123,16 +123,7 @@ def test_taking_runs_in_turn_changes_nothing(monkeypatch):
             np.testing.assert_array_equal(value, getattr(in_turn, name))
 
 
-def test_checkpoints_only_look():
-    every = simulate(TABLE_1, practical(2, 3), 200, runs=3, seed=4, checkpoints=range(1, 201))
-    some = simulate(TABLE_1, practical(2, 3), 200, runs=3, seed=4, checkpoints=[1, 60, 200])
-    for name in ("exploration_regret", "exploitation_regret", "spent", "labels", "size"):
-        np.testing.assert_array_equal(getattr(every, name)[:, [0, 59, 199]], getattr(some, name))
-    assert every.size[0, 0] >= 1
-    shorter = simulate(TABLE_1, practical(2, 3), 60, runs=3, seed=4, checkpoints=[60])
-    np.testing.assert_allclose(shorter.regret[:, 0], some.regret[:, 1], rtol=1e-12)
-
-
+@pytest.mark.slow
 def test_it_learns():
     """Regret per task falls; S* of unequal workers is found in nearly all runs."""
     skill = [0.95, 0.65, 0.6, 0.55, 0.55]

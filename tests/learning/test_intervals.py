@@ -113,23 +113,6 @@ def test_the_arriving_interval_decides() -> None:
     assert kinds[33:] == ["exploit"] * 31
 
 
-def test_a_tester_is_retested_from_its_interval_only() -> None:
-    learner = RefiningLsOl(5, practical(1.0, 1.0), Partition(0.3), seed=0)
-    rng = np.random.default_rng(0)
-    retests = 0
-    for t in range(250):
-        w = float(rng.random())
-        ask = learner.ask(t, w)
-        if ask.kind == "retest":
-            retests += 1
-            row = learner.testers().set_index("task").loc[ask.task]
-            assert row["cell"] == min(int(w * learner.cells), learner.cells - 1)
-            assert row["rounds"] <= learner.schedule.d2(t)
-        answer = learner.tell({int(i): 1 for i in ask.workers})
-        assert (answer.revised is not None) == (ask.kind == "retest")
-    assert retests > 10
-
-
 def test_misuse_is_named() -> None:
     with pytest.raises(InputError, match="zeta"):
         Partition(1.5)

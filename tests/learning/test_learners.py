@@ -146,6 +146,7 @@ def test_optimistic_bounds_by_hand() -> None:
     assert policy.bounds[known] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Optimistic, Thompson])
 def test_bandits_find_an_easy_best_set(kind: type[Optimistic] | type[Thompson]) -> None:
     # Three good workers and four coins: S* is the three.

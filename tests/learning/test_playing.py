@@ -9,7 +9,7 @@ from workbench.accuracy.majority import majority_accuracy
 from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
-from workbench.learning.learners import LEARNERS, ExploreThenCommit, FullCrowd, Oracle
+from workbench.learning.learners import LEARNERS, FullCrowd, Oracle
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play, set_accuracies
 from workbench.learning.schedule import Schedule, decreasing, practical
@@ -75,17 +75,6 @@ def test_oracle_and_full_crowd_by_hand() -> None:
     assert oracle.explored.tolist() == [0, 0]
     full = play(FullCrowd(5, seed=0), draws, 0, 50, checkpoints=[50])
     assert full.regret == pytest.approx([50 * (best - majority_accuracy(SKILL))])
-
-
-def test_exploration_is_told_apart() -> None:
-    draws = Draws(SKILL, 1, seed=3)
-    played = play(ExploreThenCommit(5, 30, seed=0), draws, 0, 80, checkpoints=[10, 30, 80])
-    loss = majority_accuracy([0.9, 0.8, 0.7]) - majority_accuracy(SKILL)
-    assert played.exploration_regret == pytest.approx([10 * loss, 30 * loss, 30 * loss])
-    assert played.exploitation_regret[:2].tolist() == [0, 0]
-    assert played.explored.tolist() == [10, 30, 30]
-    assert np.isnan(played.size[:2]).all()
-    assert played.size[2] in {1.0, 3.0, 5.0}
 
 
 def test_regret_against_another_vote() -> None:

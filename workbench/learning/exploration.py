@@ -110,18 +110,18 @@ def explore(
         step = [common] * len(runs)
         tester = list(_picks(phases, np.stack([one[:, 0] for one in coins])))
     starts = np.cumsum([0, *map(len, step)])
-    # A tester's number is first met at the step that makes it.
-    made = [np.unique(one, return_index=True)[1] for one in tester]
-    first = [start + at[one] for start, at, one in zip(starts, made, tester, strict=False)]
-    arrival = np.concatenate(first)
+    # Testers are numbered as they come, here through all runs: a new one is the largest so far.
+    before = np.cumsum([0, *(one.max() + 1 for one in tester[:-1])])
+    number = np.concatenate(tester) + np.repeat(before, np.diff(starts))
+    new = np.diff(np.maximum.accumulate(number), prepend=-1) > 0
     return Exploration(
         horizon=horizon,
         runs=runs,
         starts=starts,
         run=np.repeat(np.arange(len(runs)), np.diff(starts)),
         step=np.concatenate(step),
-        new=arrival == np.arange(len(arrival)),
-        first=arrival,
+        new=new,
+        first=np.flatnonzero(new)[number],
         coins=np.concatenate(coins),
         order=np.stack(order),
     )
@@ -223,12 +223,12 @@ def _within(starts: IntArray, added: np.ndarray[Any, Any]) -> IntArray:
 
 def _round_labels(draws: Draws, explored: Exploration) -> BoolArray:
     """What all M workers say in each round, shape (E, M)."""
-    M = draws.workers
+    M, skill = draws.workers, np.tile(draws.skill, 2)
     said = np.empty((len(explored.step), M), dtype=bool)
     truth = np.empty(len(said), dtype=bool)
     for run, (start, end) in zip(explored.runs.tolist(), explored, strict=True):
         world = draws.world(run, explored.step[start:end])
-        right = world[:, 1:] < np.tile(draws.skill[run], 2)
+        right = world[:, 1:] < skill[run]
         said[start:end] = np.where(explored.new[start:end, None], right[:, :M], right[:, M:])
         truth[start:end] = world[:, 0] < 0.5
     # Right labels are the truth of the tester, wrong ones its opposite.
@@ -246,7 +246,8 @@ def _majorities(said: BoolArray, voters: BoolArray, coin: BoolArray) -> BoolArra
 def _running_majorities(explored: Exploration, label: BoolArray) -> tuple[BoolArray, BoolArray]:
     """y* of each step's tester, after the step and before it, shape (E,)."""
     order = np.argsort(explored.first, kind="stable")
-    began = np.searchsorted(explored.first[order], explored.first[order])
+    starts = explored.new[order]
+    began = np.flatnonzero(starts)[np.cumsum(starts) - 1]
     sorted_label = label[order]
     ones = np.cumsum(sorted_label, dtype=np.int64)
     ones -= ones[began] - sorted_label[began]

@@ -18,10 +18,10 @@ from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.learning import regret_bounds
 from workbench.learning.agreement import Structure, structure
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Runs, simulate
-from workbench.learning.regret_bounds import theorem_3, theorem_5
 from workbench.learning.schedule import Schedule
 from workbench.learning.sets import Vote
 from workbench.learning.vetting import Vetting
@@ -170,7 +170,11 @@ def _bounds(
         return None
     said: dict[str, Any] = {"source": "Theorem 5" if weighted else "(6) and (7)", "holds": False}
     try:
-        promise = theorem_5(skill, T) if weighted else theorem_3(skill, T, costs=costs)
+        promise = (
+            regret_bounds.theorem_5(skill, T)
+            if weighted
+            else regret_bounds.theorem_3(skill, T, costs=costs)
+        )
     except InputError as wrong:
         return said | {"why": str(wrong)}
     except ArithmeticError:

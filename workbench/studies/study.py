@@ -283,27 +283,10 @@ class Study:
                 )
 
 
-RESERVED = frozenset(
-    {
-        "key",
-        "study",
-        "version",
-        "repetition",
-        "seed",
-        "status",
-        "message",
-        "seconds",
-        "peak_mb",
-        "attempts",
-        "record",
-        "params",
-        "environment",
-        "finished",
-        "checksum",
-        "worker",
-        "streams",
-    }
-)
+RESERVED = frozenset({
+    "key", "study", "version", "repetition", "seed", "status", "message", "seconds", "peak_mb",
+    "attempts", "record", "params", "environment", "finished", "checksum", "worker", "streams",
+})  # fmt: skip
 """Columns of the store, not to be had as parameters or record fields."""
 
 

@@ -62,17 +62,9 @@ class StudyPlan:
             For a bad sweep.
         """
         return cls(
-            source,
-            study.name,
-            study.version,
-            size,
-            study.check_sweep(sweep),
-            repetitions,
-            seed,
-            study.complete({}),
-            instance_of(study),
-            study.volatile,
-        )
+            source, study.name, study.version, size, study.check_sweep(sweep), repetitions, seed,
+            study.complete({}), instance_of(study), study.volatile,
+        )  # fmt: skip
 
     @property
     def json(self) -> str:
