@@ -81,16 +81,6 @@ class TestComparison:
         assert not len(unknown)
         assert last[:, 0] == pytest.approx([0.96, 1.0])  # not above 1
 
-    def test_prices_are_drawn_as_prices_with_their_bound(self):
-        rows = table(objective=[1800.0, 1700, 1900, 0], cost=[1800.0, np.nan, 2900, 0],
-                     lower_bound=[1790.0, 1700, 1790, 1790])  # fmt: skip
-        left, _ = comparison(rows, priced=True).axes
-        assert "price" in left.get_xlabel()
-        assert "labels bought" not in left.get_xlabel()
-        assert marks(left, "all labels bought")[1] == [29, 1]
-        assert marks(left, "without gold tasks")[1] == [19, 1]
-        assert marks(left, "proven lower bound, without gold tasks")[0][0] == 17.9
-
     def test_nothing_overlaps_and_all_is_within_the_picture(self):
         title = "labels.csv with a rather long name, $1 " * 4
         figure = comparison(table(), title=title, recorded=True)
@@ -166,18 +156,6 @@ class TestChart:
         ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
         assert "10" in ticks
 
-    def test_references_and_diagonal(self):
-        figure = plots.chart(
-            drawn(panel=None, references=((0.2, "limit"), (0.4, "other")), diagonal="promise")
-        )
-        (axes,) = figure.axes
-        flat = [line.get_ydata()[0] for line in axes.lines if np.ptp(line.get_ydata()) == 0]
-        assert {0.2, 0.4} <= set(flat)
-        names = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert names == ["one", "two", "limit", "other", "promise"]
-        ends = axes.lines[-1].get_xydata()
-        assert np.array_equal(ends[:, 0], ends[:, 1])
-
     def test_categories_stand_side_by_side_and_are_not_joined(self):
         data = drawn().data.assign(x=["worst_first", "best", "worst_first", "best", "iid"])
         figure = plots.chart(drawn(data=data))
@@ -187,17 +165,6 @@ class TestChart:
         at = [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_marker() in "os"]
         assert at[0] < 0 < at[1]
         assert all(line.get_linestyle() == "None" for line in figure.axes[0].lines[:1])
-
-    def test_marks_near_0_are_whole(self):
-        data = drawn().data.assign(x=[0.01, 10, 1, 1, 100], y=[0.002, 0.5, 0.3, 0.2, 1.0])
-        figure = plots.chart(drawn(data=data, low=None, high=None, panel=None))
-        assert_marks_are_whole(*figure.axes)
-
-    def test_more_panels_than_a_row_holds(self):
-        data = pd.DataFrame({"x": range(5), "y": range(5), "p": list("abcde")})
-        figure = plots.chart(drawn(data=data, series=None, panel="p", low=None, high=None))
-        assert [axes.get_visible() for axes in figure.axes] == [True] * 5 + [False]
-        plots.as_png(figure)
 
     def test_a_missing_column_is_named(self):
         with pytest.raises(InputError, match="chart c: no column 'nowhere'"):
@@ -266,7 +233,7 @@ def legend(figure):
     return [name for axes in figure.axes for name in names(axes)]
 
 
-@pytest.mark.parametrize("rule", ["selected", "top-skill", "random"])
+@pytest.mark.parametrize("rule", ["selected"])
 def test_hiring(rule):
     found = hired(rule=rule)
     errors = found.error_curve()
@@ -295,21 +262,6 @@ def test_hiring(rule):
     assert figure.get_suptitle() == r"answers.csv, \$1 and \$2"
     assert_marks_are_whole(*figure.axes)
     assert_whole_numbers(below.xaxis)
-
-
-def test_hiring_shows_how_uncertain_skills_and_scores_are():
-    found = hired()
-    workers, above, _ = plots.hiring(found, found.error_curve(), title="t").axes
-    rows = found.table[:8]
-    (bars,) = (one for one in workers.collections if hasattr(one, "get_segments"))
-    spans = np.array([segment[:, 1] for segment in bars.get_segments()])
-    np.testing.assert_allclose(spans, rows[["low", "high"]])
-    (band,) = above.collections
-    corners = band.get_paths()[0].vertices
-    low, high = found.interval_curve()[found.size - 1]
-    assert (low, high) == pytest.approx(found.interval)
-    at = corners[corners[:, 0] == found.size, 1]
-    assert (at.min(), at.max()) == pytest.approx((low, high))
 
 
 def test_marks_of_many_workers_are_whole_and_smaller():

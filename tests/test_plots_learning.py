@@ -78,7 +78,7 @@ def line(axes, label):
 
 def test_simulated():
     steps, workers = simulated()
-    figure = learning(steps, workers, title="five labelers")
+    figure = learning(steps, workers, title="five workers")
     above, paid, size, learnt = figure.axes
     assert [axes.get_xlabel() for axes in figure.axes[:3]] == ["tasks so far"] * 3
     assert all(axes.get_ylabel() for axes in figure.axes[:3])
@@ -99,7 +99,7 @@ def test_simulated():
     assert spans[0] == pytest.approx([0.6, 0.8])
     assert "estimate p̂ (mean, 90 % of the runs)" in legends(figure)[3]
     assert_nothing_overlaps(figure)
-    assert "five labelers" in figure.get_suptitle()
+    assert "five workers" in figure.get_suptitle()
     assert as_png(figure).startswith(b"\x89PNG")
 
 
@@ -119,13 +119,13 @@ def test_recorded_with_gold():
     assert_nothing_overlaps(figure)
 
 
-@pytest.mark.parametrize("labelers", [5, 20])
-def test_a_labeler_with_more_testers_has_a_larger_mark(labelers):
+@pytest.mark.parametrize("many", [5, 20])
+def test_a_worker_with_more_testers_has_a_larger_mark(many):
     steps, workers = recorded()
-    workers = workers[:labelers].assign(testers=[1, 30, *range(2, labelers)])
+    workers = workers[:many].assign(testers=[1, 30, *range(2, many)])
     figure = learning(steps, workers, title="crowd")
     learnt = figure.axes[3]
-    cloud = next(one for one in learnt.collections if len(one.get_offsets()) == labelers)
+    cloud = next(one for one in learnt.collections if len(one.get_offsets()) == many)
     sizes = cloud.get_sizes()
     assert sizes[1] > 5 * sizes[0]
     assert np.argsort(sizes, kind="stable").tolist() == np.argsort(workers["testers"]).tolist()
@@ -134,7 +134,7 @@ def test_a_labeler_with_more_testers_has_a_larger_mark(labelers):
     assert_nothing_overlaps(figure)
 
 
-def test_long_names_of_few_labelers_leave_room():
+def test_long_names_of_few_workers_leave_room():
     steps, workers = recorded()
     workers = workers[:12].assign(
         worker=[f"annotator-{i:03}-with-a-rather-long-name@example.org" for i in range(12)]
@@ -144,8 +144,3 @@ def test_long_names_of_few_labelers_leave_room():
     assert len(set(told)) == 12
     assert max(map(len, told)) <= 20
     assert_nothing_overlaps(figure)
-
-
-def test_nobody_known():
-    steps, workers = recorded(gold=False)
-    as_png(learning(steps[:1], workers.assign(consensus=np.nan)[:1], title="a $ and a $"))

@@ -178,26 +178,6 @@ def test_failures_are_counted_by_status_with_their_messages(store):
     assert "attempted more than once 5 trials, 2 times at most" in seen
 
 
-def test_several_plans_and_trials_that_none_asks_for(store):
-    source = Source.of(TOYS)
-    fill(store, source, "smoke")
-    fill(store, source, "small", trials=4)
-    seen = text(page(store))
-    assert "Unfinished: 4 of 6 trials so far" in seen, "two trials are in both plans"
-    assert "2 trials: 1 repetition of" in seen
-    assert "6 trials, 4 ended: 1 repetition of" in seen
-    go_on = seen[seen.index("To go on") : seen.index("Findings")]
-    assert "small" in go_on
-    assert "smoke" not in go_on, "that one has ended"
-    study = source.load()
-    with Store.open(store, write=True) as opened:
-        stray = next(plan(study, [{"x": [99]}], 1, 0))
-        opened.write([attempt(source, stray)])
-    seen = text(page(store))
-    assert "Unfinished: 4 of 6 trials so far" in seen
-    assert "1 trial more, which no plan in this store asks for, is counted" in seen
-
-
 # What goes wrong.
 
 

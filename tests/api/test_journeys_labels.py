@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +9,6 @@ from matplotlib.figure import Figure
 
 import workbench as wb
 from tests.api.crowds import TASKS, crowd
-from workbench.api import inputs
-from workbench.api.hiring import _prices
 
 MIXED = {"task": lambda i: i if i % 2 else f"q{i}", "worker": lambda j: j if j < 4 else f"w{j}"}
 NAMED = {
@@ -63,15 +59,6 @@ def test_from_recorded_labels_to_a_learning_figure(labels, gold):
     assert learnt.accuracy > 0.6
     assert list(learnt.steps["task"]) == labels["task"].drop_duplicates().tolist()
     assert set(learnt.to_frame()["worker"]) == set(labels["worker"])
-
-
-def test_from_skills_to_a_learning_figure():
-    learnt = wb.learn(simulate=[0.9, 0.8, 0.7, 0.6, 0.8], horizon=200, runs=10)
-    figure = learnt.plot()
-
-    assert isinstance(figure, Figure)
-    assert learnt.steps["regret"].is_monotonic_increasing
-    assert 0.5 < learnt.accuracy < 1
 
 
 def test_from_files_to_labels(files):
@@ -149,17 +136,6 @@ DTYPES = {
 }
 
 
-@pytest.mark.parametrize("kind", DTYPES)
-def test_columns_of_any_type(kind):
-    labels, _ = crowd(task=int, worker=int, label=int)
-    typed = labels.astype(DTYPES[kind])
-    plain = wb.aggregate(labels, method="one-coin").to_frame()
-    found = wb.aggregate(typed, method="one-coin").to_frame()
-    assert found.drop(columns=["task", "label"]).equals(plain.drop(columns=["task", "label"]))
-    for name in ("task", "label"):
-        assert found[name].tolist() == plain[name].astype(DTYPES[kind].get(name, int)).tolist()
-
-
 def test_what_is_accepted_for_gold(labels, gold, files):
     one = wb.hire(labels, gold, budget=3)
     assert one == wb.hire("labels.csv", "gold.csv", budget=3)
@@ -168,46 +144,7 @@ def test_what_is_accepted_for_gold(labels, gold, files):
     assert one != wb.hire(labels, gold[:20], budget=3)
 
 
-def test_what_is_accepted_for_prices(labels, gold, files):
-    costs = pd.read_csv("costs.csv")
-    by_worker = costs.set_index("worker")["cost"]
-    workers = inputs.given(labels).workers
-    for prices in (costs, by_worker, by_worker.rename("price"), by_worker.to_dict(), "costs.csv"):
-        read = inputs.per_worker("costs", prices, workers, _prices)
-        assert read.to_dict() == by_worker.to_dict()
-    within = wb.hire(labels, gold, budget=5, costs=by_worker.to_dict(), money=4)
-    assert sum(by_worker[within.chosen]) == within.to_dict()["money"]["spent"] <= 4
-    even = wb.hire(labels, gold, budget=5, costs=2, money=4)
-    assert len(even.chosen) <= 2
-
-
-def test_what_is_accepted_for_a_schedule(labels):
-    from workbench.learning.schedule import practical
-
-    runs = [wb.learn(labels, schedule=given) for given in ("2,0", (2, 0), practical(2, 0))]
-    assert runs[0] == runs[1] == runs[2] != wb.learn(labels)
-
-
 # ---- results ----
-
-
-@functools.cache
-def made(kind):
-    labels, gold = crowd("q{}".format, "w{}".format, "ny".__getitem__)
-    kinds = {
-        "aggregate": lambda: wb.aggregate(labels, truth=gold),
-        "weighted": lambda: wb.aggregate(labels, method="weighted-linear", gold=gold),
-        "hire": lambda: wb.hire(labels, gold, budget=3),
-        "money": lambda: wb.hire(labels, gold, budget=3, costs=1, money=2),
-        "learn": lambda: wb.learn(labels, gold, vetting=True),
-        "simulated": lambda: wb.learn(simulate=5, horizon=60, runs=3),
-    }
-    return kinds[kind]()
-
-
-@pytest.fixture(params=["aggregate", "weighted", "hire", "money", "learn", "simulated"])
-def result(request):
-    return made(request.param)
 
 
 def test_workers_of_labels(labels, gold):
@@ -243,14 +180,12 @@ MISTAKES = {
         lambda x, y: wb.aggregate(x.rename(columns={"worker": "who"})), "no column 'worker'",
     ),
     "labels as a Series": (lambda x, y: wb.aggregate(x["label"]), "labels: a Series; give a data"),
-    "labels as a list": (lambda x, y: wb.aggregate([1, 2]), "labels: a list; give a data frame"),
     "what load gives": (lambda x, y: wb.hire((x, y), y, budget=2), "labels: a tuple; give"),
     "no rows": (lambda x, y: wb.aggregate(x[:0]), "no rows"),
     "gold as a frame": (
         lambda x, y: wb.hire(x, y.reset_index(), budget=2),
         "gold: a data frame; give a Series of the true label indexed by task",
     ),
-    "gold as a list": (lambda x, y: wb.hire(x, list(y), budget=2), "gold: a list; give a Series"),
     "gold unindexed": (
         lambda x, y: wb.learn(x, y.reset_index(drop=True)), "gold: a Series that is not indexed",
     ),
@@ -263,7 +198,6 @@ MISTAKES = {
                              y.map({"n": "0", "y": "1"}), budget=2),
         "is text, and elsewhere",
     ),
-    "truth as a frame": (lambda x, y: wb.aggregate(x, truth=y.to_frame()), "truth: a data frame"),
     "prices of other ids": (
         lambda x, y: wb.hire(x.assign(worker=x["worker"].str[1:]), y, budget=2, money=3,
                              costs=dict.fromkeys(range(8), 1.0)),
@@ -283,25 +217,16 @@ MISTAKES = {
     "no skills": (lambda x, y: wb.aggregate(x, method="weighted-linear"), "needs skills: give"),
     "idle option": (lambda x, y: wb.aggregate(x, iterations=5), "`iterations` is for"),
     "rule": (lambda x, y: wb.hire(x, y, budget=2, rule="best"), "no rule 'best'"),
-    "budget": (lambda x, y: wb.hire(x, y, budget=0), "budget is 0"),
     "nothing to learn": (lambda x, y: wb.learn(), "give `simulate`, or `labels`"),
-    "both to learn": (lambda x, y: wb.learn(x, simulate=3), "give `simulate`, or `labels`"),
     "vetting": (lambda x, y: wb.learn(x, vetting_error=0.1), "go with `vetting`"),
-    "skills": (lambda x, y: wb.learn(simulate=[0.5, 1.5]), "`simulate` is [0.5, 1.5]: give skills"),
     "time": (
         lambda x, y: wb.hire(x, y, budget=2, costs=1, money=2, time_limit="long"),
         "`time_limit` is 'long': give a number",
     ),
     "workers": (lambda x, y: wb.aggregate(x, workers=5), "workers is 5: give a list of workers"),
-    "classes": (
-        lambda x, y: wb.aggregate(x, gold=y, method="weighted-linear", classes="two"),
-        "classes is 'two': give a whole number",
-    ),
     "horizon": (lambda x, y: wb.learn(x, horizon=0), "horizon is 0: give a whole number of 1"),
     "tasks": (lambda x, y: wb.learn(simulate=3, horizon=0), "horizon is 0"),
-    "schedule": (lambda x, y: wb.learn(x, schedule=5), "`schedule` is '5': give G1,G2"),
     "drawn": (lambda x, y: wb.learn(simulate=3, low="a"), "`low` 'a', `high` 1.0: give 0 ≤ low"),
-    "no skills at all": (lambda x, y: wb.learn(simulate=[]), "`simulate` is []: give skills"),
     "data set": (lambda x, y: wb.load("blue bird"), "did you mean 'bluebird'?"),
 }  # fmt: skip
 

@@ -142,21 +142,6 @@ def test_confidence(run, files):
     assert by_method["dawid-skene"] == pytest.approx(posterior.tolist())
 
 
-def test_classes_nobody_used_weigh_in(run, files):
-    """Of L = 5 classes two are not in the files: guessing is 1/5, and they take their share."""
-    told = answer(
-        run(*BASE, "--method", "weighted-log-odds", "--gold", "control.csv", "--classes", 5,
-            "--json")
-    )  # fmt: skip
-    weights = log_odds_weights(control_skills(), 5)
-    votes = numbered()
-    assert list(told["weights"].values()) == pytest.approx(weights.tolist())
-    row = told["answers"][0]
-    sums = [weights[votes.worker[(votes.task == 0) & (votes.label == c)]].sum() for c in range(3)]
-    chances = np.exp([*sums, 0, 0])
-    assert row["confidence"] == pytest.approx(chances.max() / chances.sum())
-
-
 def test_chosen_workers_and_their_skills(run, files):
     arguments = (*BASE, "--workers", "chosen.csv", "--method", "weighted-linear")
     told = answer(run(*arguments, "--json"))
@@ -207,16 +192,6 @@ def test_a_task_without_label_counts_as_a_guess(run, files, method):
     assert everything["accuracy"] * 40 == pytest.approx(seen["accuracy"] * 39 + 1 / 3)
 
 
-def test_workers_without_a_control_answer_do_not_count(run, files):
-    labels = pd.read_csv("labels.csv")
-    control = set(pd.read_csv("control.csv")["task"])
-    untested = (labels["worker"] == "w0") & labels["task"].isin(control)
-    labels[~untested].to_csv("labels.csv", index=False)
-    told = answer(run(*BASE, "--method", "weighted-linear", "--gold", "control.csv", "--json"))
-    assert told["weights"]["w0"] == 0
-    assert "workers without a control answer, who do not count, 1: w0" in told["notes"]
-
-
 def test_ties_are_counted_and_drawn(run, files):
     rows = [
         (f"t{i}", worker, label) for i in range(20) for worker, label in (("u", "x"), ("v", "y"))
@@ -241,42 +216,22 @@ def test_ties_are_counted_and_drawn(run, files):
 
 BAD = {
     "no labels": (("--labels", "no.csv"), "no.csv: no such file"),
-    "no workers": (("--workers", "no.csv"), "no.csv: no such file"),
-    "no gold": (("--gold", "no.csv"), "no.csv: no such file"),
-    "no truth": (("--truth", "no.csv"), "no.csv: no such file"),
     "method": (("--method", "best"), "'best' is not one of 'majority'"),
     "skills": (("--method", "weighted-linear"), "needs skills: give --gold, or --workers"),
     "skill column": (
         ("--method", "weighted-linear", "--workers", "names.csv"), "no column 'skill' to weight by",
     ),
-    "skill": (("--workers", "high.csv"), "skill 1.5 is outside [0, 1]"),
-    "worker twice": (("--workers", "twice.csv"), "worker 'w0' appears already"),
-    "no worker column": (("--workers", "truth.csv"), "no column 'worker'"),
     "strangers": (("--workers", "strangers.csv"), "none of the chosen workers (x, y) gave a label"),
     "truth unknown": (("--truth", "strange.csv"), "gold for task 'q99', which has no label"),
-    "repeated": (("--labels", "again.csv"), "a second time"),
     "repeated mend": (("--labels", "again.csv"), "or pass --duplicates first or last"),
     "truncate": (("--method", "weighted-log-odds", "--workers", "chosen.csv", "--truncate", "0.5"),
                  "truncate is 0.5: give a number from 0 to below 0.5"),
-    "truncate none": (
-        ("--method", "weighted-log-odds", "--workers", "chosen.csv", "--truncate", "0"),
-        "a skill of 0 or 1 has infinite log-odds: truncate above 0",
-    ),
-    "idle truncate": (("--truncate", "0.1"), "--truncate is for weighted-log-odds, not majority"),
-    "idle prior": (
-        ("--class-prior", "uniform"), "--class-prior is for dawid-skene and one-coin, not majority",
-    ),
     "idle iterations": (("--iterations", "5"), "--iterations is for dawid-skene and one-coin, not"),
-    "idle classes": (("--classes", "5"), "--classes is for weighted-linear and weighted-log-odds"),
     "classes": (
         ("--method", "weighted-linear", "--workers", "chosen.csv", "--classes", "2"),
         "--classes is 2, and 3 are used (a, b, c): give 3 or more",
     ),
-    "iterations": (("--method", "one-coin", "--iterations", "0"), "0 is not in the range"),
-    "class prior": (("--method", "one-coin", "--class-prior", "flat"), "'flat' is not one of"),
     "out": (("--out", "answers.txt"), "give a path that ends in .csv"),
-    "out folder": (("--out", "no/answers.csv"), "there is no folder no"),
-    "seed": (("--seed", "-1"), "-1 is not in the range"),
 }  # fmt: skip
 
 

@@ -50,21 +50,6 @@ def test_plan(run, files):
     assert "at most" in result.stdout
 
 
-@pytest.mark.parametrize("classes", [1, 3, 5])
-def test_other_than_two_classes_is_refused(classes, refused, files):
-    """A skill of 0.8 is worth (2 · 0.8 − 1)² only where a wrong label can be but one."""
-    rows = [(f"g{i}", f"w{j}", f"c{i % classes}") for i in range(10) for j in range(8)]
-    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
-    gold = pd.DataFrame({"task": [f"g{i}" for i in range(10)], "gold": "c0"})
-    gold.to_csv("gold.csv", index=False)
-    line = refused(
-        "assign", "--labels", "labels.csv", "--gold", "gold.csv", "--tasks", "only.csv",
-        "--capacity", 2, "--epsilon", 0.4, "--out", "plan.csv",
-    )  # fmt: skip
-    assert f"name {classes} classes" in line
-    assert not (files / "plan.csv").exists()
-
-
 def test_infeasible_names_tasks_and_epsilon(run, files):
     result = run(*BASE, "--capacity", 1, "--epsilon", 0.01, "--out", "plan.csv")
     assert result.exit_code == 1
@@ -90,23 +75,17 @@ def test_a_solver_that_fails_is_not_called_slow(run, files, monkeypatch):
 
 BAD = {
     "nothing": (("--tasks", "tasks.csv"), "give --skills, or --labels with --gold"),
-    "both": (("--tasks", "tasks.csv", "--skills", "skills.csv", "--labels", "labels.csv"), "give"),
     "no gold": (("--tasks", "tasks.csv", "--labels", "labels.csv"), "go together"),
     "no tasks": (("--skills", "skills.csv"), "Missing option '--tasks'"),
     "type without skill": (
         ("--skills", "skills.csv", "--tasks", "cats.csv"), "type 'cats', for which no worker",
     ),
-    "task twice": (("--skills", "skills.csv", "--tasks", "twice.csv"), "appears already"),
-    "skill": (("--skills", "bad.csv", "--tasks", "tasks.csv"), "1.5"),
     "capacity": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", "-1"), "is -1"),
     "capacity of one missing": (
         ("--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", "few.csv"), "has none",
     ),
     "price missing": (
         ("--skills", "skills.csv", "--tasks", "tasks.csv", "--costs", "half.csv"), "has none",
-    ),
-    "price of type missing": (
-        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--costs", "birds.csv"), "no price for",
     ),
     "epsilon": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--epsilon", "1"), "is 1"),
     "pairs": (
@@ -117,7 +96,6 @@ BAD = {
         ("--skills", "skills.csv", "--tasks", "tasks.csv", "--availability", "labels.csv"),
         "no task 'g0' to be labelled",
     ),
-    "time": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--time-limit", "0"), "time limit"),
     "out": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--out", "plan.txt"), "ends in"),
 }  # fmt: skip
 

@@ -11,7 +11,6 @@ import pytest
 
 from workbench.crowd.tables import read_gold, read_labels
 from workbench.selection import RULES
-from workbench.selection import hire as hiring
 from workbench.selection.hire import HireOptions, hire
 
 KEYS = [
@@ -101,19 +100,6 @@ def test_rules(run, files, rule):
     assert "max" in page
 
 
-def test_options_reach_the_library(run, files):
-    told = answer(run(*BASE, 5, "--prior", 2, 1, "--classes", 4, "--confidence", 0.8, "--json"))
-    found = direct(5, prior=(2.0, 1.0), classes=4, confidence=0.8)
-    assert told["chosen"] == found.chosen.tolist()
-    assert (told["score"], told["classes"], told["prior"]) == (found.score, 4, [2, 1])
-    assert told["confidence"] == 0.8
-    assert told["interval"] == list(found.interval)
-    assert told["excluded"] == []
-    threshold = answer(run(*BASE, 9, "--rule", "threshold", "--threshold", 0.75, "--json"))
-    assert threshold["chosen"] == direct(9, rule="threshold", threshold=0.75).chosen.tolist()
-    assert "80 % interval" in run(*BASE, 5, "--confidence", 0.8).stdout
-
-
 def test_money(run, files):
     arguments = (*BASE, 10, "--costs", "costs.csv", "--money", 6)
     told = answer(run(*arguments, "--json"))
@@ -156,52 +142,27 @@ def test_nobody_is_exit_code_1_and_no_file(run, files):
     assert answer(result, code=1)["size"] == 0
 
 
-def test_unproven_is_exit_code_1_and_written(run, files, monkeypatch):
-    monkeypatch.setattr(hiring.Hiring, "proven", property(lambda _: False))
-    result = run(*BASE, 5, "--costs", "costs.csv", "--money", 6, "--out", "chosen.csv")
-    assert result.exit_code == 1
-    assert Path("chosen.csv").exists()
-
-
 BAD = {
     "no labels": (("--labels", "no.csv"), "no.csv: no such file"),
-    "no gold": (("--gold", "no.csv"), "no.csv: no such file"),
     "budget": (("--budget", "0"), "0 is not in the range x>=1"),
-    "budget text": (("--budget", "many"), "'many' is not a valid int"),
     "rule": (("--rule", "best"), "'best' is not one of 'selected'"),
     "threshold alone": (("--threshold", "0.5"), "threshold goes with the rule 'threshold'"),
-    "threshold": (("--rule", "threshold", "--threshold", "2"), "threshold is 2"),
     "prior": (("--prior", "0", "1"), "prior is (0.0, 1.0): give two"),
-    "prior nan": (("--prior", "nan", "1"), "prior is (nan, 1.0): give two"),
     "prior half": (("--prior", "1"), "Invalid value for '--prior'"),
-    "classes few": (("--classes", "2"), "classes is 2, and labels and gold name 3"),
-    "classes one": (("--classes", "1"), "classes is 1: give a whole number of 2 or more"),
     "costs alone": (("--costs", "costs.csv"), "costs and money go together"),
-    "money alone": (("--money", "3"), "costs and money go together"),
     "money negative": (("--costs", "costs.csv", "--money", "-1"), "money is -1"),
-    "money nan": (("--costs", "costs.csv", "--money", "nan"), "money is NaN"),
     "money and rule": (
         ("--costs", "costs.csv", "--money", "3", "--rule", "random"), "go with the rule 'selected'",
     ),
     "time": (("--costs", "costs.csv", "--money", "3", "--time-limit", "0"), "time limit is 0"),
     "price missing": (("--costs", "few.csv", "--money", "3"), "worker 'w01' has none"),
-    "price negative": (("--costs", "minus.csv", "--money", "3"), "cost -1 is negative"),
     "twice": (("--labels", "twice.csv"), "remove one of them, or pass --duplicates first or last"),
     "duplicates": (("--duplicates", "keep"), "'keep' is not one of 'error', 'first', 'last'"),
     "confidence": (("--confidence", "1"), "confidence is 1.0: give a number strictly between"),
-    "confidence nan": (("--confidence", "nan"), "confidence is nan"),
     "gold unknown": (("--gold", "strange.csv"), "gold for task 'q99', which has no label"),
-    "gold spelt": (("--gold", "upper.csv"), "in the labels; write both alike"),
-    "gold twice": (("--gold", "double.csv"), "task 'q0' appears already"),
-    "one class": (("--labels", "one.csv", "--gold", "onegold.csv"), "name 'a' only; say how many"),
-    "columns": (("--labels", "gold.csv"), "too few columns"),
-    "seed": (("--seed", "-1"), "-1 is not in the range"),
     "out ending": (("--out", "chosen.txt"), "--out chosen.txt: give a path that ends in .csv"),
-    "out folder": (("--out", "no/chosen.csv"), "--out no/chosen.csv: there is no folder no"),
     "plot ending": (("--plot", "p.pdf"), "--plot p.pdf: give a path that ends in .png"),
-    "plot folder": (("--plot", "no/p.png"), "--plot no/p.png: there is no folder no"),
     "plot is a folder": (("--plot", "dir.png"), "--plot dir.png: is a folder"),
-    "extra": (("more",), "unexpected extra argument"),
 }  # fmt: skip
 
 

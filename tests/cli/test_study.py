@@ -107,18 +107,6 @@ def test_verify_finds_a_record_that_does_not_come_again(study):
     assert json.loads(study("verify", "--json").stdout)["sound"] is True
 
 
-def test_list_and_show(study):
-    rows = json.loads(study("list", "--json").stdout)
-    names = [row["name"] for row in rows]
-    assert {"adaptive-figure-1", "adaptive-figure-2", "competitive-ratio"} <= set(names)
-    assert all(row["trials"]["smoke"] <= row["trials"]["paper"] for row in rows)
-    assert names[0] in study("list").stdout
-    told = json.loads(study("show", TOYS, "--set", "x=1,2,3", "--json").stdout)
-    assert told["trials"] == 3 * 2 * 5
-    assert told["sweep"] == [{"x": [1, 2, 3], "method": ["a", "b"]}]
-    assert "x=1,2,3" in study("show", TOYS, "--set", "x=1,2,3").stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
@@ -169,28 +157,6 @@ def outside(folder, *arguments):
         [*WORKBENCH, "study", *map(str, arguments)],
         cwd=folder, env=found, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-
-
-def test_studies_of_ones_own_run_from_anywhere(tmp_path):
-    (tmp_path / "own.py").write_text(OWN)
-    ended = outside(tmp_path, "run", "own.py", "--processes", 2)
-    assert ended.returncode == 0, ended.stderr
-    assert "own-study: 6 of 6 trials" in ended.stdout
-    assert "run again: 6," in outside(tmp_path, "verify", "--study", "own.py").stdout
-    assert outside(tmp_path, "report", "--study", "own.py").returncode == 0
-    page = (tmp_path / "report.html").read_text()
-    assert "mean 0." in page
-    assert "workbench study verify --study own.py" in page
-
-    (tmp_path / "few.toml").write_text(
-        'study = "adaptive-figure-1"\nsize = "smoke"\nrepetitions = 1\n'
-    )
-    ended = outside(tmp_path, "run", "few.toml", "--processes", 2)
-    assert ended.returncode == 0, ended.stderr
-    (tmp_path / "bad.toml").write_text('study = "adaptive-figure-1"\n[set]\nworkers = "many"\n')
-    refused = outside(tmp_path, "run", "bad.toml")
-    assert refused.returncode == 2
-    assert "bad.toml, line 3, workers: " in refused.stderr
 
 
 # A store may come from anywhere: what it names is not run
@@ -312,7 +278,7 @@ def kept(store):
     return counts
 
 
-@pytest.mark.parametrize("presses", [1, 2])
+@pytest.mark.parametrize("presses", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_control_c_keeps_what_ended_and_leaves_no_process(tmp_path, presses):
     store = tmp_path / "s.sqlite"
     terminal, workers = started(store, 200)

@@ -6,7 +6,7 @@ import os
 import platform
 import textwrap
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,7 @@ class Diagnosis(Result):
 
     def _payload(self) -> dict[str, Any]:
         return {
-            "versions": self.versions,
-            "machine": self.machine,
+            **vars(self),
             "canaries": [asdict(canary) for canary in self.canaries],
             "passed": self.passed,
         }
@@ -159,4 +158,7 @@ def judge(store: str | Path = STORE, *, keep: str | Path | None = None) -> Judge
     if keep is not None:
         earlier = claims.read_page(Path(keep), claims.register())
     with Store.open(store) as opened:
-        return Judgement(tuple(claims.judge(opened, keep=earlier)))
+        verdicts = claims.judge(opened, keep=earlier)
+    # Without the function that measured it a verdict can be copied and kept.
+    bare = (replace(one, claim=replace(one.claim, measure=None)) for one in verdicts)
+    return Judgement(tuple(bare))

@@ -14,12 +14,12 @@ import pandas as pd
 from workbench import comparison as room
 from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table, Tasks, Truth
-from workbench.api.result import Result
+from workbench.api.result import Result, names, page, shown
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import cell, table
+from workbench.base.text import table
 from workbench.comparison import ComparedCrowd, methods
 from workbench.crowd import datasets, tables
 from workbench.solving import versions
@@ -44,6 +44,16 @@ COLUMNS = {
     "seconds": "seconds",
 }
 """Columns of the table that a person reads, and how they are headed."""
+FORMS = {
+    "ratio": ".4f",
+    "error_bound": ".4f",
+    "error_exact": ".4f",
+    "error_measured": ".4f",
+    "error_se": ".4f",
+    "seconds": ".3g",
+}
+"""How columns are written; the others as whole numbers where they are whole."""
+FRAMES = ("table", "trials")
 LEGEND = (
     "gold, labels: bought on gold and on real tasks; cost: price of both, a gold label at its "
     "worker's price like any other; objective: price of those on real tasks; bound: proven "
@@ -103,22 +113,21 @@ class Comparison(Result):
             f"sampled, ε = {self.settings['epsilon']:g}, seed {self.settings['seed']}"
             + (f", mean of {trials} trials" if trials > 1 else "")
         )
-        shown = {k: v for k, v in COLUMNS.items() if k != "cost_gold" or self.priced}
+        heads = {k: v for k, v in COLUMNS.items() if k != "cost_gold" or self.priced}
         lines = [
-            tuple(_cell(name, row[name]) for name in shown) for row in self.table.to_dict("records")
+            tuple(_cell(name, row[name]) for name in heads) for row in self.table.to_dict("records")
         ]
         notes = [LEGEND, *self.notes]
         if (self.table["ratio"] < 1 - 1e-9).any():
             notes.append("a ratio below 1 pays less than covering every task takes.")
         if self.left_out:
-            names = [str(name) for name in self.left_out]
-            more = f" and {len(names) - 10} more (--json names them)" if len(names) > 10 else ""
+            many = len(self.left_out)
+            listed = names(self.left_out, 10, f" and {many - 10} more (--json names them)")
             notes.append(
-                f"left out for every method, {len(names)} tasks that the workers cannot cover at "
-                f"this ε: {', '.join(map(cell, names[:10]))}{more}; a larger --epsilon covers more."
+                f"left out for every method, {many} tasks that the workers cannot cover at this ε: "
+                f"{listed}; a larger --epsilon covers more."
             )
-        laid_out = table(tuple(shown.values()), lines)
-        return "\n".join([head, "", laid_out, "", *(f"- {note}" for note in notes)])
+        return page(head, table(tuple(heads.values()), lines), notes=notes)
 
     def plot(self) -> Figure:
         """Draw what labels cost and how wrong they are, a line for each method."""
@@ -136,12 +145,8 @@ class Comparison(Result):
         )
 
     def _payload(self) -> dict[str, Any]:
-        names = ("crowd", "tasks", "workers", "preliminary", "left_out", "notes", "settings")
-        return {
-            "rows": self.table.to_dict("records"),
-            **{name: getattr(self, name) for name in names},
-            "versions": self.versions,
-        }
+        known = {name: value for name, value in vars(self).items() if name not in FRAMES}
+        return {"rows": self.table.to_dict("records"), **known}
 
 
 def compare(
@@ -347,14 +352,10 @@ def _told(name: str, value: object) -> str | None:
 
 
 def _cell(name: str, value: Any) -> str:
-    if name == "method":
-        return str(value)
-    if value is None or math.isnan(value):
-        return "–"
-    if name in ("ratio", "error_bound", "error_exact", "error_measured", "error_se"):
-        return f"{value:.4f}"
-    if name == "seconds":
-        return f"{value:.3g}"
+    if name == "method" or value is None or math.isnan(value):
+        return str(value) if name == "method" else shown(value)
+    if name in FORMS:
+        return f"{value:{FORMS[name]}}"
     if float(value).is_integer():
         return f"{value:.0f}"
     money = name in ("cost", "cost_gold", "objective", "lower_bound")  # in whatever unit

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.api.result import Result
+from workbench.api.result import Result, facts, names, page, shown
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import cell, table
+from workbench.base.text import table
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
@@ -81,23 +81,16 @@ class Hires(Result):
         """Give the text that `workbench select` prints."""
         hired = self.found
         percent = f"{100 * hired.confidence:g} %"
-        named = ", ".join(cell(str(name)) for name in hired.class_names[:8])
-        more = ", …" if len(hired.class_names) > 8 else ""
-        lines = [
-            self._title(),
-            f"classes {named}{more}; budget {hired.budget}, seed {self.seed}; rule {hired.rule}: "
-            f"{RULES[hired.rule].summary}",
-            "",
-            _workers(hired, percent),
-        ]
-        hidden = len(hired.table) - _shown(hired)
-        if hidden:
-            lines.append(f"… and {hidden} more, left out")
-        if len(hired.curve):
-            lines += ["", _curve(hired)]
-        if hired.size:
-            lines += ["", *_numbers(hired, percent)]
-        return "\n".join([*lines, "", *(f"- {note}" for note in _remarks(hired, percent))])
+        rule = f"rule {hired.rule}: {RULES[hired.rule].summary}"
+        classes = f"classes {names(hired.class_names, 8)}"
+        head = f"{classes}; budget {hired.budget}, seed {self.seed}; {rule}"
+        listed = [_workers(hired, percent)]
+        if hidden := len(hired.table) - _shown(hired):
+            listed.append(f"… and {hidden} more, left out")
+        curve = _curve(hired) if len(hired.curve) else ""
+        numbers = _numbers(hired, percent) if hired.size else ()
+        first = f"{self._title()}\n{head}"
+        return page(first, listed, curve, numbers, notes=_remarks(hired, percent))
 
     def _title(self) -> str:
         hired = self.found
@@ -270,18 +263,14 @@ def _workers(hired: Hiring, percent: str) -> str:
         "worker": [str(row["worker"]) for row in known],
         "control answers": [str(row["answered"]) for row in known],
         "correct": [str(row["correct"]) for row in known],
-        "skill ŵ": [_cell(row["skill"]) for row in known],
+        "skill ŵ": [shown(row["skill"]) for row in known],
         f"{percent} interval": [f"{row['low']:.3f}–{row['high']:.3f}" for row in known],
-        "G": [_cell(row["gain"]) for row in known],
+        "G": [shown(row["gain"]) for row in known],
     }
     if "cost" in hired.table:
-        columns["price"] = ["–" if math.isnan(row["cost"]) else f"{row['cost']:g}" for row in known]
+        columns["price"] = [shown(row["cost"], "g") for row in known]
     columns["chosen"] = ["yes" if row["chosen"] else "no" for row in known]
     return table(tuple(columns), list(zip(*columns.values(), strict=True)))
-
-
-def _cell(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
 
 
 def _curve(hired: Hiring) -> str:
@@ -313,21 +302,23 @@ def _numbers(hired: Hiring, percent: str) -> list[str]:
         how = "proven" if predicted.method != "sampled" else "votes simulated"
         expected = f"below {predicted.probability + predicted.radius:.1g} ({how}"
     a, b = hired.known.prior
-    lines = [
-        f"{'score F̂':<18} {hired.score:.4g}{interval}",
-        f"{'error, bound':<18} {bound})",
-        f"{'error, expected':<18} {expected}; vote weighted "
-        f"by Lŵ − 1, skills Beta({a:g}, {b:g}) before the answers)",
+    weighted = f"vote weighted by Lŵ − 1, skills Beta({a:g}, {b:g}) before the answers)"
+    rows = [
+        ("score F̂", f"{hired.score:.4g}{interval}"),
+        ("error, bound", f"{bound})"),
+        ("error, expected", f"{expected}; {weighted}"),
     ]
     if money is not None:
         gap = "unknown" if money.gap is None else f"{100 * money.gap:.2g} %"
         rough = "unknown" if money.heuristic_gap is None else f"{100 * money.heuristic_gap:.2g} %"
-        lines += [
-            f"{'money':<18} {money.spent:.10g} a task; no affordable set scores above "
-            f"{money.bound:.4g} (gap {gap}, {money.termination})",
-            f"{'heuristic':<18} {money.heuristic_score:.4g}, at most {rough} below the best",
+        beyond = (
+            f"no affordable set scores above {money.bound:.4g} (gap {gap}, {money.termination})"
+        )
+        rows += [
+            ("money", f"{money.spent:.10g} a task; {beyond}"),
+            ("heuristic", f"{money.heuristic_score:.4g}, at most {rough} below the best"),
         ]
-    return lines
+    return facts(rows, 18)
 
 
 def _remarks(hired: Hiring, percent: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +17,10 @@ from workbench.aggregation.label_tasks import (
     label_tasks,
 )
 from workbench.api import inputs
-from workbench.api.result import Result
+from workbench.api.result import Result, facts, names, page, shown
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import cell, table
+from workbench.base.text import table
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 
@@ -92,33 +91,30 @@ class Labels(Result):
     def summary(self) -> str:
         """Give the text that `workbench aggregate` prints."""
         found, answers = self.found, self.found.answers
-        shown = answers if len(answers) <= SHOWN + 2 else answers[:SHOWN]
-        lines = [self._title(), "", _table(shown.to_dict("records"))]
-        if len(answers) > len(shown):
-            lines.append(f"… and {len(answers) - len(shown)} more")
-        lines.append("")
+        first = answers if len(answers) <= SHOWN + 2 else answers[:SHOWN]
+        listed = [_table(first.to_dict("records"))]
+        if len(answers) > len(first):
+            listed.append(f"… and {len(answers) - len(first)} more")
+        rows = [
+            ("ties", str(answers["tied"].sum())),
+            ("unlabelled", str(answers["unlabelled"].sum())),
+        ]
         if found.variant:
             steps = "" if found.converged else ", not converged"
-            lines.append(f"{'variant':<11} {found.variant}")
-            lines.append(f"{'iterations':<11} {found.iterations}{steps}")
-        lines += [
-            f"{'ties':<11} {answers['tied'].sum()}",
-            f"{'unlabelled':<11} {answers['unlabelled'].sum()}",
-        ]
-        if found.accuracy_tasks:
-            lines.append(f"{'accuracy':<11} {found.accuracy:.4f} on {found.accuracy_tasks} tasks")
-        elif found.accuracy_tasks == 0:
-            lines.append(f"{'accuracy':<11} none: every task of the truth is a control task")
+            rows = [("variant", found.variant), ("iterations", f"{found.iterations}{steps}"), *rows]
+        if found.accuracy_tasks is not None:
+            measured = f"{found.accuracy or 0:.4f} on {found.accuracy_tasks} tasks"
+            none = "none: every task of the truth is a control task"
+            rows.append(("accuracy", measured if found.accuracy_tasks else none))
         notes = [_columns(found.method), *found.notes]
-        return "\n".join([*lines, "", *(f"- {note}" for note in notes)])
+        return page(self._title(), listed, facts(rows, 11), notes=notes)
 
     def _title(self) -> str:
         found = self.found
-        named = ", ".join(cell(str(name)) for name in found.classes[:8])
-        more = ", …" if len(found.classes) > 8 else ""
         return (
             f"{self.name}: {len(found.answers)} tasks, {found.votes} labels by "
-            f"{len(found.workers)} workers, classes {named}{more}; {found.method}, seed {self.seed}"
+            f"{len(found.workers)} workers, classes {names(found.classes, 8)}; {found.method}, "
+            f"seed {self.seed}"
         )
 
     def _payload(self) -> dict[str, Any]:
@@ -271,7 +267,7 @@ def _table(answers: list[dict[Any, Any]]) -> str:
             str(row["task"]),
             "–" if row["label"] is None else str(row["label"]),
             f"{row['score']:.4g}",
-            "–" if math.isnan(row["confidence"]) else f"{row['confidence']:.4f}",
+            shown(row["confidence"], ".4f"),
             "yes" if row["tied"] else "",
         )
         for row in answers

@@ -32,7 +32,7 @@ MOST_ROWS = 500
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table as text.
 
     Attributes
@@ -55,13 +55,13 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PageFigure:
     """A drawn chart, its width on a screen in pixels, and its numbers."""
 
     caption: str
     svg: Markup
     width: int
-    data: Table
+    data: PageTable
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Trouble:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanProgress:
     """One plan: what was asked for, how far it has come, and the command that repeats it.
 
     `planned` is None where an older version kept the plan, and the study's code is not to be had.
@@ -104,11 +104,11 @@ class Section:
     extra: int = 0
     other_versions: tuple[int, ...] = ()
     quarantined: int = 0
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[PlanProgress, ...] = ()
     parameters: tuple[tuple[str, str, str], ...] = ()
     findings: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    tables: tuple[PageTable, ...] = ()
+    figures: tuple[PageFigure, ...] = ()
     troubles: tuple[Trouble, ...] = ()
     failures: tuple[provenance.Failure, ...] = ()
     effort: list[tuple[str, str]] = field(default_factory=list)
@@ -282,9 +282,9 @@ def _asked(
     ended: set[str],
     path: Path,
     code: Sequence[Source],
-) -> tuple[tuple[Asked, ...], set[str] | None]:
+) -> tuple[tuple[PlanProgress, ...], set[str] | None]:
     """Tell how far each plan has come, and which trials all of them plan."""
-    asked: list[Asked] = []
+    asked: list[PlanProgress] = []
     whole: set[str] | None = set() if plans else None
     for one in plans:
         keys: set[str] | None = None
@@ -296,7 +296,7 @@ def _asked(
         if file:
             command = repeat.file_command(one, path)
         asked.append(
-            Asked(
+            PlanProgress(
                 one.size, one.repetitions, one.seed, tuple(_block(block) for block in one.sweep),
                 None if keys is None else len(keys), len(ended & keys) if keys else 0,
                 command, file, repeat.file_name(one),
@@ -356,7 +356,7 @@ def _install(table: pd.DataFrame) -> tuple[str, str]:
     return f"git checkout {commit}" if commit else "", packages
 
 
-def _table(id_: str, caption: str, given: pd.DataFrame) -> Table:
+def _table(id_: str, caption: str, given: pd.DataFrame) -> PageTable:
     if not isinstance(given, pd.DataFrame):
         raise InputError(f"its type is {type(given).__name__}: give a DataFrame")
     if not isinstance(given.index, pd.RangeIndex):
@@ -368,10 +368,10 @@ def _table(id_: str, caption: str, given: pd.DataFrame) -> Table:
         cells.append(texts)
         columns.append((str(name).replace("_", " "), numeric))
     rows = list(zip(*cells, strict=True))
-    return Table(id_, str(caption), columns, rows, len(given) - len(shown))
+    return PageTable(id_, str(caption), columns, rows, len(given) - len(shown))
 
 
-def _figure(id_: str, chart: Chart) -> Figure:
+def _figure(id_: str, chart: Chart) -> PageFigure:
     from markupsafe import Markup
 
     from workbench.plots import as_svg
@@ -389,4 +389,4 @@ def _figure(id_: str, chart: Chart) -> Figure:
         id_, f"Numbers of the figure “{chart.name}”", chart.data[used].reset_index(drop=True)
     )
     # Drawn by our own plots, which escape the text in it.
-    return Figure(chart.caption, Markup(svg), width, data)
+    return PageFigure(chart.caption, Markup(svg), width, data)
