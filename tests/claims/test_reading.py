@@ -12,7 +12,6 @@ from workbench.claims.reading import (
     enough,
     flags,
     gap,
-    listed,
     mean_se,
 )
 
@@ -97,9 +96,3 @@ def test_flags_of_what_a_store_may_give():
 def test_mean_se():
     mean, se = mean_se(pd.Series([1.0, 2.0, 3.0]))
     assert (mean, se) == pytest.approx((2.0, 1 / np.sqrt(3)))
-
-
-def test_listed():
-    assert [listed(np.arange(k, dtype=float)) for k in range(4)] == [
-        "none", "0", "0 and 1", "0, 1 and 2",
-    ]  # fmt: skip

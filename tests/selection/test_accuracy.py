@@ -174,16 +174,6 @@ def test_huge_crowds_are_bounded():
     assert rates[5].method == "exact"
 
 
-def test_the_prior_speaks():
-    """After two answers the prior decides: hopeful and doubtful ones predict differently."""
-    known = scores([2, 2, 1], [2, 2, 2], 2)
-    doubtful, even, hopeful = (
-        predicted_error(replace(known, prior=prior), [0, 1]).probability
-        for prior in ((1, 4), (1, 1), (8, 1))
-    )
-    assert doubtful > even > hopeful
-
-
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [([1, 1], "names worker 1 twice"), ([0, 1], "worker 0, who has"), ([3], r"chosen\[0\] is 3")],

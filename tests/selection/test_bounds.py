@@ -188,18 +188,6 @@ def test_theorem_1_for_two_classes():
         assert error == pytest.approx(above + level / 2, abs=1e-9)
 
 
-@pytest.mark.parametrize("L", [3, 4])
-def test_small_crowds_and_more_classes(L):
-    """The union over wrong classes is above the error; the bound is above both."""
-    rng = np.random.default_rng(L)
-    for _ in range(12):
-        m, n = int(rng.integers(1, 4)), int(rng.integers(1, 3))
-        skill = rng.choice([0, 0.3, 0.9, 1.0], m)
-        error = expected_error(skill, n, L)
-        assert error <= (L - 1) * sum(overtaking(skill, n, L)) + 1e-9
-        assert error <= error_bound(score(skill, L), L) + 1e-12
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

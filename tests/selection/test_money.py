@@ -90,24 +90,6 @@ def crowd(seed, m):
     return gain, rng.uniform(0.5, 2, m) * (0.5 + np.maximum(gain, 0))
 
 
-def test_more_money_and_more_workers_never_hurt():
-    for seed in range(2):
-        gain, costs = crowd(seed, 25)
-        by_money = [
-            within_money(gain, costs, 12, share * costs.sum(), seed=0)
-            for share in (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
-        ]
-        by_budget = [
-            within_money(gain, costs, k, 0.2 * costs.sum(), seed=0) for k in (1, 2, 3, 5, 8, 13, 25)
-        ]
-        for bought in (by_money, by_budget):
-            scores = np.array([each.score for each in bought])
-            assert (np.diff(scores) >= -1e-12).all()
-            bounds = np.array([each.certificate.upper_bound for each in bought])
-            assert (np.diff(bounds) >= -1e-9).all()
-            assert scores[-1] > scores[0]
-
-
 def test_with_money_for_everybody_it_is_algorithm_1():
     for seed in range(12):
         gain, costs, budget, _ = instance(seed)
@@ -164,18 +146,6 @@ def test_no_swap_raises_the_heuristic_score():
         for leaves, comes in itertools.product(chosen, others):
             if costs[chosen].sum() - costs[leaves] + costs[comes] <= money:
                 assert gain[comes] <= gain[leaves]
-
-
-def test_the_heuristic_weighs_gain_against_price():
-    # A few very dear workers: by gain alone they would eat up the money.
-    gaps = []
-    for seed in range(12):
-        rng = np.random.Generator(np.random.PCG64(seed))
-        gain, costs = rng.normal(0.3, 0.4, 40), rng.pareto(1, 40) + 0.01
-        bought = within_money(gain, costs, 40, 0.02 * costs.sum(), seed=seed)
-        gaps.append(bought.heuristic_gap)
-        assert bought.heuristic_gap >= bought.gap == 0
-    assert np.mean(gaps) < 0.005
 
 
 def test_among_equal_gains_the_cheap_are_hired():

@@ -53,19 +53,6 @@ def test_rounding_hires_nobody():
     assert np.flatnonzero(marked).tolist() == at[2::4].tolist()
 
 
-def test_one_crowded_task_among_many():
-    """Time and memory are of the order of the votes, not of tasks times the longest."""
-    n, crowd = 20_000, 20_000
-    task = np.r_[np.zeros(crowd, dtype=int), np.arange(1, n)]
-    worker = np.r_[np.arange(crowd), np.arange(1, n)]
-    value = np.random.default_rng(0).normal(size=crowd)
-    votes = Votes(task, worker, 0 * task, np.arange(n), np.arange(crowd), np.arange(2))
-    marked = select_per_task(votes, value, n, stop=True, seed=0)
-    chosen = algorithm_1(value, n, seed=0).chosen
-    assert (np.flatnonzero(marked[:crowd]) == np.sort(chosen)).all()
-    assert marked[crowd:].all()
-
-
 def test_rounding_does_not_pass_from_task_to_task():
     votes = dense_votes(np.zeros((2, 3), dtype=int), 2).of_workers(np.ones(3, dtype=bool))
     votes = replace(votes, worker=np.array([0, 1, 2, 3, 4, 5]), workers=np.arange(6))

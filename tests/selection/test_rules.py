@@ -177,22 +177,6 @@ def test_rules_on_one_crowd():
     assert len(seen) == 10
 
 
-def test_few_answers_are_held_against_a_worker_by_g_alone():
-    known = scores([4, 75], [5, 100], 2)
-    for rule, best in (("selected", 1), ("plug-in", 0), ("top-informative", 0), ("top-skill", 0)):
-        assert select(known, 1, rule, seed=0).chosen.tolist() == [best]
-
-
-def test_the_plug_in_never_stops_sooner():
-    """Two classes, equal n: both rank alike, and the correction only lowers what is added."""
-    rng = np.random.default_rng(2)
-    for _ in range(200):
-        m, n = int(rng.integers(2, 40)), int(rng.integers(2, 20))
-        known = scores(rng.binomial(n, rng.random(m)), np.full(m, n), 2)
-        one, other = (select(known, m, rule, seed=0) for rule in ("selected", "plug-in"))
-        assert len(one.chosen) <= len(other.chosen)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -40,14 +40,6 @@ def test_the_second_form(n, classes, data):
     assert gain == float(first)
 
 
-@given(st.integers(2, 40), st.data())
-def test_liars_are_worth_as_much(n, data):
-    c = data.draw(st.integers(0, n))
-    known = scores([c, n - c], [n, n], 2)
-    assert known.gain[0] == known.gain[1]
-    assert known.plug_in[0] == known.plug_in[1]
-
-
 def exact_gain(c, n, L):
     w = Fraction(c, n)
     return (L * w - 1) ** 2 - L**2 * w * (1 - w) / (n - 1)

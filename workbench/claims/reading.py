@@ -11,24 +11,6 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.claims.claim import NotMeasured
-from workbench.studies.measures import ended_well, listed
-
-__all__ = [
-    "BEYOND",
-    "ENOUGH_REACH",
-    "UNLIKELY",
-    "Gap",
-    "beyond_chance",
-    "broken_somewhere",
-    "ended_well",
-    "enough",
-    "flags",
-    "gap",
-    "listed",
-    "mean_se",
-    "only",
-    "percent",
-]
 
 UNLIKELY = 0.001
 """A promise made with probability 1 − δ is broken when so many failures are less likely."""
