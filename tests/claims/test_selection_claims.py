@@ -12,11 +12,11 @@ from tests.claims.made_up import Tables, framed, run_serially
 from workbench.claims import Ruling, judge, selection
 from workbench.selection import bounds, rules, scores
 from workbench.studies.catalog import (
-    _selection,
     selection_bound,
     selection_exact,
     selection_remarks,
     selection_scores,
+    selection_trials,
 )
 
 HOLDS, CAVEAT = Ruling.HOLDS, Ruling.CAVEAT
@@ -477,7 +477,7 @@ def without_an_end(monkeypatch):
     """Algorithm 1 takes as many as it may: what a bound with own ranges would ask for."""
     whole = rules.select
     monkeypatch.setattr(
-        _selection, "select",
+        selection_trials, "select",
         lambda known, budget, rule, **given: whole(
             known, budget, "top-informative" if rule == "selected" else rule, **given
         ),
@@ -489,7 +489,7 @@ def plug_in_and_selected_exchanged(monkeypatch):
     whole = rules.select
     other = {"selected": "plug-in", "plug-in": "selected"}
     monkeypatch.setattr(
-        _selection, "select",
+        selection_trials, "select",
         lambda known, budget, rule, **given: whole(known, budget, other.get(rule, rule), **given),
     )  # fmt: skip
 

@@ -21,13 +21,13 @@ from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
 from workbench.studies.attempt import attempt
 from workbench.studies.catalog import (
-    _selection,
     selection_bound,
     selection_exact,
     selection_scores,
     selection_sweep,
+    selection_trials,
 )
-from workbench.studies.catalog._selection import difference, draw_pool
+from workbench.studies.catalog.selection_trials import difference, draw_pool
 from workbench.studies.source import Source
 from workbench.studies.trials import Trial, plan
 
@@ -140,7 +140,7 @@ class TestPairing:
             seen.append(real(*args, **kwargs))
             return seen[-1]
 
-        monkeypatch.setattr(_selection, "draw_pool", spy)
+        monkeypatch.setattr(selection_trials, "draw_pool", spy)
         one(name, items=50)
         one(name, items=50, method="top-skill", budget=7)
         one(name, items=50, ties="first")
@@ -171,8 +171,9 @@ class TestPool:
     def test_best_prefix_is_the_first_of_the_best(self, correct, seed):
         skill = np.random.default_rng(seed).random(len(correct))
         known = scores(correct, np.full(len(correct), 6))
-        pool = _selection.Pool(skill, known, np.zeros((1, len(correct)), int), np.zeros(1, int))
-        found = _selection.best_prefix(pool, 6, seed=0, ties="first")
+        labels, truth = np.zeros((1, len(correct)), int), np.zeros(1, int)
+        pool = selection_trials.Pool(skill, known, labels, truth)
+        found = selection_trials.best_prefix(pool, 6, seed=0, ties="first")
         ranked = np.argsort(-known.gain, kind="stable")[:6]
         right = [
             1 - vote_error(skill[ranked[:k]], 2 * known.skill[ranked[:k]] - 1).probability
@@ -186,8 +187,8 @@ class TestPool:
         skill = np.random.default_rng(3).beta(2.3, 2, 15)
         pool = draw_pool(skill, np.full(15, 10), 20_000, classes=2, seed=np.random.SeedSequence(3))
         for method in ("selected", "all", "accuracy, true prior"):
-            chosen = _selection.choose(pool, method, 4, seed=0, prior=(2.0, 2.0))
-            record = _selection.choice_record(pool, method, chosen)
+            chosen = selection_trials.choose(pool, method, 4, seed=0, prior=(2.0, 2.0))
+            record = selection_trials.choice_record(pool, method, chosen)
             worth = informativeness(skill[chosen.chosen])
             assert record["true_score"] == pytest.approx(set_score(worth))
             assert record["size"] == len(chosen.chosen) <= (15 if method == "all" else 4)

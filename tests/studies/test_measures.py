@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from workbench.studies.measures import (
+    DeclaredAnalysis,
     Drawn,
     Grouped,
-    Report,
     along,
     base_point,
     ended,
@@ -103,7 +103,7 @@ def test_a_chart_says_how_many_trials_and_what_its_bars_are():
 
 
 def test_a_report_is_declared():
-    report = Report(
+    report = DeclaredAnalysis(
         caption="Costs",
         derived={"double": lambda ok: 2 * ok["cost"]},
         table=Grouped(("method",), {"double": ("double", "mean")},

@@ -8,8 +8,8 @@ and there is no verdict.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import pandas as pd
@@ -45,12 +45,10 @@ def register() -> tuple[Claim, ...]:
     InputError
         Two claims have one id.
     """
-    import workbench.claims as package
-
     claims: list[Claim] = []
-    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda one: one.name):
-        found = importlib.import_module(f"{package.__name__}.{module.name}")
-        claims += getattr(found, "CLAIMS", ())
+    for file in sorted(Path(__file__).parent.glob("[a-z]*.py")):
+        module = importlib.import_module(f"{__package__}.{file.stem}")
+        claims += vars(module).get("CLAIMS", ())
     ids = [claim.id for claim in claims]
     for name in ids:
         if ids.count(name) > 1:

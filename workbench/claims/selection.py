@@ -12,10 +12,10 @@ import pandas as pd
 
 from workbench.claims.claim import Claim, NotMeasured, Numbers, Ruling
 from workbench.claims.reading import BEYOND, UNLIKELY, beyond_chance, enough, mean_se
-from workbench.studies.catalog._selection import difference
 from workbench.studies.catalog.selection_bound import questions
 from workbench.studies.catalog.selection_remarks import MANY
 from workbench.studies.catalog.selection_sweep import SETTING, at_own_budget
+from workbench.studies.catalog.selection_trials import difference
 from workbench.studies.measures import fill, instance, listed
 
 PAPER = "Li, Liu 2015"

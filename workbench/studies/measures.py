@@ -7,7 +7,7 @@ are counted (`ended`), never left out in silence.
 - `fill` and `sentences` write numbers into a template, each with its format;
 - `base_point`, `along`, `in_order` take the trials that differ in one parameter alone;
 - `mean_chart` draws means with the standard caption;
-- `Report` puts them together: `Study(analyse=Report(...))`.
+- `DeclaredAnalysis` puts them together: `Study(analyse=DeclaredAnalysis(...))`.
 """
 
 from __future__ import annotations
@@ -310,7 +310,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Report:
+class DeclaredAnalysis:
     """An analysis as declared, of the trials that ended ok.
 
     Attributes

@@ -15,7 +15,7 @@ from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
 from workbench.studies.catalog.assignment_trials import relaxation
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -115,7 +115,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Approximated optimum over the true one",
         derived={"ratio": lambda ok: ok["approximated"] / ok["relaxed"]},
         table=Grouped(("off", "share", "stands"), {

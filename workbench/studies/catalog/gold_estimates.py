@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.crowd.skills import gold_tasks_needed, quality, quality_radius
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -68,7 +68,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Estimates beyond the radius",
         table=Grouped(
             ("skill", "radius", "delta", "gold"),

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import hoeffding_radius
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -71,7 +71,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Gold labels that are wrong, and estimates beyond Lemma 2's t",
         derived={
             "wrong_share": lambda ok: ok["wrong"] / ok["gold"],

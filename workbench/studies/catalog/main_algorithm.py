@@ -17,7 +17,7 @@ from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import hoeffding_radius, quality
 from workbench.studies.catalog.assignment_trials import relaxation
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -136,7 +136,7 @@ STUDY = Study(
         "paper": Size((STRICT, FIGURE_1, FIGURE_2), 50),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Labels over the bound, and errors",
         derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
         table=Grouped(("crowd", "types", "gold", "epsilon"), {

@@ -16,7 +16,7 @@ from workbench.assignment.primal import primal_approximation
 from workbench.assignment.theorems import theorem_1
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -85,7 +85,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Feasibility and cost above the integer optimum",
         derived={
             "untied": lambda ok: ok["tied"] == 0,

@@ -15,7 +15,7 @@ import math
 from crowd_models import requirement
 from workbench.crowd.skills import quality
 from workbench.studies.catalog import main_algorithm
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -65,7 +65,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Labels over the bound and errors, by γ",
         derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
         table=Grouped(("crowd", "epsilon", "lost", "place"), {

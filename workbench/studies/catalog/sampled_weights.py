@@ -21,7 +21,7 @@ from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
 from workbench.studies.catalog.assignment_trials import relaxation
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -178,7 +178,7 @@ STUDY = Study(
         "paper": Size((STRICT, LOOSE, PRICED, UNTYPED, PAPER), 50),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Cost over the relaxation's bound",
         derived={"ratio": lambda ok: ok["cost"] / ok["bound"]},
         table=Grouped(("crowd", "dearest", "epsilon", "gamma"), {

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.crowd.population import beta
-from workbench.studies.catalog._selection import (
+from workbench.studies.catalog.selection_trials import (
     CONTROLS,
     METHODS,
     TIES,

@@ -15,7 +15,7 @@ import dataclasses
 import pandas as pd
 
 from workbench.studies.catalog import selection_figure_1
-from workbench.studies.catalog._selection import (
+from workbench.studies.catalog.selection_trials import (
     METHODS,
     against,
     choice_charts,

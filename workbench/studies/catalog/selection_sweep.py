@@ -26,7 +26,7 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
-from workbench.studies.catalog._selection import (
+from workbench.studies.catalog.selection_trials import (
     CONTROLS,
     TIES,
     TITLES,

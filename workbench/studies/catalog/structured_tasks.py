@@ -19,7 +19,7 @@ from workbench.assignment.weights import sampled_weights
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.studies.catalog.assignment_trials import relaxation
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -98,7 +98,7 @@ STUDY = Study(
         "paper": Size(({"exploration": list(EXPLORATIONS), "epsilon": [0.1, 0.05]},), 100),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Labels, errors and gold tasks by exploration",
         derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
         table=Grouped(("exploration", "budget", "epsilon"), {

@@ -16,7 +16,7 @@ from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -82,7 +82,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Labels a task",
         table=Grouped(("corrected", "poor", "judged"), {
             "trials": ("labels", "size"), "labels": ("labels", "mean"),

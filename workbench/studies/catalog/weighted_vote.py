@@ -10,7 +10,7 @@ import numpy as np
 from crowd_models import requirement
 from workbench.accuracy.error_rate import lemma_1_bound, vote_error
 from workbench.base.arrays import FloatArray
-from workbench.studies.measures import Drawn, Grouped, Report
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -92,7 +92,7 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=Report(
+    analyse=DeclaredAnalysis(
         caption="Error of the vote as a share of its bound",
         derived={
             "share": lambda ok: ok["error_best"] / ok["bound_best"],
