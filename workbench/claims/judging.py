@@ -8,8 +8,8 @@ and there is no verdict.
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Protocol
 
 import pandas as pd
@@ -46,8 +46,9 @@ def register() -> tuple[Claim, ...]:
         Two claims have one id.
     """
     claims: list[Claim] = []
-    for file in sorted(Path(__file__).parent.glob("[a-z]*.py")):
-        module = importlib.import_module(f"{__package__}.{file.stem}")
+    package = importlib.import_module(__name__.rpartition(".")[0])
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
         claims += vars(module).get("CLAIMS", ())
     ids = [claim.id for claim in claims]
     for name in ids:
