@@ -8,7 +8,7 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.bench import growth
-from workbench.bench.crowds import by_class, kinds_of
+from workbench.bench.crowds import kinds_of
 from workbench.bench.growth import Line, Point, Shape, fits, grow, picture, read_points
 
 SIZES = (10, 100, 1000, 10_000)
@@ -106,7 +106,7 @@ def test_every_line_can_be_covered():
         for size in (line.sizes[0], line.sizes[-1]):
             shape = growth.replace(line.start, **{line.along: size})
             if line.what == "LP by class":
-                problem = shape.drawn(by_class)
+                problem = shape.drawn()
                 assert problem.tasks.sum() == shape.tasks
                 assert (
                     problem.tasks.tolist()

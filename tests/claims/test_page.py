@@ -22,7 +22,7 @@ from workbench.claims import (
     studies_needed,
 )
 from workbench.claims import adaptive as paper
-from workbench.studies.catalog import MODULES
+from workbench.studies.catalog import STUDIES
 from workbench.studies.executors import Limits
 from workbench.studies.run import run
 from workbench.studies.source import Source
@@ -42,7 +42,7 @@ class TestRegister:
 
     def test_claims_are_decided_by_studies_of_the_catalog(self):
         assert studies_needed()
-        assert set(studies_needed()) <= set(MODULES)
+        assert set(studies_needed()) <= set(STUDIES)
         for claim in register():
             assert claim.studies or claim.measure is None or not claim.figures
             assert claim.least >= 8

@@ -19,7 +19,9 @@ CAPACITY = 200
 
 def typed_crowd(size: BenchSize) -> AssignmentProblem:
     """The full problem of the targets: three task types, skills uniform on [½, 1], ε = 0.01."""
-    return over_pairs(size.tasks, size.workers, 3, CAPACITY, epsilon(size), seed=size.seed)
+    return over_pairs(
+        by_class(size.tasks, size.workers, 3, CAPACITY, epsilon(size), seed=size.seed)
+    )
 
 
 def epsilon(size: BenchSize) -> float:
@@ -58,26 +60,15 @@ def by_class(
     )
 
 
-def over_pairs(
-    tasks: int,
-    workers: int,
-    types: int,
-    capacity: int,
-    epsilon: float,
-    *,
-    skills: Sequence[float] = (),
-    between: tuple[float, float] = (0.5, 1.0),
-    seed: int = 0,
-) -> AssignmentProblem:
+def over_pairs(counted: TypedProblem) -> AssignmentProblem:
     """The same with its matrix of qualities, shape (n, m)."""
-    from crowd_models import AssignmentProblem, requirement
+    import numpy as np
 
-    counted = by_class(
-        tasks, workers, types, capacity, epsilon, skills=skills, between=between, seed=seed
-    )
-    kinds = kinds_of(tasks, types)
+    from crowd_models import AssignmentProblem
+
+    kinds = np.repeat(np.arange(len(counted.tasks)), counted.tasks)
     return AssignmentProblem(
-        counted.quality[kinds], counted.capacity, requirement(epsilon), task_types=kinds
+        counted.quality[kinds], counted.capacity, counted.requirement[kinds], task_types=kinds
     )
 
 

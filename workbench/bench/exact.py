@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from workbench.bench import peers
-from workbench.bench.crowds import CAPACITY, all_different, over_pairs
+from workbench.bench.crowds import CAPACITY, all_different, by_class, over_pairs
 from workbench.bench.measure import BenchSize, Sample
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Program:
         """Draw the data."""
         if self.different:
             return all_different(self.tasks, self.workers, self.capacity, self.epsilon, seed=seed)
-        return over_pairs(
+        counted = by_class(
             self.tasks,
             self.workers,
             3,
@@ -72,6 +72,7 @@ class Program:
             between=self.between or (0.5, 1.0),
             seed=seed,
         )
+        return over_pairs(counted)
 
 
 MANY = (Program(1000, 300, CAPACITY, 0.001, 60, between=(0.6, 0.95)),)

@@ -23,6 +23,8 @@ from workbench.bench.measure import own_process, peak, seconds_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from crowd_models import TypedProblem
+
 EPSILON = 0.01
 GAP = 1e-3
 """Gap at which the integer program stops."""
@@ -48,9 +50,11 @@ class Shape:
         """M: 200 at 1000 × 300, and as many labels a task for every other shape."""
         return max(1, -(-60 * self.tasks // self.workers))
 
-    def drawn(self, draw: Callable[..., Any]) -> Any:
+    def drawn(self) -> TypedProblem:
         """A problem of this shape."""
-        return draw(self.tasks, self.workers, self.types, self.capacity, EPSILON, seed=self.seed)
+        return by_class(
+            self.tasks, self.workers, self.types, self.capacity, EPSILON, seed=self.seed
+        )
 
 
 AXES = {"tasks": "tasks n", "workers": "workers m", "types": "task types T"}
@@ -136,11 +140,11 @@ def _different(shape: Shape) -> None:
 
 
 JOBS: dict[str, Callable[[Shape], None]] = {
-    "LP by class": lambda shape: _solve(shape.drawn(by_class), "typed"),
-    "LP over pairs": lambda shape: _solve(shape.drawn(over_pairs), "relaxation"),
+    "LP by class": lambda shape: _solve(shape.drawn(), "typed"),
+    "LP over pairs": lambda shape: _solve(over_pairs(shape.drawn()), "relaxation"),
     "adaptive trial": _trial,
     "integer program": lambda shape: _solve(
-        shape.drawn(over_pairs), "ip", method="patterns", gap=GAP
+        over_pairs(shape.drawn()), "ip", method="patterns", gap=GAP
     ),
     "integer program, tasks differ": _different,
 }

@@ -32,7 +32,8 @@ from workbench.studies.catalog.learning_runs import (
     schedule_label,
     wide,
 )
-from workbench.studies.measures import instance, plus_minus, sentences
+from workbench.studies.measures import plus_minus, sentences
+from workbench.studies.summary import instance_columns
 
 PAPER = "Liu, Liu 2015"
 EQUAL = 1e-12
@@ -650,7 +651,7 @@ def figure_4(rows: Rows) -> Numbers:
 def _paired_votes(runs: Rows, keys: Sequence[str]) -> Rows:
     """Reward by weighted less by simple vote on the same crowds, mean and se by setting."""
     both = runs.pivot_table(
-        index=[*keys, *instance(runs)], columns="vote", values="reward", dropna=False
+        index=[*keys, *instance_columns(runs)], columns="vote", values="reward", dropna=False
     )
     if not {"majority", "weighted"} <= set(both):
         raise NotMeasured("no setting has both votes")

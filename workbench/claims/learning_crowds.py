@@ -25,7 +25,8 @@ from workbench.claims.claim import Claim, NotMeasured, Numbers
 from workbench.claims.learning import by_result, joined, mean_of, share_of
 from workbench.claims.reading import BEYOND, enough, mean_se, only
 from workbench.studies.catalog.learn_crowds import ERROR, SHARES, named
-from workbench.studies.measures import fill, instance
+from workbench.studies.measures import fill
+from workbench.studies.summary import instance_columns
 
 PAPER = "Liu, Liu 2015"
 STUDY = "learn-crowds"
@@ -277,7 +278,7 @@ def weighted(rows: Rows) -> Numbers:
     """Error with weights less error of the simple majority, same blocks and orders."""
     simple, found = _rows(rows), {}
     for crowd, own in _rows(rows, vote="weighted").items():
-        pair = instance(own)
+        pair = instance_columns(own)
         both = own.set_index(pair)["error_100"] - simple[crowd].set_index(pair)["error_100"]
         found[crowd] = enough(both.dropna().to_frame(), DRAWS, crowd)
     less = _each(found, lambda both: {"less": mean_se(both["error_100"])})

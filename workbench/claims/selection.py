@@ -16,7 +16,8 @@ from workbench.studies.catalog.selection_bound import questions
 from workbench.studies.catalog.selection_remarks import MANY
 from workbench.studies.catalog.selection_sweep import SETTING, at_own_budget
 from workbench.studies.catalog.selection_trials import difference
-from workbench.studies.measures import fill, instance, listed
+from workbench.studies.measures import fill, listed
+from workbench.studies.summary import instance_columns
 
 PAPER = "Li, Liu 2015"
 ROUNDING = 1e-9
@@ -396,7 +397,9 @@ def _wide(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     NotMeasured
         Too few crowds, or fewer than 3 values.
     """
-    wide = rows.pivot_table(index=instance(rows), columns=column, values="accuracy_exact").dropna()
+    wide = rows.pivot_table(
+        index=instance_columns(rows), columns=column, values="accuracy_exact"
+    ).dropna()
     if len(wide) < CROWDS or wide.shape[1] < 3:
         raise NotMeasured(
             f"{len(wide)} crowds and {wide.shape[1]} values of {column}: {CROWDS} and 3 needed"
@@ -601,7 +604,7 @@ def spammers(rows: pd.DataFrame) -> Numbers:
     most = rows["spammers"].max()
     kinds = {kind: f"{kind}_all" for kind in ("linear", "majority", "known")}
     wide = rows.pivot_table(
-        index=instance(rows), columns="spammers", values=list(kinds.values())
+        index=instance_columns(rows), columns="spammers", values=list(kinds.values())
     ).dropna()
     enough(wide, CROWDS, "crowds with spammers and without")
     changes = {kind: mean_se(wide[name][most] - wide[name][0]) for kind, name in kinds.items()}

@@ -14,7 +14,8 @@ import pandas as pd
 from workbench.claims.claim import Claim, NotMeasured, Numbers
 from workbench.claims.reading import BEYOND, mean_se, percent
 from workbench.studies.catalog.selection_crowds import BUDGETS, EM_METHODS, PAPER, POOL, TITLES
-from workbench.studies.measures import instance, listed, sentences
+from workbench.studies.measures import listed, sentences
+from workbench.studies.summary import instance_columns
 
 SOURCE = "Li, Liu 2015"
 STUDY = "selection-crowds"
@@ -62,7 +63,9 @@ def _wide(rows: pd.DataFrame, em: str = "full", value: str = "accuracy") -> pd.D
     """A row a data set, budget and draw; a column a method, EM in one variant."""
     variant = np.where(rows["method"].isin(EM_METHODS), em, "full")
     own = rows[rows["em"] == variant]
-    return own.pivot_table(index=["data", "budget", *instance(own)], columns="method", values=value)
+    return own.pivot_table(
+        index=["data", "budget", *instance_columns(own)], columns="method", values=value
+    )
 
 
 def _gap(wide: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
@@ -332,7 +335,7 @@ def _swept(rows: pd.DataFrame, data: str) -> pd.DataFrame | None:
         (rows["data"] == data) & (rows["budget"] == 20) & rows["method"].isin([LOG, LINEAR])
     ]
     columns = ["method", "controls", "truncate"]
-    wide = rows.pivot_table(index=instance(rows), columns=columns, values="accuracy")
+    wide = rows.pivot_table(index=instance_columns(rows), columns=columns, values="accuracy")
     need = [(LOG, 10, 0.001), (LOG, 10, TRUNCATED), (LOG, 40, 0.001), (LINEAR, 10, 0.001)]
     if any(one not in wide or wide[one].count() < DRAWS for one in need):
         return None

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from workbench.studies.study import Analysis, Chart, Scalar, Study
-from workbench.studies.summary import instance_columns, means
+from workbench.studies.summary import means
 
 Rows: TypeAlias = pd.DataFrame
 Columns: TypeAlias = Mapping[str, tuple[str, Any]]
@@ -31,8 +31,6 @@ number of rows without a value) and those that `pandas.SeriesGroupBy.agg` knows.
 """
 OF_MEANS = frozenset({"mean", "se", "low", "high", "failed"})
 
-
-instance = instance_columns
 
 # Which trials.
 

@@ -57,15 +57,12 @@ PAPERS = {
 """Where a study comes from, by the first word of its name; the others: `ADAPTIVE`."""
 ADAPTIVE = "Ho, Jabbari, Vaughan (2013)"
 
-MODULES = {name: name.replace("-", "_") for name, _ in TITLES}
-"""Module of each study, by name."""
-
 STUDIES: Registry[Study] = Registry(
     "study",
     *(
         Entry(
             name,
-            imported(f"{__name__}.{MODULES[name]}:STUDY"),
+            imported(f"{__name__}.{name.replace('-', '_')}:STUDY"),
             title,
             PAPERS.get(name.partition("-")[0], ADAPTIVE),
         )

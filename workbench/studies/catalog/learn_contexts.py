@@ -28,9 +28,9 @@ from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import contextual, practical
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import ended_well, instance, mean_chart, sentences
+from workbench.studies.measures import ended_well, mean_chart, sentences
 from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import means
+from workbench.studies.summary import instance_columns, means
 from workbench.studies.trials import Streams
 
 KEYS = ["kind", "tests", "contexts", "learner"]
@@ -121,7 +121,7 @@ def marks(horizon: int) -> list[int]:
 def curves(table: pd.DataFrame, name: str = "regret") -> pd.DataFrame:
     """A curve at `marks` of the longest horizon there is, a row a run."""
     horizon = int(table["horizon"].max())
-    own = table[table["horizon"] == horizon].set_index(instance(table))
+    own = table[table["horizon"] == horizon].set_index(instance_columns(table))
     found = own[[f"{name}_{n}" for n in marks(horizon)]].astype(float)
     found.columns = pd.Index(marks(horizon))
     return found.sort_index()

@@ -51,7 +51,7 @@ from workbench.studies.study import (
     Study,
     TrialEnded,
 )
-from workbench.studies.summary import means, paired_differences
+from workbench.studies.summary import instance_columns, means, paired_differences
 from workbench.studies.trials import Streams
 
 DATA = ("simulated", "bluebird", "rte")
@@ -330,7 +330,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
     main = at_defaults(rows)
     curves = pd.concat(
         [
-            main[["crowd", *measures.instance(main)]].assign(
+            main[["crowd", *instance_columns(main)]].assign(
                 share=share, curve=curve, error=main[f"{name}_{share}"]
             )
             for name, curve in CURVES.items()
@@ -339,7 +339,7 @@ def analyse(table: pd.DataFrame) -> Analysis:
         ignore_index=True,
     )
     gaps = paired_differences(
-        curves, by=["crowd", "share"], pair=measures.instance(curves), method="curve",
+        curves, by=["crowd", "share"], method="curve",
         reference="full crowd", value="error",
     )  # fmt: skip
     return Analysis(

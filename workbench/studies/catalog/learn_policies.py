@@ -22,7 +22,7 @@ from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play
 from workbench.learning.schedule import practical
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import bars, instance, plus_minus
+from workbench.studies.measures import bars, plus_minus
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
@@ -134,7 +134,7 @@ def behind(ends: pd.DataFrame) -> pd.DataFrame:
     if not (ends["policy"] == REFERENCE).any():
         return pd.DataFrame(columns=[*KEYS, "more", "more_se"])
     found = paired_differences(
-        ends, by=["crowd", "workers"], pair=instance(ends), method="policy", reference=REFERENCE,
+        ends, by=["crowd", "workers"], method="policy", reference=REFERENCE,
         value="value",
     )  # fmt: skip
     return found.rename(columns={"mean": "more", "se": "more_se"})[[*KEYS, "more", "more_se"]]

@@ -30,9 +30,9 @@ from workbench.learning.engine import Runs, simulate
 from workbench.learning.regret_bounds import repeats_factor
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Removal, Vetting
-from workbench.studies.measures import ended, ended_well, instance
+from workbench.studies.measures import ended, ended_well
 from workbench.studies.study import Analysis, Parameter, Params, Record
-from workbench.studies.summary import means
+from workbench.studies.summary import instance_columns, means
 from workbench.studies.trials import Streams
 
 COST = 0.02
@@ -323,7 +323,7 @@ def _likelihood(mean: FloatArray, se: FloatArray, steps: FloatArray) -> float:
 def wide(rows: pd.DataFrame, least: int = 0) -> pd.DataFrame:
     """Curves of `long`, a row a run and a column a checkpoint from `least` on."""
     late = rows[rows["tasks"] >= least]
-    return late.pivot_table(index=instance(rows), columns="tasks", values="value").dropna()
+    return late.pivot_table(index=instance_columns(rows), columns="tasks", values="value").dropna()
 
 
 def best_shape(found: dict[str, float]) -> tuple[str, float]:

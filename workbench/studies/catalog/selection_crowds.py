@@ -53,7 +53,6 @@ from workbench.studies.catalog._recorded import (
 from workbench.studies.measures import (
     ended,
     in_order,
-    instance,
     sentences,
     span,
     summarise,
@@ -235,7 +234,7 @@ def _against_selected(rows: pd.DataFrame) -> pd.DataFrame:
     if not (rows["method"] == REFERENCE).any():
         return pd.DataFrame()
     return paired_differences(
-        rows, by=["data", "budget"], pair=instance(rows), method="method", reference=REFERENCE,
+        rows, by=["data", "budget"], method="method", reference=REFERENCE,
         value="accuracy",
     )  # fmt: skip
 

@@ -29,7 +29,6 @@ from workbench.studies.measures import (
     bars,
     fill,
     in_order,
-    instance,
     sentences,
     summarise,
 )
@@ -251,9 +250,7 @@ def difference(
     rows = rows[rows["method"].isin([first, second])]
     if not {first, second} <= set(rows["method"]):
         return pd.DataFrame(columns=[*by, "n", "mean", "se", "low", "high", "ahead", "behind"])
-    apart = paired_differences(
-        rows, by=by, pair=instance(rows), method="method", reference=second, value=value
-    )
+    apart = paired_differences(rows, by=by, method="method", reference=second, value=value)
     least = np.maximum(BEYOND * apart["se"], NEGLIGIBLE)
     apart = apart.assign(ahead=apart["mean"] > least, behind=apart["mean"] < -least)
     return apart[[*by, "n", "mean", "se", "low", "high", "ahead", "behind"]]
