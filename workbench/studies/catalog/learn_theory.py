@@ -34,8 +34,8 @@ from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.studies.catalog import theory_bounds, theory_sets, theory_votes
 from workbench.studies.catalog.theory_sets import CROWDS
-from workbench.studies.measures import ended, ended_well
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
+from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 Question = Callable[[FloatArray, np.random.Generator], Record]
@@ -79,30 +79,31 @@ def trial(params: Params, streams: Streams) -> Record:
     return QUESTIONS[params["question"]][0](skill, rng)
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Say what was found of each question."""
-    ok = ended_well(table)
-    sentences, tables, charts = [ended(table)], {}, []
-    for question, (_, fields) in QUESTIONS.items():
-        rows = ok[ok["question"] == question]
-        if rows.empty:
-            continue
-        shown = [name for name in fields if name in rows]
-        values = rows[["crowd", "workers", *shown]].astype(dict.fromkeys(shown, float))
-        found = values.groupby(["crowd", "workers"], sort=False)[shown].agg(["mean", "max"])
-        found.columns = ["_".join(map(str, pair)) for pair in found.columns.to_list()]
-        tables[question] = found.reset_index()
-        top = ", ".join(f"{name} {values[name].max():.4g}" for name in shown)
-        sentences.append(f"{question}, {len(rows):,} crowds, largest values: {top}.")
-    if "bounds" in tables:
-        bound = tables["bounds"].assign(series=tables["bounds"]["crowd"])
-        charts.append(
-            Chart("bound", "Bound (6) of Theorem 3 at the printed constants as a share of T, a "
-                  "million tasks: above 1 it says nothing. Mean over crowds.", bound, "workers",
-                  "share_million_mean", "workers M", "bound (6) / T", series="series",
-                  kind="points", log_y=True, references=((1.0, "no regret is larger"),)),
-        )  # fmt: skip
-    return Analysis(findings=tuple(sentences), tables=tables, charts=tuple(charts))
+def part(question: str) -> Part:
+    """Means and largest values of what one question measures."""
+    _, fields = QUESTIONS[question]
+    values = ", ".join(f"{name} {{{name}.max:.4g}}" for name in fields)
+    return Part(
+        question,
+        Grouped(
+            ("crowd", "workers"),
+            {f"{name}_{how}": (name, how) for name in fields for how in ("mean", "max")},
+            orders={},
+        ),
+        (f"{question}, {{trials:,}} crowds, largest values: {values}.",),
+        (BOUND,) if question == "bounds" else (),
+        where=lambda rows: rows["question"] == question,
+    )
+
+
+BOUND = Drawn(
+    "bound", "Bound (6) of Theorem 3 at the printed constants as a share of T, a million tasks: "
+    "above 1 it says nothing. Mean over crowds", "workers", "share_million_mean",
+    ("workers M", "bound (6) / T"),
+    {"series": "series", "kind": "points", "log_y": True,
+     "references": ((1.0, "no regret is larger"),)},
+    then=lambda found: found.assign(series=found["crowd"]),
+)  # fmt: skip
 
 
 _FIRST = ["steps", "slips", "bounds", "steps-of-proofs", "disagreement", "agreement"]
@@ -138,5 +139,11 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        *map(part, QUESTIONS),
+        derived={
+            name: lambda rows, name=name: rows.get(name, pd.Series(dtype=float)).astype(float)
+            for _, fields in QUESTIONS.values() for name in fields
+        },
+    ),
 )  # fmt: skip
