@@ -91,7 +91,7 @@ def table_2(rows: pd.DataFrame) -> pd.DataFrame:
     runs = learning_runs.rewards(rows, [*KEYS, "last_accuracy"])
     at = runs[runs["tasks"] == runs.loc[runs["tasks"] <= learning_runs.PAPER_T, "tasks"].max()]
     keys = KEYS[:-1]
-    found = at[keys].drop_duplicates()
+    found: pd.DataFrame = at[keys].drop_duplicates()
     for vote, own in at.groupby("vote"):
         columns = {
             f"{vote}_n": ("reward", "n"), str(vote): ("reward", "mean"),
@@ -113,17 +113,21 @@ def with_series(found: pd.DataFrame) -> pd.DataFrame:
 def shown_gains(rows: pd.DataFrame) -> pd.DataFrame:
     """Gains by simple vote of some crowds, those of short runs where all are short."""
     found = with_series(reward_of(rows, "gain"))
-    found = found[found["crowd"].isin(["from-0.6", "spread", "table-1"])]
-    longest = found.groupby(["crowd", "series", "vote"])["tasks"].transform("max")
-    found = found[(longest > learning_runs.PAPER_T) | (longest == longest.max())]
-    return found[found["vote"] == "majority"]
+    found = found[
+        found["crowd"].isin(["from-0.6", "spread", "table-1"]) & (found["vote"] == "majority")
+    ]
+    longest = found.groupby(["crowd", "series"])["tasks"].transform("max")
+    shown: pd.DataFrame = found[(longest > learning_runs.PAPER_T) | (longest == longest.max())]
+    return shown
 
 
 def shown_votes(rows: pd.DataFrame) -> pd.DataFrame:
     """Rewards of five workers by each vote, at the first schedule."""
     found = with_series(reward_of(rows))
-    found = found[(found["tests"] == found["tests"].iloc[0]) & (found["workers"] == 5)]
-    return found[found["crowd"].isin(["from-0.6", "from-0.5"])]
+    found = found[found["tests"] == found["tests"].iloc[0]]
+    known = found["crowd"].isin(["from-0.6", "from-0.5"])
+    shown: pd.DataFrame = found[known & (found["workers"] == 5)]
+    return shown
 
 
 def readings(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:

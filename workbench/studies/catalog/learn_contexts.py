@@ -167,11 +167,12 @@ def slopes(table: pd.DataFrame) -> pd.DataFrame:
     """
     many = ended_well(table[table["kind"] == "continuum"])
     rows = []
-    for names, own in many.groupby(["tests", "learner"]):
+    for (tests, learner), own in many.groupby(["tests", "learner"]):
         found = curves(own)
         if len(found) >= 3 and (found.sum() - found > 0).to_numpy().all():
-            rows.append((*names, len(found), *estimate(found.iloc[:, -1])[1:3], *slope(found),
-                         *slope(found.iloc[:, 1:])))  # fmt: skip
+            end = estimate(found.iloc[:, -1])[1:3]
+            late = slope(found.iloc[:, 1:])
+            rows.append((tests, learner, len(found), *end, *slope(found), *late))
     names = ["tests", "learner", "runs", *_doubted("regret", "slope", "late")]
     return pd.DataFrame(rows, columns=names)
 

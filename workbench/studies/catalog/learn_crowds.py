@@ -40,8 +40,16 @@ from workbench.learning.recorded import Recorded, recorded, replay
 from workbench.learning.schedule import practical
 from workbench.studies.catalog import learning_runs
 from workbench.studies.catalog._recorded import at_usual
-from workbench.studies.measures import Columns, DeclaredAnalysis, Drawn, Each, Grouped, Part
-from workbench.studies.measures import in_order, summarise
+from workbench.studies.measures import (
+    Columns,
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
+    in_order,
+    summarise,
+)
 from workbench.studies.study import (
     Block,
     Parameter,
@@ -359,7 +367,7 @@ def by_setting(*names: str, **fields: str) -> Grouped:
 def shown(rows: pd.DataFrame) -> pd.DataFrame:
     """Shares of tasks of each worker of the first blocks: wrong, and unlike the majority."""
     first = at_defaults(rows).groupby("crowd", sort=False).head(SHOWN)
-    first = in_order(first, {"crowd": first["crowd"].unique()})
+    first = in_order(first, {"crowd": first["crowd"].unique().tolist()})
     columns = ["differed", "wrong"]
     split = first[[*columns, "crowd"]].assign(**{name: first[name].str.split() for name in columns})
     found = split.explode(columns).astype(dict.fromkeys(columns, float))
@@ -369,10 +377,10 @@ def shown(rows: pd.DataFrame) -> pd.DataFrame:
 def distribution(rows: pd.DataFrame) -> pd.DataFrame:
     """Corners of the steps, from the least error to the largest of the crowd."""
     parts, curves = [], over_time(rows)
-    for crowd, rows in curves[curves["share"] == 100].groupby("crowd", sort=False):
-        for curve, own in rows.groupby("curve", sort=False):
+    for crowd, every in curves[curves["share"] == 100].groupby("crowd", sort=False):
+        for curve, own in every.groupby("curve", sort=False):
             errors = np.sort(own["error"].to_numpy())
-            at = np.unique([rows["error"].min(), rows["error"].max(), *errors])
+            at = np.unique([every["error"].min(), every["error"].max(), *errors])
             reached = np.searchsorted(errors, at, side="right") / len(errors)
             parts.append(
                 pd.DataFrame({"crowd": crowd, "curve": curve, "error": at, "reached": reached})

@@ -14,7 +14,15 @@ from __future__ import annotations
 import pandas as pd
 
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, sentences, summarise
+from workbench.studies.measures import (
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
+    sentences,
+    summarise,
+)
 from workbench.studies.study import Parameter, Size, Study
 from workbench.studies.summary import wilson
 
@@ -39,7 +47,8 @@ def plain(found: pd.DataFrame) -> pd.Series[bool]:
 
 def grid(rows: pd.DataFrame) -> pd.DataFrame:
     """Gains where several G1 were run, with the legend of the chart."""
-    found = gains(rows)[plain]
+    found = gains(rows)
+    found = found[plain(found)]
     found = found[found.groupby(["crowd", "tasks"])["tests"].transform("nunique") > 1]
     found = found.sort_values(["tasks", "crowd", "tests"], kind="stable")
     return found.assign(
@@ -71,15 +80,15 @@ def vetted(rows: pd.DataFrame) -> pd.DataFrame:
 def extremes(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
     """Schedules with the most and the least reward, where there are four or more."""
     said = []
-    for (crowd, tasks), own in found[plain].groupby(["crowd", "tasks"], sort=False):
+    for (crowd, tasks), own in found[plain(found)].groupby(["crowd", "tasks"], sort=False):
         if len(own) >= 4:
-            least, *_, most = sentences(
+            said_of = sentences(
                 "{schedule} ({gain:±4})",
                 own.sort_values("gain").assign(schedule=learning_runs.schedule_labels),
             )
             said.append(
-                f"{crowd}, T = {tasks:,}: reward less the full crowd's, most at {most}, least at "
-                f"{least}."
+                f"{crowd}, T = {tasks:,}: reward less the full crowd's, most at {said_of[-1]}, "
+                f"least at {said_of[0]}."
             )
     return said
 

@@ -26,6 +26,7 @@ Source: Liu, Liu (2015), Sections 2 to 5 and appendices.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -79,31 +80,31 @@ def trial(params: Params, streams: Streams) -> Record:
     return QUESTIONS[params["question"]][0](skill, rng)
 
 
+def measure(rows: pd.DataFrame, name: str) -> pd.Series[float]:
+    """A field as numbers, missing where another question was asked."""
+    return rows.reindex(columns=[name])[name].astype(float)
+
+
 def part(question: str) -> Part:
     """Means and largest values of what one question measures."""
     _, fields = QUESTIONS[question]
     values = ", ".join(f"{name} {{{name}.max:.4g}}" for name in fields)
-    return Part(
-        question,
-        Grouped(
-            ("crowd", "workers"),
-            {f"{name}_{how}": (name, how) for name in fields for how in ("mean", "max")},
-            orders={},
-        ),
-        (f"{question}, {{trials:,}} crowds, largest values: {values}.",),
-        (BOUND,) if question == "bounds" else (),
-        where=lambda rows: rows["question"] == question,
+    table = Grouped(
+        ("crowd", "workers"),
+        {f"{name}_{how}": (name, how) for name in fields for how in ("mean", "max")},
+        orders={},
     )
-
-
-BOUND = Drawn(
-    "bound", "Bound (6) of Theorem 3 at the printed constants as a share of T, a million tasks: "
-    "above 1 it says nothing. Mean over crowds", "workers", "share_million_mean",
-    ("workers M", "bound (6) / T"),
-    {"series": "series", "kind": "points", "log_y": True,
-     "references": ((1.0, "no regret is larger"),)},
-    then=lambda found: found.assign(series=found["crowd"]),
-)  # fmt: skip
+    chart = Drawn(
+        "bound", "Bound (6) of Theorem 3 at the printed constants as a share of T, a million "
+        "tasks: above 1 it says nothing. Mean over crowds", "workers", "share_million_mean",
+        ("workers M", "bound (6) / T"),
+        {"series": "series", "kind": "points", "log_y": True,
+         "references": ((1.0, "no regret is larger"),)},
+        of=lambda rows: table(rows).assign(series=lambda found: found["crowd"]),
+    )  # fmt: skip
+    said = f"{question}, {{trials:,}} crowds, largest values: {values}."
+    charts = (chart,) if question == "bounds" else ()
+    return Part(question, table, (said,), charts, where=lambda rows: rows["question"] == question)
 
 
 _FIRST = ["steps", "slips", "bounds", "steps-of-proofs", "disagreement", "agreement"]
@@ -141,9 +142,7 @@ STUDY = Study(
     trial=trial,
     analyse=DeclaredAnalysis(
         *map(part, QUESTIONS),
-        derived={
-            name: lambda rows, name=name: rows.get(name, pd.Series(dtype=float)).astype(float)
-            for _, fields in QUESTIONS.values() for name in fields
-        },
+        derived={name: partial(measure, name=name) for _, fields in QUESTIONS.values()
+                 for name in fields},
     ),
 )  # fmt: skip

@@ -219,7 +219,7 @@ def run_parameters(**change: Parameter) -> dict[str, Parameter]:
 # Reading curves.
 
 
-def mean_of(field: str, name: str = "mean") -> dict[str, tuple[str, str]]:
+def mean_of(field: str, name: str = "mean") -> dict[str, Any]:
     """Columns `n, NAME, se, low, high` of a measure."""
     ends = {statistic: (field, statistic) for statistic in ("se", "low", "high")}
     return {"n": (field, "n"), name: (field, "mean"), **ends}
