@@ -47,7 +47,7 @@ def read_claims(file: Path) -> tuple[Claim, ...]:
         if missing := sorted(name for name in named if not hasattr(module, name)):
             raise ValueError(f"no measure {missing[0]} in {file.stem}.py")
         return tuple(_whole(claim, paper, file.stem) for claim in paper.claims)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, ImportError) as error:
         raise InputError(f"{file.name}: not a list of claims ({error})") from None
 
 
