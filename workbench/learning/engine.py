@@ -323,13 +323,13 @@ def _explored(
         own = explored.step[start:end]
         until = [start + int(np.searchsorted(own, one.step, "right")) for one in gone]
         left = np.ones(skill.shape[1], dtype=bool)
-        for era, (begun, ended) in enumerate(pairwise([start, *until, end])):
+        for era, interval in enumerate(pairwise([start, *until, end])):
             if era:
                 left[gone[era - 1].worker] = False
             p = skill[row, left]
             if p.tobytes() not in known:
                 known[p.tobytes()] = majority_accuracy(p)
-            eras.append((era, row, begun, ended, known[p.tobytes()], price[left].sum(), len(p)))
+            eras.append((era, row, *interval, known[p.tobytes()], price[left].sum(), len(p)))
     total, made = np.zeros((4, *at.shape)), np.concatenate([[0], np.cumsum(explored.new)])
     for _, same in groupby(sorted(eras), key=itemgetter(0)):
         columns = [np.array(column)[:, None] for column in zip(*same, strict=True)]
