@@ -36,6 +36,7 @@ from workbench.accuracy.majority import majority_accuracy
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.seeds import Seed, stream
 from workbench.crowd import datasets
+from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.recorded import Recorded, recorded, replay
 from workbench.learning.schedule import practical
 from workbench.studies.catalog import learning_runs
@@ -194,9 +195,11 @@ def trial(params: Params, streams: Streams) -> Record:
     run = replay(
         data,
         practical(params["tests"], 0.0),
+        LsOlOptions(
+            weighted=params["vote"] == "weighted",
+            vetting=learning_runs.vetting_of(params["vetting"], ERROR),
+        ),
         horizon=n,
-        weighted=params["vote"] == "weighted",
-        vetting=learning_runs.vetting_of(params["vetting"], ERROR),
         pool="all",
         seed=seed,
     )

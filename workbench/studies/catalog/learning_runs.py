@@ -25,6 +25,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Runs, simulate
+from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.regret_bounds import repeats_factor
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Removal, Vetting
@@ -125,9 +126,11 @@ def run_once(
         Draws(skill, 1, seed=seed),
         schedule,
         T,
-        weighted=weighted,
-        delay=int(params.get("delay", 0)),
-        vetting=vetting_of(params.get("vetting", "none")),
+        LsOlOptions(
+            weighted=weighted,
+            delay=int(params.get("delay", 0)),
+            vetting=vetting_of(params.get("vetting", "none")),
+        ),
         costs=np.full(len(skill), COST),
         checkpoints=tasks,
     )
