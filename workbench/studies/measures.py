@@ -75,6 +75,12 @@ def measured(table: Rows, column: str) -> Rows:
     return table[(table["status"].astype(str) == "ok") & table[column].notna()]
 
 
+def without_failures(table: Rows, fields: Sequence[str]) -> Rows:
+    """All trials, fields of the record missing where one did not end ok."""
+    known = table.reindex(columns=list(fields)).where(table["status"].astype(str) == "ok")
+    return table.assign(**{name: known[name] for name in fields})
+
+
 def varies(rows: Rows, name: str) -> bool:
     """Whether a column has more than one value."""
     return len(rows[name].unique()) > 1
@@ -146,9 +152,9 @@ def fill(template: str, values: Mapping[Any, Any]) -> str:
     ("{own.gold.max}"); "{share.max}" is that of a column by itself.
 
     Formats beyond Python's: `±3` a mean and its standard error with three digits (the value is
-    such a pair, or the error stands beside it as `NAME_se`), `+±3` the same with the mean's sign,
-    `1 %` a share in percent with one digit, `list` several values, `cap` a capital first letter,
-    `of NAME` a count of another, with the 95 % interval of the share.
+    such a pair, or the error stands beside it as `NAME_se` or `se`), `+±3` the same with the mean's
+    sign, `1 %` a share in percent with one digit, `list` several values, `cap` a capital first
+    letter, `of NAME` a count of another, with the 95 % interval of the share.
     """
     parts = []
     for literal, name, style, _ in Formatter().parse(template):
@@ -159,7 +165,8 @@ def fill(template: str, values: Mapping[Any, Any]) -> str:
             share = f"95 % interval of the share {low:.2f} to {high:.2f}"
             parts.append(f"{count:,.0f} of {total:,} ({share})")
         elif name is not None:
-            parts.append(_shown(_named(values, name), style or "", values.get(f"{name}_se")))
+            doubt = values.get(f"{name}_se", values.get("se"))
+            parts.append(_shown(_named(values, name), style or "", doubt))
     return "".join(parts)
 
 
@@ -498,8 +505,8 @@ class DeclaredAnalysis:
     orders
         Sorts the trials by columns (`in_order`).
     fields
-        Where given, parts are made of all trials: those that did not end ok have none of these
-        fields, and can be counted.
+        Parts are made of all trials, these fields missing where one did not end ok: for tables
+        that count them.
     """
 
     def __init__(
@@ -510,14 +517,14 @@ class DeclaredAnalysis:
         orders: Mapping[str, Sequence[Any] | None] | None = None,
         fields: tuple[str, ...] = (),
     ) -> None:
-        self.parts, self.needs, self.derived, self.orders = parts, needs, derived or {}, orders
-        self.fields = fields
+        self.parts, self.needs, self.fields = parts, needs, fields
+        self.derived, self.orders = derived or {}, orders
 
     def trials(self, table: Rows) -> Rows:
         """The trials that parts are made of."""
         rows = ended_well(table) if self.needs is None else measured(table, self.needs)
-        if self.fields:
-            rows = table.assign(**{name: measured(table, name)[name] for name in self.fields})
+        if self.fields and len(rows):
+            rows = without_failures(table, self.fields)
         if rows.empty:
             return rows
         rows = self.derived(rows) if callable(self.derived) else rows.assign(**self.derived)
