@@ -366,7 +366,7 @@ def drawn(params: Params, streams: Streams) -> Instance:
     seed, arrival = streams.instance, params["arrival"]
     sampled = max(1, round(params["gamma"] * params["workers"]))
     size = params["workers"] + sampled
-    crowd = CROWD_MAKERS[params["crowd"]](
+    crowd = (PAPER_CROWDS | CROWD_MAKERS)[params["crowd"]](
         size, seed=seed, capacity=params["capacity"], task_types=params["types"]
     )
     if arrival == "random":
