@@ -18,6 +18,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.base.text import shown
 from workbench.learning import schedule as schedules
+from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.recorded import Order, Pool, Replayed, recorded, replay
 from workbench.learning.schedule import Schedule
 from workbench.learning.simulated import Simulated, simulated
@@ -179,10 +180,8 @@ def learn(
     """
     if (simulate is None) == (labels is None):
         raise InputError("give `simulate`, or `labels`: one of them")
-    how: dict[str, Any] = {
-        "weighted": weighted, "delay": delay, "seed": seed,
-        "vetting": _vetting(vetting, vetting_error, vetting_variant),
-    }  # fmt: skip
+    dropping = _vetting(vetting, vetting_error, vetting_variant)
+    how = LsOlOptions(weighted, delay=delay, vetting=dropping)
     numbers: dict[str, Any] = {"weighted": weighted, "seed": seed}
     if simulate is not None:
         why = "is for recorded labels: give it with `labels`"
@@ -192,7 +191,7 @@ def learn(
         text = SIMULATED if schedule is None else schedule
         when = schedules.read(text, skill, weighted=weighted)
         tasks, times = HORIZON if horizon is None else horizon, RUNS if runs is None else runs
-        result = simulated(skill, when, tasks, times, costs=prices, **how)
+        result = simulated(skill, when, tasks, times, how, costs=prices, seed=seed)
         steps, workers, crowd = result.steps, result.workers, result.structure
         numbers |= {"horizon": tasks, "runs": times, "costs": prices, **_simulated(result, tasks)}
         title = f"simulated crowd of {len(skill)}: {tasks} tasks, {times} runs"
@@ -210,12 +209,10 @@ def learn(
             raise InputError(f"`horizon` is {horizon}: there are {tasks} tasks, give no more")
         text = RECORDED if schedule is None else schedule
         when = schedules.read(text, weighted=weighted)
-        run = replay(data, when, horizon=horizon, pool=pool or "recorded", patience=patience, **how)
-        steps, workers, crowd = (
-            _steps(given.back(run.steps)),
-            given.back(run.workers),
-            run.structure,
-        )
+        limits: dict[str, Any] = {"pool": pool or "recorded", "patience": patience}
+        run = replay(data, when, how, horizon=horizon, **limits, seed=seed)
+        steps, workers = _steps(given.back(run.steps)), given.back(run.workers)
+        crowd = run.structure
         classes = given.classes.all_back(data.classes)
         numbers |= {"horizon": len(steps), "runs": 1, "classes": classes, **_recorded(run, workers)}
         title = (
@@ -233,7 +230,7 @@ def learn(
         "schedule": {"text": told, **vars(when), "exploration_steps": implied},
     }
     notes = _simulated_notes if simulate is not None else _recorded_notes
-    numbers["notes"] = notes(numbers, when, how["vetting"])
+    numbers["notes"] = notes(numbers, when, dropping)
     return Learning(f"{title}, schedule {told}", numbers, steps, workers)
 
 
