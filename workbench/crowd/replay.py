@@ -54,9 +54,8 @@ class RecordedLabels:
     Raises
     ------
     InputError
-        A column is missing, a cell is empty, a pair is repeated, gold for a task without a
-        label, other than two classes, a control task without gold, only control tasks, or a
-        task without a type.
+        A pair is repeated, other than two classes, a control task without gold, only control
+        tasks, or a task without a type.
     """
 
     def __init__(
@@ -68,7 +67,6 @@ class RecordedLabels:
         task_types: pd.Series[Any] | None = None,
     ) -> None:
         table = frames.label_table(labels)
-        gold = frames.gold_labels(gold, table)
         every = pd.Index(table["task"].unique())
         reserved = pd.Index(list(control))
         without = ~reserved.isin(gold.index)
@@ -169,9 +167,8 @@ def split_gold(
     Raises
     ------
     InputError
-        A repeated task, a missing label, or a split with an empty side.
+        A split with an empty side.
     """
-    frames.by_task("gold", gold)
     n = len(gold)
     if isinstance(control, (int, np.integer)):
         size = checks.count("control", int(control))
