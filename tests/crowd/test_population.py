@@ -101,7 +101,6 @@ SKILLS = pd.DataFrame({"x": [0.5, 0.7]}, index=["a", "b"])
         (lambda: crowd_of(np.zeros((1, 0)), workers=()), "at least one worker"),
         (lambda: crowd_of().subset([2]), r"indices\[0\] is 2: give an index from 0 to 1"),
         (lambda: population.uniform(0), "workers is 0: give a whole number of 1 or more"),
-        (lambda: population.uniform(3, skill=1.1), "skill is 1.1: give a number from 0 to 1"),
         (lambda: population.uniform_range(3, seed=1, low=0.6, high=0.5), "high is 0.5"),
         (lambda: population.beta(3, seed=1, a=0), "a is 0: give a finite number above 0"),
         (lambda: population.from_table(SKILLS, pd.Series({"a": 1})), "worker 'b' has none"),

@@ -19,6 +19,7 @@ from workbench.base.arrays import BoolArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd import frames
+from workbench.crowd.skills import counted
 from workbench.crowd.sources import GoldAnswers
 
 
@@ -96,11 +97,8 @@ class RecordedLabels:
         known = table.loc[~kept, "task"]
         at = (kind.loc[known].to_numpy(), worker[~kept])
         right = label[~kept] == frames.codes(classes, gold.loc[known])
-        shape = (len(self.task_types), len(workers))
-        self.control_answered: IntArray = np.zeros(shape, dtype=np.int64)
-        self.control_correct: IntArray = np.zeros(shape, dtype=np.int64)
-        np.add.at(self.control_answered, at, 1)
-        np.add.at(self.control_correct, at, right)
+        shape = len(self.task_types), len(workers)
+        self.control_correct, self.control_answered = counted(at, right, shape)
 
     def labels(self, task_idx: ArrayLike, worker_idx: ArrayLike) -> IntArray:
         """Class index of the recorded label of each pair, shape (k,).

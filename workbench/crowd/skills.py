@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
-from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.crowd import frames
 
@@ -249,6 +249,16 @@ class GoldSkills:
         )
 
 
+def counted(
+    at: tuple[Any, Any], right: BoolArray, shape: tuple[int, int]
+) -> tuple[IntArray, IntArray]:
+    """Count right answers, and answers, by task type and worker: `at` says whose each is."""
+    correct, answered = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    np.add.at(correct, at, right)
+    np.add.at(answered, at, 1)
+    return correct, answered
+
+
 def skills_from_gold(
     labels: pd.DataFrame,
     gold: pd.Series[Any],
@@ -284,14 +294,9 @@ def skills_from_gold(
     known = table[table["task"].isin(gold.index)]
     types, kind = frames.type_index(task_types, pd.Index(known["task"].unique()))
     workers = pd.Index(table["worker"].unique())
-    at_worker = workers.get_indexer(known["worker"])
-    at_type = kind.loc[known["task"]].to_numpy()
+    at = kind.loc[known["task"]].to_numpy(), workers.get_indexer(known["worker"])
     right = known["label"].to_numpy() == gold.loc[known["task"]].to_numpy()
-    shape = (len(types), len(workers))
-    answered = np.zeros(shape, dtype=np.int64)
-    correct = np.zeros(shape, dtype=np.int64)
-    np.add.at(answered, (at_type, at_worker), 1)
-    np.add.at(correct, (at_type, at_worker), right)
+    correct, answered = counted(at, right, (len(types), len(workers)))
     return GoldSkills(
         estimate_skills(correct, answered, prior=prior),
         workers.to_numpy(),
