@@ -75,6 +75,12 @@ def measured(table: Rows, column: str) -> Rows:
     return table[(table["status"].astype(str) == "ok") & table[column].notna()]
 
 
+def without_failures(table: Rows, fields: Sequence[str]) -> Rows:
+    """All trials, fields of the record missing where one did not end ok."""
+    known = table.reindex(columns=list(fields)).where(table["status"].astype(str) == "ok")
+    return table.assign(**{name: known[name] for name in fields})
+
+
 def varies(rows: Rows, name: str) -> bool:
     """Whether a column has more than one value."""
     return len(rows[name].unique()) > 1
@@ -146,14 +152,16 @@ def fill(template: str, values: Mapping[Any, Any]) -> str:
     ("{own.gold.max}"); "{share.max}" is that of a column by itself.
 
     Formats beyond Python's: `±3` a mean and its standard error with three digits (the value is
-    such a pair, or the error stands beside it as `NAME_se`), `+±3` the same with the mean's sign,
-    `1 %` a share in percent with one digit, `list` several values, `cap` a capital first letter.
+    such a pair, or the error stands beside it as `NAME_se`, or as `se`), `+±3` the same with the
+    mean's sign, `1 %` a share in percent with one digit, `list` several values, `cap` a capital
+    first letter.
     """
     parts = []
     for literal, name, style, _ in Formatter().parse(template):
         parts.append(literal)
         if name is not None:
-            parts.append(_shown(_named(values, name), style or "", values.get(f"{name}_se")))
+            doubt = values.get(f"{name}_se", values.get("se"))
+            parts.append(_shown(_named(values, name), style or "", doubt))
     return "".join(parts)
 
 
@@ -481,6 +489,9 @@ class DeclaredAnalysis:
         Columns worked out of a trial's others, one after another.
     orders
         Sorts the trials by columns (`in_order`).
+    fields
+        Parts are made of all trials, these fields missing where one did not end ok: for tables
+        that count them.
     """
 
     def __init__(
@@ -489,13 +500,16 @@ class DeclaredAnalysis:
         needs: str | None = None,
         derived: Mapping[str, Callable[[Rows], Any]] | None = None,
         orders: Mapping[str, Sequence[Any] | None] | None = None,
+        fields: tuple[str, ...] = (),
     ) -> None:
-        self.parts, self.needs = parts, needs
+        self.parts, self.needs, self.fields = parts, needs, fields
         self.derived, self.orders = dict(derived or {}), orders
 
     def trials(self, table: Rows) -> Rows:
         """The trials that parts are made of."""
         rows = ended_well(table) if self.needs is None else measured(table, self.needs)
+        if self.fields and len(rows):
+            rows = without_failures(table, self.fields)
         rows = rows.assign(**self.derived) if len(rows) else rows
         return rows if self.orders is None else in_order(rows, self.orders)
 
