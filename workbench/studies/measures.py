@@ -338,7 +338,7 @@ class Drawn:
     def chart(self, rows: Rows, found: pd.DataFrame) -> Chart:
         """Draw a table of some trials."""
         data = found if self.of is None else self.of(rows)
-        if self.where is not None:
+        if self.where is not None and len(data):
             data = data[self.where(data)]
         ends = {"low": "low", "high": "high"} if self.y == "mean" else {}
         style = {**ends, **self.style}
@@ -378,7 +378,7 @@ class Each:
     def __call__(self, rows: Rows, found: pd.DataFrame) -> list[str]:
         """Say it of a table of some trials."""
         data = found if self.of is None else self.of(rows)
-        if self.where is not None:
+        if self.where is not None and len(data):
             data = data[self.where(data)]
         return [
             fill(self.template if isinstance(self.template, str) else self.template(row), row)
