@@ -200,6 +200,25 @@ def smoothed(
     )
 
 
+def confusion_matrices(
+    matrix: LabelMatrix, posterior: FloatArray, smoothing: tuple[float, float]
+) -> FloatArray:
+    """Confusion matrix of each worker from the tasks' posteriors, shape (m, L named, L true).
+
+    Parameters
+    ----------
+    matrix
+        The labels.
+    posterior
+        Shape (n, L).
+    smoothing
+        Votes added off and on the diagonal.
+    """
+    _, m, L = matrix.shape
+    counts = (matrix.named.T @ posterior).reshape(m, L, L)
+    return _matrices(counts, smoothing, matrix.voted)[0]
+
+
 def _added(added: tuple[float, float], L: int) -> FloatArray:
     """Votes added by (class named, true class)."""
     wrong, right = added

@@ -160,7 +160,7 @@ def ebcc(
     classes = state.classes / state.classes.sum()
     return concluded(
         matrix,
-        matrix.clamped(best.joint @ model.of_class),
+        matrix.clamped(np.minimum(best.joint @ model.of_class, 1.0)),
         METHOD,
         seed,
         {

@@ -194,10 +194,11 @@ def label_matrix(votes: Votes, earlier: Earlier | None = None, columns: int = 1)
 def _known(earlier: Earlier | None, n: int, L: int) -> IntArray:
     if earlier is None or earlier.known is None:
         return np.full(n, -1, dtype=np.int64)
-    classes = checks.wholes("known", earlier.known)
-    if classes.shape != (n,) or not ((classes >= -1) & (classes < L)).all():
+    classes = np.asarray(earlier.known)
+    whole = classes.shape == (n,) and classes.dtype.kind in "iu"
+    if not whole or not ((classes >= -1) & (classes < L)).all():
         raise InputError(f"known: give {n} indices of classes from 0 to {L - 1}, −1 where unknown")
-    return classes
+    return classes.astype(np.int64)
 
 
 def log(chance: FloatArray) -> FloatArray:
