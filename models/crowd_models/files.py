@@ -12,6 +12,9 @@ capacity
     M, one number or one for each worker.
 epsilon
     ε, one number or one for each task; or `requirement` in its place, C = 2 ln(1/ε).
+gain
+    Optional: by which of `crowd_models.gains` labels count, `hoeffding` (the paper's, as above) or
+    `bhattacharyya`.
 cost
     Optional c: a matrix, an object by task type, or one price for each worker.
 available
@@ -35,7 +38,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_models.problem import AssignmentProblem, checked, requirement
+from crowd_models.gains import gain_of
+from crowd_models.problem import AssignmentProblem, checked
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 
@@ -57,13 +61,19 @@ _FIELDS: dict[str, tuple[Any, str]] = {
         list[list[bool | float]] | dict[str, list[bool | float]],
         "give rows of true and false, one for each task, or an object by task type",
     ),
+    "gain": (str, "give hoeffding or bhattacharyya"),
 }
 """What each field of a JSON file holds, and what to give in place of anything else."""
 FIELDS = tuple(_FIELDS)
 
 
-def read_problem(path: str | Path) -> AssignmentProblem:
+def read_problem(path: str | Path, *, gain: str | None = None) -> AssignmentProblem:
     """Read an assignment problem from a .json or .npz file.
+
+    Parameters
+    ----------
+    gain
+        In place of the file's, which must then state skills and ε.
 
     Raises
     ------
@@ -75,7 +85,7 @@ def read_problem(path: str | Path) -> AssignmentProblem:
     try:
         if reader is None:
             raise InputError(f"a file of unknown kind: give {' or '.join(_READERS)}")
-        return _problem(reader(_content(path)))
+        return _problem(reader(_content(path)), gain)
     except InputError as error:
         raise InputError(f"{_printable(path)}: {error}") from None
 
@@ -92,6 +102,8 @@ def write_problem(problem: AssignmentProblem, path: str | Path) -> None:
     names = ("quality", "capacity", "requirement", "cost", "available", "task_types")
     fields = {name: getattr(problem, name) for name in names}
     fields = {name: value for name, value in fields.items() if value is not None}
+    if problem.gain != "hoeffding":
+        fields["gain"] = np.array(problem.gain)
     if path.suffix.lower() == ".json":
         rows = {name: value.tolist() for name, value in fields.items()}
         content = (json.dumps(rows, allow_nan=False) + "\n").encode()
@@ -162,6 +174,8 @@ def _from_json_field(name: str, value: Any) -> Any:
     kind, mend = _FIELDS[name]
     try:
         value = msgspec.convert(value, kind)
+        if name == "gain":
+            return value
         if name == "task_types":
             whole = all(isinstance(one, int) and abs(one) < 2**63 for one in value)
             return np.array(value if whole else [str(one) for one in value])
@@ -201,18 +215,25 @@ def _from_npz(content: bytes) -> dict[str, Any]:
     for name, value in fields.items():
         if not isinstance(value, np.ndarray):
             raise InputError(f"{name!r} is not an array: write the file with numpy.savez")
-        allowed = {"task_types": "Uiu", "available": "biuf"}.get(name, "iuf")
+        allowed = {"task_types": "Uiu", "available": "biuf", "gain": "U"}.get(name, "iuf")
         if value.dtype.kind not in allowed:
             raise InputError(f"{name} is an array of {value.dtype}: {_FIELDS[name][1]}")
-    return fields
+    return {name: str(value) if name == "gain" else value for name, value in fields.items()}
 
 
 _READERS: dict[str, Callable[[bytes], dict[str, Any]]] = {".json": _from_json, ".npz": _from_npz}
 
 
-def _problem(fields: dict[str, Any]) -> AssignmentProblem:
+def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem:
     given = _one_of(fields, "quality", "skill")
     level = _one_of(fields, "epsilon", "requirement")
+    stated = fields.get("gain", "hoeffding")
+    gain = gain_of(stated if asked is None else asked)
+    if gain.name != stated and (given, level) != ("skill", "epsilon"):
+        raise InputError(
+            f"{given} and {level} are stated by the gain {stated!r}: give skill and epsilon, from "
+            f"which those of {gain.name!r} follow"
+        )
     if "capacity" not in fields:
         raise InputError("capacity is missing: give one number, or one for each worker")
     types = fields.get("task_types")
@@ -221,20 +242,23 @@ def _problem(fields: dict[str, Any]) -> AssignmentProblem:
         for name in (given, "cost", "available")
     )
     assert quality is not None
-    if given == "skill":
-        quality = (2.0 * checked("skill", quality) - 1.0) ** 2
     mend = f"give one number, or one for each task ({len(quality)})"
     need = checked(level, fields[level], quality.shape[:1], mend)
+    if level == "epsilon":
+        need = gain.requirement(need)
+    if given == "skill":
+        quality = gain.quality(quality, need)
     if cost is not None and cost.ndim == 1:
         mend = "give one price for each worker, or a list of rows"
         cost = np.tile(checked("cost", cost, quality.shape[1:], mend), (len(quality), 1))
     return AssignmentProblem(
         quality,
         fields["capacity"],
-        requirement(need) if level == "epsilon" else need,
+        need,
         cost,
         available,
         types,
+        gain.name,
     )
 
 

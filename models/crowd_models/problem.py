@@ -34,10 +34,14 @@ MOST_PRICE_STEPS = 100_000
 PRICE_ROUNDING = 1e-15
 """How far a price's share of the highest may be off: decimal prices are rounded, and so is it."""
 
+UNITS = {"hoeffding": "quality", "bhattacharyya": "quality in nats"}
+"""What qualities are by gain: see `crowd_models.gains`."""
+
 _COUNT = (0.0, math.inf, "give a whole number, 0 or more")
 _PRICE = (0.0, LARGEST_PRICE, f"a price is 0 or more, and at most {LARGEST_PRICE:g}")
 _RANGES: dict[str, tuple[float, float, str]] = {
     "quality": (0.0, 1.0, "a quality (2p−1)² lies between 0 and 1"),
+    "quality in nats": (0.0, 1e9, "a quality −ln(2√(p(1−p))) is 0 or more"),
     "skill": (0.0, 1.0, "a skill is the probability of a right label, from 0 to 1"),
     "epsilon": (0.0, 1.0, "the error must lie strictly between 0 and 1"),
     "capacity": _COUNT,
@@ -90,10 +94,13 @@ class CoverProblem:
     workers: IntArray
     cost: FloatArray | None
     available: BoolArray | None
+    gain: str
 
     def _check(self, owner: str) -> None:
         """Check the fields, and keep copies that nobody can change."""
-        quality = checked("quality", self.quality)
+        if self.gain not in UNITS:
+            raise InputError(f"gain is {self.gain!r}: give {' or '.join(UNITS)}")
+        quality = checked(UNITS[self.gain], self.quality)
         if quality.ndim != 2 or 0 in quality.shape:
             raise InputError(
                 f"quality has shape {quality.shape}: give a matrix of at least one task and one "
@@ -208,6 +215,9 @@ class AssignmentProblem(CoverProblem):
         Shape (n, m): which pairs may be assigned; None for all.
     task_types
         Shape (n,): type of each task, a label only; None when unknown.
+    gain
+        By which of `crowd_models.gains` quality and requirement count: "hoeffding", the paper's, or
+        "bhattacharyya", in nats.
     tasks, workers
         Ones, shapes (n,) and (m,): each stands for itself.
 
@@ -230,6 +240,7 @@ class AssignmentProblem(CoverProblem):
     cost: FloatArray | None = None
     available: BoolArray | None = None
     task_types: NDArray[Any] | None = None
+    gain: str = "hoeffding"
     tasks: IntArray = field(init=False, repr=False)
     workers: IntArray = field(init=False, repr=False)
 
@@ -243,6 +254,7 @@ class AssignmentProblem(CoverProblem):
             cost: ArrayLike | None = None,
             available: ArrayLike | None = None,
             task_types: ArrayLike | None = None,
+            gain: str = "hoeffding",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -272,10 +284,12 @@ class AssignmentProblem(CoverProblem):
         """Return the same problem for some of its tasks only (indices or a mask)."""
         rows = np.asarray(keep)
         by_task = (self.quality, self.requirement, self.cost, self.available, self.task_types)
-        quality, need, *others = (None if part is None else part[rows] for part in by_task)
+        quality, need, cost, available, types = (
+            None if part is None else part[rows] for part in by_task
+        )
         assert quality is not None
         assert need is not None
-        return AssignmentProblem(quality, self.capacity, need, *others)
+        return AssignmentProblem(quality, self.capacity, need, cost, available, types, self.gain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,6 +314,8 @@ class TypedProblem(CoverProblem):
         Shapes (T,) and (K,): how many tasks and workers each class has.
     cost, available
         Shape (T, K), or None for unit prices and all pairs.
+    gain
+        As in `AssignmentProblem`.
     task_class, worker_class
         Shapes (n,) and (m,): class of each task and worker, or None.
 
@@ -321,6 +337,7 @@ class TypedProblem(CoverProblem):
     available: BoolArray | None = None
     task_class: IntArray | None = None
     worker_class: IntArray | None = None
+    gain: str = "hoeffding"
 
     if TYPE_CHECKING:  # what may be given, where the fields say what is kept
 
@@ -335,6 +352,7 @@ class TypedProblem(CoverProblem):
             available: ArrayLike | None = None,
             task_class: ArrayLike | None = None,
             worker_class: ArrayLike | None = None,
+            gain: str = "hoeffding",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -365,6 +383,7 @@ class TypedProblem(CoverProblem):
             None if problem.available is None else problem.available[at],
             task_class,
             worker_class,
+            problem.gain,
         )
 
     @property
@@ -388,6 +407,7 @@ class TypedProblem(CoverProblem):
             np.concatenate([self.workers, np.ceil(self.requirement).astype(np.int64) + 1]),
             np.hstack([self.prices, np.full((types, types), price)]),
             np.hstack([self.mask, np.eye(types, dtype=bool)]),
+            gain=self.gain,
         )
 
     def lift(self, counts: FloatArray) -> FloatArray:

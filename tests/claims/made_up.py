@@ -4,8 +4,20 @@ import numpy as np
 import pandas as pd
 
 from tests.studies.catalog_runs import run_serially  # noqa: F401 (tests of claims take it here)
+from workbench.claims import judge, register
 
 N = 40
+
+
+def claims_of(paper):
+    """Claims of one file."""
+    return [claim for claim in register() if claim.paper == paper]
+
+
+def verdict_on(claim, tables):
+    """The verdict on one claim."""
+    (one,) = [one for one in register() if one.id == claim]
+    return judge(Tables(tables), [one])[0]
 
 
 class Tables:

@@ -3,17 +3,16 @@
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import Tables, error_1, error_2, figure_1, figure_2
-from workbench.claims import Ruling, judge, register
+from tests.claims.made_up import Tables, claims_of, error_1, error_2, figure_1, figure_2, verdict_on
+from workbench.claims import Ruling, judge
 
-OWN = [claim for claim in register() if claim.id.startswith("adaptive-")]
+OWN = claims_of("adaptive")
 HOLDS, CAVEAT, VOID = Ruling.HOLDS, Ruling.CAVEAT, Ruling.VOID
 NOT, UNMEASURED = Ruling.NOT_REPRODUCED, Ruling.UNMEASURED
 
 
 def verdict(tables, claim):
-    (one,) = [one for one in register() if one.id == f"adaptive-{claim}"]
-    return judge(Tables(tables), [one])[0]
+    return verdict_on(f"adaptive-{claim}", tables)
 
 
 EXPECTED = {

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import Tables, framed
+from tests.claims.made_up import Tables, claims_of, framed
 from workbench.claims import Ruling, judge, markdown, register
-from workbench.claims.selection_crowds import CLAIMS, STUDY
 from workbench.studies.catalog.selection_crowds import (
     BUDGETS,
     EM_METHODS,
@@ -19,6 +18,7 @@ from workbench.studies.catalog.selection_crowds import (
 HOLDS, CAVEAT, NOT = Ruling.HOLDS, Ruling.CAVEAT, Ruling.NOT_REPRODUCED
 UNMEASURED, DOES_NOT_TRANSFER = Ruling.UNMEASURED, Ruling.DOES_NOT_TRANSFER
 DRAWS = 24
+CLAIMS, STUDY = claims_of("selection_crowds"), "selection-crowds"
 FULL, ONE_COIN = TITLES
 SELECTED = ("WMV-lin selected", "WMV-log selected", "EM selected")
 

@@ -1,15 +1,15 @@
 """Liu, Liu (2015): each check, spoiled; and each formula, broken, turns its verdict."""
 
-import dataclasses
 import itertools
 from functools import cache
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import Tables, framed, run_serially
-from workbench.claims import Ruling, judge, learning
+from tests.claims.made_up import Tables, claims_of, framed, run_serially
+from workbench.claims import Ruling, judge, register
 from workbench.learning import agreement, regret_bounds, vetting
 from workbench.studies.catalog import (
     learn_average,
@@ -167,7 +167,7 @@ def tables():
 
 
 def claim_of(claim):
-    (one,) = [one for one in learning.CLAIMS if one.id == f"learn-{claim}"]
+    (one,) = [one for one in register() if one.id == f"learn-{claim}"]
     return one
 
 
@@ -176,7 +176,7 @@ def verdict(tables, claim):
 
 
 def test_in_good_order(tables):
-    rulings = {one.claim.id: one.ruling for one in judge(Tables(tables), learning.CLAIMS)}
+    rulings = {one.claim.id: one.ruling for one in judge(Tables(tables), claims_of("learning"))}
     # No reward is that of a worker: M of them would earn more than a task gives.
     assert rulings.pop("learn-table-2-caption") is NOT
     assert set(rulings.values()) == {HOLDS}, {k: v for k, v in rulings.items() if v != HOLDS}
@@ -372,7 +372,7 @@ def ruling(claim, sweep, repetitions=8):
     one = claim_of(claim)
     tables = {name: made()[name] for name in one.studies if name != "learn-theory"}
     tables["learn-theory"] = run_serially("learn-theory", sweep, repetitions)
-    found = judge(Tables(tables), [dataclasses.replace(one, least=1)])[0]
+    found = judge(Tables(tables), [msgspec.structs.replace(one, least=1)])[0]
     assert found.ruling is not UNMEASURED, found.figures
     return found.ruling
 

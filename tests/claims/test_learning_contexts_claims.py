@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import Tables, run_serially
-from workbench.claims import Ruling, judge, learning_contexts
+from tests.claims.made_up import run_serially, verdict_on
+from workbench.claims import Ruling
 from workbench.learning.schedule import practical
 from workbench.studies.catalog import learn_contexts, theory_sets
 from workbench.studies.catalog.theory_sets import INTERVALS
@@ -18,8 +18,7 @@ N = 24
 
 
 def rule(claim, table):
-    (one,) = [one for one in learning_contexts.CLAIMS if one.id == f"learn-contexts-{claim}"]
-    return judge(Tables({"learn-contexts": table}), [one])[0]
+    return verdict_on(f"learn-contexts-{claim}", {"learn-contexts": table})
 
 
 def framed(rows):
@@ -184,10 +183,9 @@ class TestBroken:
 def test_parts(share, ruling):
     losses = {f"loss_{v}": 0.1 / v for v in INTERVALS}
     table = framed([{"question": "intervals", "share": share, **losses}] * N).assign(version=1)
-    (one,) = [one for one in learning_contexts.CLAIMS if one.id == "learn-contexts-parts"]
-    assert judge(Tables({"learn-theory": table}), [one])[0].ruling is ruling
+    assert verdict_on("learn-contexts-parts", {"learn-theory": table}).ruling is ruling
     table["loss_32"] = 0.2
-    assert judge(Tables({"learn-theory": table}), [one])[0].ruling is NOT
+    assert verdict_on("learn-contexts-parts", {"learn-theory": table}).ruling is NOT
 
 
 def test_sets_of_other_intervals(monkeypatch):
@@ -198,5 +196,4 @@ def test_sets_of_other_intervals(monkeypatch):
             right(p), workers=np.argsort(p)[:1]),
     )  # fmt: skip
     table = run_serially("learn-theory", [{"question": ["intervals"], "workers": [5]}], 20)
-    (one,) = [one for one in learning_contexts.CLAIMS if one.id == "learn-contexts-parts"]
-    assert judge(Tables({"learn-theory": table}), [one])[0].ruling is NOT
+    assert verdict_on("learn-contexts-parts", {"learn-theory": table}).ruling is NOT

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import Tables, framed, run_serially
-from workbench.claims import Ruling, judge, learning_crowds
-from workbench.claims.learning_crowds import BLOCKS, CLAIMS, CROWDS, STUDY, rounds_needed
+from tests.claims.made_up import claims_of, framed, run_serially, verdict_on
+from workbench.claims import Ruling, learning_crowds
+from workbench.claims.learning_crowds import BLOCKS, CROWDS, rounds_needed
 from workbench.learning.vetting import Vetting
 from workbench.studies.catalog import learn_crowds
 from workbench.studies.catalog.learn_crowds import disagreement
@@ -20,6 +20,7 @@ HOLDS, CAVEAT = Ruling.HOLDS, Ruling.CAVEAT
 NOT, UNMEASURED, NO_DATA = Ruling.NOT_REPRODUCED, Ruling.UNMEASURED, Ruling.NO_DATA
 INCONCLUSIVE, ELSEWHERE = Ruling.INCONCLUSIVE, Ruling.DOES_NOT_TRANSFER
 DRAWS = 24
+STUDY = "learn-crowds"
 FEW = 5
 MANY = 20
 ABLE = (0.96, 0.94, 0.92, 0.88, 0.3)
@@ -68,8 +69,7 @@ def made_up():
 
 
 def verdict(table, claim):
-    (one,) = [one for one in CLAIMS if one.id == f"learn-crowds-{claim}"]
-    return judge(Tables({STUDY: table}), [one])[0]
+    return verdict_on(f"learn-crowds-{claim}", {STUDY: table})
 
 
 def spoiled(rows, **columns):
@@ -83,7 +83,9 @@ def spoiled(rows, **columns):
 
 
 def test_all_are_registered_and_asked():
-    assert {one.id for one in CLAIMS} == {f"learn-crowds-{name}" for name in MEASURED | MISSING}
+    assert {one.id for one in claims_of("learning_crowds")} == {
+        f"learn-crowds-{name}" for name in MEASURED | MISSING
+    }
 
 
 @pytest.mark.parametrize("claim", sorted(MEASURED))

@@ -7,13 +7,10 @@ import pandas as pd
 import pytest
 
 import workbench
-from tests.claims.made_up import Tables
+from tests.claims.made_up import Tables, claims_of
 from tests.studies.serial import Serial
-from workbench import claims
 from workbench.base.errors import InputError
 from workbench.claims import (
-    Claim,
-    Finding,
     Ruling,
     judge,
     markdown,
@@ -21,19 +18,27 @@ from workbench.claims import (
     register,
     studies_needed,
 )
-from workbench.claims import adaptive as paper
 from workbench.studies.catalog import STUDIES
 from workbench.studies.executors import Limits
 from workbench.studies.run import run
 from workbench.studies.source import Source
 from workbench.studies.store import Store
 
+PAPER = claims_of("adaptive")
 ASSERTED = {
     "lemma-1", "lemma-2", "lemma-3", "theorem-1", "theorem-2", "theorem-3", "theorem-4",
     "theorem-5", "toy-example", "figure-1-message-passing", "figure-1-adaptive",
     "figure-2-message-passing", "figure-2-adaptive", "extension-costs", "extension-structure",
     "theorem-5-sample", "made-gold",
 }  # fmt: skip
+
+ZEBRA = """paper = "Zebra 1999"
+[[claims]]
+id = "zebra-table-1"
+source = "Table 1"
+statement = "Stripes."
+sentence = "never published"
+"""
 
 
 class TestRegister:
@@ -44,27 +49,31 @@ class TestRegister:
         assert studies_needed()
         assert set(studies_needed()) <= set(STUDIES)
         for claim in register():
-            assert claim.studies or claim.measure is None or not claim.figures
             assert claim.least >= 8
             assert claim.statement.endswith((".", ")"))
 
-    def test_a_paper_is_one_module(self, tmp_path, monkeypatch):
-        """A new module with `CLAIMS` is found without touching anything else."""
-        (tmp_path / "zebra.py").write_text(
-            "from workbench.claims.claim import Claim, Finding, Ruling\n"
-            "check = lambda tables: Finding(Ruling.NO_DATA, 'never published')\n"
-            "CLAIMS = (Claim('zebra-table-1', 'Zebra 1999', 'Stripes.', (), check),)\n"
-        )
-        monkeypatch.setattr(claims, "__path__", [*claims.__path__, str(tmp_path)])
-        assert register()[-1].id == "zebra-table-1"
-        verdict = judge(Tables({}))[-1]
+    def test_a_paper_is_one_file(self, tmp_path):
+        """A file more in the folder is all that it takes."""
+        (tmp_path / "zebra.toml").write_text(ZEBRA)
+        (one,) = register(tmp_path)
+        verdict = judge(Tables({}), [one])[0]
         assert verdict.ruling is Ruling.NO_DATA
-        assert "*data not available*" in markdown([verdict])
+        assert "Zebra 1999, Table 1" in markdown([verdict])
 
-    def test_ids_are_unique(self, monkeypatch):
-        monkeypatch.setattr(paper, "CLAIMS", paper.CLAIMS + paper.CLAIMS[:1])
-        with pytest.raises(InputError, match="adaptive-lemma-1 is registered twice"):
-            register()
+    @pytest.mark.parametrize(
+        ("spoil", "said"),
+        [
+            (lambda text: text + text.partition("\n")[2], "zebra-table-1 is registered twice"),
+            (lambda text: text + 'measure = "stripes"', "zebra.toml: not a list of claims"),
+            (lambda text: text + 'rule.wrong = "n > 1"', "zebra.toml: not a list of claims"),
+            (lambda text: text + "colour = 1", "unknown field `colour`"),
+            (lambda text: text.replace('source = "Table 1"', ""), "missing required field"),
+        ],
+    )
+    def test_files_are_checked(self, tmp_path, spoil, said):
+        (tmp_path / "zebra.toml").write_text(spoil(ZEBRA))
+        with pytest.raises(InputError, match=said):
+            register(tmp_path)
 
 
 class TestPage:
@@ -78,7 +87,7 @@ class TestPage:
         assert text != markdown(judge(Tables(tables)))
 
     def test_everything_is_on_it(self, tables):
-        verdicts = judge(Tables(tables), paper.CLAIMS)
+        verdicts = judge(Tables(tables), PAPER)
         text = markdown(verdicts)
         for one in verdicts:
             assert f"\n## {one.claim.id}\n" in text
@@ -133,18 +142,6 @@ def test_payload_is_plain(tables):
     assert re.fullmatch(r"[a-z0-9-]+", payload["id"])
 
 
-def test_a_check_sees_failed_trials_too(tables):
-    seen = []
-
-    def check(given):
-        seen.append(len(given["weighted-vote"]))
-        return Finding(Ruling.HOLDS, "")
-
-    tables["weighted-vote"].loc[0, "status"] = "error"
-    judge(Tables(tables), [Claim("one", "none", "None.", ("weighted-vote",), check)])
-    assert seen == [40]
-
-
 def test_a_real_store_read_twice(tmp_path):
     """Trials kept on disk, the page written from them, closed, opened, written again: same text."""
     source = Source.of("gold-estimates")
@@ -178,13 +175,13 @@ def test_published_page_is_of_this_register():
 def test_a_page_is_renewed_in_part(tables, tmp_path):
     """What the store has no trials of stays as the page has it, to the letter."""
     page = tmp_path / "claims.md"
-    whole = markdown(judge(Tables(tables), paper.CLAIMS))
+    whole = markdown(judge(Tables(tables), PAPER))
     page.write_text(whole, "utf-8")
-    assert markdown(list(read_page(page, paper.CLAIMS).values())) == whole
+    assert markdown(list(read_page(page, PAPER).values())) == whole
     votes = tables["weighted-vote"].assign(error_hired=0.06)
-    keep = read_page(page, paper.CLAIMS)
-    renewed = judge(Tables({"weighted-vote": votes}), paper.CLAIMS, keep=keep)
+    keep = read_page(page, PAPER)
+    renewed = judge(Tables({"weighted-vote": votes}), PAPER, keep=keep)
     changed = [one.claim.id for one in renewed if one != keep[one.claim.id]]
     assert changed == ["adaptive-requirement"]
     with pytest.raises(InputError, match=r"nothing\.md: not a page of claims"):
-        read_page(tmp_path / "nothing.md", paper.CLAIMS)
+        read_page(tmp_path / "nothing.md", PAPER)

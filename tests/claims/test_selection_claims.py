@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import Tables, framed, run_serially
-from workbench.claims import Ruling, judge, selection
+from tests.claims.made_up import Tables, claims_of, framed, run_serially
+from workbench.claims import Ruling, judge, register, selection
 from workbench.selection import bounds, rules, scores
 from workbench.studies.catalog import (
     selection_bound,
@@ -165,12 +165,12 @@ def tables():
 
 
 def verdict(tables, claim):
-    (one,) = [one for one in selection.CLAIMS if one.id == f"selection-{claim}"]
+    (one,) = [one for one in register() if one.id == f"selection-{claim}"]
     return judge(Tables(tables), [one])[0]
 
 
 def test_in_good_order(tables):
-    rulings = {one.claim.id: one.ruling for one in judge(Tables(tables), selection.CLAIMS)}
+    rulings = {one.claim.id: one.ruling for one in judge(Tables(tables), claims_of("selection"))}
     assert set(rulings.values()) == {HOLDS}, rulings
 
 
@@ -591,7 +591,7 @@ whole_run = cache(ran)
 
 
 def ruling(claim, run):
-    (one,) = [one for one in selection.CLAIMS if one.id == f"selection-{claim}"]
+    (one,) = [one for one in register() if one.id == f"selection-{claim}"]
     found = judge(Tables({study: run(study) for study in one.studies}), [one])[0]
     assert found.ruling is not UNMEASURED, found.figures
     return found.ruling

@@ -73,8 +73,8 @@ def test_wide_file(tmp_path, first, task):
     [
         ("image,w1\na,1\n", ["no column 'task' (or item", "pass task=NAME", "'image'"]),
         ("task\na\n", ["too few columns"]),
-        ("task,w1,\na,1,1\n", ["column 3 has no name; name its worker"]),
-        ("task,w1,w1\na,1,1\n", ["columns 2 and 3 are both worker 'w1'"]),
+        ("task,w1,\na,1,1\n", ["column 3: worker is empty"]),
+        ("task,w1,w1\na,1,1\n", ["column 3: worker 'w1' appears already on column 2"]),
         ("task,w1\na,1\na,1\n", ["line 3: task 'a' appears already on line 2"]),
         ("task,w1\n,1\n", ["line 2: task is empty"]),
         ("task,w1\na,\nb,NaN\n", ["no label in the whole table"]),
@@ -115,7 +115,7 @@ def test_headerless(tmp_path):
         ("w,t,0\n", ["3 columns; worker, task, label, gold"]),
         ("worker,task,label,gold\nw,t,0,1\n", ["line 1: looks like a header", "read_labels"]),
         ("WorkerID,TaskID,WorkerLabel,GoldLabel\nw,t,0,1\n", ["line 1: looks like a header"]),
-        ("w,t,0,1\nv,t,0,0\n", ["line 2: gold of task 't' is '0', but '1' on line 1"]),
+        ("w,t,0,1\nv,t,0,0\n", ["line 2: task 't' appears already on line 1"]),
         (",t,0,1\n", ["line 1: worker is empty"]),
         ("w,,0,1\n", ["line 1: task is empty"]),
         ("w,t,,1\n", ["line 1: label is empty"]),
@@ -146,10 +146,10 @@ def test_tab_separated(tmp_path):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("w,t,1\n", ["1 columns; worker, object and label are wanted, separated by tabs"]),
+        ("w,t,1\n", ["1 columns; worker, task, label are wanted"]),
         ("worker\tobject\tlabel\nw\tt\t1\n", ["line 1: looks like a header"]),
         ("w\tt\t\n", ["line 1: label is empty"]),
-        ("w\tt\t1\nw\tt\t1\n", ["line 2: worker 'w' labels task 't' a second time"]),
+        ("w\tt\t1\nw\tt\t1\n", ["line 2: task 't' and worker 'w' appear already"]),
     ],
 )
 def test_bad_tab_separated(tmp_path, text, parts):
@@ -192,11 +192,14 @@ def test_nested_json_round_trip(tmp_path_factory, long):
         ('{"t": 1}', ["task 't': '1' is no mapping"]),
         ('{"t": {"w": [1]}}', ["task 't', worker 'w': label '[1]' is no single value"]),
         ('{"t": {"w": {}}}', ["label '{}' is no single value"]),
-        ('{"": {"w": 1}}', ["a task has the key ''"]),
-        ('{"t": {"": 1}}', ["worker '': the worker's key is empty"]),
+        ('{"": {"w": 1}}', ["label 1: task is empty"]),
+        ('{"t": {"": 1}}', ["label 1: worker is empty"]),
         ('{"t": {"w": 1, "w": 2}}', ["key 'w' appears twice"]),
         ('{"t": {"w": 1}, "t": {"v": 1}}', ["key 't' appears twice"]),
-        ('{"t": {"w": 1}, "t ": {"w": 1}}', ["task 't ', worker 'w': the pair appears twice"]),
+        (
+            '{"t": {"w": 1}, "t ": {"w": 1}}',
+            ["label 2: task 't' and worker 'w' appear already on label 1"],
+        ),
         ('{"t":\n {"w": 1', ["line 2, column", "not JSON"]),
         ("{}", ["no label in the whole table"]),
         ('{"t": {"w": NaN}}', ["no label in the whole table"]),

@@ -153,7 +153,7 @@ def toy(server, cache, monkeypatch):
             citation="none",
             counts=Counts(2, 2, 3, 2),
             note="",
-            normalise=read_toy,
+            reader="headerless",
             content=digest(read_toy_table()),
         )
         monkeypatch.setitem(DATASETS._entries, "toy", Entry("toy", dataset, "", ""))

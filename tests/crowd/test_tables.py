@@ -104,7 +104,7 @@ def test_duplicates_by_choice(tmp_path, duplicates, expected):
 def test_duplicates_are_named_with_both_lines_of_the_file(tmp_path):
     path = write(tmp_path, 'task,worker,label\nt1,a,0\n\nt1,b,"two\nlines"\nt1,a,0\n')
     text = message(read_labels, path)
-    assert "line 6: worker 'a' labels task 't1' a second time (first on line 2)" in text
+    assert "line 6: task 't1' and worker 'a' appear already on line 2" in text
     assert "duplicates='first'" in text
 
 
@@ -235,8 +235,18 @@ BAD = [
     (read_skills, "x.csv", "worker,x\na,80%\n", ["skill '80%' is not a number"]),
     (read_skills, "x.csv", "worker,x\na,1_0\n", ["skill '1_0' is not a number"]),
     (read_skills, "x.csv", "worker,x\na,1\na,0\n", ["worker 'a' appears already on line 2"]),
-    (read_skills, "x.csv", "worker,x,x\na,1,1\n", ["two columns are named 'x'"]),
-    (read_skills, "x.csv", "worker,x,\na,1,1\n", ["column 3 has no name"]),
+    (
+        read_skills,
+        "x.csv",
+        "worker,x,x\na,1,1\n",
+        ["column 3: task type 'x' appears already on column 2"],
+    ),
+    (
+        read_skills,
+        "x.csv",
+        "worker,x,\na,1,1\n",
+        ["column 3: task_type is empty; fill it in or remove the column"],
+    ),
     (read_skills, "x.csv", "worker\na\n", ["no column 'skill'"]),
     (read_skills, "x.csv", "name,x\na,1\n", ["no column 'worker'", "'name', 'x'"]),
     (read_skills, "x.csv", "worker,type,p\na,x,1\n", ["no column 'skill'; the columns found"]),
@@ -322,7 +332,7 @@ def test_parquet(tmp_path):
     frame.to_parquet(path)
     assert read_labels(path).to_numpy().tolist() == [["1", "007", "1"], ["2", "b", "0"]]
     pd.concat([frame, frame]).to_parquet(path)
-    assert "row 3: worker '007'" in message(read_labels, path)
+    assert "row 3: task '1' and worker '007'" in message(read_labels, path)
 
 
 def test_parquet_needs_its_extra(tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ def test_any_step_is_reached_without_those_before(steps):
     steps = np.array(steps)
     all_of_it = sequential(draws, 2, 0, 10_000, 7)
     np.testing.assert_array_equal(draws.world(2, steps), all_of_it[steps])
-    order, coins = draws.coins_at(2, steps)
+    (_, order), (_, coins) = draws.coins_at(np.array([0, 2]), steps)
     np.testing.assert_array_equal(coins, sequential(draws, 2, 1, 10_000, COINS, 3)[steps])
     np.testing.assert_array_equal(order, sequential(draws, 2, 1, 1, 3)[0])
 
@@ -26,7 +26,7 @@ def test_any_step_is_reached_without_those_before(steps):
 def test_a_policy_gets_the_same_coins():
     draws = Draws([0.6, 0.7], 2, seed=3)
     rng = draws.coins(1)
-    order, coins = draws.coins_at(1, np.arange(3))
+    (order,), (coins,) = draws.coins_at(np.array([1]), np.arange(3))
     np.testing.assert_array_equal(rng.random(2), order)
     np.testing.assert_array_equal(rng.random((3, COINS)), coins)
 

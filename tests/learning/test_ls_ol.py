@@ -37,7 +37,7 @@ def test_same_as_the_plain_loop(case):
     steps = np.arange(case.horizon)
     for run in range(2):
         learner, stream = case.learner(run), draws.stream(run)
-        order, coins = draws.coins_at(run, steps)
+        (order,), (coins,) = draws.coins_at(np.array([run]), steps)
         told = plain_run(
             case.skill[run].tolist(),
             draws.world(run, steps).tolist(),

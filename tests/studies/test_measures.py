@@ -1,5 +1,7 @@
 """What an analysis declares: tables, sentences and charts made of rows."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,10 @@ import pytest
 from workbench.studies.measures import (
     DeclaredAnalysis,
     Drawn,
+    Each,
     Grouped,
+    Part,
+    Sweep,
     along,
     base_point,
     ended,
@@ -102,19 +107,50 @@ def test_a_chart_says_how_many_trials_and_what_its_bars_are():
     assert (drawn.y, drawn.low, drawn.high, drawn.y_label) == ("mean", "low", "high", "c")
 
 
-def test_a_report_is_declared():
-    report = DeclaredAnalysis(
-        caption="Costs",
+def test_an_analysis_is_declared():
+    analysis = DeclaredAnalysis(
+        Part(
+            "Costs",
+            Grouped(("method",), {"cost": "mean", "double": ("double", "mean")},
+                    {"half": lambda found: found["cost"] / 2}),
+            ("{trials} trials, {double.max:.0f} at most, {found.half.min:.2f} at least.",
+             Each("{method}: {half:.2f}", where=lambda found: found["half"] > 1)),
+            (Drawn("c", "Costs", "method", "half", ("method", "cost"),
+                   where=lambda found: found["half"] > 1),
+             Drawn("none", "Nothing", "method", "half", ("m", "h"),
+                   where=lambda found: found["half"] > 99),
+             Drawn("m", "Costs", "method", "mean", ("method", "cost"), unit="runs",
+                   of=partial(means, by=["method"], value="cost"))),
+        ),
+        Part("Nobody", Grouped((), {"cost": "mean"}), needs="nothing"),
         derived={"double": lambda ok: 2 * ok["cost"]},
-        table=Grouped(("method",), {"double": ("double", "mean")},
-                      {"half": lambda found: found["double"] / 4}),
-        finding="{trials} trials, {most:.0f} at most.",
-        numbers=lambda ok, _: {"most": ok["double"].max()},
-        charts=(Drawn("c", "Costs", "method", "half", ("method", "cost"),
-                      where=lambda found: found["half"] > 1),),
     )  # fmt: skip
-    found = report(ROWS)
-    assert found.findings[1] == "5 trials, 16 at most."
+    found = analysis(ROWS)
+    assert found.findings[1:] == ("5 trials, 16 at most, 0.75 at least.", "b: 3.00")
     assert found.tables["Costs"]["half"].tolist() == [0.75, 3]
+    assert list(found.tables) == ["Costs"]
+    assert [chart.name for chart in found.charts] == ["c", "m"]
     assert found.charts[0].caption == "Costs; 5 trials."
     assert found.charts[0].data["method"].tolist() == ["b"]
+    assert "Means over 2 to 3 runs a mark" in found.charts[1].caption
+    assert (found.charts[1].low, found.charts[1].high) == ("low", "high")
+    assert len(analysis(ROWS.assign(status="error")).findings) == 1
+
+
+def test_a_sweep_is_a_part_for_each_parameter_that_varies():
+    rows = pd.DataFrame({
+        "size": [10, 10, 20, 20, 10], "depth": [1, 1, 1, 1, 3], "kind": "x", "repetition": 0,
+        "method": ["b", "a", "b", "a", "a"], "status": "ok", "cost": [4.0, 1, 6, 3, 8],
+    })  # fmt: skip
+    sweep = Sweep(
+        ("size", "depth", "kind"),
+        lambda name: Part(f"Along {name}", Grouped((name, "method"), {"cost": "mean"}, orders={})),
+        Part("Base", Grouped((), {"n": ("cost", "size")})),
+        orders={"method": ("b", "a")}, by=("method",), defaults={"depth": 1},
+    )  # fmt: skip
+    found = DeclaredAnalysis(sweep)(rows)
+    assert found.findings[1] == "Base point: size 10, depth 1, kind x."
+    assert list(found.tables) == ["Base", "Along size", "Along depth"]
+    assert found.tables["Base"]["n"].tolist() == [2]
+    assert found.tables["Along size"]["cost"].tolist() == [4, 6, 1, 3]
+    assert found.tables["Along depth"]["cost"].tolist() == [4, 1, 8]

@@ -6,7 +6,7 @@ import os
 import platform
 import textwrap
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +158,4 @@ def judge(store: str | Path = STORE, *, keep: str | Path | None = None) -> Judge
     if keep is not None:
         earlier = claims.read_page(Path(keep), claims.register())
     with Store.open(store) as opened:
-        verdicts = claims.judge(opened, keep=earlier)
-    # Without the function that measured it a verdict can be copied and kept.
-    bare = (replace(one, claim=replace(one.claim, measure=None)) for one in verdicts)
-    return Judgement(tuple(bare))
+        return Judgement(tuple(claims.judge(opened, keep=earlier)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
+from crowd_models.gains import gain_of
 from workbench.api.result import Result
 from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
@@ -217,6 +217,7 @@ def solve(
     formulation: str | None = None,
     *,
     epsilon: float | None = None,
+    gain: str | None = None,
     route: str = "arrays",
     method: str = "auto",
     time_limit: float | None = None,
@@ -239,6 +240,10 @@ def solve(
         class; `slices` or `sizes` of a selection. The first that fits when None.
     epsilon
         Error each task may have, in place of the requirement of an `AssignmentProblem`.
+    gain
+        What a label counts, for a file that states skills and ε: `hoeffding` (the paper's Lemma 1)
+        or `bhattacharyya`, which keeps the same promise with fewer labels if votes are weighted by
+        log-odds. That of the problem or file when None.
     route
         `arrays`, straight into the solver, or `pyomo`, through the readable model.
     method
@@ -281,7 +286,7 @@ def solve(
     """
     from workbench import solving
 
-    asked = read(problem, epsilon)
+    asked = read(problem, epsilon, gain)
     if isinstance(asked, SelectionProblem):
         from workbench.solving.hiring import solve_selection
 
@@ -346,6 +351,7 @@ def export(
     *,
     format: str = "lp",
     epsilon: float | None = None,
+    gain: str | None = None,
 ) -> ModelFile:
     """Write the readable Pyomo model of an assignment problem as .lp or .mps.
 
@@ -367,7 +373,7 @@ def export(
 
     if format not in ("lp", "mps"):
         raise InputError(f"format is {show(format)}: choose lp or mps")
-    asked = read(problem, epsilon)
+    asked = read(problem, epsilon, gain)
     if isinstance(asked, SelectionProblem):
         raise InputError("problem: a selection; give an assignment problem")
     model = build(asked, formulation)
@@ -378,8 +384,10 @@ def export(
     return ModelFile(format, formulation, content, model.nvariables(), model.nconstraints())
 
 
-def read(problem: Problem | str | Path, epsilon: float | None = None) -> Problem:
-    """Take a problem, or read one from a file; `epsilon` replaces its requirement.
+def read(
+    problem: Problem | str | Path, epsilon: float | None = None, gain: str | None = None
+) -> Problem:
+    """Take a problem, or read one from a file; `epsilon` replaces its requirement, `gain` its gain.
 
     Raises
     ------
@@ -389,17 +397,19 @@ def read(problem: Problem | str | Path, epsilon: float | None = None) -> Problem
     if isinstance(problem, (str, Path)):
         from crowd_models.files import read_problem
 
-        problem = read_problem(problem)
+        problem = read_problem(problem, gain=gain)
     elif not isinstance(problem, Problem):
         raise InputError(
             f"problem: {type_name(problem)}; give an AssignmentProblem, TypedProblem or "
             "SelectionProblem, or the path of a .json or .npz file"
         )
+    elif gain is not None and (isinstance(problem, SelectionProblem) or gain != problem.gain):
+        raise InputError(f"gain: is for a file of skills, state the problem by {show(gain)}")
     if epsilon is None:
         return problem
     if not isinstance(problem, AssignmentProblem):
         raise InputError("epsilon: is for an AssignmentProblem, state the requirement of this one")
-    return replace(problem, requirement=requirement(epsilon))
+    return replace(problem, requirement=gain_of(problem.gain).requirement(epsilon))
 
 
 def described(problem: Problem, formulation: str) -> str:
@@ -408,9 +418,10 @@ def described(problem: Problem, formulation: str) -> str:
     if isinstance(problem, SelectionProblem):
         return f"{TITLES[formulation]}, at most {problem.budget} of {m} workers"
     needs = problem.requirement
-    low, high = (math.exp(-need / 2) for need in (max(needs), min(needs)))
+    low, high = (float(gain_of(problem.gain).error(f(needs))) for f in (np.max, np.min))
     error = f"ε = {low:.4g}" if low == high else f"ε from {low:.4g} to {high:.4g}"
-    return f"{TITLES[formulation]}, {n} tasks × {m} workers, {error}"
+    by = "" if problem.gain == "hoeffding" else f" by {gain_of(problem.gain).source}"
+    return f"{TITLES[formulation]}, {n} tasks × {m} workers, {error}{by}"
 
 
 def _size(problem: Problem) -> tuple[int | None, int]:

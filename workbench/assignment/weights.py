@@ -52,9 +52,7 @@ def offline_weights(
         When the relaxation has no solution; the line names tasks to drop and a sufficient ε.
     """
     quality = problem.quality if seed is None else perturb(problem.quality, seed=seed)
-    perturbed = AssignmentProblem(
-        quality, problem.capacity, problem.requirement, problem.cost, problem.available
-    )
+    perturbed = replace(problem, quality=quality, task_types=None)
     solution = solve(perturbed, "typed")
     return _weights(solution), quality, solution
 

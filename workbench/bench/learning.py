@@ -42,9 +42,9 @@ def learning_time(size: BenchSize) -> Sample:
 def _plain(draws: Draws, tasks: int) -> list[list[PlainStep]]:
     steps = np.arange(tasks)
     played = []
-    for run in range(draws.runs):
-        order, coins = draws.coins_at(run, steps)
-        skill, world = draws.skill[run].tolist(), draws.world(run, steps).tolist()
+    for run, skill in enumerate(draws.skill.tolist()):
+        (order,), (coins,) = draws.coins_at(np.array([run]), steps)
+        world = draws.world(run, steps).tolist()
         played.append(
             list(plain_run(skill, world, coins.tolist(), order.tolist(), Settings(G1, G2)))
         )

@@ -1,22 +1,20 @@
 """What a claim is, and what becomes of it.
 
-A claim states in our words what a paper asserts, names the studies that decide it, and says what
-is measured: a function from those studies' trials to named numbers. The judge writes them into the
-claim's sentence, and reads off the numbers that its rule names what is found. Every figure is
-computed from the trials.
+A claim is data: a table `[[claims]]` of its paper's file `PAPER.toml`. It states in our words what
+the paper asserts, names the studies whose trials decide it, says what is measured of them, which
+numbers rule it, and the sentence that they are written into. Every figure is computed from the
+trials (`workbench.claims.measuring`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-import pandas as pd
+import msgspec
 
-Tables: TypeAlias = Mapping[str, pd.DataFrame]
-"""A study's trials by its name: parameters, `repetition`, `status`, record fields."""
 Numbers: TypeAlias = Mapping[str, Any]
 """What is measured, by name."""
 
@@ -35,31 +33,26 @@ class Ruling(StrEnum):
     UNMEASURED = "not yet measured"
 
 
-RULE: Mapping[str, Ruling] = {
+Word: TypeAlias = Literal[
+    "refuted", "inconclusive", "does_not_transfer", "illegible", "void", "caveat", "holds"
+]
+RULE: dict[Word, Ruling] = {
     "refuted": Ruling.NOT_REPRODUCED,
     "inconclusive": Ruling.INCONCLUSIVE,
     "does_not_transfer": Ruling.DOES_NOT_TRANSFER,
     "illegible": Ruling.ILLEGIBLE,
     "void": Ruling.VOID,
     "caveat": Ruling.CAVEAT,
+    "holds": Ruling.HOLDS,
 }
-"""Ruling by the first of these numbers that is true; where none is, or none is named: holds."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What is found: a ruling, and the sentence with its figures."""
-
-    ruling: Ruling
-    figures: str
+"""Ruling by the first of these that is found true; where none is: holds."""
 
 
 class NotMeasured(Exception):  # noqa: N818 (an answer, not an error)
     """Raised where there are too few trials to go by; says which and how many."""
 
 
-@dataclass(frozen=True, eq=False)
-class Claim:
+class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, eq=False):
     """One thing a paper asserts.
 
     Attributes
@@ -67,36 +60,43 @@ class Claim:
     id
         Lower case with hyphens, the paper's family first: `adaptive-theorem-1`.
     source
-        Paper, and where in it.
+        Paper, and where in it (in the file only the latter).
     statement
         What is asserted, in our words.
     studies
         Studies of the catalog whose trials decide it; none where the data cannot be had.
-    measure
-        Numbers by name, from the trials that ended well: an argument a study, in their order.
-        May raise `NotMeasured`.
-    figures
-        Sentence that the numbers are written into (`workbench.studies.measures.fill`).
-    also
-        What a ruling adds to it.
     where
         Which trials of the first study: values of its columns.
-    rule
-        Ruling by the first of these numbers that is true.
     least
         Trials that each study needs, of the first those that `where` names; with fewer, no verdict.
+    measure, options
+        Name of a function of the module beside the file, and its keywords: from the trials that
+        ended well, an argument a study, to numbers by name. Only for what no expression says.
+    measured
+        Numbers by name, each an expression (`measuring.numbers`), one after another.
+    rule
+        Expressions by the word of a ruling: the first of `RULE` that is true decides.
+    sentence
+        What the numbers are written into (`workbench.studies.measures.fill`).
+    also
+        What a ruling adds to it.
+    paper
+        Name of the file, and of the module.
     """
 
     id: str
     source: str
     statement: str
-    studies: tuple[str, ...]
-    measure: Callable[..., Any] | None = None
-    figures: str = ""
-    also: Mapping[Ruling, str] = field(default_factory=dict)
-    where: Mapping[str, Any] = field(default_factory=dict)
-    rule: Mapping[str, Ruling] = field(default_factory=lambda: RULE)
+    sentence: str
+    studies: tuple[str, ...] = ()
+    where: dict[str, Any] = {}
     least: int = 20
+    measure: str = ""
+    options: dict[str, Any] = {}
+    measured: dict[str, str] = {}
+    rule: dict[Word, str] = {}
+    also: dict[Word, str] = {}
+    paper: str = ""
 
 
 @dataclass(frozen=True)

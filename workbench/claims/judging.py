@@ -7,17 +7,14 @@ and there is no verdict.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import pandas as pd
 
-from workbench.base.errors import InputError
-from workbench.claims.claim import Claim, Evidence, Finding, NotMeasured, Ruling, Tables, Verdict
-from workbench.claims.reading import only
-from workbench.studies.measures import ended_well, fill
+from workbench.claims.claim import Claim, Evidence, NotMeasured, Ruling, Verdict
+from workbench.claims.files import register
+from workbench.claims.measuring import decide
 
 MOST_FAILED = 0.05
 """Share of failed trials above which no verdict is given."""
@@ -35,31 +32,6 @@ class Tabled(Protocol):
     def table(self, study: str, version: int | None = None) -> pd.DataFrame:
         """Give a study's trials, one row each."""
         ...
-
-
-def register() -> tuple[Claim, ...]:
-    """List all claims, paper by paper: every module of this package that defines `CLAIMS`.
-
-    Raises
-    ------
-    InputError
-        Two claims have one id.
-    """
-    claims: list[Claim] = []
-    package = importlib.import_module(__name__.rpartition(".")[0])
-    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
-        claims += vars(module).get("CLAIMS", ())
-    ids = [claim.id for claim in claims]
-    for name in ids:
-        if ids.count(name) > 1:
-            raise InputError(f"claim {name} is registered twice: give each an id of its own")
-    return tuple(claims)
-
-
-def studies_needed() -> tuple[str, ...]:
-    """Name the studies that decide the claims, each once, in the register's order."""
-    return tuple(dict.fromkeys(study for claim in register() for study in claim.studies))
 
 
 def judge(
@@ -93,28 +65,6 @@ def judge(
     ]
 
 
-def decide(claim: Claim, tables: Tables) -> Finding:
-    """Decide a claim by its studies' trials.
-
-    Raises
-    ------
-    NotMeasured
-        There are too few of some kind.
-    """
-    if claim.measure is None:
-        return Finding(Ruling.NO_DATA, claim.figures)
-    if not claim.figures:
-        found = claim.measure(tables)
-        assert isinstance(found, Finding)
-        return found
-    rows = [ended_well(tables[study]) for study in claim.studies]
-    if claim.where:
-        rows[0] = only(rows[0], claim.least, **claim.where)
-    numbers = claim.measure(*rows)
-    ruling = next((to for name, to in claim.rule.items() if numbers.get(name)), Ruling.HOLDS)
-    return Finding(ruling, fill(claim.figures + claim.also.get(ruling, ""), numbers))
-
-
 def _current(store: Tabled, study: str) -> tuple[pd.DataFrame, int]:
     """Trials of the study's present version, and that version."""
     from workbench.studies.source import Source
@@ -139,12 +89,12 @@ def _verdict(claim: Claim, tables: dict[str, tuple[pd.DataFrame, int]]) -> Verdi
             why = f"{one.trials - one.infeasible} trials of {one.study}, {claim.least} needed"
             return Verdict(claim, Ruling.UNMEASURED, why, tuple(evidence))
     try:
-        finding = decide(claim, {study: table for study, (table, _) in tables.items()})
+        ruling, figures = decide(claim, {study: table for study, (table, _) in tables.items()})
     except NotMeasured as missing:
         return Verdict(claim, Ruling.UNMEASURED, str(missing), tuple(evidence))
     failed = sum(one.failed for one in evidence)
-    figures = finding.figures + (f" {failed:,} trials failed and are not counted." * (failed > 0))
-    return Verdict(claim, finding.ruling, figures, tuple(evidence))
+    figures += f" {failed:,} trials failed and are not counted." * (failed > 0)
+    return Verdict(claim, ruling, figures, tuple(evidence))
 
 
 def _evidence(study: str, version: int, table: pd.DataFrame) -> Evidence:

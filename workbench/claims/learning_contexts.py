@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.claims.claim import Claim, NotMeasured, Numbers
-from workbench.claims.learning import EVERY, PAPER, RUNS, joined
+from workbench.claims.claim import NotMeasured, Numbers
+from workbench.claims.learning import RUNS, joined
 from workbench.claims.reading import BEYOND, only
 from workbench.learning.intervals import Partition
 from workbench.studies.catalog.learn_contexts import ZETA, marks, slopes, versus_one
@@ -108,31 +108,3 @@ def two_parts(rows: pd.DataFrame) -> Numbers:
         "losses": ", ".join(f"{mean[f'loss_{v}']:.4f} with {v}" for v in INTERVALS),
         "refuted": rows["share"].max() > 1 or not mean.is_monotonic_decreasing,
     }
-
-
-CLAIMS = (
-    Claim(
-        "learn-contexts-discrete", f"{PAPER}, Section 5",
-        "With |W| contexts, learnt each on its own, the regret is |W| times as large as with one.",
-        ("learn-contexts",), discrete, "After {T:,} tasks, {runs} runs: {text}.", least=RUNS,
-    ),
-    Claim(
-        "learn-contexts-continuous", f"{PAPER}, Section 5",
-        "With a continuum of contexts, intervals that are cut ever finer and D1 and D2 of order "
-        "t^z log t, the regret is o(T).",
-        ("learn-contexts",), continuous,
-        "ln R(n) over ln n from {first:,} to {last:,} tasks, {runs} runs: {text}. Intervals at "
-        "{at} tasks: {cells}.{control}", least=RUNS,
-    ),
-    Claim(
-        "learn-contexts-parts", f"{PAPER}, Section 5",
-        "The regret with a continuum has two parts: wrong sets for an interval, and the interval's "
-        "best set not being that of the context; the second is bounded by the Lipschitz condition "
-        "and shrinks with the intervals.",
-        (EVERY,), two_parts,
-        "{n} crowds of Lipschitz skills: the best set of an interval loses {losses} intervals in "
-        "the mean over contexts, and at most {share:.2f} of 2M times the Lipschitz constant times "
-        "the interval's length anywhere. The first part is Lemma 3's, void as it is there.",
-        where={"question": "intervals"}, least=RUNS,
-    ),
-)  # fmt: skip

@@ -21,15 +21,13 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.claims.claim import Claim, NotMeasured, Numbers
+from workbench.claims.claim import NotMeasured, Numbers
 from workbench.claims.learning import by_result, joined, mean_of, share_of
 from workbench.claims.reading import BEYOND, enough, mean_se, only
 from workbench.studies.catalog.learn_crowds import ERROR, SHARES, named
 from workbench.studies.measures import fill
 from workbench.studies.summary import instance_columns
 
-PAPER = "Liu, Liu 2015"
-STUDY = "learn-crowds"
 CROWDS = ("bluebird, all", "bluebird, blocks of 5", "rte, blocks of 5")
 BLOCKS = CROWDS[1:]
 """Crowds of five, as the paper's."""
@@ -291,77 +289,14 @@ def weighted(rows: Rows) -> Numbers:
     }
 
 
-LOST = (
-    "The labels of the 1000 images are no longer to be had. Public data sets are asked the same "
-    "under their own names."
-)
-_RATES = sorted(count / 1000 for count in DISAGREED)
-_LEFT = math.exp(-2 * (_RATES[-1] - _RATES[-2]) ** 2 * REMOVED)
-ASSUMED = (
-    " Where the vote of five may be relied on, M > ln 2/(2(p̄ − ½)²), are at most {met} of a data "
-    "set's blocks."
-)
-
-
-def _lost(name: str, where: str, statement: str, more: str = "") -> Claim:
-    return Claim(f"learn-crowds-{name}", f"{PAPER}, {where}", statement, (), None, LOST + more)
-
-
-def _asked(
-    name: str, where: str, statement: str, measure: Callable[[Rows], Numbers], figures: str
-) -> Claim:
-    return Claim(f"learn-crowds-{name}", f"{PAPER}, {where}", statement, (STUDY,), measure, figures)
-
-
-CLAIMS: tuple[Claim, ...] = (
-    _lost("table-3", "Table 3",
-          "On 1000 images labelled by five AMTs they disagree with the group 348, 353, 376, 338 "
-          "and 441 times."),
-    _lost("figure-6", "Figure 6",
-          "On these images AMT 5 disagrees with the rest significantly and consistently, AMT 3 "
-          "comes next."),
-    _lost("figure-7", "Figure 7",
-          "On these images the worst worker is dropped around step 90, the average error is then "
-          "below the full crowd's, and the best set is in the end estimated as AMTs 1, 2 and 4.",
-          f" By the rates of Table 3 ({_RATES[-1]:g} and {_RATES[-2]:g}) the printed (13) is "
-          f"{_LEFT:.2f} after {REMOVED} rounds and below {ERROR:g} after {rounds_needed(_RATES)}: "
-          f"a removal at {REMOVED} takes rates further apart at first."),
-    _lost("figure-8", "Figure 8",
-          "On these images the distribution of the errors is better than the full crowd's."),
-    _asked("disagreement", "Sections 3.5.3 and 6.2",
-           "Counts of disagreement with the majority tell the least accurate worker, without "
-           "ground truth. (Measured on public data sets.)", disagreement,
-           "Who differs from the majority most, over all tasks, is the least accurate by gold in "
-           "(rank correlation of counts and gold errors beside it): {found}. At least {right:1 %} "
-           "is asked for. With independent errors: {shuffled}." + ASSUMED),
-    _asked("consistent", "Section 6.2, Figure 6",
-           "The worker who disagrees most does so consistently over the tasks. (Measured on public "
-           "data sets.)", consistent,
-           "The worker who differs most in the end has differed most ever since the first half of "
-           "the tasks in: {found}."),
-    _asked("vetting", "Sections 3.5.3 and 6.2, (13)",
-           "Vetting drops the worst worker such that the error in the rank ordering is less than "
-           "0.1. (Measured on public data sets.)", vetting,
-           "Trials in which vetting drops somebody, when first (median), and how often she is not "
-           "the least accurate by gold: {texts}. The printed rule says {error:1 %} at most, after "
-           "a number of rounds fixed beforehand." + ASSUMED),
-    _asked("average-error", "Section 6.2, Figure 7",
-           "With vetting, the average error of LS_OL is below the full crowd's after an initial "
-           "phase. (Measured on public data sets.)", average_error,
-           "Average error of LS_OL with vetting, and of the full crowd. {found}. Differences at "
-           "G1 = {tests:g} in the file's order (of all bluebird a single one, so that the error is "
-           "of LS_OL's coins alone): {filed}. With independent errors: {shuffled}."),
-    _asked("best-set", "Section 6.2",
-           "In the end the best set is estimated correctly. (Measured on public data sets: "
-           "usually, by the last task.)", best_set,
-           "The estimated best set after the last task is the best by gold in this share of "
-           "trials. {found}. With independent errors, G1 = {tests:g}: {shuffled}." + ASSUMED),
-    _asked("cost", "Section 6.2",
-           "LS_OL costs much less than full crowd-sourcing. (Measured on public data sets.)", cost,
-           "Labels bought, as a share of the full crowd's. {found}. Much lower is read as "
-           "{cheap:.2f} at most."),
-    _asked("weighted", "Sections 4 and 6.1",
-           "Weighted majority voting improves on the simple majority within LS_OL. (Measured on "
-           "public data sets, of which the paper claims nothing.)", weighted,
-           "Average error of LS_OL, weighted less simple majority: {found}."),
-)  # fmt: skip
+def table_3() -> Numbers:
+    """What the printed (13) says of the counts of Table 3 at the step of Figure 7."""
+    *_, second, first = sorted(count / 1000 for count in DISAGREED)
+    return {
+        "first": first,
+        "second": second,
+        "left": math.exp(-2 * (first - second) ** 2 * REMOVED),
+        "removed": REMOVED,
+        "error": ERROR,
+        "rounds": rounds_needed([first, second]),
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,3 +164,18 @@ def gap(equal: pd.DataFrame, first: str, second: str | None = None, *, least: in
             for column in (points.index.to_series(), points["mean"], points["sem"])
         )
     )
+
+
+def counts(column: pd.Series[str]) -> str:
+    """How often each value is met, "able 3, any 2"."""
+    return ", ".join(f"{name} {n}" for name, n in column.value_counts().items()) or "none"
+
+
+VOCABULARY: Mapping[str, Callable[..., Any]] = {
+    "broken_somewhere": broken_somewhere,
+    "counts": counts,
+    "enough": enough,
+    "flags": flags,
+    "mean_se": mean_se,
+}
+"""Functions that a claim's expressions may name."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.claims.claim import Claim, NotMeasured, Numbers, Ruling
+from workbench.claims.claim import NotMeasured, Numbers
 from workbench.claims.reading import BEYOND, UNLIKELY, beyond_chance, enough, mean_se
 from workbench.studies.catalog.selection_bound import questions
 from workbench.studies.catalog.selection_remarks import MANY
@@ -19,7 +19,6 @@ from workbench.studies.catalog.selection_trials import difference
 from workbench.studies.measures import fill, listed
 from workbench.studies.summary import instance_columns
 
-PAPER = "Li, Liu 2015"
 ROUNDING = 1e-9
 """Rounding allowed where numbers are compared."""
 SOLVER = 1e-6
@@ -212,10 +211,6 @@ def modularity(rows: pd.DataFrame) -> Numbers:
     }
 
 
-FIGURE_1 = {"workers": 31, "items": 1000, "b": 2.0, "ties": "fair", "a": 2.3, "controls": 10}
-"""The paper's own settings."""
-
-
 def _apart(
     rows: pd.DataFrame,
     first: str,
@@ -282,15 +277,11 @@ RIVALS = {
 """Rules that the selected are compared with."""
 
 
-def _against(*rivals: str, judged: int) -> Callable[[pd.DataFrame], Numbers]:
+def against(rows: pd.DataFrame, rivals: Sequence[str], judged: int) -> Numbers:
     """Accuracy of Algorithm 1's choice less each rival's, by budget; the first are judged."""
-
-    def measure(rows: pd.DataFrame) -> Numbers:
-        gaps = {rival: _apart(rows, "selected", rival) for rival in rivals}
-        texts = [_ahead(gap, RIVALS[rival]) for rival, gap in gaps.items()]
-        return {"gaps": ". ".join(texts), **_better(*list(gaps.values())[:judged])}
-
-    return measure
+    gaps = {rival: _apart(rows, "selected", rival) for rival in rivals}
+    texts = [_ahead(gap, RIVALS[rival]) for rival, gap in gaps.items()]
+    return {"gaps": ". ".join(texts), **_better(*list(gaps.values())[:judged])}
 
 
 def _sizes(rows: pd.DataFrame, method: str) -> pd.DataFrame:
@@ -358,11 +349,6 @@ def optimal_number(rows: pd.DataFrame) -> Numbers:
 
 SHOWN = ("selected", "plug-in", "top-skill")
 """Rules of the paper's Figure 2."""
-FIGURE_2 = {**FIGURE_1, "budget": 20}
-CONTROLS_SWEEP = {name: value for name, value in FIGURE_2.items() if name != "controls"} | {
-    "sweep": "controls"
-}
-PRIOR_SWEEP = {name: value for name, value in FIGURE_2.items() if name != "a"} | {"sweep": "prior"}
 
 
 def figure_2_controls(rows: pd.DataFrame) -> Numbers:
@@ -525,9 +511,6 @@ def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataF
     }
 
 
-SCORE = {"question": "score"}
-
-
 def remark_1(rows: pd.DataFrame) -> Numbers:
     """Mean lead of the true class beside √|S| F/(L − 1); pairs of sets that F orders rightly."""
     z = (rows["lead"] - rows["lead_expected"]) / rows["lead_se"]
@@ -653,317 +636,3 @@ CLOSE_VOTES = 0.01
 """Accuracies no further apart count as alike."""
 MUCH = 0.02
 """A difference of accuracy that counts as much."""
-REMARKS = "selection-remarks"
-
-CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "selection-theorem-1-two-classes",
-        f"{PAPER}, Theorem 1",
-        "With two classes, weights 2ŵ − 1 and unbiased ŵ that do not depend on the votes, the "
-        "weighted vote of a set S errs with probability at most exp(−F(S)²/2), "
-        "F(S) = Σ(2w − 1)²/√|S|.",
-        ("selection-bound", "selection-scores"),
-        theorem_1_two,
-        "{climbs} climbs towards the largest ratio (2 to {workers} workers, known skills or 1 to "
-        "{controls} control questions, errors exact): the error is at most {ratio:.3g} of the "
-        "bound, the proof's step for a pair at most {pair:.3g} of its own. Simulated, {over} of "
-        "{crowds} crowds err more often than the bound.",
-    ),
-    Claim(
-        "selection-theorem-1-more-classes",
-        f"{PAPER}, Theorem 1",
-        "With L > 2 classes it errs with probability at most exp(−2F(S)²/(L²(L−1)²) + ln(L−1)), "
-        "F(S) = Σ(Lw − 1)²/√|S|.",
-        ("selection-bound", "selection-scores"),
-        theorem_1_many,
-        "{climbs} climbs with L = {L}: {broken} end where the error is above the bound as "
-        "printed, by up to {ratio:.3g} times.{where} The proof bounds ξ by −1 and L − 1, but it "
-        "ranges from −(L − 1) to L − 1; with that range the bound is (L − 1) exp(−F²/(2(L − 1)⁴)): "
-        "{above} climbs exceed it, the error is at most {supported:.3g} of it. Simulated, {over} "
-        "of {crowds} crowds exceed the bound as printed.",
-    ),
-    Claim(
-        "selection-lemma-2",
-        f"{PAPER}, Lemma 2",
-        "F̂(S) = Σ((Lŵ − 1)² − L² var̂(ŵ))/√|S| is an unbiased estimate of F(S).",
-        ("selection-scores",),
-        lemma_2,
-        "{sheets:,} sheets of control answers from {crowds:,} crowds: the mean of F̂ − F is "
-        "{bias:+±4}; by setting it differs from 0 by up to {z:.1f} standard errors, beyond chance "
-        "in {over} of {points} settings.",
-    ),
-    Claim(
-        "selection-plug-in-bias",
-        f"{PAPER}, Section 3, remark (ii)",
-        "F̂_plug, the same without the variance, is biased, by Σ L² var(ŵ)/√|S|.",
-        ("selection-scores",),
-        plug_in_bias,
-        "F̂_plug − F is {bias:±3} on average, where Σ L² var(ŵ)/√|S| is {promised:.3f}; by setting "
-        "they differ by up to {z:.1f} standard errors, beyond chance in {over} of {points} "
-        "settings.",
-    ),
-    Claim(
-        "selection-theorem-3",
-        f"{PAPER}, Theorem 3",
-        "The interval F̂(S) ± α n(L−1)²/(n−1) covers F(S) with probability at least "
-        "1 − 2 exp(−2α²).",
-        ("selection-scores",),
-        theorem_3,
-        "Sets fixed beforehand, {points} settings: the 95 % interval misses F in at most "
-        "{missed_95:2 %} of the sheets, the 50 % interval in {missed_50:2 %}.",
-        {
-            Ruling.CAVEAT: " Not so for the set that Algorithm 1 chooses by the same answers: the "
-            "95 % interval "
-            "misses its F in more than 5 % of the choices in {failing} settings, most often, in "
-            "{share:1 %}, with n = {controls}, m = {workers}, K = {budget}, L = {classes} "
-            "({crowd}), where F̂ is too high by {optimism:.2f} on average; in the paper's simulated "
-            "setting it is too high by {simulated}."
-        },
-    ),
-    Claim(
-        "selection-theorem-4",
-        f"{PAPER}, Theorem 4",
-        "Algorithm 1 finds a set of the highest F̂ among all sets of at most K workers.",
-        ("selection-exact",),
-        theorem_4,
-        "{crowds:,} crowds of {least} to {most} workers, against two integer programs, and in "
-        "{every:,} against every set of workers: the scores differ in {differ} comparisons, by "
-        "{off:.1e} at most.",
-        where=SCORE,
-    ),
-    Claim(
-        "selection-pareto",
-        f"{PAPER}, Section 3, remark to Theorem 4",
-        "Its set is Pareto optimal: none has a higher F̂ and fewer workers. (Read as: none with "
-        "fewer workers has an F̂ as high.)",
-        ("selection-exact",),
-        pareto,
-        "In {crowds:,} crowds, all sets listed, {better} sets have fewer workers and a score no "
-        "lower than the chosen set's.",
-        where=SCORE,
-    ),
-    Claim(
-        "selection-modularity",
-        f"{PAPER}, Section 3",
-        "F̂ is neither submodular nor supermodular.",
-        ("selection-exact",),
-        modularity,
-        "Of {inequalities:,} inequalities F̂(A + x) − F̂(A) against F̂(B + x) − F̂(B), A within B "
-        "and not empty, {not_submodular:,} contradict submodularity and {not_supermodular:,} "
-        "supermodularity.",
-        where=SCORE,
-    ),
-    Claim(
-        "selection-figure-1-dominates",
-        f"{PAPER}, Figure 1(a)",
-        "On simulated crowds the selected workers' vote dominates the other methods' over the "
-        "budget. (Read as: more accurate than the plug-in rule's and the top K's at most budgets, "
-        "and less at none.)",
-        ("selection-figure-1",),
-        _against("plug-in", "top-skill", judged=2),
-        "Accuracy of the selected less a rival's on the same crowds, 2 standard errors counting. "
-        "{gaps}.",
-        where=FIGURE_1,
-    ),
-    Claim(
-        "selection-figure-1-top-k",
-        f"{PAPER}, Figure 1(a)",
-        "The selected workers achieve even better performance than the top K, who use the entire "
-        "budget.",
-        ("selection-figure-1",),
-        _against("top-skill", "top-informative", judged=1),
-        "Accuracy of the selected on the same crowds. {gaps}.",
-        where=FIGURE_1,
-    ),
-    Claim(
-        "selection-figure-1-workers",
-        f"{PAPER}, Figure 1(b)",
-        "Algorithm 1 uses fewer than 10 workers on average at every budget.",
-        ("selection-figure-1",),
-        figure_1_workers,
-        "Workers used by Algorithm 1 on average over the crowds: at most {top:±2}, at K = "
-        "{budget}; 10 or more at {many} of {points} budgets. In a single crowd up to {largest}.",
-        where=FIGURE_1,
-    ),
-    Claim(
-        "selection-figure-1-plug-in-size",
-        f"{PAPER}, Figure 1(b)",
-        "The plug-in rule tends to select slightly more workers.",
-        ("selection-figure-1",),
-        figure_1_plug_in_size,
-        "Workers used by the plug-in rule less Algorithm 1's: {least:.2f} to {most:.2f} by budget, "
-        "{at} at K = 20; more at {more} of {points} budgets, fewer at {fewer}.",
-        where=FIGURE_1,
-    ),
-    Claim(
-        "selection-figure-1-plug-in-accuracy",
-        f"{PAPER}, Figure 1(a)",
-        "The plug-in rule achieves slightly worse accuracy than Algorithm 1.",
-        ("selection-figure-1",),
-        _against("plug-in", judged=1),
-        "Accuracy of the selected on the same crowds. {gaps}.",
-        where=FIGURE_1,
-    ),
-    Claim(
-        "selection-optimal-number",
-        f"{PAPER}, Section 4",
-        "The number of workers that Algorithm 1 selects is very close to the optimal number of "
-        "top-ranked workers. (Read as: within 2 on average, in the setting of Figure 1, K ≥ 20.)",
-        ("selection-figure-1",),
-        optimal_number,
-        "K from {first} to {last}: Algorithm 1 uses {selected:.1f} workers on average, the most "
-        "accurate prefix of its ranking {fewest:.1f} to {most:.1f} (the fewest such; true skills "
-        "looked at); difference {at} at K = 20, {at_last} at K = {near:g}. Stopping where it does "
-        "loses {lost:.4f} to {lost_most:.4f} of accuracy.",
-        where=FIGURE_1,
-    ),
-    Claim(
-        "selection-figure-2-controls",
-        f"{PAPER}, Figure 2(a)",
-        "The performance of all the algorithms increases with the number n of control questions, "
-        "from 3 to 45.",
-        ("selection-figure-2",),
-        figure_2_controls,
-        "Accuracy from n = {least} to {most} on the same crowds, K = 20: {rules}. A fall is one of "
-        "over 2 standard errors from the n before.",
-        where=CONTROLS_SWEEP,
-    ),
-    Claim(
-        "selection-figure-2-plug-in",
-        f"{PAPER}, Figure 2(a)",
-        "As n increases the difference between the selected workers and the plug-in rule's "
-        "decreases.",
-        ("selection-figure-2",),
-        figure_2_plug_in,
-        "Accuracy of the selected less the plug-in rule's on the same crowds: {means}. From the "
-        "{half} smaller n to the {rest} larger it goes from {small:+.4f} to {large:+.4f} (below 0 "
-        "the plug-in rule is ahead), nearer to 0 by {shrunk:+±4}.",
-        where=CONTROLS_SWEEP,
-    ),
-    Claim(
-        "selection-figure-2-prior-top-k",
-        f"{PAPER}, Figure 2(b)",
-        "With skills from Beta(a, 2) the accuracy of the top K increases with a. (The printed "
-        "range of a is not known; measured from 0.5 to 8.)",
-        ("selection-figure-2",),
-        figure_2_prior_top_k,
-        "Top K by skill: accuracy {first:.3f} at a = {a_first:g}, lowest {lowest:.3f} at a = "
-        "{a_lowest:g}, {last:.3f} at a = {a_last:g}; it rises by {rise:±3} from its lowest, and "
-        "falls by over 2 standard errors from the value before at a = {falls:list}.",
-        where=PRIOR_SWEEP,
-    ),
-    Claim(
-        "selection-figure-2-prior-selected",
-        f"{PAPER}, Figure 2(b)",
-        "The selected and the plug-in rule's workers improve only slightly with a.",
-        ("selection-figure-2",),
-        figure_2_prior_selected,
-        "Change of accuracy to a = {a_last:g}, {rises}. (The top K are worst at the first, the "
-        "selected at the second.) Slightly is read as less than half of the top K's rise.",
-        where=PRIOR_SWEEP,
-    ),
-    Claim(
-        "selection-unbiasedness",
-        f"{PAPER}, Section 5",
-        "With the unbiased F̂ the vote of the selected workers performs better than with the "
-        "biased plug-in estimate.",
-        ("selection-figure-1", "selection-figure-2", "selection-sweep"),
-        unbiasedness,
-        "Accuracy of the selected less the plug-in rule's on the same crowds, by setting, 2 "
-        "standard errors counting: {counts}. Ahead in the sweep by crowd: {ahead}. Behind in the "
-        "sweep by crowd: {behind}.",
-    ),
-    Claim(
-        "selection-theorem-1-remark-1",
-        f"{PAPER}, Theorem 1, remark (i)",
-        "F(S) is the expected lead of the true class's votes over a wrong class's (times "
-        "√|S|/(L − 1)), and the larger it is, the more likely the vote is right. (Read as: of two "
-        "sets of a crowd the one of higher F errs less, more often than not.)",
-        (REMARKS,),
-        remark_1,
-        "{crowds} crowds, 2 to 4 classes: the mean lead differs from √|S| F(S)/(L − 1) by up to "
-        "{z:.1f} standard errors, beyond chance in {over} crowds. Of random pairs of sets, two "
-        "classes and skills known, F says in {agree:1 %} which votes better.",
-        where={"question": "lead"},
-    ),
-    Claim(
-        "selection-gain-two-forms",
-        f"{PAPER}, supplement, (25) and (26)",
-        "G has two forms: (Lŵ − 1)² − L² ŵ(1 − ŵ)/(n − 1), and n/(n − 1) times "
-        "(Lŵ − 1 − (L − 2)/(2n))² − ((L − 2)²/(4n²) + (L − 1)/n).",
-        (REMARKS,),
-        two_forms,
-        "All numbers of right answers to up to {controls} questions, up to {classes} classes, "
-        "{settings} settings: the two differ by at most {off:.1e}.",
-        where={"question": "forms"},
-    ),
-    Claim(
-        "selection-complexity",
-        f"{PAPER}, Section 3",
-        "Algorithm 1 takes O(M log M) time and O(M) space for M workers.",
-        (REMARKS,),
-        complexity,
-        "From {small:,} to {large:,} workers the time grows {seconds:.1f} times, where M log M "
-        "grows {time:.1f} times, and the memory {bytes:.1f} times, where M grows {space:.0f} "
-        "times. (Medians; twice the growth of M log M is allowed for memory caches.)",
-        where={"question": "growth"},
-    ),
-    Claim(
-        "selection-confidence-bound",
-        f"{PAPER}, Section 5",
-        "To maximise F̂ is to maximise a confidence bound on F, since the margin of the interval "
-        "often does not depend on the workers.",
-        (REMARKS,),
-        confidence_bound,
-        "All sets listed, {crowds} crowds: with as many control questions for everyone the set of "
-        "the highest lower end of Theorem 3's interval has the highest F̂ in {same}; where half of "
-        "the workers answered 3 questions only, in {same_few}.",
-        where={"question": "bound"},
-    ),
-    Claim(
-        "selection-far-from-optimum",
-        f"{PAPER}, Section 5",
-        "With a biased estimate of F the set chosen may be far from the optimum of the true F. "
-        "(Read as: the set chosen by the unbiased F̂ has a higher true F than the plug-in rule's.)",
-        (REMARKS,),
-        far_from_optimum,
-        "True F at K = 20, n = 10, {crowds} crowds of 31 workers: {selected:±3} for the set chosen "
-        "by F̂, {plug_in:±3} for the plug-in rule's, {best:±3} for the best there is; F̂'s less the "
-        "plug-in's {ahead:+±3}. Both are far from the optimum.",
-        where={"question": "optimum"},
-    ),
-    Claim(
-        "selection-spammers",
-        f"{PAPER}, Section 1",
-        "Adding spammers, who answer at random, deteriorates the result, unless they are "
-        "identified perfectly and have no weight.",
-        (REMARKS,),
-        spammers,
-        "{most} spammers join {crowds} crowds of 31 workers, everybody votes: accuracy changes by "
-        "{linear:+±4} with linear weights from 10 control questions, by {majority:+±4} with equal "
-        "weights, and by {known:+±4} with weights by the true skills.",
-        where={"question": "votes"},
-    ),
-    Claim(
-        "selection-weights-alike",
-        f"{PAPER}, Section 2",
-        "Linear and log-odds weights work similarly in practice. (Read as: accuracies within 0.01 "
-        "of each other on simulated crowds, ŵ within 0.001 of 0 and 1.)",
-        (REMARKS,),
-        weights_alike,
-        "Accuracy with log-odds weights less that with linear ones, {crowds} crowds of 31 workers, "
-        "n = 10: everybody votes {all:+±4}, the selected {selected:+±4}, the top 20 {top:+±4}.",
-        where={"question": "votes", "spammers": 0},
-    ),
-    Claim(
-        "selection-majority",
-        f"{PAPER}, Section 4",
-        "The majority vote tends to perform much worse than all the other algorithms. (Read as: by "
-        "over 0.02 than the linear vote of the same workers, on simulated crowds.)",
-        (REMARKS,),
-        majority,
-        "Accuracy of the majority less that of the linear vote, {crowds} crowds of 31 workers, "
-        "n = 10: everybody votes {all:+±4}, the selected {selected:+±4}, the top 20 {top:+±4}.",
-        where={"question": "votes", "spammers": 0},
-    ),
-)

@@ -11,14 +11,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from workbench.claims.claim import Claim, NotMeasured, Numbers
+from workbench.claims.claim import NotMeasured, Numbers
 from workbench.claims.reading import BEYOND, mean_se, percent
 from workbench.studies.catalog.selection_crowds import BUDGETS, EM_METHODS, PAPER, POOL, TITLES
 from workbench.studies.measures import listed, sentences
 from workbench.studies.summary import instance_columns
 
-SOURCE = "Li, Liu 2015"
-STUDY = "selection-crowds"
 DRAWS = 20
 """Draws of control questions needed at each point."""
 SETS = 3
@@ -382,147 +380,3 @@ def score(rows: pd.DataFrame) -> Numbers:
     text = "{data} (misfit {misfit:.1f} times chance's) {gap:+±3} and {known:+±4}"
     fine = [bool(each) for each in both["ahead"] & both["ahead_known"]]
     return {"gaps": "; ".join(sentences(text, both)), **_share(fine)}
-
-
-UNPUBLISHED = (
-    "The authors collected the data themselves and did not publish them. The public data sets of "
-    "the study stand under their own names."
-)
-
-
-CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "selection-figure-3-crowd-test",
-        f"{SOURCE}, Figure 3",
-        "On the Crowd-test data (31 workers, 75 knowledge questions with four options) EM on the "
-        "top K first gets better and from about K = 10 on worse; Algorithm 1 selects far fewer "
-        "workers and does much better than the top K and random K.",
-        (),
-        figures=UNPUBLISHED,
-    ),
-    Claim(
-        "selection-figure-4-disambiguity",
-        f"{SOURCE}, Figure 4(a)",
-        "On the Disambiguity data (35 workers, 50 questions with four options) the results are "
-        "similar, and usually no more than 6 workers are selected.",
-        (),
-        figures=UNPUBLISHED,
-    ),
-    Claim(
-        "selection-figure-4-bluebird-em",
-        f"{SOURCE}, Figure 4(b)",
-        "On bluebird the selected workers do better than EM on the top K and on K at random, when "
-        "K is large.",
-        (STUDY,),
-        bluebird_em,
-        "Accuracy of WMV-lin selected at large K. {gaps}.",
-    ),
-    Claim(
-        "selection-figure-4-bluebird-top-k",
-        f"{SOURCE}, Figure 4(b)",
-        "On bluebird the selected workers do as well as, or better than, the top K with linear "
-        "weights when K is large, and are far fewer.",
-        (STUDY,),
-        bluebird_top_k,
-        "Selected less top K, large K: {gaps}.",
-    ),
-    Claim(
-        "selection-figure-4-bluebird-workers",
-        f"{SOURCE}, Section 4.2",
-        "On bluebird usually no more than 9 workers are selected.",
-        (STUDY,),
-        bluebird_workers,
-        "Mean number selected: {means}; at the largest {last:±2}, median {median:g}, no more than "
-        "9 in {share:1 %} of {draws:g} draws.",
-    ),
-    Claim(
-        "selection-crowds-against-em",
-        f"{SOURCE}, Section 4.2",
-        "WMV-lin, WMV-log and EM on the selected workers do better than EM on the top K or on K at "
-        "random, when K is large. (Measured on public data sets.)",
-        (STUDY,),
-        selected_against_em,
-        "WMV-lin, WMV-log and EM on the selected against EM on the top K and on K at random, at "
-        "large K: ahead and behind by 2 standard errors. {counts}.",
-    ),
-    Claim(
-        "selection-crowds-as-good",
-        f"{SOURCE}, Abstract and Section 4",
-        "A small number of selected workers does as well as, sometimes better than, the much "
-        "larger crowd that the budget allows. (Measured on public data sets.)",
-        (STUDY,),
-        as_good,
-        "WMV-lin on the selected less on the top K, large K: {gaps}. As good is read as 0.01 "
-        "behind at most, 2 standard errors included; much smaller as half at most.",
-    ),
-    Claim(
-        "selection-crowds-few-workers",
-        f"{SOURCE}, Section 4",
-        "Algorithm 1 selects fewer than 10 workers in all experiments. (Here on public data sets, "
-        "on average, n = 10.)",
-        (STUDY,),
-        few_workers,
-        "Largest mean number of workers selected over the budgets (for an item where labels are "
-        "sparse): {sizes}.",
-    ),
-    Claim(
-        "selection-crowds-optimal-number",
-        f"{SOURCE}, Section 4",
-        "The number of workers selected is very close to the optimal number of top-ranked workers "
-        "in practice. (Read as: within 2, on public data sets.)",
-        (STUDY,),
-        optimal_number,
-        "Workers selected at the largest K, for the best number of workers in the ranking by G (of "
-        "the budgets tried; on half of the draws), and accuracy lost (on the other half): {sizes}.",
-    ),
-    Claim(
-        "selection-crowds-em-top-k",
-        f"{SOURCE}, Sections 4.2 and 5",
-        "EM on the top K workers generally first gets better as K grows, and worse when K is "
-        "large. (Measured on public data sets.)",
-        (STUDY,),
-        em_top_k,
-        "The peak is found on half of the draws, rise and fall are measured on the other half. "
-        "{peaks}.",
-    ),
-    Claim(
-        "selection-crowds-majority",
-        f"{SOURCE}, Section 4",
-        "The majority vote performs much worse than all the other algorithms. (Read as: of the top "
-        "K, on public data sets.)",
-        (STUDY,),
-        majority,
-        "Majority vote of the top K against the seven methods of the plots, EM in two variants, at "
-        "large K: share of comparisons in which it is behind by over 0.02, behind, ahead (2 "
-        "standard errors): {shares}.",
-    ),
-    Claim(
-        "selection-crowds-log-odds",
-        f"{SOURCE}, Section 5",
-        "With n = 10 control questions log-odds weights are not as good as linear ones on the "
-        "selected workers. (Measured on public data sets.)",
-        (STUDY,),
-        log_odds,
-        "Log-odds less linear weights, ŵ within 0.001 of 0 and 1: {gaps}.{simulated}",
-    ),
-    Claim(
-        "selection-crowds-log-odds-mends",
-        f"{SOURCE}, Section 5",
-        "The vote with log-odds weights improves with larger n or heavier truncation of ŵ.",
-        (STUDY,),
-        log_odds_mends,
-        "WMV-log on the selected, K = 20. {changes}.",
-    ),
-    Claim(
-        "selection-crowds-score",
-        f"{SOURCE}, Theorem 1, remark (ii)",
-        "F remains an efficient score for selection where the one-coin assumption does not seem to "
-        "hold. (Read as: the workers it selects vote better than as many at random, and those it "
-        "selects by their true skills better than everybody.)",
-        (STUDY,),
-        score,
-        "Where one coin a worker is rejected by the labels: accuracy of the selected less that of "
-        "as many at random; and, with the skills that the votes turn out to have, of the set of "
-        "the highest F less that of all workers: {gaps}.",
-    ),
-)

@@ -17,7 +17,13 @@ from workbench.cli.streams import show
 @options.choice("--format", ("lp", "mps"), "Kind of file.", "lp")
 @options.path("--out", "File to write; without it the model goes to standard output.")
 def command(
-    file: str, formulation: str, epsilon: float | None, format: str, out: Path | None, as_json: bool
+    file: str,
+    formulation: str,
+    epsilon: float | None,
+    gain: str | None,
+    format: str,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
     """Write the model of the assignment problem in FILE (.json or .npz) as .lp or .mps.
 
@@ -28,7 +34,7 @@ def command(
     check_output(out)
     from workbench import api
 
-    problem = api.solving.read(file, epsilon)
+    problem = api.solving.read(file, epsilon, gain)
     with working(f"building the {formulation} model of {file}", after=5.0):
         model = api.export(problem, formulation, format=format)
     if out is None:

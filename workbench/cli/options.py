@@ -170,8 +170,14 @@ FORMULATIONS = ("ip", "relaxation", "dual", "typed")
 
 
 def problem_options(function: Function) -> Function:
-    """Add FILE, `--formulation` and `--epsilon`."""
+    """Add FILE, `--formulation`, `--epsilon` and `--gain`."""
     for option in (
+        choice(
+            "--gain",
+            ("hoeffding", "bhattacharyya"),
+            "What a label counts, where FILE states skills and epsilon: by Lemma 1, or by "
+            "Bhattacharyya's bound, which asks for fewer labels. Default: FILE's, or hoeffding.",
+        ),
         number(
             "--epsilon", "Error each task may have, in place of the file's epsilon or requirement."
         ),

@@ -42,6 +42,7 @@ def command(
     file: str,
     formulation: str,
     epsilon: float | None,
+    gain: str | None,
     out: Path | None,
     plot: Path | None,
     as_json: bool,
@@ -62,7 +63,7 @@ def command(
         raise InputError("--plot: only the integer program has cost and bound over time")
     from workbench.api import solving
 
-    problem = solving.read(file, epsilon)
+    problem = solving.read(file, epsilon, gain)
     limit = given.pop("time_limit")
     with working(f"solving: {solving.described(problem, formulation)}", after=5.0) as say:
         solved = solving.solve(

@@ -22,14 +22,13 @@ from workbench.crowd.reading import (
     Source,
     TextTable,
     as_text,
+    by_position,
     file_path,
     is_missing,
     open_table,
     path_name,
     plain,
-    read_rows,
     read_text,
-    refuse_header,
     show,
 )
 from workbench.crowd.tables import LabelSet
@@ -67,23 +66,13 @@ def from_wide(source: Source, *, task: str | None = None) -> pd.DataFrame:
     place = _task_column(table, task)
     tasks = table.filled(place, "task")
     table.once("a task has one row, merge them", task=tasks)
-    workers = {j: name for j, name in enumerate(table.header) if j != place}
+    workers = table.heads("worker", but=place)
     if not workers:
         raise InputError(f"{table.name}: too few columns; add one a worker to that of the tasks")
-    named: dict[str, int] = {}
-    for j, name in workers.items():
-        if is_missing(name):
-            raise InputError(f"{table.name}: column {j + 1} has no name; name its worker")
-        if named.setdefault(name, j) != j:
-            raise InputError(
-                f"{table.name}: columns {named[name] + 1} and {j + 1} are both worker "
-                f"{show(name)}; a worker has one column"
-            )
     votes = [
         (tasks[row], name, table.columns[j][row])
         for row in range(len(table))
-        for j, name in workers.items()
-        if not is_missing(table.columns[j][row])
+        for name, j in workers.items()
     ]
     return _long(votes, table.name)
 
@@ -104,10 +93,14 @@ def _task_column(table: TextTable, task: str | None) -> int:
     return place
 
 
-def _long(votes: list[tuple[str, str, str]], name: str) -> pd.DataFrame:
+def _long(cells: list[tuple[str, str, str]], name: str) -> pd.DataFrame:
+    """Make the long table of those that hold a label."""
+    votes = [vote for vote in cells if not is_missing(vote[2])]
     if not votes:
         raise InputError(f"{name}: no label in the whole table; check that it holds labels")
-    return pd.DataFrame(votes, columns=["task", "worker", "label"])
+    columns = [list(column) for column in zip(*votes, strict=True)]
+    table = TextTable(name, ["task", "worker", "label"], columns, "label", range(1, len(votes) + 1))
+    return table.votes("error")
 
 
 def from_headerless(
@@ -137,39 +130,16 @@ def from_headerless(
         The file cannot be read, has not four or five columns, has a header, an id or a
         label is missing, a pair is repeated, or a task has two different gold labels.
     """
-    table = _by_position(source, ",")
-    if len(table.columns) not in (4, 5):
-        raise InputError(
-            f"{table.name}: {len(table.columns)} columns; worker, task, label, gold "
-            "(and time) are wanted, without a header"
-        )
-    refuse_header(table, ("worker", "task", "label", "gold"))
-    workers, tasks = table.filled(0, "worker"), table.filled(1, "task")
-    labels = table.filled(2, "label")
-    gold: dict[str, tuple[str, int]] = {}
-    for row, (task, true) in enumerate(zip(tasks, table.columns[3], strict=True)):
-        if is_missing(true):
-            continue
-        first, where = gold.setdefault(task, (true, row))
-        if first != true:
-            raise InputError(
-                f"{table.at(row)}: gold of task {show(task)} is {show(true)}, but "
-                f"{show(first)} on {table.mark(where)}; a task has one gold label"
-            )
-    times = table.columns[4] if len(table.columns) == 5 else None
-    votes = table.votes((tasks, workers, labels), duplicates, times)
+    table = by_position(source, ",", ("worker", "task", "label", "gold", "time"), least=4)
+    votes = table.votes(duplicates)
+    pairs = pd.DataFrame({"task": table.words("task")[0], "gold": table.columns[3]})
+    known = pairs[~pairs["gold"].map(is_missing)].drop_duplicates()
+    table.keep(known.index.to_list()).once(
+        "a task has one gold label", task=known["task"].to_list()
+    )
     if name is None:
         name = Path(source).stem if isinstance(source, (str, Path)) else "labels"
-    return LabelSet(
-        name,
-        votes,
-        pd.Series(
-            [true for true, _ in gold.values()],
-            index=pd.Index(list(gold), name="task", dtype=votes["task"].dtype),
-            name="gold",
-            dtype=votes["label"].dtype,
-        ),
-    )
+    return LabelSet(name, votes, known.set_index("task")["gold"])
 
 
 def from_tab_separated(source: Source, *, duplicates: Duplicates = "error") -> pd.DataFrame:
@@ -195,22 +165,7 @@ def from_tab_separated(source: Source, *, duplicates: Duplicates = "error") -> p
         The file cannot be read, has not three columns, has a header, an id or a label is
         missing, or a pair is repeated.
     """
-    table = _by_position(source, "\t")
-    if len(table.columns) != 3:
-        raise InputError(
-            f"{table.name}: {len(table.columns)} columns; worker, object and label are wanted, "
-            "separated by tabs, without a header"
-        )
-    refuse_header(table, ("worker", "task", "label"))
-    cells = table.filled(1, "task"), table.filled(0, "worker"), table.filled(2, "label")
-    return table.votes(cells, duplicates)
-
-
-def _by_position(source: Source, separator: str) -> TextTable:
-    if isinstance(source, pd.DataFrame):
-        return open_table(source.reset_index(drop=True), "labels")
-    path = file_path(source, "labels")
-    return read_rows(path, separator, header=False, quoting=separator == ",")
+    return by_position(source, "\t", ("worker", "task", "label"), least=3).votes(duplicates)
 
 
 def from_nested_json(source: str | Path | Mapping[Any, Mapping[Any, Any]]) -> pd.DataFrame:
@@ -241,24 +196,18 @@ def from_nested_json(source: str | Path | Mapping[Any, Mapping[Any, Any]]) -> pd
     shape = "{task: {worker: label}} is wanted"
     if not isinstance(content, Mapping):
         raise InputError(f"{name}: a JSON {type(content).__name__}; {shape}")
-    votes: dict[tuple[str, str], str] = {}
+    votes = []
     for task, given in content.items():
-        if is_missing(as_text(task)):
-            raise InputError(f"{name}: a task has the key {show(task)}; give it an id")
         if not isinstance(given, Mapping):
             raise InputError(f"{name}, task {show(task)}: {show(given)} is no mapping; {shape}")
         for worker, label in given.items():
-            where = f"{name}, task {show(task)}, worker {show(worker)}"
-            if is_missing(as_text(worker)):
-                raise InputError(f"{where}: the worker's key is empty; give it an id")
             if isinstance(label, (Mapping, list, tuple, set)):
-                raise InputError(f"{where}: label {show(label)} is no single value; {shape}")
-            pair = (as_text(task), as_text(worker))
-            if pair in votes:
-                raise InputError(f"{where}: the pair appears twice; remove one of them")
-            if not is_missing(as_text(label)):
-                votes[pair] = as_text(label)
-    return _long([(*pair, label) for pair, label in votes.items()], name)
+                raise InputError(
+                    f"{name}, task {show(task)}, worker {show(worker)}: label {show(label)} is no "
+                    f"single value; {shape}"
+                )
+            votes.append((as_text(task), as_text(worker), as_text(label)))
+    return _long(votes, name)
 
 
 def _parse_json(path: Path) -> Any:

@@ -17,17 +17,18 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
+from importlib.resources import files as packaged
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
+import msgspec
 import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry
 from workbench.crowd.converters import from_headerless
-from workbench.crowd.reading import TextTable, open_table, path_name
+from workbench.crowd.reading import path_name
 from workbench.crowd.tables import LabelSet, read_gold, read_labels
 
 DATA_VARIABLE = "WORKBENCH_DATA"
@@ -43,7 +44,8 @@ class RemoteFile:
     filename: str
 
 
-class Counts(NamedTuple):
+@dataclass(frozen=True)
+class Counts:
     """Size of a label set."""
 
     tasks: int
@@ -68,10 +70,10 @@ class Dataset:
         Tasks, workers, labels, classes.
     note
         What a user should know before drawing conclusions.
-    normalise
-        Reads the downloaded files (path by filename) into a `LabelSet`.
+    reader
+        Which of `READERS` takes the downloaded files.
     content
-        `digest` of that.
+        `digest` of what it reads.
     """
 
     name: str
@@ -81,8 +83,13 @@ class Dataset:
     citation: str
     counts: Counts
     note: str
-    normalise: Callable[[dict[str, Path]], LabelSet]
+    reader: str
     content: str
+
+    def read(self, paths: dict[str, Path]) -> LabelSet:
+        """Read the downloaded files, path by filename."""
+        labels, gold = READERS[self.reader](*(paths[file.filename] for file in self.files))
+        return LabelSet(self.name, labels, gold.rename("gold").rename_axis("task"))
 
 
 def fetch(name: str, progress: bool = False) -> dict[str, Path]:
@@ -130,7 +137,7 @@ def load(name: str) -> LabelSet:
     """
     dataset = named(name)
     data = os.environ.get(DATA_VARIABLE)
-    return _load_local(dataset, Path(data)) if data else dataset.normalise(fetch(name))
+    return _load_local(dataset, Path(data)) if data else dataset.read(fetch(name))
 
 
 def catalogue() -> pd.DataFrame:
@@ -152,7 +159,7 @@ def describe(name: str) -> dict[str, Any]:
         "licence": dataset.licence,
         "citation": dataset.citation,
         "note": dataset.note,
-        "files": [dict(vars(file)) for file in dataset.files],
+        "files": [asdict(file) for file in dataset.files],
     }
 
 
@@ -161,7 +168,7 @@ def _outline(dataset: Dataset) -> dict[str, Any]:
     return {
         "name": dataset.name,
         "title": dataset.title,
-        **dataset.counts._asdict(),
+        **asdict(dataset.counts),
         "present": place is not None,
         "folder": None if place is None else str(place),
     }
@@ -257,7 +264,7 @@ def _load_local(dataset: Dataset, data: Path) -> LabelSet:
     if not absent:
         for file in dataset.files:
             _verify(paths[file.filename], file, f"replace it by that at {file.url}")
-        return dataset.normalise(paths)
+        return dataset.read(paths)
     if not all((folder / name).is_file() for name in ("labels.csv", "gold.csv")):
         raise InputError(
             f"{path_name(folder)}: lacks {', '.join(absent)}; add what is missing, or "
@@ -280,46 +287,30 @@ def digest(known: LabelSet) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _bluebird(paths: dict[str, Path]) -> LabelSet:
+LabelsGold: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any]]"
+
+
+def _bluebird(labels: Path, gold: Path) -> LabelsGold:
     """Read `{worker: {task: true or false}}` and `{task: true or false}`; true is "1"."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # five times as fast, where built
-    given, gold = (
-        yaml.load(paths[name].read_text("utf-8"), Loader=loader)
-        for name in ("labels.yaml", "gt.yaml")
-    )
-    rows = [
-        (str(task), str(worker), str(int(label)))
-        for worker, labels in given.items()
-        for task, label in labels.items()
-    ]
-    return LabelSet(
-        "bluebird",
-        pd.DataFrame(rows, columns=["task", "worker", "label"]),
-        _gold({str(task): str(int(label)) for task, label in gold.items()}),
-    )
+    given, true = (yaml.load(path.read_text("utf-8"), Loader=loader) for path in (labels, gold))
+    return _long(pd.DataFrame(given)), pd.Series({str(k): str(int(v)) for k, v in true.items()})
 
 
-def _rte(paths: dict[str, Path]) -> LabelSet:
+def _rte(path: Path) -> LabelsGold:
     """Read a headed tab-separated file of votes, each with its task's gold label."""
-    table = open_table(paths["rte.standardized.tsv"], "labels")
-    tasks, gold = _column(table, "orig_id"), _column(table, "gold")
-    votes = {
-        "task": tasks,
-        "worker": _column(table, "!amt_worker_ids"),
-        "label": _column(table, "response"),
-    }
-    return LabelSet("rte", pd.DataFrame(votes), _gold(dict(zip(tasks, gold, strict=True))))
+    votes = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
+    labels = votes[["orig_id", "!amt_worker_ids", "response"]]
+    gold = votes.drop_duplicates("orig_id").set_index("orig_id")["gold"]
+    return labels.set_axis(["task", "worker", "label"], axis=1), gold
 
 
-def _column(table: TextTable, name: str) -> list[str]:
-    return table.columns[table.header.index(name)]
-
-
-def _active_crowd(name: str, filename: str, paths: dict[str, Path]) -> LabelSet:
-    """Read a headerless `worker,task,label,gold,time`; repeated pairs stay, as published."""
-    return from_headerless(paths[filename], name=name, duplicates="keep")
+def _headerless(path: Path) -> LabelsGold:
+    """Read `worker,task,label,gold,time`; repeated pairs stay, as published."""
+    known = from_headerless(path, duplicates="keep")
+    return known.labels, known.gold
 
 
 # Scoring key of the 32 items: help page of SAT12 in the R package mirt, after the TESTFACT
@@ -328,7 +319,7 @@ SAT12_KEY = "14523121312421534414334135131545"
 SAT12_MISSING = 8
 
 
-def _sat12(paths: dict[str, Path]) -> LabelSet:
+def _sat12(path: Path) -> LabelsGold:
     """Read the R data frame of answers: test takers in rows, items in columns."""
     try:
         import rdata
@@ -338,153 +329,34 @@ def _sat12(paths: dict[str, Path]) -> LabelSet:
         ) from None
 
     # The file names no encoding, of which rdata warns unless it is told one.
-    answers = rdata.read_rda(paths["SAT12.RData"], default_encoding="ascii")["SAT12"]
-    items = [str(item) for item in answers.columns]
-    rows = [
-        (item, str(person), str(int(answer)))
-        for person, given in zip(answers.index, answers.to_numpy(), strict=True)
-        for item, answer in zip(items, given, strict=True)
-        if answer != SAT12_MISSING
-    ]
-    return LabelSet(
-        "sat12",
-        pd.DataFrame(rows, columns=["task", "worker", "label"]),
-        _gold(dict(zip(items, SAT12_KEY, strict=True))),
-    )
+    answers = rdata.read_rda(path, default_encoding="ascii")["SAT12"]
+    gold = pd.Series(list(SAT12_KEY), index=answers.columns.astype(str))
+    return _long(answers[answers != SAT12_MISSING].T), gold
 
 
-def _gold(gold: dict[str, str]) -> pd.Series[Any]:
-    return pd.Series(list(gold.values()), index=pd.Index(list(gold), name="task"), name="gold")
+def _long(answers: pd.DataFrame) -> pd.DataFrame:
+    """Lay out a table tasks × workers of whole numbers, worker by worker."""
+    table = answers.rename_axis("task").reset_index()
+    votes = table.melt("task", var_name="worker", value_name="label").dropna()
+    texts = votes.astype({"label": int}).astype(str)
+    return texts[["task", "worker", "label"]].reset_index(drop=True)
 
 
-_RAW = "https://raw.githubusercontent.com/"
-_CUBAM = _RAW + "welinder/cubam/fe5ba700f1adbb489c69af311558d64370d73d36/demo/bluebirds/"
-_ACTIVE_CROWD = (
-    _RAW + "orchidproject/active-crowd-toolkit/2c0c194e85ca126545bd830d811ec39151bdd448/Data/"
-)
-# No commit is known for these two files: their SHA-256 hold them in place.
-_COMBINATION = _RAW + "edwinrobots/bayesian_combination_tutorial2/HEAD/all_collected_data/"
-_MIRT = _RAW + "philchalmers/mirt/HEAD/data/"
-_VENANZI = (
-    "Venanzi, Parson, Teacy, Stein (2015), The ActiveCrowdToolkit: an open-source tool for "
-    "benchmarking active learning algorithms for crowdsourcing research, HCOMP"
-)
+READERS: dict[str, Callable[..., LabelsGold]] = {
+    "bluebird": _bluebird,
+    "rte": _rte,
+    "headerless": _headerless,
+    "sat12": _sat12,
+}
 
 
-def _files(folder: str, files: dict[str, tuple[int, str]]) -> tuple[RemoteFile, ...]:
-    """Files of one folder: bytes and SHA-256 by name."""
-    return tuple(RemoteFile(folder + name, sha, size, name) for name, (size, sha) in files.items())
+def _published(name: str, folder: str, files: list[dict[str, Any]], **about: Any) -> Entry[Dataset]:
+    remote = [{**file, "url": folder + file["filename"]} for file in files]
+    known = msgspec.convert({"name": name, "files": remote, **about}, Dataset)
+    return Entry(name, known, known.title, known.citation)
 
 
-_PUBLISHED = (
-    Dataset(
-        name="bluebird",
-        title="Indigo Bunting or Blue Grosbeak, 39 workers on every one of 108 images",
-        files=_files(
-            _CUBAM,
-            {
-                "labels.yaml": (
-                    58941,
-                    "8b1b28e4b869b19bb03beac476c7073149cef784f9524ebe17380a1292a6126c",
-                ),
-                "gt.yaml": (
-                    1533,
-                    "c9eb769c845ca99495a07b5c28c4290c78436fd8eac65c0747736c4ef8126340",
-                ),
-            },
-        ),
-        licence="Clear BSD, (c) 2011-2012 Peter Welinder, California Institute of Technology",
-        citation="Welinder, Branson, Perona, Belongie (2010), The multidimensional wisdom of "
-        "crowds, NIPS",
-        counts=Counts(108, 39, 4212, 2),
-        note="A complete matrix: every worker labelled every task.",
-        normalise=_bluebird,
-        content="1883c83b320f713e8322d9ba0e1daea9a6b951b8be637a98201ed0fee6db2549",
-    ),
-    Dataset(
-        name="rte",
-        title="Recognising textual entailment, 10 of 164 workers on each of 800 pairs",
-        files=_files(
-            _COMBINATION,
-            {
-                "rte.standardized.tsv": (
-                    515468,
-                    "3187c5de59b9b9c596d490d25b5f5f108090a35cbdd10e81f21e6d1939d6ba79",
-                )
-            },
-        ),
-        licence="MIT (the repository; the data came without an explicit licence)",
-        citation="Snow, O'Connor, Jurafsky, Ng (2008), Cheap and fast, but is it good? Evaluating "
-        "non-expert annotations for natural language tasks, EMNLP",
-        counts=Counts(800, 164, 8000, 2),
-        note="Workers label from 20 to 800 tasks each; worker ids are those of AMT.",
-        normalise=_rte,
-        content="7c2a42d0314324dcb19f9a1a12ebe5eaae5ef25bd2f9644c63d8f9b637cb5648",
-    ),
-    Dataset(
-        name="sp_amt",
-        title="Polarity of film review sentences, 20 of 143 workers on each of 500",
-        files=_files(
-            _ACTIVE_CROWD,
-            {
-                "SP_amt.csv": (
-                    262246,
-                    "fec6f3027202d33016b8b06083c83118d6d237e671b8bd4c22d0aa979e41ba0a",
-                )
-            },
-        ),
-        licence="Apache-2.0",
-        citation=_VENANZI,
-        counts=Counts(500, 143, 10000, 2),
-        note="Read from upstream, the labels have a time in seconds.",
-        normalise=partial(_active_crowd, "sp_amt", "SP_amt.csv"),
-        content="8fb7167711c87f2da1cf4f3d3ae5cf513c969ed2d9ac30d4d3edd4462e3ae063",
-    ),
-    Dataset(
-        name="weather_amt",
-        title="Sentiment of tweets on the weather, 20 or more of 110 workers on each of 300",
-        files=_files(
-            _ACTIVE_CROWD,
-            {
-                "CF_amt.csv": (
-                    182225,
-                    "c44d4bf3cbf08f343072d86a10e9085ab91885a2b4bbb1d0d03eb2cd461f6c5b",
-                )
-            },
-        ),
-        licence="Apache-2.0",
-        citation=_VENANZI,
-        counts=Counts(300, 110, 6030, 5),
-        note="Five (task, worker) pairs occur twice, each with the same label both times; all rows "
-        "are kept, as published, so their labels count twice unless "
-        "read_labels(labels, duplicates='first') drops them. Read from upstream, the labels have a "
-        "time in seconds.",
-        normalise=partial(_active_crowd, "weather_amt", "CF_amt.csv"),
-        content="1c8c9d5fd345a5f4c5854a1d7d792d7ab97e676e79e3666056342df74ac08dc6",
-    ),
-    Dataset(
-        name="sat12",
-        title="A science test of 32 five-option questions, 600 test takers",
-        files=_files(
-            _MIRT,
-            {
-                "SAT12.RData": (
-                    7645,
-                    "d98d67397fac58d0b0efb445ba28c384caa44027d71ea6fbdc7ed404f4a055f9",
-                )
-            },
-        ),
-        licence="GPL-3.0-or-later (the R package mirt)",
-        citation="Wood, Wilson, Gibbons, Schilling, Muraki, Bock (2003), TESTFACT 4 for Windows, "
-        "SSI; by way of Chalmers (2012), mirt, Journal of Statistical Software 48(6)",
-        counts=Counts(32, 600, 19131, 5),
-        note="Test takers, not hired workers; the value 8 (no answer) is dropped. The gold is the "
-        "published key, whose item 32 (5) is suspected to be wrong (3).",
-        normalise=_sat12,
-        content="3191586a503666235efb88089a963c568c025cfcd657da9595c64bac6fd12688",
-    ),
-)
-
+_DECLARED = msgspec.toml.decode((packaged(__package__) / "datasets.toml").read_bytes())
 DATASETS: Registry[Dataset] = Registry(
-    "data set", *(Entry(known.name, known, known.title, known.citation) for known in _PUBLISHED)
+    "data set", *(_published(name, **about) for name, about in _DECLARED.items())
 )

@@ -11,9 +11,9 @@ import csv
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,17 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "capacity": (),
     "cost": (),
 }
+
+LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
+    "skill": ((lambda p: not 0 <= p <= 1, "is outside [0, 1]; write a probability, as in 0.75"),),
+    "cost": ((lambda c: c < 0, "is negative; write a price ≥ 0"),),
+    "capacity": (
+        (lambda M: M < 0, "is negative; write a number of tasks ≥ 0"),
+        (lambda M: not M.is_integer(), "is not whole; write a whole number of tasks"),
+        (lambda M: M > checks.MOST, "is too large; the number of tasks is enough"),
+    ),
+}
+"""What a number of each field may not be, and what is said of one that is."""
 
 # What pandas, NumPy, R and databases write for "no value".
 MISSING = frozenset({"", "nan", "na", "<na>", "null"})
@@ -91,7 +102,7 @@ class TextTable:
     header, columns
         Column names, and the cells of each column.
     unit, marks
-        How messages name row i: `unit` ("line", "row" or "index") and `marks[i]`.
+        How messages name row i: `unit` ("line", "row", "index", "column") and `marks[i]`.
     """
 
     name: str
@@ -153,71 +164,78 @@ class TextTable:
                     f"{self.at(row)}: {field} is {show(cells[row])}, which reads as missing; "
                     "remove the row, or rename it if it is a value"
                 )
-            raise InputError(f"{self.at(row)}: {field} is empty; fill it in or remove the row")
+            raise InputError(
+                f"{self.at(row)}: {field} is empty; fill it in or remove the "
+                f"{'column' if self.unit == 'column' else 'row'}"
+            )
         return cells
 
     def once(self, mend: str, **fields: Sequence[str]) -> None:
         """Raise an `InputError` when a value (or several together) appears twice."""
-        seen: dict[tuple[str, ...], int] = {}
-        for row, cells in enumerate(zip(*fields.values(), strict=True)):
-            first = seen.setdefault(cells, row)
-            if first != row:
-                named = (
-                    f"{field.replace('_', ' ')} {show(cell)}"
-                    for field, cell in zip(fields, cells, strict=True)
-                )
-                raise InputError(
-                    f"{self.at(row)}: {' and '.join(named)} appear{'s' * (len(cells) == 1)} "
-                    f"already on {self.mark(first)}; {mend}"
-                )
+        cells = pd.DataFrame(fields)
+        again = cells.duplicated().to_numpy()
+        if again.any():
+            row = int(again.argmax())
+            first = int((cells == cells.iloc[row]).all(axis=1).argmax())
+            named = (f"{field.replace('_', ' ')} {show(cells[field][row])}" for field in fields)
+            raise InputError(
+                f"{self.at(row)}: {' and '.join(named)} appear{'s' * (len(fields) == 1)} "
+                f"already on {self.mark(first)}; {mend}"
+            )
 
-    def numbers(self, column: int, field: str, check: Callable[[float], str | None]) -> list[float]:
-        """Read a column of finite numbers; `check` says what is wrong with one, or `None`."""
-        values = []
+    def numbers(self, column: int, field: str) -> list[float]:
+        """Read a column of finite numbers within the limits of the field."""
         for row, cell in enumerate(self.columns[column]):
-            number = math.nan if is_missing(cell) else as_number(cell)
-            if number is None:
-                wrong: str | None = f"{field} {show(cell)} is not a number; write one, as in 0.75"
-            elif math.isnan(number):
-                wrong = f"{field} is missing (NaN); fill it in or remove the row"
-            elif math.isinf(number):
-                wrong = f"{field} is infinite ({cell}); write a finite number"
-            else:
-                wrong = check(number)
-                values.append(number)
+            wrong = _wrong_number(field, cell)
             if wrong:
-                raise InputError(f"{self.at(row)}, column {show(self.header[column])}: {wrong}")
-        return values
+                place = f"{self.at(row)}, column {show(self.header[column])}"
+                raise InputError(f"{place}: {field} {wrong}")
+        return [float(cell) for cell in self.columns[column]]
 
-    def votes(
-        self,
-        cells: Sequence[Sequence[str]],
-        duplicates: Duplicates,
-        times: Sequence[str] | None = None,
-    ) -> pd.DataFrame:
+    def heads(self, field: str, *, but: int | None) -> dict[str, int]:
+        """Place of each column but one by its name, which is a value of a field."""
+        places = [place for place in range(len(self.header)) if place != but]
+        names = [self.header[place] for place in places]
+        table = TextTable(self.name, [field], [names], "column", [place + 1 for place in places])
+        table.once("keep one", **{field: table.filled(0, field)})
+        return dict(zip(names, places, strict=True))
+
+    def keep(self, rows: Sequence[int]) -> TextTable:
+        """Table of some of the rows."""
+        columns = [[cells[row] for row in rows] for cells in self.columns]
+        return replace(self, columns=columns, marks=[self.marks[row] for row in rows])
+
+    def votes(self, duplicates: Duplicates) -> pd.DataFrame:
         """Make the long table `task, worker, label` (and `time`), minding repeated pairs."""
-        if duplicates not in ("error", "first", "last", "keep"):
+        if duplicates not in get_args(Duplicates):
             raise InputError(
                 f"duplicates is {show(duplicates)}; choose 'error', 'first', 'last' or 'keep'"
             )
-        frame = pd.DataFrame(dict(zip(("task", "worker", "label"), cells, strict=True)))
-        if times is not None:
-            frame["time"] = _times(times)
+        fields = ("task", "worker", "label")
+        cells = dict(zip(fields, self.words(*fields), strict=True))
+        time = self.find("time")
+        frame = pd.DataFrame(
+            cells if time is None else {**cells, "time": _times(self.columns[time])}
+        )
         if duplicates == "keep":
             return frame
-        pair = ["task", "worker"]
-        keep: Literal["first", "last"] = "last" if duplicates == "last" else "first"
-        repeated = frame.duplicated(pair, keep=keep).to_numpy()
-        if duplicates == "error" and repeated.any():
-            again = int(repeated.argmax())
-            task, worker = frame.loc[again, pair]
-            first = int(((frame["task"] == task) & (frame["worker"] == worker)).argmax())
-            raise InputError(
-                f"{self.at(again)}: worker {show(worker)} labels task {show(task)} a second time "
-                f"(first on {self.mark(first)}); remove one of them, or pass duplicates='first' "
-                "or 'last'"
-            )
-        return frame[~repeated].reset_index(drop=True)
+        if duplicates == "error":
+            del cells["label"]
+            self.once("remove one of them, or pass duplicates='first' or 'last'", **cells)
+            return frame
+        return frame.drop_duplicates(["task", "worker"], keep=duplicates, ignore_index=True)
+
+
+def _wrong_number(field: str, cell: str) -> str | None:
+    """Say what is wrong with a number, if anything."""
+    number = math.nan if is_missing(cell) else as_number(cell)
+    if number is None:
+        return f"{show(cell)} is not a number; write one, as in 0.75"
+    if math.isnan(number):
+        return "is missing (NaN); fill it in or remove the row"
+    if math.isinf(number):
+        return f"is infinite ({cell}); write a finite number"
+    return next((f"{number:g} {said}" for fails, said in LIMITS[field] if fails(number)), None)
 
 
 def _times(cells: Sequence[str]) -> list[float] | list[str | None]:
@@ -317,8 +335,24 @@ def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True)
     return TextTable(name, names, columns, "line", lines[header:])
 
 
-def refuse_header(table: TextTable, fields: Sequence[str]) -> None:
-    """Raise an `InputError` when the first row of a headerless table names its columns."""
+def by_position(source: Source, separator: str, fields: Sequence[str], least: int) -> TextTable:
+    """Read a table without a header, of which `least` or more of the fields are columns, in order.
+
+    Raises
+    ------
+    InputError
+        As `open_table` and `read_rows`; too few or too many columns, or a header after all.
+    """
+    if isinstance(source, pd.DataFrame):
+        table = open_table(source.reset_index(drop=True), "labels")
+    else:
+        path = file_path(source, "labels")
+        table = read_rows(path, separator, header=False, quoting=separator == ",")
+    if not least <= len(table.columns) <= len(fields):
+        raise InputError(
+            f"{table.name}: {len(table.columns)} columns; {', '.join(fields)} are wanted, with "
+            f"{separator!r} between, without a header"
+        )
     first = [plain(column[0]) for column in table.columns]
     named = [
         cell
@@ -330,6 +364,7 @@ def refuse_header(table: TextTable, fields: Sequence[str]) -> None:
             f"{table.at(0)}: looks like a header ({listing(named)}); remove it, or read the "
             "file with read_labels"
         )
+    return replace(table, header=list(fields[: len(table.columns)]))
 
 
 def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> TextTable:

@@ -11,7 +11,6 @@ for a frame its index), field, and the mend.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.crowd.reading import (
+    LIMITS,
     Duplicates,
     Source,
     TextTable,
@@ -94,10 +94,7 @@ def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataF
         The file or its columns cannot be read, an id or a label is missing, or a
         (task, worker) pair is repeated.
     """
-    table = open_table(source, "labels")
-    cells = table.words("task", "worker", "label")
-    time = table.find("time")
-    return table.votes(cells, duplicates, None if time is None else table.columns[time])
+    return open_table(source, "labels").votes(duplicates)
 
 
 def read_gold(source: Source, labels: pd.DataFrame | None = None) -> pd.Series[Any]:
@@ -126,27 +123,38 @@ def read_gold(source: Source, labels: pd.DataFrame | None = None) -> pd.Series[A
         The file or its columns cannot be read, a cell is missing, a task has two gold
         labels, a task is not in `labels`, or the classes do not match.
     """
-    table = open_table(_named(source, "task", "gold"), "gold")
-    tasks, gold = table.words("task", "gold")
-    table.once("a task has one gold label, remove the other", task=tasks)
+    table, gold = _by_key(source, "gold", "task", "gold")
     if labels is not None:
         votes = read_labels(labels, duplicates="keep")
         known = set(votes["task"])
-        for row, task in enumerate(tasks):
+        for row, task in enumerate(gold.index):
             if task not in known:
                 raise InputError(
                     f"{table.at(row)}: gold for task {show(task)}, which has no label; "
                     "remove the row or mend the task id"
                 )
-        _match_classes(table, gold, set(votes["label"]))
-    return pd.Series(gold, index=pd.Index(tasks, name="task"), name="gold")
+        _match_classes(table, gold.tolist(), set(votes["label"]))
+    return gold
 
 
-def _named(source: Source, index: str, values: str) -> Source:
-    """Give a Series, whatever its names, those of its two columns."""
+def _by_key(
+    source: Source, what: str, key: str, field: str, *, default: str | None = None
+) -> tuple[TextTable, pd.Series[Any]]:
+    """Read one value for each task or worker; a Series will do, whatever its names.
+
+    `default` is the value of all where there is no such column.
+    """
     if isinstance(source, pd.Series) and source.index.nlevels == 1:
-        return source.rename_axis(index=index).rename(values)
-    return source
+        source = source.rename_axis(index=key).rename(field)
+    table = open_table(source, what)
+    place = table.find(field) if default is not None else table.place(field)
+    (keys,) = table.words(key)
+    if place is None:
+        values: list[Any] = [default] * len(keys)
+    else:
+        values = table.numbers(place, field) if field in LIMITS else table.filled(place, field)
+    table.once(f"a {key} has one {field.replace('_', ' ')}, remove the other", **{key: keys})
+    return table, pd.Series(values, index=pd.Index(keys, name=key), name=field)
 
 
 def _match_classes(table: TextTable, gold: list[str], used: set[str]) -> None:
@@ -191,7 +199,7 @@ def read_skills(source: Source) -> pd.DataFrame:
         infinite or outside [0, 1], a worker (or pair) is repeated, or a long table
         leaves a pair out.
     """
-    return _workers_by_types(source, "skills", "skill", _wrong_skill)
+    return _workers_by_types(source, "skills", "skill")
 
 
 def read_costs(source: Source) -> pd.DataFrame:
@@ -214,55 +222,35 @@ def read_costs(source: Source) -> pd.DataFrame:
     InputError
         As `read_skills`, with negative costs for skills outside [0, 1].
     """
-    return _workers_by_types(source, "costs", "cost", _wrong_cost)
+    return _workers_by_types(source, "costs", "cost")
 
 
-def _wrong_skill(skill: float) -> str | None:
-    if 0 <= skill <= 1:
-        return None
-    return f"skill {skill:g} is outside [0, 1]; write a probability, as in 0.75"
-
-
-def _wrong_cost(cost: float) -> str | None:
-    return f"cost {cost:g} is negative; write a price ≥ 0" if cost < 0 else None
-
-
-def _workers_by_types(
-    source: Source, what: str, field: str, check: Callable[[float], str | None]
-) -> pd.DataFrame:
+def _workers_by_types(source: Source, what: str, field: str) -> pd.DataFrame:
     table = open_table(source, what)
     if table.find("task_type") is None:
-        return _wide(table, field, check)
+        return _wide(table, field)
     workers, types, _ = table.words("worker", "task_type", field)
-    values = table.numbers(table.place(field), field, check)
+    values = table.numbers(table.place(field), field)
     table.once("remove one of them", worker=workers, task_type=types)
     long = pd.DataFrame({"worker": workers, "task_type": types, field: values})
     frame = long.pivot_table(index="worker", columns="task_type", values=field)
     frame = frame.reindex(index=long["worker"].unique(), columns=long["task_type"].unique())
-    frame = frame.rename_axis(index="worker", columns="task_type")
     if frame.isna().to_numpy().any():
         row, place = (int(k) for k in np.argwhere(frame.isna().to_numpy())[0])
         raise InputError(
             f"{table.name}: worker {show(frame.index[row])} has no {field} for task type "
             f"{show(frame.columns[place])}; give each worker one for every task type"
         )
-    return frame
+    return frame.rename_axis(index="worker", columns="task_type")
 
 
-def _wide(table: TextTable, field: str, check: Callable[[float], str | None]) -> pd.DataFrame:
+def _wide(table: TextTable, field: str) -> pd.DataFrame:
     (workers,) = table.words("worker")
     if len(table.header) == 1:
         table.place(field)
     table.once("a worker has one row, remove the other", worker=workers)
-    types: dict[str, list[float]] = {}
-    for column, name in enumerate(table.header):
-        if column == table.find("worker"):
-            continue
-        if not name:
-            raise InputError(f"{table.name}: column {column + 1} has no name; name the task type")
-        if name in types:
-            raise InputError(f"{table.name}: two columns are named {show(name)}; keep one")
-        types[name] = table.numbers(column, field, check)
+    heads = table.heads("task_type", but=table.find("worker"))
+    types = {name: table.numbers(place, field) for name, place in heads.items()}
     frame = pd.DataFrame(types, index=pd.Index(workers, name="worker"))
     return frame.rename_axis(columns="task_type")
 
@@ -286,22 +274,7 @@ def read_capacities(source: Source) -> pd.Series[int]:
         The file or its columns cannot be read, a capacity is missing, not a number,
         infinite, negative, fractional or above 2⁵³, or a worker is repeated.
     """
-    table = open_table(_named(source, "worker", "capacity"), "capacities")
-    place, (workers,) = table.place("capacity"), table.words("worker")
-    table.once("a worker has one capacity, remove the other", worker=workers)
-    values = table.numbers(place, "capacity", _wrong_capacity)
-    index = pd.Index(workers, name="worker")
-    return pd.Series([int(value) for value in values], index=index, name="capacity", dtype="int64")
-
-
-def _wrong_capacity(capacity: float) -> str | None:
-    if capacity < 0:
-        return f"capacity {capacity:g} is negative; write a number of tasks ≥ 0"
-    if not capacity.is_integer():
-        return f"capacity {capacity:g} is not whole; write a whole number of tasks"
-    if capacity > 2**53:
-        return f"capacity {capacity:g} is too large; the number of tasks is enough"
-    return None
+    return _by_key(source, "capacities", "worker", "capacity")[1].astype("int64")
 
 
 def read_task_types(source: Source, *, default: str | None = None) -> pd.Series[Any]:
@@ -324,14 +297,7 @@ def read_task_types(source: Source, *, default: str | None = None) -> pd.Series[
     InputError
         The file or its columns cannot be read, a cell is missing, or a task is repeated.
     """
-    table = open_table(_named(source, "task", "task_type"), "task types")
-    if default is not None and table.find("task_type") is None:
-        (tasks,) = table.words("task")
-        types = [default] * len(tasks)
-    else:
-        tasks, types = table.words("task", "task_type")
-    table.once("a task has one type, remove the other", task=tasks)
-    return pd.Series(types, index=pd.Index(tasks, name="task"), name="task_type")
+    return _by_key(source, "task types", "task", "task_type", default=default)[1]
 
 
 def read_pairs(source: Source) -> pd.DataFrame:
@@ -383,5 +349,5 @@ def read_workers(source: Source) -> pd.DataFrame:
     frame = pd.DataFrame(index=pd.Index(workers, name="worker"))
     place = table.find("skill")
     if place is not None:
-        frame["skill"] = table.numbers(place, "skill", _wrong_skill)
+        frame["skill"] = table.numbers(place, "skill")
     return frame

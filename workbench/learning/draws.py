@@ -103,31 +103,55 @@ class Draws:
         return self._generator(run, 1)
 
     def world(self, run: int, steps: IntArray) -> FloatArray:
-        """Draw what a run has in store at given steps.
+        """Draw what a run has in store at given steps, shape (n, 2M + 1): see `worlds`."""
+        world: FloatArray = self.worlds(np.array([run]), steps)[0]
+        return world
+
+    def worlds(self, runs: IntArray, steps: IntArray) -> FloatArray:
+        """Draw what runs have in store at given steps, the same in each.
 
         Parameters
         ----------
-        run
-            0, …, R − 1.
+        runs
+            Out of 0, …, R − 1, shape (r,).
         steps
             Shape (n,), ascending.
 
         Returns
         -------
-        Shape (n, 2M + 1): truth, labels of the arriving task, labels of a tester.
+        Shape (r, n, 2M + 1): truth, labels of the arriving task, labels of a tester.
         """
-        return _rows(self._generator(run, 0), steps, 2 * self.workers + 1)
+        return self._drawn(runs, 0, 0, steps, 2 * self.workers + 1)[1]
 
-    def coins_at(self, run: int, steps: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Draw what LS_OL tosses in a run.
+    def coins_at(self, runs: IntArray, steps: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Draw what LS_OL tosses in some runs.
 
         Returns
         -------
         order, coins
-            The order of equal workers, shape (M,), and the coins of given steps, shape (n, 5).
+            The order of equal workers, shape (r, M), and the coins of given steps, shape (r, n, 5).
         """
-        rng = self._generator(run, 1)
-        return rng.random(self.workers), _rows(rng, steps, COINS)
+        return self._drawn(runs, 1, self.workers, steps, COINS)
+
+    def _drawn(
+        self, runs: IntArray, part: int, before: int, steps: IntArray, width: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Draw the first numbers of streams, and those of some steps, `width` of which follow."""
+        first, out = np.empty((len(runs), before)), np.empty((len(runs), len(steps), width))
+        stretches = _stretches(steps, NEAR // width)
+        for row, run in enumerate(runs.tolist()):
+            rng = self._generator(run, part)
+            rng.random(out=first[row])
+            for passed, drawn, rows, kept in stretches:
+                if passed:
+                    rng.bit_generator.advance(passed * width)  # type: ignore[attr-defined]
+                if kept is None:
+                    rng.random(out=out[row, rows])
+                else:
+                    # Any mode but the default writes straight to `out`.
+                    numbers = rng.random((drawn, width))
+                    np.take(numbers, kept, axis=0, out=out[row, rows], mode="clip")
+        return first, out
 
     def _generator(self, run: int, part: int) -> np.random.Generator:
         key = (*self._seed.spawn_key, WORD, self._run(run), part)
@@ -192,23 +216,19 @@ class TaskStream:
         return numbers
 
 
-def _rows(rng: np.random.Generator, steps: IntArray, width: int) -> FloatArray:
-    """Draw the numbers of some steps, shape (n, width); the generator stands at step 0."""
-    out = np.empty((len(steps), width))
-    gaps = np.flatnonzero(np.diff(steps) > NEAR // width) + 1
-    position = 0
-    for first, last in pairwise([0, *gaps.tolist(), len(steps)] if len(steps) else []):
+def _stretches(steps: IntArray, near: int) -> list[tuple[int, int, slice, IntArray | None]]:
+    """Cut steps where the gap is wide: steps passed over, steps drawn, where they go, which do.
+
+    The last is None where all that are drawn are kept.
+    """
+    wide = np.flatnonzero(np.diff(steps) > near) + 1
+    stretches, position = [], 0
+    for first, last in pairwise([0, *wide.tolist(), len(steps)] if len(steps) else []):
         start, end = int(steps[first]), int(steps[last - 1]) + 1
-        if start > position:
-            rng.bit_generator.advance((start - position) * width)  # type: ignore[attr-defined]
+        kept = None if end - start == last - first else steps[first:last] - start
+        stretches.append((start - position, end - start, slice(first, last), kept))
         position = end
-        if end - start == last - first:
-            rng.random(out=out[first:last])
-        else:
-            # Any mode but the default writes straight to `out`.
-            drawn, rows = rng.random((end - start, width)), steps[first:last] - start
-            np.take(drawn, rows, axis=0, out=out[first:last], mode="clip")
-    return out
+    return stretches
 
 
 def seed_sequence(seed: Seed) -> np.random.SeedSequence:

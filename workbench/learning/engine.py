@@ -11,7 +11,8 @@ Source: Liu, Liu (2015), Figure 1 and Sections 2.1, 3.2, 3.4, 3.5, 4.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,10 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
 from workbench.learning.exploration import Exploration, Learnt, explore, learn
+from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.schedule import KINDS, Schedule, checkpoints_of
 from workbench.learning.sets import Vote, estimates, prices, ranked_sets
-from workbench.learning.vetting import Removal, Vetting
+from workbench.learning.vetting import Removal
 
 CELLS = 2**22
 """Labels of exploring steps held at once, about; more runs are taken in turn."""
@@ -139,12 +141,8 @@ def simulate(
     draws: Draws,
     schedule: Schedule,
     horizon: int,
+    options: LsOlOptions = PLAIN,
     *,
-    weighted: bool = False,
-    tolerance: float = 0.0,
-    truncate: float = 1e-3,
-    delay: int = 0,
-    vetting: Vetting | None = None,
     costs: ArrayLike | None = None,
     checkpoints: ArrayLike | None = None,
     trace: bool = False,
@@ -159,7 +157,7 @@ def simulate(
         D1 and D2.
     horizon
         T, the number of tasks.
-    weighted, tolerance, truncate, delay, vetting
+    options
         As for `LsOl`.
     costs
         c, shape (M,), the price of a label; 1 by default.
@@ -180,20 +178,18 @@ def simulate(
         A parameter out of range or of the wrong shape; more than 26 workers with weights.
     """
     T = checks.count("horizon", horizon, 1)
-    vote = Vote(weighted, tolerance, truncate)
     price = prices(costs, draws.workers)
     tasks = checkpoints_of(checkpoints, T)
     if trace and T > LONGEST:
         raise InputError(f"horizon is {T}: every label is drawn for at most {LONGEST} tasks")
     phases = [one for one in schedule.phases(T) if one.kind != "exploit"]
-    delay = checks.count("delay", delay)
     several = max(1, CELLS // (sum(phase.steps for phase in phases) * draws.workers))
     parts = []
     for start in range(0, draws.runs, several):
         part = np.arange(start, min(start + several, draws.runs))
-        explored = explore(draws, schedule, phases, T, delay, part)
-        learnt = learn(draws, explored, vetting)
-        parts.append(_counted(draws, explored, learnt, vote, price, tasks, trace))
+        explored = explore(draws, schedule, phases, T, options.delay, part)
+        learnt = learn(explored, options.vetting)
+        parts.append(_counted(draws, explored, learnt, options.vote, price, tasks, trace))
     return _joined(parts)
 
 
@@ -314,30 +310,34 @@ def _explored(
     is right as often as the majority of those who label it; the label drawn at a retest half of the
     time, and all labels bought there are extra.
     """
-    total, made = np.zeros((4, *at.shape)), np.zeros(at.shape, dtype=np.int64)
+    eras = []
     known: dict[bytes, float] = {}
     for row, (start, end) in enumerate(explored):
-        upto = at[row] - start + 1
-        new = np.concatenate([[0], np.cumsum(explored.new[start:end])])
-        made[row] = new[upto]
         # Each removal begins an era with one worker less.
         gone = learnt.removed[row]
-        until = [int(np.searchsorted(explored.step[start:end], one.step, "right")) for one in gone]
+        own = explored.step[start:end]
+        until = [start + int(np.searchsorted(own, one.step, "right")) for one in gone]
         left = np.ones(skill.shape[1], dtype=bool)
-        for era, (begun, ended) in enumerate(pairwise([0, *until, end - start])):
+        for era, interval in enumerate(pairwise([start, *until, end])):
             if era:
                 left[gone[era - 1].worker] = False
             p = skill[row, left]
             if p.tobytes() not in known:
                 known[p.tobytes()] = majority_accuracy(p)
-            done = np.clip(upto, begun, ended)
-            steps, fresh = done - begun, new[done] - new[begun]
-            total[0, row] += fresh * (best[0][row] - known[p.tobytes()])
-            total[0, row] += (steps - fresh) * (best[0][row] - 0.5)
-            total[1, row] += steps * price[left].sum()
-            total[2, row] += steps * price[left].sum() - fresh * best[1][row]
-            total[3, row] += steps * len(p)
-    return total, made
+            eras.append((era, row, *interval, known[p.tobytes()], price[left].sum(), len(p)))
+    total, made = np.zeros((4, *at.shape)), np.concatenate([[0], np.cumsum(explored.new)])
+    for _, same in groupby(sorted(eras), key=itemgetter(0)):
+        columns = [np.array(column)[:, None] for column in zip(*same, strict=True)]
+        _, row_of, begun, ended, accuracy, paid, size = columns
+        rows = row_of[:, 0]
+        done = np.clip(at[rows] + 1, begun, ended)
+        steps, fresh = done - begun, made[done] - made[begun]
+        total[0, rows] += fresh * (best[0][row_of] - accuracy)
+        total[0, rows] += (steps - fresh) * (best[0][row_of] - 0.5)
+        total[1, rows] += steps * paid
+        total[2, rows] += steps * paid - fresh * best[1][row_of]
+        total[3, rows] += steps * size
+    return total, made[at + 1] - made[explored.starts[:-1], None]
 
 
 def _exploited(
@@ -372,7 +372,7 @@ def _trace(
     part = slice(*explored.starts[row : row + 2].tolist())
     step, new = explored.step[part], explored.new[part]
     world = draws.world(run, np.arange(T))
-    coins = draws.coins_at(run, np.arange(T))[1]
+    coins = draws.coins_at(np.array([run]), np.arange(T))[1][0]
     # The last exploring step up to each; one that explores is put right below.
     known = part.start + np.searchsorted(step, np.arange(T), side="right") - 1
     p_hat = estimates(learnt.agreed[known], learnt.judged[known])

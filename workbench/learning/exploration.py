@@ -48,6 +48,8 @@ class Exploration:
         Shape (E, 5).
     order
         Of equal workers, shape (R, M).
+    said
+        What all M workers say in each round, shape (E, M); each worker's labels lie together.
     """
 
     horizon: int
@@ -59,6 +61,7 @@ class Exploration:
     first: IntArray
     coins: FloatArray
     order: FloatArray
+    said: BoolArray
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Where the steps of each run begin and end."""
@@ -102,29 +105,50 @@ def explore(
     """Lay out the exploring steps of some runs; without delay they are those of the phases."""
     if delay > 1:
         each = [_delayed(draws, schedule, horizon, delay, run) for run in runs.tolist()]
-        step, tester, coins, order = (list(parts) for parts in zip(*each, strict=True))
+        step, tester, tossed, orders = zip(*each, strict=True)
+        coins, order = np.concatenate(tossed), np.stack(orders)
+        world = np.concatenate([draws.world(*own) for own in zip(runs.tolist(), step, strict=True)])
     else:
         common = np.concatenate([np.arange(one.start, one.start + one.steps) for one in phases])
-        drawn = [draws.coins_at(run, common) for run in runs.tolist()]
-        order, coins = (list(parts) for parts in zip(*drawn, strict=True))
-        step = [common] * len(runs)
-        tester = list(_picks(phases, np.stack([one[:, 0] for one in coins])))
+        order, coins = draws.coins_at(runs, common)
+        step = (common,) * len(runs)
+        tester = tuple(_picks(phases, coins[:, :, 0]))
+        coins = coins.reshape(-1, COINS)
+        world = draws.worlds(runs, common).reshape(len(coins), -1)
     starts = np.cumsum([0, *map(len, step)])
     # Testers are numbered as they come, here through all runs: a new one is the largest so far.
     before = np.cumsum([0, *(one.max() + 1 for one in tester[:-1])])
     number = np.concatenate(tester) + np.repeat(before, np.diff(starts))
     new = np.diff(np.maximum.accumulate(number), prepend=-1) > 0
+    run, first = np.repeat(np.arange(len(runs)), np.diff(starts)), np.flatnonzero(new)[number]
     return Exploration(
         horizon=horizon,
         runs=runs,
         starts=starts,
-        run=np.repeat(np.arange(len(runs)), np.diff(starts)),
+        run=run,
         step=np.concatenate(step),
         new=new,
-        first=np.flatnonzero(new)[number],
-        coins=np.concatenate(coins),
-        order=np.stack(order),
+        first=first,
+        coins=coins,
+        order=order,
+        said=_round_labels(draws, world, new, first, runs[run]),
     )
+
+
+def _round_labels(
+    draws: Draws, world: FloatArray, new: BoolArray, first: IntArray, run: IntArray
+) -> BoolArray:
+    """What all M workers say in each round, shape (E, M)."""
+    M = draws.workers
+    # Worker by worker, each in a row of memory: that is several times as fast, here and later.
+    said = np.empty((M, len(new)), dtype=bool)
+    for i in range(M):
+        said[i] = np.where(new, world[:, 1 + i], world[:, 1 + M + i]) < draws.skill[run, i]
+    # Right labels are the truth of the tester, wrong ones its opposite.
+    if draws.relabel == "identical":
+        said = np.take(said, first, axis=1)
+    said ^= world[first, 0] >= 0.5
+    return said.T
 
 
 def _picks(phases: list[Phase], coin: FloatArray) -> IntArray:
@@ -192,50 +216,32 @@ def _delayed(
     return np.array(steps), np.array(testers), np.array(tossed), order
 
 
-def learn(draws: Draws, explored: Exploration, vetting: Vetting | None) -> Learnt:
+def learn(explored: Exploration, vetting: Vetting | None) -> Learnt:
     """Say what is known after each exploring step."""
-    said = _round_labels(draws, explored)
+    said = explored.said
     coin = np.where(explored.new, explored.coins[:, 1], explored.coins[:, 2]) < 0.5
     present = voters = np.ones_like(said)
     label = _majorities(said, voters, coin)
     removed: tuple[tuple[Removal, ...], ...] = ((),) * len(explored.runs)
     if vetting is not None:
-        label, voters, present, removed = _vet(explored, said, label, coin, vetting)
+        label, voters, present, removed = _vet(explored, label, coin, vetting)
     star, before = _running_majorities(explored, label)
     # The first round of a tester adds an agreement or nothing; later ones turn it or leave it.
     at = np.flatnonzero(explored.new | (star != before))
     first = explored.first[at]
-    agrees = (said[first] == star[at, None]).astype(np.int8)
-    gain = np.zeros(said.shape, dtype=np.int8)
-    gain[at] = np.where(explored.new[at, None], agrees, 2 * agrees - 1) * voters[first]
+    agrees = (np.take(said.T, first, axis=1) == star[at]).astype(np.int8)
+    gain = np.zeros(said.T.shape, dtype=np.int8)
+    gain[:, at] = np.where(explored.new[at], agrees, 2 * agrees - 1) * voters.T[:, first]
     starts = explored.starts
     judged = _within(starts, voters & explored.new[:, None])
-    return Learnt(label, _within(starts, gain), judged, voters, present, removed)
+    return Learnt(label, _within(starts, gain.T), judged, voters, present, removed)
 
 
 def _within(starts: IntArray, added: np.ndarray[Any, Any]) -> IntArray:
     """Sum up afresh in each run; `added` of shape (E, M)."""
-    # Worker by worker, each in a row of memory: that is several times as fast.
     total = np.array(added.T, dtype=np.int64, order="C")
     total[:, starts[1:-1]] -= np.add.reduceat(total, starts[:-1], axis=1)[:, :-1]
     return np.cumsum(total, axis=1, out=total).T
-
-
-def _round_labels(draws: Draws, explored: Exploration) -> BoolArray:
-    """What all M workers say in each round, shape (E, M)."""
-    M, skill = draws.workers, np.tile(draws.skill, 2)
-    said = np.empty((len(explored.step), M), dtype=bool)
-    truth = np.empty(len(said), dtype=bool)
-    for run, (start, end) in zip(explored.runs.tolist(), explored, strict=True):
-        world = draws.world(run, explored.step[start:end])
-        right = world[:, 1:] < skill[run]
-        said[start:end] = np.where(explored.new[start:end, None], right[:, :M], right[:, M:])
-        truth[start:end] = world[:, 0] < 0.5
-    # Right labels are the truth of the tester, wrong ones its opposite.
-    if draws.relabel == "identical":
-        said = said[explored.first]
-    said ^= ~truth[explored.first, None]
-    return said
 
 
 def _majorities(said: BoolArray, voters: BoolArray, coin: BoolArray) -> BoolArray:
@@ -259,10 +265,10 @@ def _running_majorities(explored: Exploration, label: BoolArray) -> tuple[BoolAr
 
 
 def _vet(
-    explored: Exploration, said: BoolArray, label: BoolArray, coin: BoolArray, vetting: Vetting
+    explored: Exploration, label: BoolArray, coin: BoolArray, vetting: Vetting
 ) -> tuple[BoolArray, BoolArray, BoolArray, tuple[tuple[Removal, ...], ...]]:
     """Drop workers one after the other; each removal changes the majorities that follow."""
-    R, M = explored.order.shape
+    (R, M), said = explored.order.shape, explored.said
     voters, present = np.ones((2, *said.shape), dtype=bool)
     removed: list[list[Removal]] = [[] for _ in range(R)]
     position = np.arange(len(label))

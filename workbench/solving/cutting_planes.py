@@ -364,6 +364,7 @@ def _rows(problem: TypedProblem, asked: IntArray) -> TypedProblem:
         problem.workers,
         None if problem.cost is None else problem.cost[asked],
         None if problem.available is None else problem.available[asked],
+        gain=problem.gain,
     )
 
 

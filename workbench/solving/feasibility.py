@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.gains import gain_of
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.certify import lagrangian
 from workbench.solving.dropping import SECONDS, tasks_to_drop, uncoverable_counts
@@ -38,13 +39,18 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
             enough = share_met(problem, rounded(problem, shares))
     need, limit = problem.requirement, _share_limit(typed, scale.row_duals)
     same = bool(np.all(need == need[0]))
+
+    def error(share: float) -> float:
+        """ε of a share of the requirement."""
+        return float(gain_of(problem.gain).error(need[0] * share))
+
     return Infeasibility(
         alone=_tasks(typed, uncoverable_counts(typed)),
         drop=_tasks(typed, dropped.counts),
         scale_limit=limit,
         scale_enough=enough,
-        epsilon_limit=_epsilon(need, limit) if same else None,
-        epsilon_enough=_epsilon(need, enough) if same and _epsilon(need, enough) < 1 else None,
+        epsilon_limit=error(limit) if same else None,
+        epsilon_enough=error(enough) if same and error(enough) < 1 else None,
         proven=dropped.infeasible,
         drop_least=dropped.least,
         drop_fewest=dropped.fewest,
@@ -102,11 +108,6 @@ def share_met(problem: AssignmentProblem, assignment: FloatArray) -> float:
     asked = problem.requirement > 0
     shares = covered[asked] / problem.requirement[asked]
     return float(min(1.0, shares.min(initial=1.0)))
-
-
-def _epsilon(requirement: FloatArray, share: float) -> float:
-    """ε of a share of C = 2 ln(1/ε): ε^share."""
-    return float(np.exp(-requirement[0] * share / 2))
 
 
 def _tasks(typed: TypedProblem, counts: IntArray) -> tuple[int, ...]:

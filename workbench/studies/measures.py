@@ -3,11 +3,12 @@
 A row is a trial: parameters, `repetition`, `status`, what was recorded. Trials that did not end ok
 are counted (`ended`), never left out in silence.
 
-- `Grouped` says what stands in a table, and `summarise` makes it;
-- `fill` and `sentences` write numbers into a template, each with its format;
-- `base_point`, `along`, `in_order` take the trials that differ in one parameter alone;
-- `mean_chart` draws means with the standard caption;
-- `DeclaredAnalysis` puts them together: `Study(analyse=DeclaredAnalysis(...))`.
+A study declares its analysis, `Study(analyse=DeclaredAnalysis(Part(...), ...))`:
+
+- a `Part` is a table with the sentences and charts made of it; `Grouped` says what stands in it;
+- a `Sweep` is a part for each parameter that was varied from a base point;
+- `Each` says a sentence of every row, `Drawn` draws a chart;
+- any function of the trials that gives an `Analysis` is a part as well.
 """
 
 from __future__ import annotations
@@ -23,13 +24,18 @@ from workbench.studies.study import Analysis, Chart, Scalar, Study
 from workbench.studies.summary import means
 
 Rows: TypeAlias = pd.DataFrame
-Columns: TypeAlias = Mapping[str, tuple[str, Any]]
+Columns: TypeAlias = Mapping[str, str | tuple[str, Any]]
 """Columns of a table: of which column of the rows, and which statistic of it.
 
+A statistic alone is of the column of the same name.
 Statistics are those of `summary.means` (`mean`, its `se`, `low` and `high`, and `failed`, the
 number of rows without a value) and those that `pandas.SeriesGroupBy.agg` knows.
 """
-OF_MEANS = frozenset({"mean", "se", "low", "high", "failed"})
+TableMaker: TypeAlias = Callable[[pd.DataFrame], pd.DataFrame]
+"""Makes a table of rows: `Grouped`, or `partial(means, by=[...], value=...)` and alike."""
+RowFilter: TypeAlias = Callable[[pd.DataFrame], "pd.Series[bool]"]
+"""Which rows."""
+OF_MEANS = frozenset({"n", "mean", "se", "low", "high", "failed"})
 
 
 # Which trials.
@@ -67,6 +73,12 @@ def measured(table: Rows, column: str) -> Rows:
     if column not in table:
         return table.iloc[:0].assign(**{column: pd.Series(dtype=float)})
     return table[(table["status"].astype(str) == "ok") & table[column].notna()]
+
+
+def without_failures(table: Rows, fields: Sequence[str]) -> Rows:
+    """All trials, fields of the record missing where one did not end ok."""
+    known = table.reindex(columns=list(fields)).where(table["status"].astype(str) == "ok")
+    return table.assign(**{name: known[name] for name in fields})
 
 
 def varies(rows: Rows, name: str) -> bool:
@@ -140,14 +152,16 @@ def fill(template: str, values: Mapping[Any, Any]) -> str:
     ("{own.gold.max}"); "{share.max}" is that of a column by itself.
 
     Formats beyond Python's: `±3` a mean and its standard error with three digits (the value is
-    such a pair, or the error stands beside it as `NAME_se`), `+±3` the same with the mean's sign,
-    `1 %` a share in percent with one digit, `list` several values, `cap` a capital first letter.
+    such a pair, or the error stands beside it as `NAME_se`, or as `se`), `+±3` the same with the
+    mean's sign, `1 %` a share in percent with one digit, `list` several values, `cap` a capital
+    first letter.
     """
     parts = []
     for literal, name, style, _ in Formatter().parse(template):
         parts.append(literal)
         if name is not None:
-            parts.append(_shown(_named(values, name), style or "", values.get(f"{name}_se")))
+            doubt = values.get(f"{name}_se", values.get("se"))
+            parts.append(_shown(_named(values, name), style or "", doubt))
     return "".join(parts)
 
 
@@ -216,12 +230,11 @@ def summarise(
     """
     keys = list(by) or ["_all"]
     rows = rows if by else rows.assign(_all=0)
+    asked = {name: (name, how) if isinstance(how, str) else how for name, how in columns.items()}
     groups = rows.groupby(keys, sort=False, dropna=False, observed=True)
     found = rows[keys].drop_duplicates(ignore_index=True)
-    known = {
-        of: means(rows, keys, of) for of, statistic in columns.values() if statistic in OF_MEANS
-    }
-    for name, (of, statistic) in columns.items():
+    known = {of: means(rows, keys, of) for of, statistic in asked.values() if statistic in OF_MEANS}
+    for name, (of, statistic) in asked.items():
         one = known[of][statistic] if statistic in OF_MEANS else groups[of].agg(statistic)
         found[name] = one.to_numpy()
     found = found[[*by, *columns]]
@@ -230,23 +243,28 @@ def summarise(
 
 @dataclass(frozen=True)
 class Grouped:
-    """A table as declared: `summarise` of the trials, or of some of them.
+    """A table as declared: `summarise` of the trials.
 
     Attributes
     ----------
     by, columns
-        As for `summarise`, groups by value.
+        As for `summarise`.
     then
         Columns worked out of these, one after another.
+    orders
+        Sorts the trials (`in_order`), and groups stand as first met; for None groups by value.
     """
 
     by: tuple[str, ...]
     columns: Columns
     then: Mapping[str, Callable[[Rows], Any]] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[Any] | None] | None = None
 
-    def of(self, rows: Rows) -> pd.DataFrame:
+    def __call__(self, rows: Rows) -> pd.DataFrame:
         """Make the table."""
-        return summarise(rows, self.by, self.columns, sort=True).assign(**self.then)
+        ordered = rows if not self.orders else in_order(rows, self.orders)
+        found = summarise(ordered, self.by, self.columns, sort=self.orders is None)
+        return found.assign(**self.then)
 
 
 # Charts.
@@ -274,20 +292,24 @@ def mean_chart(
 
 @dataclass(frozen=True)
 class Drawn:
-    """A chart as declared, of a table: its caption ends with the number of trials.
+    """A chart as declared, of a table.
 
     Attributes
     ----------
     name, what
-        File stem, and what is seen.
+        File stem, and what is seen, a template (`fill`) of the columns drawn.
     x, y, labels
-        Columns drawn, and the axes' labels.
+        Columns drawn, and the axes' labels. Where y is `mean`, its bars are `low` and `high`.
     style
         What else a `Chart` takes.
     where
         Which of the table's rows.
     of
         Another table to draw.
+    note
+        Last sentence of the caption; for None how many trials, and what the bars are.
+    unit
+        What a table's `n` or `trials` counts.
     """
 
     name: str
@@ -296,47 +318,203 @@ class Drawn:
     y: str
     labels: tuple[str, str]
     style: Mapping[str, Any] = field(default_factory=dict)
-    where: Callable[[Rows], pd.Series[bool]] | None = None
-    of: Grouped | None = None
+    where: RowFilter | None = None
+    of: TableMaker | None = None
+    note: str | None = None
+    unit: str = "trials"
 
     def chart(self, rows: Rows, found: pd.DataFrame) -> Chart:
         """Draw a table of some trials."""
-        data = found if self.of is None else self.of.of(rows)
-        some = data if self.where is None else data[self.where(data)]
-        caption = f"{self.what}; {len(rows):,} trials."
-        return Chart(self.name, caption, some, self.x, self.y, *self.labels, **self.style)
+        data = found if self.of is None else self.of(rows)
+        if self.where is not None:
+            data = data[self.where(data)]
+        ends = {"low": "low", "high": "high"} if self.y == "mean" else {}
+        style = {**ends, **self.style}
+        caption = fill(self.what, {**dict(data.items()), "trials": len(rows)})
+        counts = [data[name] for name in ("n", "trials") if name in data]
+        if self.note is not None:
+            caption += f". {self.note}".rstrip()
+        elif "low" in style and counts and len(data):
+            caption += f". {bars(counts[0], self.unit)}"
+        else:
+            caption += f"; {len(rows):,} trials."
+        return Chart(self.name, caption, data, self.x, self.y, *self.labels, **style)
+
+
+# Analyses.
 
 
 @dataclass(frozen=True)
-class DeclaredAnalysis:
-    """An analysis as declared, of the trials that ended ok.
+class Each:
+    """A sentence for each row of a table.
+
+    Attributes
+    ----------
+    template
+        As for `fill`, or what makes one of a row.
+    where
+        Which rows; for None all.
+    of
+        Another table; for None the part's own.
+    """
+
+    template: str | Callable[[Mapping[Any, Any]], str]
+    where: RowFilter | None = None
+    of: TableMaker | None = None
+
+    def __call__(self, rows: Rows, found: pd.DataFrame) -> list[str]:
+        """Say it of a table of some trials."""
+        data = found if self.of is None else self.of(rows)
+        if self.where is not None:
+            data = data[self.where(data)]
+        return [
+            fill(self.template if isinstance(self.template, str) else self.template(row), row)
+            for row in data.to_dict("records")
+        ]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table with what is said and drawn of it.
 
     Attributes
     ----------
     caption, table
-        Of the table.
-    finding, numbers
-        A sentence, and the numbers in it, from the trials and the table; `trials` is known.
+        The table's; None for the trials themselves, of which no table is shown.
+    says
+        Sentences: templates of the trials' columns (`{ratio.mean:.3f}`), of the table's
+        (`{found.ratio.max:.3f}`) and of `{trials}`; or what makes sentences of trials and table.
     charts
-        Of the table.
-    derived
-        Columns worked out of a trial's others, one after another.
+        Of the table; or what makes charts of trials and table. Empty ones are left out.
+    where
+        Which of the trials.
+    needs
+        Field that a trial must have a value of. Without such a trial there is no part.
     """
 
-    caption: str
-    table: Grouped
-    finding: str
-    numbers: Callable[[Rows, Rows], Mapping[str, Any] | pd.Series[Any]]
-    charts: tuple[Drawn, ...] = ()
-    derived: Mapping[str, Callable[[Rows], Any]] = field(default_factory=dict)
+    caption: str = ""
+    table: TableMaker | None = None
+    says: tuple[str | Callable[[Rows, Rows], Iterable[str]], ...] = ()
+    charts: tuple[Drawn | Callable[[Rows, Rows], Iterable[Chart]], ...] = ()
+    where: RowFilter | None = None
+    needs: str | None = None
+
+    def __call__(self, rows: Rows) -> Analysis:
+        """Make the part of some trials, all of which ended ok."""
+        if self.where is not None:
+            rows = rows[self.where(rows)]
+        if self.needs is not None:
+            rows = measured(rows, self.needs)
+        if rows.empty:
+            return Analysis()
+        found = rows if self.table is None else self.table(rows)
+        values = {**dict(rows.items()), "trials": len(rows), "found": found}
+        said: list[str] = []
+        for item in self.says:
+            said += [fill(item, values)] if isinstance(item, str) else item(rows, found)
+        charts: list[Chart] = []
+        for drawn in self.charts:
+            charts += [drawn.chart(rows, found)] if isinstance(drawn, Drawn) else drawn(rows, found)
+        tables = {self.caption: found} if self.table is not None and len(found) else {}
+        return Analysis(tuple(said), tables, tuple(chart for chart in charts if len(chart.data)))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One parameter at a time is varied from a base point: a part for each that has values.
+
+    Attributes
+    ----------
+    names
+        The parameters.
+    part
+        Makes the part of one of them.
+    at_base
+        Part of the trials at the base point; for None there is none.
+    orders
+        Orders of columns' values. Trials are sorted by `by`, the parameter, and repetition.
+    by
+        Columns that lead; they and `free` vary as well.
+    fixed
+        Further parameters of the base point.
+    defaults
+        Values of the base point; without one the most frequent.
+    """
+
+    names: tuple[str, ...]
+    part: Callable[[str], Part]
+    at_base: Part | None = None
+    orders: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    defaults: Mapping[str, Scalar] = field(default_factory=dict)
+
+    def __call__(self, rows: Rows) -> Analysis:
+        """Make the parts of some trials."""
+        names = list(dict.fromkeys([*self.names, *self.fixed]))
+        base = base_point(rows, names, self.defaults)
+        parts = []
+        if self.at_base is not None:
+            where = ", ".join(f"{name} {value}" for name, value in base.items())
+            parts = [Analysis((f"Base point: {where}.",)), self.at_base(along(rows, base))]
+        for name in self.names:
+            keys = dict.fromkeys((*self.by, name, "repetition"))
+            own = along(rows, base, name, *self.by)
+            if varies(own, name):
+                own = in_order(own, {key: self.orders.get(key) for key in keys})
+                parts.append(self.part(name)(own))
+        return joined(parts)
+
+
+def joined(parts: Iterable[Analysis]) -> Analysis:
+    """Put analyses one after another."""
+    found = list(parts)
+    return Analysis(
+        tuple(text for part in found for text in part.findings),
+        {caption: table for part in found for caption, table in part.tables.items()},
+        tuple(chart for part in found for chart in part.charts),
+    )
+
+
+class DeclaredAnalysis:
+    """An analysis as declared: how trials ended, and parts of those that ended ok.
+
+    Parameters
+    ----------
+    parts
+        `Part`, `Sweep`, or any function of the trials.
+    needs
+        Field that a trial must have a value of.
+    derived
+        Columns worked out of a trial's others, one after another.
+    orders
+        Sorts the trials by columns (`in_order`).
+    fields
+        Parts are made of all trials, these fields missing where one did not end ok: for tables
+        that count them.
+    """
+
+    def __init__(
+        self,
+        *parts: Callable[[Rows], Analysis],
+        needs: str | None = None,
+        derived: Mapping[str, Callable[[Rows], Any]] | None = None,
+        orders: Mapping[str, Sequence[Any] | None] | None = None,
+        fields: tuple[str, ...] = (),
+    ) -> None:
+        self.parts, self.needs, self.fields = parts, needs, fields
+        self.derived, self.orders = dict(derived or {}), orders
+
+    def trials(self, table: Rows) -> Rows:
+        """The trials that parts are made of."""
+        rows = ended_well(table) if self.needs is None else measured(table, self.needs)
+        if self.fields and len(rows):
+            rows = without_failures(table, self.fields)
+        rows = rows.assign(**self.derived) if len(rows) else rows
+        return rows if self.orders is None else in_order(rows, self.orders)
 
     def __call__(self, table: Rows) -> Analysis:
         """Analyse a study's trials."""
-        rows = ended_well(table).assign(**self.derived)
-        found = self.table.of(rows)
-        numbers = {"trials": len(rows), **self.numbers(rows, found)}
-        return Analysis(
-            findings=(ended(table), fill(self.finding, numbers)),
-            tables={self.caption: found},
-            charts=tuple(drawn.chart(rows, found) for drawn in self.charts),
-        )
+        rows = self.trials(table)
+        made = [part(rows) for part in self.parts] if len(rows) else []
+        return joined([Analysis((ended(table),)), *made])

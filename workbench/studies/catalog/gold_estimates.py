@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.crowd.skills import gold_tasks_needed, quality, quality_radius
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -69,23 +69,19 @@ STUDY = Study(
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        caption="Estimates beyond the radius",
-        table=Grouped(
-            ("skill", "radius", "delta", "gold"),
-            {"draws": ("draws", "sum"), "missed": ("missed", "sum"), "stretch": ("stretch", "max")},
-            {"share": lambda sums: sums["missed"] / sums["draws"]},
-        ),
-        finding="At worst {worst:.2f} δ of the estimates are beyond t, and |q̂ − q| is at most "
-        "{stretch:.3f} of 4|p̂ − p|, in {draws:,} draws.",
-        numbers=lambda ok, sums: {
-            "worst": (sums["share"] / sums["delta"]).max(), "stretch": ok["stretch"].max(),
-            "draws": ok["draws"].sum(),
-        },
-        charts=(
-            Drawn("missed", "Share of estimates further than t from the skill, beside δ; "
-                  f"{DRAWS:,} draws a trial", "delta", "share",
-                  ("δ", "share of estimates beyond t"),
-                  {"series": "skill", "kind": "points", "diagonal": "δ, the promise"}),
+        Part(
+            "Estimates beyond the radius",
+            Grouped(
+                ("skill", "radius", "delta", "gold"),
+                {"draws": "sum", "missed": "sum", "stretch": "max"},
+                {"share": lambda sums: sums["missed"] / sums["draws"]},
+            ),
+            ("|q̂ − q| is at most {stretch.max:.3f} of 4|p̂ − p| in {draws.sum:,} draws, of whose "
+             "estimates {missed.sum:,} are beyond t.",
+             lambda _, sums: [f"At worst {(sums['share'] / sums['delta']).max():.2f} δ are."]),
+            (Drawn("missed", "Share of estimates further than t from the skill, beside δ",
+                   "delta", "share", ("δ", "share of estimates beyond t"),
+                   {"series": "skill", "kind": "points", "diagonal": "δ, the promise"}),),
         ),
     ),
 )  # fmt: skip

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import hoeffding_radius
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -72,27 +72,23 @@ STUDY = Study(
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        caption="Gold labels that are wrong, and estimates beyond Lemma 2's t",
+        Part(
+            "Gold labels that are wrong, and estimates beyond Lemma 2's t",
+            Grouped(("crowd", "gold", "labels"), {
+                "trials": ("wrong", "size"), "wrong": ("wrong_share", "mean"), "off_made": "mean",
+                "off_true": "mean", "beyond_made": "mean", "beyond_true": "mean",
+            }),
+            ("Of the gold labels made {wrong_share.mean:1 %} are wrong on average, "
+             "{beyond_made.mean:1 %} of the estimates beyond t by them, {beyond_true.mean:1 %} by "
+             "true ones.",),
+            (Drawn("wrong", "Share of made gold labels that are wrong", "labels", "wrong",
+                   ("labels that make a gold task", "share wrong"),
+                   {"series": "crowd", "panel": "gold", "log_x": True}),),
+        ),
         derived={
             "wrong_share": lambda ok: ok["wrong"] / ok["gold"],
             "beyond_made": lambda ok: ok["missed_made"] / ok["judged"],
             "beyond_true": lambda ok: ok["missed_true"] / ok["judged"],
         },
-        table=Grouped(("crowd", "gold", "labels"), {
-            "trials": ("wrong", "size"), "wrong": ("wrong_share", "mean"),
-            "off_made": ("off_made", "mean"), "off_true": ("off_true", "mean"),
-            "beyond_made": ("beyond_made", "mean"), "beyond_true": ("beyond_true", "mean"),
-        }),
-        finding="Of the gold labels made {wrong:1 %} are wrong on average, {beyond_made:1 %} of "
-        "the estimates beyond t by them, {beyond_true:1 %} by true ones.",
-        numbers=lambda ok, _: {
-            "wrong": ok["wrong_share"].mean(), "beyond_made": ok["beyond_made"].mean(),
-            "beyond_true": ok["beyond_true"].mean(),
-        },
-        charts=(
-            Drawn("wrong", "Share of made gold labels that are wrong", "labels", "wrong",
-                  ("labels that make a gold task", "share wrong"),
-                  {"series": "crowd", "panel": "gold", "log_x": True}),
-        ),
     ),
 )  # fmt: skip

@@ -17,7 +17,7 @@ from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import hoeffding_radius, quality
 from workbench.studies.catalog.assignment_trials import relaxation
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -137,24 +137,20 @@ STUDY = Study(
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        caption="Labels over the bound, and errors",
-        derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
-        table=Grouped(("crowd", "types", "gold", "epsilon"), {
-            "trials": ("ratio", "size"), "ratio": ("ratio", "mean"), "largest": ("ratio", "max"),
-            "promise": ("ratio_promise", "min"), "error": ("error_mean", "mean"),
-            "stands": ("stands", "sum"), "gold_needed": ("gold_needed", "max"),
-        }),
-        finding="Theorem 5's conditions hold in {stands:,} of {trials:,} trials; gold tasks needed "
-        "range from {least:,} to {most:,} a type.",
-        numbers=lambda ok, _: {
-            "stands": int(ok["stands"].sum()), "least": ok["gold_needed"].min(),
-            "most": ok["gold_needed"].max(),
-        },
-        charts=(
-            Drawn("gold", "Gold tasks that Theorem 5 asks for, beside those used", "gold",
-                  "gold_needed", ("gold tasks a type", "needed"),
-                  {"series": "crowd", "kind": "points", "log_x": True, "log_y": True,
-                   "diagonal": "enough"}),
+        Part(
+            "Labels over the bound, and errors",
+            Grouped(("crowd", "types", "gold", "epsilon"), {
+                "trials": ("ratio", "size"), "ratio": "mean", "largest": ("ratio", "max"),
+                "promise": ("ratio_promise", "min"), "error": ("error_mean", "mean"),
+                "stands": "sum", "gold_needed": "max",
+            }),
+            ("Theorem 5's conditions hold in {stands.sum:,} of {trials:,} trials; gold tasks "
+             "needed range from {gold_needed.min:,} to {gold_needed.max:,} a type.",),
+            (Drawn("gold", "Gold tasks that Theorem 5 asks for, beside those used", "gold",
+                   "gold_needed", ("gold tasks a type", "needed"),
+                   {"series": "crowd", "kind": "points", "log_x": True, "log_y": True,
+                    "diagonal": "enough"}),),
         ),
+        derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
     ),
 )  # fmt: skip

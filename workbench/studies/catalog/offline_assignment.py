@@ -16,7 +16,7 @@ from workbench.assignment.primal import primal_approximation
 from workbench.assignment.theorems import theorem_1
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -86,30 +86,25 @@ STUDY = Study(
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        caption="Feasibility and cost above the integer optimum",
+        Part(
+            "Feasibility and cost above the integer optimum",
+            Grouped(("tasks", "workers", "capacity", "dearest", "untied"), {
+                "trials": ("short", "size"), "feasible": "sum", "short": "mean",
+                "excess": "mean", "most_excess": ("excess", "max"), "promise": "max",
+            }),
+            ("The perturbation assumption holds in {untied.sum:,} of {trials:,} instances; there "
+             "{there.sum:,} results are feasible, in all {feasible.sum:,}.",),
+            (Drawn("ties", "Share of instances in which no capacity cuts through tasks of equal "
+                   "value", "capacity", "untied",
+                   ("capacity, share of the tasks", "share of instances"), {"series": "prices"},
+                   of=Grouped(("capacity", "dearest"), {"untied": "mean"}, {"prices": _prices})),),
+        ),
         derived={
             "untied": lambda ok: ok["tied"] == 0,
             "feasible": lambda ok: ok["short"] == 0,
+            "there": lambda ok: ok["feasible"] & ok["untied"],
             "excess": lambda ok: ok["cost"] - ok["optimum"],
         },
-        table=Grouped(("tasks", "workers", "capacity", "dearest", "untied"), {
-            "trials": ("short", "size"), "feasible": ("feasible", "sum"),
-            "short": ("short", "mean"), "excess": ("excess", "mean"),
-            "most_excess": ("excess", "max"), "promise": ("promise", "max"),
-        }),
-        finding="The perturbation assumption holds in {untied:,} of {trials:,} instances; there "
-        "{there:,} results are feasible, elsewhere {elsewhere:,}.",
-        numbers=lambda ok, _: {
-            "untied": ok["untied"].sum(), "there": (ok["feasible"] & ok["untied"]).sum(),
-            "elsewhere": (ok["feasible"] & ~ok["untied"]).sum(),
-        },
-        charts=(
-            Drawn("ties", "Share of instances in which no capacity cuts through tasks of equal "
-                  "value", "capacity", "untied",
-                  ("capacity, share of the tasks", "share of instances"), {"series": "prices"},
-                  of=Grouped(("capacity", "dearest"), {"untied": ("untied", "mean")},
-                             {"prices": _prices})),
-        ),
     ),
     deadline=180.0,
 )  # fmt: skip

@@ -15,7 +15,7 @@ import math
 from crowd_models import requirement
 from workbench.crowd.skills import quality
 from workbench.studies.catalog import main_algorithm
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -66,24 +66,22 @@ STUDY = Study(
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        caption="Labels over the bound and errors, by γ",
-        derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
-        table=Grouped(("crowd", "epsilon", "lost", "place"), {
-            "trials": ("ratio", "size"), "sampled": ("sampled", "mean"),
-            "needed": ("needed", "sum"), "ratio": ("ratio", "mean"), "largest": ("ratio", "max"),
-            "promise": ("ratio_promise", "min"), "error": ("error", "max"),
-            "error_promise": ("error_promise", "min"),
-        }),
-        finding="In {between:,} of {trials:,} trials γ is as printed but not as the proof needs; "
-        "labels there are at most {ratio:.2f} times the bound.",
-        numbers=lambda ok, _: {
-            "between": int((~ok["needed"].astype(bool)).sum()),
-            "ratio": ok["ratio"][~ok["needed"].astype(bool)].max(),
-        },
-        charts=(
-            Drawn("error", "Largest error of a task, by where γ is between 1/C_ε (0) and 1/C_ε′ "
-                  "(1)", "place", "error", ("place of γ", "error"),
-                  {"series": "lost", "panel": "epsilon", "kind": "points"}),
+        Part(
+            "Labels over the bound and errors, by γ",
+            Grouped(("crowd", "epsilon", "lost", "place"), {
+                "trials": ("ratio", "size"), "sampled": "mean", "needed": "sum", "ratio": "mean",
+                "largest": ("ratio", "max"), "promise": ("ratio_promise", "min"), "error": "max",
+                "error_promise": "min",
+            }),
+            ("In {between.count:,} of {trials:,} trials γ is as printed but not as the proof "
+             "needs; labels there are at most {between.max:.2f} times the bound.",),
+            (Drawn("error", "Largest error of a task, by where γ is between 1/C_ε (0) and 1/C_ε′ "
+                   "(1)", "place", "error", ("place of γ", "error"),
+                   {"series": "lost", "panel": "epsilon", "kind": "points"}),),
         ),
+        derived={
+            "ratio": lambda ok: ok["labels"] / ok["bound"],
+            "between": lambda ok: ok["ratio"].where(~ok["needed"].astype(bool)),
+        },
     ),
 )  # fmt: skip

@@ -21,7 +21,7 @@ from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
 from workbench.studies.catalog.assignment_trials import relaxation
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -179,22 +179,20 @@ STUDY = Study(
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        caption="Cost over the relaxation's bound",
-        derived={"ratio": lambda ok: ok["cost"] / ok["bound"]},
-        table=Grouped(("crowd", "dearest", "epsilon", "gamma"), {
-            "trials": ("ratio", "size"), "ratio": ("ratio", "mean"), "largest": ("ratio", "max"),
-            "promise": ("ratio_promise", "min"), "ratio_stands": ("ratio_stands", "sum"),
-            "error_stands": ("error_stands", "sum"), "exponent": ("exponent", "min"),
-        }),
-        finding="Cost over the bound is {ratio:.3f} on average; the promise of the ratio stands in "
-        "{ratio_stands:,} and that of the error in {error_stands:,} of {trials:,} trials.",
-        numbers=lambda ok, found: {
-            "ratio": ok["ratio"].mean(), **found[["ratio_stands", "error_stands"]].sum().astype(int)
-        },
-        charts=(
-            Drawn("ratio", "Mean cost over the relaxation's bound", "epsilon", "ratio",
-                  ("ε", "cost / bound"), {"series": "crowd", "kind": "points", "log_x": True},
-                  where=lambda found: found["dearest"] == 1),
+        Part(
+            "Cost over the relaxation's bound",
+            Grouped(("crowd", "dearest", "epsilon", "gamma"), {
+                "trials": ("ratio", "size"), "ratio": "mean", "largest": ("ratio", "max"),
+                "promise": ("ratio_promise", "min"), "ratio_stands": "sum", "error_stands": "sum",
+                "exponent": "min",
+            }),
+            ("Cost over the bound is {ratio.mean:.3f} on average; the promise of the ratio stands "
+             "in {ratio_stands.sum:,} and that of the error in {error_stands.sum:,} of {trials:,} "
+             "trials.",),
+            (Drawn("ratio", "Mean cost over the relaxation's bound", "epsilon", "ratio",
+                   ("ε", "cost / bound"), {"series": "crowd", "kind": "points", "log_x": True},
+                   where=lambda found: found["dearest"] == 1),),
         ),
+        derived={"ratio": lambda ok: ok["cost"] / ok["bound"]},
     ),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from workbench.assignment.weights import sampled_weights
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
 from workbench.studies.catalog.assignment_trials import relaxation
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -99,18 +99,17 @@ STUDY = Study(
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        caption="Labels, errors and gold tasks by exploration",
-        derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
-        table=Grouped(("exploration", "budget", "epsilon"), {
-            "trials": ("ratio", "size"), "gold": ("gold", "mean"), "ratio": ("ratio", "mean"),
-            "error": ("error", "mean"), "off": ("off", "mean"),
-        }),
-        finding="Skills are off by {off:.3f} at most on average; {trials:,} trials.",
-        numbers=lambda _, found: {"off": found["off"].max()},
-        charts=(
-            Drawn("error", "Mean error by exploration", "gold", "error",
-                  ("gold tasks a worker", "mean error of a task"),
-                  {"series": "exploration", "kind": "points"}),
+        Part(
+            "Labels, errors and gold tasks by exploration",
+            Grouped(("exploration", "budget", "epsilon"), {
+                "trials": ("ratio", "size"), "gold": "mean", "ratio": "mean", "error": "mean",
+                "off": "mean",
+            }),
+            ("Skills are off by {found.off.max:.3f} at most on average; {trials:,} trials.",),
+            (Drawn("error", "Mean error by exploration", "gold", "error",
+                   ("gold tasks a worker", "mean error of a task"),
+                   {"series": "exploration", "kind": "points"}),),
         ),
+        derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
     ),
 )  # fmt: skip

@@ -9,14 +9,13 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.2.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.solving import Termination, solve
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -53,11 +52,6 @@ def trial(params: Params, streams: Streams) -> Record:
     }
 
 
-def uncorrected(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Whether ε is used as it is."""
-    return ~rows["corrected"].astype(bool)
-
-
 STUDY = Study(
     name="toy-example",
     title="Three perfect workers judged too low",
@@ -83,21 +77,16 @@ STUDY = Study(
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        caption="Labels a task",
-        table=Grouped(("corrected", "poor", "judged"), {
-            "trials": ("labels", "size"), "labels": ("labels", "mean"),
-            "optimum": ("optimum", "max"),
-        }),
-        finding="The optimum takes {optimum:.0f} labels a task; with the three judged too low the "
-        "algorithm takes up to {labels:,.0f}.",
-        numbers=lambda _, found: {
-            "optimum": found["optimum"].max(), "labels": found[uncorrected(found)]["labels"].max(),
-        },
-        charts=(
-            Drawn("labels", "Labels a task, the three perfect workers judged too low", "judged",
-                  "labels", ("judged quality of the three", "labels a task"),
-                  {"series": "poor", "log_y": True, "references": ((3.0, "optimum"),)},
-                  where=uncorrected),
+        Part(
+            "Labels a task",
+            Grouped(("corrected", "poor", "judged"),
+                    {"trials": ("labels", "size"), "labels": "mean", "optimum": "max"}),
+            ("The optimum takes {optimum.max:.0f} labels a task; with the three judged too low "
+             "the algorithm takes up to {found.labels.max:,.0f}.",),
+            (Drawn("labels", "Labels a task, the three perfect workers judged too low", "judged",
+                   "labels", ("judged quality of the three", "labels a task"),
+                   {"series": "poor", "log_y": True, "references": ((3.0, "optimum"),)},
+                   where=lambda found: ~found["corrected"].astype(bool)),),
         ),
     ),
 )  # fmt: skip

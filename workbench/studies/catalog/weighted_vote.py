@@ -10,7 +10,7 @@ import numpy as np
 from crowd_models import requirement
 from workbench.accuracy.error_rate import lemma_1_bound, vote_error
 from workbench.base.arrays import FloatArray
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -93,22 +93,21 @@ STUDY = Study(
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        caption="Error of the vote as a share of its bound",
+        Part(
+            "Error of the vote as a share of its bound",
+            Grouped(("skills", "voters"), {
+                "trials": ("share", "size"), "mean": ("share", "mean"),
+                "largest": ("share", "max"), "largest_of_epsilon": ("promised", "max"),
+            }),
+            ("The error of the linear vote is at most {share.max:.3g} times Lemma 1's bound, and "
+             "with Σq ≥ C at most {promised.max:.3g} ε, in {trials:,} trials.",),
+            (Drawn("share", "Largest share of Lemma 1's bound that the exact error takes",
+                   "voters", "largest", ("voters", "error / bound"),
+                   {"series": "skills", "references": ((1.0, "bound"),)}),),
+        ),
         derived={
             "share": lambda ok: ok["error_best"] / ok["bound_best"],
             "promised": lambda ok: ok["error_hired"] / ok["epsilon"],
         },
-        table=Grouped(("skills", "voters"), {
-            "trials": ("share", "size"), "mean": ("share", "mean"), "largest": ("share", "max"),
-            "largest_of_epsilon": ("promised", "max"),
-        }),
-        finding="The error of the linear vote is at most {share:.3g} times Lemma 1's bound, and "
-        "with Σq ≥ C at most {promised:.3g} ε, in {trials:,} trials.",
-        numbers=lambda ok, _: ok[["share", "promised"]].max(),
-        charts=(
-            Drawn("share", "Largest share of Lemma 1's bound that the exact error takes", "voters",
-                  "largest", ("voters", "error / bound"),
-                  {"series": "skills", "references": ((1.0, "bound"),)}),
-        ),
     ),
 )  # fmt: skip
