@@ -5,9 +5,11 @@ Source: Liu, Liu (2015), Section 6.1, with its Table 1 as the crowd.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from workbench.bench.measure import BenchSize, Sample, alternate
+from workbench.bench.measure import BenchSize, Sample, timed
 from workbench.bench.plain_ls_ol import PlainStep, Settings, plain_run
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Runs, simulate
@@ -29,14 +31,9 @@ def learning_time(size: BenchSize) -> Sample:
     played = simulate(draws, schedule, tasks, checkpoints=range(1, tasks + 1))
     for run, plain in enumerate(_plain(draws, tasks)):
         _same(plain, played, run)
-    return Sample(
-        *alternate(
-            lambda: simulate(draws, schedule, tasks, checkpoints=[tasks]),
-            lambda: _plain(draws, tasks),
-            size.few,
-        ),
-        note=f"{runs} runs of {tasks} tasks, the same labels and estimates",
-    )
+    ours = partial(simulate, draws, schedule, tasks, checkpoints=[tasks])
+    note = f"{runs} runs of {tasks} tasks, the same labels and estimates"
+    return timed(ours, partial(_plain, draws, tasks), size.few, note)
 
 
 def _plain(draws: Draws, tasks: int) -> list[list[PlainStep]]:
