@@ -40,8 +40,8 @@ class RemoteFile:
 
     url: str
     sha256: str
-    bytes: int
     filename: str
+    bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Dataset:
     reader
         Which of `READERS` takes the downloaded files.
     content
-        `digest` of what it reads.
+        `digest` of what it reads; where none is known, normalised files are held to the counts.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Dataset:
     counts: Counts
     note: str
     reader: str
-    content: str
+    content: str | None = None
 
     def read(self, paths: dict[str, Path]) -> LabelSet:
         """Read the downloaded files, path by filename."""
@@ -207,7 +207,8 @@ def _download(dataset: Dataset, file: RemoteFile, folder: Path, progress: bool) 
 
     def download(url: str, target: str, owner: Any) -> None:
         if progress:
-            print(f"{dataset.name}: {file.filename}, {file.bytes:,} bytes", file=sys.stderr)
+            size = "" if file.bytes is None else f", {file.bytes:,} bytes"
+            print(f"{dataset.name}: {file.filename}{size}", file=sys.stderr)
         # The files are small; read whole, a failing response leaves no connection open.
         pooch.HTTPDownloader(stream=False)(url, target, owner)
         _verify(Path(target), file, "download it again, or report that its publisher changed it")
@@ -272,12 +273,18 @@ def _load_local(dataset: Dataset, data: Path) -> LabelSet:
         )
     labels = read_labels(folder / "labels.csv", duplicates="keep")
     known = LabelSet(dataset.name, labels, read_gold(folder / "gold.csv", labels))
-    if digest(known) != dataset.content:
+    if dataset.content not in (None, digest(known)) or counts(known.labels) != dataset.counts:
         raise InputError(
             f"{path_name(folder)}: labels.csv and gold.csv are not those published as "
             f"{dataset.name}; replace them, or give labels of your own by their files"
         )
     return known
+
+
+def counts(labels: pd.DataFrame) -> Counts:
+    """Count tasks, workers, labels and classes of a label table."""
+    tasks, workers, classes = (labels[name].nunique() for name in ("task", "worker", "label"))
+    return Counts(tasks, workers, len(labels), classes)
 
 
 def digest(known: LabelSet) -> str:
@@ -313,6 +320,12 @@ def _headerless(path: Path) -> LabelsGold:
     return known.labels, known.gold
 
 
+def _items(labels: Path, gold: Path) -> LabelsGold:
+    """Read `item,worker,label` and `item,truth`; repeated pairs stay, as published."""
+    table = read_labels(labels, duplicates="keep")
+    return table, read_gold(gold, table)
+
+
 # Scoring key of the 32 items: help page of SAT12 in the R package mirt, after the TESTFACT
 # manual (Wood et al. 2003). That page suspects that item 32's 5 should be 3; it stays 5.
 SAT12_KEY = "14523121312421534414334135131545"
@@ -346,6 +359,7 @@ READERS: dict[str, Callable[..., LabelsGold]] = {
     "bluebird": _bluebird,
     "rte": _rte,
     "headerless": _headerless,
+    "items": _items,
     "sat12": _sat12,
 }
 
