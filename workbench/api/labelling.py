@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,16 +17,20 @@ from workbench.aggregation.label_tasks import (
     label_tasks,
 )
 from workbench.api import inputs
-from workbench.api.result import Result, facts, names, page, shown
+from workbench.api.result import Columns, Figure, Result, facts, listed, names, page, picked
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import table
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+COLUMNS: Columns = {
+    "task": ("task", ""),
+    "label": ("label", ""),
+    "score": ("score", ".4g"),
+    "confidence": ("confidence", ".4f"),
+    "tied": ("tied", lambda tied: "yes" if tied else ""),
+}
+"""What is printed of each answer."""
 SHOWN = 10
 """Tasks that are printed."""
 CONFIDENCE = {
@@ -91,10 +95,6 @@ class Labels(Result):
     def summary(self) -> str:
         """Give the text that `workbench aggregate` prints."""
         found, answers = self.found, self.found.answers
-        first = answers if len(answers) <= SHOWN + 2 else answers[:SHOWN]
-        listed = [_table(first.to_dict("records"))]
-        if len(answers) > len(first):
-            listed.append(f"… and {len(answers) - len(first)} more")
         rows = [
             ("ties", str(answers["tied"].sum())),
             ("unlabelled", str(answers["unlabelled"].sum())),
@@ -106,8 +106,11 @@ class Labels(Result):
             measured = f"{found.accuracy or 0:.4f} on {found.accuracy_tasks} tasks"
             none = "none: every task of the truth is a control task"
             rows.append(("accuracy", measured if found.accuracy_tasks else none))
-        notes = [_columns(found.method), *found.notes]
-        return page(self._title(), listed, facts(rows, 11), notes=notes)
+        said = "score: how far the label is ahead of the next class"
+        if found.method in CONFIDENCE:
+            said += f"; confidence: {CONFIDENCE[found.method]}"
+        answered = listed(answers, COLUMNS, SHOWN)
+        return page(self._title(), answered, facts(rows, 11), notes=[said, *found.notes])
 
     def _title(self) -> str:
         found = self.found
@@ -118,29 +121,18 @@ class Labels(Result):
         )
 
     def _payload(self) -> dict[str, Any]:
-        found, workers = self.found, self.workers
+        found, workers, answers = self.found, self.workers.set_index("worker"), self.to_frame()
         return {
-            "method": found.method,
-            "variant": found.variant,
-            "tasks": len(found.answers),
+            **picked(found, "method", "variant", "votes", "accuracy", "accuracy_tasks"),
+            **picked(found, "iterations", "converged", "class_prior", "notes"),
+            "tasks": len(answers),
             "workers": len(workers),
-            "votes": found.votes,
             "classes": self.given.classes.all_back(found.classes),
-            "ties": int(found.answers["tied"].sum()),
-            "unlabelled": int(found.answers["unlabelled"].sum()),
-            "accuracy": found.accuracy,
-            "accuracy_tasks": found.accuracy_tasks,
-            "iterations": found.iterations,
-            "converged": found.converged,
-            "class_prior": found.class_prior,
-            **{
-                f"{name}s": dict(zip(workers["worker"], workers[name].tolist(), strict=True))
-                if name in workers
-                else None
-                for name in ("weight", "skill")
-            },
-            "answers": self.to_frame().to_dict("records"),
-            "notes": list(found.notes),
+            "ties": answers["tied"].sum(),
+            "unlabelled": answers["unlabelled"].sum(),
+            "weights": workers["weight"].to_dict() if "weight" in workers else None,
+            "skills": workers["skill"].to_dict() if "skill" in workers else None,
+            "answers": answers.to_dict("records"),
             "seed": self.seed,
         }
 
@@ -247,29 +239,3 @@ def _chosen(workers: Any, given: inputs.Given) -> pd.DataFrame:
         given.workers.with_more("workers", listed)
         workers = pd.DataFrame({"worker": pd.Series(listed, dtype=object)})
     return tables.read_workers(workers)
-
-
-def _columns(method: str) -> str:
-    lead = (
-        "posterior"
-        if "posterior" in CONFIDENCE.get(method, "")
-        else "sum of votes"
-        if method == "majority"
-        else "sum"
-    )
-    said = f"score: how far the label's {lead} is ahead of the next class"
-    return f"{said}; confidence: {CONFIDENCE[method]}" if method in CONFIDENCE else said
-
-
-def _table(answers: list[dict[Any, Any]]) -> str:
-    rows = [
-        (
-            str(row["task"]),
-            "–" if row["label"] is None else str(row["label"]),
-            f"{row['score']:.4g}",
-            shown(row["confidence"], ".4f"),
-            "yes" if row["tied"] else "",
-        )
-        for row in answers
-    ]
-    return table(("task", "label", "score", "confidence", "tied"), rows)
