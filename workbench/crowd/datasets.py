@@ -41,8 +41,8 @@ class RemoteFile:
 
     url: str
     sha256: str
-    bytes: int
     filename: str
+    bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Dataset:
     reader
         Takes the paths of the downloaded files, and gives labels and gold by task.
     content
-        `digest` of what it reads.
+        `digest` of what it reads; where none is known, normalised files are held to the counts.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Dataset:
     counts: Counts
     note: str
     reader: Callable[..., LabelsGold]
-    content: str
+    content: str | None = None
 
     def read(self, paths: dict[str, Path]) -> LabelSet:
         """Read the downloaded files, path by filename."""
@@ -208,7 +208,8 @@ def _download(dataset: Dataset, file: RemoteFile, folder: Path, progress: bool) 
 
     def download(url: str, target: str, owner: Any) -> None:
         if progress:
-            print(f"{dataset.name}: {file.filename}, {file.bytes:,} bytes", file=sys.stderr)
+            size = "" if file.bytes is None else f", {file.bytes:,} bytes"
+            print(f"{dataset.name}: {file.filename}{size}", file=sys.stderr)
         # The files are small; read whole, a failing response leaves no connection open.
         pooch.HTTPDownloader(stream=False)(url, target, owner)
         _verify(Path(target), file, "download it again, or report that its publisher changed it")
@@ -273,12 +274,18 @@ def _load_local(dataset: Dataset, data: Path) -> LabelSet:
         )
     labels = read_labels(folder / "labels.csv", duplicates="keep")
     known = LabelSet(dataset.name, labels, read_gold(folder / "gold.csv", labels))
-    if digest(known) != dataset.content:
+    if dataset.content not in (None, digest(known)) or counts(known.labels) != dataset.counts:
         raise InputError(
             f"{path_name(folder)}: labels.csv and gold.csv are not those published as "
             f"{dataset.name}; replace them, or give labels of your own by their files"
         )
     return known
+
+
+def counts(labels: pd.DataFrame) -> Counts:
+    """Count tasks, workers, labels and classes of a label table."""
+    tasks, workers, classes = (labels[name].nunique() for name in ("task", "worker", "label"))
+    return Counts(tasks, workers, len(labels), classes)
 
 
 def digest(known: LabelSet) -> str:
@@ -309,6 +316,12 @@ def _headerless(path: Path) -> LabelsGold:
     """Read `worker,task,label,gold,time`; repeated pairs stay, as published."""
     known = from_headerless(path, duplicates="keep")
     return known.labels, known.gold
+
+
+def _items(labels: Path, gold: Path) -> LabelsGold:
+    """Read `item,worker,label` and `item,truth`; repeated pairs stay, as published."""
+    table = read_labels(labels, duplicates="keep")
+    return table, read_gold(gold, table)
 
 
 # Scoring key of the 32 items: help page of SAT12 in the R package mirt, after the TESTFACT
@@ -344,6 +357,7 @@ READERS: dict[str, Callable[..., LabelsGold]] = {
     "bluebird": _bluebird,
     "rte": _rte,
     "headerless": _headerless,
+    "items": _items,
     "sat12": _sat12,
 }
 
