@@ -20,13 +20,16 @@ from workbench.base.registry import Entry
 from workbench.crowd.converters import from_headerless
 from workbench.crowd.datasets import (
     DATASETS,
+    READERS,
     Counts,
     Dataset,
     LabelSet,
     RemoteFile,
+    counts,
     digest,
     fetch,
     load,
+    stored,
 )
 from workbench.crowd.tables import read_gold, read_labels
 
@@ -45,27 +48,28 @@ def message(call, *arguments, **keywords) -> str:
     return text
 
 
-# The five recorded crowds
+# The recorded crowds
+
+HERE = [name for name in DATASETS if stored(DATASETS[name].call)]
 
 
 @recorded
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", HERE)
 def test_upstream_files_give_the_normalised_tables(name):
     crowd = load(name)
     dataset = DATASETS[name].call
     folder = Path(os.environ["WORKBENCH_DATA"]) / name
-    assert all((folder / file.filename).stat().st_size == file.bytes for file in dataset.files)
+    for file in dataset.files:
+        assert file.bytes in (None, (folder / file.filename).stat().st_size)
     labels = read_labels(folder / "labels.csv", duplicates="keep")
     assert_frame_equal(crowd.labels[["task", "worker", "label"]], labels)
     assert_series_equal(crowd.gold, read_gold(folder / "gold.csv", labels))
-    counts = [crowd.labels[field].nunique() for field in ("task", "worker", "label")]
-    assert counts == [dataset.counts.tasks, dataset.counts.workers, dataset.counts.classes]
-    assert len(labels) == dataset.counts.labels
+    assert counts(labels) == dataset.counts
     assert crowd.name == name
 
 
 @recorded
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", ["bluebird", "weather_amt", "zencrowd_us"])
 def test_normalised_tables_alone_will_do(name, tmp_path, monkeypatch):
     source = Path(os.environ["WORKBENCH_DATA"]) / name
     full = load(name)
@@ -84,12 +88,11 @@ def test_sat12_needs_its_extra(monkeypatch):
     assert "pip install 'crowd-workbench[sat12]'" in message(load, "sat12")
 
 
-@pytest.mark.parametrize("call", [fetch, load])
-def test_unknown_names(call):
-    text = message(call, "Bluebirds")
+def test_unknown_names():
+    text = message(load, "Bluebirds")
     assert "no data set 'Bluebirds': did you mean 'bluebird'?" in text
     assert "bluebird, rte, sp_amt, weather_amt, sat12" in text
-    assert "did you mean" not in message(call, "xyzzy")
+    assert "did you mean" not in message(fetch, "xyzzy")
 
 
 # Downloading, from a server of our own
@@ -122,10 +125,6 @@ def server() -> Iterator[ThreadingHTTPServer]:
     server.server_close()
 
 
-def read_toy(paths: dict[str, Path]) -> LabelSet:
-    return from_headerless(paths["toy.csv"], name="toy")
-
-
 def read_toy_table() -> LabelSet:
     rows = [line.split(",") for line in CONTENT.decode().split()]
     return from_headerless(pd.DataFrame(rows), name="toy")
@@ -148,12 +147,12 @@ def toy(server, cache, monkeypatch):
         dataset = Dataset(
             name="toy",
             title="A toy",
-            files=(RemoteFile(url, sha256, len(CONTENT), "toy.csv"),),
+            files=(RemoteFile(url, sha256, "toy.csv", len(CONTENT)),),
             licence="none",
             citation="none",
             counts=Counts(2, 2, 3, 2),
             note="",
-            reader="headerless",
+            reader=READERS["headerless"],
             content=digest(read_toy_table()),
         )
         monkeypatch.setitem(DATASETS._entries, "toy", Entry("toy", dataset, "", ""))
@@ -174,14 +173,6 @@ def test_a_file_is_downloaded_once(toy, server, cache, capsys):
     assert crowd.gold.to_dict() == {"t1": "1", "t2": "0"}
     assert server.asked == ["/toy.csv"]
     assert capsys.readouterr().err == ""
-
-
-def test_a_spoilt_cache_is_mended(toy, server):
-    toy()
-    path = fetch("toy")["toy.csv"]
-    path.write_bytes(b"spoilt")
-    assert fetch("toy")["toy.csv"].read_bytes() == CONTENT
-    assert len(server.asked) == 2
 
 
 def test_a_file_that_changed_at_its_publisher(toy, cache):
@@ -207,7 +198,7 @@ def test_no_network(toy, cache, monkeypatch):
     dataset = toy()
     file = dataset.files[0]
     # Port 9 (discard) of this machine: nobody listens, the connection is refused at once.
-    nowhere = RemoteFile("http://127.0.0.1:9/toy.csv", file.sha256, file.bytes, file.filename)
+    nowhere = RemoteFile("http://127.0.0.1:9/toy.csv", file.sha256, file.filename)
     toy = dataclasses.replace(dataset, files=(nowhere,))
     monkeypatch.setitem(DATASETS._entries, "toy", Entry("toy", toy, "", ""))
     text = message(load, "toy")
@@ -224,20 +215,6 @@ def folder(toy, tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path / "data"))
     (tmp_path / "data" / "toy").mkdir(parents=True)
     return tmp_path / "data" / "toy"
-
-
-def test_an_upstream_file_that_is_another(folder):
-    (folder / "toy.csv").write_bytes(b"w1,t1,0,1\n")
-    text = message(load, "toy")
-    assert "toy.csv: not the published file" in text
-    assert "replace it by that at http://127.0.0.1" in text
-
-
-def test_normalised_files(folder):
-    (folder / "labels.csv").write_text("task,worker,label\nt1,w1,0\nt1,w2,1\nt2,w1,1\n")
-    (folder / "gold.csv").write_text("task,gold\nt1,1\nt2,0\n")
-    crowd = load("toy")
-    assert (crowd.name, len(crowd.labels), crowd.gold["t2"]) == ("toy", 3, "0")
 
 
 @pytest.mark.parametrize("file", ["labels.csv", "gold.csv"])

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, small_problems
 
-from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models import AssignmentProblem
 from crowd_models.patterns import limits
 from workbench.solving import PatternProof, certify, solve
-from workbench.solving.patterns import bound
 from workbench.solving.patterns.bound import pattern_bound
 
 
@@ -30,7 +29,7 @@ def plainly(problem, prices):
 
 
 @given(small_problems(), st.integers(0, 2**31))
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=32)
 def test_it_never_exceeds_the_optimum(problem, seed):
     prices = np.random.default_rng(seed).exponential(0.7, problem.typed.shape[1])
     prices[np.random.default_rng(seed + 1).random(len(prices)) < 0.4] = 0
@@ -46,28 +45,6 @@ def test_it_never_exceeds_the_optimum(problem, seed):
         assert float(found) == pytest.approx(exact, abs=1e-6)
 
 
-@given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=24)
-def test_odd_numbers_come_near_from_below(seed):
-    rng = np.random.default_rng(seed)
-    types, classes = 2, 5
-    problem = TypedProblem(
-        rng.uniform(0.05, 1, (types, classes)), rng.integers(1, 5, classes),
-        rng.uniform(0.5, 1.5, types), rng.integers(1, 5, types), rng.integers(1, 3, classes),
-        rng.uniform(0.5, 2, (types, classes)),
-    )  # fmt: skip
-    prices = rng.exponential(0.3, classes)
-    exact = plainly(problem, prices)
-    if exact is None:
-        return
-    found = float(pattern_bound(problem, prices))
-    looser = TypedProblem(
-        problem.quality, problem.capacity, problem.requirement * (1 - 1e-7), problem.tasks,
-        problem.workers, problem.cost,
-    )  # fmt: skip
-    assert plainly(looser, prices) - 1e-9 <= found <= exact + 1e-9
-
-
 def test_it_proves_what_the_relaxation_cannot():
     """Two of 0.64 cover 1, and so does no single label: the relaxation sees 1.56 labels a task."""
     problem = AssignmentProblem(np.full((30, 6), 0.64), 20, 1.0)
@@ -79,22 +56,3 @@ def test_it_proves_what_the_relaxation_cannot():
     )  # fmt: skip
     assert (proof.status, proof.lower_bound, proof.bound_from) == ("proven", 60, "patterns")
     assert proof.exact_bound == 60
-
-
-@given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=20)
-def test_too_many_states_make_it_coarser_and_never_too_high(seed):
-    """Prices in proportion to quality: no state is dear, and hardly one dominates another."""
-    rng = np.random.default_rng(seed)
-    quality = rng.uniform(0.05, 1, (1, 14))
-    problem = TypedProblem(
-        quality, 1, rng.uniform(2, 4), [1], np.ones(14), quality * rng.uniform(0.99, 1.01, (1, 14))
-    )
-    exact = plainly(problem, np.zeros(14))
-    with pytest.MonkeyPatch.context() as patch:
-        full = float(pattern_bound(problem, np.zeros(14)))
-        patch.setattr(bound, "CELLS", 0)
-        patch.setattr(bound, "FEWEST", 40)
-        coarse = float(pattern_bound(problem, np.zeros(14)))
-    assert full == pytest.approx(exact, abs=1e-6)
-    assert 0.8 * exact <= coarse <= full + 1e-12

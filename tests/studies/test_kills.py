@@ -1,6 +1,6 @@
 """Killed at random moments, and Ctrl-C in a terminal: nothing told is lost, nobody is left.
 
-Six kills by default; WORKBENCH_KILLS is how many.
+Four kills by default; WORKBENCH_KILLS is how many.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from workbench.studies.records import deterministic
 from workbench.studies.run import run
 from workbench.studies.source import Source
 from workbench.studies.store import Store
+from workbench.studies.study_plan import StudyPlan
 
 pytestmark = pytest.mark.slow
 
-KILLS = int(os.environ.get("WORKBENCH_KILLS", "6"))
+KILLS = int(os.environ.get("WORKBENCH_KILLS", "4"))
 TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path.cwd()), "OMP_NUM_THREADS": "1"}
 
@@ -41,6 +42,7 @@ from workbench.studies.executors.local import Local
 from workbench.studies.run import interrupts, run
 from workbench.studies.store import Store
 from workbench.studies.source import Source
+from workbench.studies.study_plan import StudyPlan
 
 def say(progress):
     # One write a line, unbuffered: a kill cannot keep back what has been told.
@@ -51,9 +53,9 @@ def main():
     source, path, sweep, repetitions = sys.argv[1:]
     with Store.open(path, write=True) as store, interrupts() as stop:
         try:
-            run(Source.of(source), store=store, sweep=json.loads(sweep),
-                repetitions=int(repetitions), executor=Local(2), limits=Limits(60, 2000),
-                stop=stop, on_progress=say)
+            plan = StudyPlan.of(Source.of(source), json.loads(sweep), int(repetitions))
+            run(plan, store=store, executor=Local(2), limits=Limits(60, 2000), stop=stop,
+                on_progress=say)
         except KeyboardInterrupt:
             os.write(1, b"stopped at once\\n")
             sys.exit(130)
@@ -143,14 +145,8 @@ def test_killed_at_random_moments(tmp_path, script, monkeypatch):
     ):
         # The same trials, by another executor, uninterrupted.
         monkeypatch.setattr(time, "sleep", lambda seconds: None)
-        run(
-            TOYS,
-            store=whole,
-            sweep=sweep,
-            repetitions=repetitions,
-            executor=Serial(),
-            limits=Limits(),
-        )
+        asked = StudyPlan.of(TOYS, sweep, repetitions)
+        run(asked, store=whole, executor=Serial(), limits=Limits())
         assert len(whole.table("toy")) == 20 * repetitions
         assert deterministic(killed.table("toy")).equals(deterministic(whole.table("toy")))
         ends = [row.status for row in killed.rows("toy")]
@@ -174,29 +170,6 @@ def session(pid):
             if os.getsid(process.pid) == pid and alive(process.pid):
                 found.add(process.pid)
     return found
-
-
-def test_ctrl_c_once_finishes_what_is_under_way(tmp_path, script):
-    path, sweep = tmp_path / "s.sqlite", [{"act": ["sleep"], "seconds_asked": [0.4]}]
-    terminal = spawn(script, path, sweep, 200)
-    terminal.expect('"ended": [1-9]')
-    assert len(session(terminal.pid)) >= 3
-    terminal.sendintr()
-    terminal.expect("drained")
-    terminal.expect(pexpect.EOF)
-    terminal.wait()
-    assert terminal.exitstatus == 0
-    assert_gone(session(terminal.pid))
-    with Store.open(path) as store:
-        ends = [row.status for row in store.rows("toy")]
-        assert set(ends) == {"ok"}
-        assert 2 <= len(ends) < 20
-        kept = len(ends)
-    terminal = spawn(script, path, sweep, kept + 2)
-    terminal.expect(f'"skipped": {kept}')
-    terminal.expect("complete")
-    terminal.expect(pexpect.EOF)
-    terminal.wait()
 
 
 def test_ctrl_c_twice_stops_at_once(tmp_path, script):

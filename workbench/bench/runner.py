@@ -8,12 +8,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from workbench.bench.measure import BenchSize, Sample, alternate, resident
+from workbench.base.memory import resident_mb
+from workbench.bench.measure import BenchSize, Sample, timed
 
 
 def study_runner(size: BenchSize) -> Sample:
@@ -49,22 +51,21 @@ def _run_sleeping(trials: int, milliseconds: float) -> tuple[float, pd.DataFrame
     from workbench.studies.run import Progress, run
     from workbench.studies.source import Source
     from workbench.studies.store import Store
+    from workbench.studies.study_plan import StudyPlan
 
     started = time.perf_counter()
     commits: list[tuple[int, float, float | None]] = []
 
     def tell(progress: Progress) -> None:
-        commits.append((progress.done, time.perf_counter() - started, resident()))
+        commits.append((progress.done, time.perf_counter() - started, resident_mb()))
 
     with (
         tempfile.TemporaryDirectory() as folder,
         Store.open(Path(folder) / "sleeping.sqlite", write=True) as store,
     ):
         ended = run(
-            Source.of(sleeping.__file__),
+            StudyPlan.of(Source.of(sleeping.__file__), [{"milliseconds": [milliseconds]}], trials),
             store=store,
-            sweep=[{"milliseconds": [milliseconds]}],
-            repetitions=trials,
             executor=Local(2),
             limits=Limits(60, 1000),
             on_progress=tell,
@@ -91,6 +92,6 @@ def import_time(size: BenchSize) -> Sample:
 
 def _beside(ours: list[str], beside: list[str], size: BenchSize) -> Sample:
     def runner(command: list[str]) -> Callable[[], Any]:
-        return lambda: subprocess.run(command, capture_output=True, check=True)
+        return partial(subprocess.run, command, capture_output=True, check=True)
 
-    return Sample(*alternate(runner(ours), runner(beside), 4 * size.repeats + 1))
+    return timed(runner(ours), runner(beside), 4 * size.repeats + 1)

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.crowd.skills import answer_counts, proper_prior
 
 UNIFORM = (1.0, 1.0)
 """The prior that takes every skill for equally likely."""
@@ -39,8 +40,6 @@ class Scores:
         n and c.
     skill
         ŵ; NaN for who is not eligible.
-    variance
-        Unbiased estimate of the variance of ŵ; NaN for who is not eligible, or has a prior's ŵ.
     gain
         G(ŵ), what Algorithm 1 sums; −∞ for who is not eligible.
     plug_in
@@ -57,7 +56,6 @@ class Scores:
     answered: IntArray
     correct: IntArray
     skill: FloatArray
-    variance: FloatArray
     gain: FloatArray
     plug_in: FloatArray
     eligible: BoolArray
@@ -135,18 +133,7 @@ def scores(
         answers, fewer than two classes, or a prior that is not two numbers above 0.
     """
     L = checks.count("classes", classes, 2)
-    right, asked = checks.wholes("correct", correct), checks.wholes("answered", answered)
-    if right.ndim != 1 or right.shape != asked.shape:
-        raise InputError(
-            f"correct has shape {right.shape} and answered {asked.shape}: give two vectors, one "
-            "number a worker"
-        )
-    if (right > asked).any():
-        at = int(np.argmax(right > asked))
-        raise InputError(
-            f"correct[{at}] is {right[at]} of {asked[at]} answered: give no more right answers "
-            "than answers"
-        )
+    right, asked = answer_counts(correct, answered)
     tested = asked >= 2
     # As floats: L²n² passes 2⁶³ sooner than anyone's patience. Who is not tested gets a stand-in.
     c, n = np.where(tested, right, 0.0), np.where(tested, asked, 2.0)
@@ -154,15 +141,14 @@ def scores(
     gain = (lead - L * (L - 2) * c - n) / (n * (n - 1))
     plug_in = lead / n**2
     share = np.where(tested, c / n, np.nan)
-    chance = np.where(tested, c * (n - c) / (n**2 * (n - 1)), np.nan)
     if prior is None:
         gain[~tested] = plug_in[~tested] = -math.inf
-        return Scores(asked, right, share, chance, gain, plug_in, tested, L)
+        return Scores(asked, right, share, gain, plug_in, tested, L)
     a, b = proper_prior(prior)
     c, n = right[~tested] + a, asked[~tested] + (a + b)
     share[~tested] = c / n
     gain[~tested] = plug_in[~tested] = (L * c - n) ** 2 / n**2
-    return Scores(asked, right, share, chance, gain, plug_in, np.ones_like(tested), L, (a, b))
+    return Scores(asked, right, share, gain, plug_in, np.ones_like(tested), L, (a, b))
 
 
 def below_chance(known: Scores) -> FloatArray:
@@ -177,23 +163,6 @@ def below_chance(known: Scores) -> FloatArray:
     wrong = known.answered - known.correct
     chance: FloatArray = betainc(known.correct + a, wrong + b, 1.0 / known.classes)
     return chance
-
-
-def proper_prior(prior: tuple[float, float]) -> tuple[float, float]:
-    """Check (a, b) of a Beta prior.
-
-    Raises
-    ------
-    InputError
-        Anything but two numbers above 0, and of at most 1e100, so that squares stay finite.
-    """
-    try:
-        a, b = (float(x) for x in prior)
-    except (TypeError, ValueError):
-        a = b = math.nan
-    if not (0 < a <= 1e100 and 0 < b <= 1e100):
-        raise InputError(f"prior is {prior!r}: give two numbers above 0, of at most 1e100")
-    return a, b
 
 
 def informativeness(skill: ArrayLike, classes: int = 2) -> FloatArray:

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from workbench.studies.study import Analysis, Chart, Scalar, Study
-from workbench.studies.summary import means
+from workbench.studies.summary import means, wilson
 
 Rows: TypeAlias = pd.DataFrame
 Columns: TypeAlias = Mapping[str, str | tuple[str, Any]]
@@ -152,14 +152,19 @@ def fill(template: str, values: Mapping[Any, Any]) -> str:
     ("{own.gold.max}"); "{share.max}" is that of a column by itself.
 
     Formats beyond Python's: `±3` a mean and its standard error with three digits (the value is
-    such a pair, or the error stands beside it as `NAME_se`, or as `se`), `+±3` the same with the
-    mean's sign, `1 %` a share in percent with one digit, `list` several values, `cap` a capital
-    first letter.
+    such a pair, or the error stands beside it as `NAME_se` or `se`), `+±3` the same with the mean's
+    sign, `1 %` a share in percent with one digit, `list` several values, `cap` a capital first
+    letter, `of NAME` a count of another, with the 95 % interval of the share.
     """
     parts = []
     for literal, name, style, _ in Formatter().parse(template):
         parts.append(literal)
-        if name is not None:
+        if name is not None and style and style.startswith("of "):
+            count, total = _named(values, name), _named(values, style[3:])
+            low, high = wilson(count, total)
+            share = f"95 % interval of the share {low:.2f} to {high:.2f}"
+            parts.append(f"{count:,.0f} of {total:,} ({share})")
+        elif name is not None:
             doubt = values.get(f"{name}_se", values.get("se"))
             parts.append(_shown(_named(values, name), style or "", doubt))
     return "".join(parts)
@@ -205,6 +210,11 @@ def means_of(*names: str, ends: bool = False) -> dict[str, tuple[str, str]]:
         for name in names
         for suffix, statistic in statistics.items()
     }
+
+
+def spread_of(name: str) -> Columns:
+    """Columns `median, low, high` of a measure, from its least to its largest."""
+    return {"median": (name, "median"), "low": (name, "min"), "high": (name, "max")}
 
 
 def summarise(
@@ -280,14 +290,16 @@ def mean_chart(
     name, what
         File stem, and what is seen: the first sentences of the caption.
     found
-        Columns `x, n, mean, low, high`, and those that the style names.
+        Columns `x, n` (or `trials`), `mean, low, high`, and those that the style names.
     labels
         Of the axes.
     style
         What else a `Chart` takes; `unit` for what there are n of, if not trials.
     """
-    caption = f"{what} {bars(found['n'], style.pop('unit', 'trials'))}"
-    return Chart(name, caption, found, x, "mean", *labels, low="low", high="high", **style)
+    counts = found["n" if "n" in found else "trials"]
+    caption = f"{what} {bars(counts, style.pop('unit', 'trials'))}"
+    drawn = {"y": "mean", "low": "low", "high": "high", **style}
+    return Chart(name, caption, found, x, drawn.pop("y"), *labels, **drawn)
 
 
 @dataclass(frozen=True)
@@ -301,7 +313,7 @@ class Drawn:
     x, y, labels
         Columns drawn, and the axes' labels. Where y is `mean`, its bars are `low` and `high`.
     style
-        What else a `Chart` takes.
+        What else a `Chart` takes, or makes it of the rows drawn.
     where
         Which of the table's rows.
     of
@@ -326,10 +338,11 @@ class Drawn:
     def chart(self, rows: Rows, found: pd.DataFrame) -> Chart:
         """Draw a table of some trials."""
         data = found if self.of is None else self.of(rows)
-        if self.where is not None:
+        if self.where is not None and len(data):
             data = data[self.where(data)]
         ends = {"low": "low", "high": "high"} if self.y == "mean" else {}
         style = {**ends, **self.style}
+        style = {name: value(data) if callable(value) else value for name, value in style.items()}
         caption = fill(self.what, {**dict(data.items()), "trials": len(rows)})
         counts = [data[name] for name in ("n", "trials") if name in data]
         if self.note is not None:
@@ -365,12 +378,16 @@ class Each:
     def __call__(self, rows: Rows, found: pd.DataFrame) -> list[str]:
         """Say it of a table of some trials."""
         data = found if self.of is None else self.of(rows)
-        if self.where is not None:
+        if self.where is not None and len(data):
             data = data[self.where(data)]
         return [
             fill(self.template if isinstance(self.template, str) else self.template(row), row)
             for row in data.to_dict("records")
         ]
+
+
+Says: TypeAlias = str | Callable[[Rows, pd.DataFrame], Iterable[str]]
+"""A template, or what makes sentences of trials and a table of them."""
 
 
 @dataclass(frozen=True)
@@ -390,14 +407,17 @@ class Part:
         Which of the trials.
     needs
         Field that a trial must have a value of. Without such a trial there is no part.
+    derived
+        Columns worked out of a trial's others, one after another.
     """
 
     caption: str = ""
     table: TableMaker | None = None
-    says: tuple[str | Callable[[Rows, Rows], Iterable[str]], ...] = ()
+    says: tuple[Says, ...] = ()
     charts: tuple[Drawn | Callable[[Rows, Rows], Iterable[Chart]], ...] = ()
     where: RowFilter | None = None
     needs: str | None = None
+    derived: Mapping[str, Callable[[Rows], Any]] = field(default_factory=dict)
 
     def __call__(self, rows: Rows) -> Analysis:
         """Make the part of some trials, all of which ended ok."""
@@ -407,6 +427,7 @@ class Part:
             rows = measured(rows, self.needs)
         if rows.empty:
             return Analysis()
+        rows = rows.assign(**self.derived)
         found = rows if self.table is None else self.table(rows)
         values = {**dict(rows.items()), "trials": len(rows), "found": found}
         said: list[str] = []
@@ -486,7 +507,7 @@ class DeclaredAnalysis:
     needs
         Field that a trial must have a value of.
     derived
-        Columns worked out of a trial's others, one after another.
+        Columns worked out of a trial's others, one after another; or what makes the rows anew.
     orders
         Sorts the trials by columns (`in_order`).
     fields
@@ -498,19 +519,21 @@ class DeclaredAnalysis:
         self,
         *parts: Callable[[Rows], Analysis],
         needs: str | None = None,
-        derived: Mapping[str, Callable[[Rows], Any]] | None = None,
+        derived: Mapping[str, Callable[[Rows], Any]] | TableMaker | None = None,
         orders: Mapping[str, Sequence[Any] | None] | None = None,
         fields: tuple[str, ...] = (),
     ) -> None:
         self.parts, self.needs, self.fields = parts, needs, fields
-        self.derived, self.orders = dict(derived or {}), orders
+        self.derived, self.orders = derived or {}, orders
 
     def trials(self, table: Rows) -> Rows:
         """The trials that parts are made of."""
         rows = ended_well(table) if self.needs is None else measured(table, self.needs)
         if self.fields and len(rows):
             rows = without_failures(table, self.fields)
-        rows = rows.assign(**self.derived) if len(rows) else rows
+        if rows.empty:
+            return rows
+        rows = self.derived(rows) if callable(self.derived) else rows.assign(**self.derived)
         return rows if self.orders is None else in_order(rows, self.orders)
 
     def __call__(self, table: Rows) -> Analysis:
