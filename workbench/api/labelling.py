@@ -17,9 +17,10 @@ from workbench.aggregation.label_tasks import (
     label_tasks,
 )
 from workbench.api import inputs
-from workbench.api.result import Columns, Figure, Result, facts, listed, names, page, picked
+from workbench.api.result import Figure, Result, facts, listed, names, page, picked
 from workbench.base import checks
 from workbench.base.errors import InputError
+from workbench.base.text import Columns
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 
