@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 import pandas as pd
@@ -192,7 +192,7 @@ def told(act, service):
 
 
 @each
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_saved_at_every_step_the_future_is_the_same(service, seed, tmp_path):
     file = tmp_path / "saved.json"
     through, broken = service.make(seed), service.make(seed)
@@ -217,17 +217,14 @@ def test_a_worker_of_a_number_is_known_again(tmp_path):
 
 # ---- files that somebody edited ----
 
-FILES = {}
 
-
+@cache
 def saved(service, stage):
-    """A file, saved after some steps."""
-    if (service, stage) not in FILES:
-        made, acts = service.make(), service.steps(1)
-        for act in acts[: len(acts) * stage // 4]:
-            told(act, made)
-        FILES[service, stage] = made.state(), made
-    return FILES[service, stage][1]
+    """A service after some steps."""
+    made, acts = service.make(), service.steps(1)
+    for act in acts[: len(acts) * stage // 4]:
+        told(act, made)
+    return made
 
 
 def nodes(value, path=()):
@@ -241,31 +238,10 @@ def nodes(value, path=()):
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),
-    st.sampled_from(
-        [
-            0,
-            1,
-            -1,
-            2,
-            7,
-            2**31,
-            2**53,
-            2**63,
-            2**64,
-            2**127,
-            -(2**64),
-            0.5,
-            1.0,
-            -0.0,
-            1e308,
-            1e-320,
-        ]
-    ),
+    st.sampled_from([2**31, 2**53, 2**63, 2**64, 2**127, -(2**64), -0.0, 1e308, 1e-320]),
     st.integers(-20, 20),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.sampled_from(
-        ["", "7", "gold", "task", "nothing", "retest", "exploit", "new tester", "drop"]
-    ),
+    st.sampled_from(["7", "gold", "task", "nothing", "retest", "exploit", "new tester"]),
     st.text(max_size=3),
 )
 VALUES = st.recursive(
@@ -312,7 +288,7 @@ def refusal(call):
 @pytest.mark.slow
 @each
 @settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_an_edited_file_is_refused_or_works(service, data, tmp_path):
@@ -333,13 +309,11 @@ def test_an_edited_file_is_refused_or_works(service, data, tmp_path):
     assert service.kind.load(file).state() == loaded.state()
 
 
-@each
 @pytest.mark.parametrize(
     ("text", "word"),
     [
         (b"", "not a saved"),
         (b"[1]", "not a saved"),
-        (b"null", "not a saved"),
         (b"\xff\xfe", "not a saved"),
         (b'{"version": 1}', "schema is None"),
         (b'{"schema": 2, "service": "x"}', "schema is 2 and not 1"),
@@ -348,29 +322,23 @@ def test_an_edited_file_is_refused_or_works(service, data, tmp_path):
         (b"[" * 3000 + b"]" * 3000, "not a saved"),
         (b'{"state": ' + b"[" * 300_000 + b"]" * 300_000 + b"}", "nested too deep"),
         (b'{"schema": 1' + b"1" * 5000 + b"}", "not a saved"),
-        (b'{"schema": "' + b"1" * 100_000 + b'"}', "schema is '111"),
     ],
 )
-def test_files_that_hold_something_else(service, text, word, tmp_path):
+def test_files_that_hold_something_else(text, word, tmp_path):
     (tmp_path / "x.json").write_bytes(text)
     with pytest.raises(InputError, match=word) as refused:
-        service.kind.load(tmp_path / "x.json")
+        LsOl.load(tmp_path / "x.json")
     assert str(refused.value).startswith(str(tmp_path / "x.json"))
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 600
 
 
-@each
-def test_files_that_cannot_be_read(service, tmp_path):
+def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match=r"none\.json: no such file; save"):
-        service.kind.load(tmp_path / "none.json")
-    with pytest.raises(InputError, match="cannot be read"):
-        service.kind.load(tmp_path)
-    with pytest.raises(InputError, match="cannot be read"):
-        service.kind.load("a\0b")
-
-
-def test_the_wrong_service_is_named(tmp_path):
+        LsOl.load(tmp_path / "none.json")
+    for path in (tmp_path, "a\0b"):
+        with pytest.raises(InputError, match="cannot be read"):
+            LsOl.load(path)
     Plain().make().save(tmp_path / "x.json")
     with pytest.raises(InputError, match="service is 'ls-ol' and not 'contextual-ls-ol'"):
         ContextualLsOl.load(tmp_path / "x.json")
@@ -396,42 +364,30 @@ def twice(at):
 
 COMMON = [
     (put("schedule", "tests", to=-1), "schedule: tests is -1"),
-    (put("schedule", "tests", to="1"), r"schedule\.tests: Expected float, got str"),
     (cut("schedule", "log_power"), r"schedule\.log_power: missing field"),
-    (put("schedule", "log", to=1), r"schedule\.log: unknown field"),
     (put("vote", "truncate", to=0.7), "vote: truncate is 0.7"),
-    (put("random", "bit_generator", to="MT19937"), r"random\.bit_generator: Invalid enum value"),
     (put("random", "state", "state", to=2**128), r"random\.state: state is no number of 128 bits"),
     (put("random", "state", "inc", to=lambda old: old - 1), "inc is no odd number"),
-    (put("random", "uinteger", to=2**32), r"random\.uinteger: Expected int <= 4294967295"),
     (put("tasks", to=twice(0)), "tasks names one twice"),
     (put("tasks", 0, to=7.5), r"tasks\[0\]: Expected int"),
-    (put("tasks", 0, to=True), r"tasks\[0\]: Expected int"),
-    (put("tasks", 0, to=2**63), r"tasks\[0\]: Expected int"),
     (put("tasks", to=lambda old: [*old, "new"]), "kinds do not add up to"),
     (cut("counts", "asked"), "counts is not of asked, received"),
-    (put("counts", "askd", to=1), "counts is not of asked, received"),
     (put("counts", "asked", to=lambda old: old + 1), "asked is not received and missing"),
     (cut("kinds", "retest"), "kinds is not of"),
     (put("kinds", to=lambda old: {**old, "exploit": sum(old.values()), "retest": 0,
                                   "new tester": 0}), "more rounds than kinds"),
     (put("testers", to=lambda old: old[::-1]), "testers are no places of tasks"),
-    (put("testers", -1, "task", to=99), "testers are no places of tasks"),
     (put("testers", 0, "first", to=lambda old: old[1:]), r"\[0\]\.first has not [45] labels"),
-    (put("testers", 0, "first", 0, to=2), r"testers\[0\]\.first\[0\]: Invalid enum value"),
     (put("testers", 0, "rounds", to=0), "rounds is 0"),
     (put("testers", 0, "ones", to=99), "ones is 99 of"),
     (put("testers", 0, to=lambda old: {**old, "rounds": 1, "ones": 1, "label": 0}), "most rounds"),
     (put("pending", "kind", to="retest"), "pending.tester is -1: no tester"),
-    (put("pending", "tester", to=0), "pending.tester is 0: no tester"),
     (put("pending", "workers", to=twice(0)), "asked is not received"),
     (
         put("pending", "workers", to=lambda old: [old[1], *old[1:]]),
         "pending.workers are no . or fewer different",
     ),
-    (put("pending", "workers", 0, to=5), "pending.workers are no . or fewer different"),
     (put("pending", "coins", 0, to=1.0), r"pending\.coins\[0\]: Expected float < 1.0"),
-    (put("pending", "coins", to=[0.5]), r"pending\.coins: Expected array of length 5"),
 ]  # fmt: skip
 LS_OL = [
     *COMMON,
@@ -439,13 +395,9 @@ LS_OL = [
     (put("workers", 1, "name", to="0"), "workers have a name twice"),
     (put("workers", 1, "differed", to=99), "differed in 99 of"),
     (put("workers", 1, "rounds", to=99), "workers have more rounds than kinds"),
-    (put("workers", 1, "order", to=1.5), r"workers\[1\]\.order: Expected float < 1.0"),
     (put("testers", 0, "ready", to=99), r"testers\[0\]\.ready is after step"),
     (put("removed", 0, "worker", to=9), "removed: worker 9 is none of"),
-    (put("removed", 0, "worker", to=-1), "removed: worker -1 is none of"),
     (put("removed", to=twice(0)), "removed names a worker twice"),
-    (put("vetting", "variant", to="x"), r"vetting\.variant: Invalid enum value 'x'"),
-    (put("delay", to=-1), "delay: Expected int >= 0"),
 ]
 
 
@@ -455,18 +407,14 @@ def back(state):
 
 LS_OL.append((back, r"removed: worker \d is present"))
 REFINING = [
-    *COMMON,
     (put("order", to=[]), "there are no workers"),
     (put("partition", "zeta", to=2), "partition: zeta is 2"),
-    (put("testers", 0, "context", to=1.5), r"testers\[0\]\.context: Expected float <= 1.0"),
-    (put("pending", "context", to=-0.5), r"pending\.context: Expected float >= 0.0"),
 ]
 CONTEXTUAL = [
     (put("contexts", to=[]), "contexts is empty"),
     (put("contexts", to=["1", "1"]), "contexts names one twice"),
     (put("contexts", to=["1"]), "learners are not one a context"),
     (put("learners", 0, "workers", 0, "name", to="x"), "learners differ in workers or settings"),
-    (put("learners", 0, "schedule", "tests", to=9), "learners differ in workers or settings"),
     (lambda s: s["learners"][0].update(tasks=s["learners"][1]["tasks"]), "have a task twice|kinds"),
     (put("learners", 1, "testers", 0, "ones", to=99), r"learners\[1\]\.testers\[0\]: ones is 99"),
 ]
@@ -489,21 +437,15 @@ SESSION = [
     (put("gold", to=lambda old: old[:4]), "task type 2 has 0 gold tasks"),
     (put("gold", 0, 1, to="x"), "gold has 3 classes"),
     (put("gold_per_type", to=5), "give at least 5"),
-    (put("gold_per_type", to=0), "gold_per_type is 0"),
     (cut("settings", "least_quality"), r"settings\.least_quality: missing field"),
-    (put("settings", "leest", to=1), r"settings\.leest: unknown field"),
-    (put("settings", "epsilon", to=2), "settings: epsilon is 2"),
     (put("settings", "preliminary", to=2), "assigner.sample is of more workers"),
     (put("assigner", "sample", to=twice(0)), "assigner.sample is of more workers"),
     (put("assigner", "sample", to=lambda old: old[:1]), "visits are not those of assigner.sample"),
     (put("assigner", "sample", 0, "cost", to=[1.0]), r"sample\[0\] has not a quality and"),
-    (put("assigner", "sample", 0, "quality", 0, to=2), r"quality\[0\]: Expected float <= 1.0"),
     (put("assigner", "sample", 0, "available", to=[12]), r"sample\[0\]\.available is beyond 12"),
     (put("assigner", "weights", to=[]), "assigner.sample is of more workers|weights are not those"),
     (put("visits", to=twice(0)), "worker 7 is there twice"),
-    (put("visits", 0, "capacity", to="3"), r"visits\[0\]\.capacity: Expected int, got str"),
     (put("visits", 0, "cost", to=[]), r"visits\[0\]\.cost is not of 2 types"),
-    (put("visits", 0, "cost", to=[1.0, -1.0]), r"visits\[0\]\.cost\[1\]: Expected float >= 0"),
     (put("visits", 0, "cost", to=[1.0, 1e-300]), r"visits\[0\]\.cost has a price below 1e-15"),
     (put("visits", 0, "skill", to=[0.5]), r"visits\[0\]\.skill is not of 2 types"),
     (put("visits", 0, "skill", to=None), "kind 'nothing': skill is amiss"),
@@ -522,6 +464,7 @@ SESSION = [
 ]  # fmt: skip
 
 
+@cache
 def waiting(service):
     """A learner or session in the midst of things, so that every field holds something."""
     made = service.make(1)
@@ -553,7 +496,6 @@ def test_what_does_not_agree_is_named(service, edit, word, tmp_path):
     file = tmp_path / "x.json"
     waiting(service).save(file)
     value = json.loads(file.read_text())
-    service.kind.load(file)
     edit(value["state"])
     file.write_text(json.dumps(value))
     with pytest.raises(InputError, match=word) as refused:
@@ -566,8 +508,8 @@ def test_what_does_not_agree_is_named(service, edit, word, tmp_path):
 # ---- saving ----
 
 
-@each
-def test_a_failed_save_leaves_the_old_file(service, tmp_path, monkeypatch):
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    service = Plain()
     target = tmp_path / "s.json"
     service.make().save(target)
     before = target.read_bytes()
