@@ -33,7 +33,7 @@ import pandas as pd
 
 from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
-from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd import datasets
 from workbench.learning.ls_ol import LsOlOptions
@@ -97,19 +97,16 @@ def blocks(name: str, size: int, least: int = SHARED) -> tuple[tuple[int, ...], 
     data = _loaded(name)
     given = (data.labels >= 0) & (data.truth >= 0)[:, None]
     able = np.flatnonzero(given.sum(axis=0) >= least).tolist()
-    found: list[tuple[int, ...]] = []
-
-    def grow(block: tuple[int, ...], shared: BoolArray, rest: list[int]) -> None:
-        if len(block) == size:
-            found.append(block)
-            return
-        for at, worker in enumerate(rest):
-            both = shared & given[:, worker]
-            if both.sum() >= least:
-                grow((*block, worker), both, rest[at + 1 :])
-
-    grow((), np.ones(len(given), dtype=bool), able)
-    return tuple(found)
+    found: list[tuple[tuple[int, ...], BoolArray]] = [((), np.ones(len(given), dtype=bool))]
+    for _ in range(size):
+        found = [
+            ((*block, worker), both)
+            for block, shared in found
+            for worker in able
+            if worker > max(block, default=-1)
+            and (both := shared & given[:, worker]).sum() >= least
+        ]
+    return tuple(block for block, _ in found)
 
 
 def draw(name: str, size: int | None, order: str, *, seed: Seed) -> Recorded:
@@ -174,12 +171,11 @@ def _simulated(seed: Seed) -> Recorded:
     truth = stream(seed, "truth").integers(2, size=n)
     skill = stream(seed, "skills").uniform(0.3, 1.0, m)
     right = stream(seed, "labels").random((n, m)) < skill
-    classes = np.array(["0", "1"], dtype=object)
-    return Recorded(_labels(right, truth), truth, _names("t", n), _names("w", m), classes)
-
-
-def _names(kind: str, count: int) -> Names:
-    return np.array([f"{kind}{i}" for i in range(count)], dtype=object)
+    tasks, workers = (
+        np.array([f"{kind}{i}" for i in range(count)], dtype=object)
+        for kind, count in (("t", n), ("w", m))
+    )
+    return Recorded(_labels(right, truth), truth, tasks, workers, np.array(["0", "1"], object))
 
 
 # A trial.
