@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.studies.catalog_runs import one_record, smoke, streams_of
+from tests.studies.catalog_runs import one_record, run_serially, streams_of
 from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
@@ -118,9 +118,10 @@ class TestGrowth:
     def test_looked_at_once_half_exploits(self):
         assert learn_growth.settled(3, 5, 100_000) <= 2000
         assert learn_growth.settled(100, 5, 1_000_000) > 100_000
-        found = learn_growth.verdicts(smoke("learn-growth"), 25)
+        sweep = [{"crowd": ["clear"], "tests": [3.0, 30.0], "horizon": [10_000]}]
+        found = learn_growth.verdicts(run_serially("learn-growth", sweep, 2), 25)
         assert set(found["tests"]) == {3.0}  # G1 = 30 explores for too long here
-        assert found["since"].min() == learn_growth.settled(3, 5, 30_000)
+        assert found["since"].min() == learn_growth.settled(3, 5, 10_000)
 
 
 class TestAverage:
@@ -137,8 +138,8 @@ class TestAverage:
         assert got["gain"] == gains[:4][-1]  # at 2000 tasks, or the last before
 
     def test_table_2_has_both_votes(self):
-        found = learn_average.table_2(smoke("learn-average"))
-        rows = found[(found["crowd"] == "from-0.5") & (found["workers"] == 5)]
+        sweep = [{"crowd": ["from-0.5"], "vote": ["majority", "weighted"], "horizon": [300]}]
+        rows = learn_average.table_2(run_serially("learn-average", sweep, 2))
         assert rows[["full", "majority", "weighted"]].notna().all(axis=None)
         assert (rows["weighted_best"] >= rows["majority_best"] - 1e-12).all()
 

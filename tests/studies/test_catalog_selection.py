@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from tests.studies.catalog_runs import one_record, smoke, streams_of
+from tests.studies.catalog_runs import one_record, streams_of
 from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.plurality import plurality_error
 from workbench.base.seeds import stream
@@ -26,7 +26,6 @@ from workbench.studies.catalog import (
     selection_trials,
 )
 from workbench.studies.catalog.selection_trials import difference, draw_pool
-from workbench.studies.source import Source
 
 MANY = ("selection-figure-2", "selection-sweep")
 
@@ -117,13 +116,9 @@ class TestSweep:
         assert len({int(np.argmax(skills("spammers", 10, seed=s))) for s in range(40)}) > 5
 
     def test_more_classes_are_measured_on_the_items(self):
-        record = one_record("selection-sweep", classes=3, items=50)
-        assert record["accuracy_exact"] is None
-        table = smoke("selection-sweep")
-        found = Source.of("selection-sweep").load().analyse(table).tables["All rules"]
-        rows = found[found["classes"] == 3]
-        assert len(rows) == 2
-        assert np.allclose(rows["accuracy_exact"], rows["accuracy"])
+        assert one_record("selection-sweep", classes=3, items=50)["accuracy_exact"] is None
+        rows = pd.DataFrame({"accuracy_exact": [None, 0.75], "accuracy": [0.5, 0.625]})
+        assert selection_sweep.with_accuracy(rows).tolist() == [0.5, 0.75]
 
 
 class TestBound:
@@ -254,13 +249,13 @@ class TestExact:
         assert found["not_submodular"] > 0
 
     def test_questions_are_answered(self):
-        table = smoke("selection-exact")
-        score = table[table["question"] == "score"]
-        assert np.allclose(score["score"], score["score_slices"])
-        assert np.allclose(score["score"], score["score_listed"])
-        money = table[table["question"] == "money"]
-        assert (money["spent"] <= money["money"] * money["budget"] + 1e-9).all()
-        assert (money["score_heuristic"] <= money["score"] + 1e-12).all()
-        right = table[table["question"] == "accuracy"]
+        score, money, right = (
+            one_record("selection-exact", question=question, workers=m, budget=4)
+            for question, m in (("score", 8), ("money", 10), ("accuracy", 6))
+        )
+        assert score["score"] == pytest.approx(score["score_slices"])
+        assert score["score"] == pytest.approx(score["score_listed"])
+        assert money["spent"] <= 0.5 * 4 + 1e-9
+        assert money["score_heuristic"] <= money["score"] + 1e-12
         for rule in ("prefix", "selected", "plug_in", "top_skill", "top_informative"):
-            assert (right["predicted_best"] >= right[f"predicted_{rule}"] - 1e-9).all()
+            assert right["predicted_best"] >= right[f"predicted_{rule}"] - 1e-9
