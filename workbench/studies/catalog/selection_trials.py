@@ -124,15 +124,15 @@ def choose(
     ties: Ties = "fair",
 ) -> Selection:
     """Choose at most `budget` workers by a rule of `METHODS`; `prior` is the true one."""
-    if method == "accuracy, true prior":
-        assert prior is not None
-        known = replace(pool.known, prior=prior)
-        return select(known, budget, "accuracy", seed=seed, ties=ties)
     if method == "best prefix":
         return best_prefix(pool, budget, seed=seed, ties=ties)
-    if method == "all":
-        return select(pool.known, len(pool.skill), "top-informative", seed=seed, ties=ties)
-    return select(pool.known, budget, method, seed=seed, ties=ties)
+    known = pool.known
+    if method == "accuracy, true prior":
+        assert prior is not None
+        known, method = replace(known, prior=prior), "accuracy"
+    elif method == "all":
+        budget, method = len(known), "top-informative"
+    return select(known, budget, method, seed=seed, ties=ties)
 
 
 def best_prefix(pool: Pool, budget: int, *, seed: Seed, ties: Ties = "fair") -> Selection:
