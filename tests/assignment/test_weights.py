@@ -97,7 +97,7 @@ def draw(seed: int, kind: str, shape: tuple[int, int, int], capacity: int) -> tu
 @pytest.mark.slow
 @pytest.mark.parametrize("capacity", [80, 25], ids=["room to spare", "capacity binds"])
 def test_typed_and_full_perturbation_agree(capacity):
-    """Algorithm 1 through the typed LP and through the fully perturbed LP, 200 shared draws.
+    """Algorithm 1 through the typed LP and through the fully perturbed LP, 80 shared draws.
 
     Test: two-sample Kolmogorov–Smirnov on the labels bought and on the mean cover of a task
     (p > 0.01), and the paired mean difference within 4 standard errors for both and for the
@@ -105,14 +105,14 @@ def test_typed_and_full_perturbation_agree(capacity):
     the typed version covers all or none by the same workers, the full one task by task.
     """
     draws = {
-        kind: np.array([draw(seed, kind, (80, 60, 30), capacity) for seed in range(200)])
+        kind: np.array([draw(seed, kind, (80, 60, 30), capacity) for seed in range(80)])
         for kind in ("typed", "full")
     }
     for column in (0, 1):
         test = stats.ks_2samp(draws["typed"][:, column], draws["full"][:, column])
         assert test.pvalue > 0.01
     difference = draws["typed"] - draws["full"]
-    error = difference.std(axis=0, ddof=1) / np.sqrt(200)
+    error = difference.std(axis=0, ddof=1) / np.sqrt(80)
     assert (np.abs(difference.mean(axis=0)) <= 4 * error).all()
 
 

@@ -23,6 +23,7 @@ from workbench.studies.executors import Limits
 from workbench.studies.run import run
 from workbench.studies.source import Source
 from workbench.studies.store import Store
+from workbench.studies.study_plan import StudyPlan
 
 PAPER = claims_of("adaptive")
 ASSERTED = {
@@ -148,10 +149,8 @@ def test_a_real_store_read_twice(tmp_path):
     size = source.load().sizes["smoke"]
     pages = []
     with Store.open(tmp_path / "store.sqlite", write=True) as store:
-        run(
-            source, store=store, sweep=size.sweep, repetitions=2, executor=Serial(),
-            limits=Limits(),
-        )  # fmt: skip
+        asked = StudyPlan.of(source, size.sweep, 2)
+        run(asked, store=store, executor=Serial(), limits=Limits())
         pages.append(markdown(judge(store)))
     for _ in range(2):
         with Store.open(tmp_path / "store.sqlite") as store:

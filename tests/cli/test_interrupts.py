@@ -96,8 +96,7 @@ def given(tmp_path_factory):
         write_problem(problem, folder / f"{name}.npz")
     asked = request("gold-estimates", size="smoke")
     with Store.open(folder / "done.sqlite", write=True) as store:
-        run(asked.source, store=store, sweep=asked.sweep, repetitions=asked.repetitions,
-            seed=asked.seed, executor=Serial(), limits=asked.limits)  # fmt: skip
+        run(asked.plan, store=store, executor=Serial(), limits=asked.limits)
     return folder
 
 

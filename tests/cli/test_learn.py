@@ -11,6 +11,7 @@ import pytest
 from workbench.crowd.tables import read_gold, read_labels
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
+from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.recorded import recorded, replay
 from workbench.learning.schedule import decreasing, practical
 from workbench.learning.vetting import Vetting
@@ -93,10 +94,10 @@ def test_options_reach_the_engine(run):
                  "--costs", "1,2,3,4,5", "--vetting", "--vetting-error", 0.3,
                  "--vetting-variant", "printed", "--json")  # fmt: skip
     told = answer(run(*arguments))
+    options = LsOlOptions(True, delay=7, vetting=Vetting(0.3, variant="printed"))
     found = simulate(
-        Draws(SKILLS, 20, seed=0), decreasing(1, 2, 0.25), 400, weighted=True, delay=7,
-        costs=[1, 2, 3, 4, 5], vetting=Vetting(0.3, variant="printed"),
-    )  # fmt: skip
+        Draws(SKILLS, 20, seed=0), decreasing(1, 2, 0.25), 400, options, costs=[1, 2, 3, 4, 5]
+    )
     assert told["regret"] == pytest.approx(found.regret[:, -1].mean())
     assert told["cost_regret"] == pytest.approx(found.cost_regret[:, -1].mean())
     assert len(told["removed"]) == sum(map(len, found.removed)) > 0

@@ -72,11 +72,9 @@ def test_wide_file(tmp_path, first, task):
     ("text", "parts"),
     [
         ("image,w1\na,1\n", ["no column 'task' (or item", "pass task=NAME", "'image'"]),
-        ("task\na\n", ["too few columns"]),
         ("task,w1,\na,1,1\n", ["column 3: worker is empty"]),
         ("task,w1,w1\na,1,1\n", ["column 3: worker 'w1' appears already on column 2"]),
         ("task,w1\na,1\na,1\n", ["line 3: task 'a' appears already on line 2"]),
-        ("task,w1\n,1\n", ["line 2: task is empty"]),
         ("task,w1\na,\nb,NaN\n", ["no label in the whole table"]),
     ],
 )
@@ -116,11 +114,6 @@ def test_headerless(tmp_path):
         ("worker,task,label,gold\nw,t,0,1\n", ["line 1: looks like a header", "read_labels"]),
         ("WorkerID,TaskID,WorkerLabel,GoldLabel\nw,t,0,1\n", ["line 1: looks like a header"]),
         ("w,t,0,1\nv,t,0,0\n", ["line 2: task 't' appears already on line 1"]),
-        (",t,0,1\n", ["line 1: worker is empty"]),
-        ("w,,0,1\n", ["line 1: task is empty"]),
-        ("w,t,,1\n", ["line 1: label is empty"]),
-        ("w,t,0,1\nw,t\n", ["line 2: 2 fields, but 4"]),
-        ("", ["empty"]),
     ],
 )
 def test_bad_headerless(tmp_path, text, parts):
@@ -148,7 +141,6 @@ def test_tab_separated(tmp_path):
     [
         ("w,t,1\n", ["1 columns; worker, task, label are wanted"]),
         ("worker\tobject\tlabel\nw\tt\t1\n", ["line 1: looks like a header"]),
-        ("w\tt\t\n", ["line 1: label is empty"]),
         ("w\tt\t1\nw\tt\t1\n", ["line 2: task 't' and worker 'w' appear already"]),
     ],
 )
@@ -171,7 +163,7 @@ def test_nested_json(tmp_path):
     assert_frame_equal(from_nested_json(str(path)), expected)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 @given(votes)
 def test_nested_json_round_trip(tmp_path_factory, long):
     nested: dict[str, dict[str, str]] = {}
@@ -191,19 +183,15 @@ def test_nested_json_round_trip(tmp_path_factory, long):
         ("[1]", ["a JSON list; {task: {worker: label}} is wanted"]),
         ('{"t": 1}', ["task 't': '1' is no mapping"]),
         ('{"t": {"w": [1]}}', ["task 't', worker 'w': label '[1]' is no single value"]),
-        ('{"t": {"w": {}}}', ["label '{}' is no single value"]),
         ('{"": {"w": 1}}', ["label 1: task is empty"]),
         ('{"t": {"": 1}}', ["label 1: worker is empty"]),
         ('{"t": {"w": 1, "w": 2}}', ["key 'w' appears twice"]),
-        ('{"t": {"w": 1}, "t": {"v": 1}}', ["key 't' appears twice"]),
         (
             '{"t": {"w": 1}, "t ": {"w": 1}}',
             ["label 2: task 't' and worker 'w' appear already on label 1"],
         ),
         ('{"t":\n {"w": 1', ["line 2, column", "not JSON"]),
-        ("{}", ["no label in the whole table"]),
         ('{"t": {"w": NaN}}', ["no label in the whole table"]),
-        ("", ["empty"]),
         ("[" * 100_000, ["nested too deeply"]),
     ],
 )

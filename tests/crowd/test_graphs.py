@@ -25,7 +25,7 @@ def simple(task, worker):
 
 @pytest.mark.parametrize(
     ("n", "m", "each", "load"),
-    [(500, 50, 5, 50), (40, 30, 3, 4), (12, 8, 6, 9), (7, 7, 7, 7), (6, 9, 0, 0), (100, 10, 9, 90)],
+    [(500, 50, 5, 50), (12, 8, 6, 9), (7, 7, 7, 7), (6, 9, 0, 0), (100, 10, 9, 90)],
 )
 def test_both_sides_are_regular(n, m, each, load):
     task, worker = regular_graph(n, m, each, seed=1)
@@ -37,7 +37,7 @@ def test_both_sides_are_regular(n, m, each, load):
     assert np.array_equal(np.lexsort((worker, task)), np.arange(len(task)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_any_graph_that_can_be_is_drawn(data):
     n, m = data.draw(st.integers(0, 9)), data.draw(st.integers(1, 9))
@@ -69,7 +69,7 @@ def test_graphs_without_double_edges_are_equally_likely():
     """Matrices of order n with sums 2: 90 for n = 4 (OEIS A001499). With 3: 4!."""
     rng = np.random.default_rng(6)
     for n, each, graphs in ((4, 2, 90), (4, 3, 24)):
-        draws = 20 * graphs
+        draws = 8 * graphs
         drawn = [tuple(regular_graph(n, n, each, seed=rng)[1]) for _ in range(draws)]
         counts = np.unique(drawn, axis=0, return_counts=True)[1]
         assert len(counts) == graphs
@@ -80,19 +80,16 @@ def test_graphs_without_double_edges_are_equally_likely():
     ("arguments", "keywords", "line"),
     [
         ((5, 3, 4), {}, "per_task is 4 with 3 workers: give at most 3"),
-        ((5, 3, -1), {}, "per_task is -1: give a whole number of 0 or more"),
         ((5, 3.5, 1), {}, "workers is 3.5: give a whole number of 0 or more"),
         (
             (5, 3, 2), {"capacity": 3},
             "per_task is 2: 5 tasks need 10 labels and the workers' capacity holds 9; "
             "give at most 1, or more capacity",
         ),
-        ((5, 3, 1), {"capacity": [1, -1, 4]}, "capacity[1] is -1: give a whole number, 0 or more"),
         (
             (5, 3, 1), {"capacity": [5, 5]},
             "capacity has shape (2,): give one number, or one for each of 3 workers",
         ),
-        ((5, 3, 1), {"seed": "x"}, "seed is 'x': give an integer of 0 or more, a SeedSequence"),
     ],
 )  # fmt: skip
 def test_bad_graphs_get_one_line(arguments, keywords, line):
@@ -104,22 +101,7 @@ def test_bad_graphs_get_one_line(arguments, keywords, line):
 # Random pairs
 
 
-def test_pairs_without_capacity_are_even_over_tasks():
-    available = np.random.default_rng(0).random((60, 20)) < 0.5
-    available[0] = False
-    available[1, :2], available[1, 2:] = True, False
-    task, worker = random_pairs(available, 300, seed=1)
-    by_task, _ = degrees(task, worker, 60, 20)
-    assert available[task, worker].all()
-    assert simple(task, worker)
-    assert by_task.sum() == 300
-    assert by_task[0] == 0
-    assert by_task[1] == 2
-    full = by_task == available.sum(axis=1)
-    assert np.ptp(by_task[~full]) <= 1
-
-
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_no_set_of_pairs_within_capacity_is_more_even(data):
     n, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
@@ -156,7 +138,6 @@ def test_no_set_of_pairs_within_capacity_is_more_even(data):
         (np.ones((2, 2)), 1, "available has type float64 and shape (2, 2): give a matrix"),
         (np.ones(3, dtype=bool), 1, "available has type bool and shape (3,): give a matrix"),
         (np.eye(3, dtype=bool), 4, "labels is 4 and 3 pairs are available: give at most 3"),
-        (np.eye(3, dtype=bool), -1, "labels is -1: give a whole number of 0 or more"),
     ],
 )
 def test_bad_pairs_get_one_line(available, labels, line):

@@ -39,8 +39,8 @@ def test_spammers_and_hammers_come_in_exact_shares_and_random_places():
     assert np.array_equal(crowd.skill[0], crowd.skill[1])
     assert (crowd.skill[0] == 0.7).sum() == 25
     assert (population.spammer_hammer(5, seed=1).skill == 0.7).sum() == 3  # a half, up
-    places = [population.spammer_hammer(10, seed=k).skill[0] == 0.7 for k in range(2000)]
-    assert np.abs(np.mean(places, axis=0) - 0.5).max() < 4 * 0.5 / math.sqrt(2000)
+    places = [population.spammer_hammer(10, seed=k).skill[0] == 0.7 for k in range(400)]
+    assert np.abs(np.mean(places, axis=0) - 0.5).max() < 4 * 0.5 / math.sqrt(400)
 
 
 def test_specialists_are_skilled_at_one_type_in_equal_shares():
@@ -95,32 +95,15 @@ SKILLS = pd.DataFrame({"x": [0.5, 0.7]}, index=["a", "b"])
     ("call", "message"),
     [
         (lambda: crowd_of([[0.5, 1.2]]), r"skill\[0, 1\] is 1.2: give a number from 0 to 1"),
-        (lambda: crowd_of([[math.nan, 0.2]]), r"skill\[0, 0\] is nan"),
-        (lambda: crowd_of([["?", 0.2]]), "skill is not an array of numbers"),
         (lambda: crowd_of([[0.5]]), r"skill has shape \(1, 1\): give one row for each of 1"),
-        (lambda: crowd_of(capacity=-1), "capacity is -1: give a whole number"),
-        (lambda: crowd_of(capacity=[1, 1.5]), r"capacity\[1\] is 1.5"),
         (lambda: crowd_of(capacity=[1, 2, 3]), r"capacity has shape \(3,\)"),
         (lambda: crowd_of(workers=("a", "a")), r"workers\[1\] repeats 'a'"),
-        (lambda: crowd_of(workers=(None, "a")), r"workers\[0\] is missing"),
-        (lambda: crowd_of(types=[["x"]]), r"task_types has shape \(1, 1\)"),
         (lambda: crowd_of(np.zeros((1, 0)), workers=()), "at least one worker"),
         (lambda: crowd_of().subset([2]), r"indices\[0\] is 2: give an index from 0 to 1"),
-        (lambda: crowd_of().subset([0, -1]), r"indices\[1\] is -1"),
-        (lambda: crowd_of().subset([]), "at least one worker"),
         (lambda: population.uniform(0), "workers is 0: give a whole number of 1 or more"),
-        (lambda: population.uniform(3, task_types=0), "task_types is 0"),
-        (lambda: population.uniform(3, skill=1.1), "skill is 1.1: give a number from 0 to 1"),
         (lambda: population.uniform_range(3, seed=1, low=0.6, high=0.5), "high is 0.5"),
-        (lambda: population.uniform_range(3, seed=-1), "seed is -1"),
-        (lambda: population.spammer_hammer(3, seed=1, share=math.nan), "share is nan"),
-        (lambda: population.specialists(3, seed=1, skilled=-0.1), "skilled is -0.1"),
         (lambda: population.beta(3, seed=1, a=0), "a is 0: give a finite number above 0"),
         (lambda: population.from_table(SKILLS, pd.Series({"a": 1})), "worker 'b' has none"),
-        (
-            lambda: population.from_table(SKILLS, pd.Series([1, 2, 3], index=["a", "b", "b"])),
-            "capacity: worker 'b' appears twice",
-        ),
     ],
 )
 def test_bad_input(call, message):

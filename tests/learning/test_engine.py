@@ -9,6 +9,7 @@ from workbench.base.errors import InputError
 from workbench.learning import engine
 from workbench.learning.draws import Draws
 from workbench.learning.engine import KINDS
+from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
 
@@ -16,8 +17,9 @@ CASES = list(configurations(32, seed=23, horizon=160))
 TABLE_1 = [0.763, 0.781, 0.625, 0.783, 0.727]
 
 
-def simulate(skill, schedule, horizon, *, runs=1, seed=1, **options):
-    return engine.simulate(Draws(skill, runs, seed=seed), schedule, horizon, **options)
+def simulate(skill, schedule, horizon, *, runs=1, seed=1, **given):
+    options = LsOlOptions(**{name: given.pop(name) for name in vars(PLAIN) if name in given})
+    return engine.simulate(Draws(skill, runs, seed=seed), schedule, horizon, options, **given)
 
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
@@ -25,7 +27,12 @@ def test_same_as_the_streaming_object(case):
     draws = case.draws()
     every = range(1, case.horizon + 1)
     runs = engine.simulate(
-        draws, case.schedule, case.horizon, trace=True, checkpoints=every, **case.options
+        draws,
+        case.schedule,
+        case.horizon,
+        LsOlOptions(**case.options),
+        trace=True,
+        checkpoints=every,
     )
     for run, trace in enumerate(runs.traces):
         learner, stream = case.learner(run), draws.stream(run)
@@ -54,8 +61,8 @@ def test_the_books_are_those_of_the_steps(case):
     price = np.linspace(0.5, 2, M)
     tasks = np.unique(np.linspace(1, case.horizon, 7).astype(int))
     runs = engine.simulate(
-        case.draws(), case.schedule, case.horizon, costs=price, trace=True,
-        checkpoints=tasks, **case.options,
+        case.draws(), case.schedule, case.horizon, LsOlOptions(**case.options), costs=price,
+        trace=True, checkpoints=tasks,
     )  # fmt: skip
     weighted = case.options["weighted"]
 
@@ -109,10 +116,10 @@ def test_the_books_are_those_of_the_steps(case):
 def test_taking_runs_in_turn_changes_nothing(monkeypatch):
     skill = np.random.default_rng(1).uniform(0.3, 1, (7, 4))
     draws = Draws(skill, seed=3)
-    options = {"delay": 4, "vetting": Vetting(0.3, 2), "trace": True}
-    together = engine.simulate(draws, practical(2, 3), 300, **options)
+    options = LsOlOptions(delay=4, vetting=Vetting(0.3, 2))
+    together = engine.simulate(draws, practical(2, 3), 300, options, trace=True)
     monkeypatch.setattr(engine, "CELLS", 1500)
-    in_turn = engine.simulate(draws, practical(2, 3), 300, **options)
+    in_turn = engine.simulate(draws, practical(2, 3), 300, options, trace=True)
     for name, value in vars(together).items():
         if name == "traces":
             assert len(value) == len(in_turn.traces) == 7

@@ -10,7 +10,7 @@ from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
 from workbench.learning.learners import LEARNERS, FullCrowd, Oracle
-from workbench.learning.ls_ol import LsOl
+from workbench.learning.ls_ol import LsOl, LsOlOptions
 from workbench.learning.playing import play, set_accuracies
 from workbench.learning.schedule import Schedule, decreasing, practical
 from workbench.learning.sets import Vote
@@ -35,7 +35,7 @@ def test_ls_ol_measures_as_the_engine_does(
     schedule: Schedule, options: dict[str, Any], relabel: Any
 ) -> None:
     draws = Draws(SKILL, 3, seed=21, relabel=relabel)
-    runs = simulate(draws, schedule, 400, checkpoints=MARKS, trace=True, **options)
+    runs = simulate(draws, schedule, 400, LsOlOptions(**options), checkpoints=MARKS, trace=True)
     for run in range(3):
         learner = LsOl(5, schedule, seed=draws.coins(run), **options)
         played = play(learner, draws, run, 400, checkpoints=MARKS)

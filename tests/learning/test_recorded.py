@@ -9,7 +9,7 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.crowd.tables import read_gold, read_labels
-from workbench.learning.ls_ol import LsOl
+from workbench.learning.ls_ol import LsOl, LsOlOptions
 from workbench.learning.recorded import recorded, replay
 from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
@@ -291,7 +291,7 @@ def test_patience_needs_times():
 
 def test_vetting():
     data = recorded(*crowd([0.9, 0.9, 0.9, 0.9, 0.85, 0.1], 200, 10))
-    run = replay(data, practical(20, 0), vetting=Vetting(0.1), seed=1)
+    run = replay(data, practical(20, 0), LsOlOptions(vetting=Vetting(0.1)), seed=1)
     assert [one.worker for one in run.learner.removed][:1] == [5]
     step = run.learner.removed[0].step
     assert run.workers["removed_at"][5] == step
@@ -304,11 +304,11 @@ def test_vetting():
 
 def test_horizon_and_other_options():
     data = recorded(*crowd(GOOD, 50, 11))
-    run = replay(data, practical(5, 0), horizon=20, weighted=True, seed=1)
+    run = replay(data, practical(5, 0), LsOlOptions(True), horizon=20, seed=1)
     assert len(run.steps) == 20
     assert run.learner.vote.weighted
     assert run.learner.step == 20
-    whole = replay(data, practical(5, 0), weighted=True, seed=1)
+    whole = replay(data, practical(5, 0), LsOlOptions(True), seed=1)
     assert whole.steps["label"][:20].tolist() == run.steps["label"].tolist()
     for wrong in (0, 51, 2.5):
         with pytest.raises(InputError, match="horizon is"):

@@ -61,7 +61,6 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "not utf-8": ("p.json", b'{"quality": "\xe9"}', "not UTF-8 text (byte 13): save it as UTF-8"),
     "null": ("p.json", b"null", "holds no object: give one with quality"),
     "too deep": ("p.json", b"[" * 100_000, "nested too deeply"),
-    "endless digits": ("p.json", b'{"capacity": ' + b"9" * 5000 + b"}", "thousands of digits"),
     "key twice": (
         "p.json", b'{"capacity": 1, "capacity": 2}', "key 'capacity' appears twice: keep one",
     ),
@@ -71,7 +70,6 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     ),
     "no quality": ("p.json", changed(GOOD, quality=...), "quality is missing: give quality or s"),
     "both qualities": ("p.json", changed(GOOD, skill=[[1]]), "quality and skill are both given"),
-    "no epsilon": ("p.json", changed(GOOD, epsilon=...), "epsilon is missing: give epsilon or r"),
     "no capacity": ("p.json", changed(GOOD, capacity=...), "capacity is missing: give one number"),
     # quality and skill
     "quality text": (
@@ -82,22 +80,15 @@ BAD: dict[str, tuple[str, bytes, str]] = {
         "p.json", changed(GOOD, quality=[]),
         "quality has shape (0,): give a matrix of at least one task",
     ),
-    "no workers": ("p.json", changed(GOOD, quality=[[], []]), "quality has shape (2, 0)"),
     "ragged": (
         "p.json", changed(GOOD, quality=[[0.5, 0.5], [0.5]]),
         "quality has rows of unequal length: give a list of rows",
-    ),
-    "text entry": (
-        "p.json", changed(GOOD, quality=[[0.5, "0.5"]]), "quality[0][1]: expected float, got str",
     ),
     "true entry": (
         "p.json", changed(GOOD, quality=[[0.5, True]]),
         "quality[0][1]: expected float, got bool: give",
     ),
     "nan": ("p.json", changed(GOOD, quality=[[0.5, NAN, 1]]), "quality[0, 1] is NaN: give a finit"),
-    "huge integer": (
-        "p.json", changed(GOOD, quality=[[0.5, 10**400]]), "quality[0][1]: number out of range",
-    ),
     "quality range": (
         "p.json", changed(GOOD, quality=[[0.5, 1.5]]),
         "quality[0, 1] is 1.5: a quality (2p−1)² lies between 0 and 1",
@@ -105,14 +96,6 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "skill range": (
         "p.json", changed(GOOD, quality=..., skill=[[0.5, -0.1]]),
         "skill[0, 1] is -0.1: a skill is the probability of a right label",
-    ),
-    "skill nan by type": (
-        "p.json", changed(TYPED, skill={"text": [1, 1, 1], "image": [1, 1, NAN]}),
-        "skill[1, 2] is NaN: give a finite number",
-    ),
-    "ragged by type": (
-        "p.json", changed(TYPED, skill={"text": [1, 1], "image": [1]}),
-        "skill has rows of unequal length, or none: give",
     ),
     # task_types
     "types missing": (
@@ -123,64 +106,28 @@ BAD: dict[str, tuple[str, bytes, str]] = {
         "p.json", changed(TYPED, task_types=["text", "video"]),
         "task_types[1] is 'video', for which skill has no row: use 'text', 'image'",
     ),
-    "type true": (
-        "p.json", changed(TYPED, task_types=[True]),
-        "task_types[0]: expected int | str, got bool: give",
-    ),
-    "types length": (
-        "p.json", changed(GOOD, task_types=["a"]), "task_types has shape (1,): give one type",
-    ),
-    "no tasks": ("p.json", changed(TYPED, task_types=[]), "quality has shape (0, 3)"),
     # capacity, epsilon, requirement
     "capacity nan": ("p.json", changed(GOOD, capacity=NAN), "capacity is NaN: give a finite"),
-    "capacity negative": ("p.json", changed(GOOD, capacity=[1, -2, 1]), "capacity[1] is -2"),
     "capacity fraction": ("p.json", changed(GOOD, capacity=[1, 2, 1.5]), "capacity[2] is 1.5: giv"),
-    "capacity length": (
-        "p.json", changed(GOOD, capacity=[1, 2]),
-        "capacity has shape (2,): give one number, or one for each worker (3)",
-    ),
-    "capacity text": (
-        "p.json", changed(GOOD, capacity="2"),
-        "capacity: expected float | list, got str: give one",
-    ),
     "epsilon zero": ("p.json", changed(GOOD, epsilon=0), "epsilon is 0: the error must lie"),
-    "epsilon length": (
-        "p.json", changed(GOOD, epsilon=[0.5]),
-        "epsilon has shape (1,): give one number, or one for each task (2)",
-    ),
     "requirement negative": (
         "p.json", changed(GOOD, epsilon=..., requirement=[1, -1]), "requirement[1] is -1",
-    ),
-    "requirement huge": (
-        "p.json", changed(GOOD, epsilon=..., requirement=1e30), "requirement is 1e+30: give 0",
     ),
     # cost, available
     "cost negative": (
         "p.json", changed(GOOD, cost=[[1, 1, 1], [1, 1, -1]]),
         "cost[1, 2] is -1: a price is 0 or more",
     ),
-    "cost nan": ("p.json", changed(GOOD, cost=[1, NAN, 1]), "cost[1] is NaN: give a finite number"),
-    "cost length": (
-        "p.json", changed(GOOD, cost=[1, 1]),
-        "cost has shape (2,): give one price for each worker",
-    ),
     "cost without types": ("p.json", changed(GOOD, cost={"a": [1]}), "cost goes by task type, but"),
     "available number": (
         "p.json", changed(GOOD, available=[[1, 1, 1], [1, 2, 1]]),
         "available[1, 1] is 2: give true or false, 1 or 0",
-    ),
-    "available text": (
-        "p.json", changed(GOOD, available=[["yes", 1, 1], [1, 1, 1]]),
-        "available[0][0]: expected bool | float, got str: give rows of true",
     ),
     # .npz
     "npz nan": (
         "p.npz", archive(quality=[[0.5, NAN]], capacity=1, epsilon=0.5), "quality[0, 1] is NaN",
     ),
     "npz garbage": ("p.npz", b"PK\x03\x04 but no archive", "the file is damaged or not a .npz"),
-    "npz cut": (
-        "p.npz", archive(quality=Q, capacity=1, epsilon=0.5)[:300], "the file is damaged or not",
-    ),
     "npy": ("p.npz", single_array(), "a single array, not a .npz: write it with numpy.savez"),
     "npz objects": (
         "p.npz",
@@ -188,14 +135,5 @@ BAD: dict[str, tuple[str, bytes, str]] = {
         "array 'task_types' holds Python objects: write numbers, or text for task_types",
     ),
     "npz member": ("p.npz", zipped("quality", b"no array"), "'quality' is not an array"),
-    "npz broken member": (
-        "p.npz", zipped("quality.npy", b"\x93NUMPY\x01\x00\x05\x00{"), "array 'quality' is damaged",
-    ),
     "npz unknown": ("p.npz", archive(qualities=Q), "key 'qualities' is unknown: did you mean 'qua"),
-    "npz vector": (
-        "p.npz", archive(quality=Q[0], capacity=1, epsilon=0.5), "quality has shape (3,): give a m",
-    ),
-    "npz matrix capacity": (
-        "p.npz", archive(quality=Q, capacity=Q, epsilon=0.5), "capacity[0, 0] is 0.5: give a",
-    ),
 }  # fmt: skip

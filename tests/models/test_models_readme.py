@@ -19,6 +19,7 @@ import pytest
 import crowd_models
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
 from crowd_models.files import read_problem
+from crowd_models.joint import JointProblem
 from crowd_models.patterns import Pattern
 from workbench.solving import solve
 
@@ -38,6 +39,7 @@ ROWS = re.findall(r"^\| `(\S+\.json)` \| .* \| (\S+) \| (\S+) \|$", TEXT, re.MUL
 PAIRS = AssignmentProblem([[0.9, 0.5], [0.5, 0.9]], 2, 0.9)
 CLASSES = TypedProblem.of(PAIRS)
 HIRING = SelectionProblem([0.8, 0.1, 0.6], 2, costs=[1.0, 2.0, 3.0], money=4.0)
+JOINT = JointProblem([[[0.5], [0.4]]], [0.5], 0.3, 2, 2)
 GIVEN = {
     "offline_ip": (PAIRS,),
     "relaxation": (PAIRS,),
@@ -50,6 +52,7 @@ GIVEN = {
     "pricing": (CLASSES, 0, np.zeros(2)),
     "fixed_size": (HIRING, 1),
     "all_sizes": (HIRING,),
+    "tangent_program": (JOINT, [(0, np.array([1.0]))]),
 }
 """What each builder is called with below."""
 

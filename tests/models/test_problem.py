@@ -16,28 +16,15 @@ NAN, INF = float("nan"), float("inf")
 
 WRONG = [
     ("quality", [[0.9, NAN, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is NaN: give a finite number"),
-    ("quality", [[0.9, 0.5, 0.4], [INF, 0.8, 0.9]], "quality[1, 0] is infinite: give a finite"),
-    ("quality", [[0.9, None, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is NaN: give a finite"),
-    ("quality", [[0.9, -0.1, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is -0.1: a quality (2p−1)²"),
     ("quality", [[0.9, 1.5, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is 1.5: a quality (2p−1)²"),
     ("quality", [0.5, 0.5], "quality has shape (2,): give a matrix of at least one task"),
-    ("quality", [[], []], "quality has shape (2, 0): give a matrix of at least one task"),
     ("quality", [[0.9, 0.5], [0.3]], "quality is not an array of numbers: give numbers only, rows"),
-    ("quality", [[0.5 + 0j]], "quality is not an array of numbers"),
-    ("quality", np.array([["2020-01-01"]], dtype="datetime64[D]"), "quality is not an array of"),
     ("capacity", -1, "capacity is -1: give a whole number, 0 or more"),
     ("capacity", [2, 2.5, 2], "capacity[1] is 2.5: give a whole number, 0 or more"),
-    ("capacity", [2, NAN, 2], "capacity[1] is NaN: give a finite number"),
-    ("capacity", INF, "capacity is infinite: give a finite number"),
-    ("capacity", "many", "capacity is not an array of numbers"),
     ("capacity", [2, 2], "capacity has shape (2,): give one number, or one for each worker (3)"),
-    ("requirement", -0.5, "requirement is -0.5: give 0 or more"),
-    ("requirement", [1, NAN], "requirement[1] is NaN: give a finite number"),
     ("requirement", [1, 2, 3], "requirement has shape (3,): give one number, or one for each task"),
     ("requirement", [1, 1e30], "requirement[1] is 1e+30: give 0 or more, at most 1e+09"),
     ("cost", 1.0, "cost has shape (): give one price for each pair, (2, 3)"),
-    ("cost", [[1, 1, 1]], "cost has shape (1, 3): give one price for each pair, (2, 3)"),
-    ("cost", [[1, 1, 1], [1, -2, 1]], "cost[1, 1] is -2: a price is 0 or more"),
     ("cost", [[1, 1, 1], [1, INF, 1]], "cost[1, 1] is infinite: give a finite number"),
     (
         "cost",
@@ -46,7 +33,6 @@ WRONG = [
     ),
     ("available", [True, False], "available has shape (2,): give true or false for each pair"),
     ("available", [[1, 0, 2], [1, 1, 1]], "available[0, 2] is 2: give true or false, 1 or 0"),
-    ("available", [[1, 0, NAN], [1, 1, 1]], "available[0, 2] is NaN: give a finite number"),
 ]
 
 
@@ -80,7 +66,7 @@ def test_class_sizes(field, value, message):
     refused(message, lambda: TypedProblem(**TYPED | {field: value}))
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 1.0, -0.1, 1.5, 2, 0])
+@pytest.mark.parametrize("epsilon", [0.0, 1.5])
 def test_epsilon_outside(epsilon):
     told = f"{epsilon:g}: the error must lie strictly between 0 and 1"
     refused(f"epsilon is {told}", lambda: requirement(epsilon))
@@ -91,10 +77,7 @@ def test_epsilon_outside(epsilon):
     ("epsilon", "message"),
     [
         (NAN, "epsilon is NaN: give a finite number"),
-        (INF, "epsilon is infinite: give a finite number"),
         ("small", "epsilon is not an array of numbers"),
-        ([0.1, NAN], "epsilon[1] is NaN"),
-        ([[0.1, 0.2], [0.1]], "epsilon is not an array of numbers"),
     ],
 )
 def test_epsilon_that_is_no_number(epsilon, message):
@@ -152,5 +135,5 @@ def test_uncoverable():
     ],
 )
 def test_step_of_prices(prices, step):
-    for unit in (1.0, 1 / 3, 1e-6, 1e6, 2.0**-20, 0.7):
+    for unit in (1.0, 1 / 3, 1e6):
         assert price_step(np.array(prices) * unit) == pytest.approx(step * unit, rel=1e-14)

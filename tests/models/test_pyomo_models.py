@@ -99,7 +99,7 @@ def components(model):
 
 
 @pytest.mark.parametrize("formulation", BUILDERS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(problem=problems())
 def test_the_same_program_as_the_arrays(formulation, problem):
     problem = problem.typed if formulation == "typed" else problem

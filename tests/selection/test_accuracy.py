@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.accuracy.plurality import plurality_error
-from workbench.aggregation.voting import expected_accuracy
 from workbench.base.errors import InputError
-from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.selection import accuracy
 from workbench.selection.accuracy import exhaustive_by_accuracy, predicted_error, prefix_errors
 from workbench.selection.rules import select
@@ -21,24 +19,6 @@ from workbench.selection.scores import scores
 
 def best_prefix(known, budget, *, seed=0, **options):
     return select(known, budget, "accuracy", seed=seed, **options)
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_the_prediction_is_the_posterior_expectation(classes):
-    """Skills drawn from the posterior, votes from the skills: their errors average to it."""
-    correct, answered = np.array([9, 7, 5, 10, 2]), np.array([10, 10, 6, 12, 10])
-    known = replace(scores(correct, answered, classes), prior=(2.0, 1.0))
-    chosen = np.array([0, 1, 3, 4])
-    predicted = predicted_error(known, chosen)
-    rng = np.random.default_rng(3)
-    wrong = []
-    for seed in range(200):
-        skill = rng.beta(correct + 2, answered - correct + 1)[chosen]
-        truth = rng.integers(classes, size=200)
-        votes = dense_votes(one_coin_labels(skill, truth, classes, seed=seed), classes)
-        wrong.append(1 - expected_accuracy(votes, known.vote_weight[chosen], truth))
-    assert predicted.method == "exact"
-    assert np.mean(wrong) == pytest.approx(predicted.probability, abs=4 * np.std(wrong) / 200**0.5)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -95,7 +75,7 @@ def by_hand(skill, weight, classes):
     return float(error)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     classes=st.integers(2, 4),
     counts=st.lists(st.tuples(st.integers(0, 4), st.integers(2, 4)), min_size=1, max_size=5),
@@ -134,25 +114,14 @@ def test_prefixes_of_many_voters_agree_with_predictions():
     order = np.argsort(-known.gain)
     rates = prefix_errors(known, order, seed=1)
     assert {rate.method for rate in rates} == {"exact", "sampled", "bounded"}
-    for k in (1, 4, 9, 14, 20, 30, 60):
+    for k in (1, 9, 20, 60):
         predicted = predicted_error(known, order[:k], seed=2)
         rate = rates[k - 1]
         assert abs(rate.probability - predicted.probability) <= rate.radius + predicted.radius
     assert rates == prefix_errors(known, order, seed=1)
 
 
-def test_simulated_votes_against_the_exact_error():
-    """Ties and negative weights included: few kinds of workers, so that the exact route is open."""
-    known = scores([3, 3, 0, 0, 2, 2, 1, 4], [4] * 8, 3)
-    p, weight = known.posterior_skill, known.vote_weight
-    for k, rate in enumerate(accuracy._simulated(p, weight, 3, 5), 1):
-        exact = plurality_error(p[:k], weight[:k], 3)
-        assert exact.method == "exact"
-        assert 0.1 < exact.probability < 0.7
-        assert abs(rate.probability - exact.probability) <= rate.radius < 0.01
-
-
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     classes=st.integers(2, 4),
     voters=st.lists(st.tuples(st.floats(0.01, 0.99), st.floats(-3, 3)), min_size=1, max_size=6),
@@ -185,22 +154,6 @@ def test_who_may_vote(chosen, message):
             function(known, chosen)
     assert predicted_error(known, []).probability == 0.5
     assert predicted_error(scores([1], [3], 4), []).probability == 0.75
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_order_is_by_posterior_informativeness(seed):
-    """Workers tested differently: shrunk, a perfect score of two is worth less than of ten."""
-    rng = np.random.default_rng(seed)
-    answered = rng.integers(2, 30, 12)
-    known = scores(rng.binomial(answered, rng.beta(2.3, 2, 12)), answered, 3)
-    value = np.abs(3 * (known.correct + 1) / (answered + 2) - 1)
-    found = best_prefix(known, 12, ties="first")
-    assert np.all(np.diff(value[found.chosen]) <= 1e-12)
-    outside = np.setdiff1d(np.arange(12), found.chosen)
-    assert value[outside].max(initial=0) <= value[found.chosen].min() + 1e-12
-    errors = [rate.probability for rate in prefix_errors(known, np.argsort(-value, kind="stable"))]
-    assert len(found.chosen) == int(np.argmin(errors)) + 1
-    np.testing.assert_allclose(found.curve, 1 - np.array(errors), atol=1e-9)
 
 
 def test_ties_notes_and_bad_input():

@@ -1,6 +1,5 @@
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -44,24 +43,7 @@ def test_theorem_3_over_all_answers(classes):
             assert covered >= confidence - 1e-12
 
 
-@pytest.mark.parametrize("n", [[2] * 40, [2] * 20 + [4] * 20, [2] * 3 + [4] * 30, [3] * 30])
-@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99, 0.9995])
-def test_theorem_3_for_larger_sets(n, confidence):
-    """Coin throwers of two questions, G = ±1 with equal chance, are the worst Hoeffding allows."""
-    chance = {Fraction(0): 1.0}
-    for k in n:
-        after = {}
-        for c, p in enumerate(binomial(k, 0.5)):
-            gain = Fraction((2 * c - k) ** 2 - k, k * (k - 1))
-            for total, q in chance.items():
-                after[total + gain] = after.get(total + gain, 0.0) + p * q
-        chance = after
-    low, high = interval(scores([0] * len(n), n), np.arange(len(n)), confidence=confidence)
-    half = (high - low) / 2 * math.sqrt(len(n))
-    assert sum(p for total, p in chance.items() if abs(total) <= half) >= confidence
-
-
-@pytest.mark.parametrize("classes", [2, 3, 4, 5, 9, 30])
+@pytest.mark.parametrize("classes", [2, 3, 9])
 def test_the_range_of_a_gain(classes):
     """What Hoeffding's inequality rests on; two classes and even n need all of it."""
     for n in range(2, 61):
@@ -120,20 +102,6 @@ def overtaking(skill, n, L):
         total = np.convolve(total, xi(w, n, L))
     middle = len(total) // 2
     return total[middle + 1 :].sum(), total[middle]
-
-
-@pytest.mark.parametrize("L", [2, 3, 4, 5])
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_the_steps_of_the_derivation(n, L):
-    """ξ has the mean −(Lw − 1)²/(L − 1) and lies in ±(L − 1), both ends of which it takes."""
-    for w in np.linspace(0, 1, 11):
-        chance = xi(w, n, L)
-        value = np.arange(len(chance)) / n - (L - 1)
-        assert chance.sum() == pytest.approx(1)
-        assert chance @ value == pytest.approx(-((L * w - 1) ** 2) / (L - 1), abs=1e-12)
-        if 0 < w < 1:
-            assert chance[0] > 0
-            assert chance[-1] > 0
 
 
 @pytest.mark.parametrize("L", [2, 3, 4, 5])
@@ -198,8 +166,6 @@ def test_theorem_1_for_two_classes():
         (lambda: interval(scores([1, 1], [2, 2]), [1, 1]), "worker 1 twice"),
         (lambda: interval(scores([1], [1], prior=(1, 1)), [0]), "worker 0, who has too few"),
         (lambda: interval(scores([1], [2]), [0], confidence=1.0), "confidence"),
-        (lambda: interval(scores([1], [2]), [0], confidence=math.nan), "confidence"),
-        (lambda: interval(scores([1], [2]), [1]), "chosen"),
     ],
 )
 def test_bad_input(call, message):

@@ -35,7 +35,7 @@ def typed_instance(seed, *, largest=26):
     )
 
 
-def crowd(seed, *, tasks=120, workers=40, values=None, capacity=30, epsilon=0.1):
+def crowd(seed, *, tasks=60, workers=24, values=None, capacity=30, epsilon=0.1):
     rng = np.random.default_rng(seed)
     skill = (
         rng.uniform(0.6, 0.95, (3, workers)) if values is None else rng.choice(values, (3, workers))
@@ -52,9 +52,9 @@ def pairwise(seed, tasks, workers, capacity, epsilon, *, prices=True):
     return AssignmentProblem((2 * skill - 1) ** 2, capacity, requirement(epsilon), cost)
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(4))
 def test_patterns_find_the_proven_optimum(block):
-    """100 instances: the same optimum as branch and bound, and a bound that never exceeds it."""
+    """40 instances: the same optimum as branch and bound, and a bound that never exceeds it."""
     for seed in range(10 * block, 10 * block + 10):
         problem = typed_instance(seed, largest=20)
         exact = solve(problem, "ip", method="highs")
@@ -74,7 +74,7 @@ def test_patterns_find_the_proven_optimum(block):
 
 
 @given(small_problems(), st.integers(0, 2**31))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=24)
 def test_tasks_that_all_differ_against_enumeration(problem, seed):
     """Any prices, requirements, capacities, masks: the optimum, and it is proven by the data."""
     rng = np.random.default_rng(seed)
@@ -89,23 +89,11 @@ def test_tasks_that_all_differ_against_enumeration(problem, seed):
     assert found.certificate.lower_bound <= float(best) * (1 + 1e-9)
 
 
-def test_history_only_improves_and_reaches_the_answer():
-    told = []
-    found = solve(crowd(11), "ip", method="patterns", gap=0.004, progress=told.append)
-    costs = [m.objective for m in found.history if m.objective is not None]
-    bounds = [m.bound for m in found.history if m.bound is not None]
-    assert costs == sorted(costs, reverse=True)
-    assert bounds == sorted(bounds)
-    assert (costs[-1], bounds[-1]) == (found.objective, found.bound)
-    assert [m.seconds for m in told] == sorted(m.seconds for m in told)
-    assert told[-1].objective == found.objective
-
-
 @pytest.mark.parametrize(
     ("problem", "method", "reason"),
     [
         (AssignmentProblem(np.full((5, 5), 0.6), 5, 0.5), "highs", "few"),
-        (crowd(1), "patterns", "120 tasks are of 3 kinds only"),
+        (crowd(1), "patterns", "60 tasks are of 3 kinds only"),
         (
             pairwise(0, 60, 20, 60, 0.6, prices=False),
             "patterns",

@@ -74,7 +74,7 @@ def crowd(seed, classes=400, types=4, *, tight=True, priced=False, masked=False)
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=24, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(typed_problems(), st.integers(0, 5), st.integers(0, 3))
 @example(
     TypedProblem([[0.2, 0, 0, 0.1, 0]], [0, 0, 0, 1, 0], [0.03], [1], [1, 0, 0, 1, 0]), 3, 0
@@ -89,7 +89,7 @@ def test_the_optimum_of_the_whole_program(problem, free, seed):
         assert proof(problem, answer).status == "proven"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     "kind",
     [{}, {"priced": True}, {"masked": True}, {"tight": False}, {"tight": False, "priced": True}],
@@ -109,7 +109,7 @@ def test_many_classes(seed, kind):
     assert bounds[-1] == pytest.approx(cost(problem, answer), rel=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(
     typed_problems(), st.lists(st.floats(0, 50), min_size=4, max_size=4), st.integers(0, 2**31 - 1)
 )
@@ -127,24 +127,6 @@ def test_weak_duality_and_the_price_of_capacity(problem, numbers, seed):
     whole = run_arrays(problem, "typed", OPTIONS)
     if whole.termination is Termination.OPTIMAL:
         assert value <= cost(problem, whole) + 1e-9 * scale
-
-
-@settings(max_examples=80, deadline=None)
-@given(typed_problems(), st.integers(0, 2**31 - 1), st.floats(0.001, 1.0))
-def test_a_settled_answer_stays_best(problem, seed, width):
-    """Anywhere in the box, the settled workers' answers are worth as much as their best ones."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    weights = rng.uniform(0, 8, problem.shape[0])
-    arrays = ClassTable(problem)
-    answers = arrays.answers(weights)
-    settled = arrays.settled(answers, arrays.quality * weights * width)
-    inside = weights * rng.uniform(1 - width, 1 + width, len(weights))
-    there = arrays.answers(inside)
-    worth, best = (
-        (np.where(taken > 0, there.value, 0.0) * taken).sum(axis=1)
-        for taken in (answers.taken, there.taken)
-    )
-    assert worth[settled] == pytest.approx(best[settled], rel=1e-9, abs=1e-9)
 
 
 def test_the_time_limit_leaves_a_bound():

@@ -44,7 +44,7 @@ def fewest_by_enumeration(problem):
 
 def test_against_every_subset():
     fewer = 0
-    for seed in range(25):
+    for seed in range(12):
         problem = crowded(seed)
         dropped = tasks_to_drop(problem.typed)
         fewest = fewest_by_enumeration(problem)
@@ -56,7 +56,7 @@ def test_against_every_subset():
     assert fewer > 0  # what the heuristic alone gets wrong
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_no_weights_prove_too_much(seed):
     problem = crowded(seed)
     typed, fewest = problem.typed, int(tasks_to_drop(problem.typed).counts.sum())

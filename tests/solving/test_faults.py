@@ -72,7 +72,7 @@ def nothing_is_claimed(solution):
     assert solution.as_dict()["message"] == solution.note
 
 
-@pytest.mark.parametrize("formulation", ["relaxation", "dual", "typed"])
+@pytest.mark.parametrize("formulation", ["relaxation", "typed"])
 @pytest.mark.parametrize("name", [*CHANGES, *DUAL_CHANGES])
 def test_wrong_linear_solution(monkeypatch, formulation, name):
     tampered(monkeypatch, formulation, (CHANGES | DUAL_CHANGES)[name])
@@ -136,10 +136,10 @@ def test_prices_far_apart():
         assert solution.objective == pytest.approx(dear.objective * 1e-9, rel=1e-6)
 
 
-@pytest.mark.parametrize("change", DUAL_CHANGES.values(), ids=list(DUAL_CHANGES))
-def test_wrong_weights_beside_a_right_whole_solution(monkeypatch, change):
+@pytest.mark.parametrize("name", ["weights too low", "price NaN", "no duals"])
+def test_wrong_weights_beside_a_right_whole_solution(monkeypatch, name):
     best = solve(PROBLEM, "ip").objective
-    tampered(monkeypatch, "typed", change)
+    tampered(monkeypatch, "typed", DUAL_CHANGES[name])
     solution = solve(PROBLEM, "ip")
     assert solution.objective == best
     assert solution.task_weights is None  # they are no task weights

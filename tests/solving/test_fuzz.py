@@ -13,7 +13,7 @@ from rational import awkward_problem, plan_cost, rational_optimum
 from workbench.solving import METHODS, Termination, solve
 from workbench.solving.certify import OPTIMALITY
 
-FEW = 40
+FEW = 20
 COUNT = int(os.environ.get("WORKBENCH_FUZZ", FEW))
 EXACT = Fraction(1, 10**9)
 """How far a bound may lie above the optimum, relative: rounding in a sum of floats."""

@@ -58,13 +58,13 @@ def check_mends(problem):
     assert "\n" not in why.sentence()
 
 
-@settings(max_examples=48, deadline=None)
+@settings(max_examples=19, deadline=None)
 @given(small_problems())
 def test_mends_of_small_problems(problem):
     check_mends(problem)
 
 
-@settings(max_examples=32, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(small_problems(), st.floats(1e-9, 0.99))
 def test_epsilon_as_printed_will_do(problem, epsilon):
     solution = solve(with_requirement(problem, requirement(epsilon)), "ip")

@@ -32,7 +32,7 @@ def consistent(draft):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(small_problems(feasible_bias=True), st.integers(0, 2**16 - 1), st.data())
 def test_every_move_keeps_what_it_should(problem, bits, data):
     n, m = problem.shape

@@ -41,20 +41,20 @@ def check_against_enumeration(problem, route):
         assert solution.objective == pytest.approx(relaxed.objective, rel=1e-7, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 @given(small_problems())
 def test_arrays_against_enumeration(problem):
     check_against_enumeration(problem, "arrays")
 
 
 @pytest.mark.slow
-@settings(max_examples=48, deadline=None)
+@settings(max_examples=19, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_pyomo_against_enumeration(problem):
     check_against_enumeration(problem, "pyomo")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(small_problems(), st.data())
 def test_no_weights_at_all_can_beat_the_optimum(problem, data):
     best = by_enumeration(problem)
@@ -70,7 +70,7 @@ def test_no_weights_at_all_can_beat_the_optimum(problem, data):
         assert exact_lagrangian(problem, v, u, priced=False) <= room
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(5))
 def test_relaxation_against_another_solver(seed):
     problem = random_problem(seed, 5 + 5 * seed, 7 + 3 * seed)
     model = primal_arrays(problem, integer=False)
@@ -92,7 +92,7 @@ def test_relaxation_against_another_solver(seed):
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("algorithm", ["simplex", "ipx"])
 def test_strong_duality(route, algorithm):
-    problem = random_problem(3, 60, 40)
+    problem = random_problem(3, 25, 20)
     values = [
         solve(problem, f, route=route, algorithm=algorithm) for f in ("relaxation", "dual", "typed")
     ]
@@ -100,7 +100,7 @@ def test_strong_duality(route, algorithm):
     assert [v.bound for v in values] == pytest.approx([values[0].objective] * 3, rel=1e-7)
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=9, deadline=None)
 @given(small_problems(feasible_bias=True), st.randoms(use_true_random=False))
 def test_metamorphic(problem, random):
     best = solve(problem, "ip")
@@ -135,7 +135,7 @@ def test_metamorphic(problem, random):
     )
     assert permuted.objective == pytest.approx(best.objective)
     assert useless.objective == pytest.approx(best.objective)
-    for factor in (2.0**-40, 0.3, 3.0, 1e10):
+    for factor in (2.0**-40, 1e10):
         scaled = optimum(cost=problem.prices * factor)
         if best.objective is None:
             assert scaled.objective is None

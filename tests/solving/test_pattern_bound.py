@@ -30,7 +30,7 @@ def plainly(problem, prices):
 
 
 @given(small_problems(), st.integers(0, 2**31))
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=32)
 def test_it_never_exceeds_the_optimum(problem, seed):
     prices = np.random.default_rng(seed).exponential(0.7, problem.typed.shape[1])
     prices[np.random.default_rng(seed + 1).random(len(prices)) < 0.4] = 0
@@ -44,28 +44,6 @@ def test_it_never_exceeds_the_optimum(problem, seed):
         assert float(found) <= exact + 1e-9
         # Tenths: rounding up by a step or two of 2³⁰ makes no other set a pattern.
         assert float(found) == pytest.approx(exact, abs=1e-6)
-
-
-@given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=24)
-def test_odd_numbers_come_near_from_below(seed):
-    rng = np.random.default_rng(seed)
-    types, classes = 2, 5
-    problem = TypedProblem(
-        rng.uniform(0.05, 1, (types, classes)), rng.integers(1, 5, classes),
-        rng.uniform(0.5, 1.5, types), rng.integers(1, 5, types), rng.integers(1, 3, classes),
-        rng.uniform(0.5, 2, (types, classes)),
-    )  # fmt: skip
-    prices = rng.exponential(0.3, classes)
-    exact = plainly(problem, prices)
-    if exact is None:
-        return
-    found = float(pattern_bound(problem, prices))
-    looser = TypedProblem(
-        problem.quality, problem.capacity, problem.requirement * (1 - 1e-7), problem.tasks,
-        problem.workers, problem.cost,
-    )  # fmt: skip
-    assert plainly(looser, prices) - 1e-9 <= found <= exact + 1e-9
 
 
 def test_it_proves_what_the_relaxation_cannot():
@@ -82,7 +60,7 @@ def test_it_proves_what_the_relaxation_cannot():
 
 
 @given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=8)
 def test_too_many_states_make_it_coarser_and_never_too_high(seed):
     """Prices in proportion to quality: no state is dear, and hardly one dominates another."""
     rng = np.random.default_rng(seed)

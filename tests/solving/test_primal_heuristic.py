@@ -11,7 +11,7 @@ from instances import by_enumeration, random_problem, small_problems
 
 from crowd_models import AssignmentProblem
 from workbench.solving import certify, solve
-from workbench.solving.highs import RunOptions, run
+from workbench.solving.highs import RunOptions
 from workbench.solving.search.count_bound import (
     count_lagrangian,
     fixed_pairs,
@@ -20,9 +20,7 @@ from workbench.solving.search.count_bound import (
 )
 from workbench.solving.search.count_relaxation import (
     CountDuals,
-    core_arrays,
     counted_relaxation,
-    with_shortfall,
 )
 from workbench.solving.search.primal_heuristic import Heuristic, solve_from_start
 from workbench.solving.solution import CountProof, RawAnswer, Termination
@@ -58,7 +56,7 @@ def all_whole(problem):
     return y[good], y[good] @ problem.prices[tasks, workers]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 @given(small_problems(feasible_bias=True), st.integers(0, 3))
 def test_against_enumeration(problem, seed):
     best = by_enumeration(problem)
@@ -81,7 +79,7 @@ def test_against_enumeration(problem, seed):
         assert costs[-1] == cost_of(problem, found)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_from_the_start_to_the_proven_optimum(problem):
     best, lp = by_enumeration(problem), relaxed(problem)
@@ -107,7 +105,7 @@ def test_from_the_start_to_the_proven_optimum(problem):
     assert answer.bound <= best + 1e-7
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=24, deadline=None)
 @given(small_problems(feasible_bias=True), st.data())
 def test_any_duals_bound_and_fix_nothing_a_cheaper_solution_needs(problem, data):
     n, m = problem.shape
@@ -135,7 +133,7 @@ def check_fixing(problem, duals, whole, costs, incumbent):
     assert not (~cheaper.astype(bool) & ones[problem.pairs]).any()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_fewest_labels_are_needed_and_enough_for_one_task_alone(problem):
     counts = least_labels(problem)
@@ -150,7 +148,7 @@ def test_fewest_labels_are_needed_and_enough_for_one_task_alone(problem):
         assert enough or beyond
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_count_rows_raise_the_bound_and_stay_below_the_optimum(seed):
     problem = random_problem(seed, 12, 10)
     lp = relaxed(problem)
@@ -166,7 +164,7 @@ def test_count_rows_raise_the_bound_and_stay_below_the_optimum(seed):
     assert (duals.shares.sum(axis=1) >= least_labels(problem) - 1e-6).all()
 
 
-def tight(seed=3, n=30, m=20):
+def tight(seed=3, n=20, m=14):
     """Few labels more than the fewest: starts fall short and have to be covered by search."""
     rng = np.random.Generator(np.random.PCG64(seed))
     quality = (2 * rng.uniform(0.5, 1, (n, m)) - 1) ** 2
@@ -182,12 +180,3 @@ def test_tight_capacity_is_met():
     assert found is not None
     assert feasible(problem, found)
     assert cost_of(problem, found) <= 1.25 * cost_of(problem, lp.shares)
-
-
-def test_least_shortfall_program():
-    problem = AssignmentProblem([[0.5, 0.4], [0.5, 0.5]], [1, 1], [0.8, 0.5])
-    model, pairs = core_arrays(problem, usable_pairs(problem))
-    assert run(model, RunOptions()).termination is Termination.INFEASIBLE
-    result = run(with_shortfall(model, problem), RunOptions())
-    lacks = result.values[len(pairs[0]) :]
-    assert lacks.sum() == pytest.approx(0.3)  # one of the two for each task: 0.3 and 0

@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rational import awkward_problem, plan_cost, rational_optimum
 
 from crowd_models import AssignmentProblem
 from workbench.solving import Termination, certify, solve
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel
-from workbench.solving.scaling import view
 
 METHODS = ("auto", "highs", "mip", "patterns")
 
@@ -27,7 +24,7 @@ def far_above(seed, n, m):
 @pytest.mark.parametrize("method", METHODS)
 def test_qualities_far_above_the_requirement(method):
     """HiGHS on the rows as they stand calls plans optimal that are up to 68 % too dear."""
-    for seed in range(12):
+    for seed in range(5):
         problem = far_above(seed, 3, 6)
         best = rational_optimum(problem).exact
         solution = solve(problem, method=method)
@@ -42,7 +39,7 @@ def test_qualities_far_above_the_requirement(method):
 @pytest.mark.parametrize("method", ["highs", "mip", "patterns"])
 def test_proofs_hold_for_the_problem_as_it_was_given(method):
     """Proofs found in other units, rows and classes prove the same of the data."""
-    for seed in range(40):
+    for seed in range(15):
         problem = awkward_problem(seed)
         solution = solve(problem, method=method)
         if solution.assignment is None:
@@ -54,27 +51,6 @@ def test_proofs_hold_for_the_problem_as_it_was_given(method):
         assert again.bounds == pytest.approx(solution.certificate.bounds, rel=1e-9)
         if again.exact_bound is not None and (best := rational_optimum(problem).exact) is not None:
             assert again.exact_bound <= best
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.floats(1e-6, 1e6), st.booleans())
-def test_the_solver_sees_the_same_prices_in_every_currency(seed, unit, whole):
-    problem = awkward_problem(seed)
-    if problem.cost is None or not problem.prices[problem.pairs].any():
-        return
-    other = AssignmentProblem(
-        problem.quality,
-        problem.capacity,
-        problem.requirement,
-        problem.cost * unit,
-        problem.available,
-    )
-    first, second = view(problem, whole=whole), view(other, whole=whole)
-    assert second.unit == pytest.approx(first.unit * unit, rel=1e-12)
-    assert second.inner.prices == pytest.approx(first.inner.prices, rel=1e-12)
-    assert first.inner.prices * first.unit == pytest.approx(
-        np.where(problem.mask, problem.prices, first.inner.prices * first.unit), rel=1e-12
-    )
 
 
 def test_what_highs_would_drop_does_not_make_a_row_harder():

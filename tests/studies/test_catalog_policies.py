@@ -132,7 +132,7 @@ class TestBest:
         )
         assert found[["best", "alike", "runner_up"]].iloc[0].tolist() == ["a", "d", "b"]
         assert found["behind"].item() == pytest.approx(0.1)
-        said = assignment_policies._tally(found)
+        (said,) = assignment_policies._tally(table, found)
         assert "a in 1 (0 alone" in said
         assert "d in 1 (0 alone" in said
 

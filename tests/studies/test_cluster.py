@@ -27,6 +27,7 @@ from workbench.studies.records import deterministic
 from workbench.studies.run import run
 from workbench.studies.source import Source
 from workbench.studies.store import Store
+from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import plan
 
 TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
@@ -89,8 +90,8 @@ def test_records_are_those_of_one_process(two, tmp_path):
     tables = []
     for name, executor in (("dask", two), ("serial", Serial())):
         with Store.open(tmp_path / name, write=True) as store:
-            run(TOYS, store=store, sweep=SWEEP, repetitions=4, limits=Limits(60, 2000),
-                executor=executor)  # fmt: skip
+            asked = StudyPlan.of(TOYS, SWEEP, 4)
+            run(asked, store=store, limits=Limits(60, 2000), executor=executor)
             tables.append(deterministic(store.table("toy")))
             workers = set(store.table("toy")["worker"])
             assert len(workers) == (2 if name == "dask" else 1)

@@ -26,6 +26,7 @@ from workbench.studies.records import deterministic
 from workbench.studies.run import run
 from workbench.studies.source import Source
 from workbench.studies.store import Store
+from workbench.studies.study_plan import StudyPlan
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +42,7 @@ from workbench.studies.executors.local import Local
 from workbench.studies.run import interrupts, run
 from workbench.studies.store import Store
 from workbench.studies.source import Source
+from workbench.studies.study_plan import StudyPlan
 
 def say(progress):
     # One write a line, unbuffered: a kill cannot keep back what has been told.
@@ -51,9 +53,9 @@ def main():
     source, path, sweep, repetitions = sys.argv[1:]
     with Store.open(path, write=True) as store, interrupts() as stop:
         try:
-            run(Source.of(source), store=store, sweep=json.loads(sweep),
-                repetitions=int(repetitions), executor=Local(2), limits=Limits(60, 2000),
-                stop=stop, on_progress=say)
+            plan = StudyPlan.of(Source.of(source), json.loads(sweep), int(repetitions))
+            run(plan, store=store, executor=Local(2), limits=Limits(60, 2000), stop=stop,
+                on_progress=say)
         except KeyboardInterrupt:
             os.write(1, b"stopped at once\\n")
             sys.exit(130)
@@ -143,14 +145,8 @@ def test_killed_at_random_moments(tmp_path, script, monkeypatch):
     ):
         # The same trials, by another executor, uninterrupted.
         monkeypatch.setattr(time, "sleep", lambda seconds: None)
-        run(
-            TOYS,
-            store=whole,
-            sweep=sweep,
-            repetitions=repetitions,
-            executor=Serial(),
-            limits=Limits(),
-        )
+        asked = StudyPlan.of(TOYS, sweep, repetitions)
+        run(asked, store=whole, executor=Serial(), limits=Limits())
         assert len(whole.table("toy")) == 20 * repetitions
         assert deterministic(killed.table("toy")).equals(deterministic(whole.table("toy")))
         ends = [row.status for row in killed.rows("toy")]

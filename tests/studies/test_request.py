@@ -30,7 +30,12 @@ def written(tmp_path, text):
 
 def test_defaults_are_the_small_size():
     asked = request(TOYS)
-    assert (asked.size, asked.repetitions, asked.seed, asked.trials) == ("small", 5, 0, 30)
+    assert (asked.plan.size, asked.plan.repetitions, asked.plan.seed, asked.trials) == (
+        "small",
+        5,
+        0,
+        30,
+    )
     assert asked.limits.deadline == asked.study.deadline
 
 
@@ -38,12 +43,12 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_study(tmp
     path = written(tmp_path, 'study = "toy"\nsize = "smoke"\nrepetitions = 9\nseed = 4\n'
                              "deadline = 2\n[set]\nx = 8\n")  # fmt: skip
     asked = request(path)
-    assert (asked.size, asked.repetitions, asked.seed) == ("smoke", 9, 4)
-    assert asked.sweep == ({"x": [8]},)
+    assert (asked.plan.size, asked.plan.repetitions, asked.plan.seed) == ("smoke", 9, 4)
+    assert asked.plan.sweep == ({"x": [8]},)
     assert (asked.limits.deadline, asked.limits.memory) == (2, 4000)
     asked = request(path, size="small", repetitions=2, seed=0, assignments=["x=1,2"], deadline=7)
-    assert (asked.size, asked.repetitions, asked.seed) == ("small", 2, 0)
-    assert asked.sweep == ({"x": [1, 2], "method": ["a", "b"]},)
+    assert (asked.plan.size, asked.plan.repetitions, asked.plan.seed) == ("small", 2, 0)
+    assert asked.plan.sweep == ({"x": [1, 2], "method": ["a", "b"]},)
     assert asked.limits.deadline == 7
 
 
@@ -51,8 +56,8 @@ def test_a_files_own_sweep(tmp_path):
     path = written(tmp_path, 'study = "toy"\n[[sweep]]\nx = [1, 2]\nmethod = "b"\n'
                              "[[sweep]]\nseconds_asked = 1\n")  # fmt: skip
     asked = request(path)
-    assert asked.size == "file"
-    assert asked.sweep == ({"x": [1, 2], "method": ["b"]}, {"seconds_asked": [1.0]})
+    assert asked.plan.size == "file"
+    assert asked.plan.sweep == ({"x": [1, 2], "method": ["b"]}, {"seconds_asked": [1.0]})
     assert asked.trials == 3 * 5
     with pytest.raises(InputError, match=r"--size paper: .*has a sweep of its own"):
         request(path, size="paper")

@@ -16,10 +16,11 @@ from workbench.studies.attempt import Outcome, Status
 from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
 from workbench.studies.records import deterministic
-from workbench.studies.run import Progress, interrupts, run
+from workbench.studies.run import Progress, Which, interrupts, run
 from workbench.studies.shards import merge, shard_path
 from workbench.studies.source import Source
 from workbench.studies.store import Store
+from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import plan
 
 TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
@@ -69,19 +70,18 @@ class Scripted:
             self.closed += 1
 
 
-def go(store, executor=None, x=(0, 1, 2, 3), act="measure", repetitions=1, **keywords):
-    sweep = ({"x": list(x), "act": [act]},)
-    return run(TOYS, store=store, sweep=sweep, repetitions=repetitions, limits=Limits(),
-               executor=executor or Serial(), **keywords)  # fmt: skip
+def go(store, executor=None, x=(0, 1, 2, 3), repetitions=1, seed=0, **keywords):
+    asked = StudyPlan.of(TOYS, ({"x": list(x)},), repetitions, seed=seed, size="small")
+    return run(asked, store=store, limits=Limits(), executor=executor or Serial(), **keywords)
 
 
-def keys(x=(0, 1, 2, 3), act="measure"):
-    return [one.key for one in plan(TOYS.load(), ({"x": list(x), "act": [act]},), 1)]
+def keys():
+    return [one.key for one in plan(TOYS.load(), ({"x": [0, 1, 2, 3]},), 1)]
 
 
 def test_what_ended_is_kept_and_counted():
     store, told = Memory(), []
-    ended = go(store, on_progress=told.append, size="small", seed=3)
+    ended = go(store, on_progress=told.append, seed=3)
     assert [one.status for one, _ in store.kept] == [Status.OK] * 4
     assert all(final for _, final in store.kept)
     assert (ended.planned, ended.done, ended.left, ended.failed) == (4, 4, 0, 0)
@@ -112,7 +112,7 @@ def test_what_is_finished_or_aside_is_skipped_and_counted():
     assert (ended.planned, ended.skipped, ended.quarantined, ended.done) == (4, 2, 1, 1)
     assert ended.left == 0
     store.batches.clear()
-    ended = go(store, redo_quarantined=True)
+    ended = go(store, which=Which(redo_quarantined=True))
     assert [one.trial.key for one, _ in store.kept] == [third, fourth]
     assert ended.quarantined == 0
 
@@ -120,7 +120,7 @@ def test_what_is_finished_or_aside_is_skipped_and_counted():
 @pytest.mark.parametrize("status", list(Status))
 def test_retry_runs_failures_again_and_not_answers(status):
     store = Memory({keys()[0]: status})
-    go(store, retry=True)
+    go(store, which=Which(retry=True))
     again = status.value in {"error", "crashed", "deadline", "memory", "cancelled"}
     assert len(store.kept) == 3 + again
 
@@ -137,16 +137,16 @@ def test_a_crash_is_tried_three_times_each_kept_the_last_final():
 def test_a_trial_that_always_kills_its_process_does_not_keep_the_others(tmp_path):
     with Store.open(tmp_path / "s.sqlite", write=True) as store:
         sweep = ({"act": ["die"]}, {"x": [1, 2, 3]})
-        ended = run(TOYS, store=store, sweep=sweep, repetitions=1, limits=Limits(),
-                    executor=Local(2))  # fmt: skip
+        asked = StudyPlan.of(TOYS, sweep, 1)
+        ended = run(asked, store=store, limits=Limits(), executor=Local(2))
         assert ended.counts == {"crashed": 1, "ok": 3}
         table = store.table("toy")
         assert table.loc[table["status"] == "crashed", "act"].tolist() == ["die"]
         assert sum(row.status == "crashed" for row in store.rows("toy")) == 3
         flag = tmp_path / "flag"
         sweep = ({"act": ["die-once"], "flag": [str(flag)]},)
-        again = run(TOYS, store=store, sweep=sweep, repetitions=1, limits=Limits(),
-                    executor=Local(1))  # fmt: skip
+        asked = StudyPlan.of(TOYS, sweep, 1)
+        again = run(asked, store=store, limits=Limits(), executor=Local(1))
         assert again.counts == {"ok": 1}
 
 
@@ -156,9 +156,8 @@ def test_a_value_that_cannot_be_kept_fails_its_trial_alone(tmp_path):
     kept_not = "[10**5000, b'1', {1}, 1j][params['x'] - 1]"
     own.write_text(text.replace('params["x"] ** 2', f"{kept_not} if params['x'] else 0"))
     with Store.open(tmp_path / "s.sqlite", write=True) as store:
-        source = Source.of(str(own))
-        ended = run(source, store=store, sweep=({"x": list(range(5))},), repetitions=2,
-                    limits=Limits(), executor=Local(1))  # fmt: skip
+        asked = StudyPlan.of(Source.of(str(own)), ({"x": list(range(5))},), 2)
+        ended = run(asked, store=store, limits=Limits(), executor=Local(1))
         assert (ended.counts, ended.left) == ({"ok": 2, "error": 8}, 0)
         assert len(store.table("toy")) == 10
 
@@ -318,12 +317,12 @@ def test_resumed_is_the_same_as_never_interrupted(tmp_path):
 
 
 SWEEP = ({"x": [0, 1, 2], "method": ["a", "b"]}, {"act": ["nan", "raise", "infeasible"]})
+PLAN = StudyPlan.of(TOYS, SWEEP, 4)
 
 
 def kept(tmp_path, executor, name):
     with Store.open(tmp_path / name, write=True) as store:
-        run(TOYS, store=store, sweep=SWEEP, repetitions=4, limits=Limits(60, 2000),
-            executor=executor)  # fmt: skip
+        run(PLAN, store=store, limits=Limits(60, 2000), executor=executor)
         return deterministic(store.table("toy"))
 
 
@@ -337,8 +336,8 @@ def test_serial_and_local_and_merged_shards_are_the_same(tmp_path):
     for index in (1, 2, 3):
         path = shard_path(tmp_path / "shards.sqlite", (index, 3))
         with Store.open(path, write=True) as shard:
-            ended = run(TOYS, store=shard, sweep=SWEEP, repetitions=4, limits=Limits(60, 2000),
-                        executor=Serial(), shard=(index, 3))  # fmt: skip
+            ended = run(PLAN, store=shard, limits=Limits(60, 2000), executor=Serial(),
+                        which=Which((index, 3)))  # fmt: skip
             assert 0 < ended.done == ended.planned < 36
             planned += ended.planned
             paths.append(shard.path)

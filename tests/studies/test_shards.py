@@ -103,8 +103,7 @@ def test_fields_that_may_differ_do_not_contradict(store, tmp_path):
     text = (HERE / "toys.py").read_text()
     file.write_text(text.replace("    trial=trial,", '    trial=trial, volatile=("spent",),'))
     source = Source.of(str(file))
-    asked = {"size": "small", "sweep": ({"x": [1]},), "repetitions": 1, "seed": 0}
-    plan = StudyPlan.of(source, source.load(), **asked)
+    plan = StudyPlan.of(source, ({"x": [1]},), 1, size="small")
     paths = [write(store, i, 2, [outcome(1, record={"y": 1, "spent": i})], plan) for i in (1, 2)]
     with Store.open(store, write=True) as merged:
         assert merge(paths, merged)["records"] == 1

@@ -35,8 +35,7 @@ def trials(source, repetitions=2):
 
 
 def planned(source, repetitions=2, sweep=SWEEP):
-    study = source.load()
-    return StudyPlan.of(source, study, size="small", sweep=sweep, repetitions=repetitions, seed=0)
+    return StudyPlan.of(source, sweep, repetitions, size="small")
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from workbench.base.seeds import stream
 from workbench.base.text import table
 from workbench.learning import schedule as schedules
 from workbench.learning.agreement import Structure
+from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.recorded import Order, Pool, Replayed, recorded, replay
 from workbench.learning.schedule import Schedule
 from workbench.learning.simulated import simulated
@@ -203,12 +204,13 @@ def learn(
     for name, value in others.items():
         if value is not None:
             raise InputError(f"`{name}` is for {what}: give it with `{where}`, or leave it out")
-    how = _How(weighted, delay, _vetting(vetting, vetting_error, vetting_variant), seed)
+    dropping = _vetting(vetting, vetting_error, vetting_variant)
+    how = LsOlOptions(weighted, delay=delay, vetting=dropping)
     if simulate is not None:
         skill = _skills(simulate, low, high, seed)
         prices = _prices(costs, len(skill))
         tasks, times = HORIZON if horizon is None else horizon, RUNS if runs is None else runs
-        return _simulated(skill, prices, tasks, times, schedule, how)
+        return _simulated(skill, prices, tasks, times, schedule, how, seed)
     assert labels is not None
     given = inputs.given(labels, duplicates="keep" if duplicates in ("first", "last") else "error")
     true = None
@@ -219,19 +221,10 @@ def learn(
         raise InputError(f"`horizon` is {horizon}: there are {len(data.tasks)} tasks, give no more")
     text = RECORDED if schedule is None else schedule
     when = schedules.read(text, weighted=weighted)
-    known = vars(how)
-    run = replay(data, when, horizon=horizon, pool=pool or "recorded", patience=patience, **known)
-    return _recorded(given, run, when, text, data.classes.tolist(), how)
-
-
-@dataclass(frozen=True)
-class _How:
-    """Options of a run that both kinds have."""
-
-    weighted: bool
-    delay: int
-    vetting: Vetting | None
-    seed: int
+    run = replay(
+        data, when, how, horizon=horizon, pool=pool or "recorded", patience=patience, seed=seed
+    )
+    return _recorded(given, run, when, text, data.classes.tolist(), how, seed)
 
 
 def _vetting(wanted: bool, error: float | None, variant: Any) -> Vetting | None:
@@ -295,11 +288,12 @@ def _simulated(
     T: int,
     R: int,
     given: Given | None,
-    how: _How,
+    how: LsOlOptions,
+    seed: int,
 ) -> Learning:
     text = SIMULATED if given is None else given
     when = schedules.read(text, skill, weighted=how.weighted)
-    result = simulated(skill, when, T, R, costs=costs, **vars(how))
+    result = simulated(skill, when, T, R, how, costs=costs, seed=seed)
     runs, workers, end = result.runs, result.workers, result.steps.iloc[-1]
     names_ = workers["worker"].tolist()
     regrets = ("regret", "exploration_regret", "exploitation_regret", "cost_regret")
@@ -332,7 +326,7 @@ def _simulated(
         "costs": costs,
         "horizon": T,
         "runs": R,
-        "seed": how.seed,
+        "seed": seed,
     }
     numbers["notes"] = _simulated_notes(numbers, when, how.vetting, result.structure)
     title = (
@@ -380,7 +374,8 @@ def _recorded(
     schedule: Schedule,
     text: Given,
     classes: list[Any],
-    how: _How,
+    how: LsOlOptions,
+    seed: int,
 ) -> Learning:
     n, kinds = len(run.steps), run.learner.kinds
     workers = labels.back(run.workers)
@@ -418,7 +413,7 @@ def _recorded(
         "weighted": how.weighted,
         "horizon": n,
         "runs": 1,
-        "seed": how.seed,
+        "seed": seed,
     }
     numbers["notes"] = _recorded_notes(numbers, schedule, how.vetting, run)
     title = (

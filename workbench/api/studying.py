@@ -19,7 +19,7 @@ from workbench.studies import overview
 from workbench.studies.executors.choosing import chosen
 from workbench.studies.measures import conclude
 from workbench.studies.request import request
-from workbench.studies.run import Progress, notebook_bar, run
+from workbench.studies.run import Progress, Which, notebook_bar, run
 from workbench.studies.shards import part_of, shard_path
 from workbench.studies.source import Source, own_sources
 from workbench.studies.store import Store
@@ -266,17 +266,11 @@ def run_study(
     part = part_of(shard) if isinstance(shard, str) else shard
     with Store.open(shard_path(store, part), write=True) as opened:
         ended = run(
-            asked.source,
+            asked.plan,
             store=opened,
-            sweep=asked.sweep,
-            repetitions=asked.repetitions,
-            seed=asked.seed,
-            size=asked.size,
             executor=executor,
             limits=asked.limits,
-            shard=part,
-            retry=retry,
-            redo_quarantined=redo_quarantined,
+            which=Which(part, retry, redo_quarantined),
             stop=stop,
             on_progress=notebook_bar(asked.study.name) if progress is True else progress or None,
         )
@@ -284,11 +278,11 @@ def run_study(
     return StudyResult(
         asked.study.name,
         asked.study.version,
-        asked.size,
-        asked.sweep,
-        asked.repetitions,
-        asked.seed,
-        asked.source,
+        asked.plan.size,
+        asked.plan.sweep,
+        asked.plan.repetitions,
+        asked.plan.seed,
+        asked.plan.source,
         ended,
         path,
         part,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,9 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
 from workbench.crowd import align
-from workbench.crowd.frames import by_task
 from workbench.crowd.skills import quality
 from workbench.solving import Solution, Termination, solve
 
-Pairs: TypeAlias = "pd.DataFrame | Iterable[tuple[Any, Any]]"
-"""Pairs (task, worker): a frame with these columns, or one by one."""
 PAIR = ("task", "worker")
 
 
@@ -72,19 +69,14 @@ class AssignmentTerms:
         Price of a label by worker and task type, or one column `cost` for all types, or a Series
         by worker; None for 1.
     availability
-        Pairs (task, worker) that may be assigned, as a frame with columns `task, worker` or one
-        by one; None for all. Like the capacities they may name workers without skills, who get no
-        task either.
+        Pairs that may be assigned, a frame with columns `task, worker`; None for all. Like the
+        capacities they may name workers without skills, who get no task either.
     """
 
     capacity: int | pd.Series[Any]
     epsilon: float
     costs: pd.DataFrame | pd.Series[Any] | None = None
-    availability: Pairs | None = None
-
-    def __post_init__(self) -> None:
-        if self.availability is not None:  # one by one they can be read once
-            object.__setattr__(self, "availability", as_pairs(self.availability))
+    availability: pd.DataFrame | None = None
 
 
 def make_plan(
@@ -112,8 +104,8 @@ def make_plan(
     Raises
     ------
     InputError
-        For tables of another form, a task type without skills, a worker or a task twice, a worker
-        without capacity or price, a pair with an unknown task, ε outside (0, 1).
+        For a task type without skills, a worker without capacity or price, a pair with an unknown
+        task, ε outside (0, 1).
     """
     problem = offline_problem(skills, tasks, terms)
     known = align.skills(skills, tasks.unique())
@@ -149,16 +141,13 @@ def offline_problem(
     skills: pd.DataFrame | pd.Series[Any], tasks: pd.Series[Any], terms: AssignmentTerms
 ) -> AssignmentProblem:
     """State the assignment problem of tables; see `make_plan`."""
-    by_task("tasks", tasks, "task_type")
-    if tasks.empty:
-        raise InputError("tasks: none; give at least one")
     known = align.skills(skills, tasks.unique())
     kinds = _types(known, tasks)
     prices = None
     if terms.costs is not None:
         prices = align.prices(list(known.index), list(known.columns), terms.costs)[kinds]
     available = known.notna().to_numpy().T[kinds]
-    if isinstance(terms.availability, pd.DataFrame):
+    if terms.availability is not None:
         available &= _mask(terms.availability, tasks, known)
     return AssignmentProblem(
         quality(known.fillna(0.5).to_numpy().T)[kinds],
@@ -170,38 +159,26 @@ def offline_problem(
     )
 
 
-def as_pairs(availability: Pairs) -> pd.DataFrame:
-    """Lay pairs that may be assigned out as a frame with columns `task, worker`.
+def as_pairs(availability: Iterable[tuple[Any, Any]]) -> pd.DataFrame:
+    """Lay pairs that may be assigned, one by one, out as a frame with columns `task, worker`.
 
     Raises
     ------
     InputError
-        Something else than such a frame or pairs, or a name that is missing.
+        Something else than such pairs.
     """
     form = "give a data frame with columns task, worker, or a list of pairs (task, worker)"
-    frame = availability
-    if not isinstance(frame, pd.DataFrame):
-        if isinstance(frame, (str, pd.Series, Mapping)) or not isinstance(frame, Iterable):
-            raise InputError(f"availability: {checks.type_name(frame)}; {form}")
-        listed = list(frame)
-        for place, pair in enumerate(listed):
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise InputError(f"availability, pair {place}: {checks.show(pair)}; {form}")
-        columns = list(zip(*listed, strict=True)) or [(), ()]
-        frame = pd.DataFrame(
-            {
-                name: pd.Series(cells, dtype=object)
-                for name, cells in zip(PAIR, columns, strict=True)
-            }
-        )
-    for name in PAIR:
-        if name not in frame.columns:
-            raise InputError(f"availability: no column {name!r}; {form}")
-        absent = frame[name].isna().to_numpy()
-        if absent.any():
-            row = frame.index[int(absent.argmax())]
-            raise InputError(f"availability, row {checks.show(row)}: {name} is missing; fill it in")
-    return frame[list(PAIR)]
+    if isinstance(availability, (str, pd.Series, Mapping)) or not isinstance(
+        availability, Iterable
+    ):
+        raise InputError(f"availability: {checks.type_name(availability)}; {form}")
+    listed = list(availability)
+    for place, pair in enumerate(listed):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise InputError(f"availability, pair {place}: {checks.show(pair)}; {form}")
+    return pd.DataFrame(
+        {name: pd.Series([pair[k] for pair in listed], dtype=object) for k, name in enumerate(PAIR)}
+    )
 
 
 def _mask(pairs: pd.DataFrame, tasks: pd.Series[Any], skills: pd.DataFrame) -> BoolArray:
@@ -221,7 +198,7 @@ def _without_history(skills: pd.DataFrame, terms: AssignmentTerms) -> tuple[Any,
     named = list(skills.index[skills.isna().all(axis=1)])
     if isinstance(terms.capacity, pd.Series):
         named += terms.capacity.index.to_list()
-    if isinstance(terms.availability, pd.DataFrame):
+    if terms.availability is not None:
         named += terms.availability["worker"].to_list()
     known = set(skills.index[skills.notna().any(axis=1)])
     return tuple(worker for worker in dict.fromkeys(named) if worker not in known)

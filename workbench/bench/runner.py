@@ -49,6 +49,7 @@ def _run_sleeping(trials: int, milliseconds: float) -> tuple[float, pd.DataFrame
     from workbench.studies.run import Progress, run
     from workbench.studies.source import Source
     from workbench.studies.store import Store
+    from workbench.studies.study_plan import StudyPlan
 
     started = time.perf_counter()
     commits: list[tuple[int, float, float | None]] = []
@@ -61,10 +62,8 @@ def _run_sleeping(trials: int, milliseconds: float) -> tuple[float, pd.DataFrame
         Store.open(Path(folder) / "sleeping.sqlite", write=True) as store,
     ):
         ended = run(
-            Source.of(sleeping.__file__),
+            StudyPlan.of(Source.of(sleeping.__file__), [{"milliseconds": [milliseconds]}], trials),
             store=store,
-            sweep=[{"milliseconds": [milliseconds]}],
-            repetitions=trials,
             executor=Local(2),
             limits=Limits(60, 1000),
             on_progress=tell,

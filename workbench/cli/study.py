@@ -99,7 +99,7 @@ def show(name: str, as_json: bool, **given: Any) -> None:
     ]
     blocks = [
         "  ".join(f"{key}={','.join(map(_value, values))}" for key, values in block.items()) or "-"
-        for block in asked.sweep
+        for block in asked.plan.sweep
     ]
     limits = asked.limits
     lines = [
@@ -108,7 +108,7 @@ def show(name: str, as_json: bool, **given: Any) -> None:
         "",
         table(("parameter", "kind", "default", "meaning"), cells),
         "",
-        f"{asked.size}: {asked.trials:,} trials, {asked.repetitions} repetitions of",
+        f"{asked.plan.size}: {asked.trials:,} trials, {asked.plan.repetitions} repetitions of",
         *(f"  {block}" for block in blocks),
         "",
         f"a trial may take {_limit(limits.deadline, 's')} and {_limit(limits.memory, 'MB')}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ import pandas as pd
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray, Names
 from workbench.base.errors import InputError
-from workbench.crowd import frames
 
 
 def typical(prices: FloatArray) -> float:
@@ -43,23 +41,19 @@ def skills(table: pd.DataFrame | pd.Series[Any], task_types: Names | Sequence[An
     Raises
     ------
     InputError
-        A worker or a type twice, a skill that is not a number from 0 to 1, none that is known, one
-        skill a worker for several types, or workers that are a column.
+        No skill that is known, or one a worker for several types.
     """
-    if isinstance(table, pd.DataFrame):
-        frame = _by_worker("skills", table)
-    else:
-        frames.keyed("skills", table, "worker", "skill")
+    if isinstance(table, pd.Series):
         if len(task_types) > 1:
             raise InputError(
                 f"skills: one for each worker, and {len(task_types)} types of task "
                 f"({checks.listing(list(task_types))}); give a column of skills for each type"
             )
-        frame = table.to_frame(task_types[0])
-    values = _numbers("skills", frame, 1.0, "give a probability from 0 to 1, or NaN if unknown")
-    if np.isnan(values).all():
+        table = table.to_frame(task_types[0])
+    known = table.astype(np.float64)
+    if known.isna().to_numpy().all():
         raise InputError("skills: none is known; give that of one worker at least")
-    return pd.DataFrame(values, index=frame.index, columns=frame.columns)
+    return known
 
 
 def capacities(workers: Names | Sequence[Any], capacity: pd.Series[Any] | int) -> IntArray:
@@ -68,16 +62,11 @@ def capacities(workers: Names | Sequence[Any], capacity: pd.Series[Any] | int) -
     Raises
     ------
     InputError
-        A worker without capacity in the Series, or twice in it, or a capacity that is not a whole
-        number of 0 or more.
+        A worker without capacity in the Series, or a number that is not whole or below 0.
     """
     if isinstance(capacity, (int, float, np.integer, np.floating)):
         return np.full(len(workers), checks.count("capacity", capacity), dtype=np.int64)
-    frames.keyed("capacity", capacity, "worker", "capacity")
-    rows = _rows("capacity", workers, capacity.to_frame())
-    mend = "give a whole number of 0 or more"
-    found = _numbers("capacity", rows, float(checks.MOST), mend, missing=False, whole=True)
-    return found[:, 0].astype(np.int64)
+    return _rows("capacity", workers, capacity.to_frame())[:, 0].astype(np.int64)
 
 
 def prices(
@@ -96,63 +85,20 @@ def prices(
     Raises
     ------
     InputError
-        A worker or a task type without a price, or twice, or a price that is not a number ≥ 0.
+        A worker or a task type without a price.
     """
-    if isinstance(costs, pd.DataFrame):
-        frame = _by_worker("costs", costs)
-    else:
-        frames.keyed("costs", costs, "worker", "cost")
-        frame = costs.to_frame("cost")
-    rows = _rows("costs", workers, frame)
+    frame = costs.to_frame("cost") if isinstance(costs, pd.Series) else costs
     if list(frame.columns) != ["cost"]:
         absent = [kind for kind in task_types if kind not in frame.columns]
         if absent:
             raise InputError(f"costs: no price for task type {absent[0]!r}; give every type one")
-        rows = rows[list(task_types)]
-    found = _numbers("costs", rows, math.inf, "give a price of 0 or more", missing=False)
+        frame = frame[list(task_types)]
+    found = _rows("costs", workers, frame)
     return np.broadcast_to(found.T, (len(task_types), len(workers))).copy()
 
 
-def _by_worker(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Check a table worker × task type."""
-    if "worker" in table.columns:
-        raise InputError(
-            f"{name}: worker is a column; make it the index, as tables.read_{name} does"
-        )
-    frames.once(name, table.index, "worker")
-    frames.once(name, table.columns, "task type")
-    return table
-
-
-def _rows(name: str, workers: Names | Sequence[Any], table: pd.DataFrame) -> pd.DataFrame:
+def _rows(name: str, workers: Names | Sequence[Any], table: pd.DataFrame) -> FloatArray:
     missing = [worker for worker in workers if worker not in table.index]
     if missing:
         raise InputError(f"{name}: worker {missing[0]!r} has none; give every worker one")
-    return table.loc[list(workers)]
-
-
-def _numbers(
-    name: str,
-    table: pd.DataFrame,
-    most: float,
-    mend: str,
-    *,
-    missing: bool = True,
-    whole: bool = False,
-) -> FloatArray:
-    """Read a table's numbers from 0 to `most`; the first that is none is named by its worker."""
-    columns = [pd.to_numeric(table.iloc[:, k], errors="coerce") for k in range(table.shape[1])]
-    values = np.column_stack([column.to_numpy(np.float64, na_value=np.nan) for column in columns])
-    fine = np.isfinite(values) & (values >= 0) & (values <= most)
-    if whole:
-        fine &= values == np.floor(values)
-    if missing:
-        fine |= table.isna().to_numpy()
-    if not fine.all():
-        row, column = (int(k) for k in np.argwhere(~fine)[0])
-        place = f" for {checks.show(table.columns[column])}" if table.shape[1] > 1 else ""
-        raise InputError(
-            f"{name}: worker {checks.show(table.index[row])} has "
-            f"{checks.show(table.iloc[row, column])}{place}; {mend}"
-        )
-    return values
+    return table.loc[list(workers)].to_numpy(np.float64)

@@ -119,7 +119,6 @@ def uniform(
     InputError
         A parameter out of range.
     """
-    checks.number("skill", skill, 0, 1)
     m, types = _size(workers, task_types)
     return _make(np.full((types, m), skill), capacity)
 
@@ -168,8 +167,6 @@ def spammer_hammer(
     InputError
         A parameter out of range.
     """
-    checks.number("hammer", hammer, 0, 1)
-    checks.number("spammer", spammer, 0, 1)
     checks.number("share", share, 0, 1)
     m, types = _size(workers, task_types)
     skill = np.where(np.arange(m) < math.floor(share * m + 0.5), hammer, spammer)
@@ -195,8 +192,6 @@ def specialists(
     InputError
         A parameter out of range.
     """
-    checks.number("skilled", skilled, 0, 1)
-    checks.number("other", other, 0, 1)
     m, types = _size(workers, task_types)
     kind = stream(seed, "crowd").permutation(np.arange(m) % types)
     return _make(np.where(np.arange(types)[:, None] == kind, skilled, other), capacity)

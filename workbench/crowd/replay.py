@@ -19,6 +19,7 @@ from workbench.base.arrays import BoolArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd import frames
+from workbench.crowd.skills import counted
 from workbench.crowd.sources import GoldAnswers
 
 
@@ -54,9 +55,8 @@ class RecordedLabels:
     Raises
     ------
     InputError
-        A column is missing, a cell is empty, a pair is repeated, gold for a task without a
-        label, other than two classes, a control task without gold, only control tasks, or a
-        task without a type.
+        A pair is repeated, other than two classes, a control task without gold, only control
+        tasks, or a task without a type.
     """
 
     def __init__(
@@ -68,7 +68,6 @@ class RecordedLabels:
         task_types: pd.Series[Any] | None = None,
     ) -> None:
         table = frames.label_table(labels)
-        gold = frames.gold_labels(gold, table)
         every = pd.Index(table["task"].unique())
         reserved = pd.Index(list(control))
         without = ~reserved.isin(gold.index)
@@ -98,11 +97,8 @@ class RecordedLabels:
         known = table.loc[~kept, "task"]
         at = (kind.loc[known].to_numpy(), worker[~kept])
         right = label[~kept] == frames.codes(classes, gold.loc[known])
-        shape = (len(self.task_types), len(workers))
-        self.control_answered: IntArray = np.zeros(shape, dtype=np.int64)
-        self.control_correct: IntArray = np.zeros(shape, dtype=np.int64)
-        np.add.at(self.control_answered, at, 1)
-        np.add.at(self.control_correct, at, right)
+        shape = len(self.task_types), len(workers)
+        self.control_correct, self.control_answered = counted(at, right, shape)
 
     def labels(self, task_idx: ArrayLike, worker_idx: ArrayLike) -> IntArray:
         """Class index of the recorded label of each pair, shape (k,).
@@ -169,9 +165,8 @@ def split_gold(
     Raises
     ------
     InputError
-        A repeated task, a missing label, or a split with an empty side.
+        A split with an empty side.
     """
-    frames.by_task("gold", gold)
     n = len(gold)
     if isinstance(control, (int, np.integer)):
         size = checks.count("control", int(control))

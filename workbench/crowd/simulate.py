@@ -125,9 +125,7 @@ def one_coin_labels(
     """
     L = checks.count("classes", classes, 2)
     true = checks.indices("truth", truth, L)[:, None]
-    w = checks.floats("skill", skill)
-    if w.ndim != 1 or not ((w >= 0) & (w <= 1)).all():
-        raise InputError("skill is not a vector of probabilities: give one number from 0 to 1 each")
+    w = checks.probabilities("skill", skill, 1)
     draw = stream(seed, "one-coin labels").random((len(true), len(w)))
     if L == 2:
         return np.where(draw < w, true, 1 - true)

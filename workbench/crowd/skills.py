@@ -14,9 +14,10 @@ from typing import Any, overload
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from workbench.base import checks
-from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.crowd import frames
 
@@ -140,28 +141,53 @@ def estimate_skills(
         Shapes differ, a count is not a whole number ≥ 0, more answers are right than were
         given, or a prior that is not two numbers above 0.
     """
-    right = np.atleast_2d(checks.wholes("correct", correct))
-    given = np.atleast_2d(checks.wholes("answered", answered))
-    if right.shape != given.shape:
-        raise InputError(
-            f"correct has shape {right.shape} and answered {given.shape}: give both by task type "
-            "and worker"
-        )
-    if (right > given).any():
-        row, worker = (int(k) for k in np.argwhere(right > given)[0])
-        raise InputError(
-            f"correct[{row}, {worker}] is {right[row, worker]} of {given[row, worker]} answered: "
-            "give no more right answers than answers"
-        )
+    right, given = (np.atleast_2d(counts) for counts in answer_counts(correct, answered))
     if prior is None:
         skill = np.full(right.shape, 0.5)
         np.divide(right, given, out=skill, where=given > 0)
     else:
-        a, b = prior
-        if not (0 < a < math.inf and 0 < b < math.inf):
-            raise InputError(f"prior is ({a}, {b}): give two finite numbers above 0")
+        a, b = proper_prior(prior)
         skill = (right + a) / (given + (a + b))
     return SkillEstimates(skill, given, right)
+
+
+def answer_counts(correct: ArrayLike, answered: ArrayLike) -> tuple[IntArray, IntArray]:
+    """Check how many answers are right, and how many were given.
+
+    Raises
+    ------
+    InputError
+        Shapes differ, a count is not a whole number ≥ 0, or more answers are right than given.
+    """
+    right, given = checks.wholes("correct", correct), checks.wholes("answered", answered)
+    if right.shape != given.shape:
+        raise InputError(
+            f"correct has shape {right.shape} and answered {given.shape}: give both alike"
+        )
+    if (right > given).any():
+        at = tuple(int(k) for k in np.argwhere(right > given)[0])
+        raise InputError(
+            f"correct[{', '.join(map(str, at))}] is {right[at]} of {given[at]} answered: "
+            "give no more right answers than answers"
+        )
+    return right, given
+
+
+def proper_prior(prior: tuple[float, float]) -> tuple[float, float]:
+    """Check (a, b) of a Beta prior.
+
+    Raises
+    ------
+    InputError
+        Anything but two numbers above 0, and of at most 1e100, so that squares stay finite.
+    """
+    try:
+        a, b = (float(x) for x in prior)
+    except (TypeError, ValueError):
+        a = b = math.nan
+    if not (0 < a <= 1e100 and 0 < b <= 1e100):
+        raise InputError(f"prior is {prior!r}: give two numbers above 0, of at most 1e100")
+    return a, b
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +249,16 @@ class GoldSkills:
         )
 
 
+def counted(
+    at: tuple[Any, Any], right: BoolArray, shape: tuple[int, int]
+) -> tuple[IntArray, IntArray]:
+    """Count right answers, and answers, by task type and worker: `at` says whose each is."""
+    correct, answered = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    np.add.at(correct, at, right)
+    np.add.at(answered, at, 1)
+    return correct, answered
+
+
 def skills_from_gold(
     labels: pd.DataFrame,
     gold: pd.Series[Any],
@@ -252,25 +288,18 @@ def skills_from_gold(
     Raises
     ------
     InputError
-        A column is missing, a cell is empty, a (task, worker) pair is repeated, a gold task
-        has no label or is repeated, labels and gold share no class, or a gold task has no type.
+        A (task, worker) pair is repeated, or a gold task has no type.
     """
     table = frames.label_table(labels)
-    answers = frames.gold_labels(gold, table)
-    known = table[table["task"].isin(answers.index)]
+    known = table[table["task"].isin(gold.index)]
     types, kind = frames.type_index(task_types, pd.Index(known["task"].unique()))
     workers = pd.Index(table["worker"].unique())
-    at_worker = workers.get_indexer(known["worker"])
-    at_type = kind.loc[known["task"]].to_numpy()
-    right = known["label"].to_numpy() == answers.loc[known["task"]].to_numpy()
-    shape = (len(types), len(workers))
-    answered = np.zeros(shape, dtype=np.int64)
-    correct = np.zeros(shape, dtype=np.int64)
-    np.add.at(answered, (at_type, at_worker), 1)
-    np.add.at(correct, (at_type, at_worker), right)
+    at = kind.loc[known["task"]].to_numpy(), workers.get_indexer(known["worker"])
+    right = known["label"].to_numpy() == gold.loc[known["task"]].to_numpy()
+    correct, answered = counted(at, right, (len(types), len(workers)))
     return GoldSkills(
         estimate_skills(correct, answered, prior=prior),
         workers.to_numpy(),
         types,
-        (*table["label"].unique(), *answers.unique()),
+        (*table["label"].unique(), *gold.unique()),
     )

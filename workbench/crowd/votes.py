@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.arrays import FloatArray, IntArray, Names
 
 TIE = 1e-9
 """Sums of votes' weights closer than this share of Σ|w| tie."""
@@ -52,17 +52,13 @@ class Votes:
         Names not given are those in the table: tasks and workers in order of first
         appearance, classes sorted. A row naming something outside given names is dropped.
         """
+        given = {"task": tasks, "worker": workers, "label": classes}
         columns = {
-            "task": pd.Index(table["task"].unique() if tasks is None else np.asarray(tasks)),
-            "worker": pd.Index(
-                table["worker"].unique() if workers is None else np.asarray(workers)
-            ),
-            "label": pd.Index(
-                np.sort(np.asarray(table["label"].unique()))
-                if classes is None
-                else np.asarray(classes)
-            ),
+            name: pd.Index(table[name].unique() if names is None else np.asarray(names))
+            for name, names in given.items()
         }
+        if classes is None:
+            columns["label"] = columns["label"].sort_values()
         codes = {name: index.get_indexer(table[name]) for name, index in columns.items()}
         known = np.logical_and.reduce([code >= 0 for code in codes.values()])
         return cls(
@@ -82,18 +78,6 @@ class Votes:
 
     def __len__(self) -> int:
         return len(self.task)
-
-    def of_workers(self, chosen: BoolArray) -> Votes:
-        """Keep the votes of the workers marked in `chosen` (shape (m,)); names stay."""
-        keep = chosen[self.worker]
-        return Votes(
-            self.task[keep],
-            self.worker[keep],
-            self.label[keep],
-            self.tasks,
-            self.workers,
-            self.classes,
-        )
 
     def signs(self) -> FloatArray:
         """Votes as −1 (first class) and +1 (second class), for two-class crowds."""

@@ -25,9 +25,10 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
 from workbench.learning.exploration import Exploration, Learnt, explore, learn
+from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.schedule import KINDS, Schedule, checkpoints_of
 from workbench.learning.sets import Vote, estimates, prices, ranked_sets
-from workbench.learning.vetting import Removal, Vetting
+from workbench.learning.vetting import Removal
 
 CELLS = 2**22
 """Labels of exploring steps held at once, about; more runs are taken in turn."""
@@ -140,12 +141,8 @@ def simulate(
     draws: Draws,
     schedule: Schedule,
     horizon: int,
+    options: LsOlOptions = PLAIN,
     *,
-    weighted: bool = False,
-    tolerance: float = 0.0,
-    truncate: float = 1e-3,
-    delay: int = 0,
-    vetting: Vetting | None = None,
     costs: ArrayLike | None = None,
     checkpoints: ArrayLike | None = None,
     trace: bool = False,
@@ -160,7 +157,7 @@ def simulate(
         D1 and D2.
     horizon
         T, the number of tasks.
-    weighted, tolerance, truncate, delay, vetting
+    options
         As for `LsOl`.
     costs
         c, shape (M,), the price of a label; 1 by default.
@@ -181,20 +178,18 @@ def simulate(
         A parameter out of range or of the wrong shape; more than 26 workers with weights.
     """
     T = checks.count("horizon", horizon, 1)
-    vote = Vote(weighted, tolerance, truncate)
     price = prices(costs, draws.workers)
     tasks = checkpoints_of(checkpoints, T)
     if trace and T > LONGEST:
         raise InputError(f"horizon is {T}: every label is drawn for at most {LONGEST} tasks")
     phases = [one for one in schedule.phases(T) if one.kind != "exploit"]
-    delay = checks.count("delay", delay)
     several = max(1, CELLS // (sum(phase.steps for phase in phases) * draws.workers))
     parts = []
     for start in range(0, draws.runs, several):
         part = np.arange(start, min(start + several, draws.runs))
-        explored = explore(draws, schedule, phases, T, delay, part)
-        learnt = learn(explored, vetting)
-        parts.append(_counted(draws, explored, learnt, vote, price, tasks, trace))
+        explored = explore(draws, schedule, phases, T, options.delay, part)
+        learnt = learn(explored, options.vetting)
+        parts.append(_counted(draws, explored, learnt, options.vote, price, tasks, trace))
     return _joined(parts)
 
 

@@ -11,6 +11,7 @@ Source: Liu, Liu (2015), Figure 1; 3.5.1 (delay), 3.5.3 (vetting), Section 4 (we
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -30,6 +31,41 @@ from workbench.learning.schedule import Schedule
 from workbench.learning.sets import Vote, estimates
 from workbench.learning.testers import TesterLearner
 from workbench.learning.vetting import Removal, Vetting
+
+
+@dataclass(frozen=True)
+class LsOlOptions:
+    """How LS_OL votes, waits and vets.
+
+    Attributes
+    ----------
+    weighted, tolerance, truncate, delay, vetting
+        As for `LsOl`.
+
+    Raises
+    ------
+    InputError
+        A parameter out of range.
+    """
+
+    weighted: bool = False
+    tolerance: float = 0.0
+    truncate: float = 1e-3
+    delay: int = 0
+    vetting: Vetting | None = None
+
+    def __post_init__(self) -> None:
+        checks.count("delay", self.delay)
+        Vote(self.weighted, self.tolerance, self.truncate)
+
+    @property
+    def vote(self) -> Vote:
+        """How the labels of an exploiting step become one."""
+        return Vote(self.weighted, self.tolerance, self.truncate)
+
+
+PLAIN = LsOlOptions()
+"""Majority votes, no delay, no vetting."""
 
 
 class SavedWorker(State, frozen=True):

@@ -24,10 +24,9 @@ from workbench.base.seeds import Seed
 from workbench.crowd import frames
 from workbench.crowd.tables import Duplicates, read_gold, read_labels
 from workbench.learning.agreement import Structure, structure
-from workbench.learning.ls_ol import LsOl
+from workbench.learning.ls_ol import PLAIN, LsOl, LsOlOptions
 from workbench.learning.online import Ask
 from workbench.learning.schedule import Schedule
-from workbench.learning.vetting import Vetting
 
 Order = Literal["file", "time"]
 Pool = Literal["recorded", "all"]
@@ -194,12 +193,9 @@ class Replayed:
 def replay(
     data: Recorded,
     schedule: Schedule,
+    options: LsOlOptions = PLAIN,
     *,
     horizon: int | None = None,
-    weighted: bool = False,
-    tolerance: float = 0.0,
-    delay: int = 0,
-    vetting: Vetting | None = None,
     pool: Pool = "recorded",
     patience: float | None = None,
     seed: Seed,
@@ -212,10 +208,10 @@ def replay(
         The stream.
     schedule
         When to explore; with G2 > 0 testers are "labelled" again with the same labels.
+    options, seed
+        As for `LsOl`.
     horizon
         How many tasks; None for all.
-    weighted, tolerance, delay, vetting, seed
-        As for `LsOl`.
     pool
         Among whom to choose: "recorded", those who have a label of the task on record, or "all"
         who have not left; then most of those asked in a sparse table have nothing to say. A
@@ -242,15 +238,7 @@ def replay(
     if pool not in ("recorded", "all"):
         raise InputError(f"pool is {pool!r}: give 'recorded' or 'all'")
     late = _Late(data, n, patience)
-    learner = LsOl(
-        [str(name) for name in data.workers],
-        schedule,
-        weighted=weighted,
-        tolerance=tolerance,
-        delay=delay,
-        vetting=vetting,
-        seed=seed,
-    )
+    learner = LsOl([str(name) for name in data.workers], schedule, **vars(options), seed=seed)
     there = data.labels >= 0
     # The last task that each worker labelled.
     last: IntArray = len(there) - 1 - there[::-1].argmax(axis=0)

@@ -22,9 +22,8 @@ from workbench.learning import regret_bounds
 from workbench.learning.agreement import Structure, structure
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Runs, simulate
+from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.schedule import Schedule
-from workbench.learning.sets import Vote
-from workbench.learning.vetting import Vetting
 
 MOST_SHOWN = 2000
 """Simulated tasks whose labels are looked at for agreement."""
@@ -75,10 +74,8 @@ def simulated(
     schedule: Schedule,
     horizon: int,
     runs: int,
+    options: LsOlOptions = PLAIN,
     *,
-    weighted: bool = False,
-    delay: int = 0,
-    vetting: Vetting | None = None,
     costs: Sequence[float] | None = None,
     seed: int,
 ) -> Simulated:
@@ -88,7 +85,7 @@ def simulated(
     ----------
     skill
         p of each worker, shape (M,).
-    schedule, horizon, weighted, delay, vetting, costs
+    schedule, horizon, options, costs
         As for `engine.simulate`.
     runs
         How many.
@@ -100,16 +97,14 @@ def simulated(
     """
     p: FloatArray = np.asarray(skill, dtype=np.float64)
     draws = Draws(p, runs, seed=seed)
-    played = simulate(
-        draws, schedule, horizon, weighted=weighted, delay=delay, vetting=vetting, costs=costs
-    )
+    played = simulate(draws, schedule, horizon, options, costs=costs)
+    weighted = options.weighted
     stream = draws.stream(0)
     seen = np.stack([stream.labels(task) for task in range(min(horizon, MOST_SHOWN))])
     best = best_set(p, weighted=weighted).workers
     sets, times = np.unique(played.chosen, axis=0, return_counts=True)
-    vote = Vote(weighted)
     learnt = [
-        vote.accuracies(p[None, chosen], estimate[None, chosen], chosen.sum()[None])[0]
+        options.vote.accuracies(p[None, chosen], estimate[None, chosen], chosen.sum()[None])[0]
         for chosen, estimate in zip(played.chosen, played.estimates, strict=True)
     ]
     return Simulated(

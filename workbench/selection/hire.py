@@ -251,7 +251,7 @@ def hire(
         **({} if prices is None else {"cost": prices}),
     }
     table = pd.DataFrame({name: column[order] for name, column in columns.items()})
-    score = set_score(known.gain[chosen]) if k else None
+    score = set_score(known.gain[chosen])
     certain = k > 0 and bool((n[chosen] >= 2).all())
     return Hiring(
         table=table.assign(chosen=np.arange(len(order)) < k),
@@ -259,10 +259,10 @@ def hire(
         rule=rule,
         budget=budget,
         confidence=options.confidence,
-        score=score,
+        score=score if k else None,
         interval=interval(known, chosen, confidence=options.confidence) if certain else None,
-        error_bound=None if score is None else error_bound(score, L),
-        error_bound_printed=None if score is None else error_bound(score, L, variant="printed"),
+        error_bound=error_bound(score, L) if k else None,
+        error_bound_printed=error_bound(score, L, variant="printed") if k else None,
         error_predicted=predicted_error(known, chosen, seed=options.seed) if k else None,
         curve=_along(known.gain[order[:far]]),
         plug_in_curve=_along(known.plug_in[order[:far]]),
@@ -309,18 +309,17 @@ def _class_names(labels: pd.DataFrame, gold: pd.Series[Any]) -> list[Any]:
 
 
 def _class_count(classes: int | None, names: list[Any]) -> int:
-    if classes is None:
-        if len(names) == 1:
-            raise InputError(
-                f"classes: labels and gold name {names[0]!r} only; say how many classes there are"
-            )
-        return len(names)
-    if checks.count("classes", classes, 2) < len(names):
+    if classes is None and len(names) == 1:
+        raise InputError(
+            f"classes: labels and gold name {names[0]!r} only; say how many classes there are"
+        )
+    count = len(names) if classes is None else checks.count("classes", classes, 2)
+    if count < len(names):
         raise InputError(
             f"classes is {classes}, and labels and gold name {len(names)} "
             f"({checks.listing(names)}): give {len(names)} or more, or mend the labels"
         )
-    return int(classes)
+    return count
 
 
 def _prices(
@@ -400,48 +399,31 @@ def _notes(
     workers: Names,
     options: HireOptions,
 ) -> tuple[str, ...]:
-    notes = [selection.note] if selection.note else []
-    if refused.any():
-        notes.append(
-            f"refused, {refused.sum()} of {len(known)} workers "
-            f"({checks.listing(workers[refused])}): their answers make a skill below guessing, "
-            f"1/{known.classes}, more likely than not; they are hired where below chance is allowed"
-        )
+    L, chosen, tied = known.classes, selection.chosen, selection.tied
     out = known.answered[~known.eligible]
-    if len(out):
-        none = int((out == 0).sum())
-        notes.append(
-            f"left out, {len(out)} of {len(known)} workers: {none} without a control answer, "
-            f"{len(out) - none} with one (one answer has no variance); a prior takes them in"
-        )
+    none = int((out == 0).sum())
     guessed = int((known.eligible & (known.answered < 2)).sum())
-    if guessed:
-        notes.append(
-            f"{guessed} workers with no or one control answer are scored by the prior: G is no "
-            "unbiased estimate for them, and no interval for F covers them"
-        )
-    if len(selection.tied):
-        inside = int(np.isin(selection.tied, selection.chosen).sum())
-        by = "gain and price" if options.money is not None else "rank"
-        notes.append(
-            f"{len(selection.tied)} workers of equal {by} straddle the cut "
-            f"({checks.listing(workers[selection.tied])}): {inside} of them taken by a draw"
-        )
-    liars = workers[selection.chosen][known.skill[selection.chosen] < 1.0 / known.classes]
-    if len(liars):
-        notes.append(
-            f"chosen though worse than guessing, {len(liars)} ({checks.listing(liars)}): their "
-            "weights are negative; in a plain majority they do harm"
-        )
-    if len(selection.chosen):
-        notes.append(
-            "bound and expected error take every chosen worker to label every task, independently "
-            "of the others and, where wrong, evenly among the classes: workers who err on the same "
-            "hard tasks do worse"
-        )
-    if len(selection.chosen) and options.rule != "random":
-        notes.append(
-            "the score is of workers chosen by the same answers, and tends to be too high; its "
-            "interval, and the bound at it, are for workers fixed beforehand"
-        )
-    return tuple(notes)
+    liars = workers[chosen][known.skill[chosen] < 1.0 / L]
+    by = "gain and price" if options.money is not None else "rank"
+    notes = {
+        selection.note: bool(selection.note),
+        f"refused, {refused.sum()} of {len(known)} workers ({checks.listing(workers[refused])}): "
+        f"their answers make a skill below guessing, 1/{L}, more likely than not; they are hired "
+        "where below chance is allowed": refused.any(),
+        f"left out, {len(out)} of {len(known)} workers: {none} without a control answer, "
+        f"{len(out) - none} with one (one answer has no variance); a prior takes them in": len(out),
+        f"{guessed} workers with no or one control answer are scored by the prior: G is no "
+        "unbiased estimate for them, and no interval for F covers them": guessed,
+        f"{len(tied)} workers of equal {by} straddle the cut ({checks.listing(workers[tied])}): "
+        f"{np.isin(tied, chosen).sum()} of them taken by a draw": len(tied),
+        f"chosen though worse than guessing, {len(liars)} ({checks.listing(liars)}): their weights "
+        "are negative; in a plain majority they do harm": len(liars),
+        "bound and expected error take every chosen worker to label every task, independently of "
+        "the others and, where wrong, evenly among the classes: workers who err on the same hard "
+        "tasks do worse": len(chosen),
+        "the score is of workers chosen by the same answers, and tends to be too high; its "
+        "interval, and the bound at it, are for workers fixed beforehand": (
+            len(chosen) and options.rule != "random"
+        ),
+    }
+    return tuple(note for note, holds in notes.items() if holds)

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.crowd.skills import answer_counts, proper_prior
 
 UNIFORM = (1.0, 1.0)
 """The prior that takes every skill for equally likely."""
@@ -135,18 +136,7 @@ def scores(
         answers, fewer than two classes, or a prior that is not two numbers above 0.
     """
     L = checks.count("classes", classes, 2)
-    right, asked = checks.wholes("correct", correct), checks.wholes("answered", answered)
-    if right.ndim != 1 or right.shape != asked.shape:
-        raise InputError(
-            f"correct has shape {right.shape} and answered {asked.shape}: give two vectors, one "
-            "number a worker"
-        )
-    if (right > asked).any():
-        at = int(np.argmax(right > asked))
-        raise InputError(
-            f"correct[{at}] is {right[at]} of {asked[at]} answered: give no more right answers "
-            "than answers"
-        )
+    right, asked = answer_counts(correct, answered)
     tested = asked >= 2
     # As floats: L²n² passes 2⁶³ sooner than anyone's patience. Who is not tested gets a stand-in.
     c, n = np.where(tested, right, 0.0), np.where(tested, asked, 2.0)
@@ -177,23 +167,6 @@ def below_chance(known: Scores) -> FloatArray:
     wrong = known.answered - known.correct
     chance: FloatArray = betainc(known.correct + a, wrong + b, 1.0 / known.classes)
     return chance
-
-
-def proper_prior(prior: tuple[float, float]) -> tuple[float, float]:
-    """Check (a, b) of a Beta prior.
-
-    Raises
-    ------
-    InputError
-        Anything but two numbers above 0, and of at most 1e100, so that squares stay finite.
-    """
-    try:
-        a, b = (float(x) for x in prior)
-    except (TypeError, ValueError):
-        a = b = math.nan
-    if not (0 < a <= 1e100 and 0 < b <= 1e100):
-        raise InputError(f"prior is {prior!r}: give two numbers above 0, of at most 1e100")
-    return a, b
 
 
 def informativeness(skill: ArrayLike, classes: int = 2) -> FloatArray:

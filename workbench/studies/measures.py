@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from workbench.studies.study import Analysis, Chart, Scalar, Study
-from workbench.studies.summary import means
+from workbench.studies.summary import means, wilson
 
 Rows: TypeAlias = pd.DataFrame
 Columns: TypeAlias = Mapping[str, str | tuple[str, Any]]
@@ -73,6 +73,12 @@ def measured(table: Rows, column: str) -> Rows:
     if column not in table:
         return table.iloc[:0].assign(**{column: pd.Series(dtype=float)})
     return table[(table["status"].astype(str) == "ok") & table[column].notna()]
+
+
+def without_failures(table: Rows, fields: Sequence[str]) -> Rows:
+    """All trials, fields of the record missing where one did not end ok."""
+    known = table.reindex(columns=list(fields)).where(table["status"].astype(str) == "ok")
+    return table.assign(**{name: known[name] for name in fields})
 
 
 def varies(rows: Rows, name: str) -> bool:
@@ -146,14 +152,21 @@ def fill(template: str, values: Mapping[Any, Any]) -> str:
     ("{own.gold.max}"); "{share.max}" is that of a column by itself.
 
     Formats beyond Python's: `±3` a mean and its standard error with three digits (the value is
-    such a pair, or the error stands beside it as `NAME_se`), `+±3` the same with the mean's sign,
-    `1 %` a share in percent with one digit, `list` several values, `cap` a capital first letter.
+    such a pair, or the error stands beside it as `NAME_se` or `se`), `+±3` the same with the mean's
+    sign, `1 %` a share in percent with one digit, `list` several values, `cap` a capital first
+    letter, `of NAME` a count of another, with the 95 % interval of the share.
     """
     parts = []
     for literal, name, style, _ in Formatter().parse(template):
         parts.append(literal)
-        if name is not None:
-            parts.append(_shown(_named(values, name), style or "", values.get(f"{name}_se")))
+        if name is not None and style and style.startswith("of "):
+            count, total = _named(values, name), _named(values, style[3:])
+            low, high = wilson(count, total)
+            share = f"95 % interval of the share {low:.2f} to {high:.2f}"
+            parts.append(f"{count:,.0f} of {total:,} ({share})")
+        elif name is not None:
+            doubt = values.get(f"{name}_se", values.get("se"))
+            parts.append(_shown(_named(values, name), style or "", doubt))
     return "".join(parts)
 
 
@@ -197,6 +210,11 @@ def means_of(*names: str, ends: bool = False) -> dict[str, tuple[str, str]]:
         for name in names
         for suffix, statistic in statistics.items()
     }
+
+
+def spread_of(name: str) -> Columns:
+    """Columns `median, low, high` of a measure, from its least to its largest."""
+    return {"median": (name, "median"), "low": (name, "min"), "high": (name, "max")}
 
 
 def summarise(
@@ -293,7 +311,7 @@ class Drawn:
     x, y, labels
         Columns drawn, and the axes' labels. Where y is `mean`, its bars are `low` and `high`.
     style
-        What else a `Chart` takes.
+        What else a `Chart` takes, or makes it of the rows drawn.
     where
         Which of the table's rows.
     of
@@ -322,6 +340,7 @@ class Drawn:
             data = data[self.where(data)]
         ends = {"low": "low", "high": "high"} if self.y == "mean" else {}
         style = {**ends, **self.style}
+        style = {name: value(data) if callable(value) else value for name, value in style.items()}
         caption = fill(self.what, {**dict(data.items()), "trials": len(rows)})
         counts = [data[name] for name in ("n", "trials") if name in data]
         if self.note is not None:
@@ -365,6 +384,10 @@ class Each:
         ]
 
 
+Says: TypeAlias = str | Callable[[Rows, pd.DataFrame], Iterable[str]]
+"""A template, or what makes sentences of trials and a table of them."""
+
+
 @dataclass(frozen=True)
 class Part:
     """A table with what is said and drawn of it.
@@ -386,7 +409,7 @@ class Part:
 
     caption: str = ""
     table: TableMaker | None = None
-    says: tuple[str | Callable[[Rows, Rows], Iterable[str]], ...] = ()
+    says: tuple[Says, ...] = ()
     charts: tuple[Drawn | Callable[[Rows, Rows], Iterable[Chart]], ...] = ()
     where: RowFilter | None = None
     needs: str | None = None
@@ -478,25 +501,33 @@ class DeclaredAnalysis:
     needs
         Field that a trial must have a value of.
     derived
-        Columns worked out of a trial's others, one after another.
+        Columns worked out of a trial's others, one after another; or what makes the rows anew.
     orders
         Sorts the trials by columns (`in_order`).
+    fields
+        Parts are made of all trials, these fields missing where one did not end ok: for tables
+        that count them.
     """
 
     def __init__(
         self,
         *parts: Callable[[Rows], Analysis],
         needs: str | None = None,
-        derived: Mapping[str, Callable[[Rows], Any]] | None = None,
+        derived: Mapping[str, Callable[[Rows], Any]] | TableMaker | None = None,
         orders: Mapping[str, Sequence[Any] | None] | None = None,
+        fields: tuple[str, ...] = (),
     ) -> None:
-        self.parts, self.needs = parts, needs
-        self.derived, self.orders = dict(derived or {}), orders
+        self.parts, self.needs, self.fields = parts, needs, fields
+        self.derived, self.orders = derived or {}, orders
 
     def trials(self, table: Rows) -> Rows:
         """The trials that parts are made of."""
         rows = ended_well(table) if self.needs is None else measured(table, self.needs)
-        rows = rows.assign(**self.derived) if len(rows) else rows
+        if self.fields and len(rows):
+            rows = without_failures(table, self.fields)
+        if rows.empty:
+            return rows
+        rows = self.derived(rows) if callable(self.derived) else rows.assign(**self.derived)
         return rows if self.orders is None else in_order(rows, self.orders)
 
     def __call__(self, table: Rows) -> Analysis:

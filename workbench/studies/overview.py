@@ -35,10 +35,10 @@ def described(asked: Request) -> dict[str, Any]:
             {**vars(one), "name": name, "kind": one.kind.__name__, "choices": list(one.choices)}
             for name, one in study.parameters.items()
         ],
-        "size": asked.size,
-        "sweep": list(asked.sweep),
-        "repetitions": asked.repetitions,
-        "seed": asked.seed,
+        "size": asked.plan.size,
+        "sweep": list(asked.plan.sweep),
+        "repetitions": asked.plan.repetitions,
+        "seed": asked.plan.seed,
         "trials": asked.trials,
         "deadline": asked.limits.deadline,
         "memory": asked.limits.memory,

@@ -28,7 +28,8 @@ from msgspec import Meta
 from workbench.base.errors import InputError
 from workbench.studies.executors import Limits
 from workbench.studies.source import Source
-from workbench.studies.study import SIZES, Block, Scalar, SizeName, Study
+from workbench.studies.study import SIZES, Scalar, SizeName, Study
+from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import override, points_of
 
 MOST = 2**63 - 1
@@ -41,28 +42,22 @@ class Request:
 
     Attributes
     ----------
-    source, study
-        Where the study is, and the study.
-    size
-        Name of the size the sweep comes from; "file" for a sweep of a TOML file's own.
-    sweep, repetitions, seed
-        What to run.
+    study
+        Which.
+    plan
+        What to run; its size is "file" for a sweep of a TOML file's own.
     limits
         Of each trial.
     """
 
-    source: Source
     study: Study
-    size: str
-    sweep: tuple[Block, ...]
-    repetitions: int
-    seed: int
+    plan: StudyPlan
     limits: Limits
 
     @property
     def trials(self) -> int:
         """How many trials that makes."""
-        return len(points_of(self.study, self.sweep)) * self.repetitions
+        return len(points_of(self.study, self.plan.sweep)) * self.plan.repetitions
 
 
 def request(
@@ -104,13 +99,16 @@ def request(
         raise InputError(f"size is {chosen!r}: choose from {', '.join(SIZES)}")
     of_size = study.sizes[chosen]
     values = {**file.set, **_assigned(study, assignments)}
-    return Request(
+    plan = StudyPlan.of(
         source,
-        study,
-        "file" if file.sweep else chosen,
         override(study, file.sweep or of_size.sweep, values),
         repetitions or file.repetitions or of_size.repetitions,
-        file.seed if seed is None else seed,
+        seed=file.seed if seed is None else seed,
+        size="file" if file.sweep else chosen,
+    )
+    return Request(
+        study,
+        plan,
         Limits(deadline or file.deadline or study.deadline, memory or file.memory or study.memory),
     )
 

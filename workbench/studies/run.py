@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -20,14 +20,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
 from workbench.studies.shards import in_shard
-from workbench.studies.source import Source
 from workbench.studies.study_plan import StudyPlan
-from workbench.studies.trials import Trial, plan
+from workbench.studies.trials import Trial
 
 if TYPE_CHECKING:
     from workbench.studies.executors import Executor, Limits
     from workbench.studies.store import Store
-    from workbench.studies.study import Block
 
 EVERY, LONGEST = 0.2, 2.0
 """Seconds between commits, at least and at most."""
@@ -130,19 +128,45 @@ def notebook_bar(description: str) -> Callable[[Progress], None]:
     return show
 
 
+@dataclass(frozen=True)
+class Which:
+    """Which trials of a plan a run takes: all that have no record yet, or otherwise.
+
+    Attributes
+    ----------
+    shard
+        (i, n) with i from 1 to n: the i-th of n parts alone.
+    retry
+        Also what ended in an error, a crash, over its deadline or its memory.
+    redo_quarantined
+        Also those that an older version put in quarantine.
+
+    Raises
+    ------
+    InputError
+        For a shard out of range.
+    """
+
+    shard: tuple[int, int] | None = None
+    retry: bool = False
+    redo_quarantined: bool = False
+
+    def __post_init__(self) -> None:
+        if self.shard is not None and not 1 <= self.shard[0] <= self.shard[1]:
+            i, n = self.shard
+            raise InputError(f"shard is {i}/{n}: give I/N with I from 1 to N")
+
+
+UNFINISHED = Which()
+
+
 def run(
-    source: Source,
+    plan: StudyPlan,
     *,
     store: Store,
-    sweep: Sequence[Block],
-    repetitions: int,
     executor: Executor,
     limits: Limits,
-    seed: int = 0,
-    size: str = "",
-    shard: tuple[int, int] | None = None,
-    retry: bool = False,
-    redo_quarantined: bool = False,
+    which: Which = UNFINISHED,
     stop: Event | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Progress:
@@ -150,20 +174,14 @@ def run(
 
     Parameters
     ----------
-    source, sweep, repetitions, seed
-        The trials: see `workbench.studies.trials.plan`.
+    plan
+        The trials.
     store
         Where outcomes go, and what tells which trials are finished.
     executor, limits
         Who runs the trials, and what each may take.
-    size
-        Name of the sweep's size, for the store's memory of plans.
-    shard
-        (i, n) with i from 1 to n: run the i-th of n parts.
-    retry
-        Run again what ended in an error, a crash, over its deadline or its memory.
-    redo_quarantined
-        Run again those that an older version put in quarantine.
+    which
+        Which of them.
     stop
         Set it, and trials under way are finished and kept, and no more begun. That of
         `interrupts` may also ask to stop at once.
@@ -178,46 +196,41 @@ def run(
     Raises
     ------
     InputError
-        For a bad plan or shard, a study that cannot be loaded, or a store that cannot be written.
+        For a bad plan, or a store that cannot be written.
     KeyboardInterrupt
         When asked to stop at once, after what is known was kept; trials under way are kept as
         `cancelled` attempts, and run again next time.
     """
     begun = time.monotonic()
-    study = source.load()
-    if shard is not None and not 1 <= shard[0] <= shard[1]:
-        raise InputError(f"shard is {shard[0]}/{shard[1]}: give I/N with I from 1 to N")
-    quarantined = {} if redo_quarantined else store.quarantined(study.name)
+    quarantined = {} if which.redo_quarantined else store.quarantined(plan.study)
     finished = {
         key
-        for key, status in store.finished(study.name, study.version).items()
-        if not (retry and status in FAILED)
+        for key, status in store.finished(plan.study, plan.version).items()
+        if not (which.retry and status in FAILED)
     }
 
     def left_out(trial: Trial) -> str:
         """Why a trial is not this run's to do; empty if it is."""
         key = trial.key
-        if shard is not None and not in_shard(key, *shard):
+        if which.shard is not None and not in_shard(key, *which.shard):
             return "elsewhere"
         if key in quarantined:
             return "quarantined"
         return "finished" if key in finished else ""
 
-    found = Counter(map(left_out, plan(study, sweep, repetitions, seed)))
+    found = Counter(map(left_out, plan.trials()))
     planned = found.total() - found["elsewhere"]
     before = Progress(planned, found["finished"], found["quarantined"])
-    store.remember(
-        StudyPlan.of(source, study, size=size, sweep=sweep, repetitions=repetitions, seed=seed)
-    )
+    store.remember(plan)
     if on_progress is not None:
         on_progress(before)
-    trials = (trial for trial in plan(study, sweep, repetitions, seed) if not left_out(trial))
+    trials = (trial for trial in plan.trials() if not left_out(trial))
     course = RunCourse(store, trials, before, begun, on_progress, committed=begun)
     stop = stop or Event()
     try:
         # A trial that is to be tried again may come back when the executor has asked for the last.
         while course.more and not stop.is_set():
-            with contextlib.closing(executor.run(source, course, limits, stop)) as ended:
+            with contextlib.closing(executor.run(plan.source, course, limits, stop)) as ended:
                 for outcome in ended:
                     course.take(outcome)
                     if isinstance(stop, Interrupts) and stop.at_once:

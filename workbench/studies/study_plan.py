@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from workbench.base.errors import InputError
 from workbench.studies.source import Source
-from workbench.studies.study import Block, Scalar, Study
+from workbench.studies.study import Block, Scalar
 from workbench.studies.trials import Trial, instance_of, listed
 
 
@@ -47,20 +47,20 @@ class StudyPlan:
     def of(
         cls,
         source: Source,
-        study: Study,
-        *,
-        size: str,
         sweep: Sequence[Block],
         repetitions: int,
-        seed: int,
+        *,
+        seed: int = 0,
+        size: str = "",
     ) -> StudyPlan:
         """Write down what a run of a study is asked for.
 
         Raises
         ------
         InputError
-            For a bad sweep.
+            For a study that cannot be loaded, or a bad sweep.
         """
+        study = source.load()
         return cls(
             source, study.name, study.version, size, study.check_sweep(sweep), repetitions, seed,
             study.complete({}), instance_of(study), study.volatile,
@@ -90,17 +90,10 @@ class StudyPlan:
         """
         if self.defaults is not None:
             return self
-        study = self.source.allowed(named).load()
-        if study.version != self.version:
-            raise InputError(f"{self.study} has version {study.version} now, not {self.version}")
-        return StudyPlan.of(
-            self.source,
-            study,
-            size=self.size,
-            sweep=self.sweep,
-            repetitions=self.repetitions,
-            seed=self.seed,
-        )
+        source = self.source.allowed(named)
+        if (version := source.load().version) != self.version:
+            raise InputError(f"{self.study} has version {version} now, not {self.version}")
+        return StudyPlan.of(source, self.sweep, self.repetitions, seed=self.seed, size=self.size)
 
     def trials(self, named: Iterable[Source] = ()) -> Iterator[Trial]:
         """List its trials.

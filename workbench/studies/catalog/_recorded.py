@@ -19,6 +19,7 @@ Source: Li, Liu (2015), Section 4.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
@@ -67,6 +68,25 @@ Vote = Literal["linear", "log-odds", "majority", "EM"]
 
 REFITS = 99
 """Data sets drawn from the fitted one-coin model, to judge how badly it fits."""
+
+
+def at_usual(rows: pd.DataFrame, usual: Mapping[str, Any]) -> pd.DataFrame:
+    """Trials at one value of each setting: the usual one where it was run, else the most frequent.
+
+    Parameters
+    ----------
+    rows
+        A row a trial.
+    usual
+        A setting's value, missing where that is usual; or what tells it of the rows.
+    """
+    for name, value in usual.items():
+        wanted = pd.Series(value(rows) if callable(value) else value, index=rows.index)
+        own = (rows[name] == wanted) | (rows[name].isna() & wanted.isna())
+        if len(rows) and not own.any():
+            own = rows[name] == rows[name].mode().iloc[0]
+        rows = rows[own]
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

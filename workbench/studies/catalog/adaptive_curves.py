@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,18 +14,21 @@ from workbench.aggregation.voting import majority
 from workbench.assignment.policies import COVERED
 from workbench.base.errors import InputError
 from workbench.crowd.graphs import regular_graph
+from workbench.crowd.population import Crowd
 from workbench.crowd.sources import collect
 from workbench.studies.catalog.assignment_trials import Instance
 from workbench.studies.measures import (
-    ended,
+    DeclaredAnalysis,
+    Drawn,
+    Part,
+    Says,
     in_order,
     means_of,
     measured,
-    span,
     summarise,
     varies,
 )
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Scalar
+from workbench.studies.study import Parameter, Params, Record, Scalar
 from workbench.studies.trials import Streams
 
 METHODS = ("adaptive", "message passing", "majority")
@@ -51,12 +55,16 @@ PARAMETERS = {
 """What both figures have."""
 
 
-def figure_record(instance: Instance, params: Params, streams: Streams) -> Record:
+def figure_record(maker: Callable[..., Crowd], params: Params, streams: Streams) -> Record:
     """One mark of Figure 1 or 2: labels bought by one method, and its error.
 
     The random methods share one random regular graph over the m main workers: they differ in
     the vote alone. They need no gold task and no preliminary worker, and pay for none.
     """
+    sampled = round(params["gamma"] * params["workers"])
+    size, seed = params["workers"] + sampled, streams.instance
+    crowd = maker(size, seed=seed, capacity=params["capacity"])
+    instance = Instance(crowd, sampled, params["tasks"], seed)
     method = params["method"]
     own = streams.method(method)
     gold, covered, relaxed = 0, None, None
@@ -72,13 +80,12 @@ def figure_record(instance: Instance, params: Params, streams: Streams) -> Recor
     else:
         if params["per_task"] is None:
             raise InputError(f"per_task is none: {method} needs a number of labels for each task")
-        main = instance.main
         task, place = regular_graph(
             instance.tasks,
-            len(main),
+            params["workers"],
             params["per_task"],
-            seed=streams.instance,
-            capacity=main.capacity,
+            seed=seed,
+            capacity=instance.main.capacity,
         )
         votes = collect(instance.source, task, place + instance.preliminary)
         error = instance.error_of(
@@ -96,46 +103,49 @@ def figure_record(instance: Instance, params: Params, streams: Streams) -> Recor
     }
 
 
-def analysed(
-    table: pd.DataFrame,
+def figure_analysis(
     panel: str,
     titles: Mapping[Scalar, str],
-    equal: pd.DataFrame,
-    said: Sequence[str],
-) -> Analysis:
-    """Put a figure's curves, its table of errors at equal labels and sentences together."""
-    found = curves(table, panel)
-    return Analysis(
-        findings=(ended(table), *said),
-        tables={
+    of_equal: tuple[Says, ...],
+    of_points: tuple[Says, ...] = (),
+) -> DeclaredAnalysis:
+    """A figure's table of errors at equal labels and its curves, with sentences of each."""
+
+    def titled(rows: pd.DataFrame) -> pd.DataFrame:
+        found = curves(rows, panel)
+        return found.assign(panel=found[panel].map(lambda value: titles.get(value, str(value))))
+
+    return DeclaredAnalysis(
+        Part(
             "Error of each method at equal labels a task (gold included); "
-            "difference is adaptive − message passing, paired": equal,
-            "All points": found,
-        },
-        charts=(
-            Chart(
-                "error",
-                "Share of wrong labels against labels bought for each task; the adaptive method's "
-                "gold labels, preliminary workers' included, are counted. Means over "
-                f"{span(found['trials'])} trials a mark; bars are 95 % intervals of the mean, of "
-                "labels as well as of error.",
-                found.assign(panel=found[panel].map(lambda value: titles.get(value, str(value)))),
-                "labels",
-                "error",
-                "labels bought per task (gold labels included)",
-                "wrong labels (share of the tasks)",
-                series="series",
-                panel="panel",
-                low="error_low",
-                high="error_high",
-                x_low="labels_low",
-                x_high="labels_high",
+            "difference is adaptive − message passing, paired",
+            lambda rows: differences(at_equal_labels(rows, panel), panel),
+            of_equal,
+        ),
+        Part(
+            "All points",
+            partial(curves, panel=panel),
+            of_points,
+            (
+                Drawn(
+                    "error",
+                    "Share of wrong labels against labels bought for each task; the adaptive "
+                    "method's gold labels, preliminary workers' included, are counted",
+                    "labels",
+                    "error",
+                    ("labels bought per task (gold labels included)",
+                     "wrong labels (share of the tasks)"),
+                    {"series": "series", "panel": "panel", "low": "error_low",
+                     "high": "error_high", "x_low": "labels_low", "x_high": "labels_high"},
+                    of=titled,
+                ),
             ),
         ),
-    )
+        fields=("error", "labels_per_task", "covered"),
+    )  # fmt: skip
 
 
-def curves(table: pd.DataFrame, panel: str) -> pd.DataFrame:
+def curves(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
     """Mean labels a task and mean error of each point of the sweep, with 95 % intervals.
 
     Returns
@@ -145,23 +155,16 @@ def curves(table: pd.DataFrame, panel: str) -> pd.DataFrame:
         labels_high, error, error_se, error_low, error_high, covered, trials, failed`, sorted by
         panel, series and labels.
     """
-    fields = ("error", "labels_per_task", "covered")
-    rows = table.assign(
-        setting=table["epsilon"].fillna(table["per_task"]),
-        series=_series(table),
-        **{name: measured(table, name)[name] for name in fields},
-    )
+    rows = rows.assign(setting=rows["epsilon"].fillna(rows["per_task"]), series=_series(rows))
     found = summarise(
         rows.rename(columns={"labels_per_task": "labels"}),
         [panel, "series", "setting"],
         {
-            **means_of("labels", "error", ends=True),
-            "covered": ("covered", "mean"),
-            "trials": ("error", "count"),
-            "failed": ("error", "failed"),
+            **means_of("labels", "error", ends=True), "covered": "mean",
+            "trials": ("error", "count"), "failed": ("error", "failed"),
         },
         sort=True,
-    ).drop(columns="labels_se")
+    ).drop(columns="labels_se")  # fmt: skip
     place = {method: at for at, method in enumerate(METHODS)}
     names = sorted(set(found["series"]), key=lambda name: (place[name.split(",")[0]], name))
     orders = {panel: None, "series": names, "labels": None}
@@ -219,24 +222,22 @@ def differences(equal: pd.DataFrame, panel: str) -> pd.DataFrame:
     return summarise(given, [panel, "labels"], columns, sort=True)
 
 
-def reached(equal: pd.DataFrame) -> pd.DataFrame:
+def reached(equal: pd.DataFrame) -> pd.Series[bool]:
     """Rows of `differences` that at least half of the trials reach: few would be a selection."""
     trials = equal["trials"].astype(int)
-    return equal.loc[(trials >= 0.5 * trials.max()) & (trials > 0)]
+    return (trials >= 0.5 * trials.groupby(equal.iloc[:, 0]).transform("max")) & (trials > 0)
 
 
-def nearest(equal: pd.DataFrame, labels: float) -> pd.DataFrame:
+def nearest(equal: pd.DataFrame, labels: float = 20) -> pd.Series[bool]:
     """Rows of `differences` at the labels nearest to a number that at least half the trials reach.
 
     The same labels for each panel, among those that the most panels reach.
     """
     full = reached(equal)
-    panels = full["labels"].value_counts()
-    common = panels.index[panels == panels.max()]
-    if not len(common):
-        return full
-    at = min(common.tolist(), key=lambda value: abs(float(value) - labels))
-    return full.loc[full["labels"].eq(at)]
+    panels = equal["labels"][full].value_counts()
+    common = panels.index[panels == panels.max()].tolist()
+    at = min(common, key=lambda value: abs(float(value) - labels), default=labels)
+    return full & equal["labels"].eq(at)
 
 
 def _series(table: pd.DataFrame) -> pd.Series[str]:

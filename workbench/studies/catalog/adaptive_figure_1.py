@@ -18,25 +18,23 @@ Source: Ho, Jabbari, Vaughan (2013), Section 6.1, Figure 1.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+
 import pandas as pd
 
 from workbench.crowd.population import Crowd, spammer_hammer, uniform
 from workbench.studies.catalog.adaptive_curves import (
     PARAMETERS,
-    analysed,
-    at_equal_labels,
-    differences,
+    figure_analysis,
     figure_record,
     nearest,
     reached,
 )
-from workbench.studies.catalog.assignment_trials import Instance
-from workbench.studies.measures import fill, measured, sentences
-from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Size, Study
-from workbench.studies.summary import means
+from workbench.studies.measures import Each, listed
+from workbench.studies.study import Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.trials import Streams
 
+CROWDS: dict[str, Callable[..., Crowd]] = {"one-type": uniform, "two-types": spammer_hammer}
 TITLES: dict[Scalar, str] = {
     "one-type": "one worker type (skill 0.6414)",
     "two-types": "two worker types (half 0.5, half 0.7)",
@@ -45,63 +43,30 @@ TITLES: dict[Scalar, str] = {
 
 def trial(params: Params, streams: Streams) -> Record:
     """Measure one method on one crowd."""
-    sampled = round(params["gamma"] * params["workers"])
-    size = params["workers"] + sampled
-    crowd: Crowd
-    if params["crowd"] == "one-type":
-        crowd = uniform(size, capacity=params["capacity"])
-    else:
-        crowd = spammer_hammer(size, seed=streams.instance, capacity=params["capacity"])
-    instance = Instance(crowd, sampled, params["tasks"], streams.instance)
-    return figure_record(instance, params, streams)
+    return figure_record(CROWDS[params["crowd"]], params, streams)
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Error against labels for both crowds, and who is ahead at equal labels."""
-    equal = differences(at_equal_labels(table, "crowd"), "crowd")
-    said = []
-    for crowd, rows in equal.groupby("crowd", sort=True):
-        sure = reached(rows)
-        values = {
-            "title": TITLES[str(crowd)],
-            "ahead": sure.loc[sure["difference"] < -2 * sure["difference_se"], "labels"],
-            "behind": sure.loc[sure["difference"] > 2 * sure["difference_se"], "labels"],
-        }
-        said += sentences(
-            "{title:cap}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message passing "
-            "{message passing:±3}, majority {majority:±3}; adaptive − message passing "
-            "{difference:±3} ({trials} pairs).",
-            nearest(rows, 20),
-            **values,
-        )
-        said.append(
-            fill(
-                "{title:cap}, labels a task at which adaptive differs from message passing by more "
-                "than two standard errors: ahead at {ahead:list}, behind at {behind:list}.",
-                values,
-            )
-        )
-    return analysed(table, "crowd", TITLES, equal, [*said, *_two_crowds(table)])
-
-
-def _two_crowds(table: pd.DataFrame) -> list[str]:
-    """How far message passing's two curves are apart; the crowds are not paired."""
-    ok = measured(table, "error")
-    found = means(ok[ok["method"] == "message passing"], ["per_task", "crowd"], "error")
-    wide = found.pivot_table(index="per_task", columns="crowd", values=["mean", "se"])
-    one, two = TITLES
-    wide = wide.reindex(columns=[(of, crowd) for of in ("mean", "se") for crowd in (one, two)])
-    gap = (wide["mean", two] - wide["mean", one]).abs().dropna()
-    if gap.empty:
-        return []
-    worst = wide.loc[[gap.idxmax()]]
-    values = {"gap": (gap.max(), np.hypot(*worst["se"].to_numpy()[0])), "at": worst.index[0]}
+def _sure(_: pd.DataFrame, equal: pd.DataFrame) -> list[str]:
+    """Where adaptive is ahead of message passing, and where behind."""
+    far = equal[reached(equal) & (equal["difference"].abs() > 2 * equal["difference_se"])]
     return [
-        fill(
-            "Message passing: its errors on the two crowds differ by at most {gap:±3}, at {at:g} "
-            "labels a task.",
-            values,
-        )
+        f"{crowd}, labels a task at which adaptive differs from message passing by more than two "
+        f"standard errors: ahead at {listed(rows['labels'][rows['difference'] < 0])}, behind at "
+        f"{listed(rows['labels'][rows['difference'] > 0])}."
+        for crowd, rows in far.groupby("crowd")
+    ]
+
+
+def _two_crowds(_: pd.DataFrame, points: pd.DataFrame) -> list[str]:
+    """How far message passing's two curves are apart; the crowds are not paired."""
+    own = points[points["series"] == "message passing"]
+    wide = own.pivot_table(index="setting", columns="crowd", values="error")
+    if wide.shape[1] < 2:
+        return []
+    gap = (wide["two-types"] - wide["one-type"]).abs()
+    return [
+        f"Message passing: its errors on the two crowds differ by at most {gap.max():.3f}, at "
+        f"{gap.idxmax():g} labels a task."
     ]
 
 
@@ -140,6 +105,14 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=figure_analysis(
+        "crowd",
+        TITLES,
+        (Each("{crowd:cap}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message "
+              "passing {message passing:±3}, majority {majority:±3}; adaptive − message passing "
+              "{difference:±3} ({trials} pairs).", where=nearest),
+         _sure),
+        (_two_crowds,),
+    ),
     deadline=120.0,
 )  # fmt: skip

@@ -14,6 +14,7 @@ Source: Ho, Jabbari, Vaughan (2013), Section 6.2, Figure 2.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
@@ -21,15 +22,12 @@ from workbench.crowd.population import specialists
 from workbench.studies.catalog.adaptive_curves import (
     METHODS,
     PARAMETERS,
-    analysed,
-    at_equal_labels,
-    differences,
+    figure_analysis,
     figure_record,
     nearest,
 )
-from workbench.studies.catalog.assignment_trials import Instance
-from workbench.studies.measures import fill, sentences
-from workbench.studies.study import Analysis, Parameter, Params, Record, Scalar, Size, Study
+from workbench.studies.measures import Each
+from workbench.studies.study import Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.trials import Streams
 
 TITLES: dict[Scalar, str] = {1: "k = 1 type", 2: "k = 2 types", 3: "k = 3 types"}
@@ -37,38 +35,20 @@ TITLES: dict[Scalar, str] = {1: "k = 1 type", 2: "k = 2 types", 3: "k = 3 types"
 
 def trial(params: Params, streams: Streams) -> Record:
     """Measure one method on one crowd of specialists."""
-    sampled = round(params["gamma"] * params["workers"])
-    crowd = specialists(
-        params["workers"] + sampled,
-        seed=streams.instance,
-        capacity=params["capacity"],
-        task_types=params["types"],
-    )
-    instance = Instance(crowd, sampled, params["tasks"], streams.instance)
-    return figure_record(instance, params, streams)
+    return figure_record(partial(specialists, task_types=params["types"]), params, streams)
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Error against labels for each k, and what growing k costs each method."""
-    equal = differences(at_equal_labels(table, "types"), "types")
-    near = nearest(equal, 20)
-    said = sentences(
-        "k = {types:g}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message passing "
-        "{message passing:±3}, majority {majority:±3} ({trials} pairs).",
-        near,
-    )
-    if len(near) > 1:
-        first, last = near.iloc[0], near.iloc[-1]
-        lost = {name: last[name] - first[name] for name in METHODS}
-        said.append(
-            fill(
-                "From k = {first:g} to {last:g} at {at:g} labels a task, error grows by "
-                "{adaptive:.3f} (adaptive), {message passing:.3f} (message passing) and "
-                "{majority:.3f} (majority).",
-                {"first": first["types"], "last": last["types"], "at": first["labels"], **lost},
-            )
-        )
-    return analysed(table, "types", TITLES, equal, said)
+def _growth(_: pd.DataFrame, equal: pd.DataFrame) -> list[str]:
+    """What growing k costs each method."""
+    near = equal[nearest(equal)]
+    if len(near) < 2:
+        return []
+    first, last = near.iloc[0], near.iloc[-1]
+    lost = ", ".join(f"{last[name] - first[name]:.3f} ({name})" for name in METHODS)
+    return [
+        f"From k = {first['types']:g} to {last['types']:g} at {first['labels']:g} labels a task, "
+        f"error grows by {lost}."
+    ]
 
 
 STUDY = Study(
@@ -103,6 +83,13 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=figure_analysis(
+        "types",
+        TITLES,
+        (Each("k = {types:g}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message "
+              "passing {message passing:±3}, majority {majority:±3} ({trials} pairs).",
+              where=nearest),
+         _growth),
+    ),
     deadline=120.0,
 )  # fmt: skip

@@ -28,8 +28,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -39,53 +40,32 @@ from crowd_models import requirement
 from workbench.assignment import POLICIES
 from workbench.assignment.policies import (
     COVERED,
-    ArrivingWorker,
     AssignmentPolicy,
     CoverageAware,
     Hindsight,
     Paper,
+    PolicyRun,
     Setting,
-    play,
 )
 from workbench.assignment.theorems import Guarantee, theorem_1, theorem_2
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import estimate_skills
-from workbench.studies.catalog.assignment_trials import (
-    ARRIVALS,
-    ARRIVING,
-    CROWDS,
-    LABELS,
-    Instance,
-    Relaxation,
-    drawn,
-    labels_record,
-    promised_5,
-    proven_relaxation,
-    sampling,
-)
+from workbench.studies.catalog import assignment_trials as shared
+from workbench.studies.catalog.assignment_trials import ARRIVALS, CROWDS, LABELS, Bought, Instance
 from workbench.studies.measures import (
+    Columns,
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
+    Sweep,
     along,
-    base_point,
-    ended,
-    fill,
-    in_order,
-    mean_chart,
     means_of,
-    measured,
     summarise,
     varies,
 )
-from workbench.studies.study import (
-    Analysis,
-    Block,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Scalar,
-    Size,
-    Study,
-)
+from workbench.studies.study import Block, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
 
@@ -107,27 +87,28 @@ TIED = 1e-9
 
 def trial(params: Params, streams: Streams) -> Record:
     """Let one policy assign one crowd, beside the certified bound."""
-    instance = drawn(params, streams)
+    instance = shared.drawn(params, streams)
     need = float(requirement(params["epsilon"]))
-    relaxed = proven_relaxation(instance, need)
-    name, own = params["policy"], streams.method(params["policy"])
+    relaxed = shared.relaxation(instance.offline(need), proven=True)
+    own, crowd = streams.method(params["policy"]), instance.crowd
     skill, gold = _told(instance, params)
-    setting, workers = _setting(instance, params, skill)
-    run, policy = play(name, setting, workers, seed=own)
-    task, worker = run.task, run.worker + instance.preliminary
-    promise = _promise(policy, params, instance, relaxed, task, worker)
-    gathered = instance.gathered(task, worker)
+    setting = Setting(instance.kinds, params["epsilon"], len(instance.main))
+    run, policy = shared.played(
+        params["policy"], setting, skill, crowd.capacity, seed=own, true=crowd.skill
+    )
+    run = PolicyRun(run.task, run.worker + instance.preliminary)
+    promise = _promise(policy, params, instance, relaxed, run)
+    gathered = instance.gathered(*run)
     covered = gathered >= need * COVERED
     repair = _repair(instance, np.where(covered, 0.0, need - gathered))
-    used = instance.crowd.skill if name == "hindsight" else skill
-    labels, bound, solved = len(task), relaxed.bound, bool(covered.all())
+    labels, bound, solved = len(run.task), relaxed.bound, bool(covered.all())
     return {
-        **labels_record(instance, relaxed, need, task, worker, gold, promise),
+        **Bought(*run, skill, promise, gold).record(instance, relaxed),
         "solved": solved,
         "ratio_solved": labels / bound if solved else None,
         "repair": repair,
         "ratio_repaired": None if repair is None else (labels + repair) / bound,
-        "error": instance.vote_error(task, worker, used, own),
+        "error": instance.vote_error(*run, skill, own),
         "guarantee": promise.name,
     }
 
@@ -142,25 +123,8 @@ def _told(instance: Instance, params: Params) -> tuple[FloatArray, int]:
     return estimate_skills(correct, answered).skill, int(answered[:, first:].sum())
 
 
-def _setting(
-    instance: Instance, params: Params, skill: FloatArray
-) -> tuple[Setting, tuple[ArrivingWorker, ...]]:
-    capacity = instance.crowd.capacity.tolist()
-    told = [ArrivingWorker(skill[:, j], limit) for j, limit in enumerate(capacity)]
-    true = [ArrivingWorker(instance.crowd.skill[:, j], limit) for j, limit in enumerate(capacity)]
-    kind, first = POLICIES[params["policy"]].call, instance.preliminary
-    setting = Setting(
-        instance.kinds, params["epsilon"], len(instance.main),
-        tuple(told[:first]) if kind.uses_sample else (),
-        () if kind.online else tuple(true[first:]),
-    )  # fmt: skip
-    return setting, tuple(told[first:])
-
-
 def _repair(instance: Instance, lacking: FloatArray) -> float | None:
     """Labels by workers drawn at random that would bring what each task (n,) lacks."""
-    if not lacking.any():
-        return 0.0
     mean = instance.main.quality.mean(axis=1)[instance.kinds]
     if not (mean[lacking > 0] > 0).all():
         return None
@@ -171,27 +135,23 @@ def _promise(
     policy: AssignmentPolicy,
     params: Params,
     instance: Instance,
-    relaxed: Relaxation,
-    task: IntArray,
-    worker: IntArray,
+    relaxed: shared.Relaxation,
+    run: PolicyRun,
 ) -> Guarantee:
     """What is proven of the policy here; of most, no bound with explicit constants."""
     if isinstance(policy, Hindsight):
-        found = theorem_1(policy.problem, policy.task_weights)
-        assert found.labels is not None
-        ratio = 1 + found.labels / relaxed.bound if relaxed.bound else None
-        return Guarantee(found.name, ratio=ratio, failed=found.failed)
+        return theorem_1(policy.problem, policy.task_weights)
     if not isinstance(policy, (Paper, CoverageAware)):
         known = "none" if POLICIES[params["policy"]].call.promise == "none" else "order only"
         return Guarantee(known, failed=(known,))
     assert policy.assigner.sampled is not None
-    given = sampling(instance, params, policy.assigner.sampled.least_quality_used)
+    given = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
     random = params["arrival"] in ("random", "iid")
     beyond = () if random else ("order of arrival is not random",)
     if params["information"] == "true":
         found = theorem_2(given)
     else:
-        found = promised_5(instance, params, relaxed, given, task, worker)
+        found = shared.promised_5(instance, params, relaxed, given, *run)
         beyond = ("run without the ε′ correction", *beyond)
     return replace(found, failed=(*found.failed, *beyond))
 
@@ -225,7 +185,7 @@ def best_policies(
         rows,
         [*by, "policy"],
         {**{name: ("ratio_repaired", name) for name in ("mean", "se", "failed")},
-         "ratio": ("ratio", "mean"), "covered": ("covered", "mean")},
+         "ratio": "mean", "covered": "mean"},
     )  # fmt: skip
     found = []
     for where, own in scores.groupby(list(by), sort=False) if by else [((), scores)]:
@@ -255,131 +215,90 @@ def _first(rows: pd.DataFrame, column: str, missing: Any = math.nan) -> Any:
     return rows[column].iloc[0] if len(rows) else missing
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """The best policy of each setting, all measures, and what is promised beside them."""
-    ok = measured(table, "ratio")
-    ok = in_order(ok, {"policy": ORDERS["policy"], "repetition": None})
-    varied = [name for name in SETTINGS if varies(ok, name)]
-    defaults = {name: known.default for name, known in STUDY.parameters.items()}
-    base = base_point(ok, SETTINGS, defaults)
-    best = best_policies(ok, varied)
-    tables = {
-        "Best policy of each setting: least labels, repair included, over the proven bound": best,
-        "Guarantees beside measured ratios": _guarantees(ok),
-    }
-    charts = []
-    for name in SWEPT:
-        rows = in_order(
-            along(ok, base, name, "information"),
-            {key: ORDERS.get(key) for key in ("information", "policy", name, "repetition")},
-        )
-        if name == "gold":
-            rows = rows[rows["information"] == "estimated"]
-        if varies(rows, name):
-            tables[f"Along {LABELS[name]}"] = _summary(rows, [name])
-            charts += _charts(rows, name)
-    tables["Every setting"] = _summary(ok, varied)
-    return Analysis(
-        findings=(
-            ended(table),
-            "Best is the least mean of labels bought and labels that workers drawn at random would "
-            "need to finish, over the proven bound; hindsight does not compete. Each interval "
-            "is of one comparison with the runner-up, in pairs of the same crowd, order and gold "
-            "answers.",
-            *_best_sentences(best, varied),
-            _tally(best),
-        ),
-        tables=tables,
-        charts=tuple(charts),
-    )
+def _varied(rows: pd.DataFrame) -> list[str]:
+    return [name for name in SETTINGS if varies(rows, name)]
 
 
 def _summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Means and standard errors of the measures, by information, parameter and policy."""
-    keys = list(dict.fromkeys(["information", *by, "policy"]))
-    counts = {
-        "trials": ("ratio", "size"),
-        "solved": ("solved", "mean"),
-        "worst": ("ratio_repaired", "max"),
-    }
-    fields = means_of(
-        "ratio", "covered", "ratio_reached", "ratio_repaired", "ratio_solved", "ratio_all", "error"
-    )
-    return summarise(rows, keys, {**counts, **fields})
+    columns: Columns = {
+        "trials": ("ratio", "size"), "solved": "mean", "worst": ("ratio_repaired", "max"),
+        **means_of("ratio", "covered", "ratio_reached", "ratio_repaired", "ratio_solved",
+                   "ratio_all", "error"),
+    }  # fmt: skip
+    return summarise(rows, list(dict.fromkeys(["information", *by, "policy"])), columns)
 
 
 def _guarantees(ok: pd.DataFrame) -> pd.DataFrame:
     """By policy, information and order: what is promised, and what was measured."""
-    promise = ok["promise"].astype(float)
-    rows = ok.assign(kept=(ok["ratio"] <= promise).where(promise.notna()))
-    keys = ("policy", "information", "arrival")
-    found = summarise(
-        in_order(rows, {key: ORDERS[key] for key in keys}),
-        [*keys, "guarantee"],
-        {"trials": ("ratio", "size"), "holds": ("promise", "count"), "kept": ("kept", "sum"),
-         "promise": ("promise", "median"), "formula_median": ("formula", "median"),
-         "ratio": ("ratio", "mean"), "worst_ratio": ("ratio", "max"),
-         "covered": ("covered", "mean"), "ratio_repaired": ("ratio_repaired", "mean")},
-    )  # fmt: skip
+    promise, keys = ok["promise"].astype(float), ("policy", "information", "arrival")
+    found = Grouped(
+        (*keys, "guarantee"),
+        {"trials": ("ratio", "size"), "holds": ("promise", "count"), "kept": "sum",
+         "promise": "median", "formula_median": ("formula", "median"), "ratio": "mean",
+         "worst_ratio": ("ratio", "max"), "covered": "mean", "ratio_repaired": "mean"},
+        orders={key: ORDERS[key] for key in keys},
+    )(ok.assign(kept=(ok["ratio"] <= promise).where(promise.notna())))  # fmt: skip
     kinds = [POLICIES[name].call for name in found["policy"]]
     return found.assign(
         stated=[kind.promise for kind in kinds], needs=[kind.needs for kind in kinds]
     )
 
 
-def _charts(rows: pd.DataFrame, name: str) -> list[Chart]:
-    told = {"true": "true skills", "estimated": "estimated skills"}
-    rows = rows.assign(panel=rows["information"].map(told))
-    words, keys = name in ORDERS, ["panel", "policy", name]
-    where = f"along {LABELS[name]}. Hindsight has the true skills."
-    style = {
-        "series": "policy", "panel": "panel", "kind": "points" if words else "line",
-        "log_x": not words,
-    }  # fmt: skip
-    repaired, covered = (means(rows, keys, field) for field in ("ratio_repaired", "covered"))
-    # Covered is a share; Student's interval does not know.
-    covered[["low", "high"]] = covered[["low", "high"]].clip(0, 1)
-    return [
-        mean_chart(
-            f"repaired-{name}",
-            "Labels bought, and those it would take workers drawn at random to cover what is left "
-            f"short, over the proven bound, {where}",
-            repaired,
+def _along(name: str) -> Part:
+    """Table and charts along one parameter; gold tasks matter where skills are estimated."""
+
+    def found(rows: pd.DataFrame, field: str) -> pd.DataFrame:
+        every = means(rows, ["panel", "policy", name], field)
+        if field == "covered":  # a share; Student's interval does not know
+            every[["low", "high"]] = every[["low", "high"]].clip(0, 1)
+        return every
+
+    def drawn(field: str, what: str, y_label: str, **style: Any) -> Drawn:
+        kind = {"kind": "points"} if name in ORDERS else {"log_x": True}
+        return Drawn(
+            f"{field.removeprefix('ratio_')}-{name}",
+            f"{what}, along {LABELS[name]}. Hindsight has the true skills",
             name,
-            (LABELS[name], "labels / proven bound"),
-            **style,
-            log_y=bool(repaired["mean"].max() > 3),
-            references=((1.0, "proven bound"),),
-        ),
-        mean_chart(
-            f"covered-{name}",
-            f"Share of tasks whose labels gather the required quality, {where}",
-            covered,
-            name,
-            (LABELS[name], "share of tasks"),
-            **style,
-        ),
-    ]
+            "mean",
+            (LABELS[name], y_label),
+            {"series": "policy", "panel": "panel", **kind, **style},
+            of=lambda rows: found(rows, field),
+        )
+
+    covered = drawn("covered", "Share of tasks with the required quality", "share of tasks")
+    repaired = drawn(
+        "ratio_repaired",
+        "Labels bought, and those that workers drawn at random would need to finish, over the "
+        "proven bound",
+        "labels / proven bound",
+        references=((1.0, "proven bound"),),
+        log_y=lambda data: bool(data["mean"].max() > 3),
+    )
+    return Part(
+        f"Along {LABELS[name]}",
+        lambda rows: _summary(rows, [name]),
+        charts=(repaired, covered),
+        where=lambda rows: (name != "gold") | (rows["information"] == "estimated"),
+    )
 
 
-def _best_sentences(best: pd.DataFrame, varied: Sequence[str]) -> list[str]:
-    said = []
-    for row in best.to_dict("records"):
-        where = ", ".join(f"{name} {row[name]}" for name in varied) or "the one setting"
-        text = "no policy could be repaired in every trial"
-        if row["best"] != "none":
-            text = "{best}" + " (and {alike}, equal)" * bool(row["alike"]) + ", {score:±3}"
-        if row["runner_up"] != "none":
-            apart = ", before {runner_up} by {behind:.3f}", ", not told apart from {runner_up}"
-            text += apart[not row["told_apart"]] + " ({behind_low:.3f} to {behind_high:.3f})"
-        if row["best"] != "none" and row["covering"] not in ("none", row["best"]):
-            text += "; of those that cover {enough:0 %}, {covering} buys the fewest, "
-            text += "{covering_ratio:.3f}"
-        said.append(fill("{where}: " + text + ".", {**row, "where": where, "enough": ENOUGH}))
-    return said
+def _best_said(row: Mapping[Any, Any]) -> str:
+    where = takewhile(lambda item: item[0] != "best", row.items())
+    text = ", ".join(f"{name} {value}" for name, value in where) or "the one setting"
+    if row["best"] == "none":
+        return text + ": no policy could be repaired in every trial."
+    text += ": {best}" + " (and {alike}, equal)" * bool(row["alike"]) + ", {score:±3}"
+    if row["runner_up"] != "none":
+        apart = ", before {runner_up} by {behind:.3f}", ", not told apart from {runner_up}"
+        text += apart[not row["told_apart"]] + " ({behind_low:.3f} to {behind_high:.3f})"
+    if row["covering"] not in ("none", row["best"]):
+        text += f"; of those that cover {100 * ENOUGH:.0f} %, "
+        text += "{covering} buys the fewest, {covering_ratio:.3f}"
+    return text + "."
 
 
-def _tally(best: pd.DataFrame) -> str:
+def _tally(_: pd.DataFrame, best: pd.DataFrame) -> list[str]:
     """How often each policy is best, alone or beside equals, and how often told apart."""
     winners = [
         [row["best"], *filter(None, row["alike"].split(", "))] for row in best.to_dict("records")
@@ -390,8 +309,17 @@ def _tally(best: pd.DataFrame) -> str:
         f"{name} in {count} ({apart[name]} alone and told apart)"
         for name, count in counts.most_common()
     )
-    return f"Best in {len(best)} settings, equals counted for each: {each}."
+    return [f"Best in {len(best)} settings, equals counted for each: {each}."]
 
+
+PARAMETERS = {
+    "policy": Parameter(str, "paper", "who assigns", choices=tuple(POLICIES), paired=True),
+    "information": Parameter(
+        str, "true", "skills that a policy is told: true ones, or from gold tasks",
+        choices=INFORMATION, paired=True,
+    ),
+    **shared.ARRIVING,
+}  # fmt: skip
 
 _BOTH: Block = {"policy": list(ONLINE), "information": list(INFORMATION)}
 _KNOWN: Block = {"policy": ["hindsight"], "information": ["true"]}
@@ -408,14 +336,7 @@ STUDY = Study(
     name="assignment-policies",
     title="Online assignment policies beside the proven bound",
     source="beyond Ho, Jabbari, Vaughan (2013), Theorems 1, 2 and 5",
-    parameters={
-        "policy": Parameter(str, "paper", "who assigns", choices=tuple(POLICIES), paired=True),
-        "information": Parameter(
-            str, "true", "skills that a policy is told: true ones, or from gold tasks",
-            choices=INFORMATION, paired=True,
-        ),
-        **ARRIVING,
-    },
+    parameters=PARAMETERS,
     sizes={
         "smoke": Size(
             _each(tasks=[60], workers=[40], capacity=[60], gamma=[0.5],
@@ -435,7 +356,27 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Best policy of each setting: least labels, repair included, over the proven bound",
+            lambda rows: best_policies(rows, _varied(rows)),
+            ("Best is the least mean of labels bought and labels that workers drawn at random "
+             "would need to finish, over the proven bound; hindsight does not compete. Each "
+             "interval is of one comparison with the runner-up, in pairs of the same crowd, order "
+             "and gold answers.", Each(_best_said), _tally),
+        ),
+        Part("Guarantees beside measured ratios", _guarantees),
+        Sweep(
+            SWEPT, _along, None, ORDERS, by=("information", "policy"), fixed=SETTINGS,
+            defaults={name: known.default for name, known in PARAMETERS.items()},
+        ),
+        Part("Every setting", lambda rows: _summary(rows, _varied(rows))),
+        needs="ratio",
+        derived={
+            "panel": lambda rows: rows["information"].map("{} skills".format),
+        },
+        orders={"policy": ORDERS["policy"], "repetition": None},
+    ),
     version=2,
     deadline=300.0,
 )  # fmt: skip

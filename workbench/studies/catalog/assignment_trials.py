@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from workbench.aggregation.voting import Aggregate, linear_weights, weighted_majority
+from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveResult, AdaptiveSettings, adaptive_assignment
-from workbench.assignment.policies import COVERED
+from workbench.assignment.policies import (
+    COVERED,
+    ArrivingWorker,
+    AssignmentPolicy,
+    PolicyRun,
+    Setting,
+    play,
+)
 from workbench.assignment.theorems import Guarantee, Sampling, mean_qualities, theorem_5
 from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.seeds import Seed
 from workbench.crowd import population
 from workbench.crowd.arrivals import adversarial, iid, random_permutation
 from workbench.crowd.population import Crowd
@@ -25,7 +34,20 @@ from workbench.studies.study import Parameter, Params, Scalar, TrialEnded
 from workbench.studies.trials import Streams
 
 ARRIVALS = ("random", "iid", "worst_first", "best_first", "alternating")
-CROWDS = ("spread", "specialists", "hammers", "equal")
+CROWD_MAKERS: dict[str, Callable[..., Crowd]] = {
+    "spread": partial(population.uniform_range, low=0.5, high=1.0),
+    "specialists": partial(population.specialists, skilled=0.9, other=0.5),
+    "hammers": partial(population.spammer_hammer, hammer=0.9, spammer=0.5),
+    "equal": partial(population.uniform, skill=0.9),
+}
+CROWDS = tuple(CROWD_MAKERS)
+PAPER_CROWDS: dict[str, Callable[..., Crowd]] = {
+    "uniform": population.uniform,
+    "spammer-hammer": population.spammer_hammer,
+    "specialists": population.specialists,
+    "able": partial(population.uniform_range, low=0.85),
+}
+"""Of the paper's experiments; and one whose skills are within its theorems' conditions."""
 
 ARRIVING = {
     "tasks": Parameter(int, 1000, "n", least=1, most=100_000),
@@ -58,47 +80,76 @@ LABELS = {
 """Axis labels of those that studies vary."""
 
 
-class Relaxation(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Relaxation:
     """An optimum of the relaxation: its solution, the assignment in it, its certified bound."""
 
+    problem: AssignmentProblem
     solution: Solution
     assignment: FloatArray
     bound: float
 
+    @property
+    def mean_quality_least(self) -> float:
+        """q̄*_min: the least over tasks of the mean quality of an optimum's labels."""
+        return float(mean_qualities(self.problem.quality, self.assignment).min())
+
 
 def relaxation(
-    problem: AssignmentProblem, infeasible: str, *, formulation: str = "typed"
+    problem: AssignmentProblem,
+    infeasible: str = "the crowd cannot cover every task at this epsilon",
+    *,
+    formulation: str = "typed",
+    proven: bool = False,
 ) -> Relaxation:
     """Solve the relaxation that a trial measures against.
 
     Raises
     ------
     TrialEnded
-        `infeasible`, with the words given, where it is; `numerics` where it was not solved, or
-        its bound is not certified.
+        `infeasible`, with the words given, where it is; `numerics` where it was not solved, its
+        bound is not certified, or its optimum not `proven` where that is asked for.
     """
     solution = solve(problem, formulation)
     if solution.termination is Termination.INFEASIBLE:
         raise TrialEnded("infeasible", infeasible)
-    if solution.assignment is None or solution.certificate.lower_bound is None:
+    certificate = solution.certificate
+    if solution.assignment is None or certificate.lower_bound is None:
         raise TrialEnded("numerics", solution.note or "the relaxation was not solved")
-    return Relaxation(solution, solution.assignment, solution.certificate.lower_bound)
+    if proven and certificate.status != "proven":
+        raise TrialEnded("numerics", solution.note or "the relaxation was not proven")
+    return Relaxation(problem, solution, solution.assignment, certificate.lower_bound)
 
 
-def proven_relaxation(instance: Instance, need: float) -> Relaxation:
-    """Solve an instance's relaxation to a proven optimum.
+def played(
+    policy: str,
+    setting: Setting,
+    skill: FloatArray,
+    capacity: IntArray,
+    *,
+    seed: Seed,
+    true: FloatArray | None = None,
+) -> tuple[PolicyRun, AssignmentPolicy]:
+    """Let a policy assign tasks to m workers as they come.
 
-    Raises
-    ------
-    TrialEnded
-        As `relaxation`; `numerics` also where the optimum is not proven.
+    Parameters
+    ----------
+    setting
+        Types of tasks, ε and m; what else the policy wants to know is added.
+    skill, capacity
+        What it is told of each worker, shapes (T, ℓ + m) and (ℓ + m,). The first ℓ are sampled,
+        if the policy wants that, and get no task.
+    true
+        What hindsight is told; None for the same.
     """
-    relaxed = relaxation(
-        instance.offline(need), "the crowd cannot cover every task at this epsilon"
+    told, known = (
+        [ArrivingWorker(one[:, j], most) for j, most in enumerate(capacity.tolist())]
+        for one in (skill, skill if true is None else true)
     )
-    if relaxed.solution.certificate.status != "proven":
-        raise TrialEnded("numerics", relaxed.solution.note or "the relaxation was not proven")
-    return relaxed
+    kind, first = POLICIES[policy].call, len(told) - setting.workers
+    sample = tuple(told[:first]) if kind.uses_sample else ()
+    future = () if kind.online else tuple(known[first:])
+    return play(policy, replace(setting, sample=sample, future=future), told[first:], seed=seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,10 +242,59 @@ class Instance:
 def sampling(instance: Instance, params: Params, least_quality: float) -> Sampling:
     """What Theorems 2 and 5 need of an instance, q_min or q̂_min being `least_quality`."""
     m = len(instance.main)
-    return Sampling(
-        params["epsilon"], params["delta"], instance.preliminary / m, instance.tasks, m,
-        least_quality,
-    )  # fmt: skip
+    gamma = instance.preliminary / m
+    return Sampling(params["epsilon"], params["delta"], gamma, instance.tasks, m, least_quality)
+
+
+def theorem_5_radius(params: Params, gamma: float) -> float:
+    """t of Theorem 5 from T, m, s and δ: √(ln(4T(1+γ)m/δ)/(2s))."""
+    union = math.log(4 * params["types"] * (1 + gamma) * params["workers"] / params["delta"])
+    return math.sqrt(union / (2 * params["gold"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Bought:
+    """Labels that a method bought, beside the bound of its instance.
+
+    Attributes
+    ----------
+    task, worker
+        Of each label; workers as in the instance's crowd.
+    skill
+        By which the vote is weighted, shape (T, γm + m).
+    promise
+        What is proven of the method here.
+    gold
+        Labels bought on gold tasks.
+    """
+
+    task: IntArray
+    worker: IntArray
+    skill: FloatArray
+    promise: Guarantee
+    gold: int = 0
+
+    def record(self, instance: Instance, relaxed: Relaxation) -> dict[str, Scalar]:
+        """What labels cost beside the bound, what they reach, and what was promised of them."""
+        need, labels = relaxed.problem.requirement, len(self.task)
+        gathered = instance.gathered(self.task, self.worker)
+        reached = bound_reached(instance, np.minimum(gathered, need))
+        promise, ratio = self.promise, self.promise.ratio
+        if promise.labels is not None:  # Theorem 1 promises so many labels above the optimum
+            ratio = 1 + promise.labels / relaxed.bound
+        return {
+            "bound": relaxed.bound,
+            "labels_task": labels,
+            "labels_gold": self.gold,
+            "ratio": labels / relaxed.bound,
+            "ratio_all": (labels + self.gold) / relaxed.bound,
+            "covered": float(np.mean(gathered >= need * COVERED)),
+            "bound_reached": reached,
+            "ratio_reached": labels / reached if reached else None,
+            "promise": ratio if promise.holds else None,
+            "formula": ratio if ratio is not None and math.isfinite(ratio) else None,
+            "void": "; ".join(promise.failed),
+        }
 
 
 def promised_5(
@@ -206,66 +306,29 @@ def promised_5(
     worker: IntArray,
 ) -> Guarantee:
     """Theorem 5 of an instance and of the labels bought."""
-    least = float(mean_qualities(instance.quality, relaxed.assignment).min())
     labels = np.maximum(np.bincount(task, minlength=instance.tasks), 1)
     return theorem_5(
-        given, gold=params["gold"], types=params["types"], mean_quality_least=max(least, 1e-12),
+        given, gold=params["gold"], types=params["types"],
+        mean_quality_least=max(relaxed.mean_quality_least, 1e-12),
         mean_quality=instance.gathered(task, worker) / labels,
     )  # fmt: skip
 
 
-def labels_record(
-    instance: Instance,
-    relaxed: Relaxation,
-    need: float,
-    task: IntArray,
-    worker: IntArray,
-    gold: int,
-    promise: Guarantee,
-) -> dict[str, Scalar]:
-    """What labels cost beside the bound, what they reach, and what was promised of them."""
-    gathered = instance.gathered(task, worker)
-    reached = bound_reached(instance, np.minimum(gathered, need))
-    ratio = promise.ratio
-    return {
-        "bound": relaxed.bound,
-        "labels_task": len(task),
-        "labels_gold": gold,
-        "ratio": len(task) / relaxed.bound,
-        "ratio_all": (len(task) + gold) / relaxed.bound,
-        "covered": float(np.mean(gathered >= need * COVERED)),
-        "bound_reached": reached,
-        "ratio_reached": len(task) / reached if reached else None,
-        "promise": ratio if promise.holds else None,
-        "formula": ratio if ratio is not None and math.isfinite(ratio) else None,
-        "void": "; ".join(promise.failed),
-    }
-
-
 def drawn(params: Params, streams: Streams) -> Instance:
     """A crowd in its order of arrival, γm of it sampled beforehand, and its tasks."""
-    seed = streams.instance
+    seed, arrival = streams.instance, params["arrival"]
     sampled = max(1, round(params["gamma"] * params["workers"]))
-    crowd = _crowd(params, params["workers"] + sampled, seed)
-    arrival = params["arrival"]
+    size = params["workers"] + sampled
+    crowd = CROWD_MAKERS[params["crowd"]](
+        size, seed=seed, capacity=params["capacity"], task_types=params["types"]
+    )
     if arrival == "random":
-        order = random_permutation(len(crowd), seed)
+        order = random_permutation(size, seed)
     elif arrival == "iid":
-        order = iid(len(crowd), len(crowd), seed)
+        order = iid(size, size, seed)
     else:
         order = adversarial(crowd, arrival, seed=seed)
     return Instance(crowd.subset(order), sampled, params["tasks"], seed)
-
-
-def _crowd(params: Params, size: int, seed: np.random.SeedSequence) -> Crowd:
-    same = {"seed": seed, "capacity": params["capacity"], "task_types": params["types"]}
-    makers = {
-        "spread": lambda: population.uniform_range(size, low=0.5, high=1.0, **same),
-        "specialists": lambda: population.specialists(size, skilled=0.9, other=0.5, **same),
-        "hammers": lambda: population.spammer_hammer(size, hammer=0.9, spammer=0.5, **same),
-        "equal": lambda: population.uniform(size, skill=0.9, **same),
-    }
-    return makers[params["crowd"]]()
 
 
 def bound_reached(instance: Instance, reached: FloatArray) -> float | None:

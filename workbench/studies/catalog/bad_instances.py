@@ -22,23 +22,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.assignment import POLICIES
-from workbench.assignment.policies import COVERED, ArrivingWorker, Setting, play
+from workbench.assignment.policies import COVERED, Setting
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
 from workbench.solving import Termination, solve
-from workbench.studies.measures import ended, fill, in_order, measured, summarise
-from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
+from workbench.studies.catalog.assignment_trials import played
+from workbench.studies.measures import DeclaredAnalysis, Each, Grouped, Part
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 AIMS = ("labels", "cover")
@@ -87,25 +87,17 @@ class Small:
 
     def json(self) -> str:
         """The instance in one line."""
-        return json.dumps(
-            {"skill": self.skill.tolist(), "capacity": self.capacity.tolist(),
-             "tasks": self.tasks, "sample": self.sample, "epsilon": self.epsilon},
-            separators=(",", ":"),
-        )  # fmt: skip
+        return json.dumps(vars(self), default=np.ndarray.tolist, separators=(",", ":"))
 
     @classmethod
     def read(cls, text: str) -> Small:
         """The instance of such a line."""
         data: dict[str, Any] = json.loads(text)
-        return cls(
-            np.array(data["skill"], dtype=np.float64),
-            np.array(data["capacity"], dtype=np.int64),
-            int(data["tasks"]), int(data["sample"]), float(data["epsilon"]),
-        )  # fmt: skip
+        kinds = {"skill": np.float64, "capacity": np.int64}
+        return cls(**data | {name: np.array(data[name], kind) for name, kind in kinds.items()})
 
 
-@dataclass(frozen=True)
-class PolicyScore:
+class PolicyScore(NamedTuple):
     """What a policy did on an instance, in the mean over its orders.
 
     Attributes
@@ -169,17 +161,10 @@ def _outcome(played: Sequence[tuple[int, float]], optima: Sequence[float]) -> Po
 
 def _played(small: Small, policy: str, seed: int) -> tuple[int, float]:
     """Labels bought, and the share of tasks covered."""
-    told = [
-        ArrivingWorker(small.skill[:, j], limit) for j, limit in enumerate(small.capacity.tolist())
-    ]
-    kind, ell = POLICIES[policy].call, small.sample
-    setting = Setting(
-        small.kinds, small.epsilon, len(told) - ell, tuple(told[:ell]) if kind.uses_sample else (),
-        () if kind.online else tuple(told[ell:]),
-    )  # fmt: skip
+    setting = Setting(small.kinds, small.epsilon, small.skill.shape[1] - small.sample)
     rng = np.random.Generator(np.random.PCG64(seed))
     try:
-        run, _ = play(policy, setting, told[ell:], seed=rng)
+        run, _ = played(policy, setting, small.skill, small.capacity, seed=rng)
     except InputError:
         return 0, 0.0  # hindsight of a crowd that cannot cover the tasks: nothing to measure
     seen = small.problem().quality[run.task, run.worker]
@@ -190,7 +175,11 @@ def _played(small: Small, policy: str, seed: int) -> tuple[int, float]:
 def random_small(rng: np.random.Generator, *, types: int, workers: int, sample: int) -> Small:
     """Draw an instance that is not plainly hopeless: few kinds of workers, so a lopsided crowd."""
     while True:
-        small = _drawn(rng, types, workers, sample)
+        tasks = int(rng.integers(types, 2 * types + 2))
+        kinds = rng.choice(GRID, (types, int(rng.integers(1, 5))))
+        skill = kinds[:, rng.integers(kinds.shape[1], size=sample + workers)]
+        capacity = rng.integers((tasks + 1) // 2, tasks + 1, size=sample + workers)
+        small = Small(skill, capacity, tasks, sample, float(rng.choice(EPSILONS)))
         if plausible(small):
             return small
 
@@ -201,14 +190,6 @@ def plausible(small: Small) -> bool:
     need = 4 / 3 * float(requirement(small.epsilon))
     best = float((seen.max(axis=0) * small.capacity).sum())
     return bool((seen.sum(axis=1) * share >= need).all()) and best * share >= need * small.tasks
-
-
-def _drawn(rng: np.random.Generator, types: int, workers: int, sample: int) -> Small:
-    tasks = int(rng.integers(types, 2 * types + 2))
-    kinds = rng.choice(GRID, (types, int(rng.integers(1, 5))))
-    skill = kinds[:, rng.integers(kinds.shape[1], size=sample + workers)]
-    capacity = rng.integers((tasks + 1) // 2, tasks + 1, size=sample + workers)
-    return Small(skill, capacity, tasks, sample, float(rng.choice(EPSILONS)))
 
 
 def neighbour(small: Small, rng: np.random.Generator) -> Small:
@@ -282,58 +263,28 @@ def trial(params: Params, streams: Streams) -> Record:
         seed=seed,
     )  # fmt: skip
     if found is None:
-        return {"score": None, "ratio": None, "covered": None, "optimum": None, "found_at": None,
-                "replay_seed": seed, "instance": ""}  # fmt: skip
+        return {**dict.fromkeys(MEASURED), "replay_seed": seed, "instance": ""}
     small, outcome, at = found
+    values = (outcome.score(params["aim"]), *outcome, at)
     return {
-        "score": outcome.score(params["aim"]),
-        "ratio": outcome.ratio,
-        "covered": outcome.covered,
-        "optimum": outcome.optimum,
-        "found_at": at,
-        "replay_seed": seed,
-        "instance": small.json(),
-    }
+        **dict(zip(MEASURED, values, strict=True)), "replay_seed": seed, "instance": small.json()
+    }  # fmt: skip
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """The worst instance of each policy, and what a search finds in the mean."""
-    ok = measured(table, "score")
-    if ok.empty:
-        return Analysis(findings=(ended(table),))
-    orders = {"aim": AIMS, "order": ORDERS, "policy": tuple(POLICIES)}
-    keys, ok = list(orders), in_order(ok, {**orders, "repetition": None})
-    worst = ok.loc[ok.groupby(keys, sort=False)["score"].idxmax()]
-    means = {"searches": "count", "mean_score": "mean", "mean_se": "se"}
-    spread = summarise(ok, keys, {name: ("score", what) for name, what in means.items()})
-    measures = ["score", "ratio", "covered", "optimum", "replay_seed", "instance"]
-    shown = worst[[*keys, *measures]].merge(spread, on=keys)
-    said = [
-        "no instance on which every task was covered",
-        "at worst {ratio:.2f} times the optimum with every task covered",
-        "at worst {covered:0 %} of the tasks covered",
-    ]
-    return Analysis(
-        findings=(
-            ended(table),
-            "Found by search: a policy's worst case is at least as bad, and may be worse.",
-            *(
-                fill(
-                    "{policy:cap}, {order} order: "
-                    + said[2 if row["aim"] == "cover" else row["covered"] == 1]
-                    + " ({searches} searches).",
-                    row,
-                )
-                for row in shown.to_dict("records")
-            ),
-        ),
-        tables={
-            "Worst instance found for each policy (score: ratio, or share left short)": shown[
-                [*keys, "searches", "score", "mean_score", "mean_se", "ratio", "covered", "optimum"]
-            ],
-            "The instances": shown[[*keys, "replay_seed", "instance"]],
-        },
-    )
+MEASURED = ("score", *PolicyScore._fields, "found_at")
+
+
+def _said(row: Mapping[Any, Any]) -> str:
+    """The worst of a policy."""
+    said = "no instance on which every task was covered"
+    if row["aim"] == "cover":
+        said = "at worst {covered:0 %} of the tasks covered"
+    elif row["covered"] == 1:
+        said = "at worst {ratio:.2f} times the optimum with every task covered"
+    return "{policy:cap}, {order} order: " + said + " ({searches} searches)."
+
+
+KEYS = {"aim": AIMS, "order": ORDERS, "policy": tuple(POLICIES)}
 
 
 def _each(**values: list[Any]) -> Block:
@@ -365,7 +316,24 @@ STUDY = Study(
         "paper": Size((_each(evaluations=[150]),), 3),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Worst instance found for each policy (score: ratio, or share left short)",
+            # The worst instance of each comes first.
+            Grouped(tuple(KEYS), {
+                "searches": ("score", "count"), "score": "max", "mean_score": ("score", "mean"),
+                "mean_se": ("score", "se"), "ratio": "first", "covered": "first",
+                "optimum": "first",
+            }, orders={}),
+            ("Found by search: a policy's worst case is at least as bad, and may be worse.",
+             Each(_said)),
+        ),
+        Part("The instances",
+             Grouped(tuple(KEYS), {"replay_seed": "first", "instance": "first"}, orders={})),
+        needs="score",
+        derived={"less": lambda ok: -ok["score"]},
+        orders={**KEYS, "less": None, "repetition": None},
+    ),
     version=2,
     deadline=900.0,
 )  # fmt: skip

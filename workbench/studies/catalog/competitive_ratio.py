@@ -25,119 +25,92 @@ Source: Ho, Jabbari, Vaughan (2013), Theorems 1, 2 and 5.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
+from workbench.assignment.policies import Paper, Setting
 from workbench.assignment.primal import perturb, primal_approximation
-from workbench.assignment.theorems import Guarantee, mean_qualities, theorem_1, theorem_2
+from workbench.assignment.theorems import theorem_1, theorem_2
 from workbench.assignment.weights import offline_weights
-from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import generator
 from workbench.studies.catalog.assignment_trials import (
     ARRIVALS,
     ARRIVING,
     CROWDS,
     LABELS,
+    Bought,
     Instance,
     Relaxation,
     drawn,
-    labels_record,
+    played,
     promised_5,
-    proven_relaxation,
+    relaxation,
     sampling,
+    theorem_5_radius,
 )
 from workbench.studies.measures import (
-    along,
-    base_point,
-    ended,
-    in_order,
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
+    Sweep,
     mean_chart,
     means_of,
-    measured,
-    sentences,
-    summarise,
-    varies,
 )
-from workbench.studies.study import (
-    Analysis,
-    Block,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Scalar,
-    Size,
-    Study,
-)
+from workbench.studies.study import Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
-METHODS = ("offline weights", "sampled weights", "adaptive")
-THEOREMS = dict(zip(METHODS, ("Theorem 1", "Theorem 2", "Theorem 5"), strict=True))
 SWEPT = ("tasks", "workers", "gamma", "epsilon", "gold", "types", "crowd", "arrival")
-ORDERS = {"arrival": ARRIVALS, "crowd": CROWDS}
 MEASURES = {
     "ratio": "labels / proven bound",
     "ratio_reached": "labels / bound at the cover reached",
     "covered": "share of tasks covered",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class MethodRun:
-    """What a method bought: tasks and workers of the labels, gold labels, skills its vote uses."""
-
-    task: IntArray
-    worker: IntArray
-    skill: FloatArray
-    promise: Guarantee
-    gold: int = 0
+ORDERS = {"arrival": ARRIVALS, "crowd": CROWDS}
 
 
 def trial(params: Params, streams: Streams) -> Record:
     """Run one method on one crowd, beside the certified bound."""
     instance = drawn(params, streams)
     need = float(requirement(params["epsilon"]))
-    relaxed = proven_relaxation(instance, need)
+    relaxed = relaxation(instance.offline(need), proven=True)
     own = streams.method(params["method"])
-    method = {"offline weights": _offline, "sampled weights": _sampled, "adaptive": _adaptive}
-    run = method[params["method"]](instance, params, relaxed, own)
-    promise = run.promise
-    gathered = instance.gathered(run.task, run.worker)
+    bought = METHODS[params["method"]](instance, params, relaxed, own)
+    gathered, promise = instance.gathered(bought.task, bought.worker), bought.promise
     promised = None if promise.error is None else float(np.max(promise.error))
     return {
-        **labels_record(instance, relaxed, need, run.task, run.worker, run.gold, promise),
+        **bought.record(instance, relaxed),
         "cover": float(np.minimum(gathered / need, 1).mean()),
-        "error": instance.vote_error(run.task, run.worker, run.skill, own),
+        "error": instance.vote_error(bought.task, bought.worker, bought.skill, own),
         "promised_error": promised if promise.holds else None,
     }
 
 
 def _offline(
-    instance: Instance, params: Params, relaxed: Relaxation, own: np.random.SeedSequence
-) -> MethodRun:
+    instance: Instance,
+    params: Params,  # noqa: ARG001 (methods are called alike)
+    relaxed: Relaxation,
+    own: np.random.SeedSequence,
+) -> Bought:
     """Algorithm 1 with the optimal dual, qualities perturbed by type and worker.
 
     Perturbed pair by pair, as Theorem 1 wants it, no two tasks could be counted together, and
     the relaxation would take seconds. By type, tasks of a type share their marginal worker:
     covered all the same, at up to n labels above the optimum in place of min(m, n).
     """
-    rng = generator(own)
-    problem = instance.offline(float(requirement(params["epsilon"])))
+    rng, problem = generator(own), relaxed.problem
     seen = perturb(instance.main.quality, seed=rng)[instance.kinds]
     perturbed = AssignmentProblem(seen, problem.capacity, problem.requirement)
     weights, _, _ = offline_weights(perturbed)
     task, place = np.nonzero(primal_approximation(seen, weights, problem.capacity, seed=rng))
     promise = theorem_1(problem, weights, seen)
-    bound = relaxed.bound
-    ratio = None if promise.labels is None or not bound else 1 + promise.labels / bound
-    promise = Guarantee(promise.name, ratio=ratio, failed=promise.failed)
-    return MethodRun(task, place + instance.preliminary, instance.crowd.skill, promise)
+    return Bought(task, place + instance.preliminary, instance.crowd.skill, promise)
 
 
 def _sampled(
@@ -145,172 +118,125 @@ def _sampled(
     params: Params,
     relaxed: Relaxation,  # noqa: ARG001 (methods are called alike)
     own: np.random.SeedSequence,
-) -> MethodRun:
+) -> Bought:
     """Algorithm 2 without its gold tasks: every skill is seen as it is (Section 5.1)."""
-    crowd, first = instance.crowd, instance.preliminary
-    settings = AdaptiveSettings(params["epsilon"], len(instance.main), first)
-    assigner = AdaptiveAssigner(instance.kinds, settings, seed=own)
-    capacity = crowd.capacity.tolist()
-    for j in range(first):
-        assigner.sample(crowd.skill[:, j], capacity[j])
-    chosen = [assigner.assign(crowd.skill[:, j], capacity[j]) for j in range(first, len(crowd))]
-    assert assigner.sampled is not None
-    promise = theorem_2(sampling(instance, params, assigner.sampled.least_quality_used))
-    worker = np.repeat(np.arange(first, len(crowd)), [len(tasks) for tasks in chosen])
-    return MethodRun(np.concatenate(chosen), worker, crowd.skill, promise)
+    crowd, setting = instance.crowd, Setting(instance.kinds, params["epsilon"], len(instance.main))
+    run, policy = played("paper", setting, crowd.skill, crowd.capacity, seed=own)
+    assert isinstance(policy, Paper)
+    assert policy.assigner.sampled is not None
+    promise = theorem_2(sampling(instance, params, policy.assigner.sampled.least_quality_used))
+    return Bought(run.task, run.worker + instance.preliminary, crowd.skill, promise)
 
 
 def _adaptive(
     instance: Instance, params: Params, relaxed: Relaxation, own: np.random.SeedSequence
-) -> MethodRun:
+) -> Bought:
     """The Main Algorithm; corrected, it is told t of Theorem 5 and, in hindsight, q̄*_min."""
-    least = float(mean_qualities(instance.quality, relaxed.assignment).min())
-    gamma = instance.preliminary / len(instance.main)
-    union = math.log(4 * params["types"] * (1 + gamma) * len(instance.main) / params["delta"])
+    least = relaxed.mean_quality_least
     corrected = params["corrected"] and least > 0
+    radius = theorem_5_radius(params, instance.preliminary / len(instance.main))
     result = instance.run_adaptive(
         epsilon=params["epsilon"], gold=params["gold"], seed=own,
-        radius=math.sqrt(union / (2 * params["gold"])) if corrected else None,
-        mean_quality_least=least if corrected else None,
+        radius=radius if corrected else None, mean_quality_least=least if corrected else None,
     )  # fmt: skip
     given = sampling(instance, params, result.sampled.least_quality_used)
     promise = promised_5(instance, params, relaxed, given, result.task, result.worker)
     if not corrected:
         promise = replace(promise, failed=(*promise.failed, "run without the ε′ correction"))
-    return MethodRun(result.task, result.worker, result.skill, promise, result.labels_gold)
+    return Bought(result.task, result.worker, result.skill, promise, result.labels_gold)
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Ratios and cover along each swept parameter, and the theorems' promises beside them."""
-    ok = measured(table, "ratio")
-    base = base_point(ok, SWEPT)
-    at_base = _summary(along(ok, base), [])
-    swept = {name: _along(ok, base, name) for name in base}
-    swept = {name: rows for name, rows in swept.items() if varies(rows, name)}
-    tables = {"At the base point": at_base}
-    tables |= {f"Along {name}": _summary(rows, [name]) for name, rows in swept.items()}
-    charts = [chart for name, rows in swept.items() for chart in _charts(rows, name)]
-    charts += [
-        mean_chart(
-            f"exploration-{name}",
-            "All labels bought, gold labels and preliminary workers' included, over the proven "
-            f"bound, along {LABELS[name]}.",
-            means(swept[name], ["method", name], "ratio_all"),
-            name,
-            (LABELS[name], "all labels / proven bound"),
-            series="method",
-            log_x=True,
-            references=((1.0, "proven bound"),),
-        )
-        for name in ("tasks", "gold", "epsilon")
-        if name in swept
-    ]
-    tables["The theorems' promises: where they hold, and why not"] = _promises(ok)
-    where = ", ".join(f"{name} {value}" for name, value in base.items())
-    said = sentences(
-        "{method:cap}: {ratio:±3} times the proven bound, with {covered:1 %} of the tasks covered; "
-        "{ratio_reached:±3} times the bound for the cover reached; {ratio_all:±3} times the bound "
-        "with gold labels ({trials} trials).",
-        at_base,
+METHODS = {"offline weights": _offline, "sampled weights": _sampled, "adaptive": _adaptive}
+THEOREMS = dict(zip(METHODS, ("Theorem 1", "Theorem 2", "Theorem 5"), strict=True))
+
+MEANS = {
+    "trials": ("ratio", "size"),
+    **means_of("ratio", "covered", "ratio_reached", "ratio_all", "error"),
+}
+
+
+def _along(name: str) -> Part:
+    """Means along a parameter; of the order of arrival, what adversaries do is said as well."""
+    adverse = Each(
+        "{method:cap}, {arrival}: {ratio:±3} times the bound, {covered:1 %} covered, "
+        "{ratio_reached:±3} times the bound for the cover reached.",
+        where=lambda found: (
+            ~found["arrival"].isin(["random", "iid"]) & (found["method"] != "offline weights")
+        ),
     )
-    if "arrival" in swept:
-        found = tables["Along arrival"]
-        adverse = ~found["arrival"].isin(["random", "iid"]) & (found["method"] != METHODS[0])
-        said += sentences(
-            "{method:cap} when workers come {arrival}: ratio {ratio:±3}, {covered:1 %} covered, "
-            "{ratio_reached:±3} at the cover reached.",
-            found[adverse].assign(arrival=found["arrival"].str.replace("_", " ")),
-        )
-    return Analysis(
-        findings=(ended(table), f"Base point: {where}.", *said, *_promise_sentences(ok)),
-        tables=tables,
-        charts=tuple(charts),
+    return Part(
+        f"Along {name}",
+        Grouped(("method", name), MEANS, orders={}),
+        (adverse,) if name == "arrival" else (),
+        (lambda rows, _: _ratios(rows, name),),
     )
 
 
-def _along(ok: pd.DataFrame, base: dict[str, Scalar], name: str) -> pd.DataFrame:
-    """Trials at the base point in all but one parameter, in its order."""
-    orders = {"method": METHODS, name: ORDERS.get(name), "repetition": None}
-    return in_order(along(ok, base, name), orders)
-
-
-def _summary(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Means and standard errors of the measures, by method and parameter."""
-    fields = means_of("ratio", "covered", "ratio_reached", "ratio_all", "error")
-    return summarise(rows, ["method", *by], {"trials": ("ratio", "size"), **fields})
-
-
-def _charts(rows: pd.DataFrame, name: str) -> list[Chart]:
+def _ratios(rows: pd.DataFrame, name: str) -> list[Chart]:
     """Ratios and cover side by side; apart where ratios are so large that cover would vanish."""
-    label = LABELS[name]
     parts = [
         means(rows, ["method", name], field).assign(measure=title)
         for field, title in MEASURES.items()
     ]
-    ratios = pd.concat(parts[:2], ignore_index=True)
-    bought = (
-        "Labels bought on real tasks over the proven bound for covering every task, and over the "
-        f"bound for the cover reached, along {label}; gold labels are not counted."
-    )
-    cover = f"Share of tasks whose labels gather the required quality, along {label}."
-    style = {"series": "method", "panel": "measure", "log_x": name in ("tasks", "gold", "epsilon")}
-    line = {"references": ((1.0, "proven bound"),)}
+    ratios, label = pd.concat(parts[:2], ignore_index=True), LABELS[name]
+    line: dict[str, Any] = {"references": ((1.0, "proven bound"),)}
     if ratios["mean"].max() <= 4:
-        both, labels = pd.concat(parts, ignore_index=True), (label, "ratio, or share")
-        return [
-            mean_chart(f"ratio-{name}", f"{bought} {cover}", both, name, labels, **style, **line)
-        ]
+        drawn = [("ratio", pd.concat(parts, ignore_index=True), "ratio, or share", line)]
+    else:
+        drawn = [("ratio", ratios, "ratio", {**line, "log_y": True})]
+        drawn += [("covered", parts[2], "share", {})]
     return [
         mean_chart(
-            f"ratio-{name}", bought, ratios, name, (label, "ratio"), **style, **line, log_y=True
-        ),
-        mean_chart(f"covered-{name}", cover, parts[2], name, (label, "share"), **style),
+            f"{what}-{name}",
+            f"Labels on real tasks and cover, along {label}.",
+            data,
+            name,
+            (label, y_label),
+            series="method",
+            panel="measure",
+            log_x=name in ("tasks", "gold", "epsilon"),
+            **more,
+        )
+        for what, data, y_label, more in drawn
     ]
+
+
+def _exploring(name: str) -> Part:
+    return Part(
+        charts=(
+            Drawn(
+                f"exploration-{name}",
+                "All labels bought, gold labels and preliminary workers' included, over the "
+                f"proven bound, along {LABELS[name]}",
+                name,
+                "mean",
+                (LABELS[name], "all labels / proven bound"),
+                {"series": "method", "log_x": True, "references": ((1.0, "proven bound"),)},
+                of=lambda rows: means(rows, ["method", name], "ratio_all"),
+            ),
+        )
+    )
 
 
 def _promises(ok: pd.DataFrame) -> pd.DataFrame:
     """How often each method's theorem holds, its ratio there, and the reasons where it is void."""
-    reasons = ok["void"].fillna("").str.replace(r"[\d.e+-]*\d", "#", regex=True)
-    found = summarise(
-        ok.assign(reason=reasons.where(reasons != "", "holds"), kept=_kept(ok)),
-        ["method", "reason"],
+    return Grouped(
+        ("method", "reason"),
         {
-            "trials": ("ratio", "size"),
-            "ratio": ("ratio", "mean"),
-            "worst_ratio": ("ratio", "max"),
-            "promise": ("promise", "min"),
-            "kept": ("kept", "sum"),
-            "formula_median": ("formula", "median"),
+            "trials": ("ratio", "size"), "ratio": "mean", "worst_ratio": ("ratio", "max"),
+            "promise": "min", "kept": "sum", "formula_median": ("formula", "median"),
         },
-        sort=True,
-    )
-    return found.sort_values(["method", "trials"], ascending=[True, False], ignore_index=True)
+    )(ok).sort_values(["method", "trials"], ascending=[True, False], ignore_index=True)  # fmt: skip
 
 
-def _kept(ok: pd.DataFrame) -> pd.Series[bool]:
+def _kept(rows: pd.DataFrame) -> pd.Series[bool]:
     """Whether a promise is kept; missing where there is none."""
-    return (ok["ratio"] <= ok["promise"]).where(ok["promise"].notna())
+    return (rows["ratio"] <= rows["promise"]).where(rows["promise"].notna())
 
 
-def _promise_sentences(ok: pd.DataFrame) -> list[str]:
-    said = []
-    for method, theorem in THEOREMS.items():
-        rows = ok[ok["method"] == method]
-        holds, void = rows["promise"].notna(), rows[rows["promise"].isna()]["formula"].dropna()
-        if rows.empty:
-            continue
-        text = f"{theorem}'s conditions hold in {holds.sum():,} of {len(rows):,} trials"
-        if holds.any():
-            promise = rows["promise"][holds]
-            text += (
-                f"; there its ratio ({promise.min():.3g} to {promise.max():.3g}) is kept in "
-                f"{_kept(rows).sum():,}, the measured one being {rows['ratio'][holds].mean():.3f} "
-                "in the mean"
-            )
-        if len(void):
-            text += f"; where void its expression has the median {void.median():.4g}"
-        said.append(text + ".")
-    return said
+def _reason(rows: pd.DataFrame) -> pd.Series[str]:
+    reasons = rows["void"].fillna("").str.replace(r"[\d.e+-]*\d", "#", regex=True)
+    return reasons.where(reasons != "", "holds")
 
 
 _EVERY: Block = {"method": list(METHODS)}
@@ -328,7 +254,7 @@ STUDY = Study(
     parameters={
         "method": Parameter(
             str, "adaptive", "what is known: all, skills, or nothing beforehand",
-            choices=METHODS, paired=True,
+            choices=tuple(METHODS), paired=True,
         ),
         **ARRIVING,
         "corrected": Parameter(
@@ -366,7 +292,39 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Sweep(
+            SWEPT,
+            _along,
+            Part(
+                "At the base point",
+                Grouped(("method",), MEANS, orders={}),
+                (Each("{method:cap}: {ratio:±3} times the proven bound, with {covered:1 %} of the "
+                      "tasks covered; {ratio_reached:±3} times the bound for the cover reached; "
+                      "{ratio_all:±3} times the bound with gold labels ({trials} trials)."),),
+            ),
+            ORDERS | {"method": tuple(METHODS)},
+            by=("method",),
+        ),
+        Sweep(("tasks", "gold", "epsilon"), _exploring, None, {"method": tuple(METHODS)},
+              by=("method",), fixed=SWEPT),
+        Part(
+            "The theorems' promises: where they hold, and why not",
+            _promises,
+            (Each(lambda row: "{theorem}'s conditions hold in {holds:,} of {trials:,} trials"
+                  + "; there its ratio ({promise:.3g} to {most:.3g}) is kept in {kept:.0f}"
+                  * bool(row["holds"]) + "; its expression has the median {formula:.4g}.",
+                  of=Grouped(("theorem",), {
+                      "trials": ("ratio", "size"), "holds": ("promise", "count"),
+                      "promise": "min", "most": ("promise", "max"), "kept": "sum",
+                      "formula": "median",
+                  })),),
+        ),
+        needs="ratio",
+        derived={
+            "kept": _kept, "reason": _reason, "theorem": lambda ok: ok["method"].map(THEOREMS),
+        },
+    ),
     version=2,
     deadline=300.0,
 )  # fmt: skip

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import starmap
 
 import numpy as np
 import pandas as pd
@@ -25,29 +26,19 @@ import pandas as pd
 from crowd_models import requirement
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.policies import COVERED
-from workbench.assignment.theorems import mean_qualities
 from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.population import spammer_hammer, uniform_range
 from workbench.studies.catalog.assignment_trials import ARRIVING, Instance, relaxation
 from workbench.studies.measures import (
-    ended,
-    ended_well,
-    fill,
-    in_order,
+    Columns,
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Part,
     means_of,
-    sentences,
     summarise,
 )
-from workbench.studies.study import (
-    Analysis,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Scalar,
-    Size,
-    Study,
-)
+from workbench.studies.study import Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.trials import Streams
 
 CORRECTIONS = ("none", "paper", "user")
@@ -62,10 +53,8 @@ def trial(params: Params, streams: Streams) -> Record:
     """Run the Main Algorithm with one choice of t."""
     instance = _instance(params, streams)
     need = float(requirement(params["epsilon"]))
-    relaxed = relaxation(
-        instance.offline(need), "the crowd cannot cover every task at this epsilon"
-    )
-    least = float(mean_qualities(instance.quality, relaxed.assignment).min())
+    relaxed = relaxation(instance.offline(need))
+    least = relaxed.mean_quality_least
     radius = _radius(params, instance)
     known: dict[str, Scalar] = {
         "radius_used": radius, "mean_quality_least": least, "epsilon_corrected": None,
@@ -124,83 +113,29 @@ def _radius(params: Params, instance: Instance) -> float | None:
     return math.sqrt(math.log(pairs / params["delta"]) / (2 * params["gold"]))
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Labels, error and cover with each choice of t."""
-    ok = ended_well(table)
-    ok = ok.assign(t=ok["radius"].where(ok["correction"] == "user"))
-    orders = {"crowd": None, "correction": CORRECTIONS, "gold": None, "t": None}
-    found = summarise(
-        in_order(ok, orders),
-        list(orders),
-        {
-            "trials": ("share", "size"),
-            "void": ("void", lambda reasons: int(reasons.fillna("").ne("").sum())),
-            "radius_used": ("radius_used", "mean"),
-            "share": ("share", "mean"),
-            **means_of("labels_per_task", "error", "covered", "covered_corrected", ends=True),
-        },
-    ).drop(columns="t")
-    return Analysis(
-        findings=(ended(table), *_void_sentences(ok), *_user_sentences(found)),
-        tables={"Labels on real tasks, error and cover; void: no ε′ below 1 exists": found},
-        charts=tuple(_charts(found)),
-    )
+def _table(rows: pd.DataFrame) -> pd.DataFrame:
+    columns: Columns = {
+        "trials": ("share", "size"), "void": ("is_void", "sum"), "radius_used": "mean",
+        "share": "mean",
+        **means_of("labels_per_task", "error", "covered", "covered_corrected", ends=True),
+    }  # fmt: skip
+    return summarise(rows, ["crowd", "correction", "gold", "t"], columns).drop(columns="t")
 
 
-def _charts(found: pd.DataFrame) -> list[Chart]:
-    drawn = found.dropna(subset="error").assign(series=lambda rows: rows["correction"].map(NAMES))
-    return [
-        Chart(
-            f"correction-{crowd}",
-            f"Crowd: {CROWDS[str(crowd)]}. Share of wrong labels against labels on real tasks "
-            "(gold not counted), by the choice of t in ε′ = ε^(1 − 4t/q̄*_min). Marks of one kind "
-            "differ in gold tasks (no correction, the paper's t) or in t (one's own, with few gold "
-            "tasks). Where no ε′ exists there is no mark. Means over up to "
-            f"{rows['trials'].max()} trials; bars are 95 % intervals of the mean.",
-            rows, "labels_per_task", "error", "labels on real tasks, per task",
-            "wrong labels (share of the tasks)", series="series", low="error_low",
-            high="error_high", x_low="labels_per_task_low", x_high="labels_per_task_high",
-            kind="points",
-        )
-        for crowd, rows in drawn.groupby("crowd", sort=False)
-    ]  # fmt: skip
-
-
-def _void_sentences(ok: pd.DataFrame) -> list[str]:
-    said = []
-    for crowd, rows in ok[ok["correction"] == "paper"].groupby("crowd", sort=True):
-        void = rows["void"].fillna("").ne("")
-        few = rows[rows["gold"] == rows["gold"].min()]
-        numbers = {
-            "crowd": CROWDS[str(crowd)], "void": void.sum(), "trials": len(rows),
-            "golds": sorted(rows["gold"][void].unique()), "few": few["gold"].iloc[0],
-            "t": few["radius_used"].mean(), "most": few["mean_quality_least"].mean() / 4,
-        }  # fmt: skip
-        said.append(
-            fill(
-                "The paper's t, {crowd}: void in {void:,} of {trials:,} trials (s = {golds:list}). "
-                "With s = {few:g}, t = {t:.3f}, where t must be below q̄*_min/4 = {most:.3f}.",
-                numbers,
-            )
-        )
-    return said
-
-
-def _user_sentences(found: pd.DataFrame) -> list[str]:
-    said = []
-    for crowd, rows in found.groupby("crowd", sort=True):
-        own = rows[(rows["correction"] == "user") & rows["error"].notna()]
-        gold = own["gold"].min()
-        bare = rows[(rows["correction"] == "none") & (rows["gold"] == gold)]
-        last = own[own["gold"] == gold].nlargest(1, "radius_used")
-        for name, some in (("no correction", bare), ("the largest t tried", last)):
-            said += sentences(
-                "{crowd:cap}, s = {gold:g}, {name} (4t/q̄*_min = {share:.2f}): {labels_per_task:±2} "
-                "labels a task, {error:±3} wrong, {covered:1 %} of the tasks covered at ε.",
-                some.assign(crowd=CROWDS[str(crowd)]),
-                name=name,
-            )
-    return said
+def _drawn(crowd: str, title: str) -> Drawn:
+    return Drawn(
+        f"correction-{crowd}",
+        f"Crowd: {title}. Share of wrong labels against labels on real tasks (gold not counted), "
+        "by the choice of t in ε′ = ε^(1 − 4t/q̄*_min). Marks of one kind differ in gold tasks, or "
+        "in t of one's own. Where no ε′ exists there is no mark",
+        "labels_per_task",
+        "error",
+        ("labels on real tasks, per task", "wrong labels (share of the tasks)"),
+        {"series": "series", "low": "error_low", "high": "error_high", "kind": "points",
+         "x_low": "labels_per_task_low", "x_high": "labels_per_task_high"},
+        where=lambda found: (found["crowd"] == crowd) & found["error"].notna(),
+        of=lambda rows: _table(rows).assign(series=lambda found: found["correction"].map(NAMES)),
+    )  # fmt: skip
 
 
 _BOTH: list[Scalar] = list(CROWDS)
@@ -251,6 +186,25 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Labels on real tasks, error and cover; void: no ε′ below 1 exists",
+            _table,
+            (Each("The paper's t, {crowd}, s = {gold:g}: void in {void:,} of {trials:,} trials; "
+                  "t = {radius_used:.3f}, 4t/q̄*_min = {share:.2f}.",
+                  where=lambda found: found["correction"] == "paper"),
+             Each("{crowd:cap}, s = {gold:g}, {correction} (4t/q̄*_min = {share:.2f}): "
+                  "{labels_per_task:±2} labels a task, {error:±3} wrong, {covered:1 %} of the "
+                  "tasks covered at ε.",
+                  where=lambda found: (found["gold"] == found["gold"].min())
+                  & (found["correction"] != "paper") & found["error"].notna())),
+            tuple(starmap(_drawn, sorted(CROWDS.items()))),
+        ),
+        derived={
+            "t": lambda ok: ok["radius"].where(ok["correction"] == "user"),
+            "is_void": lambda ok: ok["void"].fillna("").ne(""),
+        },
+        orders={"crowd": None, "correction": CORRECTIONS, "gold": None, "t": None},
+    ),
     deadline=120.0,
 )  # fmt: skip

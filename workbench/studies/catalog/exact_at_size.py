@@ -24,8 +24,6 @@ Source: Ho, Jabbari, Vaughan (2013), Sections 4.2 and 6; Berthold (2013) for the
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 
@@ -35,9 +33,16 @@ from workbench.crowd.population import Crowd, from_table, uniform_range
 from workbench.crowd.simulate import task_types
 from workbench.solving import Solution, solve
 from workbench.studies.catalog.assignment_trials import relaxation
-from workbench.studies.measures import ended, measured, sentences, summarise
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import wilson
+from workbench.studies.measures import (
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
+    spread_of,
+    summarise,
+)
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 METHODS = ("patterns", "mip", "highs")
@@ -111,57 +116,14 @@ def _gap_after(solution: Solution, seconds: float) -> float | None:
     return _percent(known[-1].objective, known[-1].bound) if known else None
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Gaps by crowd, error and method; how many reach what the workbench promises."""
-    ok = measured(table, "gap")
-    keys = ["crowd", "epsilon", "method"]
-    summary = summarise(
-        ok,
-        keys,
-        {"trials": ("gap", "size"), "gap_median": ("gap", "median"), "gap_worst": ("gap", "max"),
-         "certified_worst": ("certified_gap", "max"), "gap_20_median": ("gap_20", "median"),
-         "gap_20_worst": ("gap_20", "max"), "proven": ("proven", "sum"),
-         "seconds_median": ("solve_seconds", "median"), "seconds_worst": ("solve_seconds", "max"),
-         "mean_gap": ("mean_gap", "mean")},
-    )  # fmt: skip
-    low, high = wilson(summary["proven"], summary["trials"])
-    medians = summarise(ok, keys, {"certified_median": ("certified_gap", "median")})
-    said = sentences(
-        "{method:cap}, crowd {crowd}, ε = {epsilon:g}: certified gap {certified_median:.3g} % in "
-        "the median, {certified_worst:.3g} % at worst of {trials} crowds; after {early:.0f} s "
-        "{gap_20_worst:.3g} % at worst; optimum proven from the data in {proven:.0f} (95 % "
-        "interval of the share {low:.2f} to {high:.2f}).",
-        summary.assign(certified_median=medians["certified_median"], low=low, high=high),
-        early=EARLY,
-    )
-    return Analysis(
-        findings=(ended(table), *said),
-        tables={
-            "Gaps in percent of the cost, and seconds, by crowd, ε and method": summary,
-            "Every trial": ok[["crowd", "epsilon", "method", "repetition", "lp_bound", *MEASURED]],
-        },
-        charts=_charts(ok[ok["crowd"] == "spread"]),
-    )
+FLOOR = 1e-3
+"""Least gap drawn, in percent: a proven optimum has gap 0, which a logarithmic axis lacks."""
+KEYS = ("crowd", "epsilon", "method")
 
 
-def _charts(spread: pd.DataFrame) -> tuple[Chart, ...]:
-    gaps = {"median": "median", "low": "min", "high": "max"}
-    data = summarise(
-        spread,
-        ["method", "epsilon"],
-        {name: ("certified_gap", what) for name, what in gaps.items()},
-    )
-    # A proven optimum has gap 0, which a logarithmic axis cannot show.
-    floor = 1e-3
-    data[list(gaps)] = data[list(gaps)].clip(lower=floor)
-    chart = Chart(
-        "gap", "Certified gap at the time limit, many different qualities: medians, bars from "
-        f"least to most. Proven optima are drawn at {floor:g} %.",
-        data, "epsilon", "median", "error asked for, ε", "certified gap, % of the cost",
-        series="method", low="low", high="high", log_x=True, log_y=True,
-        references=((0.05, "0.05 %"),),
-    )  # fmt: skip
-    return (chart,) if math.isfinite(data["median"].max()) else ()
+def _floored(rows: pd.DataFrame) -> pd.DataFrame:
+    found = summarise(rows, ["method", "epsilon"], spread_of("certified_gap"))
+    return found.assign(**found[["median", "low", "high"]].clip(lower=FLOOR))
 
 
 _SPREAD: Block = {"crowd": ["spread"], "epsilon": [0.1, 0.01, 0.001]}
@@ -216,7 +178,35 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Gaps in percent of the cost, and seconds, by crowd, ε and method",
+            Grouped(KEYS, {
+                "trials": ("gap", "size"), "gap_median": ("gap", "median"),
+                "gap_worst": ("gap", "max"), "certified_worst": ("certified_gap", "max"),
+                "gap_20_median": ("gap_20", "median"), "gap_20_worst": ("gap_20", "max"),
+                "proven": "sum", "seconds_median": ("solve_seconds", "median"),
+                "seconds_worst": ("solve_seconds", "max"), "mean_gap": "mean",
+            }, orders={}),
+            (Each("{method:cap}, crowd {crowd}, ε = {epsilon:g}: gap {gap_median:.3g} % in the "
+                  "median, certified {certified_worst:.3g} % at worst; after "
+                  f"{EARLY:.0f} s " "{gap_20_worst:.3g} % at worst; optimum proven from the data "
+                  "in {proven:of trials}."),),
+        ),
+        Part("Every trial", lambda ok: ok[[*KEYS, "repetition", "lp_bound", *MEASURED]]),
+        Part(
+            charts=(
+                Drawn("gap", "Certified gap at the time limit, many different qualities",
+                      "epsilon", "median", ("error asked for, ε", "certified gap, % of the cost"),
+                      {"series": "method", "low": "low", "high": "high", "log_x": True,
+                       "log_y": True, "references": ((0.05, "0.05 %"),)},
+                      of=_floored, note="Medians, bars from least to most; proven optima are drawn "
+                      f"at {FLOOR:g} %."),
+            ),
+            where=lambda ok: ok["crowd"] == "spread",
+        ),
+        needs="gap",
+    ),
     volatile=MEASURED,
     deadline=900.0,
 )  # fmt: skip

@@ -26,14 +26,14 @@ Source: Ho, Jabbari, Vaughan (2013), Sections 4.2, 4.3 and 5; Dolan, Moré (2002
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem
-from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
-from workbench.assignment.policies import COVERED
+from workbench.assignment.policies import COVERED, Setting
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import offline_weights
 from workbench.base.arrays import BoolArray, FloatArray
@@ -41,25 +41,25 @@ from workbench.base.errors import InputError
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import estimate_skills, quality
-from workbench.solving import Solution, Termination, solve
+from workbench.solving import Termination, solve
 from workbench.solving.feasibility import rounded
-from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.catalog.assignment_trials import played, relaxation
 from workbench.studies.measures import (
-    ended,
-    ended_well,
-    fill,
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
     in_order,
-    mean_chart,
     means_of,
-    summarise,
+    spread_of,
 )
 from workbench.studies.study import (
-    Analysis,
     Block,
-    Chart,
     Parameter,
     Params,
     Record,
+    Scalar,
     Size,
     Study,
     TrialEnded,
@@ -78,11 +78,13 @@ def trial(params: Params, streams: Streams) -> Record:
     skill, sample, problem = _instance(params, streams)
     relaxed = relaxation(problem, "the crowd cannot cover every task")
     method, own = params["method"], streams.method(params["method"])
-    volatile: dict[str, float | bool | None] = {"best": None, "proven_bound": None, "proven": None}
+    measured: dict[str, Scalar] = dict.fromkeys(
+        ("labels", "covered", "best", "proven_bound", "proven")
+    )
     started = time.perf_counter()
     chosen: BoolArray | None = None
     if method == "exact":
-        volatile.update(_exact(problem, params["time_limit"]))
+        measured |= _exact(problem, params["time_limit"])
     elif method == "primal approximation":
         weights, perturbed, _ = offline_weights(problem, seed=own)
         chosen = primal_approximation(perturbed, weights, problem.capacity, seed=own)
@@ -93,15 +95,13 @@ def trial(params: Params, streams: Streams) -> Record:
     else:
         chosen = _online(params, streams, skill, sample, problem)
     seconds = time.perf_counter() - started
-    gathered = None if chosen is None else (problem.quality * chosen).sum(axis=1)
+    if chosen is not None:
+        covered = (problem.quality * chosen).sum(axis=1) >= problem.requirement * COVERED
+        measured |= {"labels": int(chosen.sum()), "covered": float(np.mean(covered))}
     return {
         "lp_bound": relaxed.bound,
         "lp_value": relaxed.solution.objective,
-        "labels": None if chosen is None else int(chosen.sum()),
-        "covered": None
-        if gathered is None
-        else float(np.mean(gathered >= problem.requirement * COVERED)),
-        **volatile,
+        **measured,
         "method_seconds": seconds,
     }
 
@@ -121,7 +121,7 @@ def _instance(params: Params, streams: Streams) -> tuple[FloatArray, FloatArray,
 
 
 def _exact(problem: AssignmentProblem, time_limit: float) -> dict[str, float | bool | None]:
-    solution: Solution = solve(problem, "ip", time_limit=time_limit)
+    solution = solve(problem, "ip", time_limit=time_limit)
     if solution.termination is Termination.INFEASIBLE:
         raise TrialEnded("infeasible", "no whole assignment covers every task")
     if solution.termination is Termination.NUMERICS:
@@ -162,167 +162,58 @@ def _online(
         answered = np.full(crowd.shape, params["gold"], dtype=np.int64)
         drawn = np.random.default_rng(streams.method("gold")).binomial(answered, crowd)
         crowd = estimate_skills(drawn, answered).skill
-    kinds = problem.task_types
-    assert kinds is not None
+    assert problem.task_types is not None
     epsilon = float(np.exp(-problem.requirement[0] / 2))
-    first = sample.shape[1]
-    settings = AdaptiveSettings(epsilon, problem.shape[1], first)
-    assigner = AdaptiveAssigner(kinds, settings, seed=streams.method(params["method"]))
-    capacity = int(problem.capacity[0])
-    for j in range(first):
-        assigner.sample(crowd[:, j], capacity)
+    run, _ = played(
+        "paper",
+        Setting(problem.task_types, epsilon, problem.shape[1]),
+        crowd,
+        np.full(crowd.shape[1], problem.capacity[0]),
+        seed=streams.method(params["method"]),
+    )
     chosen = np.zeros(problem.shape, dtype=bool)
-    for j in range(problem.shape[1]):
-        chosen[assigner.assign(crowd[:, first + j], capacity), j] = True
+    chosen[run] = True
     return chosen
-
-
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Share proven by size, ratios to the optimum or its interval, profile and seconds."""
-    rows = _compared(table)
-    if rows.empty:
-        return Analysis(findings=(ended(table),))
-    exact = rows[rows["method"] == "exact"]
-    ratios = _ratios(rows)
-    return Analysis(
-        findings=(ended(table), *_sentences(exact, ratios)),
-        tables={
-            "The integer program: how much is proven": summarise(
-                exact,
-                ["kind", "size"],
-                {"trials": ("proven", "size"), "proven": ("proven", "sum"),
-                 "gap_mean": ("gap", "mean"), "gap_most": ("gap", "max"),
-                 "best_above_lp": ("above_lp", "mean"),
-                 "seconds_median": ("method_seconds", "median")},
-            ),
-            "Labels over the optimum (between its best known value and its proven bound), "
-            "and cover": ratios,
-        },
-        charts=_charts(rows),
-    )  # fmt: skip
 
 
 _KEYS = ["types", "tasks", "workers", "capacity", "need"]
 
 
-def _compared(table: pd.DataFrame) -> pd.DataFrame:
-    """Ok trials with their size's name, and the exact trial's bounds on the same instance."""
-    ok = ended_well(table)
-    if ok.empty or "best" not in ok:
+def _compared(ok: pd.DataFrame) -> pd.DataFrame:
+    """Trials with their size's name, and the exact trial's bounds on the same instance."""
+    if "best" not in ok:
         return ok.iloc[:0]
     ok = ok.assign(
         **ok[["best", "proven_bound", "labels", "covered"]].astype(float),
         proven=ok["proven"].eq(True),
-    )
-    exact = ok.loc[ok["method"] == "exact", [*_KEYS, "repetition", "best", "proven_bound"]]
-    bounds = exact.rename(columns={"best": "upper", "proven_bound": "lower"})
-    ok = ok.merge(bounds, on=[*_KEYS, "repetition"], how="left")
-    cost, lower = ok["labels"].fillna(ok["best"]), ok["lower"].fillna(ok["lp_bound"])
-    ok = ok.assign(
-        cost=cost, least=cost / ok["upper"], most=cost / lower, above=cost / ok["lp_bound"],
-        gap=(ok["best"] - ok["proven_bound"]) / ok["best"],
-        above_lp=ok["best"] / ok["lp_bound"] - 1,
-        feasible=(ok["method"] == "exact") | ok["covered"].ge(COVERED),
         kind=np.where(ok["types"] == 0, "each pair its own skill", "skills by task type"),
         size=ok["tasks"].astype(str) + " × " + ok["workers"].astype(str),
         pairs=ok["tasks"] * ok["workers"],
-    )  # fmt: skip
-    orders = {"method": METHODS, "types": None, "pairs": None, "repetition": None}
-    return in_order(ok, orders).reset_index(drop=True)
-
-
-def _ratios(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means of cost/best and cost/bound: the ratio to the optimum lies between."""
-    ratios = {f"ratio_{name}": rows[name] for name in ("least", "most")}
-    covered = rows["covered"].where(rows["method"] != "exact", 1.0)
-    return summarise(
-        rows.assign(covered=covered, **ratios),
-        ["method", "kind"],
-        {
-            "trials": ("cost", "size"),
-            "feasible": ("feasible", "sum"),
-            "covered": ("covered", "mean"),
-            **means_of(*ratios),
-        },
+    )
+    known = ok.groupby([*_KEYS, "repetition"])[["best", "proven_bound"]].transform("first")
+    cost, exact = ok["labels"].fillna(ok["best"]), ok["method"] == "exact"
+    throughout = ok.groupby(["kind", "method", "pairs"])["proven"].transform("all")
+    return ok.assign(
+        cost=cost,
+        ratio_least=cost / known["best"],
+        ratio_most=cost / known["proven_bound"].fillna(ok["lp_bound"]),
+        above=cost / ok["lp_bound"],
+        gap=(ok["best"] - ok["proven_bound"]) / ok["best"],
+        above_lp=ok["best"] / ok["lp_bound"] - 1,
+        feasible=exact | ok["covered"].ge(COVERED),
+        covered=ok["covered"].where(~exact, 1.0),
+        largest=ok["size"].where(throughout),
     )
 
 
-def _sentences(exact: pd.DataFrame, ratios: pd.DataFrame) -> list[str]:
-    said = []
-    for kind, rows in exact.groupby("kind", sort=False):
-        through = rows[rows.groupby("pairs")["proven"].transform("all")]
-        largest = through["size"][through["pairs"] == through["pairs"].max()]
-        upto = f"; the largest size proven throughout is {largest.iloc[0]}" if len(largest) else ""
-        said.append(
-            f"Integer program, {kind}: proven in {int(rows['proven'].sum())} of {len(rows)} "
-            f"trials{upto}; the best solution is {100 * rows['above_lp'].mean():.2f} % above the "
-            "LP bound in the mean."
-        )
-    others = ratios[ratios["method"] != "exact"]
-    wide = others["ratio_most"] - others["ratio_least"] > 5e-4
-    for row, open_ in zip(others.to_dict("records"), wide, strict=True):
-        said.append(
-            fill(
-                "{method:cap}, {kind}: {ratio_least:±3}"
-                + " to {ratio_most:±3}" * open_
-                + " times the optimum's labels; {feasible:,} of {trials:,} results cover every "
-                "task, {covered:1 %} of the tasks in the mean.",
-                row,
-            )
-        )
-    return said
-
-
-def _charts(rows: pd.DataFrame) -> tuple[Chart, ...]:
-    keys = ["method", "kind", "pairs"]
-    shared: dict[str, Any] = {"series": "method", "panel": "kind"}
-    size = "pairs of task and worker, n m"
-    above = means(rows, keys, "above")
-    spread = {"median": "median", "low": "min", "high": "max"}
-    seconds = summarise(
-        rows, keys, {name: ("method_seconds", what) for name, what in spread.items()}
-    )
+def _ratio_said(row: Mapping[Any, Any]) -> str:
+    """A ratio to the optimum; an interval where the optimum is not proven."""
+    wide = bool(row["ratio_most"] - row["ratio_least"] > 5e-4)
     return (
-        mean_chart(
-            "above-bound",
-            "Labels over the relaxation's certified bound, by size; results that leave tasks short "
-            "are included (the table counts them).",
-            in_order(above, {"method": METHODS, "pairs": None}),
-            "pairs",
-            (size, "labels / LP bound"),
-            **shared,
-            log_x=True,
-            references=((1.0, "LP bound"),),
-        ),
-        Chart(
-            "profile",
-            "Performance profile: share of instances in which a method covers every task with at "
-            "most so many times the fewest labels of any method. Methods that leave tasks short do "
-            "not count as having solved the instance.",
-            profile(rows.assign(cost=rows["cost"].where(rows["feasible"]))),
-            "ratio",
-            "share",
-            "labels / fewest labels of any method",
-            "share of instances",
-            **shared,
-            kind="step",
-        ),
-        Chart(
-            "seconds",
-            "Seconds a method takes on one instance (solving the relaxation for the common bound "
-            "not counted): medians, bars from least to most. The integer program stops at its time "
-            "limit.",
-            seconds,
-            "pairs",
-            "median",
-            size,
-            "seconds",
-            **shared,
-            low="low",
-            high="high",
-            log_x=True,
-            log_y=True,
-        ),
+        "{method:cap}, {kind}: {ratio_least:±3}"
+        + " to {ratio_most:±3}" * wide
+        + " times the optimum's labels; {feasible:,} of {trials:,} results cover every task, "
+        "{covered:1 %} of the tasks in the mean."
     )
 
 
@@ -344,6 +235,9 @@ def profile(rows: pd.DataFrame) -> pd.DataFrame:
         steps.append(pd.DataFrame({"kind": kind, "method": method, "ratio": grid, "share": share}))
     return pd.concat(steps, ignore_index=True)
 
+
+SIZE = "pairs of task and worker, n m"
+STYLE = {"series": "method", "panel": "kind"}
 
 _OFFLINE: Block = {"method": ["exact", "primal approximation", "rounding", "random"]}
 _ALL: Block = {"method": list(METHODS)}
@@ -392,7 +286,53 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "The integer program: how much is proven",
+            Grouped(("kind", "size"), {
+                "trials": ("proven", "size"), "proven": "sum", "gap_mean": ("gap", "mean"),
+                "gap_most": ("gap", "max"), "best_above_lp": ("above_lp", "mean"),
+                "seconds_median": ("method_seconds", "median"),
+            }, orders={}),
+            (Each("Integer program, {kind}: proven in {proven:,} of {trials:,} trials; the largest "
+                  "size proven throughout is {largest}; the best solution is {above_lp:2 %} above "
+                  "the LP bound in the mean.",
+                  of=Grouped(("kind",), {
+                      "trials": ("proven", "size"), "proven": "sum", "above_lp": "mean",
+                      "largest": ("largest", "last"),
+                  }, orders={})),),
+            where=lambda rows: rows["method"] == "exact",
+        ),
+        Part(
+            "Labels over the optimum (between its best known value and its proven bound), "
+            "and cover",
+            Grouped(("method", "kind"), {
+                "trials": ("cost", "size"), "feasible": "sum", "covered": "mean",
+                **means_of("ratio_least", "ratio_most"),
+            }, orders={}),
+            (Each(_ratio_said, where=lambda found: found["method"] != "exact"),),
+            (Drawn("above-bound", "Labels over the relaxation's certified bound, by size; results "
+                   "that leave tasks short are included (the table counts them)", "pairs", "mean",
+                   (SIZE, "labels / LP bound"),
+                   {**STYLE, "log_x": True, "references": ((1.0, "LP bound"),)},
+                   of=lambda rows: in_order(means(rows, ["method", "kind", "pairs"], "above"),
+                                            {"method": METHODS, "pairs": None})),
+             Drawn("profile", "Performance profile: share of instances in which a method covers "
+                   "every task with at most so many times the fewest labels of any method", "ratio",
+                   "share", ("labels / fewest labels of any method", "share of instances"),
+                   {**STYLE, "kind": "step"},
+                   of=lambda rows: profile(rows.assign(cost=rows["cost"].where(rows["feasible"]))),
+                   note="Methods that leave tasks short have not solved the instance."),
+             Drawn("seconds", "Seconds a method takes on one instance, without the common bound; "
+                   "the integer program stops at its time limit", "pairs", "median",
+                   (SIZE, "seconds"),
+                   {**STYLE, "low": "low", "high": "high", "log_x": True, "log_y": True},
+                   of=Grouped(("method", "kind", "pairs"), spread_of("method_seconds"), orders={}),
+                   note="Medians; bars from least to most.")),
+        ),
+        derived=_compared,
+        orders={"method": METHODS, "types": None, "pairs": None, "repetition": None},
+    ),
     volatile=("best", "proven_bound", "proven", "method_seconds"),
     deadline=600.0,
 )  # fmt: skip

@@ -13,14 +13,14 @@ Source: Liu, Liu (2015), Section 6.1, Figures 3 and 5, Table 2.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import listed, sentences
-from workbench.studies.study import Analysis, Block, Chart, Size, Study
-from workbench.studies.summary import means
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part, sentences, summarise
+from workbench.studies.study import Block, Size, Study
 
 PRINTED = {5: (0.5154, 0.8320, 0.8726), 10: (0.5686, 0.9186, 0.9393), 15: (0.7000, 0.9434, 0.9641),
            20: (0.7997, 0.9820, 0.9890)}  # fmt: skip
@@ -30,8 +30,7 @@ READINGS = ("any", "any-trusted", "from-0.5", "from-0.6")
 READ_AT = 5.0
 """G2 of the runs for Table 2."""
 KEYS = ["crowd", "workers", "tests", "repeats", "vote"]
-COMPARED = ["full", "majority", "majority_last", "weighted", "weighted_last"]
-"""Columns of Table 2 that are named."""
+STYLE: dict[str, Any] = {"panel": "crowd", "log_x": True}
 
 
 def crossings(gains: pd.DataFrame) -> pd.DataFrame:
@@ -53,107 +52,98 @@ def crossings(gains: pd.DataFrame) -> pd.DataFrame:
         ahead = (own["mean"] > learning_runs.BEYOND * own["se"]).to_numpy()
         lasting = own["tasks"][ahead[::-1].cumprod()[::-1].astype(bool)]
         at, end = own[own["tasks"] <= learning_runs.PAPER_T].iloc[-1], own.iloc[-1]
-        rows.append((
-            *names, lasting.iloc[0] if len(lasting) else None, at["mean"], at["se"], end["tasks"],
-            end["mean"], end["se"],
-        ))  # fmt: skip
+        rows.append((*names, lasting.min(), *at[["mean", "se"]], *end[["tasks", "mean", "se"]]))
     columns = ["overtakes", "gain", "gain_se", "end", "gain_end", "gain_end_se"]
     return pd.DataFrame(rows, columns=[*KEYS, *columns])
 
 
 def gains_of(runs: pd.DataFrame, value: str = "gain") -> pd.DataFrame:
     """Mean gain (or reward) of `rewards` by setting and number of tasks."""
-    return means(runs, [*KEYS, "tasks"], value).drop(columns="failed")
+    return summarise(runs, [*KEYS, "tasks"], learning_runs.mean_of(value))
 
 
-@learning_runs.of_runs
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Rewards over time, when they overtake the full crowd's, and Table 2 under each reading."""
-    runs = learning_runs.rewards(table, KEYS)
-    gains, reward = gains_of(runs), gains_of(runs, "reward")
-    crossed, second = crossings(gains), table_2(table)
-    shown = _named(gains[gains["crowd"].isin(["from-0.6", "spread", "table-1"])])
-    longest = shown.groupby(["crowd", "series", "vote"])["tasks"].transform("max")
-    shown = shown[(longest > learning_runs.PAPER_T) | (longest == longest.max())]
-    five = _named(reward[reward["tests"] == reward["tests"].iloc[0]])
-    five = five[five["crowd"].isin(["from-0.6", "from-0.5"]) & (five["workers"] == 5)]
-    style: dict[str, Any] = {"panel": "crowd", "low": "low", "high": "high", "log_x": True}
-    bars = "Bars are 95 % intervals of the mean."
-    charts = [
-        Chart("gain", f"Average reward less the accuracy of the full crowd's vote; above 0 LS_OL "
-              f"has paid. {bars}", shown[shown["vote"] == "majority"], "tasks", "mean", "tasks",
-              "average reward less the full crowd's", series="series",
-              references=((0.0, "full crowd"),), **style),
-        Chart("weighted", f"Average reward of LS_OL by simple and by weighted vote, five workers. "
-              f"{bars}", five, "tasks", "mean", "tasks", "average reward", series="vote", **style),
-    ]  # fmt: skip
-    return Analysis(
-        findings=(*_crossed(crossed), *_second(second)),
-        tables={
-            f"Table 2 under its readings, T = {learning_runs.PAPER_T}": second,
-            "When the average overtakes the full crowd": crossed,
-            "Average reward over time": reward,
-        },
-        charts=tuple(chart for chart in charts if len(chart.data)),
+def reward_of(rows: pd.DataFrame, value: str = "reward") -> pd.DataFrame:
+    """`gains_of` some trials."""
+    return gains_of(learning_runs.rewards(rows, KEYS), value)
+
+
+def overtaking(rows: pd.DataFrame) -> pd.DataFrame:
+    """`crossings` of some trials."""
+    return crossings(reward_of(rows, "gain"))
+
+
+def crossed(row: Mapping[Any, Any]) -> str:
+    """What is said of a row of `crossings`."""
+    when = "not by {end:,} tasks" if pd.isna(row["overtakes"]) else "from {overtakes:.0f} tasks on"
+    return (
+        "{crowd}, {series}, {vote}: above the full crowd " + when + "; by {gain:±4} after "
+        f"{learning_runs.PAPER_T:,}."
     )
 
 
-def table_2(table: pd.DataFrame) -> pd.DataFrame:
+def table_2(rows: pd.DataFrame) -> pd.DataFrame:
     """Means by crowd, M and schedule after the paper's T (or the horizon, if shorter).
 
-    Columns `crowd, workers, tests, repeats, n, full, full_se`, for each vote `reward, se, last`
-    (the accuracy of the last set in force), and the optimum `best` with known skills.
+    Columns `crowd, workers, tests, repeats`, for each vote `VOTE_n, VOTE` (reward), `VOTE_se,
+    VOTE_last` (the accuracy of the last set in force) and the optimum `VOTE_best` with known
+    skills; and `full, full_se` of the full crowd.
     """
-    runs = learning_runs.rewards(table, [*KEYS, "last_accuracy"])
+    runs = learning_runs.rewards(rows, [*KEYS, "last_accuracy"])
     at = runs[runs["tasks"] == runs.loc[runs["tasks"] <= learning_runs.PAPER_T, "tasks"].max()]
-    keys = [name for name in KEYS if name != "vote"]
-    found = pd.DataFrame(columns=keys)
-    for vote, rows in at.groupby("vote"):
-        own = means(rows, keys, "reward")[[*keys, "n", "mean", "se"]].rename(
-            columns={"mean": f"{vote}", "se": f"{vote}_se", "n": f"{vote}_n"}
-        )
-        fields = {f"{vote}_last": "last_accuracy", f"{vote}_best": "best_accuracy"}
-        own = learning_runs.with_means(own, rows, keys, **fields)
+    keys = KEYS[:-1]
+    found: pd.DataFrame = at[keys].drop_duplicates()
+    for vote, own in at.groupby("vote"):
+        columns = {
+            f"{vote}_n": ("reward", "n"), str(vote): ("reward", "mean"),
+            f"{vote}_se": ("reward", "se"), f"{vote}_last": ("last_accuracy", "mean"),
+            f"{vote}_best": ("best_accuracy", "mean"),
+        }  # fmt: skip
         if vote == "majority":
-            full = means(rows, keys, "full_accuracy")[[*keys, "mean", "se"]]
-            own = own.merge(full.rename(columns={"mean": "full", "se": "full_se"}), on=keys)
-        found = own if found.empty else found.merge(own, on=keys, how="outer")
+            columns |= {"full": ("full_accuracy", "mean"), "full_se": ("full_accuracy", "se")}
+        found = found.merge(summarise(own, keys, columns), on=keys, how="left")
     return found.sort_values(keys, ignore_index=True)
 
 
-def _named(found: pd.DataFrame) -> pd.DataFrame:
-    names = [
-        f"M = {row['workers']}, {learning_runs.schedule_label(row)}"
-        for row in found.to_dict("records")
+def with_series(found: pd.DataFrame) -> pd.DataFrame:
+    """A table with the column `series`: M and the schedule."""
+    given = zip(found["workers"], learning_runs.schedule_labels(found), strict=True)
+    return found.assign(series=[f"M = {workers}, {label}" for workers, label in given])
+
+
+def shown_gains(rows: pd.DataFrame) -> pd.DataFrame:
+    """Gains by simple vote of some crowds, those of short runs where all are short."""
+    found = with_series(reward_of(rows, "gain"))
+    found = found[
+        found["crowd"].isin(["from-0.6", "spread", "table-1"]) & (found["vote"] == "majority")
     ]
-    return found.assign(series=names)
+    longest = found.groupby(["crowd", "series"])["tasks"].transform("max")
+    shown: pd.DataFrame = found[(longest > learning_runs.PAPER_T) | (longest == longest.max())]
+    return shown
 
 
-def _crossed(crossed: pd.DataFrame) -> list[str]:
-    when = [
-        f"not by {row['end']} tasks" if pd.isna(row["overtakes"])
-        else f"from {row['overtakes']:.0f} tasks on"
-        for row in crossed.to_dict("records")
-    ]  # fmt: skip
-    return sentences(
-        "{crowd}, {series}, {vote}: above the full crowd {when}; by {gain:±4} after {tasks}.",
-        _named(crossed).assign(when=when), tasks=learning_runs.PAPER_T,
-    )  # fmt: skip
+def shown_votes(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rewards of five workers by each vote, at the first schedule."""
+    found = with_series(reward_of(rows))
+    found = found[found["tests"] == found["tests"].iloc[0]]
+    known = found["crowd"].isin(["from-0.6", "from-0.5"])
+    shown: pd.DataFrame = found[known & (found["workers"] == 5)]
+    return shown
 
 
-def _second(second: pd.DataFrame) -> list[str]:
-    said = []
-    whole = {"full", "majority", "weighted"} <= set(second)
-    for crowd in READINGS if whole else ():
-        rows = second[(second["crowd"] == crowd) & second["weighted"].notna()]
-        rows = rows[rows["repeats"] == READ_AT]
-        if len(rows):
-            shown = (", ".join(f"{value:.4f}" for value in rows[name]) for name in COMPARED)
-            said.append(
-                f"Table 2, {crowd}: M = {listed(rows['workers'])}: "
-                "full crowd {}; LS_OL {}, last set {}; weighted {}, last set {}.".format(*shown)
-            )
-    return said
+def readings(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+    """Table 2's columns under each reading of its crowd."""
+    if not {"full", "majority", "weighted"} <= set(found):
+        return []
+    rows = found[found["weighted"].notna() & (found["repeats"] == READ_AT)]
+    said = (
+        "M = {workers}: full crowd {full:.4f}, LS_OL {majority:.4f}, last set {majority_last:.4f}, "
+        "weighted {weighted:.4f}, last set {weighted_last:.4f}"
+    )
+    return [
+        f"Table 2, {crowd}: {'; '.join(sentences(said, own))}."
+        for crowd in READINGS
+        if len(own := rows[rows["crowd"] == crowd])
+    ]
 
 
 _READ: Block = {
@@ -190,5 +180,22 @@ STUDY = Study(
         ),
     },
     trial=learning_runs.run_once,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(f"Table 2 under its readings, T = {learning_runs.PAPER_T}", table_2, (readings,)),
+        Part(
+            "When the average overtakes the full crowd", overtaking,
+            (Each(crossed, of=lambda rows: with_series(overtaking(rows))),),
+        ),
+        Part(
+            "Average reward over time", reward_of, (),
+            (Drawn("gain", "Average reward less the accuracy of the full crowd's vote; above 0 "
+                   "LS_OL has paid", "tasks", "mean",
+                   ("tasks", "average reward less the full crowd's"),
+                   {**STYLE, "series": "series", "references": ((0.0, "full crowd"),)},
+                   of=shown_gains, unit="runs"),
+             Drawn("weighted", "Average reward of LS_OL by simple and by weighted vote, five "
+                   "workers", "tasks", "mean", ("tasks", "average reward"),
+                   {**STYLE, "series": "vote"}, of=shown_votes, unit="runs")),
+        ),
+    ),
 )  # fmt: skip

@@ -15,6 +15,7 @@ Source: Liu, Liu (2015), Section 5.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -28,12 +29,12 @@ from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import contextual, practical
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import ended_well, mean_chart, sentences
-from workbench.studies.study import Analysis, Block, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import instance_columns, means
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, ended_well
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
+from workbench.studies.summary import estimate, instance_columns
 from workbench.studies.trials import Streams
 
-KEYS = ["kind", "tests", "contexts", "learner"]
+KEYS = ("kind", "tests", "contexts", "learner")
 Z, ZETA = 0.15, 0.2
 """D1 and D2 grow as t^z log t, the number of intervals as t^ζ."""
 RANGE = (0.5, 1.0)
@@ -52,14 +53,14 @@ def trial(params: Params, streams: Streams) -> Record:
     skills, learner = crowd(params, streams)
     tasks = sorted({*learning_runs.grid(T), *marks(T)})
     played = play_contexts(learner, skills, T, seed=seed, checkpoints=tasks)
-    curves = {"regret": played.regret, "exploring": played.exploration_regret}
     return {
         "best_accuracy": float(played.best[-1]) / T,
         "reward": float(played.reward[-1]) / T,
         "explored": int(played.explored[-1]),
-        **{f"{name}_{n}": float(curve[at]) for name, curve in curves.items()
-           for at, n in enumerate(tasks)},
-    }  # fmt: skip
+        **learning_runs.curve_fields(
+            tasks, regret=played.regret, exploring=played.exploration_regret
+        ),
+    }
 
 
 def crowd(params: Params, streams: Streams) -> tuple[Skills, ContextLearner]:
@@ -123,8 +124,7 @@ def curves(table: pd.DataFrame, name: str = "regret") -> pd.DataFrame:
     horizon = int(table["horizon"].max())
     own = table[table["horizon"] == horizon].set_index(instance_columns(table))
     found = own[[f"{name}_{n}" for n in marks(horizon)]].astype(float)
-    found.columns = pd.Index(marks(horizon))
-    return found.sort_index()
+    return found.set_axis(marks(horizon), axis="columns").sort_index()
 
 
 def versus_one(table: pd.DataFrame) -> pd.DataFrame:
@@ -137,22 +137,20 @@ def versus_one(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     few = ended_well(table[table["kind"] == "few"])
     for tests, own in few.groupby("tests"):
-        apart = dict(iter(own[own["learner"] == "contexts"].groupby("contexts")))
-        for n in apart if 1 in apart else ():
-            pairs = {
-                name: pd.concat(
-                    [curves(apart[count], name).iloc[:, -1] for count in (n, 1)], axis=1
-                ).dropna()
+        told = own[own["learner"] == "contexts"]
+        one = told[told["contexts"] == 1]
+        for n, several in told.groupby("contexts") if len(one) else ():
+            end, first = (
+                pd.concat([curves(some, name).iloc[:, -1] for some in (several, one)], axis=1)
+                .dropna().to_numpy().T
                 for name in ("regret", "exploring")
-            }
-            end, first = (pair.to_numpy(float).T for pair in pairs.values())
+            )  # fmt: skip
             if len(end[0]) < 2:
                 continue
-            one = own[(own["learner"] == "ignoring") & (own["contexts"] == n)]
-            ignoring = curves(one).iloc[:, -1] if len(one) else pd.Series([math.nan])
-            regret = pairs["regret"].iloc[:, 0]
-            rows.append((tests, n, len(regret), regret.mean(), regret.sem(), *ratio(*end),
-                         *ratio(*first), ignoring.mean(), ignoring.sem()))  # fmt: skip
+            other = own[(own["learner"] == "ignoring") & (own["contexts"] == n)]
+            ignoring = curves(other).iloc[:, -1] if len(other) else ()
+            rows.append((tests, n, len(end[0]), *estimate(end[0])[1:3], *ratio(*end),
+                         *ratio(*first), *estimate(ignoring)[1:3]))  # fmt: skip
     return pd.DataFrame(rows, columns=["tests", "contexts", "runs", *_doubted(
         "regret", "ratio", "exploring", "ignoring")])  # fmt: skip
 
@@ -171,59 +169,32 @@ def slopes(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (tests, learner), own in many.groupby(["tests", "learner"]):
         found = curves(own)
-        if len(found) < 3 or not (found.sum() - found > 0).to_numpy().all():
-            continue
-        last = found.iloc[:, -1]
-        rows.append((tests, learner, len(found), last.mean(), last.sem(), *slope(found),
-                     *slope(found.iloc[:, 1:])))  # fmt: skip
+        if len(found) >= 3 and (found.sum() - found > 0).to_numpy().all():
+            end = estimate(found.iloc[:, -1])[1:3]
+            late = slope(found.iloc[:, 1:])
+            rows.append((tests, learner, len(found), *end, *slope(found), *late))
     names = ["tests", "learner", "runs", *_doubted("regret", "slope", "late")]
     return pd.DataFrame(rows, columns=names)
 
 
-@learning_runs.of_runs
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Regret by kind of contexts and learner, its ratio to one context's, and its slope."""
-    found = learning_runs.over_time(table, KEYS)
-    ends = means(table, KEYS, "reward").rename(columns={"mean": "reward"})
-    ends = learning_runs.with_means(
-        ends, table, KEYS, best_accuracy="best_accuracy", explored="explored"
+def with_legend(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean curves from 100 tasks on, with the legend of the charts."""
+    found = learning_runs.over_time(rows, KEYS)
+    found = found[found["tasks"] >= 100]
+    size = ("|W| = " + found["contexts"].astype(str) + ", ").where(found["kind"] == "few", "")
+    return found.assign(
+        schedule=[f"G1 = {tests:g}" for tests in found["tests"]],
+        series=size + found["learner"].map(LEGEND),
     )
-    few, many = versus_one(table), slopes(table)
-    shown = found[found["tasks"] >= 100]
-    shown = shown.assign(
-        schedule=[f"G1 = {tests:g}" for tests in shown["tests"]],
-        series=[
-            ("" if row["kind"] == "continuum" else f"|W| = {row['contexts']}, ")
-            + LEGEND[row["learner"]]
-            for row in shown.to_dict("records")
-        ],
-    )
-    charts = [
-        mean_chart(f"regret-{kind}", f"Regret with {what}, contexts told apart or ignored.",
-                   shown[shown["kind"] == kind], "tasks", ("tasks", "regret R(t) (tasks)"),
-                   series="series", panel="schedule", log_x=True, log_y=True, unit="runs")
-        for kind, what in (("few", "a few contexts"), ("continuum", "a continuum of contexts"))
-        if (shown["kind"] == kind).any()
-    ]  # fmt: skip
-    return Analysis(
-        findings=(
-            *sentences(
-                "G1 = {tests:g}, {contexts} contexts told apart: R(T) = {regret:±1}, {ratio:±2} "
-                "times that of one (exploring steps {exploring:±2} times); all taken for one: "
-                "{ignoring:±1}.", few,
-            ),
-            *sentences(
-                "Continuum, G1 = {tests:g}, learner {learner}: R(T) = {regret:±0}, slope of ln R "
-                "over ln T from T/10 on {slope:±3}, from 3T/10 on {late:±3}.", many,
-            ),
-        ),
-        tables={
-            "Average reward": ends,
-            "Few contexts: regret, and times that of one": few,
-            "A continuum: regret, and slope of ln R over ln n": many,
-            "Regret over time": found,
-        },
-        charts=tuple(charts),
+
+
+def of_kind(kind: str, what: str) -> Drawn:
+    """The chart of one kind of contexts."""
+    return Drawn(
+        f"regret-{kind}", f"Regret with {what}, contexts told apart or ignored", "tasks", "mean",
+        ("tasks", "regret R(t) (tasks)"),
+        {"series": "series", "panel": "schedule", "log_x": True, "log_y": True}, unit="runs",
+        of=with_legend, where=lambda found: found["kind"] == kind,
     )  # fmt: skip
 
 
@@ -263,6 +234,30 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Average reward",
+            Grouped(KEYS, {
+                **learning_runs.mean_of("reward", "reward"), "failed": ("reward", "failed"),
+                "best_accuracy": "mean", "explored": "mean",
+            }, orders={}),
+        ),
+        Part(
+            "Few contexts: regret, and times that of one", versus_one,
+            (Each("G1 = {tests:g}, {contexts} contexts told apart: R(T) = {regret:±1}, {ratio:±2} "
+                  "times that of one (exploring steps {exploring:±2} times); all taken for one: "
+                  "{ignoring:±1}."),),
+        ),
+        Part(
+            "A continuum: regret, and slope of ln R over ln n", slopes,
+            (Each("Continuum, G1 = {tests:g}, learner {learner}: R(T) = {regret:±0}, slope of ln R "
+                  "over ln T from T/10 on {slope:±3}, from 3T/10 on {late:±3}."),),
+        ),
+        Part(
+            "Regret over time", partial(learning_runs.over_time, keys=KEYS), (),
+            (of_kind("few", "a few contexts"), of_kind("continuum", "a continuum of contexts")),
+        ),
+        fields=("reward", "best_accuracy", "explored"),
+    ),
     version=2,
 )  # fmt: skip

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,14 +36,23 @@ from workbench.accuracy.majority import majority_accuracy
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.seeds import Seed, stream
 from workbench.crowd import datasets
+from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.recorded import Recorded, recorded, replay
 from workbench.learning.schedule import practical
-from workbench.studies import measures
 from workbench.studies.catalog import learning_runs
+from workbench.studies.catalog._recorded import at_usual
+from workbench.studies.measures import (
+    Columns,
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
+    in_order,
+    summarise,
+)
 from workbench.studies.study import (
-    Analysis,
     Block,
-    Chart,
     Parameter,
     Params,
     Record,
@@ -67,19 +77,9 @@ SHARES = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 CURVES = {"error": "LS_OL", "crowd_error": "full crowd", "best_error": "best set by gold"}
 """Errors over time, by the record's name."""
 SETTINGS = ("coins", "tests", "vetting", "vote", "order", "horizon")
-KEYS = ["crowd", *SETTINGS]
+KEYS = ("crowd", *SETTINGS)
 SHOWN = 40
 """Trials whose workers are drawn in the chart of disagreement."""
-FIELDS = (
-    *(f"{curve}_{share}" for curve in CURVES for share in SHARES),
-    "exploit_error", "exploit_crowd_error", "exploit_best_error",
-    "tasks", "workers", "mean_skill", "model_error", "labels", "explored", "size", "found",
-    "set_loss", "off",
-    "removed_at", "removed_worst", "removals", "removals_worst", "told", "rank", "rank_seen",
-    "lead_from",
-)  # fmt: skip
-"""What is averaged."""
-
 
 # The crowd.
 
@@ -195,9 +195,11 @@ def trial(params: Params, streams: Streams) -> Record:
     run = replay(
         data,
         practical(params["tests"], 0.0),
+        LsOlOptions(
+            weighted=params["vote"] == "weighted",
+            vetting=learning_runs.vetting_of(params["vetting"], ERROR),
+        ),
         horizon=n,
-        weighted=params["vote"] == "weighted",
-        vetting=learning_runs.vetting_of(params["vetting"], ERROR),
         pool="all",
         seed=seed,
     )
@@ -308,132 +310,80 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 
 def at_defaults(rows: pd.DataFrame) -> pd.DataFrame:
     """Trials at the default of each setting; the most frequent value if none."""
-    for name in SETTINGS:
-        usual = STUDY.parameters[name].default
-        own = rows[name].isna() if usual is None else rows[name] == usual
-        if len(rows) and not own.any():
-            own = rows[name] == rows[name].mode().iloc[0]
-        rows = rows[own]
-    return rows
+    return at_usual(rows, {name: STUDY.parameters[name].default for name in SETTINGS})
 
 
-@learning_runs.of_runs
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Average error over time, its distribution, disagreement, and what settings change."""
-    rows = named(measures.measured(table, "error_100"))
-    rows = rows.assign(**{field: rows[field].astype(float) for field in FIELDS})
-    rows = rows.assign(
-        less=rows["error_100"] - rows["crowd_error_100"],
-        exploit_less=rows["exploit_error"] - rows["exploit_crowd_error"],
-        dropped=(rows["removals"].where(rows["vetting"] != "none") > 0).astype(float),
-    )
-    main = at_defaults(rows)
-    curves = pd.concat(
-        [
-            main[["crowd", *instance_columns(main)]].assign(
-                share=share, curve=curve, error=main[f"{name}_{share}"]
-            )
-            for name, curve in CURVES.items()
-            for share in SHARES
-        ],
-        ignore_index=True,
-    )
-    gaps = paired_differences(
-        curves, by=["crowd", "share"], method="curve",
-        reference="full crowd", value="error",
-    )  # fmt: skip
-    return Analysis(
-        findings=tuple(_said(main, gaps)),
-        tables={
-            "Settings of LS_OL: means over blocks and orders": _settings(rows, {
-                "error": "error_100", "full_crowd": "crowd_error_100",
-                "best_set": "best_error_100", **_same("less", "exploit_less", "labels", "size",
-                "found", "set_loss", "off", "mean_skill", "model_error"),
-            }),
-            "Average error over time, less the full crowd's": gaps.drop(columns="lost"),
-            "Disagreement and vetting": _settings(rows, {
-                **_same("told", "rank", "rank_seen", "lead_from", "dropped"),
-                "first_at": "removed_at", "first_worst": "removed_worst",
-            }),
-        },
-        charts=_charts(main, curves),
-    )  # fmt: skip
+def over_time(rows: pd.DataFrame) -> pd.DataFrame:
+    """Errors of `CURVES` at each of `SHARES`, at the defaults: a row a trial, curve and share."""
+    rows = at_defaults(rows)
+    ids = ["crowd", *instance_columns(rows)]
+    found = [
+        rows[ids].assign(share=share, curve=curve, error=rows[f"{name}_{share}"])
+        for name, curve in CURVES.items()
+        for share in SHARES
+    ]
+    return pd.concat(found, ignore_index=True)
 
 
-def _same(*names: str) -> dict[str, str]:
-    return {name: name for name in names}
+def gaps(rows: pd.DataFrame) -> pd.DataFrame:
+    """Errors less the full crowd's on the same orders."""
+    return paired_differences(
+        over_time(rows), by=["crowd", "share"], method="curve", reference="full crowd",
+        value="error",
+    ).drop(columns="lost")  # fmt: skip
 
 
-def _settings(rows: pd.DataFrame, fields: Mapping[str, str]) -> pd.DataFrame:
-    """Means by crowd and setting, each with its standard error."""
-    columns: measures.Columns = {"trials": ("error_100", "count")}
-    for name, field in fields.items():
-        columns = {**columns, name: (field, "mean"), f"{name}_se": (field, "se")}
-    return measures.summarise(rows, KEYS, columns)
-
-
-def _said(main: pd.DataFrame, gaps: pd.DataFrame) -> list[str]:
-    last = gaps[(gaps["share"] == 100) & (gaps["curve"] == "LS_OL")]
-    last = last.rename(columns={"mean": "gap", "se": "gap_se"})[["crowd", "gap", "gap_se"]]
+def by_crowd(rows: pd.DataFrame) -> pd.DataFrame:
+    """What is said of each crowd, at the defaults."""
     fields = ("tasks", "error_100", "crowd_error_100", "best_error_100", "labels", "told", "rank")
-    found = measures.summarise(main, ["crowd"], {
+    found = summarise(at_defaults(rows), ["crowd"], {
         "trials": ("removals", "size"), "dropping": ("removed_at", "count"),
         "first": ("removed_at", "median"), "worst": ("removed_worst", "mean"),
-        **{field: (field, "mean") for field in fields},
-    }).merge(last, on="crowd")  # fmt: skip
-    someone, nobody = (
+        **dict.fromkeys(fields, "mean"),
+    })  # fmt: skip
+    less = gaps(rows).query("share == 100 and curve == 'LS_OL'")[["crowd", "mean", "se"]]
+    return found.merge(less, on="crowd")
+
+
+def said_of(crowd: Mapping[Any, Any]) -> str:
+    """What is said of a row of `by_crowd`."""
+    dropped = (
         "someone in {dropping} of {trials} trials, first at task {first:.0f} (median), the least "
-        "accurate in {worst:0 %}",
-        "nobody in {trials} trials",
+        "accurate in {worst:0 %}."
     )
-    vetted = [
-        measures.sentences(someone if found["dropping"][at] else nobody, found.iloc[[at]])[0]
-        for at in range(len(found))
-    ]
-    return measures.sentences(
+    return (
         "{crowd} ({tasks:.0f} tasks): average error {error_100:.3f}, full crowd "
         "{crowd_error_100:.3f}, best set by gold {best_error_100:.3f}; LS_OL less full crowd "
-        "{gap:±4}; {labels:0 %} of the full crowd's labels; who differs most is the least "
-        "accurate in {told:0 %}, rank correlation {rank:.2f}; vetting dropped {vetted}.",
-        found.assign(vetted=vetted),
-    )
+        "{mean:±4}; {labels:0 %} of the full crowd's labels; who differs most is the least "
+        "accurate in {told:0 %}, rank correlation {rank:.2f}; vetting dropped "
+    ) + (dropped if crowd["dropping"] else "nobody in {trials} trials.")
 
 
-def _charts(main: pd.DataFrame, curves: pd.DataFrame) -> tuple[Chart, ...]:
-    trials = f"{measures.span(main.groupby('crowd').size())} trials"
-    shown = [
-        pd.DataFrame({name: np.array(row[name].split(), dtype=float) for name in
-                      ("differed", "wrong")}).assign(crowd=crowd)
-        for crowd, rows in main.groupby("crowd", sort=False)
-        for row in rows.head(SHOWN).to_dict("records")
-    ]  # fmt: skip
-    return (
-        Chart("average-error", "Average error over time of LS_OL with vetting, of the full crowd "
-              "and of the best set by gold, which knows what it is judged by (compare Figure 7). "
-              f"Means over {trials}; bars are 95 % intervals over blocks and orders, not over "
-              "crowds.", means(curves, ["crowd", "curve", "share"], "error"), "share", "mean",
-              "tasks so far (% of all)", "average error", series="curve", panel="crowd",
-              low="low", high="high"),
-        Chart("error-distribution", "Distribution over blocks and orders of the error after all "
-              f"tasks (compare Figure 8, which is over images). {trials}.", _distribution(curves),
-              "error", "reached", "average error", "share of trials with no more",
-              series="curve", panel="crowd", kind="step"),
-        Chart("disagreement", "Share of tasks on which a worker differs from the majority of all, "
-              "against her share of wrong labels by gold (compare Table 3). A mark is a worker of "
-              f"one of the first {SHOWN} blocks.",
-              pd.concat(shown).drop_duplicates(ignore_index=True), "wrong", "differed",
-              "wrong by gold (share of tasks)", "differs from the majority (share of tasks)",
-              panel="crowd", kind="points"),
-    )  # fmt: skip
+def by_setting(*names: str, **fields: str) -> Grouped:
+    """Means by crowd and setting, each with its standard error; a name may stand for a field."""
+    columns: Columns = {"trials": ("error_100", "count")}
+    for name, field in {**{name: name for name in names}, **fields}.items():
+        columns = {**columns, name: (field, "mean"), f"{name}_se": (field, "se")}
+    return Grouped(KEYS, columns, orders={})
 
 
-def _distribution(curves: pd.DataFrame) -> pd.DataFrame:
+def shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Shares of tasks of each worker of the first blocks: wrong, and unlike the majority."""
+    first = at_defaults(rows).groupby("crowd", sort=False).head(SHOWN)
+    first = in_order(first, {"crowd": first["crowd"].unique().tolist()})
+    columns = ["differed", "wrong"]
+    split = first[[*columns, "crowd"]].assign(**{name: first[name].str.split() for name in columns})
+    found = split.explode(columns).astype(dict.fromkeys(columns, float))
+    return found.drop_duplicates(ignore_index=True)
+
+
+def distribution(rows: pd.DataFrame) -> pd.DataFrame:
     """Corners of the steps, from the least error to the largest of the crowd."""
-    parts = []
-    for crowd, rows in curves[curves["share"] == 100].groupby("crowd", sort=False):
-        for curve, own in rows.groupby("curve", sort=False):
+    parts, curves = [], over_time(rows)
+    for crowd, every in curves[curves["share"] == 100].groupby("crowd", sort=False):
+        for curve, own in every.groupby("curve", sort=False):
             errors = np.sort(own["error"].to_numpy())
-            at = np.unique([rows["error"].min(), rows["error"].max(), *errors])
+            at = np.unique([every["error"].min(), every["error"].max(), *errors])
             reached = np.searchsorted(errors, at, side="right") / len(errors)
             parts.append(
                 pd.DataFrame({"crowd": crowd, "curve": curve, "error": at, "reached": reached})
@@ -490,6 +440,46 @@ STUDY = Study(
         "paper": Size(_paper(), 100),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Settings of LS_OL: means over blocks and orders",
+            by_setting(error="error_100", full_crowd="crowd_error_100", best_set="best_error_100",
+                       **{name: name for name in (
+                           "less", "exploit_less", "labels", "size", "found", "set_loss", "off",
+                           "mean_skill", "model_error")}),
+            (Each(said_of, of=by_crowd),),
+            (Drawn("average-error", "Average error over time of LS_OL with vetting, of the full "
+                   "crowd and of the best set by gold, which knows what it is judged by (compare "
+                   "Figure 7); over blocks and orders, not over crowds", "share", "mean",
+                   ("tasks so far (% of all)", "average error"),
+                   {"series": "curve", "panel": "crowd"},
+                   of=lambda rows: means(over_time(rows), ["crowd", "curve", "share"], "error")),
+             Drawn("error-distribution", "Distribution over blocks and orders of the error after "
+                   "all tasks (compare Figure 8, which is over images)", "error", "reached",
+                   ("average error", "share of trials with no more"),
+                   {"series": "curve", "panel": "crowd", "kind": "step"}, of=distribution),
+             Drawn("disagreement", "Share of tasks on which a worker differs from the majority of "
+                   "all, against her share of wrong labels by gold (compare Table 3)", "wrong",
+                   "differed", ("wrong by gold (share of tasks)",
+                                "differs from the majority (share of tasks)"),
+                   {"panel": "crowd", "kind": "points"}, of=shown,
+                   note=f"A mark is a worker of one of the first {SHOWN} blocks.")),
+        ),
+        Part("Average error over time, less the full crowd's", gaps),
+        Part("Disagreement and vetting", by_setting(
+            "told", "rank", "rank_seen", "lead_from", "dropped", first_at="removed_at",
+            first_worst="removed_worst",
+        )),
+        needs="error_100",
+        derived={
+            "crowd": lambda rows: named(rows)["crowd"],
+            "removed_at": lambda rows: rows["removed_at"].astype(float),
+            "less": lambda rows: rows["error_100"] - rows["crowd_error_100"],
+            "exploit_less": lambda rows:
+                (rows["exploit_error"] - rows["exploit_crowd_error"]).astype(float),
+            "dropped": lambda rows:
+                (rows["removals"].where(rows["vetting"] != "none") > 0).astype(float),
+        },
+    ),
     deadline=60.0,
 )  # fmt: skip

@@ -14,9 +14,17 @@ from __future__ import annotations
 import pandas as pd
 
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import ended_well, plus_minus, sentences
-from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
-from workbench.studies.summary import means, wilson
+from workbench.studies.measures import (
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
+    sentences,
+    summarise,
+)
+from workbench.studies.study import Parameter, Size, Study
+from workbench.studies.summary import wilson
 
 KEYS = ["crowd", "workers", "vote", "tests", "repeats", "vetting", "delay", "eta"]
 KNOWN = ["explored", "new_testers", "off", "off_reversed", "found_best", "ordered",
@@ -24,70 +32,32 @@ KNOWN = ["explored", "new_testers", "off", "off_reversed", "found_best", "ordere
 """What runs know at the end."""
 
 
-@learning_runs.of_runs
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Reward by G1 and G2, what vetting drops, and what delay, η and distrust change."""
-    runs = learning_runs.rewards(table, KEYS)
-    at = runs[runs["tasks"].isin({*table["horizon"].unique(), learning_runs.PAPER_T})]
-    keys = [*KEYS, "tasks"]
-    gains = means(at, keys, "gain").rename(columns={"mean": "gain"})
-    gains = learning_runs.with_means(gains, at, keys, reward="reward").drop(columns="failed")
-    plain = (gains["vetting"] == "none") & (gains["delay"] == 0) & (gains["eta"] == 0)
-    values = ended_well(table).astype(dict.fromkeys(KNOWN, float))
-    knows = values.groupby([*KEYS, "horizon"], dropna=False, sort=False)[KNOWN].mean().reset_index()
-    tables = {"Average reward by setting": gains, "What runs know at the end": knows}
-    vetted = vetting_table(table)
-    if len(vetted):
-        tables["Vetting"] = vetted
-    grid = gains[plain]
-    several = grid.groupby(["crowd", "tasks"])["tests"].transform("nunique") > 1
-    grid = grid[several].sort_values(["tasks", "crowd", "tests"], kind="stable")
-    grid = grid.assign(
-        series=[learning_runs.repeats_label(repeats) for repeats in grid["repeats"]],
-        panel=[f"{a}, T = {b:,}" for a, b in zip(grid["crowd"], grid["tasks"], strict=True)],
-    )
-    chart = Chart(
-        "sensitivity", "Average reward less the accuracy of the full crowd's vote, by G1 and G2; "
-        "bars are 95 % intervals of the mean.", grid, "tests", "gain", "G1",
-        "average reward less the full crowd's", series="series", panel="panel",
-        low="low", high="high", log_x=True, references=((0.0, "full crowd"),),
-    )  # fmt: skip
-    return Analysis(
-        findings=(
-            *_extremes(gains[plain]),
-            *sentences(
-                "Vetting, {vetting}, {crowd}, {schedule}: drops in {dropping} of {runs} runs, the "
-                "first at step {step:.0f} (median); not the least able in {first_wrong} "
-                "({low:.3f} to {high:.3f}), where it states {stated:.3f}.",
-                _scheduled(vetted[vetted["dropping"] > 0] if len(vetted) else vetted),
-            ),
-            *_variants(gains, "delay"),
-            *_variants(gains, "eta"),
-            *sentences(
-                "Mean skill below ½ ({crowd}, {vote}): the last set is right with "
-                "{last_accuracy:.3f} where {best_accuracy:.3f} can be had; estimates are off by "
-                "{off:.3f} from p, by {off_reversed:.3f} from 1 − p.",
-                knows[knows["crowd"] == "distrusted"],
-            ),
-        ),
-        tables=tables,
-        charts=(chart,) if len(grid) else (),
+def gains(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean reward, and its gain over the full crowd's, at the paper's T and at the horizons."""
+    runs = learning_runs.rewards(rows, KEYS)
+    at = runs[runs["tasks"].isin({*rows["horizon"].unique(), learning_runs.PAPER_T})]
+    columns = {**learning_runs.mean_of("gain", "gain"), "reward": "mean"}
+    return summarise(at, [*KEYS, "tasks"], columns)
+
+
+def plain(found: pd.DataFrame) -> pd.Series[bool]:
+    """Whether G1 and G2 alone may differ from the default."""
+    return (found["vetting"] == "none") & (found["delay"] == 0) & (found["eta"] == 0)
+
+
+def grid(rows: pd.DataFrame) -> pd.DataFrame:
+    """Gains where several G1 were run, with the legend of the chart."""
+    found = gains(rows)
+    found = found[plain(found)]
+    found = found[found.groupby(["crowd", "tasks"])["tests"].transform("nunique") > 1]
+    found = found.sort_values(["tasks", "crowd", "tests"], kind="stable")
+    return found.assign(
+        series=[learning_runs.repeats_label(repeats) for repeats in found["repeats"]],
+        panel=[f"{a}, T = {b:,}" for a, b in zip(found["crowd"], found["tasks"], strict=True)],
     )
 
 
-def _variants(gains: pd.DataFrame, name: str) -> list[str]:
-    rows = gains[gains[name] > 0].rename(columns={"se": "reward_se"})
-    said = f"{name} {{{name}:g}}, {{crowd}}, T = {{tasks:,}}: average reward {{reward:±4}}."
-    return sentences(said, rows)
-
-
-def _scheduled(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(
-        schedule=[learning_runs.schedule_label(row) for row in rows.to_dict("records")]
-    )
-
-
-def vetting_table(table: pd.DataFrame) -> pd.DataFrame:
+def vetted(rows: pd.DataFrame) -> pd.DataFrame:
     """What vetting drops, by crowd, G1, G2 and variant.
 
     Columns `crowd, tests, repeats, vetting, runs, dropping` (runs that drop somebody),
@@ -95,36 +65,30 @@ def vetting_table(table: pd.DataFrame) -> pd.DataFrame:
     that, Wilson), `stated` (mean of the error the rule stated), `step` (median of the first drop),
     `drops, wrong` (all drops, and those of somebody not the least able of those left).
     """
-    ok = ended_well(table)
-    rows = []
-    keys = ["crowd", "tests", "repeats", "vetting"]
-    for names, own in ok[ok["vetting"] != "none"].groupby(keys, dropna=False, sort=False):
-        dropping = own[own["dropped"] > 0]
-        wrong = int(dropping["first_wrong"].astype(float).sum())
-        low, high = wilson(wrong, len(dropping))
-        rows.append({
-            **dict(zip(keys, names, strict=True)), "runs": len(own), "dropping": len(dropping),
-            "first_wrong": wrong, "share": wrong / len(dropping) if len(dropping) else None,
-            "low": float(low), "high": float(high),
-            "stated": dropping["first_error"].astype(float).mean(),
-            "step": dropping["first_step"].astype(float).median(),
-            "drops": int(own["dropped"].sum()), "wrong": int(own["wrongly"].sum()),
-        })  # fmt: skip
-    return pd.DataFrame(rows)
+    own = rows[rows["vetting"] != "none"]
+    own = own.assign(dropping=own["dropped"] > 0)
+    found = summarise(own, ["crowd", "tests", "repeats", "vetting"], {
+        "runs": ("dropped", "size"), "dropping": "sum", "first_wrong": "sum",
+        "share": ("first_wrong", "mean"), "low": ("first_wrong", "sum"),
+        "high": ("first_wrong", "sum"), "stated": ("first_error", "mean"),
+        "step": ("first_step", "median"), "drops": ("dropped", "sum"), "wrong": ("wrongly", "sum"),
+    })  # fmt: skip
+    low, high = wilson(found["first_wrong"], found["dropping"])
+    return found.assign(low=low, high=high)
 
 
-def _extremes(plain: pd.DataFrame) -> list[str]:
+def extremes(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
     """Schedules with the most and the least reward, where there are four or more."""
     said = []
-    for (crowd, tasks), own in plain.groupby(["crowd", "tasks"], sort=False):
+    for (crowd, tasks), own in found[plain(found)].groupby(["crowd", "tasks"], sort=False):
         if len(own) >= 4:
-            worst, *_, best = (
-                f"{learning_runs.schedule_label(row)} ({plus_minus(row['gain'], row['se'], 4)}"
-                for row in own.sort_values("gain").to_dict("records")
+            said_of = sentences(
+                "{schedule} ({gain:±4})",
+                own.sort_values("gain").assign(schedule=learning_runs.schedule_labels),
             )
             said.append(
-                f"{crowd}, T = {tasks:,}: most reward at {best} against the full crowd), least at "
-                f"{worst})."
+                f"{crowd}, T = {tasks:,}: reward less the full crowd's, most at {said_of[-1]}, "
+                f"least at {said_of[0]}."
             )
     return said
 
@@ -175,5 +139,33 @@ STUDY = Study(
         ),
     },
     trial=learning_runs.run_once,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Average reward by setting", gains,
+            (extremes, Each("delay {delay:g}, {crowd}, T = {tasks:,}: reward {reward:±4}.",
+                            where=lambda found: found["delay"] > 0),
+             Each("eta {eta:g}, {crowd}, T = {tasks:,}: reward {reward:±4}.",
+                  where=lambda found: found["eta"] > 0)),
+            (Drawn("sensitivity", "Average reward less the accuracy of the full crowd's vote, by "
+                   "G1 and G2", "tests", "gain", ("G1", "average reward less the full crowd's"),
+                   {"series": "series", "panel": "panel", "low": "low", "high": "high",
+                    "log_x": True, "references": ((0.0, "full crowd"),)}, of=grid, unit="runs"),),
+        ),
+        Part(
+            "What runs know at the end",
+            Grouped((*KEYS, "horizon"), dict.fromkeys(KNOWN, "mean"), orders={}),
+            (Each("Mean skill below ½ ({crowd}, {vote}): the last set is right with "
+                  "{last_accuracy:.3f} where {best_accuracy:.3f} can be had; estimates are off by "
+                  "{off:.3f} from p, by {off_reversed:.3f} from 1 − p.",
+                  where=lambda found: found["crowd"] == "distrusted"),),
+        ),
+        Part(
+            "Vetting", vetted,
+            (Each("Vetting, {vetting}, {crowd}, {schedule}: drops in {dropping} of {runs} runs, "
+                  "the first at step {step:.0f} (median); not the least able in {first_wrong} "
+                  "({low:.3f} to {high:.3f}), where it states {stated:.3f}.",
+                  of=lambda rows: vetted(rows).assign(schedule=learning_runs.schedule_labels),
+                  where=lambda found: found["dropping"] > 0),),
+        ),
+    ),
 )  # fmt: skip

@@ -19,12 +19,13 @@ import pandas as pd
 
 from workbench.learning.schedule import practical
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import mean_chart, sentences
-from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part
+from workbench.studies.study import Parameter, Size, Study
 
 FROM = 1000
 """Tasks from which on the growth is looked at."""
 KEYS = ["crowd", "tests", "repeats"]
+STYLE: dict[str, Any] = {"series": "G1", "panel": "crowd", "log_x": True, "log_y": True}
 
 
 def parts(table: pd.DataFrame) -> pd.DataFrame:
@@ -96,33 +97,11 @@ def steepness(curves: pd.DataFrame) -> tuple[float, float]:
     return float(slope), float(influence.std(ddof=1) / np.sqrt(len(curves)) / span)
 
 
-@learning_runs.of_runs
-def analyse(table: pd.DataFrame) -> Analysis:
-    """The shape of each curve, and the curves."""
-    found = verdicts(table)
-    if found.empty:
-        return Analysis()
-    table = table.assign(G1=[f"G1 = {tests:g}" for tests in table["tests"]])
-    curves = learning_runs.over_time(table, ["crowd", "tests", "G1"])  # in the order of G1
-    curves = curves[curves["tasks"] >= FROM]
-    squared = curves.assign(**{"R/log²T": curves["mean"] / np.log(curves["tasks"]) ** 2})
-    shown = found[found["part"] != "exploring"]
-    style: dict[str, Any] = {"series": "G1", "panel": "crowd", "log_x": True, "log_y": True}
-    return Analysis(
-        findings=tuple(sentences(
-            "{crowd}, G1 = {tests:g}, {part}: R = {at_end:±0} at the end, likeliest {shape} "
-            "(ahead by {ahead:.1f}); T^{power:±2} over the last decade.",
-            shown.assign(shape=shown["likeliest"].map(learning_runs.SHAPES).fillna("–")),
-        )),
-        tables={"Shapes of growth (log-likelihood less that of log²T)": found},
-        charts=(
-            mean_chart("regret", "Regret R(T).", curves, "tasks",
-                       ("tasks T", "regret R(T) (tasks)"), unit="runs", **style),
-            Chart("regret-over-log2", "R(T)/log²T: level where the promise holds. Means over "
-                  f"{curves['n'].max()} runs.", squared, "tasks", "R/log²T", "tasks T",
-                  "R(T)/log²T", **style),
-        ),
-    )  # fmt: skip
+def late(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean curves from `FROM` on, in the order of G1, and as shares of log²T."""
+    found = learning_runs.over_time(rows, ["crowd", "tests", "G1"])
+    found = found[found["tasks"] >= FROM]
+    return found.assign(**{"R/log²T": found["mean"] / np.log(found["tasks"]) ** 2})
 
 
 _FIVE = ["table-1", "clear", "wide"]
@@ -143,5 +122,17 @@ STUDY = Study(
         "paper": Size(({"crowd": _FIVE, "tests": [3.0, 10.0, 30.0, 100.0]},), 100),
     },
     trial=learning_runs.run_once,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Shapes of growth (log-likelihood less that of log²T)", verdicts,
+            (Each("{crowd}, G1 = {tests:g}, {part}: R = {at_end:±0} at the end, likeliest "
+                  "{likeliest} (ahead by {ahead:.1f}); T^{power:±2} over the last decade.",
+                  where=lambda found: found["part"] != "exploring"),),
+            (Drawn("regret", "Regret R(T)", "tasks", "mean", ("tasks T", "regret R(T) (tasks)"),
+                   STYLE, of=lambda rows: late(rows).drop(columns="R/log²T"), unit="runs"),
+             Drawn("regret-over-log2", "R(T)/log²T: level where the promise holds, means", "tasks",
+                   "R/log²T", ("tasks T", "R(T)/log²T"), STYLE, of=late)),
+        ),
+        derived={"G1": lambda rows: [f"G1 = {tests:g}" for tests in rows["tests"]]},
+    ),
 )  # fmt: skip

@@ -22,7 +22,7 @@ from workbench.learning.ls_ol import LsOl
 from workbench.learning.playing import play
 from workbench.learning.schedule import practical
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import bars, plus_minus
+from workbench.studies.measures import DeclaredAnalysis, bars, sentences, summarise
 from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means, paired_differences
 from workbench.studies.trials import Streams
@@ -69,51 +69,52 @@ def trial(params: Params, streams: Streams) -> Record:
         "labels_per_task": float(played.labels[-1]) / T,
         "size": None if math.isnan(size) else size,
         "explored": int(played.explored[-1]),
-        **{f"regret_{n}": float(played.regret[at]) for at, n in enumerate(tasks)},
+        **learning_runs.curve_fields(tasks, regret=played.regret),
     }
 
 
-@learning_runs.of_runs
-def analyse(table: pd.DataFrame) -> Analysis:
+def analyse(rows: pd.DataFrame) -> Analysis:
     """Accuracy, regret, labels and set sizes by policy and crowd; and differences in pairs."""
-    rows = learning_runs.long(table, [*KEYS, "horizon"])
-    last = rows["horizon"].max()
-    ends = rows[rows["tasks"] == last]
-    found = means(table, KEYS, "reward").drop(columns="failed").rename(columns={"mean": "reward"})
-    bought = means(table, KEYS, "labels_per_task").rename(
-        columns={"mean": "labels_per_task", "low": "labels_low", "high": "labels_high"}
-    )
-    found = found.merge(bought[[*KEYS, "labels_per_task", "labels_low", "labels_high"]], on=KEYS)
-    found = learning_runs.with_means(found, table, KEYS, size="size", best_accuracy="best_accuracy")
-    regret = means(ends, KEYS, "value").rename(columns={"mean": "regret"}).drop(columns="failed")
+    curves = learning_runs.long(rows, [*KEYS, "horizon"])
+    last = curves["horizon"].max()
+    ends = curves[curves["tasks"] == last]
+    found = summarise(rows, KEYS, {
+        **learning_runs.mean_of("reward", "reward"), "labels_per_task": "mean",
+        **{f"labels_{end}": ("labels_per_task", end) for end in ("low", "high")},
+        "size": "mean", "best_accuracy": "mean",
+    })  # fmt: skip
+    regret = summarise(ends, KEYS, learning_runs.mean_of("value", "regret"))
     regret = regret.merge(behind(ends), on=KEYS, how="left")
     tables = {
         "Average accuracy, labels a task, mean size of a set": found,
         f"Regret after {last:,} tasks, against the best set by majority; and regret less that "
         f"of the {REFERENCE}, in pairs": regret,
-        "Regret over time": means(rows, [*KEYS, "tasks"], "value"),
+        "Regret over time": means(curves, [*KEYS, "tasks"], "value"),
     }
-    found, regret = found.assign(panel=_panel), regret.assign(panel=_panel)
-    said = [
-        f"{crowd}: average accuracy "
-        + ", ".join(
-            f"{row['policy']} {plus_minus(row['reward'], row['se'], 4)} "
-            f"({row['labels_per_task']:.1f} labels a task)"
-            for row in own.sort_values("reward", ascending=False).to_dict("records")
-        )
-        + "."
-        for crowd, own in found.groupby("panel", sort=False)
-    ]
-    charts: list[Chart] = []
-    for group, names in GROUPS.items():
-        drawn = (some[some["policy"].isin(names)] for some in (found, regret))
-        charts += (chart for chart in _charts(group, last, *drawn) if len(chart.data))
-    return Analysis(tuple(said), tables, tuple(charts))
+    found, regret = (
+        one.assign(panel=one["crowd"] + ", M = " + one["workers"].astype(str))
+        for one in (found, regret)
+    )
+    said = "{policy} {reward:±4} ({labels_per_task:.1f} labels a task)"
+    return Analysis(
+        tuple(
+            f"{crowd}: average accuracy {', '.join(sentences(said, own))}."
+            for crowd, own in found.sort_values("reward", ascending=False).groupby("panel")
+        ),
+        tables,
+        tuple(
+            chart
+            for group in GROUPS
+            for chart in _charts(group, last, found, regret)
+            if len(chart.data)
+        ),
+    )
 
 
-def _charts(group: str, last: int, found: pd.DataFrame, regret: pd.DataFrame) -> tuple[Chart, ...]:
+def _charts(group: str, last: int, *tables: pd.DataFrame) -> tuple[Chart, ...]:
+    found, regret = (some[some["policy"].isin(GROUPS[group])] for some in tables)
     style: dict[str, Any] = {"series": "policy", "kind": "points", "low": "low", "high": "high"}
-    count = bars(found["n"], "runs")
+    count = bars(tables[0]["n"], "runs")
     return (
         Chart(f"accuracy-{group}", "Expected average accuracy against labels bought a task, all "
               f"steps counted. {count}", found, "labels_per_task", "reward",
@@ -123,10 +124,6 @@ def _charts(group: str, last: int, found: pd.DataFrame, regret: pd.DataFrame) ->
               f"(a weighted vote may gain more: below 0). {count}", regret, "panel", "regret",
               "crowd", "regret R(T) (tasks)", **style),
     )  # fmt: skip
-
-
-def _panel(table: pd.DataFrame) -> list[str]:
-    return [f"{a}, M = {b}" for a, b in zip(table["crowd"], table["workers"], strict=True)]
 
 
 def behind(ends: pd.DataFrame) -> pd.DataFrame:
@@ -167,6 +164,6 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(analyse),
     version=2,
 )  # fmt: skip

@@ -16,15 +16,17 @@ import functools
 import pandas as pd
 
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import mean_chart, sentences
-from workbench.studies.study import Analysis, Block, Size, Study
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part, measured, summarise
+from workbench.studies.study import Block, Size, Study
 
 PRESET = {"from-0.6": 0.6, "from-0.7": 0.7, "from-0.8": 0.8}
 """The preset a_min of Figure 4."""
 EXPLORED_FROM = 100
 """Tasks from which on the growth of a curve is looked at."""
 KEYS = ["crowd", "reading"]
+STYLE = {"series": "crowd", "panel": "reading"}
 
+over_time = functools.partial(learning_runs.over_time, keys=KEYS)
 trial = functools.partial(learning_runs.run_once, curves=("regret", "exploring", "cost_regret"))
 
 
@@ -48,35 +50,18 @@ def with_reading(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(reading=[reading(*pair) for pair in given])
 
 
-@learning_runs.of_runs
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Regret and its parts at the end, the shape of its growth, and the curves."""
-    table = with_reading(table)
-    rows, total = learning_runs.long(table, KEYS), learning_runs.over_time(table, KEYS)
-    average = learning_runs.over_time(table, KEYS, per_task=True)
-    last = total["tasks"].max()
-    ends = total[total["tasks"] == last].drop(columns="tasks").rename(columns={"mean": "regret"})
-    ends = learning_runs.with_means(
-        ends, table, KEYS, exploring=f"exploring_{last}", explored="explored",
-        best_accuracy="best_accuracy", full_accuracy="full_accuracy", found_best="found_best",
-    )  # fmt: skip
-    shapes = {names: _shape(own) for names, own in rows.groupby(KEYS)}
-    ends["shape"] = [shapes[names] for names in zip(ends["crowd"], ends["reading"], strict=True)]
-    style = {"series": "crowd", "panel": "reading", "unit": "runs"}
-    return Analysis(
-        findings=tuple(sentences(
-            "{crowd}, {reading}: R({last}) = {regret:±1}, of which exploring {exploring:.1f} in "
-            "{explored:.0f} steps; R/T = {average:.4f}; grows most like {shape}.",
-            ends.assign(regret_se=ends["se"], average=ends["regret"] / last), last=last,
-        )),
-        tables={"Regret at the end": ends, "Regret over time": total},
-        charts=(
-            mean_chart("regret", "Accumulated regret R(t).", total, "tasks",
-                       ("tasks", "regret R(t) (tasks labelled wrong)"), **style),
-            mean_chart("average-regret", "Average regret R(t)/t.", average, "tasks",
-                       ("tasks", "average regret R(t)/t"), **style),
-        ),
-    )  # fmt: skip
+def at_end(rows: pd.DataFrame) -> pd.DataFrame:
+    """Regret at the last checkpoint, its parts, and the shape of its growth."""
+    last = learning_runs.checkpoints(rows)[-1]
+    columns = {
+        **learning_runs.mean_of(f"regret_{last}", "regret"),
+        "exploring": (f"exploring_{last}", "mean"),
+        **dict.fromkeys(("explored", "best_accuracy", "full_accuracy", "found_best"), "mean"),
+    }
+    found = summarise(measured(rows, f"regret_{last}"), KEYS, columns, sort=True)
+    return found.assign(
+        shape=[_shape(own) for _, own in learning_runs.long(rows, KEYS).groupby(KEYS)]
+    )
 
 
 def _shape(rows: pd.DataFrame) -> str:
@@ -106,5 +91,20 @@ STUDY = Study(
         "paper": Size(_blocks(list(PRESET), learning_runs.PAPER_T), 100),
     },
     trial=trial,
-    analyse=analyse,
-)
+    analyse=DeclaredAnalysis(
+        Part(
+            "Regret at the end", at_end,
+            (Each("{crowd}, {reading}: R(T) = {regret:±1}, of which exploring {exploring:.1f} in "
+                  "{explored:.0f} steps; grows most like {shape}."),),
+        ),
+        Part(
+            "Regret over time", over_time, (),
+            (Drawn("regret", "Accumulated regret R(t)", "tasks", "mean",
+                   ("tasks", "regret R(t) (tasks labelled wrong)"), STYLE, unit="runs"),
+             Drawn("average-regret", "Average regret R(t)/t", "tasks", "mean",
+                   ("tasks", "average regret R(t)/t"), STYLE, unit="runs",
+                   of=functools.partial(over_time, per_task=True))),
+        ),
+        derived={"reading": lambda rows: with_reading(rows)["reading"]},
+    ),
+)  # fmt: skip

@@ -26,6 +26,7 @@ Source: Liu, Liu (2015), Sections 2 to 5 and appendices.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -34,8 +35,8 @@ from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.studies.catalog import theory_bounds, theory_sets, theory_votes
 from workbench.studies.catalog.theory_sets import CROWDS
-from workbench.studies.measures import ended, ended_well
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
+from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 Question = Callable[[FloatArray, np.random.Generator], Record]
@@ -79,30 +80,31 @@ def trial(params: Params, streams: Streams) -> Record:
     return QUESTIONS[params["question"]][0](skill, rng)
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Say what was found of each question."""
-    ok = ended_well(table)
-    sentences, tables, charts = [ended(table)], {}, []
-    for question, (_, fields) in QUESTIONS.items():
-        rows = ok[ok["question"] == question]
-        if rows.empty:
-            continue
-        shown = [name for name in fields if name in rows]
-        values = rows[["crowd", "workers", *shown]].astype(dict.fromkeys(shown, float))
-        found = values.groupby(["crowd", "workers"], sort=False)[shown].agg(["mean", "max"])
-        found.columns = ["_".join(map(str, pair)) for pair in found.columns.to_list()]
-        tables[question] = found.reset_index()
-        top = ", ".join(f"{name} {values[name].max():.4g}" for name in shown)
-        sentences.append(f"{question}, {len(rows):,} crowds, largest values: {top}.")
-    if "bounds" in tables:
-        bound = tables["bounds"].assign(series=tables["bounds"]["crowd"])
-        charts.append(
-            Chart("bound", "Bound (6) of Theorem 3 at the printed constants as a share of T, a "
-                  "million tasks: above 1 it says nothing. Mean over crowds.", bound, "workers",
-                  "share_million_mean", "workers M", "bound (6) / T", series="series",
-                  kind="points", log_y=True, references=((1.0, "no regret is larger"),)),
-        )  # fmt: skip
-    return Analysis(findings=tuple(sentences), tables=tables, charts=tuple(charts))
+def measure(rows: pd.DataFrame, name: str) -> pd.Series[float]:
+    """A field as numbers, missing where another question was asked."""
+    return rows.reindex(columns=[name])[name].astype(float)
+
+
+def part(question: str) -> Part:
+    """Means and largest values of what one question measures."""
+    _, fields = QUESTIONS[question]
+    values = ", ".join(f"{name} {{{name}.max:.4g}}" for name in fields)
+    table = Grouped(
+        ("crowd", "workers"),
+        {f"{name}_{how}": (name, how) for name in fields for how in ("mean", "max")},
+        orders={},
+    )
+    chart = Drawn(
+        "bound", "Bound (6) of Theorem 3 at the printed constants as a share of T, a million "
+        "tasks: above 1 it says nothing. Mean over crowds", "workers", "share_million_mean",
+        ("workers M", "bound (6) / T"),
+        {"series": "series", "kind": "points", "log_y": True,
+         "references": ((1.0, "no regret is larger"),)},
+        of=lambda rows: table(rows).assign(series=lambda found: found["crowd"]),
+    )  # fmt: skip
+    said = f"{question}, {{trials:,}} crowds, largest values: {values}."
+    charts = (chart,) if question == "bounds" else ()
+    return Part(question, table, (said,), charts, where=lambda rows: rows["question"] == question)
 
 
 _FIRST = ["steps", "slips", "bounds", "steps-of-proofs", "disagreement", "agreement"]
@@ -138,5 +140,9 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        *map(part, QUESTIONS),
+        derived={name: partial(measure, name=name) for _, fields in QUESTIONS.values()
+                 for name in fields},
+    ),
 )  # fmt: skip

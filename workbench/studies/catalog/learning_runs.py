@@ -10,10 +10,8 @@ Where the paper is silent (it calls G1 and G2 "sufficiently large"): G1 = 3, and
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,12 +25,13 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.learning.draws import Draws
 from workbench.learning.engine import Runs, simulate
+from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.regret_bounds import repeats_factor
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Removal, Vetting
-from workbench.studies.measures import ended, ended_well
-from workbench.studies.study import Analysis, Parameter, Params, Record
-from workbench.studies.summary import instance_columns, means
+from workbench.studies.measures import ended_well, summarise
+from workbench.studies.study import Parameter, Params, Record
+from workbench.studies.summary import instance_columns
 from workbench.studies.trials import Streams
 
 COST = 0.02
@@ -127,15 +126,17 @@ def run_once(
         Draws(skill, 1, seed=seed),
         schedule,
         T,
-        weighted=weighted,
-        delay=int(params.get("delay", 0)),
-        vetting=vetting_of(params.get("vetting", "none")),
+        LsOlOptions(
+            weighted=weighted,
+            delay=int(params.get("delay", 0)),
+            vetting=vetting_of(params.get("vetting", "none")),
+        ),
         costs=np.full(len(skill), COST),
         checkpoints=tasks,
     )
     values = {
-        "regret": runs.regret, "exploring": runs.exploration_regret,
-        "cost_regret": runs.printed_cost_regret,
+        "regret": runs.regret[0], "exploring": runs.exploration_regret[0],
+        "cost_regret": runs.printed_cost_regret[0],
     }  # fmt: skip
     return {
         "full_accuracy": majority_accuracy(skill),
@@ -148,9 +149,8 @@ def run_once(
         "labels_per_task": float(runs.labels[0, -1]) / T,
         **_knowledge(runs, skill, weighted),
         **_dropped(runs.removed[0], skill),
-        **{f"{name}_{n}": float(values[name][0, at]) for name in curves
-           for at, n in enumerate(tasks)},
-    }  # fmt: skip
+        **curve_fields(tasks, **{name: values[name] for name in curves}),
+    }
 
 
 def _knowledge(runs: Runs, skill: FloatArray, weighted: bool) -> Record:
@@ -192,6 +192,12 @@ def _dropped(removed: Sequence[Removal], skill: FloatArray) -> Record:
     }
 
 
+def curve_fields(tasks: Sequence[int], **curves: FloatArray) -> Record:
+    """A field for each value of some curves, `NAME_TASKS`."""
+    return {f"{name}_{n}": float(values[at])
+            for name, values in curves.items() for at, n in enumerate(tasks)}  # fmt: skip
+
+
 def grid(horizon: int) -> list[int]:
     """Checkpoints up to a horizon, and the horizon."""
     return sorted({n for n in GRID if n < horizon} | {horizon})
@@ -216,27 +222,10 @@ def run_parameters(**change: Parameter) -> dict[str, Parameter]:
 # Reading curves.
 
 
-def of_runs(analyse: Callable[[pd.DataFrame], Analysis]) -> Callable[[pd.DataFrame], Analysis]:
-    """Say first how the trials ended, and no more where none ended well."""
-
-    @functools.wraps(analyse)
-    def whole(table: pd.DataFrame) -> Analysis:
-        if ended_well(table).empty:
-            return Analysis(findings=(ended(table),))
-        found = analyse(table)
-        return replace(found, findings=(ended(table), *found.findings))
-
-    return whole
-
-
-def with_means(
-    found: pd.DataFrame, rows: pd.DataFrame, keys: Sequence[str], **fields: str
-) -> pd.DataFrame:
-    """A table with the means of some fields of the rows beside its `keys`: column = field."""
-    for name, field in fields.items():
-        mean = means(rows, keys, field).rename(columns={"mean": name})
-        found = found.merge(mean[[*keys, name]], on=list(keys))
-    return found
+def mean_of(field: str, name: str = "mean") -> dict[str, Any]:
+    """Columns `n, NAME, se, low, high` of a measure."""
+    ends = {statistic: (field, statistic) for statistic in ("se", "low", "high")}
+    return {"n": (field, "n"), name: (field, "mean"), **ends}
 
 
 def checkpoints(table: pd.DataFrame, curve: Curve = "regret") -> list[int]:
@@ -251,11 +240,10 @@ def long(table: pd.DataFrame, keys: Sequence[str], curve: Curve = "regret") -> p
     Failed trials have no rows. Checkpoints beyond a run's horizon are left out.
     """
     ok = ended_well(table)
+    names = {f"{curve}_{n}": n for n in checkpoints(ok, curve)}
     ids = [*keys, *(name for name in ("repetition", "seed") if name in ok and name not in keys)]
-    points = [f"{curve}_{n}" for n in checkpoints(ok, curve)]
-    rows = ok.melt(ids, points, "tasks", "value").dropna(subset="value").reset_index(drop=True)
-    tasks = rows["tasks"].astype(str).str.removeprefix(f"{curve}_").astype(np.int64)
-    return rows.assign(tasks=tasks, value=rows["value"].astype(float))
+    rows = ok.melt(ids, list(names), "tasks", "value").dropna(subset="value", ignore_index=True)
+    return rows.assign(tasks=rows["tasks"].map(names), value=rows["value"].astype(float))
 
 
 def over_time(
@@ -265,8 +253,7 @@ def over_time(
     rows = long(table, keys, curve)
     if per_task:
         rows = rows.assign(value=rows["value"] / rows["tasks"])
-    found = means(rows, [*keys, "tasks"], "value")
-    return found.drop(columns="failed").sort_values([*keys, "tasks"], ignore_index=True)
+    return summarise(rows, [*keys, "tasks"], mean_of("value"), sort=True)
 
 
 def rewards(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
@@ -340,3 +327,8 @@ def repeats_label(value: Any) -> str:
 def schedule_label(row: Any) -> str:
     """G1 and G2 of a row, for a sentence."""
     return f"G1 = {row['tests']:g}, {repeats_label(row['repeats'])}"
+
+
+def schedule_labels(rows: pd.DataFrame) -> list[str]:
+    """`schedule_label` of each row."""
+    return [schedule_label(row) for row in rows.to_dict("records")]

@@ -1,0 +1,135 @@
+"""Confusion matrices from gold tasks: how often a worker names class a where class k is true.
+
+A worker has answered few gold tasks of each class, so her rows are drawn toward those of all
+workers together: row k is the posterior mean (c_jk + s μ_k)/(n_jk + s) under a Dirichlet prior with
+the pooled row μ_k as mean. Its weight s, in answers, is the one under which the gold answers are
+likeliest (empirical Bayes), so that a crowd of equal workers is pooled and one of unlike workers is
+not. A prior of one answer a cell would call every worker of ten classes a guesser.
+
+Source: Dawid, Skene (1979), Section 2, for the model; Good (1965), Chapter 5, for the weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.base.arrays import FloatArray, IntArray, Names
+from workbench.crowd import frames
+
+LEAST_WEIGHT, MOST_WEIGHT = 0.1, 1e4
+"""Range of s: below, rows of three answers are taken at their word; above, workers are equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionEstimates:
+    """Estimated confusion matrices, and the gold answers they rest on.
+
+    Attributes
+    ----------
+    confusion
+        π̂, shape (m, K, K): worker, true class, class named; rows sum to 1.
+    prior
+        ρ̂, shape (K,): share of each class among the gold tasks, one more of each counted.
+    counts
+        Gold answers, shape (m, K, K).
+    pooled
+        μ, shape (K, K): the row of all workers together.
+    weight
+        s, the weight of the pooled row in answers.
+    workers, classes
+        Names, shapes (m,) and (K,).
+    """
+
+    confusion: FloatArray
+    prior: FloatArray
+    counts: IntArray
+    pooled: FloatArray
+    weight: float
+    workers: Names
+    classes: Names
+
+    @property
+    def skill(self) -> FloatArray:
+        """Probability to be right, by worker, classes as frequent as in the gold: shape (m,)."""
+        diagonal = np.arange(len(self.classes))
+        share: FloatArray = self.confusion[:, diagonal, diagonal] @ self.prior
+        return share
+
+
+def confusion_from_gold(labels: pd.DataFrame, gold: pd.Series[Any]) -> ConfusionEstimates:
+    """Estimate each worker's confusion matrix from the labels she gave to gold tasks.
+
+    Parameters
+    ----------
+    labels
+        Long table `task, worker, label`, of any number of classes.
+    gold
+        True label by task.
+
+    Returns
+    -------
+    ConfusionEstimates
+        Workers in order of first appearance; classes sorted, all that labels or gold name. A
+        worker without gold answers has the pooled rows.
+
+    Raises
+    ------
+    InputError
+        As `skills_from_gold`: a column is missing, a pair repeated, a gold task without label.
+    """
+    table = frames.label_table(labels)
+    answers = frames.gold_labels(gold, table)
+    known = table[table["task"].isin(answers.index)]
+    classes = pd.Index(sorted({*table["label"], *answers}))
+    workers = pd.Index(table["worker"].unique())
+    size = len(classes)
+    cell = (
+        frames.codes(workers, known["worker"]) * size
+        + frames.codes(classes, answers.reindex(known["task"]))
+    ) * size + frames.codes(classes, known["label"])
+    counts = np.bincount(cell, minlength=len(workers) * size * size)
+    shares = np.bincount(frames.codes(classes, answers), minlength=size) + 1.0
+    return estimate_confusion(
+        counts.reshape(len(workers), size, size).astype(np.int64),
+        shares / shares.sum(),
+        workers.to_numpy(),
+        classes.to_numpy(),
+    )
+
+
+def estimate_confusion(
+    counts: IntArray, prior: FloatArray, workers: Names, classes: Names
+) -> ConfusionEstimates:
+    """Draw counted rows, shape (m, K, K), toward the pooled ones; see `ConfusionEstimates`."""
+    pooled = counts.sum(axis=0) + 1.0 / len(classes)
+    pooled = pooled / pooled.sum(axis=1, keepdims=True)
+    weight = likeliest_weight(counts, pooled)
+    rows = counts + weight * pooled
+    confusion = rows / rows.sum(axis=2, keepdims=True)
+    return ConfusionEstimates(confusion, prior, counts, pooled, weight, workers, classes)
+
+
+def likeliest_weight(counts: IntArray, pooled: FloatArray) -> float:
+    """Weight s under which the rows of counts, shape (m, K, A), are likeliest.
+
+    They are Dirichlet-multinomial with mean μ, `pooled`, shape (K, A), and weight s.
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import gammaln
+
+    total = counts.sum(axis=2)
+    there = total > 0
+    if not there.any():
+        return MOST_WEIGHT
+
+    def unlikely(log: float) -> float:
+        s = np.exp(log)
+        cells = (gammaln(counts + s * pooled) - gammaln(s * pooled)).sum(axis=2)
+        return -float((gammaln(s) - gammaln(s + total) + cells)[there].sum())
+
+    ends = (np.log(LEAST_WEIGHT), np.log(MOST_WEIGHT))
+    return float(np.exp(minimize_scalar(unlikely, bounds=ends, method="bounded").x))

@@ -1,0 +1,149 @@
+"""The relaxation of a joint problem, by tangents, and the bound that its multipliers prove.
+
+The linear program over some tangents of the promise is solved, the tangents at its optimum join it,
+until the optimum keeps the promise (Kelley 1960, "The cutting-plane method for solving convex
+programs"). Its optimum is a lower bound from the first round on. What is proven is recomputed from
+the data: a tangent is known by the point where it touches, the tangents of a task class add up to
+one cover constraint, and for that the Lagrangian of `workbench.solving.certify` holds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowd_models import TypedProblem
+from crowd_models.joint import JointProblem, Tangent
+from crowd_models.problem import price_step
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.solving.certify import lagrangian, rounding_error
+from workbench.solving.highs import Remaining, run
+from workbench.solving.linear_model import LinearModel
+from workbench.solving.solution import Termination
+
+KEPT = 1e-9
+"""A promise may be missed by this share of ε in whole plans."""
+NEAR = 1e-7
+"""The same in the relaxation."""
+ROUNDS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class JointProof:
+    """What proves a bound: tangents by where they touch, with multipliers, and worker prices.
+
+    Attributes
+    ----------
+    task_class, points, multipliers
+        Shapes (R,), (R, P) and (R,).
+    worker_prices
+        u, shape (m,).
+    """
+
+    task_class: IntArray
+    points: FloatArray
+    multipliers: FloatArray
+    worker_prices: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class JointRelaxation:
+    """The relaxation solved: labels by task class and worker, shape (T, m), and its proof."""
+
+    termination: Termination
+    labels: FloatArray | None = None
+    proof: JointProof | None = None
+
+
+def relax(problem: JointProblem, left: Remaining) -> JointRelaxation:
+    """Solve the relaxation, or find that there is none."""
+    types, m = problem.shape
+    kinds, workers = np.nonzero(problem.usable)
+    asking = np.flatnonzero((problem.tasks > 0) & (problem.weights.sum() > problem.epsilon))
+    # Equal cover for all pairs of classes, as for workers of one coin.
+    even = np.log(problem.weights.sum() / problem.epsilon[asking])
+    at: list[int] = asking.tolist()
+    points = [np.full(len(problem.weights), cover) for cover in even]
+    duals = np.zeros(m)
+    for _ in range(ROUNDS):
+        rows = [problem.tangent(t, point) for t, point in zip(at, points, strict=True)]
+        ran = run(_model(problem, kinds, workers, at, rows), left())
+        if ran.values is None or ran.row_duals is None:
+            return JointRelaxation(ran.termination)
+        duals, labels = ran.row_duals, np.zeros((types, m))
+        labels[kinds, workers] = ran.values
+        share = labels / np.maximum(problem.tasks, 1)[:, None]
+        missed = [
+            t
+            for t in asking.tolist()
+            if problem.error(t, share[t]) > problem.epsilon[t] * (1 + NEAR)
+        ]
+        if not missed or left().over:
+            break
+        at += missed
+        points += [problem.gathered(t, share[t]) for t in missed]
+    proof = JointProof(
+        np.array(at[: len(rows)], dtype=np.int64),
+        np.array(points[: len(rows)]).reshape(len(rows), len(problem.weights)),
+        np.maximum(duals[m:], 0.0),
+        np.maximum(-duals[:m], 0.0),
+    )
+    ending = Termination.TIME_LIMIT if missed else Termination.OPTIMAL
+    return JointRelaxation(ending, labels, proof)
+
+
+def surrogate(problem: JointProblem, proof: JointProof) -> tuple[TypedProblem, FloatArray]:
+    """One cover constraint a task class, the tangents added up by multiplier; and their sums v."""
+    weights = np.zeros(problem.shape[0])
+    np.add.at(weights, proof.task_class, proof.multipliers)
+    quality, need = np.zeros(problem.shape), np.zeros(problem.shape[0])
+    for t, point, multiplier in zip(proof.task_class, proof.points, proof.multipliers, strict=True):
+        if multiplier > 0:
+            row, share = problem.tangent(t, point), multiplier / weights[t]
+            quality[t] += share * row.quality
+            need[t] += share * row.requirement
+    rows = [Tangent(q, float(c)) for q, c in zip(quality, need, strict=True)]
+    return problem.covers(rows), weights
+
+
+def proven_bound(problem: JointProblem, proof: JointProof, *, whole: bool) -> float:
+    """Lower bound recomputed from the data; of whole plans rounded up to a cost they can have."""
+    covers, weights = surrogate(problem, proof)
+    prices = proof.worker_prices
+    bound = lagrangian(covers, weights, prices) - rounding_error(covers, weights, prices)
+    # A promise missed by a hair is kept: so much lower is every requirement, at most.
+    slack = KEPT * problem.tasks @ (weights * (1.0 + covers.requirement))
+    step = 1.0 if problem.cost is None else price_step(problem.prices[problem.usable])
+    bound = max(0.0, bound - float(slack))
+    return step * math.ceil(bound / step - 1e-12) if whole and step else bound
+
+
+def _model(
+    problem: JointProblem,
+    kinds: IntArray,
+    workers: IntArray,
+    at: list[int],
+    rows: list[Tangent],
+) -> LinearModel:
+    """Least cost under the capacities and some tangents: columns by usable (task class, worker)."""
+    from scipy.sparse import csc_array, vstack
+
+    m, columns = problem.shape[1], np.arange(len(kinds))
+    capacity = csc_array((np.ones(len(kinds)), (workers, columns)), shape=(m, len(kinds)))
+    cover = [
+        np.where(kinds == t, row.quality[workers], 0.0) for t, row in zip(at, rows, strict=True)
+    ]
+    matrix = csc_array(vstack([capacity, csc_array(np.array(cover).reshape(-1, len(kinds)))]))
+    need = [problem.tasks[t] * row.requirement for t, row in zip(at, rows, strict=True)]
+    return LinearModel(
+        cost=problem.prices[kinds, workers],
+        lower=np.zeros(len(kinds)),
+        upper=problem.tasks[kinds].astype(np.float64),
+        row_lower=np.concatenate([np.full(m, -np.inf), need]),
+        row_upper=np.concatenate([problem.capacity.astype(np.float64), np.full(len(need), np.inf)]),
+        start=matrix.indptr,
+        index=matrix.indices.astype(np.int32),
+        value=matrix.data,
+    )

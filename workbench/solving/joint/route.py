@@ -1,0 +1,435 @@
+"""`solve_joint`: the cheapest plan for labels of several classes, with what is proven of it.
+
+A plan gives each task a set of workers who keep its promise. Sets are generated at the prices of
+the workers' capacities, starting from those of the relaxation, until no cheaper one is found; a
+plan of the sets found comes from branch and bound over how many tasks follow each. The bound is
+the relaxation's, or that of the cover problem to which its tangents add up, solved over whole
+plans. Programs of few pairs are solved over all plans: branch and bound over the tangents known,
+then those at the plan it gives, until the plan keeps every promise (outer approximation: Duran,
+Grossmann 1986).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from crowd_models import AssignmentProblem
+from crowd_models.joint import JointProblem, class_pairs
+from crowd_models.patterns import Pattern
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.seeds import generator
+from workbench.solving.highs import LEAST_SECONDS, Remaining, RunOptions, run
+from workbench.solving.joint.relaxation import (
+    KEPT,
+    JointProof,
+    JointRelaxation,
+    proven_bound,
+    relax,
+    surrogate,
+)
+from workbench.solving.joint.worker_sets import WorkerSets
+from workbench.solving.linear_model import LinearModel
+from workbench.solving.patterns.column_generation import PatternPlan, cost
+from workbench.solving.patterns.master import Master
+from workbench.solving.solution import Certificate, Check, Infeasibility, Solution, Termination
+from workbench.solving.solver import solve, versions
+
+FEW = 600
+"""Pairs (task, worker) up to which all plans are searched."""
+STARTS, PRICINGS = 30, 8
+"""Sets made for each task class before the first round, and in each."""
+GENERATING, DIVING, WHOLE = 0.4, 0.6, 0.85
+"""Shares of the time at which generating, rounding and branch and bound end; then the bound."""
+UNLIMITED = 60.0
+"""Seconds shared out where there is no limit."""
+NODES = 2000
+"""Of branch and bound over the sets."""
+STEPS = 30
+"""Bisections of ε where there is no plan."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointSolution(Solution):
+    """A solved joint problem: a `Solution` by task, with the promise of each.
+
+    Attributes
+    ----------
+    task_class
+        Class of each row of `assignment`, shape (n,).
+    errors
+        Promised error by task, shape (n,); None without a plan.
+    least_error
+        Error that all workers together would promise, by task class, shape (T,).
+    worst_pair
+        The two classes, by index, that all workers together tell apart worst.
+    joint_proof
+        Multipliers that prove the relaxation's bound.
+    """
+
+    task_class: IntArray | None = None
+    errors: FloatArray | None = None
+    least_error: FloatArray | None = None
+    worst_pair: tuple[int, int] = (0, 1)
+    joint_proof: JointProof | None = None
+
+
+def solve_joint(
+    problem: JointProblem, formulation: str = "ip", *, certified: bool = True, **options: Any
+) -> JointSolution:
+    """Solve a joint problem and check the answer against its data.
+
+    Parameters
+    ----------
+    formulation
+        `ip`, or `relaxation`, whose assignment has a row a task class: labels by worker.
+    certified
+        Spend time on a better bound of the integer program than the relaxation's.
+    options
+        `time_limit`, `gap`, `threads` and `seed`, as of `solve`.
+
+    Returns
+    -------
+    JointSolution
+        Never an exception for an infeasible problem or a time limit.
+    """
+    asked = RunOptions(**options)
+    started, left = time.perf_counter(), asked.countdown()
+    least = problem.least_error()
+    blank = JointSolution(
+        formulation, "arrays", Termination.INFEASIBLE, versions=versions(),
+        task_class=np.repeat(np.arange(problem.shape[0]), problem.tasks),
+        least_error=least, worst_pair=_worst_pair(problem),
+    )  # fmt: skip
+    asking = (problem.tasks > 0) & (problem.weights.sum() > problem.epsilon)
+    beyond = np.flatnonzero(asking & (least > problem.epsilon * (1 + KEPT)))
+    relaxed = JointRelaxation(Termination.INFEASIBLE) if len(beyond) else relax(problem, left)
+    if relaxed.termination is Termination.INFEASIBLE:
+        why = _explained(problem, beyond, blank, asked)
+        return replace(blank, infeasibility=why, seconds=time.perf_counter() - started)
+    if relaxed.proof is None or relaxed.labels is None:
+        return replace(
+            blank, termination=relaxed.termination, seconds=time.perf_counter() - started
+        )
+    if formulation == "relaxation":
+        found = _relaxation(problem, blank, relaxed)
+    else:
+        found = _whole(problem, blank, relaxed.proof, left, asked, certified=certified)
+    return replace(found, seconds=time.perf_counter() - started)
+
+
+def _relaxation(
+    problem: JointProblem, blank: JointSolution, relaxed: JointRelaxation
+) -> JointSolution:
+    assert relaxed.labels is not None
+    assert relaxed.proof is not None
+    cost = float((problem.prices * relaxed.labels).sum())
+    bound = proven_bound(problem, relaxed.proof, whole=False)
+    near = cost - bound <= 1e-6 * max(cost, 1.0)
+    return replace(
+        blank, termination=relaxed.termination, objective=cost, bound=bound,
+        assignment=relaxed.labels, worker_prices=relaxed.proof.worker_prices,
+        joint_proof=relaxed.proof, method="tangents",
+        certificate=Certificate(
+            "proven" if near else "feasible", (), bound, None, "relaxation", {"relaxation": bound}
+        ),
+    )  # fmt: skip
+
+
+def _whole(
+    problem: JointProblem,
+    blank: JointSolution,
+    proof: JointProof,
+    left: Remaining,
+    asked: RunOptions,
+    *,
+    certified: bool,
+) -> JointSolution:
+    """The integer program: a plan, and the best of the bounds."""
+    bounds = {"relaxation": proven_bound(problem, proof, whole=True)}
+    if problem.tasks.sum() * problem.shape[1] <= FEW:
+        method, (plan, claimed) = "tangents", _outer_approximation(problem, proof, left)
+    else:
+        method, claimed = "worker sets", None
+        plan = _by_sets(problem, proof, left, asked)
+        if certified:
+            bounds |= _surrogate_bound(problem, proof, left())
+    lower, source = max((value, name) for name, value in bounds.items())
+    known = replace(
+        blank, worker_prices=proof.worker_prices, joint_proof=proof, method=method,
+        bound=lower, certificate=Certificate("bound", (), lower, None, source, bounds),
+    )  # fmt: skip
+    if plan is None:
+        if claimed is None or left().over:
+            return replace(known, termination=Termination.TIME_LIMIT)
+        return replace(known, note="no whole plan keeps every promise")
+    assert blank.task_class is not None
+    kinds = blank.task_class
+    spent = float((problem.prices[kinds] * plan).sum())
+    errors = np.array([problem.error(int(t), row) for t, row in zip(kinds, plan, strict=True)])
+    checks = _checks(problem, kinds, plan, errors)
+    step = 1.0 if problem.cost is None else 1e-9 * spent
+    status = "proven" if spent - lower < step / 2 else "feasible"
+    if not all(check.passed for check in checks):
+        status = "failed"
+    bound = lower if claimed is None else max(lower, claimed)
+    optimal = spent - bound <= max(asked.gap, 1e-9) * spent
+    return replace(
+        known,
+        termination=Termination.OPTIMAL if optimal else Termination.TIME_LIMIT,
+        objective=spent,
+        bound=min(bound, spent),
+        assignment=plan,
+        errors=errors,
+        certificate=Certificate(status, checks, lower, None, source, bounds),
+    )
+
+
+def _checks(
+    problem: JointProblem, kinds: IntArray, plan: FloatArray, errors: FloatArray
+) -> tuple[Check, ...]:
+    """Hold a plan against capacities, availability and promises."""
+    over = float((plan.sum(axis=0) - problem.capacity).max())
+    missed = float((errors / problem.epsilon[kinds]).max(initial=0.0)) - 1.0
+    wrong = float((plan > problem.usable[kinds]).sum())
+    return (
+        Check("capacity", over <= 0, max(over, 0.0), 0.0),
+        Check("promised error", missed <= KEPT * 1.001, max(missed, 0.0), KEPT),
+        Check("only usable pairs", wrong == 0, wrong, 0.0),
+    )
+
+
+def _surrogate_bound(
+    problem: JointProblem, proof: JointProof, options: RunOptions
+) -> dict[str, float]:
+    """What whole plans of the cover problem cost to which the tangents add up: certified."""
+    covers, _ = surrogate(problem, proof)
+    kinds = np.repeat(np.arange(problem.shape[0]), problem.tasks)
+    pairs = AssignmentProblem(
+        covers.quality[kinds], problem.capacity, covers.requirement[kinds],
+        None if problem.cost is None else problem.cost[kinds],
+        None if problem.available is None else problem.available[kinds],
+        gain="bhattacharyya",
+    )  # fmt: skip
+    limit = None if options.time_limit is None else max(options.time_limit, 0.1)
+    bound = solve(pairs, "ip", time_limit=limit, seed=options.seed).certificate.lower_bound
+    return {} if bound is None else {"tangents, whole": bound}
+
+
+def _by_sets(
+    problem: JointProblem, proof: JointProof, left: Remaining, asked: RunOptions
+) -> FloatArray | None:
+    """A plan from generated sets: rounding, then branch and bound over the sets."""
+    rng, started = generator(asked.seed), time.perf_counter()
+    seconds = left().time_limit or UNLIMITED
+    supply = problem.capacity.astype(np.float64)
+    master = _generated(
+        problem, proof.worker_prices, problem.tasks, supply, rng, started + GENERATING * seconds
+    )
+    rounded = _dive(problem, master, rng, started + DIVING * seconds)
+    rest = max(started + WHOLE * seconds - time.perf_counter(), LEAST_SECONDS)
+    best = master.whole(RunOptions(rest, asked.gap, seed=asked.seed, nodes=NODES))
+    plans = [plan for plan in (rounded, best) if plan is not None]
+    return _dealt(problem, min(plans, key=cost)) if plans else None
+
+
+def _generated(
+    problem: JointProblem,
+    prices: FloatArray,
+    tasks: IntArray,
+    supply: FloatArray,
+    rng: np.random.Generator,
+    until: float,
+    known: list[Pattern] | None = None,
+) -> Master:
+    """The master with all the sets that are worth having for tasks and capacity that are left."""
+    types, m = problem.shape
+    open_prices = 2.0 * (problem.prices * problem.usable).sum(axis=1) + 1.0
+    master = Master(tasks, supply, open_prices)
+    kinds = np.flatnonzero(tasks)
+    sets = {t: WorkerSets(problem, t, problem.usable[t] & (supply >= 1)) for t in kinds.tolist()}
+    master.add(p for p in known or [] if tasks[p.task_class] and (p.copies <= supply).all())
+
+    def priced(t: int, at: FloatArray, many: int, spread: float) -> list[Pattern]:
+        found = []
+        for k in range(many):
+            noise = np.exp(rng.normal(0.0, spread * (k / many), m)) if k else None
+            chosen = sets[t].cheapest(problem.prices[t] + at, noise)
+            if chosen is None:
+                break
+            found.append(_pattern(problem, t, chosen))
+        return found
+
+    starts = max(2, STARTS // types) if known is None else 2
+    for t in kinds.tolist():
+        master.add(priced(t, prices, starts, 0.5))
+    while time.perf_counter() < until:
+        mix = master.solve()
+        new = 0
+        for t in kinds.tolist():
+            every = priced(t, mix.worker_prices, max(2, PRICINGS // types), 0.5)
+            worth = mix.task_prices[t] - 1e-7
+            new += master.add(
+                p for p in every if p.cost + float(mix.worker_prices @ p.copies) < worth
+            )
+        if not new:
+            break
+    return master
+
+
+def _dive(
+    problem: JointProblem, master: Master, rng: np.random.Generator, until: float
+) -> PatternPlan | None:
+    """Fix the whole part of the master, generate for what is left, until every task is served."""
+    tasks, supply = problem.tasks.copy(), problem.capacity.astype(np.float64)
+    plan: PatternPlan = []
+    while tasks.any() and time.perf_counter() < until:
+        mix = master.solve()
+        fixed, goal = 0, max(1, int(0.25 * tasks.sum()))
+        for p in np.argsort(-mix.counts, kind="stable").tolist():
+            pattern, count = master.patterns[p], float(mix.counts[p])
+            if count <= 1e-9 or (count < 1 - 1e-6 and fixed >= goal):
+                break
+            fits = int(supply[pattern.copies > 0].min())
+            times = min(max(int(count + 1e-6), 1), int(tasks[pattern.task_class]), fits)
+            if times > 0:
+                plan.append((pattern, times))
+                tasks[pattern.task_class] -= times
+                supply -= times * pattern.copies
+                fixed += times
+        if not fixed:
+            break
+        if tasks.any():
+            pause = time.perf_counter() + 0.1 * max(until - time.perf_counter(), 0.0)
+            master = _generated(
+                problem, mix.worker_prices, tasks, supply, rng, pause, known=master.patterns
+            )
+    prices = master.solve().worker_prices
+    for t in np.repeat(np.arange(len(tasks)), tasks).tolist():  # one by one, where time is short
+        own = WorkerSets(problem, t, problem.usable[t] & (supply >= 1))
+        chosen = own.cheapest(problem.prices[t] + prices)
+        if chosen is None:
+            return None
+        plan.append((_pattern(problem, t, chosen), 1))
+        supply -= chosen
+    return plan
+
+
+def _pattern(problem: JointProblem, task_class: int, chosen: BoolArray) -> Pattern:
+    price = float(problem.prices[task_class] @ chosen)
+    return Pattern(task_class, chosen.astype(np.int64), price)
+
+
+def _dealt(problem: JointProblem, plan: PatternPlan) -> FloatArray:
+    """Workers by task, shape (n, m): tasks in the order of their classes."""
+    rows: list[FloatArray] = []
+    for t in range(problem.shape[0]):
+        own = [(p, times) for p, times in plan if p.task_class == t]
+        served = [np.tile(p.copies.astype(np.float64), (times, 1)) for p, times in own]
+        every = np.concatenate(served) if served else np.zeros((0, problem.shape[1]))
+        rows.append(every[: problem.tasks[t]])
+    return np.concatenate(rows)
+
+
+def _outer_approximation(
+    problem: JointProblem, proof: JointProof, left: Remaining
+) -> tuple[FloatArray | None, float]:
+    """The cheapest plan of all, and the solver's bound; None where there is none, or no time."""
+    kinds = np.repeat(np.arange(problem.shape[0]), problem.tasks)
+    points = list(zip(proof.task_class.tolist(), proof.points, strict=True))
+    bound = 0.0
+    while True:
+        model = _whole_model(problem, kinds, points)
+        ran = run(model, left())
+        bound = max(bound, ran.bound or 0.0)
+        if ran.values is None or left().over:
+            return None, bound
+        plan = np.zeros((len(kinds), problem.shape[1]))
+        plan[problem.usable[kinds]] = np.round(ran.values)
+        missed = {
+            (int(t), row.tobytes()): (int(t), problem.gathered(int(t), row))
+            for t, row in zip(kinds, plan, strict=True)
+            if problem.error(int(t), row) > problem.epsilon[t] * (1 + KEPT)
+        }
+        if not missed:
+            return plan, bound
+        points += missed.values()
+
+
+def _whole_model(
+    problem: JointProblem, kinds: IntArray, points: list[tuple[int, FloatArray]]
+) -> LinearModel:
+    """The integer program over some tangents, for every task of their classes."""
+    from scipy.sparse import csc_array
+
+    task, worker = np.nonzero(problem.usable[kinds])
+    columns, m = np.arange(len(task)), problem.shape[1]
+    rows = [(i, problem.tangent(t, at)) for t, at in points for i in np.flatnonzero(kinds == t)]
+    matrix = np.zeros((m + len(rows), len(task)))
+    matrix[worker, columns] = 1.0
+    for r, (i, row) in enumerate(rows):
+        own = task == i
+        matrix[m + r, own] = np.minimum(row.quality, row.requirement)[worker[own]]
+    stored = csc_array(matrix)
+    need = [row.requirement * (1 - KEPT) for _, row in rows]
+    return LinearModel(
+        cost=problem.prices[kinds][task, worker],
+        lower=np.zeros(len(task)),
+        upper=np.ones(len(task)),
+        row_lower=np.concatenate([np.full(m, -np.inf), need]),
+        row_upper=np.concatenate([problem.capacity.astype(np.float64), np.full(len(rows), np.inf)]),
+        start=stored.indptr,
+        index=stored.indices.astype(np.int32),
+        value=stored.data,
+        integer=True,
+    )
+
+
+def _worst_pair(problem: JointProblem) -> tuple[int, int]:
+    """The pair of classes that contributes most to the least error of the worst task class."""
+    worst = int(problem.least_error().argmax())
+    share = problem.weights * np.exp(-problem.gathered(worst, problem.usable[worst]))
+    classes = round((1 + np.sqrt(1 + 8 * len(share))) / 2)
+    first, second = class_pairs(classes)
+    at = int(share.argmax())
+    return int(first[at]), int(second[at])
+
+
+def _explained(
+    problem: JointProblem, beyond: IntArray, blank: JointSolution, asked: RunOptions
+) -> Infeasibility:
+    """Which tasks cannot be covered at all, and the ε that would do for all of them."""
+    assert blank.task_class is not None
+    same = bool((problem.epsilon == problem.epsilon[0]).all())
+    low = float(blank.least_error.max()) if blank.least_error is not None else 0.0
+    low, high = max(low, float(problem.epsilon.max())), min(float(problem.weights.sum()), 1 - 1e-9)
+    quick = replace(asked, time_limit=None)
+
+    def feasible(epsilon: float) -> bool:
+        trial = replace(problem, epsilon=np.full(len(problem.epsilon), epsilon))
+        return relax(trial, quick.countdown()).termination is Termination.OPTIMAL
+
+    limit = enough = None
+    if same and low < high:
+        ends = low, high
+        for _ in range(STEPS):
+            if ends[1] - ends[0] <= 1e-4 * ends[1]:
+                break
+            middle = float(np.sqrt(ends[0] * ends[1]))
+            ends = (ends[0], middle) if feasible(middle) else (middle, ends[1])
+        limit = ends[0]
+        for share in (1.001, 1.01, 1.03, 1.1, 1.3, 2.0):
+            trial = replace(
+                problem, epsilon=np.full(len(problem.epsilon), min(limit * share, high))
+            )
+            if solve_joint(trial, time_limit=5.0, certified=False, gap=0.5).assignment is not None:
+                enough = float(trial.epsilon[0])
+                break
+    alone = np.flatnonzero(np.isin(blank.task_class, beyond))
+    return Infeasibility(
+        alone=tuple(alone.tolist()), drop=(), scale_limit=0.0, scale_enough=0.0,
+        epsilon_limit=limit, epsilon_enough=enough, proven=bool(len(beyond)), drop_fewest=False,
+    )  # fmt: skip
