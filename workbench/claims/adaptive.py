@@ -17,10 +17,6 @@ from workbench.claims.reading import (
 )
 from workbench.studies.catalog.adaptive_curves import at_equal_labels
 
-ROUNDING = 1e-9
-"""Relative rounding allowed where numbers are compared."""
-SOLVER = 1e-6
-"""Relative tolerance of an optimum."""
 CROWDS = ("one-type", "two-types")
 """Figure 1's two crowds, as its study names them."""
 IDENTICAL = 0.02
@@ -43,13 +39,6 @@ def _published(rows: pd.DataFrame) -> pd.DataFrame:
     """Trials at the paper's own size (Section 6)."""
     what = "trials at the paper's own settings"
     return only(rows, 8, what, tasks=1000, workers=300, gamma=0.3)
-
-
-def _radius(rows: pd.DataFrame) -> dict[str, object]:
-    own = _published(rows)
-    own = own.assign(allowed=own["mean_quality_least"] / 4)
-    fails = own["lemma_2_radius"] >= own["allowed"]
-    return {"own": own, "delta": own["delta"].iloc[0], "fails": fails, "void": fails.all()}
 
 
 def made_gold(rows: pd.DataFrame) -> Numbers:

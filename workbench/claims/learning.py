@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,6 @@ from workbench.studies.summary import instance_columns
 
 EQUAL = 1e-12
 """Accuracies this close are equal."""
-ROUNDING = 1e-9
-"""Rounding allowed where weighted votes are compared."""
 RUNS = 20
 """Least number of runs or crowds for a mean to be looked at."""
 VALUES = 0.02
@@ -56,18 +54,6 @@ def joined(template: str, rows: Rows, **more: Any) -> str:
     return "; ".join(sentences(template, rows, **more))
 
 
-def numbers(
-    measured: Mapping[str, Callable[[Rows], Any]], **rule: Callable[[Any], Any]
-) -> Callable[[Rows], Numbers]:
-    """Measure by name, and read off what is found."""
-
-    def measure(rows: Rows) -> Numbers:
-        found = {name: of(rows) for name, of in measured.items()}
-        return {**found, **{word: test(found) for word, test in rule.items()}}
-
-    return measure
-
-
 def by_result(fine: Sequence[bool]) -> dict[str, bool]:
     """Holds where all are fine, with a caveat where some are."""
     return {"refuted": not any(fine), "caveat": not all(fine)}
@@ -81,10 +67,6 @@ def mean_of(rows: Rows, name: str) -> tuple[float, float]:
 def share_of(rows: Rows, name: str) -> float:
     """Share of the rows in which a truth value is true."""
     return float(flags(rows[name]).mean())
-
-
-def _crowds(rows: Rows) -> str:
-    return ", ".join(f"{name} {n}" for name, n in rows["crowd"].value_counts().items()) or "none"
 
 
 # Section 2.
@@ -569,8 +551,3 @@ def table_2_caption(rows: Rows) -> Numbers:
         "least": printed["full"].min(),
         "refuted": (np.abs(each - printed["simple"].reindex(each.index)) > VALUES).all(),
     }
-
-
-# Claims on the largest or least of a record's fields.
-
-PRINTED_C = ["lemma_8_printed", "lemma_8_printed_edge"]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.claims.claim import NotMeasured, Numbers
-from workbench.claims.reading import BEYOND, UNLIKELY, beyond_chance, enough, mean_se
+from workbench.claims.reading import BEYOND, beyond_chance, chance_reaches, enough, mean_se
 from workbench.studies.catalog.selection_bound import questions
 from workbench.studies.catalog.selection_sweep import SETTING, at_own_budget
 from workbench.studies.catalog.selection_trials import difference
@@ -118,7 +117,7 @@ def _unlikely(rows: pd.DataFrame, off: pd.Series[float]) -> dict[str, Any]:
         raise NotMeasured(f"no setting has {CROWDS} crowds")
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (points["mean"].abs() / points["sem"]).fillna(0.0)
-    limit = NormalDist().inv_cdf(1 - UNLIKELY / (2 * len(points)))
+    limit = chance_reaches(len(points))
     return {"over": int((z > limit).sum()), "points": len(points), "z": float(z.max())}
 
 
