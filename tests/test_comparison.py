@@ -12,7 +12,6 @@ from workbench.comparison import (
     COLUMNS,
     METHODS,
     ONLINE_POLICIES,
-    CompareOptions,
     RecordedOptions,
     compare,
     recorded,
@@ -28,11 +27,8 @@ def instance(**changes):
     return simulated(crowd, seed=np.random.SeedSequence(3), **settings)
 
 
-def rows(given, **options):
-    return {
-        row.method: row
-        for row in compare(given, seed=np.random.SeedSequence(4), options=CompareOptions(**options))
-    }
+def rows(given):
+    return {row.method: row for row in compare(given, seed=np.random.SeedSequence(4))}
 
 
 def test_every_method_once_in_order():

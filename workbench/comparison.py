@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -329,33 +329,12 @@ class Assigned:
     gold: IntArray | None = None
 
 
-@dataclass(frozen=True)
-class CompareOptions:
-    """How the methods are run.
-
-    Attributes
-    ----------
-    time_limit
-        Seconds for the integer program.
-    on_infeasible
-        What the adaptive algorithm does when its sample cannot cover the tasks.
-    iterations
-        Of message passing.
-    threads
-        Of the solver.
-    """
-
-    time_limit: float = 20.0
-    on_infeasible: OnInfeasible = "relax"
-    iterations: int = 10
-    threads: int = 1
-
-
 def compare(
     instance: ComparedCrowd,
     *,
     seed: np.random.SeedSequence,
-    options: CompareOptions | None = None,
+    time_limit: float = 20.0,
+    on_infeasible: OnInfeasible = "relax",
 ) -> Iterator[ComparisonRow]:
     """Run every method on one instance, a row at a time.
 
@@ -363,6 +342,10 @@ def compare(
     ----------
     seed
         Of the methods; the instance has its own.
+    time_limit
+        Seconds for the integer program.
+    on_infeasible
+        What the adaptive algorithm does when its sample cannot cover the tasks.
 
     Yields
     ------
@@ -370,74 +353,158 @@ def compare(
         In the order of `methods()`. The lower bound is the integer program's, the same for every
         method that buys labels; relaxation and dual stand beside their own.
     """
-    options = options or CompareOptions()
-    limits: dict[str, Any] = {"time_limit": options.time_limit, "threads": options.threads}
     names = methods()
     seeds = dict(zip(names, seed.spawn(len(names)), strict=True))
     problem = instance.problem(instance.main)
-    exact, relaxed = solve(problem, "ip", **limits), solve(problem, "typed")
-    bounds = [s.bound for s in (exact, relaxed) if s.bound is not None]
-    bound = max(bounds, default=None)
-
-    def row(
-        method: str,
-        buy: Callable[[], Assigned],
-        vote: VoteRule = _weighted,
-        *,
-        exact_error: bool = True,
-        before: float = 0.0,
-    ) -> ComparisonRow:
-        """Buy the labels and vote, timed; `before` are seconds spent already."""
-        rng = generator(seeds[method].spawn(1)[0])
-        started = time.perf_counter()
-        bought = buy()
-        votes = collect(instance.source, instance.tasks[bought.task], bought.worker)
-        outcome = vote(votes, bought.weight, rng)
-        seconds = time.perf_counter() - started + before
-        return replace(
-            _measured(method, instance, bought, outcome, exact_error),
-            lower_bound=bound,
-            ratio=_ratio(_price(instance, bought), bound),
-            seconds=seconds,
-        )
-
-    if exact.assignment is None:
-        yield ComparisonRow("offline IP", lower_bound=bound, seconds=exact.seconds)
-    else:
-        chosen = exact.assignment > 0.5
-        yield row("offline IP", lambda: _offline(instance, chosen), before=exact.seconds)
-    yield _relaxed_row("relaxation", relaxed)
-    yield _relaxed_row("dual", solve(problem, "dual", **limits))
-    if relaxed.termination is Termination.INFEASIBLE:
-        yield ComparisonRow("primal approximation")
-    else:
-        own = seeds["primal approximation"]
-        yield row("primal approximation", lambda: _offline(instance, _algorithm_1(problem, own)))
-    started = time.perf_counter()
-    answers = instance.source.gold_answers(instance.order, instance.gold, seed=seed)
-    bought = _adaptive(instance, answers, options.on_infeasible, seeds["adaptive"])
-    yield row("adaptive", lambda: bought, before=time.perf_counter() - started)
-    budget = len(bought.task) + int(answers.answered.sum())
-    # One graph for majority and message passing: they differ in the vote alone.
-    graph, voted = seeds["random + majority"], "random + weighted majority"
-
-    def passing(votes: Votes, _: FloatArray, rng: np.random.Generator) -> Aggregate:
-        return message_passing(votes, iterations=options.iterations, seed=rng)
-
-    alone = partial(_random_labels, instance, budget, None, graph)
-    yield row("random + message passing", alone, passing, exact_error=False)
-    yield row("random + majority", alone, lambda votes, _, rng: majority(votes, seed=rng))
-    yield row(voted, partial(_random_labels, instance, budget, answers, seeds[voted]))
-    for name in (*ONLINE_POLICIES, *POLICIES.added()):
-        policy = partial(_policy_labels, instance, answers, name, options.on_infeasible)
-        yield row(name, partial(policy, seeds[name]))
-
-
-VoteRule: TypeAlias = Callable[[Votes, FloatArray, np.random.Generator], Aggregate]
+    exact, relaxed = solve(problem, "ip", time_limit=time_limit), solve(problem, "typed")
+    bound = max((s.bound for s in (exact, relaxed) if s.bound is not None), default=None)
+    buyer = _Buyer(instance, problem, exact, relaxed, seed, seeds, on_infeasible)
+    for name in names:
+        if name in ("relaxation", "dual"):
+            dual = name == "dual"
+            found = solve(problem, "dual", time_limit=time_limit) if dual else relaxed
+            yield _relaxed_row(name, found)
+            continue
+        rng = generator(seeds[name].spawn(1)[0])
+        started = time.perf_counter() - (exact.seconds if name == "offline IP" else 0.0)
+        bought = buyer.buy(name)
+        known = ComparisonRow(name)
+        if bought is not None:
+            votes = collect(instance.source, instance.tasks[bought.task], bought.worker)
+            outcome = VOTES.get(name, _weighted)(votes, bought.weight, rng)
+        seconds = time.perf_counter() - started
+        if bought is not None:
+            known = _measured(name, instance, bought, outcome)
+        ratio = _ratio(known.objective, bound)
+        yield replace(known, lower_bound=bound, ratio=ratio, seconds=seconds)
 
 
 def _weighted(votes: Votes, weight: FloatArray, rng: np.random.Generator) -> Aggregate:
     return weighted_majority(votes, weight, seed=rng)
+
+
+PASSING = "random + message passing"
+VOTES: dict[str, Callable[[Votes, FloatArray, np.random.Generator], Aggregate]] = {
+    PASSING: lambda votes, _, rng: message_passing(votes, iterations=10, seed=rng),
+    "random + majority": lambda votes, _, rng: majority(votes, seed=rng),
+}
+"""How labels are voted on where not by the buyer's weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Buyer:
+    """Buys the labels of every method on one instance."""
+
+    instance: ComparedCrowd
+    problem: AssignmentProblem
+    exact: Solution
+    relaxed: Solution
+    seed: np.random.SeedSequence
+    seeds: Mapping[str, np.random.SeedSequence]
+    on_infeasible: OnInfeasible
+
+    def buy(self, method: str) -> Assigned | None:
+        """Buy a method's labels; None where it can buy none."""
+        own = self.seeds[method]
+        if method == "offline IP":
+            chosen = self.exact.assignment
+            return None if chosen is None else self._offline(chosen > 0.5)
+        if method == "primal approximation":
+            infeasible = self.relaxed.termination is Termination.INFEASIBLE
+            return None if infeasible else self._offline(_algorithm_1(self.problem, own))
+        if method == "adaptive":
+            return self._adaptive
+        if method == "random + weighted majority":
+            return self._random(self._answers, own)
+        if method in VOTES:
+            # One graph for majority and message passing: they differ in the vote alone.
+            return self._random(None, self.seeds["random + majority"])
+        return self._policy(method, own)
+
+    def _offline(self, chosen: BoolArray) -> Assigned:
+        """Labels of an assignment (n, m) of the main workers, weighed by their (true) skills."""
+        task, place = np.nonzero(chosen)
+        worker = self.instance.main[place]
+        skill = self.instance.skill[self.instance.kinds[task], worker]
+        return Assigned(task, worker, linear_weights(skill))
+
+    @cached_property
+    def _answers(self) -> GoldAnswers:
+        given = self.instance
+        return given.source.gold_answers(given.order, given.gold, seed=self.seed)
+
+    @cached_property
+    def _adaptive(self) -> Assigned:
+        """The adaptive algorithm's labels; its weights are what it estimated, 2p̂ − 1."""
+        given, answers = self.instance, self._answers
+        order, first = given.order, given.preliminary
+        result = adaptive_assignment(
+            answers.correct,
+            answers.answered,
+            given.capacity[order],
+            given.kinds,
+            AdaptiveSettings(
+                given.epsilon, len(order) - first, first, on_infeasible=self.on_infeasible
+            ),
+            cost=None if given.price is None else given.price[:, order],
+            available=given.available(order),
+            seed=self.seeds["adaptive"],
+        )
+        return self._by_estimates(result.task, result.worker)
+
+    def _by_estimates(self, task: IntArray, place: IntArray, first: int = 0) -> Assigned:
+        """Labels by place in the order of arrival, weighed by the skills that gold answers tell.
+
+        Gold labels of the workers from the `first` to arrive on count.
+        """
+        given, answers = self.instance, self._answers
+        weight = linear_weights(estimate_skills(*answers).skill[given.kinds[task], place])
+        gold = np.zeros(given.skill.shape, dtype=np.int64)
+        gold[:, given.order[first:]] = answers.answered[:, first:]
+        return Assigned(task, given.order[place], weight, gold)
+
+    def _policy(self, name: str, seed: np.random.SeedSequence) -> Assigned:
+        """Labels of an online policy that is told estimated skills, as the adaptive algorithm."""
+        given, first = self.instance, self.instance.preliminary
+        skill, mask = estimate_skills(*self._answers).skill, given.available(given.order)
+        told = tuple(
+            ArrivingWorker(
+                skill[:, j],
+                int(given.capacity[worker]),
+                None if given.price is None else given.price[:, worker],
+                None if mask is None else mask[:, j],
+            )
+            for j, worker in enumerate(given.order.tolist())
+        )
+        sampled = POLICIES[name].call.uses_sample
+        sample = told[:first] if sampled else ()
+        many = len(told) - first
+        setting = Setting(
+            given.kinds, given.epsilon, many, sample, on_infeasible=self.on_infeasible
+        )
+        run, _ = play(name, setting, told[first:], seed=generator(seed))
+        return self._by_estimates(run.task, run.worker + first, 0 if sampled else first)
+
+    def _random(self, answers: GoldAnswers | None, seed: np.random.SeedSequence) -> Assigned:
+        """As many labels at random, from the whole crowd; gold answers, where used, count as well.
+
+        Where every pair has a label the graph is random regular, as in Karger, Oh, Shah.
+        """
+        given, rng = self.instance, generator(seed)
+        left = len(self._adaptive.task)
+        if answers is None:
+            left += int(self._answers.answered.sum())
+        mask, capacity = given.available(given.order), given.capacity[given.order]
+        n, crowd = len(given.tasks), len(given.order)
+        if mask is None:
+            each = min(left // n, crowd, int(np.minimum(capacity, n).sum()) // n)
+            task, place = regular_graph(n, crowd, each, seed=rng, capacity=capacity)
+        else:
+            reach = int(np.minimum(capacity, mask.sum(axis=0)).sum())
+            task, place = random_pairs(mask, min(left, reach), seed=rng, capacity=capacity)
+        if answers is None:
+            return Assigned(task, given.order[place], np.ones(len(task)))
+        return self._by_estimates(task, place)
 
 
 def _ratio(objective: float | None, bound: float | None) -> float | None:
@@ -456,13 +523,6 @@ def _relaxed_row(method: str, solution: Solution) -> ComparisonRow:
     )
 
 
-def _offline(instance: ComparedCrowd, chosen: BoolArray) -> Assigned:
-    """Labels of an assignment (n, m) of the main workers, weighed by their (true) skills."""
-    task, place = np.nonzero(chosen)
-    worker = instance.main[place]
-    return Assigned(task, worker, linear_weights(instance.skill[instance.kinds[task], worker]))
-
-
 def _algorithm_1(problem: AssignmentProblem, seed: np.random.SeedSequence) -> BoolArray:
     """Algorithm 1 with the optimal dual of the perturbed relaxation (Theorem 1)."""
     rng = generator(seed)
@@ -476,118 +536,19 @@ def _algorithm_1(problem: AssignmentProblem, seed: np.random.SeedSequence) -> Bo
     )  # fmt: skip
 
 
-def _adaptive(
-    instance: ComparedCrowd,
-    answers: GoldAnswers,
-    on_infeasible: OnInfeasible,
-    seed: np.random.SeedSequence,
-) -> Assigned:
-    """The adaptive algorithm's labels; its weights are what it estimated, 2p̂ − 1."""
-    order, first = instance.order, instance.preliminary
-    result = adaptive_assignment(
-        answers.correct,
-        answers.answered,
-        instance.capacity[order],
-        instance.kinds,
-        AdaptiveSettings(instance.epsilon, len(order) - first, first, on_infeasible=on_infeasible),
-        cost=None if instance.price is None else instance.price[:, order],
-        available=instance.available(order),
-        seed=seed,
-    )
-    return _by_estimates(instance, answers, result.task, result.worker)
-
-
-def _by_estimates(
-    instance: ComparedCrowd, answers: GoldAnswers, task: IntArray, place: IntArray, first: int = 0
-) -> Assigned:
-    """Labels by place in the order of arrival, weighed by the skills that gold answers tell.
-
-    Gold labels of the workers from the `first` to arrive on count.
-    """
-    weight = linear_weights(estimate_skills(*answers).skill[instance.kinds[task], place])
-    gold = np.zeros(instance.skill.shape, dtype=np.int64)
-    gold[:, instance.order[first:]] = answers.answered[:, first:]
-    return Assigned(task, instance.order[place], weight, gold)
-
-
-def _policy_labels(
-    instance: ComparedCrowd,
-    answers: GoldAnswers,
-    name: str,
-    on_infeasible: OnInfeasible,
-    seed: np.random.SeedSequence,
-) -> Assigned:
-    """Labels of an online policy that is told estimated skills, as the adaptive algorithm is."""
-    order, first = instance.order, instance.preliminary
-    skill = estimate_skills(*answers).skill
-    cost = None if instance.price is None else instance.price[:, order]
-    mask = instance.available(order)
-    told = tuple(
-        ArrivingWorker(
-            skill[:, j],
-            capacity,
-            None if cost is None else cost[:, j],
-            None if mask is None else mask[:, j],
-        )
-        for j, capacity in enumerate(instance.capacity[order].tolist())
-    )
-    sampled = POLICIES[name].call.uses_sample
-    setting = Setting(
-        instance.kinds, instance.epsilon, len(order) - first, told[:first] if sampled else (),
-        on_infeasible=on_infeasible,
-    )  # fmt: skip
-    run, _ = play(name, setting, told[first:], seed=generator(seed))
-    return _by_estimates(instance, answers, run.task, run.worker + first, 0 if sampled else first)
-
-
-def _random_labels(
-    instance: ComparedCrowd,
-    budget: int,
-    answers: GoldAnswers | None,
-    seed: np.random.SeedSequence,
-) -> Assigned:
-    """As many labels at random, from the whole crowd; gold answers, where used, count as well.
-
-    Where every pair has a label the graph is random regular, as in Karger, Oh, Shah.
-    """
-    rng = generator(seed)
-    left = budget - (0 if answers is None else int(answers.answered.sum()))
-    mask, capacity = instance.available(instance.order), instance.capacity[instance.order]
-    n, crowd = len(instance.tasks), len(instance.order)
-    if mask is None:
-        each = min(left // n, crowd, int(np.minimum(capacity, n).sum()) // n)
-        task, place = regular_graph(n, crowd, each, seed=rng, capacity=capacity)
-    else:
-        reach = int(np.minimum(capacity, mask.sum(axis=0)).sum())
-        task, place = random_pairs(mask, min(left, reach), seed=rng, capacity=capacity)
-    if answers is None:
-        return Assigned(task, instance.order[place], np.ones(len(task)))
-    return _by_estimates(instance, answers, task, place)
-
-
-def _price(instance: ComparedCrowd, bought: Assigned) -> float:
-    """Price of the labels on real tasks."""
-    if instance.price is None:
-        return float(len(bought.task))
-    return float(instance.price[instance.kinds[bought.task], bought.worker].sum())
-
-
 def _measured(
-    method: str,
-    instance: ComparedCrowd,
-    bought: Assigned,
-    outcome: Aggregate,
-    exact_error: bool,
+    method: str, instance: ComparedCrowd, bought: Assigned, outcome: Aggregate
 ) -> ComparisonRow:
     """What was bought and how right it is: cost, cover, predicted and measured error."""
     shape = (len(instance.tasks), len(instance.order))
-    skill = instance.skill[instance.kinds[bought.task], bought.worker]
+    kind = instance.kinds[bought.task]
+    skill = instance.skill[kind, bought.worker]
     covered = np.bincount(bought.task, quality(skill), minlength=shape[0])
     asked = float(requirement(instance.epsilon))
     price = np.ones(instance.skill.shape) if instance.price is None else instance.price
     gold = np.zeros_like(price) if bought.gold is None else bought.gold
     error_bound = error_exact = None
-    if exact_error:
+    if method != PASSING:
         at = (bought.task, bought.worker)
         assigned, skills, weights = np.zeros(shape, dtype=bool), np.zeros(shape), np.zeros(shape)
         assigned[at], skills[at], weights[at] = True, skill, bought.weight
@@ -598,7 +559,7 @@ def _measured(
     drawn = (outcome.tied | outcome.unlabelled)[instance.tasks]
     wrong = np.where(drawn, 0.5, outcome.label[instance.tasks] != true)[true >= 0]
     known = len(wrong)
-    objective, cost_gold = _price(instance, bought), float((price * gold).sum())
+    objective, cost_gold = float(price[kind, bought.worker].sum()), float((price * gold).sum())
     return ComparisonRow(
         method,
         labels_gold=float(gold.sum()),

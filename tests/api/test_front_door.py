@@ -229,7 +229,8 @@ BAD = {
         lambda: wb.simulate(tasks=10, workers=3, capacity=5, redundancy=2), "at most 1 labels",
     ),
     "crowd's own": (
-        lambda: wb.compare(wb.simulate(tasks=2, workers=2), costs={"w0": 1}), "costs: a simulated",
+        lambda: wb.compare(wb.simulate(tasks=2, workers=2), costs={"w0": 1}),
+        "`costs`: a simulated",
     ),
     "study": (lambda: wb.run_study("adaptive-figure-9"), "no study 'adaptive-figure-9'"),
     "parameter": (lambda: wb.run_study("toy-example", set={"nobody": 1}), "no parameter 'nobody'"),

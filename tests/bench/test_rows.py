@@ -10,7 +10,7 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.bench import SMOKE, BenchRow, BenchSize, bench, exact, peers
-from workbench.bench.crowds import same_optimum, typed_crowd
+from workbench.bench.crowds import typed_crowd
 from workbench.bench.measure import (
     Sample,
     Target,
@@ -87,19 +87,6 @@ def test_memory_is_that_of_a_process_of_its_own():
         peak_memory("nonsense.job", SMOKE)
 
 
-def test_a_system_that_tells_no_memory(monkeypatch):
-    from pathlib import Path
-
-    finished = subprocess.CompletedProcess([], 0, stdout="null\n", stderr="")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: finished)
-    with pytest.raises(UnmeasurableError):
-        peak_memory("relaxation.by_arrays", SMOKE)
-    monkeypatch.setattr(Path, "exists", lambda _: False)
-    assert (peak() or 0) > 10
-    monkeypatch.setitem(sys.modules, "resource", None)
-    assert peak() is None
-
-
 def test_rows_by_name():
     names = [row.name for row in ROWS]
     assert len(set(names)) == len(names)
@@ -115,12 +102,6 @@ def test_every_row_runs(name):
     sample = row(name).measure(replace(SMOKE, repeats=1))
     assert sample.ours
     assert name not in PEERS or "absent" in sample.note or sample.beside
-
-
-def test_sides_that_disagree_are_no_comparison():
-    same_optimum(1.0, 1.0 + 1e-9)
-    with pytest.raises(RuntimeError, match="disagree"):
-        same_optimum(1.0, 1.1)
 
 
 @pytest.mark.parametrize("name", ["linopy", "glop", "scip"])
@@ -170,27 +151,6 @@ def test_a_process_that_fails_is_told():
         peers.solved_by("nonsense", typed_crowd(SMOKE), 0.5)
 
 
-def test_programs_whose_tasks_all_differ():
-    for tasks, programs in exact.DIFFERENT.items():
-        for program in programs:
-            problem = program.problem(seed=0)
-            assert problem.typed.shape == problem.shape == (tasks, program.workers)
-            assert 0.5 <= problem.prices.min() <= problem.prices.max() <= 2
-            # Each side's labels can be had, and some worker's capacity binds.
-            most = np.sort(problem.quality, axis=1)[:, ::-1].cumsum(axis=1)
-            least = 1 + (most < problem.requirement[:, None]).sum(axis=1)
-            assert least.sum() < problem.capacity.sum() < 2.5 * least.sum()
-
-
-def test_programs_of_three_types():
-    many = exact.MANY[0].problem(0)
-    assert many.shape == (1000, 300)
-    assert len(np.unique(many.quality)) == 900
-    assert (2 * 0.6 - 1) ** 2 <= many.quality.min() <= many.quality.max() <= (2 * 0.95 - 1) ** 2
-    assert many.requirement[0] == pytest.approx(2 * np.log(1000))
-    assert np.unique(exact.FEW[1].problem(0).quality) == pytest.approx([0, 0.16, 0.64])
-
-
 @pytest.mark.slow
 def test_the_gap_is_what_the_data_prove_not_what_a_solver_says():
     program = exact.Program(60, 30, 18, 0.1, 20)
@@ -211,13 +171,6 @@ def test_the_worse_of_two_crowds_counts(monkeypatch):
     nothing = Solution("ip", "arrays", Termination.TIME_LIMIT)
     assert exact.gap_left(nothing) == exact.certified(nothing) == 100
     assert exact.cost(nothing) == "unknown"
-
-
-def test_the_full_lp_must_have_a_solution():
-    from workbench.bench.trial import AdaptiveTrial
-
-    with pytest.raises(RuntimeError, match="too small"):
-        AdaptiveTrial.of(30, 20, 1e-12).through_pyomo()
 
 
 @pytest.mark.parametrize("module", ["peer_jobs", "growth", "rows"])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.bench.plain_ls_ol import Settings
+from workbench.bench.plain_ls_ol import Settings, plain_run
 from workbench.learning.draws import Draws
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import Schedule, contextual, decreasing, practical
@@ -27,29 +27,18 @@ class Configuration:
         M = self.skill.shape[1]
         return LsOl(M, self.schedule, **self.options, seed=self.draws().coins(run))
 
-    def plain(self):
-        vetting = self.options["vetting"]
-        rule = (
-            {}
-            if vetting is None
-            else {
-                "error": vetting.error,
-                "least": vetting.least,
-                "factor": FACTOR[vetting.variant],
-            }
-        )
-        return Settings(
-            self.schedule.tests,
-            self.schedule.repeats,
-            self.schedule.log_power,
-            self.schedule.time_power,
-            self.options["weighted"],
-            self.options["tolerance"],
-            self.options["truncate"],
-            self.options["delay"],
-            identical=self.relabel == "identical",
-            **rule,
-        )
+    def plain(self, run):
+        """The steps of the plain loop."""
+        draws, steps = self.draws(), np.arange(self.horizon)
+        rule = dict(self.options)
+        if vetting := rule.pop("vetting"):
+            rule |= {
+                "error": vetting.error, "least": vetting.least, "factor": FACTOR[vetting.variant]
+            }  # fmt: skip
+        settings = Settings(**vars(self.schedule), **rule, identical=self.relabel == "identical")
+        (order,), (coins,) = draws.coins_at(np.array([run]), steps)
+        skill, world = self.skill[run].tolist(), draws.world(run, steps).tolist()
+        return plain_run(skill, world, coins.tolist(), order.tolist(), settings)
 
 
 def configurations(count, *, seed, horizon, runs=2):

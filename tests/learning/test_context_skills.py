@@ -9,7 +9,6 @@ from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.errors import InputError
 from workbench.learning.context_skills import SkillTable, smooth_skills
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext
-from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.learners import ExploreThenCommit, FullCrowd
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.online import Ask, TaskLabel
@@ -73,17 +72,6 @@ def test_regret_by_hand_step_by_step() -> None:
     assert played.regret == pytest.approx(np.cumsum(watched.regrets)[[0, 49, 299]])
     assert played.reward + played.regret == pytest.approx(played.best)
     assert played.best_accuracy == pytest.approx(played.best[-1] / 300)
-
-
-@pytest.mark.slow
-def test_realised_labels_are_right_as_often_as_expected() -> None:
-    skills = smooth_skills(5, lipschitz=2.0, seed=3)
-    for learner in (
-        IgnoringContext(FullCrowd(5, "learned", seed=1)),
-        RefiningLsOl(5, SCHEDULE, 0.2, weighted=True, seed=1),
-    ):
-        played = play_contexts(learner, skills, 1500, seed=2)
-        assert abs(played.realised[-1] - played.reward[-1]) < 4 * np.sqrt(1500 * 0.25)
 
 
 def test_a_tester_keeps_its_context_and_is_labelled_anew() -> None:

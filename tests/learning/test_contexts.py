@@ -3,13 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.accuracy.best_set import best_set
 from workbench.base.errors import InputError
-from workbench.learning.context_skills import SkillTable
-from workbench.learning.contexts import ContextualLsOl, IgnoringContext, context_seeds
+from workbench.learning.contexts import ContextualLsOl, context_seeds
 from workbench.learning.draws import Draws
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.playing import play_contexts
 from workbench.learning.schedule import practical
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
@@ -43,32 +40,6 @@ def test_each_context_is_a_learner_of_its_own(weighted: bool) -> None:
         assert together.estimates.loc[context].tolist() == alone[k].estimates.tolist()
     assert together.step == sum(one.step for one in alone)
     assert together.counts["asked"] == sum(one.counts["asked"] for one in alone)
-
-
-@pytest.mark.slow
-def test_different_best_sets_are_learned() -> None:
-    skill = {
-        "image": np.array([0.85, 0.85, 0.85, 0.55, 0.55, 0.55]),
-        "audio": np.array([0.55, 0.55, 0.55, 0.85, 0.85, 0.85]),
-    }
-    table = SkillTable(skill)
-    schedule = practical(12.0, 1.0)
-    contextual = ContextualLsOl(6, schedule, list(skill), seed=1)
-    knowing = play_contexts(contextual, table, 2000, seed=3)
-    blind = IgnoringContext(LsOl(6, schedule, seed=1))
-    ignorant = play_contexts(blind, table, 2000, seed=3)
-    for context, p in skill.items():
-        assert set(contextual.best_at(context).tolist()) == set(best_set(p).workers.tolist())
-        assert np.abs(contextual.estimates_at(context) - p).max() < 0.2
-    # Regret of an exploiting step, late in the stream.
-    loss = []
-    for played in (knowing, ignorant):
-        exploited = played.tasks - played.explored
-        lost = played.exploitation_regret[-1] - played.exploitation_regret[99]
-        loss.append(lost / (exploited[-1] - exploited[99]))
-    assert loss[0] < 0.2 * loss[1]
-    assert (blind.best_at("audio") == blind.best_at("image")).all()
-    assert (blind.estimates_at("audio") == blind.learner.estimates).all()
 
 
 def test_late_labels_find_their_context() -> None:

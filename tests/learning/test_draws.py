@@ -23,14 +23,6 @@ def test_any_step_is_reached_without_those_before(steps):
     np.testing.assert_array_equal(order, sequential(draws, 2, 1, 1, 3)[0])
 
 
-def test_a_policy_gets_the_same_coins():
-    draws = Draws([0.6, 0.7], 2, seed=3)
-    rng = draws.coins(1)
-    (order,), (coins,) = draws.coins_at(np.array([1]), np.arange(3))
-    np.testing.assert_array_equal(rng.random(2), order)
-    np.testing.assert_array_equal(rng.random((3, COINS)), coins)
-
-
 def test_stream_tells_truth_labels_and_retests():
     skill = [0.0, 1.0, 0.7]
     draws = Draws(skill, 1, seed=5)
@@ -54,18 +46,6 @@ def test_identical_labels_stay():
     assert (stream.labels(3, 70) == stream.labels(3)).all()
     copies = Draws([0.6] * 8, 1, seed=5).stream(0)
     assert any((copies.labels(t, 70) != copies.labels(t)).any() for t in range(5))
-
-
-def test_labels_are_right_with_the_skill():
-    skill = np.array([0.1, 0.5, 0.83])
-    rows = Draws(skill, 1, seed=9).world(0, np.arange(40_000))
-    four_sigma = 4 * np.sqrt(skill * (1 - skill) / 40_000)
-    for columns in (rows[:, 1:4], rows[:, 4:]):
-        assert (np.abs((columns < skill).mean(axis=0) - skill) < four_sigma).all()
-    assert abs((rows[:, 0] < 0.5).mean() - 0.5) < 0.01
-    # Truth and labels, first labels and later ones are not related.
-    related = np.corrcoef(rows.T) - np.eye(7)
-    assert np.abs(related).max() < 5 / np.sqrt(40_000)
 
 
 @pytest.mark.parametrize(

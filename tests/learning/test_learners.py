@@ -96,37 +96,6 @@ def test_two_labels_are_no_majority_to_agree_with() -> None:
         assert learner.estimates.tolist() == estimates
 
 
-def test_explore_then_commit_estimates_are_full_crowd_agreement() -> None:
-    # P(i agrees with the majority of five), by enumeration.
-    draws = Draws(SKILL, 1, seed=5)
-    policy = ExploreThenCommit(5, 3000, seed=draws.coins(0))
-    trajectory(policy, draws, 0, 3000)
-    expected = np.zeros(5)
-    for outcome in np.ndindex(*(2,) * 5):
-        right = np.array(outcome)
-        chance = np.where(right == 1, SKILL, 1 - SKILL).prod()
-        expected += chance * (right == (right.sum() > 2))
-    assert np.abs(policy.estimates - expected).max() < 4 * 0.5 / np.sqrt(3000)
-    # The bias named in the docstring: above the skills of the poor.
-    assert expected[4] > SKILL[4] + 0.03
-
-
-def test_epsilon_greedy_explores_as_often_as_it_says() -> None:
-    draws = Draws(SKILL, 1, seed=2)
-    constant = trajectory(EpsilonGreedy(5, 0.2, seed=draws.coins(0)), draws, 0, 2000)
-    explored = sum(step[2] == "new tester" for step in constant)  # type: ignore[index]
-    assert abs(explored - 400) < 4 * np.sqrt(2000 * 0.16)
-    decaying = EpsilonGreedy(5, 5.0, decay=1.0, seed=draws.coins(0))
-    kinds = [step[2] for step in trajectory(decaying, draws, 0, 2000)]  # type: ignore[index]
-    assert kinds[:6] == ["new tester"] * 6
-    expected = np.minimum(1.0, 5.0 / np.maximum(np.arange(2000), 1))
-    spread = np.sqrt((expected * (1 - expected)).sum())
-    assert abs(kinds.count("new tester") - expected.sum()) < 4 * spread
-    never = EpsilonGreedy(5, 0.0, seed=draws.coins(0))
-    kinds = [step[2] for step in trajectory(never, draws, 0, 50)]  # type: ignore[index]
-    assert kinds == ["new tester"] + ["exploit"] * 49
-
-
 def test_optimistic_bounds_by_hand() -> None:
     policy = Optimistic(5, width=2.0, seed=1)
     assert np.isinf(policy.bounds).all()
@@ -144,24 +113,6 @@ def test_optimistic_bounds_by_hand() -> None:
     expected = np.array([1.0, 1.0, 0.0]) + np.sqrt(2.0 * np.log(3))
     assert policy.step == 3
     assert policy.bounds[known] == pytest.approx(expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [Optimistic, Thompson])
-def test_bandits_find_an_easy_best_set(kind: type[Optimistic] | type[Thompson]) -> None:
-    # Three good workers and four coins: S* is the three.
-    skill = np.array([0.5, 0.95, 0.5, 0.95, 0.5, 0.95, 0.5])
-    assert sorted(best_set(skill).workers.tolist()) == [1, 3, 5]
-    draws = Draws(skill, 2, seed=12)
-    for run in range(2):
-        options = {"width": 0.1} if kind is Optimistic else {}
-        policy = kind(7, seed=draws.coins(run), **options)  # type: ignore[arg-type]
-        steps = trajectory(policy, draws, run, 1200)
-        asked = [set(step[1]) for step in steps[-300:]]  # type: ignore[index]
-        assert np.mean([{1, 3, 5} <= one for one in asked]) > 0.9
-        assert set(policy.best.tolist()) >= {1, 3, 5}
-        good = policy.estimates[[1, 3, 5]]
-        assert (good > policy.estimates[[0, 2, 4, 6]].max() + 0.1).all()
 
 
 @pytest.mark.slow

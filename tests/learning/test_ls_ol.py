@@ -2,14 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.learning.configurations import configurations
 from workbench.base.errors import InputError
-from workbench.bench.plain_ls_ol import plain_run
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import Schedule, practical
-from workbench.learning.vetting import Removal, Vetting
 
-CASES = list(configurations(16, seed=11, horizon=140))
 FEW = Schedule(2, 1, 0, 0)
 """D1 = 2 and D2 = 1 at every step but the first: three testers, two rounds each, no more."""
 
@@ -31,75 +27,11 @@ def settled(M=3, **options):
 # ---- the algorithm ----
 
 
-@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
-def test_same_as_the_plain_loop(case):
-    draws = case.draws()
-    steps = np.arange(case.horizon)
-    for run in range(2):
-        learner, stream = case.learner(run), draws.stream(run)
-        (order,), (coins,) = draws.coins_at(np.array([run]), steps)
-        told = plain_run(
-            case.skill[run].tolist(),
-            draws.world(run, steps).tolist(),
-            coins.tolist(),
-            order.tolist(),
-            case.plain(),
-        )
-        for t, step in enumerate(told):
-            ask = learner.ask(t)
-            answer = learner.tell(stream.answers(ask.task, ask.workers, t))
-            assert (ask.kind, set(ask.workers.tolist())) == (step.kind, set(step.asked))
-            assert ask.task == (step.tester if step.kind == "retest" else t)
-            assert (answer.task, answer.label, answer.kind) == (t, step.label, step.kind)
-            assert learner.estimates.tolist() == list(step.estimates)
-
-
 @pytest.mark.parametrize("text", ["2,1.5", (2, 1.5)])
 def test_a_schedule_as_people_write_it(text):
     assert LsOl(3, text).schedule == practical(2, 1.5)
     with pytest.raises(InputError, match="give G1,G2"):
         LsOl(3, "often")
-
-
-def test_ties_of_rounds_are_fair():
-    drawn = {"task": [], "star": [], "random": []}
-    for seed in range(200):
-        learner = LsOl(2, FEW, seed=seed)
-        learner.ask(0)
-        drawn["task"].append(learner.tell([0, 1]).label)
-        learner.ask(1)
-        answer = learner.tell([1 - drawn["task"][-1]] * 2)
-        drawn["star"].append(answer.revised[1])
-        drawn["random"].append(answer.label)
-    for one in drawn.values():
-        assert abs(np.mean(one) - 0.5) < 4 * 0.5 / 14
-    related = np.corrcoef([drawn["task"], drawn["star"], drawn["random"]]) - np.eye(3)
-    assert np.abs(related).max() < 0.3
-
-
-def test_delay_lets_testers_rest():
-    learner = LsOl(3, FEW, delay=15, seed=3)
-    last, waits, exploited_between = {}, [], 0
-    for t in range(200):
-        ask, _ = label_all(learner, t)
-        if ask.kind == "retest":
-            waits.append(t - last[ask.task])
-        elif ask.kind == "exploit":
-            exploited_between += len(learner.testers()) < 3
-        if ask.kind != "exploit":
-            last[ask.task] = t
-    assert exploited_between
-    assert min(waits) >= 1
-    many = []
-    for seed in range(200):
-        learner = LsOl(1, FEW, delay=4, seed=seed)
-        label_all(learner, 0)
-        t = 1
-        while label_all(learner, t)[0].kind != "retest":
-            t += 1
-        many.append(t)
-    assert set(many) == {1, 2, 3, 4}
-    assert np.bincount(many)[1:].min() > 25
 
 
 def test_weighted_confidence_is_the_posterior():
@@ -113,27 +45,6 @@ def test_weighted_confidence_is_the_posterior():
     for_one, for_none = np.prod(p), np.prod(1 - p)
     answer = learner.tell(labels)
     assert answer.confidence == pytest.approx(max(for_one, for_none) / (for_one + for_none))
-
-
-def test_vetting_drops_and_reports():
-    # Worker 4 always differs: 20 rounds give exp(−½ · 20) for her.
-    learner = LsOl(5, practical(3, 3), vetting=Vetting(0.1), seed=1)
-    t = 0
-    while not learner.removed:
-        ask = learner.ask(t)
-        learner.tell({int(i): int(i != 4) for i in ask.workers})
-        t += 1
-    # exp(−N/2) < 0.1 from N = 5 on.
-    assert learner.disagreement["rounds"].max() == 5
-    assert learner.removed == [Removal(4, pytest.approx(np.exp(-2.5)), learner.step - 1)]
-    assert learner.disagreement["differed"].tolist() == [0, 0, 0, 0, 5]
-    while learner.kinds["new tester"] < 4:
-        ask = learner.ask(t)
-        assert 4 not in ask.workers
-        learner.tell({int(i): 1 for i in ask.workers})
-        t += 1
-    with pytest.raises(InputError, match="vetting"):
-        learner.join("4")
 
 
 # ---- workers and labels that do not come ----

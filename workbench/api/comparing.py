@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,46 +15,45 @@ import pandas as pd
 from workbench import comparison as room
 from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table, Tasks, Truth
-from workbench.api.result import Result, names, page, shown
+from workbench.api.result import Columns, Figure, Result, names, page, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import table
+from workbench.base.text import shown, tabled
 from workbench.comparison import ComparedCrowd, methods
 from workbench.crowd import datasets, tables
 from workbench.solving import versions
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-COLUMNS = {
-    "method": "method",
-    "labels_gold": "gold",
-    "labels_task": "labels",
-    "cost": "cost",
-    "cost_gold": "gold cost",
-    "objective": "objective",
-    "lower_bound": "bound",
-    "ratio": "ratio",
-    "tasks_covered": "covered",
-    "error_bound": "error ≤",
-    "error_exact": "exact",
-    "error_measured": "measured",
-    "error_se": "± se",
-    "seconds": "seconds",
+def _number(value: float | None) -> str:
+    """Write whole numbers as such, and others with one decimal."""
+    return shown(value, ".0f" if value is not None and value % 1 == 0 else ".1f")
+
+
+def _price(value: float | None) -> str:
+    """Write a price, in whatever unit."""
+    small = value is not None and value % 1 and value < 100
+    return shown(value, ".4g") if small else _number(value)
+
+
+COLUMNS: Columns = {
+    "method": ("method", ""),
+    "labels_gold": ("gold", _number),
+    "labels_task": ("labels", _number),
+    "cost": ("cost", _price),
+    "cost_gold": ("gold cost", _price),
+    "objective": ("objective", _price),
+    "lower_bound": ("bound", _price),
+    "ratio": ("ratio", ".4f"),
+    "tasks_covered": ("covered", _number),
+    "error_bound": ("error ≤", ".4f"),
+    "error_exact": ("exact", ".4f"),
+    "error_measured": ("measured", ".4f"),
+    "error_se": ("± se", ".4f"),
+    "seconds": ("seconds", ".3g"),
 }
-"""Columns of the table that a person reads, and how they are headed."""
-FORMS = {
-    "ratio": ".4f",
-    "error_bound": ".4f",
-    "error_exact": ".4f",
-    "error_measured": ".4f",
-    "error_se": ".4f",
-    "seconds": ".3g",
-}
-"""How columns are written; the others as whole numbers where they are whole."""
-FRAMES = ("table", "trials")
+"""Columns of the table that a person reads."""
 LEGEND = (
     "gold, labels: bought on gold and on real tasks; cost: price of both, a gold label at its "
     "worker's price like any other; objective: price of those on real tasks; bound: proven "
@@ -107,45 +107,43 @@ class Comparison(Result):
 
     def summary(self) -> str:
         """Lay the table out, and say what must be known to read it."""
-        trials = self.settings["trials"]
+        asked = self.settings
         head = (
             f"{self.crowd}: {self.tasks} tasks, {self.workers} workers after {self.preliminary} "
-            f"sampled, ε = {self.settings['epsilon']:g}, seed {self.settings['seed']}"
-            + (f", mean of {trials} trials" if trials > 1 else "")
+            f"sampled, ε = {asked['epsilon']:g}, seed {asked['seed']}{self._mean}"
         )
-        heads = {k: v for k, v in COLUMNS.items() if k != "cost_gold" or self.priced}
-        lines = [
-            tuple(_cell(name, row[name]) for name in heads) for row in self.table.to_dict("records")
-        ]
+        columns = {k: v for k, v in COLUMNS.items() if k != "cost_gold" or self.priced}
         notes = [LEGEND, *self.notes]
         if (self.table["ratio"] < 1 - 1e-9).any():
             notes.append("a ratio below 1 pays less than covering every task takes.")
-        if self.left_out:
-            many = len(self.left_out)
-            listed = names(self.left_out, 10, f" and {many - 10} more (--json names them)")
+        if many := len(self.left_out):
+            told = names(self.left_out, 10, f" and {many - 10} more (--json names them)")
             notes.append(
                 f"left out for every method, {many} tasks that the workers cannot cover at this ε: "
-                f"{listed}; a larger --epsilon covers more."
+                f"{told}; a larger --epsilon covers more."
             )
-        return page(head, table(tuple(heads.values()), lines), notes=notes)
+        return page(head, tabled(self.table.to_dict("records"), columns), notes=notes)
+
+    @property
+    def _mean(self) -> str:
+        trials = self.settings["trials"]
+        return f", mean of {trials} trials" if trials > 1 else ""
 
     def plot(self) -> Figure:
         """Draw what labels cost and how wrong they are, a line for each method."""
         from workbench import plots
 
-        trials = self.settings["trials"]
-        of = f", mean of {trials} trials" if trials > 1 else ""
         return plots.comparison(
             self.table,
             tasks=self.tasks,
             epsilon=self.settings["epsilon"],
-            title=f"{self.crowd}: {self.tasks} tasks, {self.workers} workers{of}",
+            title=f"{self.crowd}: {self.tasks} tasks, {self.workers} workers{self._mean}",
             priced=self.priced,
             recorded=self.settings["crowd"] is None,
         )
 
     def _payload(self) -> dict[str, Any]:
-        known = {name: value for name, value in vars(self).items() if name not in FRAMES}
+        known = {k: v for k, v in super()._payload().items() if k not in ("table", "trials")}
         return {"rows": self.table.to_dict("records"), **known}
 
 
@@ -229,47 +227,57 @@ def compare(
         "data": data, "labels": labels, "gold": gold, "task_types": task_types, "costs": costs,
         "capacity": capacity,
     }  # fmt: skip
-    options: dict[str, Any] = {
-        "epsilon": epsilon, "gamma": gamma, "gold_tasks": gold_tasks, "control": control,
-        "infeasible": infeasible, "time_limit": time_limit, "trials": trials, "seed": seed,
-    }  # fmt: skip
+    drawn: dict[str, Any] = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
     back: Callable[[str], Any] = str
+    make: Callable[..., ComparedCrowd]
     if isinstance(labels, SimulatedCrowd):
         for name, value in given.items():
             if name != "labels" and value is not None:
-                raise InputError(f"{name}: a simulated crowd has its own, leave it out")
-        crowd = labels
-        make, title = _simulated(crowd, epsilon, gamma, gold_tasks), crowd.title
-        given |= {"labels": None, "capacity": crowd.capacity}
-        drawn: dict[str, Any] = {
-            "crowd": crowd.crowd, "skill": crowd.skill, "n": crowd.tasks, "m": crowd.workers,
-            "types": crowd.types,
-        }  # fmt: skip
+                raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
+        make = partial(_simulated, labels, epsilon, gamma, gold_tasks)
+        title = labels.title
+        drawn = {
+            **picked(labels, "crowd", "skill", "types"),
+            "n": labels.tasks,
+            "m": labels.workers,
+        }
+        given |= {"labels": None, "capacity": labels.capacity}
     else:
-        make, title, back = _recorded(**given, **options)
-        drawn = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
+        known, true, title = _recorded(data, labels, gold)
+        options = room.RecordedOptions(
+            control,
+            gamma,
+            gold_tasks,
+            epsilon,
+            None if task_types is None else inputs.task_types(task_types)[0],
+            None if capacity is None else inputs.capacities(capacity, known.workers),
+            inputs.by_worker("costs", costs, known.workers, tables.read_costs),
+        )
+        make, back = partial(room.recorded, known.table, true, options), known.tasks.back
     rows, instances = [], []
     for trial in range(trials):
-        instance = make(np.random.SeedSequence(seed, spawn_key=(trial, 0)))
+        seeds = [np.random.SeedSequence(seed, spawn_key=(trial, part)) for part in range(2)]
+        instance = make(seed=seeds[0])
+        instances.append(instance)
         steps = room.compare(
-            instance,
-            seed=np.random.SeedSequence(seed, spawn_key=(trial, 1)),
-            options=room.CompareOptions(time_limit, infeasible),
+            instance, seed=seeds[1], time_limit=time_limit, on_infeasible=infeasible
         )
         of = f"trial {trial + 1} of {trials}: " if trials > 1 else ""
         for method in methods():
             if progress is not None:
                 progress(f"{of}{method}")
             rows.append({"trial": trial, **vars(next(steps))})
-        instances.append(instance)
-    records = pd.DataFrame(rows)
-    first = instances[0]
-    settings = {**{name: _told(name, value) for name, value in given.items()}, **drawn, **options}
+    records, first = pd.DataFrame(rows), instances[0]
+    settings = {
+        **{name: _told(name, value) for name, value in given.items()}, **drawn,
+        "epsilon": epsilon, "gamma": gamma, "gold_tasks": gold_tasks, "control": control,
+        "infeasible": infeasible, "time_limit": time_limit, "trials": trials, "seed": seed,
+    }  # fmt: skip
     return Comparison(
         room.summarise(records),
         records,
         title,
-        round(float(np.mean([len(instance.tasks) for instance in instances]))),
+        round(float(np.mean([len(one.tasks) for one in instances]))),
         len(first.main),
         first.preliminary,
         tuple(map(back, sorted({name for one in instances for name in one.left_out}))),
@@ -279,69 +287,43 @@ def compare(
     )
 
 
-Make = Callable[[np.random.SeedSequence], ComparedCrowd]
-"""What makes the instance of a trial from its seed."""
-
-
-def _simulated(crowd: SimulatedCrowd, epsilon: float, gamma: float, gold_tasks: int) -> Make:
-    preliminary = max(1, round(gamma * crowd.workers))
-
-    def make(seed: np.random.SeedSequence) -> ComparedCrowd:
-        return room.simulated(
-            crowd.draw(crowd.workers + preliminary, seed),
-            tasks=crowd.tasks,
-            preliminary=preliminary,
-            gold=gold_tasks,
-            epsilon=epsilon,
-            seed=seed,
-        )
-
-    return make
-
-
-def _recorded(
-    *,
-    data: str | None,
-    labels: Table | None,
-    gold: Truth | None,
-    task_types: Tasks | None,
-    costs: PerWorker | None,
-    capacity: int | PerWorker | None,
+def _simulated(
+    crowd: SimulatedCrowd,
     epsilon: float,
     gamma: float,
     gold_tasks: int,
-    control: float,
-    **_: Any,
-) -> tuple[Make, str, Callable[[str], Any]]:
-    """How to make the instance of a trial, what to call the crowd, and its tasks' own names."""
+    *,
+    seed: np.random.SeedSequence,
+) -> ComparedCrowd:
+    """The instance of a trial: another crowd of the kind, with γ workers more for each."""
+    preliminary = max(1, round(gamma * crowd.workers))
+    return room.simulated(
+        crowd.draw(crowd.workers + preliminary, seed),
+        tasks=crowd.tasks,
+        preliminary=preliminary,
+        gold=gold_tasks,
+        epsilon=epsilon,
+        seed=seed,
+    )
+
+
+def _recorded(
+    data: str | None, labels: Table | None, gold: Truth | None
+) -> tuple[inputs.Given, pd.Series[Any], str]:
+    """Labels, true labels, and what to call the crowd."""
     if data is not None:
         if labels is not None or gold is not None:
-            raise InputError("data and labels exclude each other: give one crowd")
+            raise InputError("`data` and `labels` exclude each other: give one crowd")
         known = datasets.load(data)
         labels, gold, title = known.labels, known.gold, f"recorded crowd {data}"
     elif labels is None or gold is None:
-        raise InputError("labels and gold go together: give both, or a simulated crowd alone")
+        raise InputError("`labels` and `gold` go together: give both, or a simulated crowd alone")
     else:
-        title = "recorded crowd"
-        if isinstance(labels, (str, Path)):
-            title += f" {Path(labels).name}"
+        name = f" {Path(labels).name}" if isinstance(labels, (str, Path)) else ""
+        title = f"recorded crowd{name}"
     given = inputs.given(labels)
     true, given = inputs.truth(gold, given)
-    kinds = None if task_types is None else inputs.task_types(task_types)[0]
-    prices = None
-    if costs is not None:
-        prices = inputs.by_worker("costs", costs, given.workers, tables.read_costs)
-    limits = None if capacity is None else inputs.capacities(capacity, given.workers)
-
-    def make(seed: np.random.SeedSequence) -> ComparedCrowd:
-        return room.recorded(
-            given.table,
-            true,
-            room.RecordedOptions(control, gamma, gold_tasks, epsilon, kinds, limits, prices),
-            seed=seed,
-        )
-
-    return make, title, given.tasks.back
+    return given, true, title
 
 
 def _told(name: str, value: object) -> str | None:
@@ -349,14 +331,3 @@ def _told(name: str, value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return str(value) if isinstance(value, Path) or checks.is_number(value) else f"{name} as given"
-
-
-def _cell(name: str, value: Any) -> str:
-    if name == "method" or value is None or math.isnan(value):
-        return str(value) if name == "method" else shown(value)
-    if name in FORMS:
-        return f"{value:{FORMS[name]}}"
-    if float(value).is_integer():
-        return f"{value:.0f}"
-    money = name in ("cost", "cost_gold", "objective", "lower_bound")  # in whatever unit
-    return f"{value:.4g}" if money and value < 100 else f"{value:.1f}"

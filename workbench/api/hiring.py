@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.api.result import Result, facts, names, page, shown
+from workbench.api.result import (
+    Columns,
+    Figure,
+    Result,
+    facts,
+    listed,
+    names,
+    page,
+    percent,
+    picked,
+)
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import table
@@ -19,9 +29,6 @@ from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
 from workbench.selection import hire as room
 from workbench.selection.hire import HireOptions, Hiring
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SHOWN = 5
 """Workers left out that are shown."""
@@ -80,17 +87,34 @@ class Hires(Result):
     def summary(self) -> str:
         """Give the text that `workbench select` prints."""
         hired = self.found
-        percent = f"{100 * hired.confidence:g} %"
-        rule = f"rule {hired.rule}: {RULES[hired.rule].summary}"
-        classes = f"classes {names(hired.class_names, 8)}"
-        head = f"{classes}; budget {hired.budget}, seed {self.seed}; {rule}"
-        listed = [_workers(hired, percent)]
-        if hidden := len(hired.table) - _shown(hired):
-            listed.append(f"… and {hidden} more, left out")
-        curve = _curve(hired) if len(hired.curve) else ""
-        numbers = _numbers(hired, percent) if hired.size else ()
-        first = f"{self._title()}\n{head}"
-        return page(first, listed, curve, numbers, notes=_remarks(hired, percent))
+        sure = percent(hired.confidence, 6)
+        head = (
+            f"{self._title()}\nclasses {names(hired.class_names, 8)}; budget {hired.budget}, seed "
+            f"{self.seed}; rule {hired.rule}: {RULES[hired.rule].summary}"
+        )
+        ends = zip(hired.table["low"], hired.table["high"], strict=True)
+        columns: Columns = {
+            "worker": ("worker", ""),
+            "answered": ("control answers", ""),
+            "correct": ("correct", ""),
+            "skill": ("skill ŵ", ".3f"),
+            "interval": (f"{sure} interval", ""),
+            "gain": ("G", ".3f"),
+            "cost": ("price", "g"),
+            "chosen": ("chosen", ""),
+        }
+        rows = hired.table.assign(interval=[f"{low:.3f}–{high:.3f}" for low, high in ends])
+        return page(
+            head,
+            listed(rows, columns, hired.size + SHOWN, ", left out"),
+            _curve(hired) if len(hired.curve) else "",
+            _numbers(hired) if hired.size else "",
+            notes=[
+                f"intervals of skills are exact (Clopper–Pearson), {sure} for each worker "
+                "alone; that of F is Theorem 3's",
+                *hired.notes,
+            ],
+        )
 
     def _title(self) -> str:
         hired = self.found
@@ -100,44 +124,31 @@ class Hires(Result):
         )
 
     def _payload(self) -> dict[str, Any]:
-        hired, money = self.found, self.found.money
-        predicted, back = hired.error_predicted, self.given.workers.all_back
+        hired, back = self.found, self.given.workers.all_back
+        money, predicted = hired.money, hired.error_predicted
+        spent = None
+        if money is not None:
+            by_index = hired.table["worker"].to_numpy()[np.argsort(hired.order)]
+            spent = {
+                **picked(money, "spent", "score", "bound", "gap", "termination"),
+                **picked(money, "heuristic_score", "heuristic_gap"),
+                "certificate": money.certificate.status,
+                "heuristic": back(by_index[money.heuristic]),
+            }
         return {
+            **picked(hired, "size", "score", "interval", "error_bound", "error_bound_printed"),
+            **picked(hired, "curve", "plug_in_curve", "rule", "budget", "confidence", "notes"),
+            **picked(hired.known, "prior", "classes"),
             "chosen": self.chosen,
-            "size": hired.size,
-            "score": hired.score,
-            "interval": hired.interval,
-            "error_bound": hired.error_bound,
-            "error_bound_printed": hired.error_bound_printed,
-            "error_predicted": None if predicted is None else predicted.probability,
-            "error_predicted_radius": None if predicted is None else predicted.radius,
-            "error_predicted_method": None if predicted is None else predicted.method,
+            "error_predicted": predicted and predicted.probability,
+            "error_predicted_radius": predicted and predicted.radius,
+            "error_predicted_method": predicted and predicted.method,
             "workers": self.workers.to_dict("records"),
-            "curve": hired.curve,
-            "plug_in_curve": hired.plug_in_curve,
-            "rule": hired.rule,
-            "budget": hired.budget,
-            "confidence": hired.confidence,
-            "prior": hired.known.prior,
-            "classes": hired.known.classes,
             "class_names": self.given.classes.all_back(hired.class_names),
             "control_tasks": hired.control,
             "excluded": self.given.back(hired.excluded).to_dict("records"),
             "tied": back(hired.tied),
-            "money": None
-            if money is None
-            else {
-                "spent": money.spent,
-                "score": money.score,
-                "bound": money.bound,
-                "gap": money.gap,
-                "termination": str(money.termination),
-                "certificate": money.certificate.status,
-                "heuristic": back(_named(hired, money.heuristic)),
-                "heuristic_score": money.heuristic_score,
-                "heuristic_gap": money.heuristic_gap,
-            },
-            "notes": list(hired.notes),
+            "money": spent,
             "seed": self.seed,
         }
 
@@ -220,11 +231,14 @@ def hire(
         checks.number("`time_limit`", time_limit, 0.0, math.inf)
     given = inputs.given(labels, duplicates=duplicates)
     control, given = inputs.truth(gold, given)
+    prices: Any = costs
+    if not checks.is_number(costs):
+        prices = inputs.by_worker("costs", costs, given.workers, _prices)
     options = HireOptions(
         rule=rule,
         classes=classes,
         prior=prior,
-        costs=inputs.per_worker("costs", costs, given.workers, _prices),
+        costs=prices,
         money=money,
         threshold=threshold,
         time_limit=time_limit,
@@ -246,33 +260,6 @@ def _prices(source: Any) -> pd.Series[Any]:
     return costs.iloc[:, 0]
 
 
-def _named(hired: Hiring, workers: Any) -> Any:
-    """Names of workers given by their index."""
-    return hired.table["worker"].to_numpy()[np.argsort(hired.order)[workers]]
-
-
-def _shown(hired: Hiring) -> int:
-    """How many rows of the table are printed: the chosen, and the first left out."""
-    rows = hired.size + SHOWN
-    return len(hired.table) if len(hired.table) <= rows + 2 else rows
-
-
-def _workers(hired: Hiring, percent: str) -> str:
-    known = hired.table.head(_shown(hired)).to_dict("records")
-    columns = {
-        "worker": [str(row["worker"]) for row in known],
-        "control answers": [str(row["answered"]) for row in known],
-        "correct": [str(row["correct"]) for row in known],
-        "skill ŵ": [shown(row["skill"]) for row in known],
-        f"{percent} interval": [f"{row['low']:.3f}–{row['high']:.3f}" for row in known],
-        "G": [shown(row["gain"]) for row in known],
-    }
-    if "cost" in hired.table:
-        columns["price"] = [shown(row["cost"], "g") for row in known]
-    columns["chosen"] = ["yes" if row["chosen"] else "no" for row in known]
-    return table(tuple(columns), list(zip(*columns.values(), strict=True)))
-
-
 def _curve(hired: Hiring) -> str:
     """F̂ of the first k workers, at some k, with its maximum and the chosen size marked."""
     most, best = len(hired.curve), hired.best
@@ -287,12 +274,13 @@ def _curve(hired: Hiring) -> str:
     return table(("k", *map(str, shown)), [*rows, ("", *(marks.get(k, "") for k in shown))])
 
 
-def _numbers(hired: Hiring, percent: str) -> list[str]:
+def _numbers(hired: Hiring) -> str:
     predicted, money = hired.error_predicted, hired.money
     assert predicted is not None
     interval = ""
     if hired.interval is not None:
-        interval = f" ({percent} interval {hired.interval[0]:.3f} to {hired.interval[1]:.3f})"
+        low, high = hired.interval
+        interval = f" ({percent(hired.confidence, 6)} interval {low:.3f} to {high:.3f})"
     bound = f"at most {hired.error_bound:.3g} if F is F̂ (Theorem 1"
     if hired.known.classes > 2:
         bound += f", as its argument supports; as printed {hired.error_bound_printed:.3g}"
@@ -309,21 +297,10 @@ def _numbers(hired: Hiring, percent: str) -> list[str]:
         ("error, expected", f"{expected}; {weighted}"),
     ]
     if money is not None:
-        gap = "unknown" if money.gap is None else f"{100 * money.gap:.2g} %"
-        rough = "unknown" if money.heuristic_gap is None else f"{100 * money.heuristic_gap:.2g} %"
-        beyond = (
-            f"no affordable set scores above {money.bound:.4g} (gap {gap}, {money.termination})"
-        )
+        beyond = f"no affordable set scores above {money.bound:.4g} (gap {percent(money.gap)}, "
+        rough = f"at most {percent(money.heuristic_gap)} below the best"
         rows += [
-            ("money", f"{money.spent:.10g} a task; {beyond}"),
-            ("heuristic", f"{money.heuristic_score:.4g}, at most {rough} below the best"),
+            ("money", f"{money.spent:.10g} a task; {beyond}{money.termination})"),
+            ("heuristic", f"{money.heuristic_score:.4g}, {rough}"),
         ]
     return facts(rows, 18)
-
-
-def _remarks(hired: Hiring, percent: str) -> list[str]:
-    return [
-        f"intervals of skills are exact (Clopper–Pearson), {percent} for each worker alone; that "
-        "of F is Theorem 3's",
-        *hired.notes,
-    ]

@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import pandas as pd
 
-from workbench.base.checks import count, is_number, show, type_name
+from workbench.base.checks import count, show, type_name
 from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 
-T = TypeVar("T")
 Table: TypeAlias = "pd.DataFrame | str | Path"
 Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | str | Path"
 PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str | Path"
@@ -197,20 +196,10 @@ def truth(
     return known_gold, replace(labels, tasks=tasks, classes=classes)
 
 
-def per_worker(
-    what: str,
-    value: PerWorker | float | None,
-    workers: Ids,
-    read: Callable[[Any], T],
-) -> T | float | None:
-    """Take a number for each worker, as `by_worker` does, or one for all, or none."""
-    if value is None or is_number(value):
-        return value  # type: ignore[return-value]
-    return by_worker(what, value, workers, read)  # type: ignore[arg-type]
-
-
-def by_worker(what: str, value: PerWorker, workers: Ids, read: Callable[[Any], T]) -> T:
-    """Take a number for each worker, from a Series, a mapping, a frame or a file.
+def by_worker(
+    what: str, value: PerWorker | float | None, workers: Ids, read: Callable[[Any], Any]
+) -> Any:
+    """Take a number for each worker, from a Series, a mapping, a frame or a file; None for none.
 
     Parameters
     ----------
@@ -226,6 +215,8 @@ def by_worker(what: str, value: PerWorker, workers: Ids, read: Callable[[Any], T
     InputError
         It is none of these; as `read`; or ids are of another type than those of the workers.
     """
+    if value is None:
+        return None
     if isinstance(value, (str, Path)):
         return read(value)
     if isinstance(value, pd.DataFrame):
@@ -242,10 +233,11 @@ def capacities(capacity: int | PerWorker, workers: Ids) -> pd.Series[int] | int:
     Raises
     ------
     InputError
-        A number that is not whole or below 0, or as `per_worker`.
+        A number that is not whole or below 0, or as `by_worker`.
     """
     if isinstance(capacity, (str, Path, pd.Series, pd.DataFrame, Mapping)):
-        return by_worker("capacity", capacity, workers, tables.read_capacities)
+        given: pd.Series[int] = by_worker("capacity", capacity, workers, tables.read_capacities)
+        return given
     return count("capacity", capacity)
 
 

@@ -5,36 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from workbench.aggregation.label_tasks import (
+    Calibrate,
     KnownBeforehand,
     Labelled,
     LabelOptions,
     Prior,
     label_tasks,
 )
+from workbench.aggregation.posteriors import Fit
 from workbench.api import inputs
-from workbench.api.result import Result, facts, names, page, shown
+from workbench.api.result import Columns, Figure, Result, facts, listed, names, page, picked
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import table
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+COLUMNS: Columns = {
+    "task": ("task", ""),
+    "label": ("label", ""),
+    "score": ("score", ".4g"),
+    "confidence": ("confidence", ".4f"),
+    "tied": ("tied", lambda tied: "yes" if tied else ""),
+}
+"""What is printed of each answer."""
 SHOWN = 10
 """Tasks that are printed."""
 CONFIDENCE = {
     "majority": "the share of the task's labels that agree",
     "weighted-log-odds": "the probability of the label, skills being as estimated and classes "
     "equally likely",
-    "dawid-skene": "the posterior of the label",
-    "one-coin": "the posterior of the label",
+    "bwa": "the label's share of the task's scores, which is no probability",
+    **dict.fromkeys(
+        ("dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "glad"),
+        "the posterior of the label",
+    ),
 }
 """What the column `confidence` holds; the linear vote has none."""
 
@@ -69,6 +78,29 @@ class Labels(Result):
         return self._by_task("confidence")
 
     @property
+    def posterior(self) -> pd.DataFrame:
+        """The chance of each class, a row a task; of models only.
+
+        Raises
+        ------
+        InputError
+            The method gives none.
+        """
+        if self.found.posterior is None:
+            raise InputError(f"{self.found.method} gives no posterior: take a model, as ebcc")
+        tasks = self.given.tasks.index(self.found.answers["task"])
+        classes = self.given.classes.index(self.found.classes)
+        return pd.DataFrame(self.found.posterior, index=tasks, columns=classes)
+
+    @property
+    def reliability(self) -> pd.DataFrame | None:
+        """How often labels of like confidence are right; None without truth or confidences.
+
+        A row for each tenth of confidence: `low, high, tasks, confidence, right`.
+        """
+        return self.found.reliability
+
+    @property
     def workers(self) -> pd.DataFrame:
         """One row a worker who counts: `worker, labels, agreement`; where known `skill, weight`."""
         return self.given.back(self.found.workers)
@@ -91,10 +123,6 @@ class Labels(Result):
     def summary(self) -> str:
         """Give the text that `workbench aggregate` prints."""
         found, answers = self.found, self.found.answers
-        first = answers if len(answers) <= SHOWN + 2 else answers[:SHOWN]
-        listed = [_table(first.to_dict("records"))]
-        if len(answers) > len(first):
-            listed.append(f"… and {len(answers) - len(first)} more")
         rows = [
             ("ties", str(answers["tied"].sum())),
             ("unlabelled", str(answers["unlabelled"].sum())),
@@ -106,8 +134,15 @@ class Labels(Result):
             measured = f"{found.accuracy or 0:.4f} on {found.accuracy_tasks} tasks"
             none = "none: every task of the truth is a control task"
             rows.append(("accuracy", measured if found.accuracy_tasks else none))
-        notes = [_columns(found.method), *found.notes]
-        return page(self._title(), listed, facts(rows, 11), notes=notes)
+        if found.temperature is not None:
+            rows.append(("temperature", f"{found.temperature:.2f}, of the confidences"))
+        if found.reliability is not None:
+            rows.append(("reliability", _reliability(found.reliability)))
+        said = "score: how far the label is ahead of the next class"
+        if found.method in CONFIDENCE:
+            said += f"; confidence: {CONFIDENCE[found.method]}"
+        answered = listed(answers, COLUMNS, SHOWN)
+        return page(self._title(), answered, facts(rows, 11), notes=[said, *found.notes])
 
     def _title(self) -> str:
         found = self.found
@@ -118,29 +153,22 @@ class Labels(Result):
         )
 
     def _payload(self) -> dict[str, Any]:
-        found, workers = self.found, self.workers
+        found, workers, answers = self.found, self.workers.set_index("worker"), self.to_frame()
         return {
-            "method": found.method,
-            "variant": found.variant,
-            "tasks": len(found.answers),
+            **picked(found, "method", "variant", "votes", "accuracy", "accuracy_tasks"),
+            **picked(found, "iterations", "converged", "class_prior", "notes"),
+            "tasks": len(answers),
             "workers": len(workers),
-            "votes": found.votes,
             "classes": self.given.classes.all_back(found.classes),
-            "ties": int(found.answers["tied"].sum()),
-            "unlabelled": int(found.answers["unlabelled"].sum()),
-            "accuracy": found.accuracy,
-            "accuracy_tasks": found.accuracy_tasks,
-            "iterations": found.iterations,
-            "converged": found.converged,
-            "class_prior": found.class_prior,
-            **{
-                f"{name}s": dict(zip(workers["worker"], workers[name].tolist(), strict=True))
-                if name in workers
-                else None
-                for name in ("weight", "skill")
-            },
-            "answers": self.to_frame().to_dict("records"),
-            "notes": list(found.notes),
+            "temperature": found.temperature,
+            "reliability": None
+            if found.reliability is None
+            else found.reliability.to_dict("records"),
+            "ties": answers["tied"].sum(),
+            "unlabelled": answers["unlabelled"].sum(),
+            "weights": workers["weight"].to_dict() if "weight" in workers else None,
+            "skills": workers["skill"].to_dict() if "skill" in workers else None,
+            "answers": answers.to_dict("records"),
             "seed": self.seed,
         }
 
@@ -160,10 +188,13 @@ def aggregate(
     classes: int | None = None,
     class_prior: Prior | None = None,
     iterations: int | None = None,
+    restarts: int | None = None,
+    calibrate: Calibrate | None = None,
+    start: Labels | None = None,
     duplicates: Duplicates = "error",
     seed: int = 0,
 ) -> Labels:
-    """Give every task one label, by a vote or by expectation-maximisation.
+    """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
     gets no label.
@@ -173,10 +204,12 @@ def aggregate(
     labels
         A frame with columns task, worker, label, or the path of a file.
     method
-        "majority", "weighted-linear", "weighted-log-odds", "dawid-skene" or "one-coin".
+        "majority", "weighted-linear" or "weighted-log-odds"; or a model: "dawid-skene",
+        "dawid-skene-smoothed", "one-coin", "ebcc", "bwa" or "glad".
     gold
-        True label by control task: skills for the weighted methods (before those of `workers`).
-        Control tasks are labelled like all others, and no accuracy is measured on them.
+        True label by control task: skills for the weighted methods (before those of `workers`);
+        models keep these tasks at their class, and learn from them. Votes label them like all
+        others. No accuracy is measured on them.
     truth
         True label by task: accuracy is measured.
     workers
@@ -187,9 +220,16 @@ def aggregate(
     classes
         Weighted methods: number of classes, where some are unused.
     class_prior
-        dawid-skene, one-coin: "estimated" (the default) or "uniform".
+        Models but ebcc and bwa: "estimated" (the default; of glad not) or "uniform".
     iterations
-        dawid-skene, one-coin: steps at most, 100 when not given.
+        Models: steps at most, 100 when not given (ebcc and bwa: 500).
+    restarts
+        ebcc: random starts, 10 when not given.
+    calibrate
+        Models: the temperature of the confidences is fitted to control tasks ("gold"), hidden from
+        the model in turn, or to a tenth of the labels, held out ("labels").
+    start
+        Models: an earlier result of the same model, to start from when there are more labels.
     duplicates
         Which label counts when a worker labels a task twice: "first", "last", or "error".
     seed
@@ -199,7 +239,8 @@ def aggregate(
     ------
     InputError
         Labels, gold or workers cannot be read or do not belong together, an unknown method, an
-        option that the method does not look at, or a weighted method without skills.
+        option that the method does not look at, a weighted method without skills, a start that does
+        not fit, or nothing to calibrate by.
 
     Examples
     --------
@@ -224,11 +265,36 @@ def aggregate(
     found = label_tasks(
         given.table,
         method,
-        KnownBeforehand(gold_labels, true, None if workers is None else _chosen(workers, given)),
-        LabelOptions(truncate, classes, class_prior, iterations),
+        KnownBeforehand(
+            gold_labels,
+            true,
+            None if workers is None else _chosen(workers, given),
+            None if start is None else _fit(start),
+        ),
+        LabelOptions(truncate, classes, class_prior, iterations, restarts, calibrate),
         seed=seed,
     )
     return Labels(given.name, seed, found, given)
+
+
+def _fit(start: Labels) -> Fit:
+    """Parameters of an earlier result."""
+    if not isinstance(start, Labels):
+        raise InputError(f"start is {checks.show(start)}: give what `aggregate` gave before")
+    if start.found.fit is None:
+        raise InputError(f"start: {start.found.method} fits no model to start from: leave it out")
+    return start.found.fit
+
+
+def _reliability(table: pd.DataFrame) -> str:
+    """The surest labels of a table of reliability: how sure, how often right."""
+    if table.empty:
+        return "no task with a label to judge"
+    top = table.iloc[-1]
+    return (
+        f"confident {top['low']:.0%} or more ({top['confidence']:.3f} in the mean): "
+        f"{top['right']:.3f} right, of {int(top['tasks'])} tasks"
+    )
 
 
 def _chosen(workers: Any, given: inputs.Given) -> pd.DataFrame:
@@ -247,29 +313,3 @@ def _chosen(workers: Any, given: inputs.Given) -> pd.DataFrame:
         given.workers.with_more("workers", listed)
         workers = pd.DataFrame({"worker": pd.Series(listed, dtype=object)})
     return tables.read_workers(workers)
-
-
-def _columns(method: str) -> str:
-    lead = (
-        "posterior"
-        if "posterior" in CONFIDENCE.get(method, "")
-        else "sum of votes"
-        if method == "majority"
-        else "sum"
-    )
-    said = f"score: how far the label's {lead} is ahead of the next class"
-    return f"{said}; confidence: {CONFIDENCE[method]}" if method in CONFIDENCE else said
-
-
-def _table(answers: list[dict[Any, Any]]) -> str:
-    rows = [
-        (
-            str(row["task"]),
-            "–" if row["label"] is None else str(row["label"]),
-            f"{row['score']:.4g}",
-            shown(row["confidence"], ".4f"),
-            "yes" if row["tied"] else "",
-        )
-        for row in answers
-    ]
-    return table(("task", "label", "score", "confidence", "tied"), rows)

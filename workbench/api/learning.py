@@ -5,31 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.api.inputs import Given as Labelled
-from workbench.api.result import Result, facts, names, page, shown
+from workbench.api.result import Columns, Figure, Result, facts, listed, names, page, picked
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
-from workbench.base.text import table
+from workbench.base.text import shown
 from workbench.learning import schedule as schedules
-from workbench.learning.agreement import Structure
 from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.recorded import Order, Pool, Replayed, recorded, replay
 from workbench.learning.schedule import Schedule
-from workbench.learning.simulated import simulated
+from workbench.learning.simulated import Simulated, simulated
 from workbench.learning.vetting import Vetting
-
-if TYPE_CHECKING:
-    from typing import Literal
-
-    from matplotlib.figure import Figure
 
 SIMULATED, RECORDED = "3,5", "5,0"
 """Schedules where none is given."""
@@ -39,8 +32,6 @@ SHOWN = 12
 """Workers that are shown."""
 WIDTH = 16
 """Letters for the names of facts."""
-Given: TypeAlias = Schedule | str | Sequence[float]
-"""A schedule as users write it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,15 +49,12 @@ class Learning(Result):
         `learning.simulated.Simulated`): accuracy so far, labels bought, regret.
     workers
         One row a worker: estimate, skill where it is known, whether in the best set.
-    lines
-        The numbers as a person reads them.
     """
 
     title: str
     numbers: Mapping[str, Any]
     steps: pd.DataFrame
     workers: pd.DataFrame
-    lines: tuple[str, ...]
     pictured = True
 
     @property
@@ -97,8 +85,11 @@ class Learning(Result):
 
     def summary(self) -> str:
         """Give the text that `workbench learn` prints."""
-        parts = (self.lines, _workers(self.workers))
-        return page(self.title, *parts, notes=self.numbers["notes"])
+        ordered = self.workers.sort_values("estimate", ascending=False, kind="stable")
+        there = (ordered.notna() & (ordered != 0)).any()
+        columns = {k: how for k, how in COLUMNS.items() if k not in IF_ANY or there.get(k, False)}
+        told = facts(_lines(self.numbers), WIDTH)
+        return page(self.title, told, listed(ordered, columns, SHOWN), notes=self.numbers["notes"])
 
     def _payload(self) -> Mapping[str, Any]:
         return self.numbers
@@ -189,42 +180,65 @@ def learn(
     """
     if (simulate is None) == (labels is None):
         raise InputError("give `simulate`, or `labels`: one of them")
-    if simulate is not None:
-        what, where = "recorded labels", "labels"
-        others: dict[str, Any] = {
-            "gold": gold,
-            "order": order,
-            "duplicates": duplicates,
-            "pool": pool,
-            "patience": patience,
-        }
-    else:
-        what, where = "simulated workers", "simulate"
-        others = {"low": low, "high": high, "runs": runs, "costs": costs}
-    for name, value in others.items():
-        if value is not None:
-            raise InputError(f"`{name}` is for {what}: give it with `{where}`, or leave it out")
     dropping = _vetting(vetting, vetting_error, vetting_variant)
     how = LsOlOptions(weighted, delay=delay, vetting=dropping)
+    numbers: dict[str, Any] = {"weighted": weighted, "seed": seed}
     if simulate is not None:
+        why = "is for recorded labels: give it with `labels`"
+        _refuse(why, gold=gold, order=order, duplicates=duplicates, pool=pool, patience=patience)
         skill = _skills(simulate, low, high, seed)
         prices = _prices(costs, len(skill))
+        text = SIMULATED if schedule is None else schedule
+        when = schedules.read(text, skill, weighted=weighted)
         tasks, times = HORIZON if horizon is None else horizon, RUNS if runs is None else runs
-        return _simulated(skill, prices, tasks, times, schedule, how, seed)
-    assert labels is not None
-    given = inputs.given(labels, duplicates="keep" if duplicates in ("first", "last") else "error")
-    true = None
-    if gold is not None:
-        true, given = inputs.truth(gold, given, unlabelled=True)
-    data = recorded(given.table, true, order=order or "file", duplicates=duplicates or "error")
-    if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):
-        raise InputError(f"`horizon` is {horizon}: there are {len(data.tasks)} tasks, give no more")
-    text = RECORDED if schedule is None else schedule
-    when = schedules.read(text, weighted=weighted)
-    run = replay(
-        data, when, how, horizon=horizon, pool=pool or "recorded", patience=patience, seed=seed
-    )
-    return _recorded(given, run, when, text, data.classes.tolist(), how, seed)
+        result = simulated(skill, when, tasks, times, how, costs=prices, seed=seed)
+        steps, workers, crowd = result.steps, result.workers, result.structure
+        numbers |= {"horizon": tasks, "runs": times, "costs": prices, **_simulated(result, tasks)}
+        title = f"simulated crowd of {len(skill)}: {tasks} tasks, {times} runs"
+    else:
+        why = "is for simulated workers: give it with `simulate`"
+        _refuse(why, low=low, high=high, runs=runs, costs=costs)
+        assert labels is not None
+        kept: Any = "keep" if duplicates in ("first", "last") else "error"
+        given, true = inputs.given(labels, duplicates=kept), None
+        if gold is not None:
+            true, given = inputs.truth(gold, given, unlabelled=True)
+        data = recorded(given.table, true, order=order or "file", duplicates=duplicates or "error")
+        if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):
+            tasks = len(data.tasks)
+            raise InputError(f"`horizon` is {horizon}: there are {tasks} tasks, give no more")
+        text = RECORDED if schedule is None else schedule
+        when = schedules.read(text, weighted=weighted)
+        limits: dict[str, Any] = {"pool": pool or "recorded", "patience": patience}
+        run = replay(data, when, how, horizon=horizon, **limits, seed=seed)
+        steps, workers = _steps(given.back(run.steps)), given.back(run.workers)
+        crowd = run.structure
+        classes = given.classes.all_back(data.classes)
+        numbers |= {"horizon": len(steps), "runs": 1, "classes": classes, **_recorded(run, workers)}
+        title = (
+            f"{given.name}: {len(steps)} tasks, {len(workers)} workers, classes "
+            f"{data.classes[0]} and {data.classes[1]}"
+        )
+    told = text if isinstance(text, str) else f"{when.tests:g},{when.repeats:g}"
+    implied = when.exploration_steps(numbers["horizon"])
+    by_name, ends = workers.set_index("worker"), [crowd.low, crowd.high]
+    seen = picked(crowd, "distance", "camps", "groups", "sign", "trusted", "sentence")
+    numbers |= {
+        "estimates": by_name["estimate"].to_dict(),
+        "skills": by_name["skill"].to_dict(),
+        "structure": {**seen, "interval": ends},
+        "schedule": {"text": told, **vars(when), "exploration_steps": implied},
+    }
+    notes = _simulated_notes if simulate is not None else _recorded_notes
+    numbers["notes"] = notes(numbers, when, dropping)
+    return Learning(f"{title}, schedule {told}", numbers, steps, workers)
+
+
+def _refuse(why: str, **options: object) -> None:
+    """Refuse options that are for the other kind of run."""
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"`{name}` {why}, or leave it out")
 
 
 def _vetting(wanted: bool, error: float | None, variant: Any) -> Vetting | None:
@@ -279,65 +293,33 @@ def _prices(given: float | str | Sequence[float] | None, workers: int) -> list[f
     return values
 
 
-# ---- simulated ----
-
-
-def _simulated(
-    skill: FloatArray,
-    costs: list[float] | None,
-    T: int,
-    R: int,
-    given: Given | None,
-    how: LsOlOptions,
-    seed: int,
-) -> Learning:
-    text = SIMULATED if given is None else given
-    when = schedules.read(text, skill, weighted=how.weighted)
-    result = simulated(skill, when, T, R, how, costs=costs, seed=seed)
-    runs, workers, end = result.runs, result.workers, result.steps.iloc[-1]
-    names_ = workers["worker"].tolist()
-    regrets = ("regret", "exploration_regret", "exploitation_regret", "cost_regret")
-    numbers: dict[str, Any] = {
+def _simulated(result: Simulated, tasks: int) -> dict[str, Any]:
+    """What simulated runs came to, means over them."""
+    runs, end, names_ = result.runs, result.steps.iloc[-1], result.workers["worker"].tolist()
+    parts = ["accuracy", "regret", "exploration_regret", "exploitation_regret", "cost_regret"]
+    parts += [f"{part}_se" for part in parts]
+    return {
+        **{name: end[name] for name in (*parts, "crowd_accuracy", "best_accuracy", "explored")},
+        "labels_bought": end["labels"],
+        "labels_crowd": tasks * len(names_),
+        "exploited": tasks - end["explored"],
+        "new_testers": runs.new_testers[:, -1].mean(),
+        "retests": runs.retests[:, -1].mean(),
+        **picked(result, "learnt_accuracy", "bounds"),
         "best_set": [names_[i] for i in result.learnt],
         "best_set_share": result.learnt_share,
         "best_set_hindsight": [names_[i] for i in result.best],
-        "estimates": dict(zip(names_, workers["estimate"], strict=True)),
-        "skills": dict(zip(names_, skill.tolist(), strict=True)),
-        "labels_bought": float(end["labels"]),
-        "labels_crowd": T * len(skill),
-        "explored": float(end["explored"]),
-        "new_testers": float(runs.new_testers[:, -1].mean()),
-        "retests": float(runs.retests[:, -1].mean()),
-        "exploited": float(T - end["explored"]),
-        **{name: float(end[name]) for name in ("accuracy", "accuracy_se")},
-        **{name: float(end[name]) for name in ("crowd_accuracy", "best_accuracy")},
-        "learnt_accuracy": result.learnt_accuracy,
-        **{name: float(end[name]) for part in regrets for name in (part, f"{part}_se")},
-        "bounds": result.bounds,
         "removed": [
-            {"run": run, "worker": names_[one.worker], "step": one.step, "error": one.error}
+            {"run": run, "worker": names_[one.worker], **picked(one, "step", "error")}
             for run, removed in enumerate(runs.removed)
             for one in removed
         ],
-        "structure": _structure(result.structure),
-        "mean_skill": float(skill.mean()),
-        "schedule": _schedule(text, when, T),
-        "weighted": how.weighted,
-        "costs": costs,
-        "horizon": T,
-        "runs": R,
-        "seed": seed,
+        "mean_skill": result.workers["skill"].mean(),
     }
-    numbers["notes"] = _simulated_notes(numbers, when, how.vetting, result.structure)
-    title = (
-        f"simulated crowd of {len(skill)}: {T} tasks, {R} runs, schedule "
-        f"{numbers['schedule']['text']}"
-    )
-    return Learning(title, numbers, result.steps, workers, tuple(_lines(numbers)))
 
 
 def _simulated_notes(
-    numbers: Mapping[str, Any], schedule: Schedule, vetting: Vetting | None, agreement: Structure
+    numbers: Mapping[str, Any], schedule: Schedule, vetting: Vetting | None
 ) -> list[str]:
     T, R = numbers["horizon"], numbers["runs"]
     notes = [
@@ -353,80 +335,54 @@ def _simulated_notes(
         )
     if vetting is not None:
         number = len(numbers["removed"])
-        notes.append(
-            f"vetting ({vetting.variant}, below {vetting.error:g}) dropped {number} workers in "
-            f"{R} runs, {number / R:.2f} a run."
-        )
+        notes.append(f"{_vetted(vetting)} {number} workers in {R} runs, {number / R:.2f} a run.")
     if numbers["mean_skill"] <= 0.5:
         notes.append(
             f"mean skill is {numbers['mean_skill']:.3f}: LS_OL assumes more than ½; below, the "
             "majority teaches it the reverse."
         )
-    return [*notes, f"from the labels of one run alone: {agreement.sentence}"]
+    return [*notes, f"from the labels of one run alone: {numbers['structure']['sentence']}"]
 
 
-# ---- recorded ----
+def _vetted(vetting: Vetting) -> str:
+    return f"vetting ({vetting.variant}, below {vetting.error:g}) dropped"
 
 
-def _recorded(
-    labels: Labelled,
-    run: Replayed,
-    schedule: Schedule,
-    text: Given,
-    classes: list[Any],
-    how: LsOlOptions,
-    seed: int,
-) -> Learning:
-    n, kinds = len(run.steps), run.learner.kinds
-    workers = labels.back(run.workers)
-    names_ = workers["worker"].tolist()
-    steps = labels.back(run.steps).assign(
-        tasks=range(1, n + 1),
-        labels=run.steps["received"].cumsum(),
-        labels_crowd=run.steps["on_record"].cumsum(),
+def _steps(steps: pd.DataFrame) -> pd.DataFrame:
+    """Steps with what has come so far: tasks, labels, labels of the full crowd."""
+    return steps.assign(
+        tasks=range(1, len(steps) + 1),
+        labels=steps["received"].cumsum(),
+        labels_crowd=steps["on_record"].cumsum(),
     )
-    numbers: dict[str, Any] = {
+
+
+def _recorded(run: Replayed, workers: pd.DataFrame) -> dict[str, Any]:
+    """What recorded labels came to."""
+    kinds, steps, names_ = run.learner.kinds, run.steps, workers["worker"].tolist()
+    return {
+        **picked(run, "labels_bought", "accuracy", "crowd_accuracy", "best_accuracy", "counts"),
         "best_set": [names_[i] for i in run.learner.best],
-        "estimates": dict(zip(names_, workers["estimate"], strict=True)),
-        "skills": dict(zip(names_, workers["skill"], strict=True)),
-        "labels_bought": run.labels_bought,
-        "labels_crowd": int(run.steps["on_record"].sum()),
+        "labels_crowd": steps["on_record"].sum(),
         "explored": kinds["new tester"] + kinds["retest"],
         "new_testers": kinds["new tester"],
         "retests": kinds["retest"],
         "exploited": kinds["exploit"],
-        "accuracy": run.accuracy,
-        "crowd_accuracy": run.crowd_accuracy,
-        "best_accuracy": run.best_accuracy,
-        "agreement": float(run.steps["as_crowd"].mean()),
-        "gold_tasks": int(run.steps["right"].notna().sum()),
+        "agreement": steps["as_crowd"].mean(),
+        "gold_tasks": steps["right"].notna().sum(),
         "regret": None,
-        "counts": run.counts,
         "removed": [
-            {"worker": names_[one.worker], "step": one.step, "error": one.error}
+            {"worker": names_[one.worker], **picked(one, "step", "error")}
             for one in run.learner.removed
         ],
-        "structure": _structure(run.structure),
-        "classes": labels.classes.all_back(classes),
         "pool": run.pool,
-        "schedule": _schedule(text, schedule, n),
-        "weighted": how.weighted,
-        "horizon": n,
-        "runs": 1,
-        "seed": seed,
     }
-    numbers["notes"] = _recorded_notes(numbers, schedule, how.vetting, run)
-    title = (
-        f"{labels.name}: {n} tasks, {len(names_)} workers, classes {classes[0]} and {classes[1]}, "
-        f"schedule {numbers['schedule']['text']}"
-    )
-    return Learning(title, numbers, steps, workers, tuple(_lines(numbers)))
 
 
 def _recorded_notes(
-    numbers: Mapping[str, Any], schedule: Schedule, vetting: Vetting | None, run: Replayed
+    numbers: Mapping[str, Any], schedule: Schedule, vetting: Vetting | None
 ) -> list[str]:
-    notes = [run.structure.sentence]
+    notes = [numbers["structure"]["sentence"]]
     if numbers["schedule"]["text"] == RECORDED:
         notes.append(
             f"schedule {RECORDED}: testers are labelled once, since a worker asked again would "
@@ -444,18 +400,14 @@ def _recorded_notes(
         )
     if vetting is not None:
         gone = [f"{one['worker']} after step {one['step']}" for one in numbers["removed"]]
-        dropped = names(gone, SHOWN) or "nobody"
-        notes.append(f"vetting ({vetting.variant}, below {vetting.error:g}) dropped {dropped}.")
+        notes.append(f"{_vetted(vetting)} {names(gone, SHOWN) or 'nobody'}.")
     missing = numbers["counts"]["missing"] / max(numbers["counts"]["asked"], 1)
-    if run.pool == "all" and missing > 0.2:
+    if numbers["pool"] == "all" and missing > 0.2:
         notes.append(
             f"{100 * missing:.0f} % of those asked had no label on record: in a table as sparse as "
             "this the run says little."
         )
     return notes
-
-
-# ---- for both ----
 
 
 FORMS = {
@@ -493,25 +445,25 @@ RECORDED_LINES = {
 """What is said of recorded labels: the accuracy with gold, the agreement without."""
 
 
-def _lines(numbers: Mapping[str, Any]) -> list[str]:
+def _lines(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
     known = {**numbers, **numbers.get("counts", {}), "best": _named(numbers["best_set"])}
     known["percent"] = 100 * numbers["labels_bought"] / max(numbers["labels_crowd"], 1)
     for name, form in FORMS.items():
         if numbers.get(name) is not None:
             error = numbers.get(f"{name}_se", math.nan)
-            known[name] = f"{numbers[name]:{form}}"
+            known[name] = shown(numbers[name], form)
             known[name] += "" if math.isnan(error) else f" ± {error:{form}}"
+    said = LINES
     if "counts" in numbers:
         idle = "accuracy" if numbers["accuracy"] is None else "agreement"
         said = {name: line for name, line in RECORDED_LINES.items() if name != idle}
     else:
-        said = LINES
         known["best_percent"] = 100 * numbers["best_set_share"]
         known["hindsight"] = _named(numbers["best_set_hindsight"])
     rows = [(name, line.format(**known)) for name, line in said.items()]
     if numbers.get("bounds") is not None:
         rows.append(("bounds", _bounds(numbers["bounds"], numbers["horizon"])))
-    return facts(rows, WIDTH)
+    return rows
 
 
 def _bounds(bounds: Mapping[str, Any], T: int) -> str:
@@ -528,51 +480,23 @@ def _named(workers: Sequence[Any]) -> str:
     return f"{len(workers)} ({names(workers, SHOWN)})" if workers else "nobody"
 
 
-def _structure(agreement: Structure) -> dict[str, Any]:
-    fields = ("distance", "camps", "groups", "sign", "trusted", "sentence")
-    known = {name: getattr(agreement, name) for name in fields}
-    return {**known, "interval": [agreement.low, agreement.high]}
+def _share(value: Any) -> str:
+    """Write whether, or in which share of the runs."""
+    return shown(value) if isinstance(value, bool) else f"{100 * value:.0f} %"
 
 
-def _schedule(given: Given, schedule: Schedule, T: int) -> dict[str, Any]:
-    text = given if isinstance(given, str) else f"{schedule.tests:g},{schedule.repeats:g}"
-    return {"text": text, **vars(schedule), "exploration_steps": schedule.exploration_steps(T)}
-
-
-HEADS = {
-    "worker": "worker",
-    "estimate": "estimate p̂",
-    "estimate_low": "low",
-    "estimate_high": "high",
-    "skill": "skill",
-    "consensus": "with majority",
-    "testers": "testers",
-    "in_best_set": "in best set",
-    "removed": "dropped",
-    "removed_at": "dropped at",
+COLUMNS: Columns = {
+    "worker": ("worker", ""),
+    "estimate": ("estimate p̂", ".3f"),
+    "estimate_low": ("low", ".3f"),
+    "estimate_high": ("high", ".3f"),
+    "skill": ("skill", ".3f"),
+    "consensus": ("with majority", ".3f"),
+    "testers": ("testers", ""),
+    "in_best_set": ("in best set", _share),
+    "removed": ("dropped", _share),
+    "removed_at": ("dropped at", ""),
 }
-"""Columns of the table of workers that a person reads, and how they are headed."""
+"""Columns of the table of workers that a person reads."""
 IF_ANY = ("skill", "removed", "removed_at")
 """Columns that are shown where there is something in them."""
-
-
-def _workers(workers: pd.DataFrame) -> str:
-    """The table of workers, best by estimate first."""
-    ordered = workers.sort_values("estimate", ascending=False, kind="stable")
-    there = (ordered.notna() & (ordered != 0)).any()
-    kept = [name for name in HEADS if name in ordered and (name not in IF_ANY or there[name])]
-    rows = [
-        tuple(_cell(name, row[name]) for name in kept)
-        for row in ordered.head(SHOWN).to_dict("records")
-    ]
-    hidden = len(ordered) - len(rows)
-    text = table(tuple(HEADS[name] for name in kept), rows)
-    return text + (f"\n… and {hidden} more" if hidden else "")
-
-
-def _cell(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if name in ("in_best_set", "removed"):
-        return shown(100 * value, ".0f") + " %"
-    return shown(value) if isinstance(value, float) or pd.isna(value) else str(value)

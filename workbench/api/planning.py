@@ -11,7 +11,7 @@ import pandas as pd
 
 from workbench.api import inputs
 from workbench.api.inputs import Ids, PerWorker, Table, Tasks, Truth
-from workbench.api.result import Result
+from workbench.api.result import Figure, Result, facts, percent
 from workbench.assignment import make_plan as room
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -19,8 +19,6 @@ from workbench.crowd import tables
 from workbench.crowd.skills import skills_from_gold
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from workbench.solving import Solution
 
 Pairs: TypeAlias = "Table | Iterable[tuple[Any, Any]]"
@@ -74,23 +72,23 @@ class Plan(Result):
         """Say what it costs and promises, or why there is none."""
         if self.message is not None:
             return self.message
-        found = self.solution
-        gap = "unknown" if found.gap is None else f"{100 * found.gap:.3g} %"
-        lines = [
+        found, errors = self.solution, self.errors
+        head = (
             f"{self.tasks} tasks, {len(self.table)} labels by {self.table['worker'].nunique()} of "
-            f"{len(self.skills)} workers",
-            f"  cost             {found.objective:.10g}",
-            f"  proven bound     {found.bound:.10g} (gap {gap}, {found.termination})",
-            f"  certificate      {found.certificate.status}",
-            f"  error, promised  at most {self.errors['bound'].max():.4g} on every task (Lemma 1)",
-            f"  error, exact     {self.errors['exact'].mean():.4g} on average, if skills are as "
-            "given",
-        ]
-        if self.without_history:
-            many = len(self.without_history)
+            f"{len(self.skills)} workers"
+        )
+        proven = f"{found.bound:.10g} (gap {percent(found.gap, 3)}, {found.termination})"
+        rows = {
+            "cost": f"{found.objective:.10g}",
+            "proven bound": proven,
+            "certificate": found.certificate.status,
+            "error, promised": f"at most {errors['bound'].max():.4g} on every task (Lemma 1)",
+            "error, exact": f"{errors['exact'].mean():.4g} on average, if skills are as given",
+        }
+        if many := len(self.without_history):
             names = checks.listing(self.without_history)
-            lines.append(f"  no history       {many} workers get no task, skill unknown: {names}")
-        return "\n".join(lines)
+            rows["no history"] = f"{many} workers get no task, skill unknown: {names}"
+        return f"{head}\n{facts(rows.items(), indent='  ')}"
 
     def plot(self) -> Figure:
         """Draw how many labels each worker gives, and how wrong each task may come out.
@@ -189,12 +187,12 @@ def plan(
     [('a', 'ann'), ('a', 'bob'), ('b', 'ann'), ('b', 'bob')]
     """
     if (skills is None) == (labels is None):
-        raise InputError("give skills, or labels with gold to estimate them")
+        raise InputError("give `skills`, or `labels` with `gold` to estimate them")
     if tasks is None:
         raise InputError("tasks: nothing (None); give a list of tasks, or the type of each")
     if skills is not None:
         if gold is not None or gold_types is not None:
-            raise InputError("gold goes with labels: leave it out where skills are given")
+            raise InputError("`gold` goes with `labels`: leave it out where skills are given")
         known, workers = _known(skills)
     else:
         known, workers = _estimated(labels, gold, gold_types)
@@ -204,9 +202,7 @@ def plan(
     pairs = None
     if availability is not None:
         pairs, workers = _pairs(availability, named, workers)
-    prices = None
-    if costs is not None:
-        prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
+    prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
     made = room.make_plan(
         known,
         kinds,
@@ -273,7 +269,7 @@ def _estimated(
     The addition keeps a worker with three lucky answers from counting as infallible.
     """
     if labels is None or gold is None:
-        raise InputError("labels and gold go together: give both")
+        raise InputError("`labels` and `gold` go together: give both")
     given = inputs.given(labels)
     true, given = inputs.truth(gold, given)
     kinds = None if gold_types is None else inputs.task_types(gold_types)[0]

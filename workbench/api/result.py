@@ -1,25 +1,31 @@
-"""What every result of the front door can do: frame, dictionary, text, picture, equality."""
+"""What every result of the front door can do: frame, dictionary, text, picture, equality.
+
+A result declares its fields, its table's columns (how each is headed and written), what it knows
+beside them and its notes; laying them out, comparing and showing them is done here.
+"""
 
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.base.errors import InputError
-from workbench.base.text import cell, plain
+from workbench.base.text import Form, cell, plain, tabled
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
+    from matplotlib import figure
 
+Figure: TypeAlias = "figure.Figure"
+Columns: TypeAlias = Mapping[str, tuple[str, Form]]
 SCHEMA = 1
 """Version of what `to_dict` gives; keys may be added without a new one."""
 UNCOMPARED = frozenset({"seconds", "history", "versions"})
 """Keys that differ between two runs that found the same."""
 SHOWN = 20
-"""Rows of a table that are shown."""
+"""Rows of a table that a notebook shows."""
 
 
 class Result:
@@ -42,7 +48,7 @@ class Result:
         raise InputError(f"plot: there is no figure of a {type(self).__name__}")
 
     def _payload(self) -> Mapping[str, Any]:
-        raise NotImplementedError
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything that is known in plain types, as the command's `--json` prints it."""
@@ -79,16 +85,29 @@ def _comparable(value: Any) -> Any:
     return value
 
 
-def shown(value: Any, form: str = ".3f") -> str:
-    """Write a number; a dash where there is none."""
-    return "–" if value is None or math.isnan(value) else f"{value:{form}}"
+def picked(source: object, *names: str) -> dict[str, Any]:
+    """Take attributes of an object, by name."""
+    return {name: getattr(source, name) for name in names}
 
 
-def facts(rows: Iterable[tuple[str, str]], width: int = 0, indent: str = "") -> list[str]:
+def listed(frame: pd.DataFrame, columns: Columns, most: int, more: str = "") -> str:
+    """Lay out the first rows of a frame, and say how many more there are."""
+    first = frame if len(frame) <= most + 2 else frame.head(most)
+    text = tabled(first.to_dict("records"), columns)
+    hidden = len(frame) - len(first)
+    return f"{text}\n… and {hidden} more{more}" if hidden else text
+
+
+def facts(rows: Iterable[tuple[str, str]], width: int = 0, indent: str = "") -> str:
     """Write names and what is known, a line each, in two columns."""
-    listed = list(rows)
-    width = width or max(len(name) for name, _ in listed)
-    return [f"{indent}{name.ljust(width)} {value}" for name, value in listed]
+    rows = list(rows)
+    width = width or 1 + max(len(name) for name, _ in rows)
+    return "\n".join(f"{indent}{name.ljust(width)} {value}" for name, value in rows)
+
+
+def percent(share: float | None, digits: int = 2) -> str:
+    """Write a share in percent."""
+    return "unknown" if share is None else f"{100 * share:.{digits}g} %"
 
 
 def names(values: Sequence[Any], most: int, more: str = ", …") -> str:
@@ -98,7 +117,6 @@ def names(values: Sequence[Any], most: int, more: str = ", …") -> str:
     )
 
 
-def page(head: str, *parts: str | Sequence[str], notes: Sequence[str]) -> str:
-    """Set a head, parts and notes one below the other, empty lines between."""
-    blocks = [part if isinstance(part, str) else "\n".join(part) for part in parts]
-    return "\n\n".join([head, *filter(None, blocks), "\n".join(f"- {note}" for note in notes)])
+def page(*parts: str, notes: Sequence[str]) -> str:
+    """Set parts and notes one below the other, empty lines between."""
+    return "\n\n".join([*filter(None, parts), "\n".join(f"- {note}" for note in notes)])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.api.result import Result
+from workbench.api.result import Figure, Result
 from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
@@ -17,9 +17,6 @@ from workbench.crowd import population
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.population import Crowd
 from workbench.crowd.simulate import simulate_labels, task_types, truth
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,9 +106,6 @@ class SimulatedCrowd(Result):
         from workbench.plots import skills
 
         return skills(self.skills, title=self.title)
-
-    def _payload(self) -> dict[str, Any]:
-        return asdict(self)
 
     @property
     def _stream(self) -> np.random.SeedSequence:

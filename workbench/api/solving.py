@@ -1,10 +1,12 @@
-"""`solve` and `export`: a problem stated as arrays or in a file, its proven answer, its model."""
+"""`solve`, `export`, `doctor`: a problem's proven answer, its model, and whether to trust them."""
 
 from __future__ import annotations
 
+import os
+import platform
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,15 +15,15 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
 from crowd_models.gains import gain_of
-from workbench.api.result import Result
+from workbench.api.result import Columns, Figure, Result, facts, percent
 from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
+from workbench.base.text import tabled
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from workbench.solving import Incumbent, Solution, Termination
     from workbench.solving.hiring import SelectionSolution
+    from workbench.solving.self_check import KnownProblem
 
 Problem: TypeAlias = AssignmentProblem | TypedProblem | SelectionProblem
 TITLES = {
@@ -85,39 +87,27 @@ class Solved(Result):
         n, m = _size(self.problem)
         return {**({} if n is None else {"tasks": n}), "workers": m, **self.solution.as_dict()}
 
-    def _block(
-        self,
-        bound: str,
-        *,
-        bounds: str = "",
-        method: str = "",
-        exact: float | None = None,
-        route: str = "",
-    ) -> str:
-        """Lay out what is known, a line each."""
+    def _laid_out(self, bound: str, **more: str) -> str:
+        """Lay out what is known, a line each; what is empty is left out."""
         found = self.solution
-        rows = [
-            ("objective", _number(found.objective)),
-            ("bound", bound),
-            *([("  bounds", bounds)] if bounds else []),
-            ("gap", "unknown" if found.gap is None else f"{100 * found.gap:.4g} %"),
-            ("termination", str(found.termination)),
-            *([("method", method)] if method else []),
-            ("certificate", found.certificate.status),
-            *([] if exact is None else [("exact bound", f"{exact:.12g} (rational)")]),
-            *(
-                (
-                    f"  {check.name}",
-                    f"{'holds' if check.passed else 'FAILS'}, largest violation "
-                    f"{check.violation:.2g} (tolerance {check.tolerance:.0e})",
-                )
-                for check in found.certificate.checks
-            ),
-            ("seconds", f"{found.seconds:.3g}{route and f' ({route})'}"),
-            *([("note", found.note)] if found.note else []),
-        ]
-        width = max(len(name) for name, _ in rows)
-        return "\n".join([self.title, *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+        rows = {
+            "objective": _number(found.objective),
+            "bound": bound,
+            "  bounds": more.get("bounds", ""),
+            "gap": percent(found.gap, 4),
+            "termination": str(found.termination),
+            "method": more.get("method", ""),
+            "certificate": found.certificate.status,
+            "exact bound": more.get("exact", ""),
+        }
+        for check in found.certificate.checks:
+            rows[f"  {check.name}"] = (
+                f"{'holds' if check.passed else 'FAILS'}, largest violation "
+                f"{check.violation:.2g} (tolerance {check.tolerance:.0e})"
+            )
+        rows |= {"seconds": f"{found.seconds:.3g}{more.get('route', '')}", "note": found.note}
+        known = [(name, value) for name, value in rows.items() if value]
+        return f"{self.title}\n{facts(known, indent='  ')}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,14 +148,16 @@ class SolvedAssignment(Solved):
         found = self.solution
         if found.infeasibility is not None:
             return f"{self.title}\n{found.infeasibility.sentence()}"
-        certificate = found.certificate
-        exact = None if certificate.exact_bound is None else float(certificate.exact_bound)
-        over = " over patterns" if certificate.bound_from == "patterns" else ""
-        bound = _bound(found.bound, certificate.lower_bound, over)
-        by_name = certificate.bounds if len(certificate.bounds) > 1 else {}
-        bounds = ", ".join(f"{name} {_number(value)}" for name, value in by_name.items())
-        return self._block(
-            bound, bounds=bounds, method=found.method, exact=exact, route=found.route
+        proof = found.certificate
+        by_name = proof.bounds if len(proof.bounds) > 1 else {}
+        over = " over patterns" if proof.bound_from == "patterns" else ""
+        exact = proof.exact_bound
+        return self._laid_out(
+            _bound(found.bound, proof.lower_bound, over),
+            bounds=", ".join(f"{name} {_number(value)}" for name, value in by_name.items()),
+            method=found.method,
+            exact="" if exact is None else f"{float(exact):.12g} (rational)",
+            route=f" ({found.route})",
         )
 
     def plot(self, *beside: SolvedAssignment) -> Figure:
@@ -203,7 +195,7 @@ class SolvedSelection(Solved):
     def summary(self) -> str:
         """Give score, bound, certificate and its checks, a line each."""
         found = self.solution
-        return self._block(_bound(found.bound, found.certificate.upper_bound))
+        return self._laid_out(_bound(found.bound, found.certificate.upper_bound))
 
     def plot(self) -> Figure:
         """Draw the gains, those of the chosen marked."""
@@ -290,11 +282,10 @@ def solve(
     if isinstance(asked, SelectionProblem):
         from workbench.solving.hiring import solve_selection
 
-        for name, value, usual in (
-            ("route", route, "arrays"), ("method", method, "auto"), ("gap", gap, 0.0),
-            ("exact", exact, False), ("progress", progress, None),
-            ("keep_on_interrupt", keep_on_interrupt, False),
-        ):  # fmt: skip
+        idle = {"route": "arrays", "method": "auto", "gap": 0.0, "exact": False, "progress": None}
+        given = (route, method, gap, exact, progress, keep_on_interrupt)
+        idle["keep_on_interrupt"] = False
+        for (name, usual), value in zip(idle.items(), given, strict=True):
             if value != usual:
                 raise InputError(f"{name}: a selection has none, leave it out")
         return SolvedSelection(
@@ -445,3 +436,74 @@ def _bound(told: float | None, certified: float | None, over: str = "") -> str:
 
 def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:.10g}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(Result):
+    """Small problems with known answers, and what this installation answers.
+
+    Attributes
+    ----------
+    canaries
+        The problems.
+    versions, machine
+        What is at work, and where.
+    """
+
+    canaries: tuple[KnownProblem, ...]
+    versions: dict[str, str]
+    machine: dict[str, str]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every answer is right."""
+        return all(canary.passed for canary in self.canaries)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the problems: expected and given answer, whether they agree, seconds."""
+        return pd.DataFrame([asdict(canary) for canary in self.canaries])
+
+    def summary(self) -> str:
+        """List versions, machine and problems, and what has failed."""
+        about = facts([*self.versions.items(), *self.machine.items()], 9)
+        shown = tabled([asdict(canary) for canary in self.canaries], CANARY)
+        failed = [canary.name for canary in self.canaries if not canary.passed]
+        end = f"failed: {', '.join(failed)}" if failed else "all passed"
+        return f"{about}\n\n{shown}\n\n{end}"
+
+    def __repr__(self) -> str:
+        wrong = sum(not canary.passed for canary in self.canaries)
+        return f"Diagnosis: {len(self.canaries)} problems, {wrong} answered wrongly"
+
+    def _payload(self) -> dict[str, Any]:
+        canaries = [asdict(canary) for canary in self.canaries]
+        return {**super()._payload(), "canaries": canaries, "passed": self.passed}
+
+
+CANARY: Columns = {
+    "name": ("canary", ""),
+    "expected": ("expected", ""),
+    "got": ("got", ""),
+    "passed": ("passed", lambda passed: "yes" if passed else "NO"),
+    "seconds": ("seconds", ".2f"),
+    "note": ("note", ""),
+}
+
+
+def doctor() -> Diagnosis:
+    """Solve small problems with known answers, and name the versions at work.
+
+    Examples
+    --------
+    >>> from workbench import api
+    >>> api.doctor().passed
+    True
+    """
+    from workbench.solving import self_check, versions
+
+    machine = {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": str(os.cpu_count()),
+    }
+    return Diagnosis(tuple(self_check.run_self_check()), versions(), machine)

@@ -1,8 +1,10 @@
-"""`run_study` and `report`: a study's trials run and kept, what they say, and the page of it."""
+"""`run_study`, `report`, `judge`: trials run and kept, the page of them, and the papers' claims."""
 
 from __future__ import annotations
 
 import html
+import textwrap
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.api.result import Result
+from workbench import claims
+from workbench.api.result import Figure, Result, picked
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
+from workbench.claims import Verdict
 from workbench.pages import report as page
 from workbench.studies import overview
 from workbench.studies.executors.choosing import chosen
@@ -28,8 +32,6 @@ from workbench.studies.trials import plan
 
 if TYPE_CHECKING:
     from threading import Event
-
-    from matplotlib.figure import Figure
 
 STORE = "studies.sqlite"
 PAGE = "report.html"
@@ -138,21 +140,11 @@ class StudyResult(Result):
     def _payload(self) -> dict[str, Any]:
         ended = self.progress
         return {
+            **picked(self, "version", "size", "sweep", "repetitions", "seed", "interrupted"),
+            **picked(ended, "planned", "skipped", "quarantined", "done", "left", "seconds"),
             "study": self.name,
-            "version": self.version,
-            "size": self.size,
-            "sweep": self.sweep,
-            "repetitions": self.repetitions,
-            "seed": self.seed,
-            "planned": ended.planned,
-            "skipped": ended.skipped,
-            "quarantined": ended.quarantined,
-            "done": ended.done,
             "counts": dict(ended.counts),
-            "left": ended.left,
-            "seconds": ended.seconds,
             "store": str(self.store),
-            "interrupted": self.interrupted,
         }
 
     def _repr_html_(self) -> str:
@@ -332,3 +324,70 @@ def report(
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror})") from None
     return Report(path, tuple(listed))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judgement(Result):
+    """Every claim of the papers, and what is found of it."""
+
+    verdicts: tuple[Verdict, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give a row a claim: where it stands, what it says, verdict and figures."""
+        return pd.DataFrame([verdict.payload() for verdict in self.verdicts]).drop(
+            columns="evidence"
+        )
+
+    def summary(self) -> str:
+        """Give each claim's verdict and figures, and how many have which."""
+        lines = []
+        for one in self.verdicts:
+            told = textwrap.fill(one.figures, 98, initial_indent="    ", subsequent_indent="    ")
+            lines += [f"{one.claim.id}: {one.ruling}", told]
+        return "\n".join([*lines, "", self._counted()])
+
+    def markdown(self) -> str:
+        """Write the page of all claims."""
+        return claims.markdown(self.verdicts)
+
+    def _counted(self) -> str:
+        counts = Counter(str(one.ruling) for one in self.verdicts)
+        told = ", ".join(f"{n} {ruling}" for ruling, n in counts.items())
+        return f"{len(self.verdicts)} claims: {told}"
+
+    def __repr__(self) -> str:
+        return f"Judgement: {self._counted()}"
+
+    def _payload(self) -> dict[str, Any]:
+        return {"claims": [verdict.payload() for verdict in self.verdicts]}
+
+
+def judge(store: str | Path = STORE, *, keep: str | Path | None = None) -> Judgement:
+    """Judge every claim of the papers by the trials in a store.
+
+    A claim whose study is not in the store is not yet measured.
+
+    Parameters
+    ----------
+    store
+        A study store.
+    keep
+        An earlier page of claims: where the store has no trials, its verdicts stand.
+
+    Raises
+    ------
+    InputError
+        There is no such store or page.
+
+    Examples
+    --------
+    >>> from workbench import api
+    >>> _ = api.run_study("toy-example", size="smoke", repetitions=1, processes=1)
+    >>> "verdict" in api.judge("studies.sqlite").to_frame()
+    True
+    """
+    earlier = None
+    if keep is not None:
+        earlier = claims.read_page(Path(keep), claims.register())
+    with Store.open(store) as opened:
+        return Judgement(tuple(claims.judge(opened, keep=earlier)))

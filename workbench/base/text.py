@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 LONGEST_LINE = 2000
 """Characters of a line for a person: start and end are kept of a longer one."""
 WIDEST_CELL = 100
+Form: TypeAlias = str | Callable[[Any], str]
+"""How a value is written: a format, as ".3f", or a function."""
 
 
 def printable(text: str) -> str:
@@ -38,6 +40,27 @@ def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
         "  ".join(one.ljust(width) for one, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
+
+
+def shown(value: Any, form: Form = "") -> str:
+    """Write a value for a person; a dash where there is none."""
+    if callable(form):
+        return form(value)
+    if not isinstance(value, str) and str(value) in ("None", "nan", "<NA>"):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:{form}}"
+
+
+def tabled(rows: Sequence[Mapping[Any, Any]], columns: Mapping[str, tuple[str, Form]]) -> str:
+    """Lay rows out: of each column, by its name, how it is headed and how its values are written.
+
+    Columns that the rows do not have are left out.
+    """
+    there = {name: how for name, how in columns.items() if not rows or name in rows[0]}
+    cells = [tuple(shown(row[name], form) for name, (_, form) in there.items()) for row in rows]
+    return table(tuple(head for head, _ in there.values()), cells)
 
 
 def plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from workbench.base.errors import InputError
 from workbench.claims.claim import Claim
 
 
-class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PaperClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file of claims.
 
     Attributes
@@ -41,7 +41,7 @@ def read_claims(file: Path) -> tuple[Claim, ...]:
         The file is no list of claims, or names a measure that its module does not have.
     """
     try:
-        paper = msgspec.toml.decode(file.read_bytes(), type=Paper)
+        paper = msgspec.toml.decode(file.read_bytes(), type=PaperClaims)
         named = {claim.measure for claim in paper.claims if claim.measure}
         module = importlib.import_module(f"workbench.claims.{file.stem}") if named else None
         if missing := sorted(name for name in named if not hasattr(module, name)):
@@ -51,7 +51,7 @@ def read_claims(file: Path) -> tuple[Claim, ...]:
         raise InputError(f"{file.name}: not a list of claims ({error})") from None
 
 
-def _whole(claim: Claim, paper: Paper, name: str) -> Claim:
+def _whole(claim: Claim, paper: PaperClaims, name: str) -> Claim:
     return msgspec.structs.replace(
         claim,
         source=f"{paper.paper}, {claim.source}",

@@ -79,20 +79,19 @@ def confusion_from_gold(labels: pd.DataFrame, gold: pd.Series[Any]) -> Confusion
     Raises
     ------
     InputError
-        As `skills_from_gold`: a column is missing, a pair repeated, a gold task without label.
+        A (task, worker) pair is repeated.
     """
     table = frames.label_table(labels)
-    answers = frames.gold_labels(gold, table)
-    known = table[table["task"].isin(answers.index)]
-    classes = pd.Index(sorted({*table["label"], *answers}))
+    known = table[table["task"].isin(gold.index)]
+    classes = pd.Index(sorted({*table["label"], *gold}))
     workers = pd.Index(table["worker"].unique())
     size = len(classes)
     cell = (
         frames.codes(workers, known["worker"]) * size
-        + frames.codes(classes, answers.reindex(known["task"]))
+        + frames.codes(classes, gold.reindex(known["task"]))
     ) * size + frames.codes(classes, known["label"])
     counts = np.bincount(cell, minlength=len(workers) * size * size)
-    shares = np.bincount(frames.codes(classes, answers), minlength=size) + 1.0
+    shares = np.bincount(frames.codes(classes, gold), minlength=size) + 1.0
     return estimate_confusion(
         counts.reshape(len(workers), size, size).astype(np.int64),
         shares / shares.sum(),
