@@ -8,6 +8,7 @@ measured before, and the functions of `VOCABULARY`. A column worked out becomes 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -50,7 +51,8 @@ def numbers(claim: Claim, tables: Tables) -> Numbers:
         known |= getattr(module, claim.measure)(*studies, **claim.options)
     rows = known.get("rows", pd.DataFrame())
     for name, expression in (*claim.measured.items(), *claim.rule.items()):
-        scope = [known, dict(rows.items()), VOCABULARY]
+        columns = {word: rows[word] for word in re.findall(r"\w+", expression) if word in rows}
+        scope = [known, columns, VOCABULARY]
         value = pd.eval(expression, engine="python", resolvers=scope, local_dict={}, global_dict={})
         if isinstance(value, pd.Series) and value.index.equals(rows.index):
             known["rows"] = rows = rows.assign(**{name: value})
