@@ -150,7 +150,7 @@ def with_n_for_n_minus_1(right):
 
     def of(*given):
         known = right(*given)
-        chance = known.variance * (known.answered - 1) / known.answered
+        chance = known.skill * (1 - known.skill) / known.answered
         return dataclasses.replace(known, gain=known.plug_in - known.classes**2 * chance)
 
     return of
@@ -182,7 +182,7 @@ def margin_by_skill(right):
 
     def interval(known, chosen):
         low, high = right(known, chosen)
-        return low - 9 * known.variance[chosen].sum(), high
+        return low - np.sum(known.skill[chosen] * (1 - known.skill[chosen])), high
 
     return interval
 
