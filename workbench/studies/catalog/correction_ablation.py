@@ -26,16 +26,8 @@ import pandas as pd
 from crowd_models import requirement
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.policies import COVERED
-from workbench.studies.catalog.assignment_trials import ARRIVING, Instance, drawn, relaxation
-from workbench.studies.measures import (
-    Columns,
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Part,
-    means_of,
-    summarise,
-)
+from workbench.studies.catalog.assignment_trials import ARRIVING, drawn, relaxation
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, means_of
 from workbench.studies.study import Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.trials import Streams
 
@@ -57,7 +49,9 @@ def trial(params: Params, streams: Streams) -> Record:
     need = float(requirement(params["epsilon"]))
     relaxed = relaxation(instance.offline(need))
     least = relaxed.mean_quality_least
-    radius = _radius(params, instance)
+    pairs = 4 * len(instance.crowd.task_types) * len(instance.crowd)
+    papers = math.sqrt(math.log(pairs / params["delta"]) / (2 * params["gold"]))
+    radius = {"none": None, "paper": papers, "user": params["radius"]}[params["correction"]]
     known: dict[str, Scalar] = {
         "radius_used": radius, "mean_quality_least": least, "epsilon_corrected": None,
         "share": 0.0 if radius is None else 4 * radius / least, "void": "",
@@ -71,10 +65,7 @@ def trial(params: Params, streams: Streams) -> Record:
         known["epsilon_corrected"] = used
     # One algorithm with another t: its draws are shared as well.
     own = streams.instance
-    result = instance.run_adaptive(
-        epsilon=params["epsilon"], gold=params["gold"], seed=own, radius=radius,
-        mean_quality_least=None if radius is None else least,
-    )  # fmt: skip
+    result = instance.run_adaptive(params, own, None if radius is None else (radius, least))
     gathered = instance.gathered(result.task, result.worker)
     return {
         **known,
@@ -92,23 +83,13 @@ _MEASURED = (
 )  # fmt: skip
 
 
-def _radius(params: Params, instance: Instance) -> float | None:
-    """Find t: none, Theorem 5's, or the one given."""
-    if params["correction"] == "none":
-        return None
-    if params["correction"] == "user":
-        return float(params["radius"])
-    pairs = 4 * len(instance.crowd.task_types) * len(instance.crowd)
-    return math.sqrt(math.log(pairs / params["delta"]) / (2 * params["gold"]))
-
-
 def _table(rows: pd.DataFrame) -> pd.DataFrame:
-    columns: Columns = {
-        "trials": ("share", "size"), "void": ("is_void", "sum"), "radius_used": "mean",
-        "share": "mean",
-        **means_of("labels_per_task", "error", "covered", "covered_corrected", ends=True),
-    }  # fmt: skip
-    return summarise(rows, ["crowd", "correction", "gold", "t"], columns).drop(columns="t")
+    fields = ("labels_per_task", "error", "covered", "covered_corrected")
+    counts = {"trials": ("share", "size"), "void": ("is_void", "sum")}
+    means = {name: (name, "mean") for name in ("radius_used", "share")}
+    by = ("crowd", "correction", "gold", "t")
+    found = Grouped(by, {**counts, **means, **means_of(*fields, ends=True)}, orders={})(rows)
+    return found.drop(columns="t")
 
 
 def _drawn(crowd: str, title: str) -> Drawn:
