@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, random_problem, small_problems
 
-from crowd_models import AssignmentProblem
 from workbench.solving import certify, solve
 from workbench.solving.highs import RunOptions
 from workbench.solving.search.count_bound import (
@@ -162,21 +161,3 @@ def test_count_rows_raise_the_bound_and_stay_below_the_optimum(seed):
     # Strong duality: the pairs priced in were enough.
     assert duals.bound == pytest.approx(cost_of(problem, duals.shares), rel=1e-6)
     assert (duals.shares.sum(axis=1) >= least_labels(problem) - 1e-6).all()
-
-
-def tight(seed=3, n=20, m=14):
-    """Few labels more than the fewest: starts fall short and have to be covered by search."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    quality = (2 * rng.uniform(0.5, 1, (n, m)) - 1) ** 2
-    base = AssignmentProblem(quality, n, 2.5)
-    room = math.ceil(1.08 * least_labels(base).sum() / m)
-    return AssignmentProblem(quality, room, 2.5, rng.uniform(0.5, 2, (n, m)))
-
-
-def test_tight_capacity_is_met():
-    problem = tight()
-    lp = relaxed(problem)
-    found = Heuristic(problem, lp, seconds=60, seed=0).improve(rounds=0)
-    assert found is not None
-    assert feasible(problem, found)
-    assert cost_of(problem, found) <= 1.25 * cost_of(problem, lp.shares)

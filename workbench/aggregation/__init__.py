@@ -1,7 +1,8 @@
 """Votes to labels (floor 2): one rule a file, listed in `AGGREGATORS`.
 
 An aggregator takes `Votes` and, by keyword, a seed and its options, and returns an `Aggregate`. One
-with a keyword `skill` is given each worker's skill, shape (m,), NaN where it is not known. What it
+with a keyword `skill` is given each worker's skill, shape (m,), NaN where it is not known; one with
+a keyword `earlier` (`posteriors.Earlier`) the classes of control tasks and an earlier fit. What it
 leaves in `info` as `confidence` (n,), `skill` or `weight` (m,) and `notes` the user sees.
 """
 
@@ -42,9 +43,33 @@ AGGREGATORS: Registry[Aggregator] = Registry(
         "Dawid, Skene (1979)",
     ),
     Entry(
+        "dawid-skene-smoothed",
+        imported("workbench.aggregation.dawid_skene:smoothed"),
+        "the same with votes added: a worker is taken as right until seen to err",
+        "Dawid, Skene (1979); the prior: docs/findings/aggregation.md",
+    ),
+    Entry(
         "one-coin",
         imported("workbench.aggregation.dawid_skene:one_coin"),
         "expectation-maximisation with one probability to be right a worker",
         "Dawid, Skene (1979), restricted",
+    ),
+    Entry(
+        "ebcc",
+        imported("workbench.aggregation.ebcc:ebcc"),
+        "classes have subtypes, so that workers may err together; best of ten random starts",
+        "Li, Rubinstein, Cohn (2019), ICML",
+    ),
+    Entry(
+        "bwa",
+        imported("workbench.aggregation.bwa:bwa"),
+        "a weighted average of votes, class by class, with precisions that workers earn",
+        "Li, Rubinstein, Cohn (2019), The Web Conference",
+    ),
+    Entry(
+        "glad",
+        imported("workbench.aggregation.glad:glad"),
+        "expectation-maximisation with a worker's ability and a task's difficulty",
+        "Whitehill, Ruvolo, Wu, Bergsma, Movellan (2009)",
     ),
 )

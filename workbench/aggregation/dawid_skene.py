@@ -16,34 +16,40 @@ algorithm"; used by Li, Liu (2015), Section 4, with at most 100 iterations.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from workbench.aggregation.voting import Aggregate, class_count, fair_choice
+from workbench.aggregation.posteriors import (
+    Earlier,
+    Fit,
+    LabelMatrix,
+    concluded,
+    label_matrix,
+    log,
+    normalised,
+)
+from workbench.aggregation.voting import Aggregate
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import Seed, stream
-from workbench.crowd.votes import TIE, Votes
+from workbench.base.seeds import Seed
+from workbench.crowd.votes import Votes
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-TINY = 1e-300
-"""Probabilities below it count as it, so that no logarithm is infinite."""
-LARGEST = 2**27
-"""Numbers in one table: 1 GB, and some tables are made of it."""
+Prior = Literal["estimated", "uniform"]
+SMOOTHED = (0.01, 1.01)
+"""Votes that `smoothed` adds to each cell off and on the diagonal."""
 
 
 def dawid_skene(
     votes: Votes,
     *,
     confusion: Literal["full", "one-coin"] = "full",
-    class_prior: Literal["estimated", "uniform"] = "estimated",
-    smoothing: float = 0.0,
+    class_prior: Prior = "estimated",
+    smoothing: float | tuple[float, float] = 0.0,
     iterations: int = 100,
     tolerance: float = 1e-5,
+    earlier: Earlier | None = None,
     seed: Seed,
 ) -> Aggregate:
     """Label tasks by EM, beginning with each task's shares of votes.
@@ -59,12 +65,16 @@ def dawid_skene(
         "estimated" with the rest, or "uniform".
     smoothing
         Votes added to each cell of a confusion matrix (of a one-coin worker: right and wrong
-        ones): the mode under a Dirichlet prior. 0 is maximum likelihood.
+        ones): the mode under a Dirichlet prior. A pair is what is added off and on the diagonal.
+        0 is maximum likelihood.
     iterations
         Expectation steps at most, 1 or more.
     tolerance
         Stop when the log-likelihood a task grows by no more than this; 0 stops when it no longer
         grows at all.
+    earlier
+        Classes that are known, and a fit to start from: its workers' parameters give the first
+        posterior, new workers being taken as the mean of those.
     seed
         Of the fair draw between classes of equal posterior.
 
@@ -82,150 +92,184 @@ def dawid_skene(
         - `confidence`: shape (n,), the posterior of the label;
         - `skill`: shape (m,), a one-coin worker's probability to be right, or the diagonal of the
           confusion matrix averaged with the class prior; NaN without votes;
-        - `confusion`: shape (m, L, L), true class by class named; "full" only.
+        - `confusion`: shape (m, L, L), true class by class named; "full" only;
+        - `fit`: to start from when there are more labels.
 
     Raises
     ------
     InputError
-        An unknown variant, a parameter out of range, tasks without classes, or more classes than
-        the confusion matrices can have.
+        An unknown variant, a parameter out of range, tasks without classes, more classes than
+        the confusion matrices can have, or an earlier fit of another model or of other classes.
     """
     variants = {"confusion": ("full", "one-coin"), "class_prior": ("estimated", "uniform")}
     for name, value in (("confusion", confusion), ("class_prior", class_prior)):
         if value not in variants[name]:
             raise InputError(f"{name} is {value!r}: give {' or '.join(variants[name])}")
-    checks.number("smoothing", smoothing, 0.0, 1e9)
+    added = smoothing if isinstance(smoothing, tuple) else (smoothing, smoothing)
+    for votes_added in added:
+        checks.number("smoothing", votes_added, 0.0, 1e9)
     checks.number("tolerance", tolerance, 0.0, np.inf)
     most = checks.count("iterations", iterations, 1)
-    n, m, L = len(votes.tasks), len(votes.workers), max(class_count(votes), 1)
-    cells = L * max(n, m * L)
-    if cells > LARGEST:
-        raise InputError(
-            f"{L} classes, {m} workers and {n} tasks: posteriors and confusion matrices would take "
-            f"{8e-9 * cells:.0f} GB; take a majority, or code the labels as fewer classes"
-        )
-    labelled = np.bincount(votes.task, minlength=n) > 0
-    voted = np.bincount(votes.worker, minlength=m) > 0
-    named = _named(votes, n, m, L)
-    by_named = named.T  # Keeps the layout, in which this product is twice as fast.
-    fit = _matrices if confusion == "full" else _coins
+    matrix = label_matrix(votes, earlier)
+    _, m, L = matrix.shape
+    labelled, voted = matrix.labelled, matrix.voted
+    by_named = matrix.named.T  # Keeps the layout, in which this product is twice as fast.
+    kind = f"Dawid–Skene, {confusion}"
+    start = (earlier or Earlier()).fit_of(kind, votes.classes)
 
-    posterior = _shares(votes, n, L)
     prior = np.full(L, 1.0 / L)
+    if start is None:
+        posterior = matrix.shares()
+    else:
+        chance = start.of_workers("chance", votes.workers, start.by_worker["chance"].mean(axis=0))
+        posterior, _ = _expect(matrix, chance, start.shared["class_prior"])
     history: list[float] = []
     converged = False
     while len(history) < most and not converged:
         if class_prior == "estimated" and labelled.any():
             prior = posterior[labelled].mean(axis=0)
         counts = (by_named @ posterior).reshape(m, L, L)
-        chance, penalty = fit(counts, float(smoothing), voted)
-        posterior, likelihood = _expect(named @ _log(chance).reshape(m * L, L), prior, labelled)
+        fit = _matrices if confusion == "full" else _coins
+        chance, penalty = fit(counts, added, voted)
+        posterior, likelihood = _expect(matrix, chance, prior)
         history.append(likelihood + penalty)
         if len(history) > 1:
             growth = history[-1] - history[-2]
             converged = growth <= tolerance * max(int(labelled.sum()), 1)
-
-    best = posterior.max(axis=1)
-    candidates = posterior >= (best - TIE)[:, None]
-    second = np.partition(posterior, L - 2, axis=1)[:, L - 2] if L > 1 else np.zeros(n)
-    winners = candidates | ~labelled[:, None]
-    label = fair_choice(winners, stream(seed, "ties"))
-    return Aggregate(
-        label=label,
-        score=np.where(labelled, best - second, 0.0),
-        tied=(candidates.sum(axis=1) > 1) & labelled,
-        unlabelled=~labelled,
-        method="Dawid–Skene",
-        info={
-            "variant": _variant(confusion, class_prior, smoothing),
+    return concluded(
+        matrix,
+        posterior,
+        "Dawid–Skene",
+        seed,
+        {
+            "variant": _variant(confusion, class_prior, added),
             "iterations": len(history),
             "converged": converged,
             "log_likelihood": history,
-            "posterior": posterior,
             "class_prior": prior,
             "skill": np.where(voted, np.einsum("jtt,t->j", chance, prior), np.nan),
-            "confidence": posterior[np.arange(n), label],
             **({"confusion": chance.transpose(0, 2, 1)} if confusion == "full" else {}),
+            "fit": Fit(
+                kind,
+                votes.tasks,
+                votes.workers,
+                votes.classes,
+                {},
+                {"chance": chance},
+                {"class_prior": prior},
+            ),
         },
-        winners=winners,
     )
 
 
 def one_coin(
     votes: Votes,
     *,
-    class_prior: Literal["estimated", "uniform"] = "estimated",
+    class_prior: Prior = "estimated",
     iterations: int = 100,
+    earlier: Earlier | None = None,
     seed: Seed,
 ) -> Aggregate:
     """`dawid_skene` with one probability to be right for each worker; arguments as there."""
     return dawid_skene(
-        votes, confusion="one-coin", class_prior=class_prior, iterations=iterations, seed=seed
+        votes,
+        confusion="one-coin",
+        class_prior=class_prior,
+        iterations=iterations,
+        earlier=earlier,
+        seed=seed,
     )
 
 
-def _named(votes: Votes, n: int, m: int, L: int) -> csr_array:
-    """Sparse matrix with a 1 for each vote: tasks × (worker, class named)."""
-    from scipy.sparse import csr_array
+def smoothed(
+    votes: Votes,
+    *,
+    class_prior: Prior = "estimated",
+    iterations: int = 100,
+    earlier: Earlier | None = None,
+    seed: Seed,
+) -> Aggregate:
+    """`dawid_skene` with `SMOOTHED` votes added: a worker is taken as right until seen to err."""
+    return dawid_skene(
+        votes,
+        smoothing=SMOOTHED,
+        class_prior=class_prior,
+        iterations=iterations,
+        earlier=earlier,
+        seed=seed,
+    )
 
-    order = np.argsort(votes.task, kind="stable")
-    column = (votes.worker * L + votes.label)[order]
-    start = np.concatenate([[0], np.cumsum(np.bincount(votes.task, minlength=n))])
-    return csr_array((np.ones(len(votes)), column, start), shape=(n, m * L))
+
+def confusion_matrices(
+    matrix: LabelMatrix, posterior: FloatArray, smoothing: tuple[float, float]
+) -> FloatArray:
+    """Confusion matrix of each worker from the tasks' posteriors, shape (m, L named, L true).
+
+    Parameters
+    ----------
+    matrix
+        The labels.
+    posterior
+        Shape (n, L).
+    smoothing
+        Votes added off and on the diagonal.
+    """
+    _, m, L = matrix.shape
+    counts = (matrix.named.T @ posterior).reshape(m, L, L)
+    return _matrices(counts, smoothing, matrix.voted)[0]
 
 
-def _matrices(counts: FloatArray, smoothing: float, voted: BoolArray) -> tuple[FloatArray, float]:
+def _added(added: tuple[float, float], L: int) -> FloatArray:
+    """Votes added by (class named, true class)."""
+    wrong, right = added
+    return np.where(np.eye(L, dtype=np.bool_), right, wrong)
+
+
+def _matrices(
+    counts: FloatArray, added: tuple[float, float], voted: BoolArray
+) -> tuple[FloatArray, float]:
     """Confusion matrices from expected counts, both by (worker, named, true); log of the prior.
 
     A true class that a worker never met says nothing: her row is even.
     """
-    counts = counts + smoothing
+    extra = _added(added, counts.shape[1])
+    counts = counts + extra
     total = counts.sum(axis=1, keepdims=True)
     even = np.full(counts.shape, 1.0 / counts.shape[1])
     chance = np.divide(counts, total, out=even, where=total > 0)
-    return chance, smoothing * float(_log(chance[voted]).sum()) if smoothing else 0.0
+    return chance, float((extra * log(chance[voted])).sum()) if any(added) else 0.0
 
 
-def _coins(counts: FloatArray, smoothing: float, voted: BoolArray) -> tuple[FloatArray, float]:
+def _coins(
+    counts: FloatArray, added: tuple[float, float], voted: BoolArray
+) -> tuple[FloatArray, float]:
     """The same of one-coin workers."""
     L = counts.shape[1]
     diagonal = np.eye(L, dtype=np.bool_)
     # Summed apart: 1 − skill would lose all digits of a small chance to be wrong.
-    right = counts[:, diagonal].sum(axis=1) + smoothing
-    wrong = counts[:, ~diagonal].sum(axis=1) + smoothing
+    right = counts[:, diagonal].sum(axis=1) + added[1]
+    wrong = counts[:, ~diagonal].sum(axis=1) + added[0]
     total = right + wrong
     skill = np.divide(right, total, out=np.full(len(total), 1.0 / L), where=total > 0)
     fault = np.divide(wrong, total, out=np.full(len(total), 1.0 - 1.0 / L), where=total > 0)
     chance = np.where(diagonal, skill[:, None, None], fault[:, None, None] / max(L - 1, 1))
-    return chance, smoothing * float((_log(skill) + _log(fault))[voted].sum()) if smoothing else 0.0
+    density = (added[1] * log(skill) + added[0] * log(fault))[voted].sum() if any(added) else 0.0
+    return chance, float(density)
 
 
-def _log(chance: FloatArray) -> FloatArray:
-    log: FloatArray = np.log(np.maximum(chance, TINY))
-    return log
+def _expect(matrix: LabelMatrix, chance: FloatArray, prior: FloatArray) -> tuple[FloatArray, float]:
+    """Posterior of each task, known classes kept, and the log-likelihood of all votes."""
+    _, m, L = matrix.shape
+    joint = matrix.named @ log(chance).reshape(m * L, L) + log(prior)
+    joint[matrix.excluded()] = -np.inf
+    posterior, total = normalised(joint)
+    return posterior, float(total[matrix.labelled].sum())
 
 
-def _shares(votes: Votes, n: int, L: int) -> FloatArray:
-    """Share of a task's votes that each class has, shape (n, L); even where there are none."""
-    counts = np.bincount(votes.task * L + votes.label, minlength=n * L).reshape(n, L)
-    total = counts.sum(axis=1, keepdims=True)
-    shares: FloatArray = np.divide(counts, total, out=np.full((n, L), 1.0 / L), where=total > 0)
-    return shares
-
-
-def _expect(
-    evidence: FloatArray, prior: FloatArray, labelled: BoolArray
-) -> tuple[FloatArray, float]:
-    """Posterior of each task, and the log-likelihood of all votes."""
-    joint = evidence + _log(prior)
-    peak = joint.max(axis=1, keepdims=True)
-    joint = np.exp(joint - peak)
-    total = joint.sum(axis=1, keepdims=True)
-    log = (np.log(total) + peak)[labelled]
-    return joint / total, float(log.sum())
-
-
-def _variant(confusion: str, class_prior: str, smoothing: float) -> str:
+def _variant(confusion: str, class_prior: str, smoothing: tuple[float, float]) -> str:
     errors = "full confusion matrices" if confusion == "full" else "one coin a worker"
-    added = f"smoothing {smoothing:g}" if smoothing else "no smoothing"
+    wrong, right = smoothing
+    added = f"smoothing {wrong:g}" if wrong == right else f"smoothing {wrong:g} (right: {right:g})"
+    if not any(smoothing):
+        added = "no smoothing"
     return f"Dawid–Skene, {errors}, {class_prior} class prior, {added}, from vote shares"

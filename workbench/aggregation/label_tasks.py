@@ -7,13 +7,20 @@ label with its confidence, and its accuracy where the truth is known.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.calibration import (
+    reliability,
+    temperature_by_gold,
+    temperature_by_labels,
+    tempered,
+)
+from workbench.aggregation.posteriors import Earlier, Fit
 from workbench.aggregation.voting import Aggregate, named_few
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -22,6 +29,7 @@ from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.votes import Votes
 
 Prior: TypeAlias = Literal["estimated", "uniform"]
+Calibrate: TypeAlias = Literal["gold", "labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +42,8 @@ class Labelled:
         One row a task: `task, label, score, confidence, tied, unlabelled`. A task that nobody
         labelled has no label. Confidence is the share of the task's labels that agree (majority),
         the probability of the label, skills being as estimated and classes equally likely
-        (weighted-log-odds), or its posterior (dawid-skene, one-coin); weighted-linear has none.
+        (weighted-log-odds), its share of the scores (bwa), or its posterior (dawid-skene,
+        dawid-skene-smoothed, one-coin, ebcc, glad); weighted-linear has none.
     workers
         One row a worker who counts: `worker, labels` (how many), `agreement` (share of them equal
         to the task's label), and, where the method has them, `skill` and `weight`.
@@ -47,8 +56,17 @@ class Labelled:
     accuracy, accuracy_tasks
         Share of tasks labelled right under fair draws, and of how many: those of the truth that are
         no control tasks. None without a truth; NaN of no task.
+    reliability
+        How often labels of like confidence are right by the truth (`calibration.reliability`); None
+        without a truth or confidences.
     iterations, converged, class_prior
-        Of expectation-maximisation; else None.
+        Of a model that is fitted by turns; else None.
+    posterior
+        Shape (n, L), of a model: the chance of each class, at the temperature; else None.
+    temperature
+        Of the posterior and the confidence, where they are calibrated; else None.
+    fit
+        Of a model: what the next may start from when there are more labels; else None.
     notes
         What has to be known to read the numbers, one sentence each.
     """
@@ -61,9 +79,13 @@ class Labelled:
     variant: str | None
     accuracy: float | None
     accuracy_tasks: int | None
+    reliability: pd.DataFrame | None
     iterations: int | None
     converged: bool | None
     class_prior: FloatArray | None
+    posterior: FloatArray | None
+    temperature: float | None
+    fit: Fit | None
     notes: tuple[str, ...]
 
 
@@ -74,17 +96,21 @@ class KnownBeforehand:
     Attributes
     ----------
     gold
-        True label by control task: skills for the weighted methods (before those of `workers`).
-        They are labelled like all others, and no accuracy is measured on them.
+        True label by control task: skills for the weighted methods (before those of `workers`);
+        models keep these tasks at their class, and learn from them. Votes label them like all
+        others. No accuracy is measured on them.
     truth
         True label by task: accuracy is measured.
     workers
         Only the labels of those in its index count; a column `skill` gives weights.
+    fit
+        Of the same model on earlier labels: it starts from there.
     """
 
     gold: pd.Series[Any] | None = None
     truth: pd.Series[Any] | None = None
     workers: pd.DataFrame | None = None
+    fit: Fit | None = None
 
 
 @dataclass(frozen=True)
@@ -98,15 +124,22 @@ class LabelOptions:
     classes
         Weighted methods: L, where there are classes that nobody used.
     class_prior
-        dawid-skene, one-coin: "estimated" or "uniform".
+        Models but ebcc and bwa: "estimated" or "uniform".
     iterations
-        dawid-skene, one-coin: steps at most.
+        Models: steps at most.
+    restarts
+        ebcc: random starts.
+    calibrate
+        Models: the temperature of the posteriors is fitted to control tasks, "gold", or to labels
+        held out, "labels".
     """
 
     truncate: float | None = None
     classes: int | None = None
     class_prior: Prior | None = None
     iterations: int | None = None
+    restarts: int | None = None
+    calibrate: Calibrate | None = None
 
 
 def label_tasks(
@@ -133,20 +166,28 @@ def label_tasks(
     ------
     InputError
         An unknown method, an option that it does not look at, a weighted method without skills,
-        none of the workers with a label, or fewer classes than are used.
+        none of the workers with a label, fewer classes than are used, a fit that does not fit, or
+        nothing to calibrate by.
     """
     known = known or KnownBeforehand()
+    options = options or LabelOptions()
     aggregator = AGGREGATORS[method].call
-    given = _given(method, options or LabelOptions())
-    by_skill = "skill" in inspect.signature(aggregator).parameters
+    given = _given(method, options)
+    by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
+    if known.fit is not None and not by_model:
+        raise InputError(f"`start` is for models, {_listed('earlier')}, not {method}: leave it out")
     if by_skill and known.gold is None and known.workers is None:
         raise InputError(f"{method} needs skills: give `gold`, or `workers` with a column skill")
     votes = _votes(labels, known)
     if by_skill:
         given["skill"] = _skills(labels, known, votes)
-    found = aggregator(votes, seed=seed, **given)
-    accuracy, judged = _accuracy(found, votes, known)
+    if by_model:
+        found = _by_model(votes, known, given, method, options.calibrate, seed=seed)
+    else:
+        found = aggregator(votes, seed=seed, **given)
     info = found.info
+    right = _right(found, votes, known)
+    sure = info.get("confidence")
     return Labelled(
         answers=_answers(found, votes),
         workers=_workers(found, votes),
@@ -154,15 +195,21 @@ def label_tasks(
         method=method,
         votes=len(votes),
         variant=info.get("variant"),
-        accuracy=accuracy,
-        accuracy_tasks=judged,
+        accuracy=None if right is None else float(right.mean()) if len(right) else float("nan"),
+        accuracy_tasks=None if right is None else len(right),
+        reliability=None
+        if right is None or sure is None
+        else reliability(np.where(found.unlabelled, np.nan, sure)[right.index], right),
         iterations=info.get("iterations"),
         converged=info.get("converged"),
         class_prior=info.get("class_prior"),
+        posterior=info.get("posterior"),
+        temperature=info.get("temperature"),
+        fit=info.get("fit"),
         notes=(
             *_idle(known, votes),
             *info.get("notes", ()),
-            *_notes(found, method, by_skill, known, seed),
+            *_notes(found, method, known, seed),
         ),
     )
 
@@ -172,14 +219,60 @@ def _given(method: str, options: LabelOptions) -> dict[str, Any]:
     given = {f.name: getattr(options, f.name) for f in fields(options)}
     given = {name: value for name, value in given.items() if value is not None}
     for name in given:
-        takes = [
-            other
-            for other, entry in AGGREGATORS.items()
-            if name in inspect.signature(entry.call).parameters
-        ]
-        if method not in takes:
-            raise InputError(f"`{name}` is for {' and '.join(takes)}, not {method}: leave it out")
+        keyword = "earlier" if name == "calibrate" else name
+        if not _takes(method, keyword):
+            raise InputError(f"`{name}` is for {_listed(keyword)}, not {method}: leave it out")
+    given.pop("calibrate", None)
     return given
+
+
+def _takes(method: str, keyword: str) -> bool:
+    return keyword in inspect.signature(AGGREGATORS[method].call).parameters
+
+
+def _listed(keyword: str) -> str:
+    """Methods that take a keyword: "a, b and c"."""
+    *some, last = [method for method in AGGREGATORS if _takes(method, keyword)]
+    return f"{', '.join(some)} and {last}" if some else last
+
+
+def _by_model(
+    votes: Votes,
+    known: KnownBeforehand,
+    given: dict[str, Any],
+    method: str,
+    calibrate: Calibrate | None,
+    *,
+    seed: Seed,
+) -> Aggregate:
+    """Fit a model with gold inside, from an earlier fit if there is one, and calibrate it."""
+    aggregator = AGGREGATORS[method].call
+    classes = _classes_of(known.gold, votes)
+
+    def fit(some: Votes, at_class: IntArray) -> Aggregate:
+        found: Aggregate = aggregator(
+            some, seed=seed, earlier=Earlier(at_class, known.fit), **given
+        )
+        return found
+
+    found = fit(votes, classes)
+    if calibrate is None:
+        return found
+    by = temperature_by_gold if calibrate == "gold" else temperature_by_labels
+    temperature = by(fit, votes, classes, seed=seed)
+    posterior = tempered(found.info["posterior"], temperature)
+    sure = posterior[np.arange(len(posterior)), found.label]
+    info = {"posterior": posterior, "confidence": sure, "temperature": temperature}
+    return replace(found, info={**found.info, **info})
+
+
+def _classes_of(truth: pd.Series[Any] | None, votes: Votes) -> IntArray:
+    """Class index of each task by a truth, −1 where it says nothing; shape (n,)."""
+    true: IntArray = np.full(len(votes.tasks), -1, dtype=np.int64)
+    if truth is not None:
+        at = pd.Index(votes.tasks).get_indexer(truth.index)
+        true[at[at >= 0]] = pd.Index(votes.classes).get_indexer(pd.Index(truth[at >= 0]))
+    return true
 
 
 def _votes(labels: pd.DataFrame, known: KnownBeforehand) -> Votes:
@@ -233,19 +326,14 @@ def _workers(found: Aggregate, votes: Votes) -> pd.DataFrame:
     return table.assign(**{k: found.info[k] for k in ("skill", "weight") if k in found.info})
 
 
-def _accuracy(
-    found: Aggregate, votes: Votes, known: KnownBeforehand
-) -> tuple[float | None, int | None]:
-    """Share of tasks labelled right under fair draws, and of how many; control tasks left out."""
+def _right(found: Aggregate, votes: Votes, known: KnownBeforehand) -> pd.Series[float] | None:
+    """Chance under fair draws that each judged task is right, by its row; no control tasks."""
     truth, gold = known.truth, known.gold
     if truth is None:
-        return None, None
+        return None
     judged = truth if gold is None else truth[~truth.index.isin(gold.index)]
-    true: IntArray = np.full(len(votes.tasks), -1, dtype=np.int64)
-    at = pd.Index(votes.tasks).get_indexer(judged.index)
-    true[at] = pd.Index(votes.classes).get_indexer(pd.Index(judged))
-    right = found.chance_right(true)[true >= 0]
-    return float(right.mean()) if len(right) else float("nan"), len(judged)
+    true = _classes_of(judged, votes)
+    return pd.Series(found.chance_right(true))[true >= 0]
 
 
 def _idle(known: KnownBeforehand, votes: Votes) -> list[str]:
@@ -256,9 +344,8 @@ def _idle(known: KnownBeforehand, votes: Votes) -> list[str]:
     return [f"chosen workers who gave no label, {len(idle)}: {named_few(idle)}"] if idle else []
 
 
-def _notes(
-    found: Aggregate, method: str, by_skill: bool, known: KnownBeforehand, seed: Seed
-) -> list[str]:
+def _notes(found: Aggregate, method: str, known: KnownBeforehand, seed: Seed) -> list[str]:
+    by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
     controls = 0 if known.gold is None else len(known.gold)
     judged = known.truth is not None
     notes = {
@@ -269,8 +356,10 @@ def _notes(
         f"skills are shares of right answers to the {controls} control tasks, which are "
         "labelled by the same vote and never used for its accuracy": by_skill and controls,
         f"{method} uses no control tasks: the {controls} are only left out of the accuracy": (
-            controls and not by_skill
+            controls and not by_skill and not by_model
         ),
+        f"the {controls} control tasks keep their class, teach {method} the rest, and are left out "
+        "of the accuracy": controls and by_model,
         "the accuracy counts its share of a tie, and 1/L where the workers gave no label": judged,
         "the skills were given: where they rest on tasks of the truth the accuracy is too "
         "high; give these tasks as `gold` to leave them out": (

@@ -10,12 +10,14 @@ from typing import Any
 import pandas as pd
 
 from workbench.aggregation.label_tasks import (
+    Calibrate,
     KnownBeforehand,
     Labelled,
     LabelOptions,
     Prior,
     label_tasks,
 )
+from workbench.aggregation.posteriors import Fit
 from workbench.api import inputs
 from workbench.api.result import Columns, Figure, Result, facts, listed, names, page, picked
 from workbench.base import checks
@@ -37,8 +39,11 @@ CONFIDENCE = {
     "majority": "the share of the task's labels that agree",
     "weighted-log-odds": "the probability of the label, skills being as estimated and classes "
     "equally likely",
-    "dawid-skene": "the posterior of the label",
-    "one-coin": "the posterior of the label",
+    "bwa": "the label's share of the task's scores, which is no probability",
+    **dict.fromkeys(
+        ("dawid-skene", "dawid-skene-smoothed", "one-coin", "ebcc", "glad"),
+        "the posterior of the label",
+    ),
 }
 """What the column `confidence` holds; the linear vote has none."""
 
@@ -71,6 +76,29 @@ class Labels(Result):
     def confidence(self) -> pd.Series[float]:
         """How sure the label is, by task: in [0, 1]; NaN where a method has no measure of it."""
         return self._by_task("confidence")
+
+    @property
+    def posterior(self) -> pd.DataFrame:
+        """The chance of each class, a row a task; of models only.
+
+        Raises
+        ------
+        InputError
+            The method gives none.
+        """
+        if self.found.posterior is None:
+            raise InputError(f"{self.found.method} gives no posterior: take a model, as ebcc")
+        tasks = self.given.tasks.index(self.found.answers["task"])
+        classes = self.given.classes.index(self.found.classes)
+        return pd.DataFrame(self.found.posterior, index=tasks, columns=classes)
+
+    @property
+    def reliability(self) -> pd.DataFrame | None:
+        """How often labels of like confidence are right; None without truth or confidences.
+
+        A row for each tenth of confidence: `low, high, tasks, confidence, right`.
+        """
+        return self.found.reliability
 
     @property
     def workers(self) -> pd.DataFrame:
@@ -106,6 +134,10 @@ class Labels(Result):
             measured = f"{found.accuracy or 0:.4f} on {found.accuracy_tasks} tasks"
             none = "none: every task of the truth is a control task"
             rows.append(("accuracy", measured if found.accuracy_tasks else none))
+        if found.temperature is not None:
+            rows.append(("temperature", f"{found.temperature:.2f}, of the confidences"))
+        if found.reliability is not None:
+            rows.append(("reliability", _reliability(found.reliability)))
         said = "score: how far the label is ahead of the next class"
         if found.method in CONFIDENCE:
             said += f"; confidence: {CONFIDENCE[found.method]}"
@@ -128,6 +160,10 @@ class Labels(Result):
             "tasks": len(answers),
             "workers": len(workers),
             "classes": self.given.classes.all_back(found.classes),
+            "temperature": found.temperature,
+            "reliability": None
+            if found.reliability is None
+            else found.reliability.to_dict("records"),
             "ties": answers["tied"].sum(),
             "unlabelled": answers["unlabelled"].sum(),
             "weights": workers["weight"].to_dict() if "weight" in workers else None,
@@ -152,10 +188,13 @@ def aggregate(
     classes: int | None = None,
     class_prior: Prior | None = None,
     iterations: int | None = None,
+    restarts: int | None = None,
+    calibrate: Calibrate | None = None,
+    start: Labels | None = None,
     duplicates: Duplicates = "error",
     seed: int = 0,
 ) -> Labels:
-    """Give every task one label, by a vote or by expectation-maximisation.
+    """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
     gets no label.
@@ -165,10 +204,12 @@ def aggregate(
     labels
         A frame with columns task, worker, label, or the path of a file.
     method
-        "majority", "weighted-linear", "weighted-log-odds", "dawid-skene" or "one-coin".
+        "majority", "weighted-linear" or "weighted-log-odds"; or a model: "dawid-skene",
+        "dawid-skene-smoothed", "one-coin", "ebcc", "bwa" or "glad".
     gold
-        True label by control task: skills for the weighted methods (before those of `workers`).
-        Control tasks are labelled like all others, and no accuracy is measured on them.
+        True label by control task: skills for the weighted methods (before those of `workers`);
+        models keep these tasks at their class, and learn from them. Votes label them like all
+        others. No accuracy is measured on them.
     truth
         True label by task: accuracy is measured.
     workers
@@ -179,9 +220,16 @@ def aggregate(
     classes
         Weighted methods: number of classes, where some are unused.
     class_prior
-        dawid-skene, one-coin: "estimated" (the default) or "uniform".
+        Models but ebcc and bwa: "estimated" (the default; of glad not) or "uniform".
     iterations
-        dawid-skene, one-coin: steps at most, 100 when not given.
+        Models: steps at most, 100 when not given (ebcc and bwa: 500).
+    restarts
+        ebcc: random starts, 10 when not given.
+    calibrate
+        Models: the temperature of the confidences is fitted to control tasks ("gold"), hidden from
+        the model in turn, or to a tenth of the labels, held out ("labels").
+    start
+        Models: an earlier result of the same model, to start from when there are more labels.
     duplicates
         Which label counts when a worker labels a task twice: "first", "last", or "error".
     seed
@@ -191,7 +239,8 @@ def aggregate(
     ------
     InputError
         Labels, gold or workers cannot be read or do not belong together, an unknown method, an
-        option that the method does not look at, or a weighted method without skills.
+        option that the method does not look at, a weighted method without skills, a start that does
+        not fit, or nothing to calibrate by.
 
     Examples
     --------
@@ -216,11 +265,36 @@ def aggregate(
     found = label_tasks(
         given.table,
         method,
-        KnownBeforehand(gold_labels, true, None if workers is None else _chosen(workers, given)),
-        LabelOptions(truncate, classes, class_prior, iterations),
+        KnownBeforehand(
+            gold_labels,
+            true,
+            None if workers is None else _chosen(workers, given),
+            None if start is None else _fit(start),
+        ),
+        LabelOptions(truncate, classes, class_prior, iterations, restarts, calibrate),
         seed=seed,
     )
     return Labels(given.name, seed, found, given)
+
+
+def _fit(start: Labels) -> Fit:
+    """Parameters of an earlier result."""
+    if not isinstance(start, Labels):
+        raise InputError(f"start is {checks.show(start)}: give what `aggregate` gave before")
+    if start.found.fit is None:
+        raise InputError(f"start: {start.found.method} fits no model to start from: leave it out")
+    return start.found.fit
+
+
+def _reliability(table: pd.DataFrame) -> str:
+    """The surest labels of a table of reliability: how sure, how often right."""
+    if table.empty:
+        return "no task with a label to judge"
+    top = table.iloc[-1]
+    return (
+        f"confident {top['low']:.0%} or more ({top['confidence']:.3f} in the mean): "
+        f"{top['right']:.3f} right, of {int(top['tasks'])} tasks"
+    )
 
 
 def _chosen(workers: Any, given: inputs.Given) -> pd.DataFrame:

@@ -27,7 +27,8 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 @options.csv(
     "--gold",
     "Control tasks, columns task, gold: skills for the weighted methods (before those of "
-    "--workers). They are labelled like all others, and no accuracy is measured on them.",
+    "--workers); models keep them at their class and learn from them. No accuracy is measured on "
+    "them.",
 )
 @options.csv("--truth", "True labels, columns task, gold: accuracy is measured.")
 @options.number(
@@ -41,16 +42,23 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 @options.choice(
     "--class-prior",
     ("estimated", "uniform"),
-    "dawid-skene, one-coin: of the classes.  [default: estimated]",
+    "Models but ebcc and bwa: of the classes.  [default: estimated; glad: uniform]",
 )
-@options.whole("--iterations", "dawid-skene, one-coin: steps at most.  [default: 100]", least=1)
+@options.whole("--iterations", "Models: steps at most.  [default: 100; ebcc, bwa: 500]", least=1)
+@options.whole("--restarts", "ebcc: random starts.  [default: 10]", least=1)
+@options.choice(
+    "--calibrate",
+    ("gold", "labels"),
+    "Models: fit a temperature of the confidences to the control tasks, hidden from the model in "
+    "turn, or to a tenth of the labels, held out.",
+)
 @options.duplicates("Which label counts when a worker labels a task twice.")
 @options.path(
     "--out",
     "The answers, a .csv with columns task, label, score, confidence, tied, unlabelled.",
 )
 def command(labels: str, out: Path | None, as_json: bool, **given: Any) -> int:
-    """Give every task one label, by a vote or by expectation-maximisation.
+    """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
     gets no label.

@@ -16,13 +16,13 @@ import hashlib
 import json
 import os
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.resources import files as packaged
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import msgspec
 import pandas as pd
 
 from workbench.base.errors import InputError
@@ -32,6 +32,7 @@ from workbench.crowd.reading import path_name
 from workbench.crowd.tables import LabelSet, read_gold, read_labels
 
 DATA_VARIABLE = "WORKBENCH_DATA"
+LabelsGold: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any]]"
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class RemoteFile:
 
     url: str
     sha256: str
-    bytes: int
     filename: str
+    bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ class Dataset:
     note
         What a user should know before drawing conclusions.
     reader
-        Which of `READERS` takes the downloaded files.
+        Takes the paths of the downloaded files, and gives labels and gold by task.
     content
-        `digest` of what it reads.
+        `digest` of what it reads; where none is known, normalised files are held to the counts.
     """
 
     name: str
@@ -83,12 +84,12 @@ class Dataset:
     citation: str
     counts: Counts
     note: str
-    reader: str
-    content: str
+    reader: Callable[..., LabelsGold]
+    content: str | None = None
 
     def read(self, paths: dict[str, Path]) -> LabelSet:
         """Read the downloaded files, path by filename."""
-        labels, gold = READERS[self.reader](*(paths[file.filename] for file in self.files))
+        labels, gold = self.reader(*(paths[file.filename] for file in self.files))
         return LabelSet(self.name, labels, gold.rename("gold").rename_axis("task"))
 
 
@@ -207,7 +208,8 @@ def _download(dataset: Dataset, file: RemoteFile, folder: Path, progress: bool) 
 
     def download(url: str, target: str, owner: Any) -> None:
         if progress:
-            print(f"{dataset.name}: {file.filename}, {file.bytes:,} bytes", file=sys.stderr)
+            size = "" if file.bytes is None else f", {file.bytes:,} bytes"
+            print(f"{dataset.name}: {file.filename}{size}", file=sys.stderr)
         # The files are small; read whole, a failing response leaves no connection open.
         pooch.HTTPDownloader(stream=False)(url, target, owner)
         _verify(Path(target), file, "download it again, or report that its publisher changed it")
@@ -272,7 +274,7 @@ def _load_local(dataset: Dataset, data: Path) -> LabelSet:
         )
     labels = read_labels(folder / "labels.csv", duplicates="keep")
     known = LabelSet(dataset.name, labels, read_gold(folder / "gold.csv", labels))
-    if digest(known) != dataset.content:
+    if dataset.content not in (None, digest(known)) or counts(known.labels) != dataset.counts:
         raise InputError(
             f"{path_name(folder)}: labels.csv and gold.csv are not those published as "
             f"{dataset.name}; replace them, or give labels of your own by their files"
@@ -280,14 +282,17 @@ def _load_local(dataset: Dataset, data: Path) -> LabelSet:
     return known
 
 
+def counts(labels: pd.DataFrame) -> Counts:
+    """Count tasks, workers, labels and classes of a label table."""
+    tasks, workers, classes = (labels[name].nunique() for name in ("task", "worker", "label"))
+    return Counts(tasks, workers, len(labels), classes)
+
+
 def digest(known: LabelSet) -> str:
     """SHA-256 of the labels and the gold, whatever their order."""
     votes = known.labels[["task", "worker", "label"]].itertuples(index=False, name=None)
     content = json.dumps([sorted(votes), sorted(known.gold.items())])
     return hashlib.sha256(content.encode()).hexdigest()
-
-
-LabelsGold: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any]]"
 
 
 def _bluebird(labels: Path, gold: Path) -> LabelsGold:
@@ -311,6 +316,12 @@ def _headerless(path: Path) -> LabelsGold:
     """Read `worker,task,label,gold,time`; repeated pairs stay, as published."""
     known = from_headerless(path, duplicates="keep")
     return known.labels, known.gold
+
+
+def _items(labels: Path, gold: Path) -> LabelsGold:
+    """Read `item,worker,label` and `item,truth`; repeated pairs stay, as published."""
+    table = read_labels(labels, duplicates="keep")
+    return table, read_gold(gold, table)
 
 
 # Scoring key of the 32 items: help page of SAT12 in the R package mirt, after the TESTFACT
@@ -346,17 +357,21 @@ READERS: dict[str, Callable[..., LabelsGold]] = {
     "bluebird": _bluebird,
     "rte": _rte,
     "headerless": _headerless,
+    "items": _items,
     "sat12": _sat12,
 }
 
 
-def _published(name: str, folder: str, files: list[dict[str, Any]], **about: Any) -> Entry[Dataset]:
-    remote = [{**file, "url": folder + file["filename"]} for file in files]
-    known = msgspec.convert({"name": name, "files": remote, **about}, Dataset)
+def _published(
+    name: str, folder: str, files: list[dict[str, Any]], reader: str, **about: Any
+) -> Entry[Dataset]:
+    remote = tuple(RemoteFile(folder + file["filename"], **file) for file in files)
+    about["counts"] = Counts(**about["counts"])
+    known = Dataset(name=name, files=remote, reader=READERS[reader], **about)
     return Entry(name, known, known.title, known.citation)
 
 
-_DECLARED = msgspec.toml.decode((packaged(__package__) / "datasets.toml").read_bytes())
+_DECLARED = tomllib.loads((packaged(__package__) / "datasets.toml").read_text("utf-8"))
 DATASETS: Registry[Dataset] = Registry(
     "data set", *(_published(name, **about) for name, about in _DECLARED.items())
 )

@@ -1,0 +1,98 @@
+import os
+
+import numpy as np
+import pytest
+
+from workbench.aggregation.bwa import bwa
+from workbench.base.errors import InputError
+from workbench.crowd.simulate import dense_votes
+from workbench.crowd.votes import Votes
+
+
+def page(votes, steps, shape=15.0, pull=1.0):
+    """Class by class, task by task and label by label; a worker who says both is in both."""
+    n, m, L = len(votes.tasks), len(votes.workers), len(votes.classes)
+    said = set(zip(votes.task, votes.worker, votes.label, strict=True))
+    pairs = {(i, j) for i, j, _ in said}
+    scores = np.zeros((n, L))
+    counts = np.zeros((n, L))
+    for i, label in zip(votes.task, votes.label, strict=True):
+        counts[i, label] += 1
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    for k in range(L):
+        z = shares[:, k]
+        spread = sum(z[i] * (1 - z[i]) for i, _, _ in said) / len(pairs)
+        b = shape * spread * 4 * (1 - 1 / L)
+        for _ in range(steps):
+            mean = z.mean()
+            error, labels = np.zeros(m), np.zeros(m)
+            for i, j in pairs:
+                error[j] += (((i, j, k) in said) - z[i]) ** 2
+                labels[j] += 1
+            v = (shape + labels) / (b + error)
+            top, bottom = np.full(n, pull * mean), np.full(n, pull)
+            for i, j in pairs:
+                top[i] += v[j] * ((i, j, k) in said)
+                bottom[i] += v[j]
+            z = top / bottom
+        scores[:, k] = z
+    return scores / scores.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_page_written_out(seed):
+    rng = np.random.default_rng(seed)
+    labels = np.where(rng.random((12, 5)) < 0.3, -1, rng.integers(0, 3, (12, 5)))
+    labels[:, 0] = rng.integers(0, 3, 12)
+    votes = dense_votes(labels, 3)
+    twice = Votes(
+        *(np.append(array, more) for array, more in
+          ((votes.task, [0, 0]), (votes.worker, [0, 0]),
+           (votes.label, [labels[0, 0], (labels[0, 0] + 1) % 3]))),
+        votes.tasks, votes.workers, votes.classes,
+    )  # fmt: skip
+    for some in (votes, twice):
+        found = bwa(some, iterations=4, tolerance=0.0, seed=0)
+        np.testing.assert_allclose(found.info["posterior"], page(some, 4), rtol=1e-10)
+
+
+def test_steady_workers_weigh_more():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 400)
+    skill = np.array([0.95, 0.9, 0.5, 0.4, 0.4])
+    right = rng.random((400, 5)) < skill
+    wrong = (truth[:, None] + rng.integers(1, 3, (400, 5))) % 3
+    found = bwa(dense_votes(np.where(right, truth[:, None], wrong), 3), seed=0)
+    assert (np.diff(found.info["weight"][:3]) < 0).all()
+    assert found.info["weight"][3:].max() < found.info["weight"][2]
+    assert (found.label == truth).mean() > 0.93
+
+
+def test_agreeing_without_exception():
+    found = bwa(dense_votes(np.array([[0, 0], [1, 1]]), 2), seed=0)
+    assert found.label.tolist() == [0, 1]
+    assert np.isfinite(found.info["posterior"]).all()
+
+
+@pytest.mark.parametrize(
+    "options", [{"shape": -1.0}, {"pull": 0.0}, {"iterations": 0}, {"tolerance": -1.0}]
+)
+def test_bad_options(options):
+    with pytest.raises(InputError, match=next(iter(options))):
+        bwa(dense_votes(np.array([[0, 1]]), 2), seed=0, **options)
+
+
+PUBLISHED = {"bluebird": 0.759259, "rte": 0.9275, "sp_amt": 0.946, "weather_amt": 0.86}
+"""Accuracy printed by the authors' own run."""
+
+
+@pytest.mark.skipif("WORKBENCH_DATA" not in os.environ, reason="WORKBENCH_DATA is not set")
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_figures(name):
+    from workbench.crowd.datasets import load
+
+    data = load(name)
+    votes = Votes.of(data.labels.drop_duplicates(["task", "worker", "label"]))
+    truth = votes.classes.searchsorted(data.gold.reindex(votes.tasks).to_numpy())
+    share = bwa(votes, seed=0).chance_right(truth).mean()
+    assert share == pytest.approx(PUBLISHED[name], abs=1e-6)

@@ -1,0 +1,113 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.aggregation.calibration import (
+    reliability,
+    temperature_by_gold,
+    temperature_by_labels,
+    tempered,
+)
+from workbench.aggregation.dawid_skene import smoothed
+from workbench.aggregation.posteriors import Earlier
+from workbench.aggregation.voting import Aggregate
+from workbench.base.errors import InputError
+from workbench.crowd.simulate import dense_votes, one_coin_labels
+
+
+def fit(votes, known):
+    return smoothed(votes, earlier=Earlier(known), seed=0)
+
+
+def test_tempered_posteriors():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(4), 50)
+    assert tempered(p, 1.0) is p
+    for heat in (0.5, 3.0):
+        powers = p ** (1 / heat)
+        expected = powers / powers.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(tempered(p, heat), expected, rtol=1e-9)
+    assert (tempered(p, 7.0).argmax(axis=1) == p.argmax(axis=1)).all()
+    with pytest.raises(InputError, match="temperature"):
+        tempered(p, 0.0)
+
+
+@pytest.mark.parametrize("heat", [0.5, 1.0, 4.0])
+def test_a_known_temperature_is_found(heat):
+    """Classes drawn from posteriors that are then sharpened: gold finds by how much."""
+    rng = np.random.default_rng(1)
+    honest = rng.dirichlet(np.ones(3), 3000)
+    truth = (rng.random((3000, 1)) > honest.cumsum(axis=1)).sum(axis=1)
+    votes = dense_votes(truth[:, None], 3)
+    seen = []
+
+    def model(some, known):
+        assert len(some) == 3000
+        seen.append(known)
+        empty = np.zeros(3000, dtype=bool)
+        sharp = tempered(honest, 1 / heat)
+        return Aggregate(truth, empty, empty, empty, "sharp", {"posterior": sharp})
+
+    found = temperature_by_gold(model, votes, truth, seed=0)
+    assert found == pytest.approx(heat, rel=0.08)
+    hidden = np.array([known < 0 for known in seen])
+    assert (hidden.sum(axis=0) == 1).all()  # each control task once
+
+
+def overdone(seed):
+    """Five workers, of whom three copy each other nine times in ten: posteriors are too sure."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, 800)
+    labels = one_coin_labels(np.full(5, 0.75), truth, 2, seed=seed)
+    copy = rng.random((800, 2)) < 0.9
+    labels[:, 1:3] = np.where(copy, labels[:, :1], labels[:, 1:3])
+    return dense_votes(labels, 2), truth
+
+
+def test_both_ways_make_confidences_more_honest():
+    for seed in range(3):
+        votes, truth = overdone(seed)
+        known = np.where(np.arange(800) < 100, truth, -1)
+        posterior = fit(votes, known).info["posterior"][100:]
+        right = (posterior.argmax(axis=1) == truth[100:]).mean()
+        sure = posterior.max(axis=1).mean()
+        by_gold = temperature_by_gold(fit, votes, known, seed=seed)
+        by_labels = temperature_by_labels(fit, votes, np.full(800, -1), seed=seed)
+        assert by_gold > 1.5
+        cooled = tempered(posterior, by_gold).max(axis=1).mean()
+        assert abs(cooled - right) < 0.5 * (sure - right)
+        # Held-out labels share the copying: they correct less, never in the wrong direction.
+        assert 1 <= by_labels < 1.5 * by_gold
+
+
+def test_an_honest_model_is_left_alone():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 3000)
+    votes = dense_votes(one_coin_labels(rng.uniform(0.6, 0.9, 6), truth, 2, seed=5), 2)
+    nothing = np.full(3000, -1)
+    assert temperature_by_labels(fit, votes, nothing, seed=0) == pytest.approx(1, abs=0.3)
+    known = np.where(np.arange(3000) < 1000, truth, -1)
+    assert temperature_by_gold(fit, votes, known, seed=0) == pytest.approx(1, abs=0.2)
+
+
+def test_too_little_to_calibrate_by():
+    votes = dense_votes(np.array([[0], [1]]), 2)
+    with pytest.raises(InputError, match="1 control tasks with labels are too few"):
+        temperature_by_gold(fit, votes, np.array([0, -1]), seed=0)
+    with pytest.raises(InputError, match="too few labels to hold any out"):
+        temperature_by_labels(fit, votes, np.array([-1, -1]), seed=0)
+
+
+def test_reliability_counts():
+    rng = np.random.default_rng(2)
+    sure, right = rng.random(500), rng.random(500) < 0.7
+    sure[:3] = 1.0, 0.0, np.nan
+    table = reliability(sure, right, bins=4)
+    for row in table.itertuples():
+        part = (sure >= row.low) & ((sure < row.high) | (row.high == 1))
+        assert (row.tasks, row.right) == (part.sum(), pytest.approx(right[part].mean()))
+        assert row.confidence == pytest.approx(sure[part].mean())
+    assert table["tasks"].sum() == 499
+    assert reliability([], []).empty
+    with pytest.raises(InputError, match="shapes"):
+        reliability([0.5], pd.Series([1.0, 0.0]))

@@ -1,0 +1,159 @@
+"""Bayesian weighted average: each class's votes averaged by precisions that workers earn.
+
+One class against the rest at a time: label y_ij, 1 where worker j names the class, is taken as a
+measurement of the task's score z_i with normal errors,
+
+    y_ij ~ N(z_i, 1/v_j),   z_i ~ N(μ, 1/(λ v)),   v_j ~ Gamma(a, b),
+
+and maximised by turns: v_j = (a + N_j) / (b + Σ_i (y_ij − z_i)²), z_i = (λ μ + Σ_j v_j y_ij) /
+(λ + Σ_j v_j), μ the mean of z. The prior's scale b is a times the mean spread z (1 − z) of the
+first scores, corrected for the number of classes. The class of the largest score wins. A label
+counts for its worker, whatever class it is: no confusion of classes is learnt. A worker who names
+two classes for one task has y = 1 for both, and one label in N_j; one who names a class twice has
+named it.
+
+Source: Li, Rubinstein, Cohn (2019), "Truth inference at scale: a Bayesian model for adjudicating
+highly redundant crowd annotations", The Web Conference, Sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.aggregation.posteriors import Earlier, Fit, concluded, label_matrix
+from workbench.aggregation.voting import Aggregate
+from workbench.base import checks
+from workbench.base.arrays import FloatArray
+from workbench.base.seeds import Seed
+from workbench.crowd.votes import Votes
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+METHOD = "BWA"
+LEAST = 1e-12
+"""A worker's squared errors and prior scale together count as no less."""
+
+
+def bwa(
+    votes: Votes,
+    *,
+    shape: float = 15.0,
+    pull: float = 1.0,
+    iterations: int = 500,
+    tolerance: float = 1e-3,
+    earlier: Earlier | None = None,
+    seed: Seed,
+) -> Aggregate:
+    """Label tasks by a Bayesian weighted average.
+
+    Parameters
+    ----------
+    votes
+        k labels of any number of classes.
+    shape
+        a of the workers' precisions: how many labels a worker's prior is worth.
+    pull
+        λ: precision with which a task's score is drawn to the mean.
+    iterations
+        Turns for each class at most, 1 or more.
+    tolerance
+        A class is done when no score changes by more than this share of itself.
+    earlier
+        Classes that are known, and a fit to start from: its precisions give the first scores.
+    seed
+        Of the fair draw between classes of equal score.
+
+    Returns
+    -------
+    Aggregate
+        `score` is the winning class's less that of the next. `info` holds
+
+        - `variant`, `iterations` (of the slowest class), `converged`;
+        - `posterior`: shape (n, L), scores as shares of their sum. They are averages, not
+          probabilities: nearly all are more doubtful than the labels are wrong;
+        - `confidence`: shape (n,), that of the label;
+        - `weight`: shape (m,), the mean of a worker's precisions over classes, as a share of the
+          workers' mean; NaN without labels;
+        - `fit`: to start from when there are more labels.
+
+    Raises
+    ------
+    InputError
+        A parameter out of range, tasks without classes, tables beyond memory, or an
+        earlier fit of another model or of other classes.
+    """
+    checks.number("shape", shape, 0.0, 1e9)
+    checks.number("pull", pull, 1e-9, 1e9)
+    checks.number("tolerance", tolerance, 0.0, 1.0)
+    most = checks.count("iterations", iterations, 1)
+    matrix = label_matrix(votes, earlier)
+    n, m, L = matrix.shape
+    start = (earlier or Earlier()).fit_of(METHOD, votes.classes)
+    # 1 where worker j named class k for task i; and where she named any.
+    columns = [_marked(matrix.named[:, k::L]) for k in range(L)]
+    given = _marked(sum(columns[1:], start=columns[0]))
+    labels, size = given.sum(axis=0), sum(one.sum(axis=1) for one in columns)
+    shares = matrix.shares()
+    score, precision = np.empty((n, L)), np.empty((m, L))
+    counted = matrix.labelled
+    steps, converged = 0, True
+    for k, named in enumerate(columns):
+        here, there = matrix.known == k, matrix.known >= 0
+        z = shares[:, k]
+        spread = float(size @ (z * (1.0 - z))) / max(given.nnz, 1)
+        scale = shape * spread * 4.0 * (1.0 - 1.0 / L)
+        own = named.sum(axis=0)
+        if start is not None:
+            usual = float(np.mean(start.by_worker["precision"][:, k]))
+            v = start.of_workers("precision", votes.workers, usual)[:, k]
+            z = (pull * float(start.shared["mean"][k]) + named @ v) / (pull + given @ v)
+            z[there] = here[there]
+        step = 0
+        settled = False
+        while step < most and not settled:
+            step += 1
+            mean = float(z[counted].mean()) if counted.any() else 1.0 / L
+            # Σ_i (y_ij − z_i)², y being 0 or 1.
+            squares = given.T @ (z * z) - 2.0 * (named.T @ z) + own
+            v = (shape + labels) / np.maximum(scale + squares, LEAST)
+            before, z = z, (pull * mean + named @ v) / (pull + given @ v)
+            z[there] = here[there]
+            settled = bool(np.allclose(before, z, rtol=tolerance))
+        score[:, k], precision[:, k] = z, v
+        steps, converged = max(steps, step), converged and settled
+    total = score.sum(axis=1, keepdims=True)
+    posterior = np.divide(score, total, out=np.full((n, L), 1.0 / L), where=total > 0)
+    mean_precision: FloatArray = precision.mean(axis=1)
+    usual = mean_precision[matrix.voted].mean() if matrix.voted.any() else 1.0
+    return concluded(
+        matrix,
+        posterior,
+        METHOD,
+        seed,
+        {
+            "variant": "BWA, one class against the rest",
+            "iterations": steps,
+            "converged": converged,
+            "weight": np.where(matrix.voted, mean_precision / usual, np.nan),
+            "fit": Fit(
+                METHOD,
+                votes.tasks,
+                votes.workers,
+                votes.classes,
+                {},
+                {"precision": precision},
+                {"mean": score[counted].mean(axis=0) if counted.any() else np.full(L, 1 / L)},
+            ),
+        },
+    )
+
+
+def _marked(matrix: csr_array) -> csr_array:
+    """Ones where a sparse matrix has anything."""
+    marked = matrix.tocsr(copy=True)
+    marked.sum_duplicates()
+    marked.data[:] = 1.0
+    return marked

@@ -1,0 +1,261 @@
+"""What the models of this room share: labels as a sparse matrix, known classes, an earlier fit.
+
+A model gives each task a posterior over classes and each worker parameters, by turns. The sums over
+labels that both need are products of one sparse matrix, tasks × (worker, class named), with a dense
+one. Tasks of known class (gold) keep it in every turn, so that they teach what workers are like;
+the parameters of an earlier fit may stand in for the first guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from workbench.aggregation.voting import Aggregate, class_count, fair_choice
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
+from workbench.crowd.votes import TIE, Votes
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+TINY = 1e-300
+"""Probabilities below it count as it, so that no logarithm is infinite."""
+LARGEST = 2**27
+"""Numbers in one table: 1 GB, and some tables are made of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Parameters of a fitted model, for the next to start from when labels have been added.
+
+    Attributes
+    ----------
+    method
+        Name of the model; another model cannot start from it.
+    tasks, workers, classes
+        Names, shapes (n,), (m,) and (L,).
+    by_task, by_worker, shared
+        Parameters by name: arrays of n and of m rows, and of any shape.
+    """
+
+    method: str
+    tasks: Names
+    workers: Names
+    classes: Names
+    by_task: Mapping[str, FloatArray]
+    by_worker: Mapping[str, FloatArray]
+    shared: Mapping[str, FloatArray]
+
+    def of_tasks(self, name: str, tasks: Names, new: ArrayLike) -> FloatArray:
+        """Rows of a parameter for these tasks; `new` for those it does not know."""
+        return _rows(self.by_task[name], self.tasks, tasks, new)
+
+    def of_workers(self, name: str, workers: Names, new: ArrayLike) -> FloatArray:
+        """Rows of a parameter for these workers; `new` for those it does not know."""
+        return _rows(self.by_worker[name], self.workers, workers, new)
+
+
+def _rows(values: FloatArray, names: Names, wanted: Names, new: ArrayLike) -> FloatArray:
+    at = pd.Index(names).get_indexer(pd.Index(wanted))
+    rows = np.empty((len(wanted), *values.shape[1:]))
+    rows[...] = new
+    rows[at >= 0] = values[at[at >= 0]]
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """What there was before these labels.
+
+    Attributes
+    ----------
+    known
+        Shape (n,): class index of the tasks whose class is known (gold), −1 for the others.
+    fit
+        `info["fit"]` of the same model on fewer labels: the first guess, in place of the model's
+        own.
+    """
+
+    known: ArrayLike | None = None
+    fit: Fit | None = None
+
+    def fit_of(self, method: str, classes: Names) -> Fit | None:
+        """Give the fit to start from, if there is one, and it is of this model and these classes.
+
+        Raises
+        ------
+        InputError
+            It is of another model, or of other classes.
+        """
+        if self.fit is None:
+            return None
+        if self.fit.method != method:
+            raise InputError(f"start is a fit of {self.fit.method}, not {method}: fit it anew")
+        if list(self.fit.classes) != list(classes):
+            raise InputError(
+                f"start knows the classes {checks.listing(self.fit.classes)}, the labels have "
+                f"{checks.listing(classes)}: fit it anew"
+            )
+        return self.fit
+
+
+@dataclass(frozen=True, eq=False)
+class LabelMatrix:
+    """The labels of n tasks by m workers in L classes, as the models take them.
+
+    Attributes
+    ----------
+    votes
+        The labels; `shape` is (n, m, L).
+    named
+        Sparse, shape (n, m L): a 1 for each label, in the column of its worker and class.
+    labelled, voted
+        Shapes (n,) and (m,): tasks and workers with a label.
+    known
+        Shape (n,): class of the tasks that are known, −1 of all others.
+    """
+
+    votes: Votes
+    shape: tuple[int, int, int]
+    named: csr_array
+    labelled: BoolArray
+    voted: BoolArray
+    known: IntArray
+
+    def shares(self) -> FloatArray:
+        """Share of a task's labels that each class has, shape (n, L); even where there are none."""
+        n, _, L = self.shape
+        counts = np.bincount(self.votes.task * L + self.votes.label, minlength=n * L).reshape(n, L)
+        total = counts.sum(axis=1, keepdims=True)
+        even = np.full((n, L), 1.0 / L)
+        return self.clamped(np.divide(counts, total, out=even, where=total > 0))
+
+    def excluded(self) -> BoolArray:
+        """Mark, for each known task, the classes that it is not; shape (n, L)."""
+        known = self.known[:, None]
+        excluded: BoolArray = (known >= 0) & (known != np.arange(self.shape[2]))
+        return excluded
+
+    def clamped(self, posterior: FloatArray) -> FloatArray:
+        """Give known tasks their class, in place; posterior (n, L)."""
+        there = self.known >= 0
+        posterior[there] = np.eye(self.shape[2])[self.known[there]]
+        return posterior
+
+
+def label_matrix(votes: Votes, earlier: Earlier | None = None, columns: int = 1) -> LabelMatrix:
+    """Lay the labels out for a model.
+
+    Parameters
+    ----------
+    votes
+        The labels.
+    earlier
+        Which classes are known.
+    columns
+        How many parameters a model has for each class: it sizes the tables.
+
+    Raises
+    ------
+    InputError
+        Tasks without classes, known classes that are none, or tables beyond memory.
+    """
+    from scipy.sparse import csr_array
+
+    n, m, L = len(votes.tasks), len(votes.workers), max(class_count(votes), 1)
+    cells = L * columns * max(n, m * L)
+    if cells > LARGEST:
+        raise InputError(
+            f"{L} classes, {m} workers and {n} tasks: posteriors and confusion matrices would take "
+            f"{8e-9 * cells:.0f} GB; take a majority, or code the labels as fewer classes"
+        )
+    order = np.argsort(votes.task, kind="stable")
+    column = (votes.worker * L + votes.label)[order]
+    size = np.bincount(votes.task, minlength=n)
+    start = np.concatenate([[0], np.cumsum(size)])
+    return LabelMatrix(
+        votes,
+        (n, m, L),
+        csr_array((np.ones(len(votes)), column, start), shape=(n, m * L)),
+        size > 0,
+        np.bincount(votes.worker, minlength=m) > 0,
+        _known(earlier, n, L),
+    )
+
+
+def _known(earlier: Earlier | None, n: int, L: int) -> IntArray:
+    if earlier is None or earlier.known is None:
+        return np.full(n, -1, dtype=np.int64)
+    classes = np.asarray(earlier.known)
+    whole = classes.shape == (n,) and classes.dtype.kind in "iu"
+    if not whole or not ((classes >= -1) & (classes < L)).all():
+        raise InputError(f"known: give {n} indices of classes from 0 to {L - 1}, −1 where unknown")
+    return classes.astype(np.int64)
+
+
+def log(chance: FloatArray) -> FloatArray:
+    """Logarithm of probabilities, of those below `TINY` that of `TINY`."""
+    logarithm: FloatArray = np.log(np.maximum(chance, TINY))
+    return logarithm
+
+
+def normalised(joint: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Posterior from unnormalised logarithms, and the logarithm of their sums; shapes (n, c), (n,).
+
+    The first array is used up.
+    """
+    peak = joint.max(axis=1, keepdims=True)
+    np.exp(np.subtract(joint, peak, out=joint), out=joint)
+    total = joint.sum(axis=1, keepdims=True)
+    joint /= total
+    return joint, (np.log(total) + peak)[:, 0]
+
+
+def concluded(
+    matrix: LabelMatrix, posterior: FloatArray, method: str, seed: Seed, info: dict[str, Any]
+) -> Aggregate:
+    """Choose the likeliest class of each task, ties drawn fairly.
+
+    Parameters
+    ----------
+    matrix
+        The labels.
+    posterior
+        Shape (n, L).
+    method, info
+        Name of the model, and what it found; posterior and confidence are added.
+    seed
+        Of the draw between classes of equal posterior.
+    """
+    n, _, L = matrix.shape
+    best = posterior.max(axis=1)
+    candidates = posterior >= (best - TIE)[:, None]
+    second = np.partition(posterior, L - 2, axis=1)[:, L - 2] if L > 1 else np.zeros(n)
+    known = matrix.known >= 0
+    winners = candidates | ~(matrix.labelled | known)[:, None]
+    label = fair_choice(winners, stream(seed, "ties"))
+    return Aggregate(
+        label=label,
+        score=np.where(matrix.labelled, best - second, 0.0),
+        tied=(candidates.sum(axis=1) > 1) & matrix.labelled,
+        unlabelled=~matrix.labelled,
+        method=method,
+        info={**info, "posterior": posterior, "confidence": posterior[np.arange(n), label]},
+        winners=winners,
+    )
+
+
+def by_name(names: Names) -> IntArray:
+    """Rank of each name: what is drawn at random for it does not hang on the order of the rows."""
+    order = np.argsort(np.asarray([str(name) for name in names]), kind="stable")
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    return rank
