@@ -19,6 +19,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd import align
+from workbench.crowd.confusion import confusion_from_gold
 from workbench.solving import Solution, Termination
 from workbench.solving.highs import RunOptions
 from workbench.solving.joint.route import JointSolution
@@ -122,6 +123,38 @@ class Confusions:
     skill: pd.DataFrame
 
 
+def confusions(
+    labels: pd.DataFrame, gold: pd.Series[Any], task_types: pd.Series[Any] | None = None
+) -> Confusions:
+    """Learn confusion matrices from gold answers, those of each task type from its own gold.
+
+    Parameters
+    ----------
+    labels, gold
+        As `confusion_from_gold` takes them.
+    task_types
+        Type of each gold task; a single type, "all", when None.
+    """
+    kinds = pd.Series("all", index=gold.index) if task_types is None else task_types
+    types = list(pd.unique(kinds.reindex(gold.index).dropna()))
+    classes, workers = sorted({*labels["label"], *gold}), labels["worker"].unique()
+    known = [
+        confusion_from_gold(labels, gold[kinds.reindex(gold.index) == kind], classes)
+        for kind in types
+    ]
+    skill = {
+        kind: np.where(one.counts.any(axis=(1, 2)), one.skill, np.nan)
+        for kind, one in zip(types, known, strict=True)
+    }
+    shares = np.array([(gold == name).sum() + 1.0 for name in classes])
+    return Confusions(
+        np.stack([one.confusion for one in known]),
+        shares / shares.sum(),
+        classes,
+        pd.DataFrame(skill, index=pd.Index(workers, name="worker")),
+    )
+
+
 def make_plan(
     skills: pd.DataFrame | pd.Series[Any] | Confusions,
     tasks: pd.Series[Any],
@@ -174,7 +207,10 @@ def make_plan(
         elif solution.termination is Termination.TIME_LIMIT:
             message = f"no plan found within {time_limit:g} s: give more time"
         else:
-            message = f"no plan found: {solution.note or solution.termination}"
+            word = (
+                "infeasible" if solution.termination is Termination.INFEASIBLE else "no plan found"
+            )
+            message = f"{word}: {solution.note or solution.termination}"
         if isinstance(solution, JointSolution) and isinstance(skills, Confusions):
             message += _hardest(solution, skills)
         if strangers:
@@ -191,7 +227,7 @@ def make_plan(
         made.errors,
         made.bounds,
         made.radius,
-        pd.Series(made.levels, index=taken.columns),
+        pd.Series(made.levels, index=taken.columns[: len(made.levels)]),
     )
 
 

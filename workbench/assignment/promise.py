@@ -9,7 +9,8 @@ or drawn (`workbench.accuracy`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from workbench.accuracy.error_rate import vote_errors
 from workbench.accuracy.likeliest import likeliest_error
 from workbench.aggregation.voting import linear_weights, log_odds_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.solving import Solution, Termination, solve
+from workbench.solving import Certificate, Solution, Termination, solve
 from workbench.solving.highs import RunOptions
 from workbench.solving.joint.route import solve_joint
 
@@ -31,6 +32,8 @@ QUICK = 0.005
 """Gap at which a plan tells whether a level will do."""
 SHARE = 0.08
 """Of the time, for each such plan."""
+ROUNDING = 1e-9
+"""An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
 TRIED, TOLD = 4_000, 40_000
 """Answers drawn for an error while a level is sought, and for what is told in the end."""
 
@@ -105,11 +108,10 @@ class TwoClasses:
 
     def cover(self, levels: FloatArray, options: RunOptions, *, draws: int) -> CoverPlan:
         """The cheapest cover at some levels; its errors are computed."""
-        del draws
         problem = self.problem(levels)
         found = solve(
             problem, "ip", time_limit=options.time_limit, gap=options.gap,
-            threads=options.threads, seed=options.seed,
+            threads=options.threads, seed=options.seed, isolated=draws == TOLD,
         )  # fmt: skip
         if found.assignment is None:
             return CoverPlan(found, levels)
@@ -222,6 +224,7 @@ def keep_promise(
     limit = None if options.time_limit is None else SHARE * options.time_limit
     quick = RunOptions(limit, max(options.gap, QUICK), options.threads, seed=options.seed)
     low, high = np.full(types, np.log(epsilon)), np.full(types, np.log(0.999 * program.top))
+    limit_error = epsilon * (1 + ROUNDING)
     kept: list[CoverPlan] = []
     fewest: CoverPlan | None = None
     for _ in range(STEPS):
@@ -231,14 +234,16 @@ def keep_promise(
             low = middle  # asks for more than there is: only covers that promise less are left
             continue
         worst = np.array([tried.errors[program.kinds == t].max(initial=0.0) for t in range(types)])
-        fine = worst <= epsilon
+        fine = worst <= limit_error
         low, high = np.where(fine, middle, low), np.where(fine, high, middle)
         if fine.all():
             kept.append(tried)
         if fewest is None or tried.errors.max() < _worst(fewest):
             fewest = tried
+    rest = options.time_limit and (1 - STEPS * SHARE) * options.time_limit
+    options = replace(options, time_limit=rest)
     last = program.cover(np.exp(low), options, draws=TOLD)
-    if last.errors is not None and last.errors.max() <= epsilon:
+    if last.errors is not None and last.errors.max() <= limit_error:
         return last
     if kept:
         best = min(kept, key=lambda plan: plan.solution.objective or np.inf)
@@ -257,8 +262,10 @@ def _worst(plan: CoverPlan) -> float:
 def _unreached(plan: CoverPlan) -> CoverPlan:
     """No plan, though covers that promise less exist; the least error of theirs is kept."""
     found = plan.solution
-    why = Solution(
-        found.formulation, found.route, Termination.INFEASIBLE, versions=found.versions,
-        note=f"no plan found keeps every task there: use --epsilon {_worst(plan):.4g} or larger",
+    why = replace(
+        found, termination=Termination.INFEASIBLE, assignment=None, objective=None, bound=None,
+        certificate=Certificate("unproven"),
+        note=f"the nearest leaves a task at {_worst(plan):.4f}: use --epsilon "
+        f"{math.ceil(1e4 * _worst(plan)) / 1e4:g} or larger",
     )  # fmt: skip
     return CoverPlan(why, plan.levels)
