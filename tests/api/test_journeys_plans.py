@@ -38,7 +38,7 @@ def test_frame_plan_figure_csv(crowd):
     assert plan.solved
     assert set(written["task"]) == {"new 1", "new 2"}
     assert len(written) == plan.to_dict()["labels"] == plan.to_dict()["bound"]
-    assert plan.errors["exact"].max() <= plan.errors["bound"].max() <= 0.3
+    assert plan.errors["exact"].max() <= 0.3
 
 
 def test_two_ways_of_solving_in_one_picture():
@@ -77,12 +77,3 @@ def test_a_study_tells_how_far_it_is(capsys):
     assert f"{len(study.table)}/{len(study.table)}" in told
     wb.run_study("gold-estimates", **asked)
     assert capsys.readouterr().out == ""
-
-
-def test_simulated_crowd_as_recorded_labels():
-    """Its labels and gold are those of any crowd."""
-    crowd = wb.simulate("uniform", tasks=30, workers=20, capacity=30, skill=0.85, seed=2)
-    plan = wb.plan(crowd.labels, crowd.gold, ["new"], epsilon=0.4, capacity=1)
-    compared = wb.compare(crowd.labels, crowd.gold, epsilon=0.4)
-    assert set(plan.to_frame()["worker"]) <= set(crowd.labels["worker"])
-    assert "adaptive" in compared.to_frame()["method"].to_list()

@@ -81,12 +81,6 @@ def test_a_prior_does_not_touch_who_was_tested():
     assert known.gain[3] == scores([4], [5], 2).gain[0]
 
 
-def test_posterior_means():
-    known = replace(scores([3, 0], [4, 0]), prior=(2.0, 1.0))
-    np.testing.assert_allclose(known.posterior_skill, [5 / 7, 2 / 3])
-    np.testing.assert_allclose(known.posterior_value, [3 / 7, 1 / 3])
-
-
 def test_who_cannot_be_scored():
     known = scores([0, 1, 1, 2], [0, 1, 2, 2], 3)
     assert known.eligible.tolist() == [False, False, True, True]

@@ -220,7 +220,7 @@ def plan(
     >>> import workbench as wb
     >>> skills = {"ann": 0.9, "bob": 0.9, "eve": 0.5}
     >>> made = wb.plan(tasks=["a", "b"], skills=skills, epsilon=0.15, capacity=1)
-    >>> made.to_frame()["worker"].sort_values().tolist(), made.errors["exact"].max().round(3)
+    >>> made.to_frame()["worker"].sort_values().tolist(), float(made.errors["exact"].max().round(3))
     (['ann', 'bob'], 0.1)
     """
     if (skills is None) == (labels is None):

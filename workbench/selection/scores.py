@@ -189,3 +189,9 @@ def set_score(worth: ArrayLike) -> float:
     """
     values = checks.floats("worth", worth)
     return float(values.sum() / math.sqrt(values.size)) if values.size else 0.0
+
+
+def prefix_scores(worth: FloatArray) -> FloatArray:
+    """Score the first 1, 2, … workers, Σ worth / √k for every k."""
+    curve: FloatArray = np.cumsum(worth) / np.sqrt(np.arange(1.0, len(worth) + 1))
+    return curve

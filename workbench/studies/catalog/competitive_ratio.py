@@ -37,21 +37,7 @@ from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.theorems import theorem_1, theorem_2
 from workbench.assignment.weights import offline_weights
 from workbench.base.seeds import generator
-from workbench.studies.catalog.assignment_trials import (
-    ARRIVALS,
-    ARRIVING,
-    CROWDS,
-    LABELS,
-    Bought,
-    Instance,
-    Relaxation,
-    drawn,
-    played,
-    promised_5,
-    relaxation,
-    sampling,
-    theorem_5_radius,
-)
+from workbench.studies.catalog import assignment_trials as shared
 from workbench.studies.measures import (
     DeclaredAnalysis,
     Drawn,
@@ -66,22 +52,28 @@ from workbench.studies.study import Block, Chart, Parameter, Params, Record, Siz
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
+METHODS = ("offline weights", "sampled weights", "adaptive")
 SWEPT = ("tasks", "workers", "gamma", "epsilon", "gold", "types", "crowd", "arrival")
 MEASURES = {
     "ratio": "labels / proven bound",
     "ratio_reached": "labels / bound at the cover reached",
     "covered": "share of tasks covered",
 }
-ORDERS = {"arrival": ARRIVALS, "crowd": CROWDS}
+ORDERS = {"arrival": shared.ARRIVALS, "crowd": shared.CROWDS}
 
 
 def trial(params: Params, streams: Streams) -> Record:
     """Run one method on one crowd, beside the certified bound."""
-    instance = drawn(params, streams)
+    instance = shared.drawn(params, streams)
     need = float(requirement(params["epsilon"]))
-    relaxed = relaxation(instance.offline(need), proven=True)
+    relaxed = shared.relaxation(instance.offline(need), proven=True)
     own = streams.method(params["method"])
-    bought = METHODS[params["method"]](instance, params, relaxed, own)
+    if params["method"] == "offline weights":
+        bought = _offline(instance, relaxed, own)
+    elif params["method"] == "sampled weights":
+        bought = _sampled(instance, params, own)
+    else:
+        bought = _adaptive(instance, params, relaxed, own)
     gathered, promise = instance.gathered(bought.task, bought.worker), bought.promise
     promised = None if promise.error is None else float(np.max(promise.error))
     return {
@@ -93,11 +85,8 @@ def trial(params: Params, streams: Streams) -> Record:
 
 
 def _offline(
-    instance: Instance,
-    params: Params,  # noqa: ARG001 (methods are called alike)
-    relaxed: Relaxation,
-    own: np.random.SeedSequence,
-) -> Bought:
+    instance: shared.Instance, relaxed: shared.Relaxation, own: np.random.SeedSequence
+) -> shared.Bought:
     """Algorithm 1 with the optimal dual, qualities perturbed by type and worker.
 
     Perturbed pair by pair, as Theorem 1 wants it, no two tasks could be counted together, and
@@ -110,43 +99,39 @@ def _offline(
     weights, _, _ = offline_weights(perturbed)
     task, place = np.nonzero(primal_approximation(seen, weights, problem.capacity, seed=rng))
     promise = theorem_1(problem, weights, seen)
-    return Bought(task, place + instance.preliminary, instance.crowd.skill, promise)
+    return shared.Bought(task, place + instance.preliminary, instance.crowd.skill, promise)
 
 
 def _sampled(
-    instance: Instance,
-    params: Params,
-    relaxed: Relaxation,  # noqa: ARG001 (methods are called alike)
-    own: np.random.SeedSequence,
-) -> Bought:
+    instance: shared.Instance, params: Params, own: np.random.SeedSequence
+) -> shared.Bought:
     """Algorithm 2 without its gold tasks: every skill is seen as it is (Section 5.1)."""
     crowd, setting = instance.crowd, Setting(instance.kinds, params["epsilon"], len(instance.main))
-    run, policy = played("paper", setting, crowd.skill, crowd.capacity, seed=own)
+    run, policy = shared.played("paper", setting, crowd.skill, crowd.capacity, seed=own)
     assert isinstance(policy, Paper)
     assert policy.assigner.sampled is not None
-    promise = theorem_2(sampling(instance, params, policy.assigner.sampled.least_quality_used))
-    return Bought(run.task, run.worker + instance.preliminary, crowd.skill, promise)
+    given = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
+    return shared.Bought(run.task, run.worker + instance.preliminary, crowd.skill, theorem_2(given))
 
 
 def _adaptive(
-    instance: Instance, params: Params, relaxed: Relaxation, own: np.random.SeedSequence
-) -> Bought:
+    instance: shared.Instance,
+    params: Params,
+    relaxed: shared.Relaxation,
+    own: np.random.SeedSequence,
+) -> shared.Bought:
     """The Main Algorithm; corrected, it is told t of Theorem 5 and, in hindsight, q̄*_min."""
     least = relaxed.mean_quality_least
     corrected = params["corrected"] and least > 0
-    radius = theorem_5_radius(params, instance.preliminary / len(instance.main))
-    result = instance.run_adaptive(
-        epsilon=params["epsilon"], gold=params["gold"], seed=own,
-        radius=radius if corrected else None, mean_quality_least=least if corrected else None,
-    )  # fmt: skip
-    given = sampling(instance, params, result.sampled.least_quality_used)
-    promise = promised_5(instance, params, relaxed, given, result.task, result.worker)
+    radius = shared.theorem_5_radius(params, instance.preliminary / len(instance.main))
+    result = instance.run_adaptive(params, own, (radius, least) if corrected else None)
+    given = shared.sampling(instance, params, result.sampled.least_quality_used)
+    promise = shared.promised_5(instance, params, relaxed, given, result.task, result.worker)
     if not corrected:
         promise = replace(promise, failed=(*promise.failed, "run without the ε′ correction"))
-    return Bought(result.task, result.worker, result.skill, promise, result.labels_gold)
+    return shared.Bought(result.task, result.worker, result.skill, promise, result.labels_gold)
 
 
-METHODS = {"offline weights": _offline, "sampled weights": _sampled, "adaptive": _adaptive}
 THEOREMS = dict(zip(METHODS, ("Theorem 1", "Theorem 2", "Theorem 5"), strict=True))
 
 MEANS = {
@@ -178,13 +163,13 @@ def _ratios(rows: pd.DataFrame, name: str) -> list[Chart]:
         means(rows, ["method", name], field).assign(measure=title)
         for field, title in MEASURES.items()
     ]
-    ratios, label = pd.concat(parts[:2], ignore_index=True), LABELS[name]
+    ratios, label = pd.concat(parts[:2], ignore_index=True), shared.LABELS[name]
     line: dict[str, Any] = {"references": ((1.0, "proven bound"),)}
     if ratios["mean"].max() <= 4:
-        drawn = [("ratio", pd.concat(parts, ignore_index=True), "ratio, or share", line)]
+        shown = [("ratio", pd.concat(parts, ignore_index=True), "ratio, or share", line)]
     else:
-        drawn = [("ratio", ratios, "ratio", {**line, "log_y": True})]
-        drawn += [("covered", parts[2], "share", {})]
+        shown = [("ratio", ratios, "ratio", {**line, "log_y": True})]
+        shown += [("covered", parts[2], "share", {})]
     return [
         mean_chart(
             f"{what}-{name}",
@@ -197,7 +182,7 @@ def _ratios(rows: pd.DataFrame, name: str) -> list[Chart]:
             log_x=name in ("tasks", "gold", "epsilon"),
             **more,
         )
-        for what, data, y_label, more in drawn
+        for what, data, y_label, more in shown
     ]
 
 
@@ -207,10 +192,10 @@ def _exploring(name: str) -> Part:
             Drawn(
                 f"exploration-{name}",
                 "All labels bought, gold labels and preliminary workers' included, over the "
-                f"proven bound, along {LABELS[name]}",
+                f"proven bound, along {shared.LABELS[name]}",
                 name,
                 "mean",
-                (LABELS[name], "all labels / proven bound"),
+                (shared.LABELS[name], "all labels / proven bound"),
                 {"series": "method", "log_x": True, "references": ((1.0, "proven bound"),)},
                 of=lambda rows: means(rows, ["method", name], "ratio_all"),
             ),
@@ -254,9 +239,9 @@ STUDY = Study(
     parameters={
         "method": Parameter(
             str, "adaptive", "what is known: all, skills, or nothing beforehand",
-            choices=tuple(METHODS), paired=True,
+            choices=METHODS, paired=True,
         ),
-        **ARRIVING,
+        **shared.ARRIVING,
         "corrected": Parameter(
             bool, False, "whether ε′ is used, with Theorem 5's t", paired=True
         ),
@@ -274,7 +259,7 @@ STUDY = Study(
              {**_EVERY, "tasks": [300], "workers": [150], "gamma": [0.1, 1.0]},
              {**_EVERY, "tasks": [300], "workers": [150], "epsilon": [0.2, 0.01]},
              {**_EVERY, "tasks": [300], "workers": [150], "gold": [5, 100]},
-             {**_EVERY, "tasks": [300], "workers": [150], "arrival": list(ARRIVALS)},
+             {**_EVERY, "tasks": [300], "workers": [150], "arrival": list(shared.ARRIVALS)},
              _WITHIN),
             5,
         ),
@@ -285,8 +270,8 @@ STUDY = Study(
              {**_EVERY, "epsilon": [0.2, 0.1, 0.05, 0.02, 0.01, 0.001]},
              {**_EVERY, "gold": [5, 10, 20, 50, 200, 1000]},
              {**_EVERY, "types": [1, 2, 3, 5]},
-             {**_EVERY, "crowd": list(CROWDS)},
-             {**_EVERY, "arrival": list(ARRIVALS)},
+             {**_EVERY, "crowd": list(shared.CROWDS)},
+             {**_EVERY, "arrival": list(shared.ARRIVALS)},
              _WITHIN),
             50,
         ),
@@ -303,10 +288,10 @@ STUDY = Study(
                       "tasks covered; {ratio_reached:±3} times the bound for the cover reached; "
                       "{ratio_all:±3} times the bound with gold labels ({trials} trials)."),),
             ),
-            ORDERS | {"method": tuple(METHODS)},
+            ORDERS | {"method": METHODS},
             by=("method",),
         ),
-        Sweep(("tasks", "gold", "epsilon"), _exploring, None, {"method": tuple(METHODS)},
+        Sweep(("tasks", "gold", "epsilon"), _exploring, None, {"method": METHODS},
               by=("method",), fixed=SWEPT),
         Part(
             "The theorems' promises: where they hold, and why not",
