@@ -139,11 +139,8 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input(case, refused, files):
     pd.DataFrame({"task": ["x"], "task_type": ["cats"]}).to_csv("cats.csv", index=False)
-    pd.DataFrame({"task": ["x", "x"], "task_type": "dogs"}).to_csv("twice.csv", index=False)
-    SKILLS.assign(dogs=1.5).to_csv("bad.csv", index=False)
     pd.DataFrame({"worker": ["w0"], "capacity": 1}).to_csv("few.csv", index=False)
     pd.DataFrame({"worker": ["w0"], "cost": 1}).to_csv("half.csv", index=False)
-    SKILLS[["worker", "birds"]].to_csv("birds.csv", index=False)
     arguments, fragment = BAD[case]
     for name, value in (("--capacity", "3"), ("--epsilon", "0.3")):
         if name not in arguments:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
+from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.crowd.skills import SkillEstimates, estimate_skills
 
@@ -23,6 +24,13 @@ FLAT = (1.0, 1.0)
 """Where there is nobody to fit to: one right and one wrong answer."""
 ENDS = ((-6.0, 6.0), (np.log(0.2), np.log(1e4)))
 """Ranges of log(a/b) and log(a + b)."""
+
+
+def pooled_skills(correct: ArrayLike, answered: ArrayLike) -> FloatArray:
+    """Posterior mean skill of each worker under the `fitted_prior`, shape (m,), in (0, 1)."""
+    a, b = fitted_prior(correct, answered)
+    skill: FloatArray = (np.asarray(correct) + a) / (np.asarray(answered) + (a + b))
+    return skill
 
 
 def fitted_prior(correct: ArrayLike, answered: ArrayLike) -> tuple[float, float]:
