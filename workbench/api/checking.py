@@ -36,7 +36,7 @@ COLUMNS: Columns = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check(Result):
+class LabelCheck(Result):
     """What is odd about labels, and how far their workers err independently.
 
     Attributes
@@ -245,7 +245,7 @@ class Check(Result):
         return told
 
 
-def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> Check:
+def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> LabelCheck:
     """Look at labels before anything is built on them.
 
     Skills with intervals, workers below chance, whether errors go together (and how many
@@ -291,7 +291,7 @@ def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> Check:
     votes = Votes.of(first, classes=classes)
     codes = gold_codes(votes, true)
     found = dependence(votes, codes, seed=seed)
-    return Check(
+    return LabelCheck(
         given.name,
         seed,
         _workers(votes, codes, found),
