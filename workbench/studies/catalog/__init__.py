@@ -47,12 +47,14 @@ TITLES = (
     ("learn-contexts", "Workers whose skills depend on the kind of task"),
     ("learn-policies", "LS_OL beside other policies without ground truth"),
     ("learn-crowds", "Online worker selection on recorded crowds"),
+    ("aggregation", "Votes to labels on recorded crowds"),
 )
 """Name and title of each study."""
 
 PAPERS = {
     "selection": "Li, Liu (2015)",
     "learn": "Liu, Liu (2015)",
+    "aggregation": "Li, Rubinstein, Cohn (2019)",
 }
 """Where a study comes from, by the first word of its name; the others: `ADAPTIVE`."""
 ADAPTIVE = "Ho, Jabbari, Vaughan (2013)"
