@@ -127,9 +127,6 @@ def test_a_pair_of_a_stranger_opens_no_other():
 
 
 WORKERS = list(SKILLS.index)
-LABELS = pd.DataFrame({"task": ["a", "b"], "worker": "w", "label": ["0", "1"]})
-GOLD = pd.Series({"a": "0", "b": "1"}, name="gold")
-FRAME = pd.DataFrame({"worker": WORKERS, "cost": 1.0, "capacity": 2})
 
 
 def planned(skills=SKILLS, tasks=TASKS, **asked):

@@ -146,12 +146,6 @@ class TestTheorems3And4:
             error = vote_error(skill[i, asked], 2 * guess[i, asked] - 1).probability
             assert error <= promise.error[i] + 1e-9
 
-    def test_no_correction_where_there_is_none(self):
-        correction = corrected_epsilon(0.1, radius=0.5, mean_quality_least=0.08)
-        assert not correction.holds
-        assert correction.epsilon_corrected == 0.1
-        assert "0.02" in correction.failed
-
     @pytest.mark.parametrize(
         ("epsilon", "radius", "least", "field"),
         [

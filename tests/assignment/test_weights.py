@@ -29,15 +29,6 @@ class TestSampled:
         used = sample.solution.assignment > 1e-9
         assert sample.least_quality_used == quality[used].min()
 
-    def test_halving_crowd_and_requirement_changes_nothing(self):
-        """Two equal workers of whom one is sampled: γ = ½ gives the same weights."""
-        rng = np.random.default_rng(2)
-        half = rng.uniform(0.1, 1, (4, 8))
-        need = np.full(4, 1.5)
-        full = _sampled(np.hstack([half, half]), np.full(16, 3), need, np.ones(4, int), gamma=1.0)
-        sample = _sampled(half, np.full(8, 3), need, np.ones(4, int), gamma=0.5)
-        assert sample.solution.objective == pytest.approx(full.solution.objective / 2)
-
     def test_relax_caps_the_weights(self):
         """Tasks out of reach weigh as much as a label of the least quality is worth."""
         quality = np.array([[0.9, 0.9, 0.9], [0.1, 0.1, 0.1]])
@@ -49,15 +40,6 @@ class TestSampled:
         assert sample.weights[1] == pytest.approx(1 / 0.05)
         assert sample.weights[0] == pytest.approx(1 / 0.9)
         assert sample.solution.certificate.status == "proven"
-
-    def test_drop_discards_the_fewest(self):
-        """One worker of quality 1 with room for 3 tasks: 2 of 5 must go."""
-        sample = _sampled(
-            np.ones((1, 1)), np.array([3]), np.ones(1), np.array([5]), gamma=1.0,
-            on_infeasible="drop",
-        )  # fmt: skip
-        assert sample.dropped.tolist() == [2]
-        assert sample.weights[0] > 0
 
     def test_offline_infeasible_names_tasks(self):
         problem = AssignmentProblem([[0.9, 0.9], [0.1, 0.1]], 2, [1.0, 1.0])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from workbench.base.errors import InputError
+from workbench.base.memory import peak_mb
 from workbench.bench import SMOKE, BenchRow, BenchSize, bench, exact, peers
 from workbench.bench.crowds import typed_crowd
 from workbench.bench.measure import (
@@ -17,7 +18,6 @@ from workbench.bench.measure import (
     UnmeasurableError,
     alternate,
     measured,
-    peak,
     peak_memory,
 )
 from workbench.bench.peer_jobs import Arrays
@@ -81,7 +81,7 @@ def test_memory_is_that_of_a_process_of_its_own():
     hoard = bytearray(200 * 2**20)
     hoard[:: 2**12] = b"x" * len(hoard[:: 2**12])
     assert 10 < peak_memory("relaxation.by_bare_solver", SMOKE) < 150
-    assert (peak() or 0) > 200
+    assert (peak_mb() or 0) > 200
     del hoard
     with pytest.raises(RuntimeError, match="nonsense"):
         peak_memory("nonsense.job", SMOKE)

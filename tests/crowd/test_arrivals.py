@@ -1,7 +1,5 @@
 """Orders in which workers come."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -14,14 +12,6 @@ from workbench.crowd.population import Crowd
 def crowd_of(*skill):
     m = len(skill)
     return Crowd(np.array([skill]), np.ones(m), np.arange(m), np.array(["x"]))
-
-
-def test_iid_draws_with_replacement_evenly():
-    drawn = iid(10, 20_000, seed=1)
-    assert drawn.shape == (20_000,)
-    count = np.bincount(drawn, minlength=10)
-    assert np.abs(count - 2000).max() < 4 * math.sqrt(20_000 * 0.09)
-    assert iid(3, 0, seed=1).shape == (0,)
 
 
 def test_adversarial_orders():

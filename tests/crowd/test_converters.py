@@ -136,21 +136,6 @@ def test_tab_separated(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("w,t,1\n", ["1 columns; worker, task, label are wanted"]),
-        ("worker\tobject\tlabel\nw\tt\t1\n", ["line 1: looks like a header"]),
-        ("w\tt\t1\nw\tt\t1\n", ["line 2: task 't' and worker 'w' appear already"]),
-    ],
-)
-def test_bad_tab_separated(tmp_path, text, parts):
-    path = tmp_path / "answers.txt"
-    path.write_text(text)
-    found = message(from_tab_separated, path)
-    assert all(part in found for part in parts)
-
-
 # Nested JSON
 
 

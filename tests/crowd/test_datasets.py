@@ -20,6 +20,7 @@ from workbench.base.registry import Entry
 from workbench.crowd.converters import from_headerless
 from workbench.crowd.datasets import (
     DATASETS,
+    READERS,
     Counts,
     Dataset,
     LabelSet,
@@ -151,7 +152,7 @@ def toy(server, cache, monkeypatch):
             citation="none",
             counts=Counts(2, 2, 3, 2),
             note="",
-            reader="headerless",
+            reader=READERS["headerless"],
             content=digest(read_toy_table()),
         )
         monkeypatch.setitem(DATASETS._entries, "toy", Entry("toy", dataset, "", ""))

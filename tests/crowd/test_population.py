@@ -52,17 +52,6 @@ def test_specialists_are_skilled_at_one_type_in_equal_shares():
     assert population.specialists(9, seed=1).skill.tolist() == [[0.7] * 9]
 
 
-def test_drawn_skills_have_the_distribution_asked_for():
-    drawn = population.uniform_range(2000, seed=1, task_types=5, low=0.6, high=0.9).skill
-    assert 0.6 <= drawn.min() < 0.602
-    assert 0.898 < drawn.max() <= 0.9
-    assert abs(drawn.mean() - 0.75) < 4 * 0.3 / math.sqrt(12 * drawn.size)
-    drawn = population.beta(2000, seed=1, task_types=5, a=3, b=1).skill
-    assert abs(drawn.mean() - 0.75) < 4 * math.sqrt(3 / (16 * 5) / drawn.size)
-    # Independent by type: no correlation between the rows.
-    assert np.abs(np.corrcoef(drawn) - np.eye(5)).max() < 4 / math.sqrt(2000)
-
-
 def test_table_and_capacities_by_name():
     skills = pd.DataFrame({"dogs": [0.9, 0.5], "cats": [0.6, 1.0]}, index=["ann", "bob"])
     crowd = population.from_table(skills, pd.Series({"bob": 3, "cyd": 9, "ann": 5}))

@@ -85,13 +85,6 @@ def test_skills_from_gold_by_type():
         known.wide()  # qualities (2p − 1)² are those of two classes
 
 
-def test_skills_by_worker_and_type():
-    two = LABELS.replace("y", "z")
-    wide = skills_from_gold(two, GOLD, pd.Series({"a": "dogs", "b": "dogs", "c": "cats"})).wide()
-    assert wide.loc["bob"].to_dict() == {"cats": 0.5, "dogs": 0.5}
-    assert list(wide.index) == ["ann", "bob", "cyd"]
-
-
 def frame(*rows):
     return pd.DataFrame(rows, columns=["task", "worker", "label"])
 

@@ -313,14 +313,3 @@ def test_workers(tmp_path):
     plain = read_workers(write(tmp_path, "worker\nann\n"))
     assert plain.index.tolist() == ["ann"]
     assert list(plain.columns) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "fragment"),
-    [
-        ("worker,skill\nann,1.5\n", "line 2, column 'skill': skill 1.5 is outside [0, 1]"),
-        ("worker\nann\nbob\nann\n", "line 4: worker 'ann' appears already on line 2"),
-    ],
-)
-def test_bad_workers(tmp_path, text, fragment):
-    assert fragment in message(read_workers, write(tmp_path, text))

@@ -8,7 +8,6 @@ from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.base.errors import InputError
 from workbench.learning import engine
 from workbench.learning.draws import Draws
-from workbench.learning.engine import KINDS
 from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
@@ -31,31 +30,24 @@ def test_same_as_the_streaming_object_and_the_plain_loop(case):
         case.schedule,
         case.horizon,
         LsOlOptions(**case.options),
-        trace=True,
         checkpoints=every,
     )
-    for run, trace in enumerate(runs.traces):
+    for run in range(draws.runs):
         learner, stream = case.learner(run), draws.stream(run)
         for t, plain in enumerate(case.plain(run)):
             ask = learner.ask(t)
-            assert ask.kind == KINDS[trace.kind[t]]
-            assert ask.task == (trace.tester[t] if ask.kind == "retest" else t)
-            assert sorted(ask.workers) == np.flatnonzero(trace.asked[t]).tolist()
             answer = learner.tell(stream.answers(ask.task, ask.workers, t))
-            assert answer.label == trace.label[t]
-            assert stream.truth(t) == trace.truth[t]
-            assert learner.estimates.tolist() == trace.estimates[t].tolist()
             told = ask.kind, ask.task if ask.kind == "retest" else -1, answer.label
             assert told == (plain.kind, plain.tester, plain.label)
             assert sorted(ask.workers) == sorted(plain.asked)
             assert learner.estimates.tolist() == list(plain.estimates)
             assert len(learner.best) == runs.size[run, t]
+            assert learner.counts["asked"] == runs.labels[run, t]
+            assert learner.kinds["new tester"] == runs.new_testers[run, t]
+            assert learner.kinds["retest"] == runs.retests[run, t]
         assert tuple(learner.removed) == runs.removed[run]
         assert learner.estimates.tolist() == runs.estimates[run].tolist()
         assert sorted(learner.best) == np.flatnonzero(runs.chosen[run]).tolist()
-        assert learner.counts["asked"] == runs.labels[run, -1]
-        assert learner.kinds["new tester"] == runs.new_testers[run, -1]
-        assert learner.kinds["retest"] == runs.retests[run, -1]
 
 
 @pytest.mark.parametrize("case", CASES[:16], ids=range(16))
@@ -66,7 +58,7 @@ def test_the_books_are_those_of_the_steps(case):
     tasks = np.unique(np.linspace(1, case.horizon, 7).astype(int))
     runs = engine.simulate(
         case.draws(), case.schedule, case.horizon, LsOlOptions(**case.options), costs=price,
-        trace=True, checkpoints=tasks,
+        checkpoints=tasks,
     )  # fmt: skip
     weighted = case.options["weighted"]
 
@@ -82,16 +74,15 @@ def test_the_books_are_those_of_the_steps(case):
             truncate=case.options["truncate"],
         )[0]
 
-    for run, trace in enumerate(runs.traces):
-        p = case.skill[run]
+    for run, p in enumerate(case.skill):
         best = best_set(p, weighted=weighted)
         known = {}
         rows = []
-        for t in range(case.horizon):
-            kind, who = KINDS[trace.kind[t]], np.flatnonzero(trace.asked[t])
-            key = (kind, *who, *trace.estimates[t])
+        for kind, _, asked, _, p_hat in case.plain(run):
+            who = np.array(asked)
+            key = (kind, *asked, *p_hat)
             if key not in known:
-                known[key] = accuracy(p, kind, who, trace.estimates[t])
+                known[key] = accuracy(p, kind, who, np.array(p_hat))
             lost, paid = best.accuracy - known[key], price[who].sum()
             extra = paid - (0 if kind == "retest" else price[best.workers].sum())
             explores = kind != "exploit"
@@ -121,13 +112,11 @@ def test_taking_runs_in_turn_changes_nothing(monkeypatch):
     skill = np.random.default_rng(1).uniform(0.3, 1, (7, 4))
     draws = Draws(skill, seed=3)
     options = LsOlOptions(delay=4, vetting=Vetting(0.3, 2))
-    together = engine.simulate(draws, practical(2, 3), 300, options, trace=True)
+    together = engine.simulate(draws, practical(2, 3), 300, options)
     monkeypatch.setattr(engine, "CELLS", 1500)
-    in_turn = engine.simulate(draws, practical(2, 3), 300, options, trace=True)
+    in_turn = engine.simulate(draws, practical(2, 3), 300, options)
     for name, value in vars(together).items():
-        if name == "traces":
-            assert len(value) == len(in_turn.traces) == 7
-        elif name == "removed":
+        if name == "removed":
             assert value == in_turn.removed
             assert any(value)
         else:
@@ -165,7 +154,6 @@ def test_long_horizons():
         ({"costs": [1, 2]}, "costs"),
         ({"costs": [1, 2, 3, 4, np.nan]}, "costs"),
         ({"checkpoints": [0, 5]}, "checkpoints"),
-        ({"horizon": 10**6, "trace": True}, "horizon"),
         ({"tolerance": 0.5}, "tolerance"),
         ({"skill": [0.6] * 30, "weighted": True}, "26"),
     ],

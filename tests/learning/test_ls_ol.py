@@ -147,15 +147,6 @@ def test_joining_is_caught_up_on_every_tester_once():
     assert learner.estimates.tolist() == [1, 1, 1, 1, 0.5]
 
 
-# ---- saving ----
-
-
-def play(learner, stream, t):
-    ask = learner.ask(t)
-    answer = learner.tell(stream.answers(ask.task, ask.workers, t))
-    return ask.task, ask.kind, ask.workers.tolist(), answer, learner.estimates.tolist()
-
-
 # ---- mistakes ----
 
 

@@ -8,7 +8,6 @@ from workbench.base.errors import InputError
 from workbench.learning.ls_ol import LsOl, LsOlOptions
 from workbench.learning.recorded import recorded, replay
 from workbench.learning.schedule import practical
-from workbench.learning.vetting import Vetting
 
 
 def table(rows, columns=("task", "worker", "label")):
@@ -193,19 +192,6 @@ def test_without_gold():
     assert with_gold.accuracy is not None
 
 
-def test_a_task_that_nobody_labelled():
-    labels, gold = crowd(GOOD, 30, 6)
-    labels = labels[labels["task"] != "t7"]
-    data = recorded(labels, gold)
-    assert data.tasks[-1] == "t7"
-    run = replay(data, practical(5, 0), seed=1)
-    last = run.steps.iloc[-1]
-    assert (last["received"], last["confidence"], last["crowd_right"]) == (0, 0.5, 0.5)
-    assert last["as_crowd"] == 0.5
-    assert last["right"] in (0.0, 1.0)
-    assert run.counts["unlabelled"] == 1
-
-
 def test_workers_who_leave():
     labels, gold = crowd(GOOD, 80, 7)
     step = labels["task"].str[1:].astype(int)
@@ -274,19 +260,6 @@ def test_patience_needs_times():
         replay(data, practical(5, 0), patience=1.0, seed=1)
     with pytest.raises(InputError, match="patience is -1"):
         replay(recorded(*late_table()), practical(5, 0), patience=-1.0, seed=1)
-
-
-def test_vetting():
-    data = recorded(*crowd([0.9, 0.9, 0.9, 0.9, 0.85, 0.1], 200, 10))
-    run = replay(data, practical(20, 0), LsOlOptions(vetting=Vetting(0.1)), seed=1)
-    assert [one.worker for one in run.learner.removed][:1] == [5]
-    step = run.learner.removed[0].step
-    assert run.workers["removed_at"][5] == step
-    assert run.workers["removed_at"].notna().sum() == len(run.learner.removed)
-    assert not run.workers["in_best_set"][5]
-    exploring = run.steps[run.steps["kind"] == "new tester"]
-    assert (exploring["asked"][exploring.index <= step] == 6).all()
-    assert (exploring["asked"][exploring.index > step] <= 5).all()
 
 
 def test_horizon_and_other_options():

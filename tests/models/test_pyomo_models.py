@@ -1,6 +1,5 @@
 """The Pyomo models state the programs that the array route solves, entry by entry."""
 
-import highspy
 import numpy as np
 import pyomo.environ as pyo
 import pytest
@@ -19,13 +18,6 @@ BUILDERS = {
     "dual": (dual, dual_arrays),
     "typed": (typed_relaxation, lambda p: primal_arrays(p, integer=False)),
 }
-PROBLEM = AssignmentProblem(
-    quality=[[0.9, 0.5, 0.4, 0.0], [0.3, 0.8, 0.9, 0.2], [0.5, 0.5, 0.5, 0.9]],
-    capacity=[2, 2, 2, 1],
-    requirement=[1.0, 1.0, 0.9],
-    cost=[[1.0, 2.0, 1.0, 0.5], [1.0, 1.0, 2.0, 1.0], [3.0, 0.0, 1.0, 1.5]],
-    available=[[1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]],
-)
 
 
 @st.composite
@@ -114,26 +106,3 @@ def test_the_same_program_as_the_arrays(formulation, problem):
         assert ours.tolist() == theirs.tolist()
     objective = next(model.component_data_objects(pyo.Objective))
     assert (objective.sense == pyo.maximize) == arrays(problem).maximise
-
-
-def optimum(path):
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("mip_rel_gap", 0.0)
-    assert solver.readModel(str(path)) == highspy.HighsStatus.kOk
-    solver.run()
-    assert solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
-    return abs(solver.getInfo().objective_function_value)  # maximising is written as −minimising
-
-
-@pytest.mark.parametrize("extension", ["lp", "mps"])
-@pytest.mark.parametrize("formulation", BUILDERS)
-def test_written_and_read_by_another_program(formulation, extension, tmp_path):
-    from workbench.solving import solve
-
-    problem = PROBLEM.typed if formulation == "typed" else PROBLEM
-    path = tmp_path / f"program.{extension}"
-    BUILDERS[formulation][0](problem).write(str(path))
-    known = solve(PROBLEM, formulation).objective
-    assert known > 0
-    assert optimum(path) == pytest.approx(known, rel=1e-7)

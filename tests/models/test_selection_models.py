@@ -12,7 +12,6 @@ from crowd_models import SelectionProblem
 from crowd_models.selection import all_sizes, fixed_size
 
 NAN, INF = float("nan"), float("inf")
-GAIN = [0.5, -0.25, 1.0, -INF, 0.75]
 
 
 @st.composite

@@ -114,7 +114,7 @@ def test_prefixes_of_many_voters_agree_with_predictions():
     order = np.argsort(-known.gain)
     rates = prefix_errors(known, order, seed=1)
     assert {rate.method for rate in rates} == {"exact", "sampled", "bounded"}
-    for k in (1, 9, 20, 60):
+    for k in (1, 14, 60):
         predicted = predicted_error(known, order[:k], seed=2)
         rate = rates[k - 1]
         assert abs(rate.probability - predicted.probability) <= rate.radius + predicted.radius
@@ -130,17 +130,6 @@ def test_the_bound_bounds(classes, voters):
     p, w = np.array(voters).T
     exact = plurality_error(p, w, classes)
     assert accuracy._chernoff(p, w, classes)[-1] >= exact.probability - exact.radius
-
-
-def test_huge_crowds_are_bounded():
-    known = crowd(500, 30, 5, seed=1)
-    predicted = predicted_error(known, np.arange(500))
-    assert predicted.method == "bounded"
-    assert predicted.probability == predicted.radius < 1e-12
-    two = crowd(500, 30, 2, seed=1)
-    rates = prefix_errors(two, np.argsort(-two.gain))
-    assert rates[-1].method == "bounded"
-    assert rates[5].method == "exact"
 
 
 @pytest.mark.parametrize(

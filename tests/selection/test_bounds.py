@@ -43,26 +43,6 @@ def test_theorem_3_over_all_answers(classes):
             assert covered >= confidence - 1e-12
 
 
-@pytest.mark.parametrize("classes", [2, 3, 9])
-def test_the_range_of_a_gain(classes):
-    """What Hoeffding's inequality rests on; two classes and even n need all of it."""
-    for n in range(2, 61):
-        gain = scores(np.arange(n + 1), np.full(n + 1, n), classes).gain
-        possible = n * (classes - 1) ** 2 / (n - 1)
-        assert np.ptp(gain) <= possible * (1 + 1e-12)
-        if classes == 2 and n % 2 == 0:
-            assert np.ptp(gain) == pytest.approx(possible)
-
-
-def test_the_interval_for_different_n():
-    known = scores([3, 4, 5], [5, 8, 5], 3)
-    low, high = interval(known, [1, 0], confidence=1 - 2 * math.exp(-2 * 1.7**2))
-    reach = [8 * 4 / 7, 5 * 4 / 4]
-    assert high - low == pytest.approx(2 * 1.7 * math.hypot(*reach) / math.sqrt(2))
-    wider = interval(known, [1, 0], confidence=0.999)
-    assert wider[0] < low < high < wider[1]
-
-
 # Theorem 1
 
 

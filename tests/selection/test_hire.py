@@ -263,22 +263,6 @@ def test_below_chance_is_refused_unless_allowed():
     assert {"ed", "hal"} <= {*sure.excluded["worker"]}
 
 
-def test_money_buys_nobody_below_chance_and_evidence_first():
-    counts = {"few": (3, 3), "many": (9, 9), "liar": (0, 9), "also few": (3, 3)}
-    for seed in range(2):
-        found = hired(1, counts, costs=1.0, money=1.0, seed=seed, allow_below_chance=False)
-        assert found.chosen.tolist() == ["many"]
-        assert not len(found.tied)
-    two = [hired(2, counts, costs=1.0, money=2.0, seed=seed, allow_below_chance=False)
-           for seed in range(12)]  # fmt: skip
-    assert all(found.chosen.tolist().count("many") == 1 for found in two)
-    assert {name for found in two for name in found.chosen} == {"few", "many", "also few"}
-    assert all({*found.tied} == {"few", "also few"} for found in two)
-    nobody = hired(2, {"liar": (0, 9)}, costs=1.0, money=5.0, allow_below_chance=False)
-    assert nobody.size == 0
-    assert nobody.notes[0].startswith("nobody to hire")
-
-
 @pytest.mark.parametrize(
     "given",
     [{"counts": {"a": (1, 1), "b": (0, 1)}, "classes": 2}, {"costs": 3.0, "money": 2.0}],

@@ -4,14 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from crowd_models import SelectionProblem
 from workbench.base.errors import InputError
 from workbench.selection import money as money_module
 from workbench.selection.money import within_money
-from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import set_score
 from workbench.solving import Termination
 from workbench.solving.hiring import SelectionSolution
@@ -88,33 +85,6 @@ def crowd(seed, m):
     rng = np.random.Generator(np.random.PCG64(seed))
     gain = rng.normal(0.3, 0.4, m)
     return gain, rng.uniform(0.5, 2, m) * (0.5 + np.maximum(gain, 0))
-
-
-def test_with_money_for_everybody_it_is_algorithm_1():
-    for seed in range(6):
-        gain, costs, budget, _ = instance(seed)
-        fast = algorithm_1(gain, budget, seed=seed)
-        bought = within_money(gain, costs, budget, costs.sum(), seed=seed)
-        assert bought.score == pytest.approx(fast.score, abs=1e-12)
-        assert bought.certificate.status == "proven"
-        assert bought.certificate.upper_bound == pytest.approx(fast.score, abs=1e-9)
-        few = within_money(gain, 0.1, budget, 0.2, seed=0)
-        assert few.score == pytest.approx(algorithm_1(gain, min(budget, 2), seed=0).score)
-
-
-@settings(max_examples=12, deadline=None)
-@given(data=st.data(), m=st.integers(1, 8))
-def test_free_workers_and_ties(data, m):
-    gain = np.array(data.draw(st.lists(st.integers(-3, 6), min_size=m, max_size=m))) / 4
-    costs = np.array(data.draw(st.lists(st.sampled_from([0, 0, 1, 2]), min_size=m, max_size=m)))
-    budget, money = data.draw(st.integers(1, m)), data.draw(st.integers(0, 2 * m))
-    bought = within_money(gain, costs, budget, money, seed=0)
-    best = by_enumeration(gain, costs, budget, money)
-    if best is None:
-        assert bought.score is None
-        return
-    assert bought.score == pytest.approx(best, abs=1e-12)
-    assert (best <= 0) == ("is shown to be better than guessing" in bought.note)
 
 
 def test_who_is_drawn_among_equals():

@@ -24,7 +24,6 @@ def test_lemma_2_over_all_answers(n, classes):
         assert chance @ known.plug_in == pytest.approx(
             worth + classes**2 * w * (1 - w) / n, abs=1e-12
         )
-        assert chance @ known.variance == pytest.approx(w * (1 - w) / n, abs=1e-12)
         assert chance @ known.skill == pytest.approx(w, abs=1e-12)
 
 
@@ -72,7 +71,6 @@ def test_no_number_of_answers_overflows(n, classes):
         assert known.plug_in[k] == pytest.approx(
             float((classes * w - 1) ** 2), rel=1e-14, abs=near**2
         )
-        assert known.variance[k] == pytest.approx(float(w * (1 - w) / (n - 1)), rel=1e-14)
 
 
 def test_a_prior_does_not_touch_who_was_tested():
@@ -81,12 +79,6 @@ def test_a_prior_does_not_touch_who_was_tested():
     assert known.plug_in[0] == known.plug_in[1] == 1 / 9
     assert known.gain[2] == known.plug_in[2] == 0.25
     assert known.gain[3] == scores([4], [5], 2).gain[0]
-
-
-def test_posterior_means():
-    known = replace(scores([3, 0], [4, 0]), prior=(2.0, 1.0))
-    np.testing.assert_allclose(known.posterior_skill, [5 / 7, 2 / 3])
-    np.testing.assert_allclose(known.posterior_value, [3 / 7, 1 / 3])
 
 
 def test_who_cannot_be_scored():
@@ -99,7 +91,6 @@ def test_who_cannot_be_scored():
     np.testing.assert_allclose(held.skill, [2 / 3, 3 / 4, 1 / 2, 1.0])
     np.testing.assert_allclose(held.gain[:2], [1.0, 1.5625])
     np.testing.assert_array_equal(held.gain[2:], known.gain[2:])
-    assert np.isnan(held.variance[:2]).all()
 
 
 def test_scores_of_sets():

@@ -114,23 +114,6 @@ def interrupted_at_once(*_, **__):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("formulation", ["ip", "dual"])
-@pytest.mark.parametrize(
-    "outcome",
-    [
-        (None, Termination.TIME_LIMIT, ""),
-        (None, Termination.NUMERICS, "the solver process failed: ended with signal 9 (SIGKILL)"),
-    ],
-)
-def test_a_solve_that_got_nowhere(monkeypatch, outcome, formulation):
-    monkeypatch.setattr(solver, "call_within", lambda *_, **__: outcome)
-    solution = solve(EASY, formulation, time_limit=10)
-    assert solution.termination is outcome[1]
-    assert solution.objective is solution.bound is solution.assignment is None
-    assert solution.certificate.status == "unproven"
-    assert solution.note == outcome[2]
-
-
 def test_a_child_killed_on_the_way_leaves_a_checked_solution(monkeypatch):
     def killed(seconds, job, *arguments, on_report=None):
         reports = []

@@ -9,8 +9,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csc_array, csr_array, vstack
 
 from crowd_models import AssignmentProblem
-from workbench.solving import ROUTES, Termination, certify, lagrangian, solve
-from workbench.solving.certify import exact_lagrangian
+from workbench.solving import Termination, certify, solve
 from workbench.solving.linear_model import primal_arrays
 
 
@@ -41,33 +40,17 @@ def check_against_enumeration(problem, route):
         assert solution.objective == pytest.approx(relaxed.objective, rel=1e-7, abs=1e-9)
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(small_problems())
 def test_arrays_against_enumeration(problem):
     check_against_enumeration(problem, "arrays")
 
 
 @pytest.mark.slow
-@settings(max_examples=19, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_pyomo_against_enumeration(problem):
     check_against_enumeration(problem, "pyomo")
-
-
-@settings(max_examples=16, deadline=None)
-@given(small_problems(), st.data())
-def test_no_weights_at_all_can_beat_the_optimum(problem, data):
-    best = by_enumeration(problem)
-    n, m = problem.shape
-    some = st.floats(0, 1e6, allow_subnormal=False) | st.floats(0, 3)
-    v = np.array(data.draw(st.lists(some, min_size=n, max_size=n)))
-    u = np.array(data.draw(st.lists(some, min_size=m, max_size=m)))
-    if best is not None:
-        # Tenths are no binary fractions: a requirement met exactly may be missed by an ulp.
-        room = 1e-12 * (1 + v.sum() + u.sum()) * 10
-        assert lagrangian(problem, v, u) <= best + room
-        assert exact_lagrangian(problem, v, u) <= best + room
-        assert exact_lagrangian(problem, v, u, priced=False) <= room
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -89,18 +72,7 @@ def test_relaxation_against_another_solver(seed):
     assert values == pytest.approx([other.fun] * 3, rel=1e-7)
 
 
-@pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize("algorithm", ["simplex", "ipx"])
-def test_strong_duality(route, algorithm):
-    problem = random_problem(3, 25, 20)
-    values = [
-        solve(problem, f, route=route, algorithm=algorithm) for f in ("relaxation", "dual", "typed")
-    ]
-    assert all(v.certificate.status == "proven" for v in values)
-    assert [v.bound for v in values] == pytest.approx([values[0].objective] * 3, rel=1e-7)
-
-
-@settings(max_examples=9, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(small_problems(feasible_bias=True), st.randoms(use_true_random=False))
 def test_metamorphic(problem, random):
     best = solve(problem, "ip")

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, small_problems
 
-from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models import AssignmentProblem
 from crowd_models.patterns import limits
 from workbench.solving import PatternProof, certify, solve
-from workbench.solving.patterns import bound
 from workbench.solving.patterns.bound import pattern_bound
 
 
@@ -57,22 +56,3 @@ def test_it_proves_what_the_relaxation_cannot():
     )  # fmt: skip
     assert (proof.status, proof.lower_bound, proof.bound_from) == ("proven", 60, "patterns")
     assert proof.exact_bound == 60
-
-
-@given(st.integers(0, 2**31))
-@settings(deadline=None, max_examples=8)
-def test_too_many_states_make_it_coarser_and_never_too_high(seed):
-    """Prices in proportion to quality: no state is dear, and hardly one dominates another."""
-    rng = np.random.default_rng(seed)
-    quality = rng.uniform(0.05, 1, (1, 14))
-    problem = TypedProblem(
-        quality, 1, rng.uniform(2, 4), [1], np.ones(14), quality * rng.uniform(0.99, 1.01, (1, 14))
-    )
-    exact = plainly(problem, np.zeros(14))
-    with pytest.MonkeyPatch.context() as patch:
-        full = float(pattern_bound(problem, np.zeros(14)))
-        patch.setattr(bound, "CELLS", 0)
-        patch.setattr(bound, "FEWEST", 40)
-        coarse = float(pattern_bound(problem, np.zeros(14)))
-    assert full == pytest.approx(exact, abs=1e-6)
-    assert 0.8 * exact <= coarse <= full + 1e-12

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, random_problem, small_problems
 
-from crowd_models import AssignmentProblem
 from workbench.solving import certify, solve
 from workbench.solving.highs import RunOptions
 from workbench.solving.search.count_bound import (
@@ -56,7 +55,7 @@ def all_whole(problem):
     return y[good], y[good] @ problem.prices[tasks, workers]
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=14, deadline=None)
 @given(small_problems(feasible_bias=True), st.integers(0, 3))
 def test_against_enumeration(problem, seed):
     best = by_enumeration(problem)
@@ -79,7 +78,7 @@ def test_against_enumeration(problem, seed):
         assert costs[-1] == cost_of(problem, found)
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=14, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_from_the_start_to_the_proven_optimum(problem):
     best, lp = by_enumeration(problem), relaxed(problem)
@@ -105,7 +104,7 @@ def test_from_the_start_to_the_proven_optimum(problem):
     assert answer.bound <= best + 1e-7
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=14, deadline=None)
 @given(small_problems(feasible_bias=True), st.data())
 def test_any_duals_bound_and_fix_nothing_a_cheaper_solution_needs(problem, data):
     n, m = problem.shape
@@ -133,7 +132,7 @@ def check_fixing(problem, duals, whole, costs, incumbent):
     assert not (~cheaper.astype(bool) & ones[problem.pairs]).any()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(small_problems(feasible_bias=True))
 def test_fewest_labels_are_needed_and_enough_for_one_task_alone(problem):
     counts = least_labels(problem)
@@ -148,9 +147,9 @@ def test_fewest_labels_are_needed_and_enough_for_one_task_alone(problem):
         assert enough or beyond
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_count_rows_raise_the_bound_and_stay_below_the_optimum(seed):
-    problem = random_problem(seed, 12, 10)
+    problem = random_problem(seed, 9, 8)
     lp = relaxed(problem)
     if lp is None:
         assert solve(problem, "ip").objective is None
@@ -162,21 +161,3 @@ def test_count_rows_raise_the_bound_and_stay_below_the_optimum(seed):
     # Strong duality: the pairs priced in were enough.
     assert duals.bound == pytest.approx(cost_of(problem, duals.shares), rel=1e-6)
     assert (duals.shares.sum(axis=1) >= least_labels(problem) - 1e-6).all()
-
-
-def tight(seed=3, n=20, m=14):
-    """Few labels more than the fewest: starts fall short and have to be covered by search."""
-    rng = np.random.Generator(np.random.PCG64(seed))
-    quality = (2 * rng.uniform(0.5, 1, (n, m)) - 1) ** 2
-    base = AssignmentProblem(quality, n, 2.5)
-    room = math.ceil(1.08 * least_labels(base).sum() / m)
-    return AssignmentProblem(quality, room, 2.5, rng.uniform(0.5, 2, (n, m)))
-
-
-def test_tight_capacity_is_met():
-    problem = tight()
-    lp = relaxed(problem)
-    found = Heuristic(problem, lp, seconds=60, seed=0).improve(rounds=0)
-    assert found is not None
-    assert feasible(problem, found)
-    assert cost_of(problem, found) <= 1.25 * cost_of(problem, lp.shares)

@@ -207,9 +207,6 @@ def test_scores_of_different_sizes_compare_exactly():
         assert best <= certificate.upper_bound < best + 1e-14
 
 
-# A set known beforehand --------------------------------------------------------------------------
-
-
 # A solver that lies ------------------------------------------------------------------------------
 
 LIE = SelectionProblem([1.0, 0.9, 0.8, 0.1, -0.5], 4, [2, 1, 1, 1, 0], 3)

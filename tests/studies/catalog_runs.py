@@ -23,11 +23,17 @@ def run_serially(name, sweep, repetitions):
     return pd.DataFrame(rows)
 
 
+CHEAPER = {"bad-instances": {"evaluations": [2]}}
+"""What is smaller than at smoke size."""
+
+
 @cache
 def smoke(name):
-    """Run a study's smoke size, each point twice at most."""
-    size = Source.of(name).load().sizes["smoke"]
-    return run_serially(name, size.sweep, min(2, size.repetitions))
+    """Run a study's smoke size: each of its points twice, of many once."""
+    study = Source.of(name).load()
+    sweep = tuple({**block, **CHEAPER.get(name, {})} for block in study.sizes["smoke"].sweep)
+    many = len(list(plan(study, sweep, 1))) > 30
+    return run_serially(name, sweep, 1 if many else min(2, study.sizes["smoke"].repetitions))
 
 
 def complete(name, **params):

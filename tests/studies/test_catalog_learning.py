@@ -3,13 +3,12 @@
 import itertools
 import math
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import run_serially
+from tests.studies.catalog_runs import one_record, smoke, streams_of
 from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
@@ -25,58 +24,12 @@ from workbench.studies.catalog import (
     theory_sets,
     theory_votes,
 )
-from workbench.studies.measures import conclude
 from workbench.studies.source import Source
-from workbench.studies.trials import Trial
-
-OURS = ("regret", "average", "growth", "exploration", "theory", "contexts", "policies", "crowds")
-
-
-@cache
-def smoke(name):
-    """A study's smoke size, run here; one row a trial."""
-    size = Source.of(f"learn-{name}").load().sizes["smoke"]
-    return run_serially(f"learn-{name}", size.sweep, size.repetitions)
-
-
-def streams(study, repetition=0, **params):
-    instance = tuple(key for key, given in study.parameters.items() if not given.paired)
-    made = study.complete(params)
-    return Trial(study.name, study.version, made, repetition, 0, instance).streams
 
 
 def record(name, repetition=0, **params):
     """Run one trial and give its record."""
-    study = Source.of(f"learn-{name}").load()
-    return study.trial(study.complete(params), streams(study, repetition, **params))
-
-
-@pytest.mark.parametrize("name", OURS)
-class TestEveryStudy:
-    def test_smoke_size_runs_and_is_analysed(self, name):
-        table = smoke(name)
-        assert set(table["status"]) == {"ok"}, table["message"].unique()
-        analysis = Source.of(f"learn-{name}").load().analyse(table)
-        assert analysis.findings[0] == f"All {len(table):,} trials ended ok."
-        assert len(analysis.findings) > 1
-        assert all(len(found) for found in analysis.tables.values())
-        assert len({chart.name for chart in analysis.charts}) == len(analysis.charts) > 0
-        for chart in analysis.charts:
-            used = [chart.x, chart.y, chart.series, chart.panel, chart.low, chart.high]
-            assert set(filter(None, used)) <= set(chart.data.columns)
-            assert len(chart.data.dropna(subset=[chart.x, chart.y]))
-
-    def test_failures_are_counted_and_not_in_the_means(self, name):
-        table = smoke(name)
-        study = Source.of(f"learn-{name}").load()
-        kept = {*study.parameters, "repetition", "seed", "version", "status", "message"}
-        lost = table.index[[0, 3]]
-        spoilt = table.astype(object)
-        spoilt.loc[lost, [column for column in table if column not in kept]] = None
-        spoilt.loc[lost, "status"] = ["deadline", "crashed"]
-        found = study.analyse(spoilt)
-        assert found.findings[0].startswith(f"2 of {len(table):,} trials did not end ok")
-        assert len(conclude(study, spoilt.assign(status="crashed")).findings) == 1
+    return one_record(f"learn-{name}", repetition, **params)
 
 
 class TestRuns:
@@ -138,7 +91,7 @@ class TestRuns:
         assert learning_runs.dropped_wrongly(gone[::-1], skill) == [False, False]
 
     def test_distrust_is_learnt_the_wrong_way_round(self):
-        rows = smoke("exploration").query("crowd == 'distrusted'")
+        rows = smoke("learn-exploration").query("crowd == 'distrusted'")
         assert (rows["off_reversed"] < rows["off"]).all()
 
 
@@ -169,7 +122,7 @@ class TestGrowth:
     def test_looked_at_once_half_exploits(self):
         assert learn_growth.settled(3, 5, 100_000) <= 2000
         assert learn_growth.settled(100, 5, 1_000_000) > 100_000
-        found = learn_growth.verdicts(smoke("growth"), 25)
+        found = learn_growth.verdicts(smoke("learn-growth"), 25)
         assert set(found["tests"]) == {3.0}  # G1 = 30 explores for too long here
         assert found["since"].min() == learn_growth.settled(3, 5, 30_000)
 
@@ -188,7 +141,7 @@ class TestAverage:
         assert got["gain"] == gains[:4][-1]  # at 2000 tasks, or the last before
 
     def test_table_2_has_both_votes(self):
-        found = learn_average.table_2(smoke("average"))
+        found = learn_average.table_2(smoke("learn-average"))
         rows = found[(found["crowd"] == "from-0.5") & (found["workers"] == 5)]
         assert rows[["full", "majority", "weighted"]].notna().all(axis=None)
         assert (rows["weighted_best"] >= rows["majority_best"] - 1e-12).all()
@@ -340,7 +293,9 @@ class TestContexts:
     def test_skills_of_the_first_contexts_are_the_same_however_many(self):
         study = learn_contexts.STUDY
         tables = [
-            learn_contexts.crowd(study.complete({"contexts": n}), streams(study, contexts=n))[0]
+            learn_contexts.crowd(
+                study.complete({"contexts": n}), streams_of("learn-contexts", contexts=n)
+            )[0]
             for n in (1, 4)
         ]
         np.testing.assert_array_equal(tables[0].skill[0], tables[1].skill[0])
@@ -397,7 +352,7 @@ class TestPolicies:
 
     def test_the_full_crowd_has_its_majority_s_accuracy(self):
         params = {"policy": "full crowd", "crowd": "spread-trusted", "horizon": 50}
-        seed = streams(learn_policies.STUDY, **params).instance
+        seed = streams_of("learn-policies", **params).instance
         skill = learning_runs.draw_crowd("spread-trusted", 5, seed)
         got = record("policies", **params)
         assert got["reward"] == pytest.approx(majority_accuracy(skill))
@@ -408,7 +363,7 @@ class TestPolicies:
         assert record("policies", policy="explore then commit", horizon=20)["size"] is None
 
     def test_all_meet_the_same_crowd(self):
-        table = smoke("policies")
+        table = smoke("learn-policies")
         assert (table.groupby("repetition")["best_accuracy"].nunique() == 1).all()
 
     def test_differences_are_paired(self):

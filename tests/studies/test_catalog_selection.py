@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -14,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from tests.studies.catalog_runs import one_record, smoke, streams_of
 from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.plurality import plurality_error
 from workbench.base.seeds import stream
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
-from workbench.studies.attempt import attempt
 from workbench.studies.catalog import (
     selection_bound,
     selection_exact,
@@ -29,104 +28,19 @@ from workbench.studies.catalog import (
 )
 from workbench.studies.catalog.selection_trials import difference, draw_pool
 from workbench.studies.source import Source
-from workbench.studies.trials import Trial, plan
+from workbench.studies.trials import points_of
 
-OURS = (
-    "selection-figure-1",
-    "selection-figure-2",
-    "selection-scores",
-    "selection-bound",
-    "selection-exact",
-    "selection-sweep",
-    "selection-crowds",
-)
 MANY = ("selection-figure-1", "selection-figure-2", "selection-sweep")
 
 
-@cache
-def smoke(name):
-    """Run a study's smoke size here; one row a trial."""
-    source = Source.of(name)
-    study = source.load()
-    size = study.sizes["smoke"]
-    rows = []
-    for trial in plan(study, size.sweep, size.repetitions):
-        outcome = attempt(source, trial)
-        rows.append(
-            {**trial.params, "repetition": trial.repetition, "status": str(outcome.status),
-             "message": outcome.message, **outcome.record}
-        )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def streams(name, **params):
-    study = Source.of(name).load()
-    instance = tuple(key for key, given in study.parameters.items() if not given.paired)
-    return Trial(name, study.version, study.complete(params), 0, 0, instance).streams
-
-
-def one(name, **params):
-    """Run one trial and give its record."""
-    study = Source.of(name).load()
-    return study.trial(study.complete(params), streams(name, **params))
-
-
-class TestEveryStudy:
-    @pytest.mark.parametrize("name", OURS)
-    def test_smoke_size_runs_and_is_analysed(self, name):
-        table = smoke(name)
-        assert set(table["status"]) == {"ok"}, table["message"].unique()
-        analysis = Source.of(name).load().analyse(table)
-        assert analysis.findings[0] == f"All {len(table):,} trials ended ok."
-        assert len(analysis.findings) > 2
-        assert all(len(found) for found in analysis.tables.values())
-        assert len({chart.name for chart in analysis.charts}) == len(analysis.charts) > 0
-        for chart in analysis.charts:
-            assert len(chart.data.dropna(subset=[chart.x, chart.y]))
-
-    @pytest.mark.parametrize("name", OURS)
-    def test_failures_are_counted_and_not_in_the_means(self, name):
-        table = smoke(name)
-        known = set(Source.of(name).load().parameters) | {"repetition", "status", "message"}
-        lost = table.index[[1, 3]]
-        gone, halfway = table.copy(), table.copy()
-        fields = [column for column in table if column not in known]
-        gone[fields] = gone[fields].astype(object)
-        gone.loc[lost, fields] = None
-        numbers = [column for column in table.select_dtypes("number") if column not in known]
-        halfway[numbers] = halfway[numbers].astype(float)
-        halfway.loc[lost, numbers] = 1e6
-        for spoilt in (gone, halfway):
-            spoilt.loc[lost, "status"] = ["deadline", "crashed"]
-        first, second = (Source.of(name).load().analyse(one) for one in (gone, halfway))
-        assert first.findings[0].startswith(f"2 of {len(table):,} trials did not end ok")
-        assert first.findings == second.findings
-
-    @pytest.mark.parametrize("name", OURS)
-    def test_nothing_but_failures(self, name):
-        table = smoke(name).assign(status="error")
-        known = set(Source.of(name).load().parameters) | {"repetition", "status", "message"}
-        analysis = Source.of(name).load().analyse(table[[c for c in table if c in known]])
-        assert "did not end ok" in analysis.findings[0]
-        assert analysis.charts == ()
-
-    @pytest.mark.parametrize("name", OURS)
-    def test_same_trial_same_record(self, name):
-        study = Source.of(name).load()
-        for trial in list(plan(study, study.sizes["smoke"].sweep, 1))[::7]:
-            records = [study.trial(dict(trial.params), trial.streams) for _ in range(2)]
-            for record, field in itertools.product(records, study.volatile):
-                record.pop(field, None)
-            assert records[0] == records[1]
-
-    def test_the_papers_settings(self):
-        study = Source.of("selection-figure-1").load()
-        size = study.sizes["paper"]
-        points = [trial.params for trial in plan(study, size.sweep, 1)]
-        assert size.repetitions == 100
-        assert {p["budget"] for p in points} == set(range(3, 32))
-        assert {(p["workers"], p["items"], p["controls"]) for p in points} == {(31, 1000, 10)}
-        assert {(p["a"], p["b"], p["ties"]) for p in points} == {(2.3, 2.0, "fair")}
+def test_the_papers_settings():
+    study = Source.of("selection-figure-1").load()
+    size = study.sizes["paper"]
+    points = points_of(study, size.sweep)
+    assert size.repetitions == 100
+    assert {p["budget"] for p in points} == set(range(3, 32))
+    assert {(p["workers"], p["items"], p["controls"]) for p in points} == {(31, 1000, 10)}
+    assert {(p["a"], p["b"], p["ties"]) for p in points} == {(2.3, 2.0, "fair")}
 
 
 class TestPairing:
@@ -141,10 +55,10 @@ class TestPairing:
             return seen[-1]
 
         monkeypatch.setattr(selection_trials, "draw_pool", spy)
-        one(name, items=50)
-        one(name, items=50, method="top-skill", budget=7)
-        one(name, items=50, ties="first")
-        one(name, items=50, controls=4)
+        one_record(name, items=50)
+        one_record(name, items=50, method="top-skill", budget=7)
+        one_record(name, items=50, ties="first")
+        one_record(name, items=50, controls=4)
         first, *others, fewer = seen
         for pool in others:
             assert np.array_equal(pool.labels, first.labels)
@@ -263,7 +177,7 @@ class TestWhy:
         assert len(places) > 5
 
     def test_more_classes_are_measured_on_the_items(self):
-        record = one("selection-sweep", classes=3, items=50)
+        record = one_record("selection-sweep", classes=3, items=50)
         assert record["accuracy_exact"] is None
         table = smoke("selection-sweep")
         found = Source.of("selection-sweep").load().analyse(table).tables["All rules"]
@@ -356,12 +270,12 @@ class TestBound:
         assert log_error < -(score**2) / (2 * (L - 1) ** 4) + math.log(L - 1)
 
     def test_the_hunt_finds_it(self):
-        record = one("selection-bound", search="many", classes=8, controls=1, workers=60)
+        record = one_record("selection-bound", search="many", classes=8, controls=1, workers=60)
         assert record["log_ratio"] > 0
         assert record["log_ratio_supported"] < 0
-        record = one("selection-bound", search="exponents", classes=3, controls=1)
+        record = one_record("selection-bound", search="exponents", classes=3, controls=1)
         assert 1.05 < record["exponent_ratio"] < 1.08
-        record = one("selection-bound", search="many", classes=2, controls=1, workers=60)
+        record = one_record("selection-bound", search="many", classes=2, controls=1, workers=60)
         assert record["log_ratio"] < math.log(0.5)
 
 
@@ -375,8 +289,8 @@ class TestScores:
     def test_fixed_set_over_all_answers(self):
         """Lemma 2, and what the plug-in adds: means over many sheets, against the exact ones."""
         given = {"workers": 3, "budget": 2, "controls": 4, "classes": 3, "sheets": 20_000}
-        record = one("selection-scores", **given)
-        drawn = stream(streams("selection-scores", **given).instance, "crowd")
+        record = one_record("selection-scores", **given)
+        drawn = stream(streams_of("selection-scores", **given).instance, "crowd")
         skill = drawn.beta(2.3, 2.0, 3)
         assert record["score"] == pytest.approx(set_score(informativeness(skill[:2], 3)))
         assert record["plug_in_bias_promised"] == pytest.approx(
@@ -390,13 +304,13 @@ class TestScores:
         """The simulated error is the exact one over answers and labels."""
         monkeypatch.setattr(selection_scores, "VOTES", 60_000)
         skill = np.array([0.7, 0.4, 0.9])
-        made = streams("selection-scores")
+        made = streams_of("selection-scores")
         record = selection_scores._votes(skill, 2, classes, made)
         exact = selection_bound.error_of_few(skill, classes, 2).low
         assert abs(record["error"] - exact) < 4.5 * math.sqrt(exact * (1 - exact) / 60_000)
 
     def test_a_chosen_set_looks_better_than_it_is(self):
-        record = one("selection-scores", crowd="guessers", workers=100, sheets=200)
+        record = one_record("selection-scores", crowd="guessers", workers=100, sheets=200)
         assert abs(record["bias"]) < 0.1
         assert record["optimism"] > 1
 

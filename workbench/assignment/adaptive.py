@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from crowd_models import TypedProblem, requirement
 from crowd_models.problem import LARGEST_PRICE
-from workbench.assignment.correction import Correction, corrected_epsilon
+from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.primal import best_of_groups, best_tasks, perturb
 from workbench.assignment.weights import OnInfeasible, SampledWeights, sampled_weights
 from workbench.base import checks
@@ -69,19 +69,13 @@ class AdaptiveSettings:
         return self.preliminary / self.workers
 
     @property
-    def correction(self) -> Correction | None:
-        """The ε′ correction, if one is asked for."""
-        if self.radius is None or self.mean_quality_least is None:
-            return None
-        return corrected_epsilon(
-            self.epsilon, radius=self.radius, mean_quality_least=self.mean_quality_least
-        )
-
-    @property
     def requirement(self) -> float:
-        """C of ε, or of ε′ where the correction applies."""
-        correction = self.correction
-        used = self.epsilon if correction is None else correction.epsilon_corrected
+        """C of ε, or of ε′ where a correction is asked for."""
+        used = self.epsilon
+        if self.radius is not None and self.mean_quality_least is not None:
+            used = corrected_epsilon(
+                used, radius=self.radius, mean_quality_least=self.mean_quality_least
+            ).epsilon_corrected
         return float(requirement(used))
 
 
@@ -359,8 +353,6 @@ class AdaptiveResult:
         x̂*, shape (n,).
     sampled
         The solved sampled LP: what was dropped or relaxed, and its certificate.
-    correction
-        The ε′ correction, or None.
     """
 
     task: IntArray
@@ -369,7 +361,6 @@ class AdaptiveResult:
     labels_gold: int
     task_weights: FloatArray
     sampled: SampledWeights
-    correction: Correction | None
 
     @property
     def labels_task(self) -> int:
@@ -435,5 +426,4 @@ def adaptive_assignment(
         int(answered.sum()),
         assigner.task_weights,
         assigner.sampled,
-        settings.correction,
     )

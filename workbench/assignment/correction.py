@@ -13,22 +13,14 @@ from workbench.base import checks
 
 @dataclass(frozen=True)
 class Correction:
-    """ε′ in place of ε, and whether the paper's condition for it holds.
+    """ε′ in place of ε, and why not, if not.
 
     `epsilon_corrected` is ε^(1 − 4t/q̄*_min) where t < q̄*_min/4, and ε itself where the
     condition fails: then no correction of this form exists, and `failed` says so.
     """
 
-    epsilon: float
     epsilon_corrected: float
-    radius: float
-    mean_quality_least: float
-    failed: str | None
-
-    @property
-    def holds(self) -> bool:
-        """Whether t < q̄*_min/4."""
-        return self.failed is None
+    failed: str | None = None
 
 
 def corrected_epsilon(epsilon: float, *, radius: float, mean_quality_least: float) -> Correction:
@@ -57,5 +49,5 @@ def corrected_epsilon(epsilon: float, *, radius: float, mean_quality_least: floa
             f"t = {radius:.3g} is not below q̄*_min/4 = {mean_quality_least / 4:.3g} (Theorem 3): "
             "ask more gold tasks, or run without correction"
         )
-        return Correction(epsilon, epsilon, radius, mean_quality_least, failed)
-    return Correction(epsilon, epsilon ** (1.0 - lost), radius, mean_quality_least, None)
+        return Correction(epsilon, failed)
+    return Correction(epsilon ** (1.0 - lost))

@@ -76,16 +76,12 @@ def theorem_1(
     values = task_values(quality, task_weights, problem.prices)
     highest = float(problem.prices[problem.mask].max(initial=0.0))
     values = np.where(problem.mask, values / (highest or 1.0), -np.inf)
-    tied = [
-        j
-        for j, capacity in enumerate(problem.capacity.tolist())
-        if cut_in_a_tie(values[:, j], capacity)
-    ]
+    tied = sum(map(cut_in_a_tie, values.T, problem.capacity.tolist()))
     failed = []
     if tied:
         failed.append(
-            f"perturbation assumption: the capacity of {len(tied)} worker(s) cuts through tasks "
-            "of equal value"
+            f"perturbation assumption: the capacity of {tied} worker(s) cuts through tasks of "
+            "equal value"
         )
     n, m = problem.shape
     idle = int((np.abs(values) <= TIED).sum())
@@ -100,7 +96,7 @@ def theorem_1(
         "Theorem 1",
         labels=float(min(m, n)),
         failed=tuple(failed),
-        terms={"tied": len(tied), "idle": idle},
+        terms={"tied": tied, "idle": idle},
     )
 
 
@@ -169,15 +165,12 @@ class Sampling:
 
     def ratio(self, requirement: float, chances: float) -> float:
         """1 + min(m,n)/(q_min n C) + 35 ln(chances/δ)/(q_min √(γC)); ∞ for q_min = 0."""
-        if not self.least_quality > 0:
+        least = self.least_quality
+        if not least > 0:
             return math.inf
-        return (
-            1
-            + min(self.m, self.n) / (self.least_quality * self.n * requirement)
-            + 35
-            * math.log(chances / self.delta)
-            / (self.least_quality * math.sqrt(self.gamma * requirement))
-        )
+        first = min(self.m, self.n) / (least * self.n * requirement)
+        spread = least * math.sqrt(self.gamma * requirement)
+        return 1 + first + 35 * math.log(chances / self.delta) / spread
 
 
 def theorem_2(sampling: Sampling) -> Guarantee:

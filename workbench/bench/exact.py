@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from workbench.bench import peers
 from workbench.bench.crowds import CAPACITY, all_different, by_class, over_pairs
-from workbench.bench.measure import BenchSize, Sample
+from workbench.bench.measure import ABSENT, BenchSize, Sample
 
 if TYPE_CHECKING:
     from crowd_models import AssignmentProblem
@@ -127,7 +127,7 @@ def beside_peer(program: Program, job: str, module: str) -> Callable[[BenchSize]
         mine = ours(each, size.seed)
         gap = our_gap(each, mine)
         if peers.absent(module):
-            return Sample([gap], [], "%", peers.ABSENT)
+            return Sample([gap], [], "%", ABSENT)
         told = peers.solved_by(job, each.problem(size.seed), each.seconds)
         value, bound = told["objective"], told["bound"]
         left = 100.0 if value is None else 100.0 * max(0.0, 1 - bound / value)

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.base.errors import InputError
+from workbench.base.memory import peak_mb
 from workbench.base.text import table
 from workbench.bench.crowds import all_different, by_class, over_pairs
-from workbench.bench.measure import own_process, peak, seconds_of
+from workbench.bench.measure import own_process, seconds_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,15 +122,8 @@ def _solve(problem: Any, formulation: str, **options: Any) -> None:
 def _trial(shape: Shape) -> None:
     from workbench.bench.trial import AdaptiveTrial
 
-    trial = AdaptiveTrial.of(
-        shape.tasks,
-        shape.workers,
-        EPSILON,
-        types=shape.types,
-        capacity=shape.capacity,
-        seed=shape.seed,
-    )
-    trial.adaptive()
+    how = {"types": shape.types, "capacity": shape.capacity, "seed": shape.seed}
+    AdaptiveTrial.of(shape.tasks, shape.workers, EPSILON, **how).adaptive()
 
 
 def _different(shape: Shape) -> None:
@@ -155,12 +149,12 @@ def child(what: str, shape: Shape) -> None:
     """Do a job and print its seconds and memory: what runs in the process of its own."""
     run = JOBS[what]
     run(Shape(30, 100, 1))
-    before, seconds = peak(), []
+    before, seconds = peak_mb(), []
     for _ in range(3):
         seconds.append(seconds_of(lambda: run(shape)))
         if seconds[-1] > SHORT:
             break
-    after = peak()
+    after = peak_mb()
     memory = None if before is None or after is None else after - before
     print(json.dumps({"seconds": statistics.median(seconds), "megabytes": memory}))
 
@@ -215,6 +209,7 @@ def fits(points: Sequence[Point]) -> pd.DataFrame:
     import pandas as pd
     from scipy.stats import linregress
 
+    columns = ("what", "along", "quantity", "exponent", "error", "factor", "least", "most")
     found = []
     for (what, along), own in _frame(points).groupby(["what", "along"], sort=False):
         for quantity, least in (("seconds", 0.0), ("megabytes", LEAST_MEMORY)):
@@ -223,21 +218,10 @@ def fits(points: Sequence[Point]) -> pd.DataFrame:
                 continue
             size, value = (np.log(known[name].to_numpy(dtype=float)) for name in ("size", quantity))
             line = linregress(size, value)
-            found.append(
-                {
-                    "what": what,
-                    "along": along,
-                    "quantity": quantity,
-                    "exponent": float(line.slope),
-                    "error": float(line.stderr),
-                    "factor": float(np.exp(line.intercept)),
-                    "least": int(known["size"].min()),
-                    "most": int(known["size"].max()),
-                    "points": len(known),
-                    "last": float((value[-1] - value[-2]) / (size[-1] - size[-2])),
-                }
-            )
-    columns = ("what", "along", "quantity", "exponent", "error", "factor", "least", "most")
+            law = float(line.slope), float(line.stderr), float(np.exp(line.intercept))
+            sizes = int(known["size"].min()), int(known["size"].max()), len(known)
+            last = float((value[-1] - value[-2]) / (size[-1] - size[-2]))
+            found.append((what, along, quantity, *law, *sizes, last))
     return pd.DataFrame(found, columns=[*columns, "points", "last"])
 
 

@@ -5,13 +5,15 @@ Source: Liu, Liu (2015), Section 6.1, with its Table 1 as the crowd.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from workbench.bench.measure import BenchSize, Sample, alternate
+from workbench.bench.measure import BenchSize, Sample, timed
 from workbench.bench.plain_ls_ol import PlainStep, Settings, plain_run
 from workbench.learning.draws import Draws
-from workbench.learning.engine import Trace, simulate
-from workbench.learning.schedule import KINDS, practical
+from workbench.learning.engine import Runs, simulate
+from workbench.learning.schedule import practical
 
 SKILL = [0.763, 0.781, 0.625, 0.783, 0.727]
 G1, G2 = 2.0, 6.8
@@ -26,17 +28,12 @@ def learning_time(size: BenchSize) -> Sample:
     runs, tasks = (100, 2000) if size.full else (3, 100)
     draws = Draws(SKILL, runs, seed=size.seed)
     schedule = practical(G1, G2)
-    traces = simulate(draws, schedule, tasks, trace=True).traces
-    for plain, trace in zip(_plain(draws, tasks), traces, strict=True):
-        _same(plain, trace)
-    return Sample(
-        *alternate(
-            lambda: simulate(draws, schedule, tasks, checkpoints=[tasks]),
-            lambda: _plain(draws, tasks),
-            size.few,
-        ),
-        note=f"{runs} runs of {tasks} tasks, the same trajectories",
-    )
+    played = simulate(draws, schedule, tasks, checkpoints=range(1, tasks + 1))
+    for run, plain in enumerate(_plain(draws, tasks)):
+        _same(plain, played, run)
+    ours = partial(simulate, draws, schedule, tasks, checkpoints=[tasks])
+    note = f"{runs} runs of {tasks} tasks, the same labels and estimates"
+    return timed(ours, partial(_plain, draws, tasks), size.few, note)
 
 
 def _plain(draws: Draws, tasks: int) -> list[list[PlainStep]]:
@@ -51,10 +48,7 @@ def _plain(draws: Draws, tasks: int) -> list[list[PlainStep]]:
     return played
 
 
-def _same(plain: list[PlainStep], trace: Trace) -> None:
-    for t, step in enumerate(plain):
-        asked = set(np.flatnonzero(trace.asked[t]).tolist())
-        found = KINDS[trace.kind[t]], trace.tester[t], asked, trace.label[t]
-        wanted = step.kind, step.tester, set(step.asked), step.label
-        if found != wanted or tuple(trace.estimates[t].tolist()) != step.estimates:
-            raise RuntimeError(f"the two sides part at step {t}: {found} and {wanted}")
+def _same(plain: list[PlainStep], runs: Runs, run: int) -> None:
+    labels = np.cumsum([len(step.asked) for step in plain])
+    if (runs.labels[run] != labels).any() or tuple(runs.estimates[run]) != plain[-1].estimates:
+        raise RuntimeError(f"the two sides part in run {run}")

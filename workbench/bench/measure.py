@@ -11,8 +11,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any
+
+from workbench.base.memory import peak_mb
+
+ABSENT = 'peer absent: pip install "crowd-workbench[peers]"'
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,14 @@ def alternate(
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
+def timed(
+    ours: Callable[[], Any], beside: Callable[[], Any] | None, repeats: int, note: str = ""
+) -> Sample:
+    """Seconds of both sides, run in turn; of ours alone where a peer is not installed (None)."""
+    seconds = alternate(ours, beside or (lambda: None), repeats)
+    return Sample(seconds[0], seconds[1] if beside else [], note=note if beside else ABSENT)
+
+
 def seconds_of(function: Callable[[], Any]) -> float:
     """Seconds of one run."""
     started = time.perf_counter()
@@ -226,7 +237,7 @@ def peak_memory(job: str, size: BenchSize) -> float:
 def child(job: str, size: BenchSize) -> None:
     """Do a job and print the peak memory of this process."""
     late(job)(size)
-    print(json.dumps(peak()))
+    print(json.dumps(peak_mb()))
 
 
 def late(job: str) -> Callable[[BenchSize], Any]:
@@ -248,28 +259,3 @@ def memory_of(ours: str, beside: str = "", *, repeated: bool = False) -> Callabl
         return Sample([one[0] for one in pairs], [one[1] for one in pairs if beside], "MB")
 
     return measure
-
-
-def peak() -> float | None:
-    """Peak memory of this process in MB."""
-    # ru_maxrss starts from the parent's peak on Linux; VmHWM from nothing.
-    told = _status("VmHWM:")
-    if told is not None:
-        return told
-    try:
-        import resource
-    except ImportError:
-        return None
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / (2**20 if sys.platform == "darwin" else 2**10)
-
-
-def resident() -> float | None:
-    """Memory of this process by now, in MB; None where the system does not tell."""
-    return _status("VmRSS:")
-
-
-def _status(field: str) -> float | None:
-    status = Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    return next((int(line.split()[1]) / 2**10 for line in lines if line.startswith(field)), None)

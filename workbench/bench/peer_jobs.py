@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.bench.measure import peak
+from workbench.base.memory import peak_mb
 
 FINE = 10**6
 """Steps of a unit of quality, and of a price, for CP-SAT, which knows whole numbers only."""
@@ -135,7 +135,7 @@ JOBS: dict[str, Callable[[Arrays, float], Told]] = {
 def main(name: str, path: str, seconds: str) -> None:
     """Do a job and print what it found, with the peak memory of this process."""
     told = JOBS[name](Arrays(path), float(seconds))
-    print(json.dumps({**told, "megabytes": peak()}))
+    print(json.dumps({**told, "megabytes": peak_mb()}))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 PEERS = ("crowd-kit", "linopy", "ortools", "pyscipopt")
 """Distributions of the extra `peers`."""
-ABSENT = 'peer absent: pip install "crowd-workbench[peers]"'
 
 
 def peer_versions() -> dict[str, str]:

@@ -8,54 +8,67 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.bench import peers
 from workbench.bench.crowds import same_optimum, typed_crowd
-from workbench.bench.measure import BenchSize, Sample, alternate, memory_of
+from workbench.bench.measure import ABSENT, BenchSize, Sample, memory_of, timed
 
 if TYPE_CHECKING:
     from crowd_models import AssignmentProblem
+    from workbench.solving import Solution
+
+
+def full_lp(size: BenchSize) -> tuple[AssignmentProblem, Callable[..., Solution]]:
+    """The full problem, and what solves its LP by arrays, checks included."""
+    from workbench.solving import solve
+
+    problem = typed_crowd(size)
+    return problem, partial(solve, problem, "relaxation")
+
+
+def bare_solver(problem: AssignmentProblem) -> Callable[[], float]:
+    """The bare solver on the same arrays."""
+    from workbench.solving.highs import run_raw
+    from workbench.solving.linear_model import primal_arrays
+
+    return partial(run_raw, primal_arrays(problem, integer=False))
 
 
 def array_time(size: BenchSize) -> Sample:
     """The full LP end to end, checks included, beside the bare solver on the same arrays."""
-    from workbench.solving import solve
-    from workbench.solving.highs import run_raw
-    from workbench.solving.linear_model import primal_arrays
-
-    problem = typed_crowd(size)
-    model = primal_arrays(problem, integer=False)
-    ours = partial(solve, problem, "relaxation")
-    same_optimum(ours().objective, run_raw(model))
-    return Sample(*alternate(ours, lambda: run_raw(model), size.repeats))
+    problem, ours = full_lp(size)
+    beside = bare_solver(problem)
+    same_optimum(ours().objective, beside())
+    return timed(ours, beside, size.repeats)
 
 
 def by_arrays(size: BenchSize) -> None:
     """Solve the full LP by arrays."""
-    from workbench.solving import solve
-
-    solve(typed_crowd(size), "relaxation")
+    full_lp(size)[1]()
 
 
 def by_bare_solver(size: BenchSize) -> None:
     """Solve the full LP by the bare solver."""
-    from workbench.solving.highs import run_raw
-    from workbench.solving.linear_model import primal_arrays
+    bare_solver(typed_crowd(size))()
 
-    run_raw(primal_arrays(typed_crowd(size), integer=False))
+
+def by_linopy(size: BenchSize) -> None:
+    """Solve the full LP through linopy."""
+    _through_linopy(typed_crowd(size))
 
 
 def typed_time(size: BenchSize) -> Sample:
     """The LP over class counts, stated by class as the adaptive algorithm does."""
     from workbench.solving import solve
 
-    problem = typed_crowd(size)
-    ours, beside = partial(solve, problem.typed, "typed"), partial(solve, problem, "relaxation")
+    problem, beside = full_lp(size)
+    ours = partial(solve, problem.typed, "typed")
     same_optimum(ours().objective, beside().objective)
-    return Sample(*alternate(ours, beside, size.repeats), note="same optimum to 1e-7")
+    return timed(ours, beside, size.repeats, "same optimum to 1e-7")
 
 
 def typed_from_pairs(size: BenchSize) -> Sample:
@@ -63,41 +76,30 @@ def typed_from_pairs(size: BenchSize) -> Sample:
     from workbench.solving import solve
 
     fresh = iter([typed_crowd(size) for _ in range(size.repeats + 1)])
-    beside = partial(solve, typed_crowd(size), "relaxation")
-    return Sample(*alternate(lambda: solve(next(fresh), "typed"), beside, size.repeats))
+    return timed(lambda: solve(next(fresh), "typed"), full_lp(size)[1], size.repeats)
 
 
 def pyomo_time(size: BenchSize) -> Sample:
     """The full LP by arrays beside our own readable Pyomo model, both checked."""
-    from workbench.solving import solve
-
-    ours = partial(solve, typed_crowd(size), "relaxation")
-    return Sample(*alternate(ours, partial(ours, route="pyomo"), 1))
+    _, ours = full_lp(size)
+    return timed(ours, partial(ours, route="pyomo"), 1)
 
 
 def linopy_time(size: BenchSize) -> Sample:
     """The full LP from data to answer: by arrays and checked, and through linopy."""
-    from workbench.solving import solve
-
-    problem = typed_crowd(size)
-    ours = partial(solve, problem, "relaxation")
+    problem, ours = full_lp(size)
     if peers.absent("linopy"):
-        return Sample(alternate(ours, lambda: None, size.few)[0], [], note=peers.ABSENT)
+        return timed(ours, None, size.few)
     same_optimum(ours().objective, _through_linopy(problem))
-    beside = partial(_through_linopy, problem)
-    return Sample(*alternate(ours, beside, size.few), note="the same optimum")
+    return timed(ours, partial(_through_linopy, problem), size.few, "the same optimum")
 
 
 def linopy_memory(size: BenchSize) -> Sample:
     """Peak memory of the same two, each in its own process."""
-    if peers.absent("linopy"):
-        return Sample(memory_of("relaxation.by_arrays")(size).ours, [], "MB", peers.ABSENT)
-    return memory_of("relaxation.by_arrays", "relaxation.by_linopy")(size)
-
-
-def by_linopy(size: BenchSize) -> None:
-    """Solve the full LP through linopy."""
-    _through_linopy(typed_crowd(size))
+    absent = peers.absent("linopy")
+    beside = "" if absent else "relaxation.by_linopy"
+    sample = memory_of("relaxation.by_arrays", beside)(size)
+    return replace(sample, note=ABSENT if absent else "")
 
 
 def _through_linopy(problem: AssignmentProblem) -> float:
@@ -141,15 +143,12 @@ def beside_or_tools(job: str) -> Callable[[BenchSize], Sample]:
     """The full LP by arrays beside a solver of OR-tools in its own process, start not counted."""
 
     def measure(size: BenchSize) -> Sample:
-        from workbench.solving import solve
-
-        problem = typed_crowd(size)
-        ours = partial(solve, problem, "relaxation")
+        problem, ours = full_lp(size)
         if peers.absent("ortools"):
-            return Sample(alternate(ours, lambda: None, 1)[0], [], note=peers.ABSENT)
+            return timed(ours, None, 1)
         told: dict[str, Any] = {}
         allowed = 60.0 if size.full else 0.5
-        mine, _ = alternate(ours, lambda: told.update(peers.solved_by(job, problem, allowed)), 1)
+        mine = timed(ours, lambda: told.update(peers.solved_by(job, problem, allowed)), 1).ours
         found, optimum = told["objective"], ours().objective
         if found is None or optimum is None:
             return Sample(mine, [], note=f"no optimum within {allowed:.0f} s")

@@ -8,12 +8,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from workbench.bench.measure import BenchSize, Sample, alternate, resident
+from workbench.base.memory import resident_mb
+from workbench.bench.measure import BenchSize, Sample, timed
 
 
 def study_runner(size: BenchSize) -> Sample:
@@ -55,7 +57,7 @@ def _run_sleeping(trials: int, milliseconds: float) -> tuple[float, pd.DataFrame
     commits: list[tuple[int, float, float | None]] = []
 
     def tell(progress: Progress) -> None:
-        commits.append((progress.done, time.perf_counter() - started, resident()))
+        commits.append((progress.done, time.perf_counter() - started, resident_mb()))
 
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -90,6 +92,6 @@ def import_time(size: BenchSize) -> Sample:
 
 def _beside(ours: list[str], beside: list[str], size: BenchSize) -> Sample:
     def runner(command: list[str]) -> Callable[[], Any]:
-        return lambda: subprocess.run(command, capture_output=True, check=True)
+        return partial(subprocess.run, command, capture_output=True, check=True)
 
-    return Sample(*alternate(runner(ours), runner(beside), 4 * size.repeats + 1))
+    return timed(runner(ours), runner(beside), 4 * size.repeats + 1)

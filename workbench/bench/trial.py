@@ -15,7 +15,7 @@ from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.bench.crowds import CAPACITY, epsilon
-from workbench.bench.measure import BenchSize, Sample, alternate
+from workbench.bench.measure import BenchSize, Sample, timed
 from workbench.crowd.population import Crowd, uniform_range
 from workbench.crowd.simulate import simulate_labels, task_types, truth
 from workbench.crowd.skills import estimate_skills, quality
@@ -109,7 +109,7 @@ def adaptive_time(size: BenchSize) -> Sample:
     """One trial: skills, sampled LP, assignment, labels, vote; and the same by the full LP."""
     trial = AdaptiveTrial.of(size.tasks, size.workers, epsilon(size), seed=size.seed)
     note = f"error {trial.adaptive():.3f} and {trial.through_pyomo():.3f}"
-    return Sample(*alternate(trial.adaptive, trial.through_pyomo, size.repeats), note=note)
+    return timed(trial.adaptive, trial.through_pyomo, size.repeats, note)
 
 
 def adaptive_trial(size: BenchSize) -> None:

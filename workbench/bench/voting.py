@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from workbench.bench.measure import BenchSize, Sample, alternate
+from workbench.bench.measure import BenchSize, Sample, timed
 
 if TYPE_CHECKING:
     from workbench.crowd.votes import Votes
@@ -59,7 +60,7 @@ def prefixes(size: BenchSize) -> Sample:
 
     if abs(float(prefix_accuracies(skill)[-1]) - plain()) > 1e-12:
         raise RuntimeError("the two sides disagree on the accuracy of all workers")
-    return Sample(*alternate(lambda: prefix_accuracies(skill), plain, 8 * size.repeats + 1))
+    return timed(lambda: prefix_accuracies(skill), plain, 8 * size.repeats + 1)
 
 
 def selection(size: BenchSize) -> Sample:
@@ -71,10 +72,8 @@ def selection(size: BenchSize) -> Sample:
     workers = 10**7 if size.full else 1000
     gain = np.random.Generator(np.random.PCG64(size.seed)).normal(size=workers)
 
-    def ours() -> Any:
-        return algorithm_1(gain, workers, seed=size.seed)
-
-    return Sample(*alternate(ours, lambda: np.argsort(gain), size.few))
+    ours = partial(algorithm_1, gain, workers, seed=size.seed)
+    return timed(ours, lambda: np.argsort(gain), size.few)
 
 
 def _votes(size: BenchSize) -> Votes:
@@ -118,11 +117,6 @@ def _crowd_kit(votes: Votes, name: str, **options: Any) -> Callable[[], Any] | N
 def _beside_peer(
     ours: Callable[[], Any], peer: Callable[[], Any] | None, votes: Votes, size: BenchSize
 ) -> Sample:
-    from workbench.bench.peers import ABSENT
-
-    if peer is None:
-        alone = alternate(ours, lambda: None, size.few)[0]
-        return Sample(alone, [], note=ABSENT)
-    equal = float((ours() == peer()).mean())
+    equal = float((ours() == peer()).mean()) if peer else 0.0
     note = f"the same labels on {100 * equal:.4g} % of {len(votes.tasks):,} tasks"
-    return Sample(*alternate(ours, peer, size.few), note=note)
+    return timed(ours, peer, size.few, note)

@@ -16,13 +16,13 @@ import hashlib
 import json
 import os
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.resources import files as packaged
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import msgspec
 import pandas as pd
 
 from workbench.base.errors import InputError
@@ -32,6 +32,7 @@ from workbench.crowd.reading import path_name
 from workbench.crowd.tables import LabelSet, read_gold, read_labels
 
 DATA_VARIABLE = "WORKBENCH_DATA"
+LabelsGold: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any]]"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Dataset:
     note
         What a user should know before drawing conclusions.
     reader
-        Which of `READERS` takes the downloaded files.
+        Takes the paths of the downloaded files, and gives labels and gold by task.
     content
         `digest` of what it reads; where none is known, normalised files are held to the counts.
     """
@@ -83,12 +84,12 @@ class Dataset:
     citation: str
     counts: Counts
     note: str
-    reader: str
+    reader: Callable[..., LabelsGold]
     content: str | None = None
 
     def read(self, paths: dict[str, Path]) -> LabelSet:
         """Read the downloaded files, path by filename."""
-        labels, gold = READERS[self.reader](*(paths[file.filename] for file in self.files))
+        labels, gold = self.reader(*(paths[file.filename] for file in self.files))
         return LabelSet(self.name, labels, gold.rename("gold").rename_axis("task"))
 
 
@@ -294,9 +295,6 @@ def digest(known: LabelSet) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-LabelsGold: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any]]"
-
-
 def _bluebird(labels: Path, gold: Path) -> LabelsGold:
     """Read `{worker: {task: true or false}}` and `{task: true or false}`; true is "1"."""
     import yaml
@@ -364,13 +362,16 @@ READERS: dict[str, Callable[..., LabelsGold]] = {
 }
 
 
-def _published(name: str, folder: str, files: list[dict[str, Any]], **about: Any) -> Entry[Dataset]:
-    remote = [{**file, "url": folder + file["filename"]} for file in files]
-    known = msgspec.convert({"name": name, "files": remote, **about}, Dataset)
+def _published(
+    name: str, folder: str, files: list[dict[str, Any]], reader: str, **about: Any
+) -> Entry[Dataset]:
+    remote = tuple(RemoteFile(folder + file["filename"], **file) for file in files)
+    about["counts"] = Counts(**about["counts"])
+    known = Dataset(name=name, files=remote, reader=READERS[reader], **about)
     return Entry(name, known, known.title, known.citation)
 
 
-_DECLARED = msgspec.toml.decode((packaged(__package__) / "datasets.toml").read_bytes())
+_DECLARED = tomllib.loads((packaged(__package__) / "datasets.toml").read_text("utf-8"))
 DATASETS: Registry[Dataset] = Registry(
     "data set", *(_published(name, **about) for name, about in _DECLARED.items())
 )

@@ -140,9 +140,12 @@ class RecordedLabels:
 
 
 def split_gold(
-    gold: pd.Series[Any], *, control: float, seed: Seed, stratify: bool = True
+    gold: pd.Series[Any], *, control: float, seed: Seed
 ) -> tuple[pd.Index[Any], pd.Index[Any]]:
     """Split the tasks with gold into control tasks and evaluation tasks.
+
+    Each class has its share of the control tasks, within one task (largest remainders; equal
+    remainders in random order).
 
     Parameters
     ----------
@@ -153,9 +156,6 @@ def split_gold(
         At least one task must fall to each side.
     seed
         Of the random choice.
-    stratify
-        Give each class its share of the control tasks, within one task (largest remainders;
-        equal remainders in random order).
 
     Returns
     -------
@@ -179,15 +179,12 @@ def split_gold(
         )
     rng = stream(seed, "split")
     chosen = np.zeros(n, dtype=bool)
-    if stratify:
-        codes, classes = pd.factorize(gold)
-        order = rng.permutation(len(classes))
-        share = np.bincount(codes) * size / n
-        take = np.floor(share).astype(np.int64)
-        largest = order[np.argsort(-np.round(share - take, 9)[order], kind="stable")]
-        take[largest[: size - take.sum()]] += 1
-        for code, many in enumerate(take):
-            chosen[rng.choice(np.flatnonzero(codes == code), many, replace=False)] = True
-    else:
-        chosen[rng.choice(n, size, replace=False)] = True
+    codes, classes = pd.factorize(gold)
+    order = rng.permutation(len(classes))
+    share = np.bincount(codes) * size / n
+    take = np.floor(share).astype(np.int64)
+    largest = order[np.argsort(-np.round(share - take, 9)[order], kind="stable")]
+    take[largest[: size - take.sum()]] += 1
+    for code, many in enumerate(take):
+        chosen[rng.choice(np.flatnonzero(codes == code), many, replace=False)] = True
     return gold.index[chosen], gold.index[~chosen]

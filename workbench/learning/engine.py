@@ -10,7 +10,7 @@ Source: Liu, Liu (2015), Figure 1 and Sections 2.1, 3.2, 3.4, 3.5, 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
@@ -22,44 +22,15 @@ from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
 from workbench.learning.exploration import Exploration, Learnt, explore, learn
 from workbench.learning.ls_ol import PLAIN, LsOlOptions
-from workbench.learning.schedule import KINDS, Schedule, checkpoints_of
+from workbench.learning.schedule import Schedule, checkpoints_of
 from workbench.learning.sets import Vote, estimates, prices, ranked_sets
 from workbench.learning.vetting import Removal
 
 CELLS = 2**22
 """Labels of exploring steps held at once, about; more runs are taken in turn."""
-LONGEST = 10**5
-"""Steps of which every label may be drawn."""
-
-
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """Every step of one run, t = 0, …, T − 1.
-
-    Attributes
-    ----------
-    kind
-        Shape (T,), index into `KINDS`.
-    tester
-        Shape (T,): at a retest the task assigned again (the step at which it arrived), else −1.
-    asked
-        Shape (T, M): who was asked.
-    label, truth
-        Shape (T,): the label the arriving task got, and its true class.
-    estimates
-        Shape (T, M): p̂ after the step.
-    """
-
-    kind: IntArray
-    tester: IntArray
-    asked: BoolArray
-    label: IntArray
-    truth: IntArray
-    estimates: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +67,6 @@ class Runs:
         S_t at the end, shape (R, M).
     removed
         Workers dropped by vetting, for each run.
-    traces
-        On request.
     """
 
     tasks: IntArray
@@ -114,7 +83,6 @@ class Runs:
     estimates: FloatArray
     chosen: BoolArray
     removed: tuple[tuple[Removal, ...], ...]
-    traces: tuple[Trace, ...] = field(default=())
 
     @property
     def regret(self) -> FloatArray:
@@ -145,7 +113,6 @@ def simulate(
     *,
     costs: ArrayLike | None = None,
     checkpoints: ArrayLike | None = None,
-    trace: bool = False,
 ) -> Runs:
     """Run LS_OL on simulated crowds.
 
@@ -163,8 +130,6 @@ def simulate(
         c, shape (M,), the price of a label; 1 by default.
     checkpoints
         Numbers of tasks, from 1 to T; by default 200, evenly spread, and T.
-    trace
-        Also keep every step of every run; T ≤ 10⁵.
 
     Returns
     -------
@@ -180,8 +145,6 @@ def simulate(
     T = checks.count("horizon", horizon, 1)
     price = prices(costs, draws.workers)
     tasks = checkpoints_of(checkpoints, T)
-    if trace and T > LONGEST:
-        raise InputError(f"horizon is {T}: every label is drawn for at most {LONGEST} tasks")
     phases = [one for one in schedule.phases(T) if one.kind != "exploit"]
     several = max(1, CELLS // (sum(phase.steps for phase in phases) * draws.workers))
     parts = []
@@ -189,7 +152,7 @@ def simulate(
         part = np.arange(start, min(start + several, draws.runs))
         explored = explore(draws, schedule, phases, T, options.delay, part)
         learnt = learn(explored, options.vetting)
-        parts.append(_counted(draws, explored, learnt, options.vote, price, tasks, trace))
+        parts.append(_counted(draws, explored, learnt, options.vote, price, tasks))
     return _joined(parts)
 
 
@@ -226,7 +189,6 @@ def _counted(
     vote: Vote,
     price: FloatArray,
     tasks: IntArray,
-    trace: bool,
 ) -> Runs:
     """Count what some runs gain and pay.
 
@@ -264,9 +226,6 @@ def _counted(
         estimates=estimates(learnt.agreed[last], learnt.judged[last]),
         chosen=sets.asked[sets.row[last]],
         removed=learnt.removed,
-        traces=tuple(
-            _trace(draws, explored, learnt, sets, vote, row) for row in range(len(skill) * trace)
-        ),
     )
 
 
@@ -361,36 +320,6 @@ def _exploited(
         begun = tasks - 1 - explored.step[at[row]]
         total[:, row] = before[:, current - start] + begun * values[:, current]
     return total
-
-
-def _trace(
-    draws: Draws, explored: Exploration, learnt: Learnt, sets: Sets, vote: Vote, row: int
-) -> Trace:
-    """Every step of a run, with the labels of the exploiting ones."""
-    T, M = explored.horizon, draws.workers
-    run = int(explored.runs[row])
-    part = slice(*explored.starts[row : row + 2].tolist())
-    step, new = explored.step[part], explored.new[part]
-    world = draws.world(run, np.arange(T))
-    coins = draws.coins_at(np.array([run]), np.arange(T))[1][0]
-    # The last exploring step up to each; one that explores is put right below.
-    known = part.start + np.searchsorted(step, np.arange(T), side="right") - 1
-    p_hat = estimates(learnt.agreed[known], learnt.judged[known])
-    kind = np.full(T, KINDS.index("exploit"))
-    kind[step] = np.where(new, KINDS.index("new tester"), KINDS.index("retest"))
-    tester = np.full(T, -1)
-    tester[step] = np.where(new, -1, explored.step[explored.first[part]])
-    asked = np.zeros((T, M), dtype=bool)
-    exploiting = kind == KINDS.index("exploit")
-    asked[exploiting] = sets.asked[sets.row[known[exploiting]]]
-    truth = world[:, 0] < 0.5
-    said = (world[:, 1 : M + 1] < draws.skill[run]) == truth[:, None]
-    margin = vote.margins(np.where(asked, said, -1), p_hat)
-    toss = coins[:, 1] < 0.5
-    label = np.where(margin == 0, toss, margin > 0)
-    label[step] = np.where(new, learnt.label[part], toss[step])
-    asked[step] = learnt.voters[part]
-    return Trace(kind, tester, asked, label.astype(np.int64), truth.astype(np.int64), p_hat)
 
 
 def _joined(parts: list[Runs]) -> Runs:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ACROSS = 3
 """Panels in a row."""
+DIAGONAL: dict[str, Any] = {"color": "0.45", "lw": 1, "ls": (0, (5, 2))}
 
 
 def chart(chart: Chart) -> Figure:
@@ -36,9 +37,10 @@ def chart(chart: Chart) -> Figure:
     from workbench.plots._picture import Picture
 
     _check_columns(chart)
-    panels = [None] if chart.panel is None else list(chart.data[chart.panel].unique())
-    across = min(max(len(panels), 1), ACROSS)
-    down = max(1, -(-len(panels) // ACROSS))
+    panels: list[tuple[Any, pd.DataFrame]] = [(None, chart.data)]
+    if chart.panel is not None and len(chart.data):
+        panels = list(chart.data.groupby(chart.panel, sort=False, dropna=False))
+    across, down = min(len(panels), ACROSS), -(-len(panels) // ACROSS)
     with mpl.rc_context(TEXT):
         figure = Picture(
             figsize=({1: 5.6, 2: 7.4, 3: 9.2}[across], 0.9 + 2.9 * down), layout="constrained"
@@ -49,13 +51,11 @@ def chart(chart: Chart) -> Figure:
         grid = body.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
         style = _style(chart)
         places = _places(chart)
-        for axes, panel in zip(grid, panels or [None], strict=False):
-            rows = chart.data
-            if chart.panel is not None:
-                rows = rows[rows[chart.panel] == panel]
-                axes.set_title(_named(chart.panel, panel), loc="left")
+        for axes, (panel, rows) in zip(grid, panels, strict=False):
+            if panel is not None:
+                axes.set_title(_named(str(chart.panel), panel), loc="left")
             _draw_panel(axes, chart, rows, style, places)
-        for axes in grid[max(len(panels), 1) :]:
+        for axes in grid[len(panels) :]:
             axes.set_visible(False)
         _scale(grid[0], chart, places)
         body.supxlabel(plain(chart.x_label), fontsize=TEXT["axes.labelsize"])
@@ -65,11 +65,8 @@ def chart(chart: Chart) -> Figure:
 
 
 def _check_columns(chart: Chart) -> None:
-    named = (
-        chart.x, chart.y, chart.series, chart.panel, chart.low, chart.high, chart.x_low,
-        chart.x_high,
-    )  # fmt: skip
-    for name in named:
+    for field in ("x", "y", "series", "panel", "low", "high", "x_low", "x_high"):
+        name = getattr(chart, field)
         if name is not None and name not in chart.data:
             listed = ", ".join(map(str, chart.data.columns))
             raise InputError(f"chart {chart.name}: no column {name!r}; its data have {listed}")
@@ -136,12 +133,12 @@ def _draw_panel(
         )  # fmt: skip
     for number, (height, _) in enumerate(chart.references):
         axes.axhline(height, **_reference(number), zorder=2)
-    if chart.diagonal is not None and len(rows):
+    if chart.diagonal is not None:
         both = rows[[chart.x, chart.y]].to_numpy(dtype=float)
         both = both[np.isfinite(both) & ((both > 0) | (not (chart.log_x or chart.log_y)))]
         if both.size:
             ends = [both.min(), both.max()]
-            axes.plot(ends, ends, color="0.45", lw=1, ls=(0, (5, 2)), zorder=2)
+            axes.plot(ends, ends, **DIAGONAL, zorder=2)
     if hidden:
         axes.annotate(
             f"{hidden} not above 0, not drawn", (0.02, 0.03), xycoords="axes fraction",
@@ -210,9 +207,7 @@ def _legend(figure: Figure, chart: Chart, style: dict[Any, dict[str, Any]]) -> N
         for number, (_, label) in enumerate(chart.references)
     ]
     if chart.diagonal is not None:
-        entries.append(
-            Line2D([], [], color="0.45", lw=1, ls=(0, (5, 2)), label=plain(chart.diagonal))
-        )
+        entries.append(Line2D([], [], label=plain(chart.diagonal), **DIAGONAL))
     if not entries:
         return
     # Inches that an entry takes, at 9 points; in one row if they fit, else in even columns.

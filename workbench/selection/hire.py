@@ -25,7 +25,7 @@ from workbench.selection import RULES
 from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.bounds import error_bound, interval
 from workbench.selection.rules import Selection, best_size, select
-from workbench.selection.scores import Scores, below_chance, scores, set_score
+from workbench.selection.scores import Scores, below_chance, prefix_scores, scores, set_score
 
 if TYPE_CHECKING:
     from workbench.selection.money import MoneySelection
@@ -264,8 +264,8 @@ def hire(
         error_bound=error_bound(score, L) if k else None,
         error_bound_printed=error_bound(score, L, variant="printed") if k else None,
         error_predicted=predicted_error(known, chosen, seed=options.seed) if k else None,
-        curve=_along(known.gain[order[:far]]),
-        plug_in_curve=_along(known.plug_in[order[:far]]),
+        curve=prefix_scores(known.gain[order[:far]]),
+        plug_in_curve=prefix_scores(known.plug_in[order[:far]]),
         class_names=names,
         control=len(gold),
         excluded=_excluded(workers, scored, np.where(refused, below, 0.0)),
@@ -372,12 +372,6 @@ def _ranked(scored: Scores, known: Scores, selection: Selection) -> IntArray:
     value = np.where(scored.eligible, value, -np.inf)
     order = np.lexsort((-scored.answered, -value, ~known.eligible, ~scored.eligible))
     return np.concatenate([selection.chosen, order[~np.isin(order, selection.chosen)]])
-
-
-def _along(worth: FloatArray) -> FloatArray:
-    """Σ worth / √k of the first k, for every k."""
-    curve: FloatArray = np.cumsum(worth) / np.sqrt(np.arange(1, len(worth) + 1))
-    return curve
 
 
 def _excluded(workers: Names, known: Scores, below: FloatArray) -> pd.DataFrame:

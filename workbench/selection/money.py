@@ -19,6 +19,7 @@ from crowd_models import SelectionProblem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.selection.rules import NOBODY
+from workbench.selection.scores import prefix_scores
 from workbench.solving.hiring import relative_gap, solve_selection
 from workbench.solving.hiring_bound import (
     SelectionCertificate,
@@ -208,8 +209,8 @@ def _filled(
             left -= cost
             if len(taken) == problem.budget:
                 break
-    scores = np.cumsum(gain[taken]) / np.sqrt(np.arange(1, len(taken) + 1))
-    return np.array(taken[: int(np.argmax(scores)) + 1], dtype=np.int64)
+    best = int(np.argmax(prefix_scores(gain[taken])))
+    return np.array(taken[: best + 1], dtype=np.int64)
 
 
 def _swapped(gain: FloatArray, costs: FloatArray, limit: float, hired: IntArray) -> IntArray:

@@ -26,7 +26,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.selection import RULES
 from workbench.selection.accuracy import least_error, prefix_errors
-from workbench.selection.scores import Scores
+from workbench.selection.scores import Scores, prefix_scores
 
 Ties: TypeAlias = Literal["fair", "first"]
 
@@ -169,8 +169,7 @@ def algorithm_1(
     best = _best(x, checks.count("budget", budget, 1))
     if not len(best):
         return Selection(NOBODY, best, NOBODY, "no worker can be scored")
-    curve = np.cumsum(best)
-    curve /= np.sqrt(np.arange(1.0, len(best) + 1))
+    curve = prefix_scores(best)
     k = best_size(curve)
     chosen, tied = _cut(x, best[:k], lot, evidence)
     note = ""

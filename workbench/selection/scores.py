@@ -40,8 +40,6 @@ class Scores:
         n and c.
     skill
         ŵ; NaN for who is not eligible.
-    variance
-        Unbiased estimate of the variance of ŵ; NaN for who is not eligible, or has a prior's ŵ.
     gain
         G(ŵ), what Algorithm 1 sums; −∞ for who is not eligible.
     plug_in
@@ -58,7 +56,6 @@ class Scores:
     answered: IntArray
     correct: IntArray
     skill: FloatArray
-    variance: FloatArray
     gain: FloatArray
     plug_in: FloatArray
     eligible: BoolArray
@@ -144,15 +141,14 @@ def scores(
     gain = (lead - L * (L - 2) * c - n) / (n * (n - 1))
     plug_in = lead / n**2
     share = np.where(tested, c / n, np.nan)
-    chance = np.where(tested, c * (n - c) / (n**2 * (n - 1)), np.nan)
     if prior is None:
         gain[~tested] = plug_in[~tested] = -math.inf
-        return Scores(asked, right, share, chance, gain, plug_in, tested, L)
+        return Scores(asked, right, share, gain, plug_in, tested, L)
     a, b = proper_prior(prior)
     c, n = right[~tested] + a, asked[~tested] + (a + b)
     share[~tested] = c / n
     gain[~tested] = plug_in[~tested] = (L * c - n) ** 2 / n**2
-    return Scores(asked, right, share, chance, gain, plug_in, np.ones_like(tested), L, (a, b))
+    return Scores(asked, right, share, gain, plug_in, np.ones_like(tested), L, (a, b))
 
 
 def below_chance(known: Scores) -> FloatArray:
@@ -193,3 +189,9 @@ def set_score(worth: ArrayLike) -> float:
     """
     values = checks.floats("worth", worth)
     return float(values.sum() / math.sqrt(values.size)) if values.size else 0.0
+
+
+def prefix_scores(worth: FloatArray) -> FloatArray:
+    """Score the first 1, 2, … workers, Σ worth / √k for every k."""
+    curve: FloatArray = np.cumsum(worth) / np.sqrt(np.arange(1.0, len(worth) + 1))
+    return curve

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import platform
-import sys
 import time
 import traceback
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.base.errors import InputError
+from workbench.base.memory import peak_mb
 from workbench.studies.source import Source
 from workbench.studies.study import RESERVED, Scalar, TrialEnded
 from workbench.studies.trials import Trial
@@ -98,22 +98,6 @@ def _end(source: Source, trial: Trial) -> tuple[Status, str, dict[str, Scalar]]:
 def worker_name() -> str:
     """Host and process number."""
     return f"{platform.node()}:{os.getpid()}"
-
-
-def peak_mb() -> float | None:
-    """Peak resident memory of this process in megabytes; None where the system does not tell."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        # ru_maxrss would start from the peak of the process that spawned this one.
-        lines = status.read_text().splitlines()
-        peak = next((line.split()[1] for line in lines if line.startswith("VmHWM:")), None)
-        return None if peak is None else int(peak) / 2**10
-    try:
-        import resource
-    except ImportError:
-        return None
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def _flat(record: Mapping[str, object], trial: Trial) -> dict[str, Scalar]:

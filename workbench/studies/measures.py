@@ -290,14 +290,16 @@ def mean_chart(
     name, what
         File stem, and what is seen: the first sentences of the caption.
     found
-        Columns `x, n, mean, low, high`, and those that the style names.
+        Columns `x, n` (or `trials`), `mean, low, high`, and those that the style names.
     labels
         Of the axes.
     style
         What else a `Chart` takes; `unit` for what there are n of, if not trials.
     """
-    caption = f"{what} {bars(found['n'], style.pop('unit', 'trials'))}"
-    return Chart(name, caption, found, x, "mean", *labels, low="low", high="high", **style)
+    counts = found["n" if "n" in found else "trials"]
+    caption = f"{what} {bars(counts, style.pop('unit', 'trials'))}"
+    drawn = {"y": "mean", "low": "low", "high": "high", **style}
+    return Chart(name, caption, found, x, drawn.pop("y"), *labels, **drawn)
 
 
 @dataclass(frozen=True)
@@ -336,7 +338,7 @@ class Drawn:
     def chart(self, rows: Rows, found: pd.DataFrame) -> Chart:
         """Draw a table of some trials."""
         data = found if self.of is None else self.of(rows)
-        if self.where is not None:
+        if self.where is not None and len(data):
             data = data[self.where(data)]
         ends = {"low": "low", "high": "high"} if self.y == "mean" else {}
         style = {**ends, **self.style}
@@ -376,7 +378,7 @@ class Each:
     def __call__(self, rows: Rows, found: pd.DataFrame) -> list[str]:
         """Say it of a table of some trials."""
         data = found if self.of is None else self.of(rows)
-        if self.where is not None:
+        if self.where is not None and len(data):
             data = data[self.where(data)]
         return [
             fill(self.template if isinstance(self.template, str) else self.template(row), row)
@@ -405,6 +407,8 @@ class Part:
         Which of the trials.
     needs
         Field that a trial must have a value of. Without such a trial there is no part.
+    derived
+        Columns worked out of a trial's others, one after another.
     """
 
     caption: str = ""
@@ -413,6 +417,7 @@ class Part:
     charts: tuple[Drawn | Callable[[Rows, Rows], Iterable[Chart]], ...] = ()
     where: RowFilter | None = None
     needs: str | None = None
+    derived: Mapping[str, Callable[[Rows], Any]] = field(default_factory=dict)
 
     def __call__(self, rows: Rows) -> Analysis:
         """Make the part of some trials, all of which ended ok."""
@@ -422,6 +427,7 @@ class Part:
             rows = measured(rows, self.needs)
         if rows.empty:
             return Analysis()
+        rows = rows.assign(**self.derived)
         found = rows if self.table is None else self.table(rows)
         values = {**dict(rows.items()), "trials": len(rows), "found": found}
         said: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -28,7 +28,7 @@ from workbench.studies.measures import (
     summarise,
     varies,
 )
-from workbench.studies.study import Parameter, Params, Record, Scalar
+from workbench.studies.study import Parameter, Params, Record, Scalar, Size
 from workbench.studies.trials import Streams
 
 METHODS = ("adaptive", "message passing", "majority")
@@ -53,6 +53,19 @@ PARAMETERS = {
     "iterations": Parameter(int, 10, "of message passing", least=1, most=1000, paired=True),
 }  # fmt: skip
 """What both figures have."""
+
+
+def figure_size(
+    repetitions: int, epsilon: Sequence[float], per_task: Sequence[int], **both: Sequence[Scalar]
+) -> Size:
+    """Give the adaptive method's ε, the random methods' labels a task, and what both have."""
+    return Size(
+        (
+            {**both, "method": ["adaptive"], "epsilon": epsilon},
+            {**both, "method": ["message passing", "majority"], "per_task": per_task},
+        ),
+        repetitions,
+    )
 
 
 def figure_record(maker: Callable[..., Crowd], params: Params, streams: Streams) -> Record:
@@ -184,28 +197,19 @@ def at_equal_labels(table: pd.DataFrame, panel: str) -> pd.DataFrame:
         be missing. Where a sweep varies other settings as well, only the rows at the most frequent
         value of each are used.
     """
-    ok = measured(table, "error")
+    ok = measured(table, "error").rename(columns={"labels_per_task": "labels"})
     for setting in _varied(ok):
         ok = ok[ok[setting] == ok[setting].mode().iloc[0]]
-    rows = []
-    for (where, repetition), trials in ok.groupby([panel, "repetition"], sort=True):
-        own = trials[trials["method"] == "adaptive"].groupby("labels_per_task")["error"].mean()
-        others = trials[trials["method"] != "adaptive"].pivot_table(
-            index="labels_per_task", columns="method", values="error"
+    keys, adaptive = [panel, "repetition", "labels"], ok["method"] == "adaptive"
+    found = ok[~adaptive].pivot_table(index=keys, columns="method", values="error").reset_index()
+    found = found.reindex(columns=[*keys, *METHODS])
+    known = ok[adaptive].groupby(keys, as_index=False)["error"].mean()
+    for where, own in known.groupby(keys[:2]):
+        at = (found[keys[:2]] == list(where)).all(axis=1)
+        found.loc[at, "adaptive"] = np.interp(
+            found.loc[at, "labels"].astype(float), own["labels"], own["error"], np.nan, np.nan
         )
-        at = others.index.to_numpy(dtype=float)
-        others["adaptive"] = (
-            np.interp(at, own.index, own.to_numpy(), left=np.nan, right=np.nan)
-            if len(own)
-            else np.nan
-        )
-        others.insert(0, panel, [where] * len(at))
-        others.insert(1, "repetition", [repetition] * len(at))
-        rows.append(others.rename_axis("labels").reset_index())
-    columns = [panel, "repetition", "labels", *METHODS]
-    if not rows:
-        return pd.DataFrame(columns=columns)
-    return pd.concat(rows).reindex(columns=columns).reset_index(drop=True)
+    return found
 
 
 def differences(equal: pd.DataFrame, panel: str) -> pd.DataFrame:

@@ -27,11 +27,12 @@ from workbench.studies.catalog.adaptive_curves import (
     PARAMETERS,
     figure_analysis,
     figure_record,
+    figure_size,
     nearest,
     reached,
 )
 from workbench.studies.measures import Each, listed
-from workbench.studies.study import Parameter, Params, Record, Scalar, Size, Study
+from workbench.studies.study import Parameter, Params, Record, Scalar, Study
 from workbench.studies.trials import Streams
 
 CROWDS: dict[str, Callable[..., Crowd]] = {"one-type": uniform, "two-types": spammer_hammer}
@@ -82,26 +83,18 @@ STUDY = Study(
         **PARAMETERS,
     },
     sizes={
-        "smoke": Size(
-            ({"crowd": list(TITLES), "tasks": [60], "workers": [60], "capacity": [40],
-              "method": ["adaptive"], "epsilon": [0.5, 0.2, 0.1, 0.03]},
-             {"crowd": list(TITLES), "tasks": [60], "workers": [60], "capacity": [40],
-              "method": ["message passing", "majority"], "per_task": [10, 30, 40]}),
-            3,
+        "smoke": figure_size(
+            3, [0.5, 0.2, 0.1, 0.03], [10, 30, 40],
+            crowd=list(CROWDS), tasks=[60], workers=[60], capacity=[40],
         ),
-        "small": Size(
-            ({"crowd": list(TITLES), "method": ["adaptive"],
-              "epsilon": [0.5, 0.3, 0.15, 0.07, 0.03]},
-             {"crowd": list(TITLES), "method": ["message passing", "majority"],
-              "per_task": [10, 15, 20, 30, 40]}),
-            5,
+        "small": figure_size(
+            5, [0.5, 0.3, 0.15, 0.07, 0.03], [10, 15, 20, 30, 40], crowd=list(CROWDS)
         ),
-        "paper": Size(
-            ({"crowd": list(TITLES), "method": ["adaptive"],
-              "epsilon": [0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.015]},
-             {"crowd": list(TITLES), "method": ["message passing", "majority"],
-              "per_task": [3, 5, 8, 10, 12, 15, 17, 20, 25, 30, 35, 40, 45, 50]}),
+        "paper": figure_size(
             20,
+            [0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05, 0.035, 0.025, 0.015],
+            [3, 5, 8, 10, 12, 15, 17, 20, 25, 30, 35, 40, 45, 50],
+            crowd=list(CROWDS),
         ),
     },
     trial=trial,

@@ -24,10 +24,11 @@ from workbench.studies.catalog.adaptive_curves import (
     PARAMETERS,
     figure_analysis,
     figure_record,
+    figure_size,
     nearest,
 )
 from workbench.studies.measures import Each
-from workbench.studies.study import Parameter, Params, Record, Scalar, Size, Study
+from workbench.studies.study import Parameter, Params, Record, Scalar, Study
 from workbench.studies.trials import Streams
 
 TITLES: dict[Scalar, str] = {1: "k = 1 type", 2: "k = 2 types", 3: "k = 3 types"}
@@ -61,25 +62,16 @@ STUDY = Study(
         "gold": replace(PARAMETERS["gold"], default=10),
     },
     sizes={
-        "smoke": Size(
-            ({"types": [1, 3], "tasks": [60], "workers": [60], "capacity": [40],
-              "method": ["adaptive"], "epsilon": [0.5, 0.2, 0.05], "gold": [5]},
-             {"types": [1, 3], "tasks": [60], "workers": [60], "capacity": [40],
-              "method": ["message passing", "majority"], "per_task": [30, 40], "gold": [5]}),
-            3,
+        "smoke": figure_size(
+            3, [0.5, 0.2, 0.05], [30, 40],
+            types=[1, 3], tasks=[60], workers=[60], capacity=[40], gold=[5],
         ),
-        "small": Size(
-            ({"types": [1, 2, 3], "method": ["adaptive"], "epsilon": [0.5, 0.1, 0.02, 0.003]},
-             {"types": [1, 2, 3], "method": ["message passing", "majority"],
-              "per_task": [5, 10, 15, 20, 25]}),
-            5,
-        ),
-        "paper": Size(
-            ({"types": [1, 2, 3], "method": ["adaptive"],
-              "epsilon": [0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.0007, 0.0002]},
-             {"types": [1, 2, 3], "method": ["message passing", "majority"],
-              "per_task": [3, 5, 8, 10, 12, 15, 17, 20, 22, 25, 30, 35, 45, 55]}),
+        "small": figure_size(5, [0.5, 0.1, 0.02, 0.003], [5, 10, 15, 20, 25], types=[1, 2, 3]),
+        "paper": figure_size(
             20,
+            [0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.0007, 0.0002],
+            [3, 5, 8, 10, 12, 15, 17, 20, 22, 25, 30, 35, 45, 55],
+            types=[1, 2, 3],
         ),
     },
     trial=trial,

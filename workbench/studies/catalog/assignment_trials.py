@@ -21,8 +21,11 @@ from workbench.assignment.policies import (
     Setting,
     play,
 )
+from workbench.assignment.primal import primal_approximation
 from workbench.assignment.theorems import Guarantee, Sampling, mean_qualities, theorem_5
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.assignment.weights import OnInfeasible, SampledWeights, sampled_weights
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.crowd import population
 from workbench.crowd.arrivals import adversarial, iid, random_permutation
@@ -150,6 +153,50 @@ def played(
     sample = tuple(told[:first]) if kind.uses_sample else ()
     future = () if kind.online else tuple(known[first:])
     return play(policy, replace(setting, sample=sample, future=future), told[first:], seed=seed)
+
+
+def sampled_assignment(
+    seen: FloatArray,
+    kinds: IntArray,
+    problem: AssignmentProblem,
+    prices: FloatArray | None = None,
+    *,
+    seed: np.random.Generator,
+    on_infeasible: OnInfeasible = "error",
+) -> tuple[SampledWeights, BoolArray]:
+    """Assign the m workers of a problem by task weights from a sample (Algorithm 2).
+
+    Parameters
+    ----------
+    seen, prices
+        Qualities as seen and prices, by type and worker, (T, ℓ + m): the first ℓ are sampled.
+    kinds
+        Type of each task, shape (n,).
+
+    Raises
+    ------
+    TrialEnded
+        `infeasible`, where the sample cannot cover the tasks and that is an error.
+    """
+    types, m = len(seen), problem.shape[1]
+    sample = seen.shape[1] - m
+    typed = TypedProblem(
+        seen[:, :sample],
+        np.full(sample, problem.capacity[0]),
+        np.full(types, problem.requirement[0]),
+        np.bincount(kinds, minlength=types),
+        np.ones(sample, dtype=np.int64),
+        None if prices is None else prices[:, :sample],
+    )
+    try:
+        sampled = sampled_weights(typed, gamma=sample / m, on_infeasible=on_infeasible)
+    except InputError as error:
+        raise TrialEnded("infeasible", str(error)) from error
+    cost = None if prices is None else prices[kinds][:, sample:]
+    chosen = primal_approximation(
+        seen[kinds][:, sample:], sampled.weights[kinds], problem.capacity, cost=cost, seed=seed
+    )
+    return sampled, chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +366,7 @@ def drawn(params: Params, streams: Streams) -> Instance:
     seed, arrival = streams.instance, params["arrival"]
     sampled = max(1, round(params["gamma"] * params["workers"]))
     size = params["workers"] + sampled
-    crowd = CROWD_MAKERS[params["crowd"]](
+    crowd = (PAPER_CROWDS | CROWD_MAKERS)[params["crowd"]](
         size, seed=seed, capacity=params["capacity"], task_types=params["types"]
     )
     if arrival == "random":

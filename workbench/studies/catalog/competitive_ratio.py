@@ -37,21 +37,7 @@ from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.theorems import theorem_1, theorem_2
 from workbench.assignment.weights import offline_weights
 from workbench.base.seeds import generator
-from workbench.studies.catalog.assignment_trials import (
-    ARRIVALS,
-    ARRIVING,
-    CROWDS,
-    LABELS,
-    Bought,
-    Instance,
-    Relaxation,
-    drawn,
-    played,
-    promised_5,
-    relaxation,
-    sampling,
-    theorem_5_radius,
-)
+from workbench.studies.catalog import assignment_trials as shared
 from workbench.studies.measures import (
     DeclaredAnalysis,
     Drawn,
@@ -72,14 +58,14 @@ MEASURES = {
     "ratio_reached": "labels / bound at the cover reached",
     "covered": "share of tasks covered",
 }
-ORDERS = {"arrival": ARRIVALS, "crowd": CROWDS}
+ORDERS = {"arrival": shared.ARRIVALS, "crowd": shared.CROWDS}
 
 
 def trial(params: Params, streams: Streams) -> Record:
     """Run one method on one crowd, beside the certified bound."""
-    instance = drawn(params, streams)
+    instance = shared.drawn(params, streams)
     need = float(requirement(params["epsilon"]))
-    relaxed = relaxation(instance.offline(need), proven=True)
+    relaxed = shared.relaxation(instance.offline(need), proven=True)
     own = streams.method(params["method"])
     bought = METHODS[params["method"]](instance, params, relaxed, own)
     gathered, promise = instance.gathered(bought.task, bought.worker), bought.promise
@@ -93,11 +79,11 @@ def trial(params: Params, streams: Streams) -> Record:
 
 
 def _offline(
-    instance: Instance,
+    instance: shared.Instance,
     params: Params,  # noqa: ARG001 (methods are called alike)
-    relaxed: Relaxation,
+    relaxed: shared.Relaxation,
     own: np.random.SeedSequence,
-) -> Bought:
+) -> shared.Bought:
     """Algorithm 1 with the optimal dual, qualities perturbed by type and worker.
 
     Perturbed pair by pair, as Theorem 1 wants it, no two tasks could be counted together, and
@@ -110,40 +96,43 @@ def _offline(
     weights, _, _ = offline_weights(perturbed)
     task, place = np.nonzero(primal_approximation(seen, weights, problem.capacity, seed=rng))
     promise = theorem_1(problem, weights, seen)
-    return Bought(task, place + instance.preliminary, instance.crowd.skill, promise)
+    return shared.Bought(task, place + instance.preliminary, instance.crowd.skill, promise)
 
 
 def _sampled(
-    instance: Instance,
+    instance: shared.Instance,
     params: Params,
-    relaxed: Relaxation,  # noqa: ARG001 (methods are called alike)
+    relaxed: shared.Relaxation,  # noqa: ARG001 (methods are called alike)
     own: np.random.SeedSequence,
-) -> Bought:
+) -> shared.Bought:
     """Algorithm 2 without its gold tasks: every skill is seen as it is (Section 5.1)."""
     crowd, setting = instance.crowd, Setting(instance.kinds, params["epsilon"], len(instance.main))
-    run, policy = played("paper", setting, crowd.skill, crowd.capacity, seed=own)
+    run, policy = shared.played("paper", setting, crowd.skill, crowd.capacity, seed=own)
     assert isinstance(policy, Paper)
     assert policy.assigner.sampled is not None
-    promise = theorem_2(sampling(instance, params, policy.assigner.sampled.least_quality_used))
-    return Bought(run.task, run.worker + instance.preliminary, crowd.skill, promise)
+    given = shared.sampling(instance, params, policy.assigner.sampled.least_quality_used)
+    return shared.Bought(run.task, run.worker + instance.preliminary, crowd.skill, theorem_2(given))
 
 
 def _adaptive(
-    instance: Instance, params: Params, relaxed: Relaxation, own: np.random.SeedSequence
-) -> Bought:
+    instance: shared.Instance,
+    params: Params,
+    relaxed: shared.Relaxation,
+    own: np.random.SeedSequence,
+) -> shared.Bought:
     """The Main Algorithm; corrected, it is told t of Theorem 5 and, in hindsight, q̄*_min."""
     least = relaxed.mean_quality_least
     corrected = params["corrected"] and least > 0
-    radius = theorem_5_radius(params, instance.preliminary / len(instance.main))
+    radius = shared.theorem_5_radius(params, instance.preliminary / len(instance.main))
     result = instance.run_adaptive(
         epsilon=params["epsilon"], gold=params["gold"], seed=own,
         radius=radius if corrected else None, mean_quality_least=least if corrected else None,
     )  # fmt: skip
-    given = sampling(instance, params, result.sampled.least_quality_used)
-    promise = promised_5(instance, params, relaxed, given, result.task, result.worker)
+    given = shared.sampling(instance, params, result.sampled.least_quality_used)
+    promise = shared.promised_5(instance, params, relaxed, given, result.task, result.worker)
     if not corrected:
         promise = replace(promise, failed=(*promise.failed, "run without the ε′ correction"))
-    return Bought(result.task, result.worker, result.skill, promise, result.labels_gold)
+    return shared.Bought(result.task, result.worker, result.skill, promise, result.labels_gold)
 
 
 METHODS = {"offline weights": _offline, "sampled weights": _sampled, "adaptive": _adaptive}
@@ -178,13 +167,13 @@ def _ratios(rows: pd.DataFrame, name: str) -> list[Chart]:
         means(rows, ["method", name], field).assign(measure=title)
         for field, title in MEASURES.items()
     ]
-    ratios, label = pd.concat(parts[:2], ignore_index=True), LABELS[name]
+    ratios, label = pd.concat(parts[:2], ignore_index=True), shared.LABELS[name]
     line: dict[str, Any] = {"references": ((1.0, "proven bound"),)}
     if ratios["mean"].max() <= 4:
-        drawn = [("ratio", pd.concat(parts, ignore_index=True), "ratio, or share", line)]
+        shown = [("ratio", pd.concat(parts, ignore_index=True), "ratio, or share", line)]
     else:
-        drawn = [("ratio", ratios, "ratio", {**line, "log_y": True})]
-        drawn += [("covered", parts[2], "share", {})]
+        shown = [("ratio", ratios, "ratio", {**line, "log_y": True})]
+        shown += [("covered", parts[2], "share", {})]
     return [
         mean_chart(
             f"{what}-{name}",
@@ -197,7 +186,7 @@ def _ratios(rows: pd.DataFrame, name: str) -> list[Chart]:
             log_x=name in ("tasks", "gold", "epsilon"),
             **more,
         )
-        for what, data, y_label, more in drawn
+        for what, data, y_label, more in shown
     ]
 
 
@@ -207,10 +196,10 @@ def _exploring(name: str) -> Part:
             Drawn(
                 f"exploration-{name}",
                 "All labels bought, gold labels and preliminary workers' included, over the "
-                f"proven bound, along {LABELS[name]}",
+                f"proven bound, along {shared.LABELS[name]}",
                 name,
                 "mean",
-                (LABELS[name], "all labels / proven bound"),
+                (shared.LABELS[name], "all labels / proven bound"),
                 {"series": "method", "log_x": True, "references": ((1.0, "proven bound"),)},
                 of=lambda rows: means(rows, ["method", name], "ratio_all"),
             ),
@@ -256,7 +245,7 @@ STUDY = Study(
             str, "adaptive", "what is known: all, skills, or nothing beforehand",
             choices=tuple(METHODS), paired=True,
         ),
-        **ARRIVING,
+        **shared.ARRIVING,
         "corrected": Parameter(
             bool, False, "whether ε′ is used, with Theorem 5's t", paired=True
         ),
@@ -274,7 +263,7 @@ STUDY = Study(
              {**_EVERY, "tasks": [300], "workers": [150], "gamma": [0.1, 1.0]},
              {**_EVERY, "tasks": [300], "workers": [150], "epsilon": [0.2, 0.01]},
              {**_EVERY, "tasks": [300], "workers": [150], "gold": [5, 100]},
-             {**_EVERY, "tasks": [300], "workers": [150], "arrival": list(ARRIVALS)},
+             {**_EVERY, "tasks": [300], "workers": [150], "arrival": list(shared.ARRIVALS)},
              _WITHIN),
             5,
         ),
@@ -285,8 +274,8 @@ STUDY = Study(
              {**_EVERY, "epsilon": [0.2, 0.1, 0.05, 0.02, 0.01, 0.001]},
              {**_EVERY, "gold": [5, 10, 20, 50, 200, 1000]},
              {**_EVERY, "types": [1, 2, 3, 5]},
-             {**_EVERY, "crowd": list(CROWDS)},
-             {**_EVERY, "arrival": list(ARRIVALS)},
+             {**_EVERY, "crowd": list(shared.CROWDS)},
+             {**_EVERY, "arrival": list(shared.ARRIVALS)},
              _WITHIN),
             50,
         ),

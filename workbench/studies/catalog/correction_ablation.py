@@ -26,9 +26,7 @@ import pandas as pd
 from crowd_models import requirement
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.policies import COVERED
-from workbench.crowd.arrivals import random_permutation
-from workbench.crowd.population import spammer_hammer, uniform_range
-from workbench.studies.catalog.assignment_trials import ARRIVING, Instance, relaxation
+from workbench.studies.catalog.assignment_trials import ARRIVING, Instance, drawn, relaxation
 from workbench.studies.measures import (
     Columns,
     DeclaredAnalysis,
@@ -48,10 +46,14 @@ CROWDS: dict[str, str] = {
     "spread": "skills spread over [0.5, 1]; three task types",
 }
 
+DRAWN: dict[str, dict[str, Scalar]] = {
+    "two-types": {"crowd": "spammer-hammer", "types": 1}, "spread": {"crowd": "spread", "types": 3}
+}  # fmt: skip
+
 
 def trial(params: Params, streams: Streams) -> Record:
     """Run the Main Algorithm with one choice of t."""
-    instance = _instance(params, streams)
+    instance = drawn({**params, **DRAWN[params["crowd"]], "arrival": "random"}, streams)
     need = float(requirement(params["epsilon"]))
     relaxed = relaxation(instance.offline(need))
     least = relaxed.mean_quality_least
@@ -88,19 +90,6 @@ def trial(params: Params, streams: Streams) -> Record:
 _MEASURED = (
     "labels_task", "labels_gold", "labels_per_task", "error", "covered", "covered_corrected",
 )  # fmt: skip
-
-
-def _instance(params: Params, streams: Streams) -> Instance:
-    seed = streams.instance
-    sampled = max(1, round(params["gamma"] * params["workers"]))
-    size = params["workers"] + sampled
-    if params["crowd"] == "two-types":
-        crowd = spammer_hammer(size, seed=seed, capacity=params["capacity"])
-    else:
-        crowd = uniform_range(
-            size, seed=seed, capacity=params["capacity"], task_types=3, low=0.5, high=1.0
-        )
-    return Instance(crowd.subset(random_permutation(size, seed)), sampled, params["tasks"], seed)
 
 
 def _radius(params: Params, instance: Instance) -> float | None:

@@ -31,7 +31,7 @@ def trial(params: Params, streams: Streams) -> Record:
     need = float(requirement(epsilon))
     truth = AssignmentProblem(quality(skill), params["capacity"], need)
     relaxed = relaxation(truth, "the workers cannot cover the tasks", formulation="relaxation")
-    least = float(mean_qualities(truth.quality, relaxed.assignment).min())
+    least = relaxed.mean_quality_least
     radius = params["share"] * least / 4
     correction = corrected_epsilon(epsilon, radius=radius, mean_quality_least=least)
     estimate = _off(skill, radius, params["off"], rng)

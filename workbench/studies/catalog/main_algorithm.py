@@ -5,23 +5,22 @@ Source: Ho, Jabbari, Vaughan (2013), Section 5.3 and Section 6.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.theorems import Sampling, mean_qualities, theorem_5
-from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import hoeffding_radius, quality
-from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.catalog.assignment_trials import (
+    PAPER_CROWDS,
+    relaxation,
+    theorem_5_radius,
+)
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
-
-CROWDS = ("uniform", "spammer-hammer", "specialists", "able")
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -34,15 +33,14 @@ def trial(params: Params, streams: Streams) -> Record:
     """
     n, m, types = params["tasks"], params["workers"], params["types"]
     sample = round(params["gamma"] * m)
-    skill = _skills(params, streams.instance, sample + m)
+    crowd = PAPER_CROWDS[params["crowd"]](sample + m, seed=streams.instance, task_types=types)
+    skill, capacity = crowd.skill, np.full(sample + m, params["capacity"])
     kinds = task_types(n, types)
-    main = slice(sample, sample + m)
     need = float(requirement(params["epsilon"]))
-    problem = AssignmentProblem(quality(skill)[kinds][:, main], params["capacity"], need)
+    problem = AssignmentProblem(quality(skill)[kinds][:, sample:], params["capacity"], need)
     best = relaxation(problem, "the main workers cannot cover the tasks")
-    least = float(mean_qualities(problem.quality, best.assignment).min())
-    union = math.log(4 * types * (1 + sample / m) * m / params["delta"])
-    radius = math.sqrt(union / (2 * params["gold"]))
+    least = best.mean_quality_least
+    radius = theorem_5_radius(params, sample / m)
     usable = radius < least / 4
     settings = AdaptiveSettings(
         params["epsilon"], m, sample,
@@ -51,9 +49,7 @@ def trial(params: Params, streams: Streams) -> Record:
     rng = np.random.default_rng(streams.method("adaptive"))
     correct = rng.binomial(params["gold"], skill)
     answered = np.full(skill.shape, params["gold"])
-    result = adaptive_assignment(
-        correct, answered, np.full(sample + m, params["capacity"]), kinds, settings, seed=rng
-    )
+    result = adaptive_assignment(correct, answered, capacity, kinds, settings, seed=rng)
     if (result.sampled.reached < 1 - 1e-9).any():
         raise TrialEnded("infeasible", "the sampled workers cannot cover the tasks")
     chosen = np.zeros((n, sample + m), dtype=bool)
@@ -90,19 +86,6 @@ def trial(params: Params, streams: Streams) -> Record:
     }
 
 
-def _skills(
-    params: Params, seed: np.random.SeedSequence, workers: int
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    types = params["types"]
-    if params["crowd"] == "uniform":
-        return population.uniform(workers, task_types=types).skill
-    if params["crowd"] == "spammer-hammer":
-        return population.spammer_hammer(workers, seed=seed, task_types=types).skill
-    if params["crowd"] == "specialists":
-        return population.specialists(workers, seed=seed, task_types=types).skill
-    return population.uniform_range(workers, seed=seed, task_types=types, low=0.85).skill
-
-
 FIGURE_1: Block = {
     "tasks": [1000], "workers": [300], "capacity": [200], "gamma": [0.3], "gold": [20],
     "crowd": ["uniform", "spammer-hammer"], "epsilon": [0.3, 0.2], "delta": [0.05],
@@ -126,7 +109,7 @@ STUDY = Study(
         "gamma": Parameter(float, 0.3, "γ, sampled workers for each of the m", least=0.01, most=2),
         "types": Parameter(int, 1, "T, task types", least=1, most=20),
         "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1),
-        "crowd": Parameter(str, "uniform", "how skills are drawn", choices=CROWDS),
+        "crowd": Parameter(str, "uniform", "how skills are drawn", choices=tuple(PAPER_CROWDS)),
         "epsilon": Parameter(float, 0.2, "ε, error of each task", least=1e-300, most=0.9),
         "delta": Parameter(float, 0.05, "δ, failure probability", least=1e-6, most=0.49),
     },

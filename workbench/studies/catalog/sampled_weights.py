@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_models import AssignmentProblem, TypedProblem, requirement
+from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import lemma_1_bounds
-from workbench.assignment.primal import perturb, primal_approximation
+from workbench.assignment.primal import perturb
 from workbench.assignment.theorems import Sampling, theorem_2
-from workbench.assignment.weights import SampledWeights, sampled_weights
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.base.errors import InputError
-from workbench.crowd import population
 from workbench.crowd.simulate import task_types
 from workbench.crowd.skills import quality
-from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.catalog.assignment_trials import (
+    PAPER_CROWDS,
+    relaxation,
+    sampled_assignment,
+)
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
-from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 CROWDS = ("uniform", "spammer-hammer", "able", "difficulty")
@@ -38,35 +39,36 @@ def trial(params: Params, streams: Streams) -> Record:
     n, m = params["tasks"], params["workers"]
     sample = round(params["gamma"] * m)
     skill, kinds = _crowd(params, streams.instance, sample + m)
-    prices = _prices(params, streams.instance, skill.shape)
-    need = float(requirement(params["epsilon"]))
-    truth, main = quality(skill), slice(sample, sample + m)
+    prices = None
+    if params["dearest"] > 1:
+        own = np.random.default_rng([*streams.instance.generate_state(4), 1])
+        prices = own.uniform(1, params["dearest"], skill.shape)
+    truth, main = quality(skill), slice(sample, None)
     problem = AssignmentProblem(
         truth[kinds][:, main],
         params["capacity"],
-        need,
+        float(requirement(params["epsilon"])),
         None if prices is None else prices[kinds][:, main],
     )
     best = relaxation(problem, "the main workers cannot cover the tasks")
     rng = np.random.default_rng(streams.method("primal approximation"))
     noisy = perturb(truth, seed=rng)
-    sampled = _sampled(params, noisy[:, :sample], kinds, need, prices)
-    chosen = _assign(noisy[kinds][:, main], sampled, kinds, params, problem.cost, rng)
+    sampled, chosen = sampled_assignment(noisy, kinds, problem, prices, seed=rng)
     promise = theorem_2(
         Sampling(params["epsilon"], params["delta"], sample / m, n, m, sampled.least_quality_used)
     )
     about_error = [why for why in promise.failed if why.startswith("error exponent")]
     blind = unit_blind = None
     if prices is not None:
-        regardless = _sampled(params, noisy[:, :sample], kinds, need, None)
-        bought = _assign(noisy[kinds][:, main], regardless, kinds, params, None, rng)
+        _, bought = sampled_assignment(noisy, kinds, problem, seed=rng)
         blind = float(problem.prices[bought].sum())
         unit_blind = blind / float(problem.quality[bought].sum()) if bought.any() else None
+    cost = float(problem.prices[chosen].sum())
     return {
         "bound": best.bound,
-        "cost": float(problem.prices[chosen].sum()),
+        "cost": cost,
         "blind": blind,
-        "unit_cost": float(problem.prices[chosen].sum() / problem.quality[chosen].sum()),
+        "unit_cost": float(cost / problem.quality[chosen].sum()),
         "unit_blind": unit_blind,
         "ratio_promise": promise.ratio if np.isfinite(promise.ratio or np.inf) else None,
         "error_bound": float(lemma_1_bounds(skill[kinds][:, main], None, chosen).max()),
@@ -83,61 +85,16 @@ def _crowd(
     params: Params, seed: np.random.SeedSequence, workers: int
 ) -> tuple[FloatArray, IntArray]:
     """Skills by type and worker, and the type of each task."""
-    n, types = params["tasks"], params["types"]
-    kinds = task_types(n, types)
-    if params["crowd"] == "uniform":
-        return population.uniform(workers, task_types=types).skill, kinds
-    if params["crowd"] == "spammer-hammer":
-        maker = population.specialists if types > 1 else population.spammer_hammer
-        return maker(workers, seed=seed, task_types=types).skill, kinds
-    if params["crowd"] == "able":
-        crowd = population.uniform_range(workers, seed=seed, task_types=types, low=0.85)
-        return crowd.skill, kinds
+    n, types, name = params["tasks"], params["types"], params["crowd"]
+    if name != "difficulty":
+        if name == "spammer-hammer" and types > 1:
+            name = "specialists"
+        skill = PAPER_CROWDS[name](workers, seed=seed, task_types=types).skill
+        return skill, task_types(n, types)
     rng = np.random.default_rng(seed)
     ability: FloatArray = rng.uniform(0.7, 1, workers)
     easiness: FloatArray = rng.uniform(0.7, 1, int(n))
     return 0.5 + 0.5 * easiness[:, None] * ability, np.arange(n)
-
-
-def _prices(
-    params: Params, seed: np.random.SeedSequence, shape: tuple[int, ...]
-) -> FloatArray | None:
-    if params["dearest"] == 1:
-        return None
-    rng = np.random.default_rng([*seed.generate_state(4), 1])
-    return rng.uniform(1, params["dearest"], shape)
-
-
-def _sampled(
-    params: Params, seen: FloatArray, kinds: IntArray, need: float, prices: FloatArray | None
-) -> SampledWeights:
-    types, sample = seen.shape
-    try:
-        return sampled_weights(
-            TypedProblem(
-                seen,
-                np.full(sample, params["capacity"]),
-                np.full(types, need),
-                np.bincount(kinds, minlength=types),
-                np.ones(sample, dtype=np.int64),
-                None if prices is None else prices[:, :sample],
-            ),
-            gamma=sample / params["workers"],
-        )
-    except InputError as error:
-        raise TrialEnded("infeasible", str(error)) from error
-
-
-def _assign(
-    seen: FloatArray,
-    sampled: SampledWeights,
-    kinds: IntArray,
-    params: Params,
-    cost: FloatArray | None,
-    rng: np.random.Generator,
-) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    capacity = np.full(params["workers"], params["capacity"])
-    return primal_approximation(seen, sampled.weights[kinds], capacity, cost=cost, seed=rng)
 
 
 PAPER: Block = {

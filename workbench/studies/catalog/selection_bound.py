@@ -24,23 +24,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from workbench.base.arrays import FloatArray
 from workbench.selection.scores import informativeness, set_score
-from workbench.studies.measures import ended, fill, measured, sentences
-from workbench.studies.study import (
-    Analysis,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-)
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Part, fill, sentences
+from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 SEARCHES = ("few", "many", "exponents")
@@ -280,66 +272,71 @@ KEYS = ["search", "classes", "controls", "workers"]
 OTHERS = ["log_ratio_supported", "log_ratio_pair", "log_ratio_pair_supported"]
 LIMIT = ["classes", "controls", "skills", "share", "exponent_bound", "exponent_true",
          "exponent_ratio"]  # fmt: skip
+PLACE = "L = {classes}, {workers} workers of skill {skills}, {controls} control questions"
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Largest ratio found, by search, number of classes and control questions."""
-    climbs = measured(table, "log_bound")
-    if climbs.empty:
-        return Analysis(findings=(ended(table),))
-    groups = climbs.groupby(KEYS)
-    # Of each setting the climb to the highest ratio, beside the highest other ratios.
-    best = climbs.sort_values("log_ratio", na_position="first", kind="stable").groupby(KEYS).tail(1)
+def worst(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of each setting the climb to the highest ratio, beside the highest other ratios."""
+    groups = rows.groupby(KEYS)
+    best = rows.sort_values("log_ratio", na_position="first", kind="stable").groupby(KEYS).tail(1)
     best = best.set_index(KEYS).sort_index().assign(**groups[OTHERS].max(), trials=groups.size())
     columns = ["skills", "log_error_low", "log_error_high", "log_bound", "log_ratio"]
-    worst = best.reset_index()[[*KEYS, *columns, *OTHERS, "trials"]]
-    rates = measured(table, "exponent_ratio")
-    most = rates.loc[rates.groupby(["classes", "controls"])["exponent_ratio"].idxmax(), LIMIT]
-    return Analysis(
-        findings=(ended(table), *_sentences(worst), *_limits(most)),
-        tables={
-            "Largest ratio of error to Theorem 1's bound that was found (logarithms)": worst,
-            "Largest ratio of the bound's exponent to the true one, many workers":
-                most.reset_index(drop=True),
-        },
-        charts=(_chart(worst),) if (worst["search"] == "many").any() else (),
-    )  # fmt: skip
+    return best.reset_index()[[*KEYS, *columns, *OTHERS, "trials"]]
 
 
-def _sentences(worst: pd.DataFrame) -> list[str]:
-    texts = []
-    for two, rows in worst.groupby(worst["classes"] == 2, sort=True):
-        known = rows.dropna(subset="log_ratio")
-        if known.empty:
+def largest(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+    """How far errors go, for two classes and for more, and the smallest crowd beyond the bound."""
+    said = []
+    for two, rows in found.groupby(found["classes"] == 2):
+        times = rows.assign(times=np.exp(rows["log_ratio"].astype(float))).dropna(subset="times")
+        if times.empty:
             continue
-        over = known[known["log_ratio"] > 0]
+        most = times.nlargest(1, "times").iloc[0]
         numbers = {
             "kind": "Two classes" if two else "More than two classes",
-            "ratio": math.exp(known["log_ratio"].max()),
-            "place": _place(known[known["log_ratio"] == known["log_ratio"].max()].iloc[0]),
             "supported": math.exp(rows["log_ratio_supported"].max()),
-            "over": len(over),
-            "settings": len(rows),
-        }
-        text = (
-            "{kind}: the largest error found is {ratio:.3g} times the bound as printed ({place}), "
-            "and {supported:.3g} times the bound that the proof supports; {over} of {settings} "
-            "settings are above the printed one"
+            "over": int((rows["log_ratio"] > 0).sum()), "settings": len(rows), **most,
+        }  # fmt: skip
+        said.append(fill(
+            "{kind}: the largest error found is {times:.3g} times the bound as printed "
+            f"({PLACE}), and {{supported:.3g}} times the bound that the proof supports; "
+            "{over} of {settings} settings are above the printed one.", numbers,
+        ))  # fmt: skip
+        least = times[times["log_ratio"] > 0].nsmallest(1, "workers")
+        said += sentences(
+            f"The smallest crowd is {PLACE}: {{times:.3g}} times a bound of {{bound:.1e}}.",
+            least.assign(bound=np.exp(least["log_bound"].astype(float))),
         )
-        if len(over):
-            least = over.sort_values("workers", kind="stable").iloc[0]
-            numbers |= {
-                "kinds": " or ".join(questions(int(n)) for n in sorted(over["controls"].unique())),
-                "least": _place(least),
-                "times": math.exp(least["log_ratio"]),
-                "bound": math.exp(least["log_bound"]),
-            }
-            text += (
-                ", all with {kinds}; the smallest crowd is {least}: {times:.3g} times a bound of "
-                "{bound:.1e}"
-            )
-        texts.append(fill(text + ".", numbers))
-    return texts
+    return said
+
+
+def limits(rows: pd.DataFrame) -> pd.DataFrame:
+    """The largest ratio of exponents at each setting."""
+    most = rows.groupby(["classes", "controls"])["exponent_ratio"].idxmax()
+    return rows.loc[most, LIMIT].reset_index(drop=True)
+
+
+def faster(_: pd.DataFrame, most: pd.DataFrame) -> list[str]:
+    """What becomes of bound and error as the crowd grows."""
+    over = most["exponent_ratio"] > 1 + 1e-6
+    broken = sentences(
+        "{exponent_ratio:.3f} (L = {classes}, {controls} control questions)", most[over]
+    )
+    others = f"{most['exponent_ratio'][~over].max():.3f}"
+    return [
+        "As the crowd grows the bound falls faster than the error where its exponent over the true "
+        f"one is {', '.join(broken) or 'above 1: nowhere'}; elsewhere that is at most {others}."
+    ]
+
+
+def equal_workers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Ratios for many equal workers and one control question each."""
+    found = worst(rows)
+    found = found[(found["search"] == "many") & (found["controls"] == 1)]
+    return found.assign(
+        series="L = " + found["classes"].astype(str),
+        ratio=np.exp(found["log_ratio"].astype(float)),
+    ).sort_values(["classes", "workers"], kind="stable")
 
 
 def questions(controls: int) -> str:
@@ -347,43 +344,6 @@ def questions(controls: int) -> str:
     if not controls:
         return "known skills"
     return "one control question" if controls == 1 else f"{controls} control questions"
-
-
-def _place(row: pd.Series[Any]) -> str:
-    controls = questions(int(row["controls"]))
-    return f"L = {row['classes']}, {row['workers']} workers of skill {row['skills']}, {controls}"
-
-
-def _limits(most: pd.DataFrame) -> list[str]:
-    """What becomes of bound and error as the crowd grows."""
-    if most.empty:
-        return []
-    over = most["exponent_ratio"] > 1 + 1e-6
-    where = most["controls"].map(questions)
-    broken = sentences(
-        "{exponent_ratio:.3f} (L = {classes}, {where})", most[over].assign(where=where)
-    )
-    text = "As the crowd grows the bound falls faster than the error "
-    text += "where its exponent over the true one is " + ", ".join(broken) if broken else "nowhere"
-    if not over.all():
-        text += f"; elsewhere that is at most {most[~over]['exponent_ratio'].max():.3f}"
-    return [text + "."]
-
-
-def _chart(worst: pd.DataFrame) -> Chart:
-    rows = worst[(worst["search"] == "many") & (worst["controls"] == 1)]
-    data = rows.assign(
-        series="L = " + rows["classes"].astype(str),
-        ratio=np.exp(rows["log_ratio"].astype(float)),
-    ).sort_values(["classes", "workers"], kind="stable")
-    return Chart(
-        "ratio",
-        "Largest ratio found of the error of equal workers (a lower bound of it) to Theorem 1's "
-        "bound as printed, skills estimated from one control question each; "
-        f"{int(data['trials'].sum()):,} climbs. Above 1 the theorem is broken.",
-        data, "workers", "ratio", "workers", "error / bound as printed", series="series",
-        log_x=True, log_y=True, references=((1.0, "bound"),),
-    )  # fmt: skip
 
 
 STUDY = Study(
@@ -425,5 +385,22 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Largest ratio of error to Theorem 1's bound that was found (logarithms)", worst,
+            (largest,),
+            (Drawn("ratio", "Largest ratio found of the error of equal workers (a lower bound of "
+                   "it) to Theorem 1's bound as printed, skills estimated from one control "
+                   "question each", "workers", "ratio",
+                   ("workers", "error / bound as printed"),
+                   {"series": "series", "log_x": True, "log_y": True,
+                    "references": ((1.0, "bound"),)}, of=equal_workers,
+                   note="Above 1 the theorem is broken."),),
+            needs="log_bound",
+        ),
+        Part(
+            "Largest ratio of the bound's exponent to the true one, many workers", limits,
+            (faster,), needs="exponent_ratio",
+        ),
+    ),
 )  # fmt: skip

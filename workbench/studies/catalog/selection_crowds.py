@@ -40,6 +40,7 @@ from workbench.studies.catalog._recorded import (
     SPARSE,
     Exam,
     Vote,
+    at_usual,
     choose,
     examine,
     in_hindsight,
@@ -51,23 +52,15 @@ from workbench.studies.catalog._recorded import (
     vote,
 )
 from workbench.studies.measures import (
-    ended,
-    in_order,
+    Columns,
+    DeclaredAnalysis,
+    Grouped,
+    Part,
+    fill,
+    mean_chart,
     sentences,
-    span,
-    summarise,
 )
-from workbench.studies.study import (
-    Analysis,
-    Block,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Scalar,
-    Size,
-    Study,
-)
+from workbench.studies.study import Block, Chart, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.summary import paired_differences
 from workbench.studies.trials import Streams
 
@@ -119,12 +112,12 @@ CONTROLS: list[Scalar] = [5, 10, 20, 40]
 SETTINGS = ("controls", "truncate", "em", "pool")
 """Parameters beside data, method and budget."""
 REFERENCE = "WMV-lin selected"
-COLUMNS = {
-    "accuracy": ("accuracy", "mean"),
+COLUMNS: Columns = {
+    "accuracy": "mean",
     **{name: ("accuracy", name) for name in ("se", "low", "high")},
-    "size": ("size", "mean"),
+    "size": "mean",
     **{f"size_{name}": ("size", name) for name in ("low", "high")},
-    "certain": ("certain", "mean"),
+    "certain": "mean",
     "trials": ("accuracy", "count"),
     "failed": ("accuracy", "failed"),
 }
@@ -175,123 +168,98 @@ def _size(exam: Exam, marked: BoolArray) -> float:
     return float((marked & scored[exam.votes.task]).sum() / max(scored.sum(), 1))
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Accuracy and workers used against K, and what EM's variant, truncation and n change."""
-    fields = table.reindex(columns=["accuracy", "size", "workers", "certain"])
-    rows = table.assign(**dict(fields.where(table["status"].astype(str) == "ok")))
-    main = at_defaults(rows)
-    points = _summaries(main, ["data", "method", "budget"])
-    if not points["trials"].any():
-        return Analysis(findings=(ended(table),))
-    variants = _summaries(_varied(rows, EM_METHODS, ["em"]), ["data", "em", "method", "budget"])
-    weights = _varied(rows, ["WMV-log selected", REFERENCE], ["truncate", "controls"])
-    tables = {
-        f"Accuracy of each method less that of {REFERENCE}, on the same control questions":
-            _against_selected(main),
-        "All points": points,
-        "Weights by log-odds: number of control questions and truncation":
-            _summaries(weights, ["data", "budget", "method", "controls", "truncate"]),
-        "Variants of EM": variants,
-    }  # fmt: skip
-    return Analysis(
-        findings=(ended(table), *_sentences(points)),
-        tables={name: rows for name, rows in tables.items() if len(rows)},
-        charts=_charts(points, variants),
-    )
-
-
 def at_defaults(rows: pd.DataFrame) -> pd.DataFrame:
     """Trials at one value of each setting: the default (for the pool the data set's), if there."""
-    for name in SETTINGS:
-        usual = (
-            rows["data"].map(POOL).astype(float)
-            if name == "pool"
-            else pd.Series(STUDY.parameters[name].default, index=rows.index)
-        )
-        own = (rows[name] == usual) | (rows[name].isna() & usual.isna())
-        if own.any():
-            rows = rows[own]
-        elif len(rows):
-            rows = rows[rows[name] == rows[name].mode().iloc[0]]
-    return rows
+    usual = {name: STUDY.parameters[name].default for name in SETTINGS}
+    pool = {"pool": lambda rows: rows["data"].map(POOL).astype(float)}
+    return at_usual(rows, {**usual, **pool})
 
 
-def _varied(rows: pd.DataFrame, methods: Sequence[str], names: list[str]) -> pd.DataFrame:
+def varied(rows: pd.DataFrame, methods: Sequence[str], *names: str) -> pd.DataFrame:
     """Trials of some methods where one of some parameters has several values at a budget."""
     rows = rows[rows["method"].isin(methods)]
-    values = rows.groupby(["data", "budget"])[names].transform("nunique")
+    values = rows.groupby(["data", "budget"])[list(names)].transform("nunique")
     return rows[(values > 1).any(axis=1)]
 
 
-def _summaries(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Means: `by, accuracy, se, low, high, size, size_low, size_high, certain, trials, failed`."""
-    orders = {"data": (*SIMULATED, *DATASETS), "method": tuple(METHODS)}
-    points = summarise(rows, by, COLUMNS)
-    return in_order(points, {name: orders.get(name) for name in by}).reset_index(drop=True)
+def table(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
+    """Means of `COLUMNS`; data sets and methods in the order of legends."""
+    orders: dict[str, Sequence[str]] = {
+        "data": (*SIMULATED, *DATASETS), "method": tuple(METHODS)
+    }  # fmt: skip
+    return Grouped(by, COLUMNS, orders={name: orders.get(name) for name in by})(rows)
 
 
-def _against_selected(rows: pd.DataFrame) -> pd.DataFrame:
+def all_points(rows: pd.DataFrame) -> pd.DataFrame:
+    """Every method at every budget, at the defaults."""
+    return table(at_defaults(rows), "data", "method", "budget")
+
+
+def variants(rows: pd.DataFrame) -> pd.DataFrame:
+    """Every variant of EM."""
+    return table(varied(rows, EM_METHODS, "em"), "data", "em", "method", "budget")
+
+
+def weights(rows: pd.DataFrame) -> pd.DataFrame:
+    """Weights by log-odds, at every truncation and number of control questions."""
+    some = varied(rows, ["WMV-log selected", REFERENCE], "truncate", "controls")
+    return table(some, "data", "budget", "method", "controls", "truncate")
+
+
+def against_selected(rows: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy less that of `REFERENCE`, on the same control questions."""
+    rows = at_defaults(rows)
     if not (rows["method"] == REFERENCE).any():
         return pd.DataFrame()
     return paired_differences(
-        rows, by=["data", "budget"], method="method", reference=REFERENCE,
-        value="accuracy",
-    )  # fmt: skip
+        rows, by=["data", "budget"], method="method", reference=REFERENCE, value="accuracy"
+    )
 
 
-def _sentences(points: pd.DataFrame) -> list[str]:
-    texts = []
+def levels(_: pd.DataFrame, points: pd.DataFrame) -> list[str]:
+    """Accuracy of each method at a data set's largest budget, and Algorithm 1's sizes."""
+    said = []
     for data, rows in points.groupby("data", sort=False):
         most = rows["budget"].max()
-        here = rows[rows["budget"] == most].assign(accuracy_se=rows["se"])
         text = f"{data}, at most {most} workers{'' if data in SHARED else ' an item'}: "
-        text += ", ".join(sentences("{method} {accuracy:±3}", here))
-        sizes = rows[rows["method"] == REFERENCE]["size"]
+        text += ", ".join(sentences("{method} {accuracy:±3}", rows[rows["budget"] == most]))
+        sizes = rows[rows["method"] == REFERENCE]
         if len(sizes):
-            text += f"; Algorithm 1 uses {sizes.min():.1f} to {sizes.max():.1f}"
-        texts.append(text + ".")
-    return texts
+            text += fill("; Algorithm 1 uses {size.min:.1f} to {size.max:.1f}", dict(sizes.items()))
+        said.append(text + ".")
+    return said
 
 
-def _charts(points: pd.DataFrame, variants: pd.DataFrame) -> tuple[Chart, ...]:
+def charts(rows: pd.DataFrame, points: pd.DataFrame) -> list[Chart]:
     """A chart of accuracy for each data set, a panel a variant of EM; and one of workers used."""
     shown = points[points.groupby("data")["budget"].transform("nunique") > 1]
-    charts = [
-        _accuracy_chart(str(data), rows, variants[variants["data"] == data])
-        for data, rows in shown.groupby("data", sort=False)
-    ]
-    rows = shown[shown["method"].isin(SIZED)]
-    if len(rows):
-        charts.append(Chart(
-            "workers",
-            f"Workers used ({', '.join(SPARSE[1:])}: for an item) by the rules that choose how "
-            f"many. Means over {span(rows['trials'])} draws of the control questions a mark; bars "
-            "are 95 % intervals over those draws.",
-            rows, "budget", "size", "budget K", "workers used", series="method", panel="data",
-            low="size_low", high="size_high",
+    fitted = variants(rows)
+    fitted = fitted[fitted["em"].isin(TITLES)].assign(panel=lambda some: some["em"].map(TITLES))
+    drawn = []
+    for data, own in shown.groupby("data", sort=False):
+        ours = own[own["method"].isin(DRAWN)]
+        others = ours[~ours["method"].isin(EM_METHODS)]
+        panels = [
+            pd.concat([others, some]).assign(panel=panel)
+            for panel, some in fitted[fitted["data"] == data].groupby("panel", sort=False)
+        ]
+        way = "one exam for all workers" if data in SHARED else (
+            "an exam for each worker, a choice for each item"
+        )  # fmt: skip
+        drawn.append(mean_chart(
+            str(data).replace(" ", "-"), f"Accuracy on {data} ({way}) against the budget, fair "
+            "ties in expectation, over draws of the control questions, not over crowds.",
+            pd.concat(panels) if panels else ours.assign(panel=TITLES["full"]), "budget",
+            ("budget K", "accuracy"), y="accuracy", series="method", panel="panel", unit="draws",
         ))  # fmt: skip
-    return tuple(charts)
-
-
-def _accuracy_chart(data: str, points: pd.DataFrame, variants: pd.DataFrame) -> Chart:
-    ours = points[points["method"].isin(DRAWN)]
-    others = ours[~ours["method"].isin(EM_METHODS)]
-    panels = [
-        pd.concat([others, rows]).assign(panel=TITLES[str(em)])
-        for em, rows in variants[variants["em"].isin(TITLES)].groupby("em", sort=False)
-    ]
-    rows = pd.concat(panels) if panels else ours.assign(panel=TITLES["full"])
-    way = "an exam for each worker, a choice for each item"
-    if data in SHARED:
-        way = "one exam for all workers"
-    return Chart(
-        data.replace(" ", "-"),
-        f"Accuracy on {data} ({way}) against the budget, fair ties in expectation. Means over "
-        f"{span(rows['trials'])} draws of the control questions a mark; bars are 95 % intervals "
-        "over those draws, not over crowds.",
-        rows, "budget", "accuracy", "budget K", "accuracy", series="method", panel="panel",
-        low="low", high="high",
-    )  # fmt: skip
+    sized = shown[shown["method"].isin(SIZED)]
+    if len(sized):
+        drawn.append(mean_chart(
+            "workers", f"Workers used ({', '.join(SPARSE[1:])}: for an item) by the rules that "
+            "choose how many.", sized, "budget", ("budget K", "workers used"), y="size",
+            low="size_low", high="size_high", series="method", panel="data", unit="draws",
+        ))  # fmt: skip
+    return drawn
 
 
 def _paper() -> tuple[Block, ...]:
@@ -363,6 +331,15 @@ STUDY = Study(
         "paper": Size(_paper(), 100),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            f"Accuracy of each method less that of {REFERENCE}, on the same control questions",
+            against_selected,
+        ),
+        Part("All points", all_points, (levels,), (charts,)),
+        Part("Weights by log-odds: number of control questions and truncation", weights),
+        Part("Variants of EM", variants),
+        fields=("accuracy", "size", "workers", "certain"),
+    ),
     deadline=60.0,
 )  # fmt: skip

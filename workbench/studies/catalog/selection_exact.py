@@ -34,17 +34,16 @@ from workbench.selection.money import within_money
 from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import Scores, scores
 from workbench.solving.hiring import solve_selection
-from workbench.studies.measures import ended, fill, measured, sentences, summarise
-from workbench.studies.study import (
-    Analysis,
-    Chart,
-    Parameter,
-    Params,
-    Record,
-    Size,
-    Study,
-    TrialEnded,
+from workbench.studies.measures import (
+    Columns,
+    DeclaredAnalysis,
+    Drawn,
+    Each,
+    Grouped,
+    Part,
+    summarise,
 )
+from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
 QUESTIONS = ("score", "money", "accuracy")
@@ -103,26 +102,24 @@ def _listed(gain: FloatArray, budget: int, score: float, size: int) -> dict[str,
 
 def _modular(gain: FloatArray) -> dict[str, int]:
     """Inequalities tried, and how many are broken, of a submodular and a supermodular function."""
-
-    def score(workers: frozenset[int]) -> float:
-        return float(gain[sorted(workers)].sum() / math.sqrt(len(workers)))
-
     everyone = range(len(gain))
     sets = [
         frozenset(kept)
         for size in range(1, len(gain) + 1)
         for kept in itertools.combinations(everyone, size)
     ]
-    tried = sub = sup = 0
-    for small, large in itertools.product(sets, sets):
-        if small < large:
-            for x in set(everyone) - large:
-                more = score(small | {x}) - score(small)
-                later = score(large | {x}) - score(large)
-                tried += 1
-                sub += more < later - ROUNDING
-                sup += more > later + ROUNDING
-    return {"inequalities": tried, "not_submodular": sub, "not_supermodular": sup}
+    score = {kept: float(gain[sorted(kept)].sum() / math.sqrt(len(kept))) for kept in sets}
+    steps = [
+        (score[small | {x}] - score[small], score[large | {x}] - score[large])
+        for small, large in itertools.product(sets, sets)
+        if small < large
+        for x in set(everyone) - large
+    ]
+    return {
+        "inequalities": len(steps),
+        "not_submodular": sum(more < later - ROUNDING for more, later in steps),
+        "not_supermodular": sum(more > later + ROUNDING for more, later in steps),
+    }
 
 
 def _money(known: Scores, budget: int, share: float, seed: np.random.SeedSequence) -> Record:
@@ -158,114 +155,78 @@ def _accuracy(
     return record
 
 
-SETTING = ["workers", "controls", "classes", "budget"]
-SCORE_COLUMNS = {
-    "crowds": ("off", "size"),
-    "size": ("size", "mean"),
-    "furthest": ("off", "max"),
-    **{
-        f"{name}_seconds": (f"{name}_seconds", "median")
-        for name in ("algorithm", "slices", "sizes")
+SETTING = ("workers", "controls", "classes", "budget")
+LOST_COLUMNS: Columns = {
+    "crowds": ("lost", "size"), "lost": "mean", "se": ("lost", "sem"), "most": ("lost", "max"),
+    "size": ("rule_size", "mean"), "size_best": "mean", "rule": "first", "kind": "first",
+}  # fmt: skip
+SCORE = Part(
+    "Algorithm 1 beside the integer programs",
+    Grouped(SETTING, {
+        "crowds": ("off", "size"), "size": "mean", "furthest": ("off", "max"),
+        **{f"{name}_seconds": "median" for name in ("algorithm", "slices", "sizes")},
+    }),
+    ("Algorithm 1 and both integer programs differ by at most {off.max:.1e} in {trials:,} crowds, "
+     "and from the best of all sets by at most {off_listed.max:.1e} in {off_listed.count:,}; "
+     "{fewer.sum:.0f} sets have no lower a score with fewer workers.",
+     "Of {inequalities.sum:,.0f} inequalities {not_submodular.sum:,.0f} break submodularity and "
+     "{not_supermodular.sum:,.0f} supermodularity."),
+    needs="score_slices",
+    derived={
+        "off": lambda rows: rows[["score_slices", "score_sizes"]].sub(rows["score"], axis=0).abs()
+        .max(axis=1),
+        "off_listed": lambda rows: (rows["score"] - rows.get("score_listed", np.nan)).abs(),
+        "fewer": lambda rows: rows.get("dominating", 0),
     },
-}
-MONEY_COLUMNS = {
-    "crowds": ("lost", "size"), "lost": ("lost", "mean"), "most_lost": ("lost", "max"),
-    "optimal": ("best", "mean"), "open_gap": ("gap", "max"), "size": ("size", "mean"),
-}  # fmt: skip
-LOST_COLUMNS = {
-    "crowds": ("lost", "size"), "lost": ("lost", "mean"), "se": ("lost", "sem"),
-    "most": ("lost", "max"), "size": ("rule_size", "mean"), "size_best": ("size_best", "mean"),
-    "rule": ("rule", "first"), "kind": ("kind", "first"),
-}  # fmt: skip
+)  # fmt: skip
+MONEY = Part(
+    "Within an amount of money: heuristic beside integer program",
+    Grouped((*SETTING, "money"), {
+        "crowds": ("lost", "size"), "lost": "mean", "most_lost": ("lost", "max"),
+        "optimal": ("best", "mean"), "open_gap": ("gap", "max"), "size": "mean",
+    }),
+    ("With prices the heuristic loses {lost.mean:3 %} of the best score on average and "
+     "{lost.max:2 %} at most; it finds the best in {best.sum:,} of {trials:,} crowds.",),
+    needs="score_heuristic",
+    derived={
+        "lost": lambda rows: 1 - rows["score_heuristic"] / rows["score"],
+        "gap": lambda rows: (rows["bound"] - rows["score"]) / rows["score"].abs(),
+        "best": lambda rows: rows["lost"] <= ROUNDING,
+    },
+)  # fmt: skip
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Agreement of Algorithm 1 with the exact answers, and what the heuristics lose."""
-    questions = {"score_slices": _of_score, "score_heuristic": _of_money}
-    findings, tables = [ended(table)], {}
-    charts: tuple[Chart, ...] = ()
-    for field, part in questions.items():
-        rows = measured(table, field)
-        if len(rows):
-            texts, caption, found = part(rows)
-            findings += texts
-            tables[caption] = found
-    rows = measured(table, "predicted_best")
-    if len(rows):
-        found = _losses(rows)
-        most = found["workers"].max()
-        largest = found[(found["kind"] == "predicted") & (found["workers"] == most)]
-        texts = sentences("{rule} {lost:±4}", largest.assign(lost_se=largest["se"]))
-        findings.append(
-            f"Predicted accuracy lost against the best of all sets, m = {most}: {', '.join(texts)}."
-        )
-        tables["Accuracy lost against the set of highest predicted accuracy"] = found
-        charts = (_chart(found),)
-    return Analysis(findings=tuple(findings), tables=tables, charts=charts)
-
-
-def _of_score(rows: pd.DataFrame) -> tuple[list[str], str, pd.DataFrame]:
-    off = rows[["score_slices", "score_sizes"]].sub(rows["score"], axis=0).abs().max(axis=1)
-    listed = measured(rows, "score_listed")
-    numbers = {
-        "off": off.max(),
-        "crowds": len(rows),
-        "listed": len(listed),
-        "off_listed": (listed["score"] - listed["score_listed"]).abs().max(),
-        **rows[["inequalities", "not_submodular", "not_supermodular"]].sum().astype(int),
-        "dominating": int(listed["dominating"].sum()),
-    }
-    texts = (
-        "Algorithm 1 and both integer programs differ by at most {off:.1e} in {crowds:,} crowds, "
-        "and from the best of all sets by at most {off_listed:.1e} in {listed:,}; {dominating} "
-        "sets have no lower a score with fewer workers.",
-        "Of {inequalities:,} inequalities {not_submodular:,} break submodularity and "
-        "{not_supermodular:,} supermodularity.",
-    )
-    found = summarise(rows.assign(off=off), SETTING, SCORE_COLUMNS, sort=True)
-    return [fill(text, numbers) for text in texts], "Algorithm 1 beside the integer programs", found
-
-
-def _of_money(rows: pd.DataFrame) -> tuple[list[str], str, pd.DataFrame]:
-    rows = rows.assign(
-        lost=1 - rows["score_heuristic"] / rows["score"],
-        gap=(rows["bound"] - rows["score"]) / rows["score"].abs(),
-    )
-    rows = rows.assign(best=rows["lost"] <= ROUNDING)
-    text = fill(
-        "With prices the heuristic loses {lost:3 %} of the best score on average and {most:2 %} at "
-        "most; it finds the best in {best:,} of {crowds:,} crowds.",
-        {"lost": rows["lost"].mean(), "most": rows["lost"].max(), "best": int(rows["best"].sum()),
-         "crowds": len(rows)},
-    )  # fmt: skip
-    caption = "Within an amount of money: heuristic beside integer program"
-    return [text], caption, summarise(rows, [*SETTING, "money"], MONEY_COLUMNS, sort=True)
-
-
-def _losses(rows: pd.DataFrame) -> pd.DataFrame:
+def losses(rows: pd.DataFrame) -> pd.DataFrame:
     """Accuracy lost by each rule, predicted and in truth, a row a setting."""
-    losses = []
+    found = []
     for rule, kind in itertools.product(("prefix", *RULES), ("predicted", "true")):
         field = rule.replace("-", "_")
         lost = rows[f"{kind}_best"] - rows[f"{kind}_{field}"]
         own = rows.assign(lost=lost, rule_size=rows[f"size_{field}"], rule=rule, kind=kind)
-        losses.append(summarise(own, SETTING, LOST_COLUMNS, sort=True))
-    return pd.concat(losses, ignore_index=True)
+        found.append(summarise(own, SETTING, LOST_COLUMNS, sort=True))
+    return pd.concat(found, ignore_index=True)
 
 
-def _chart(found: pd.DataFrame) -> Chart:
-    doubt = 2 * found["se"]
+def with_ends(rows: pd.DataFrame) -> pd.DataFrame:
+    """Losses with the ends of bars and a legend."""
+    found, doubt = losses(rows), 2 * losses(rows)["se"]
     series = found["workers"].astype(str) + " workers"
-    return Chart(
-        "lost",
-        "Accuracy lost against the set of highest predicted accuracy (flat prior), of all sets of "
-        f"at most {int(found['budget'].iloc[0])} workers: predicted, and in truth. Means over "
-        f"{int(found['crowds'].min())} crowds a mark; bars are ± 2 standard errors.",
-        found.assign(series=series, low=found["lost"] - doubt, high=found["lost"] + doubt),
-        "rule", "lost", "rule", "accuracy lost", series="series", panel="kind", low="low",
-        high="high", kind="points", references=((0.0, "best of all sets"),),
-    )  # fmt: skip
+    return found.assign(series=series, low=found["lost"] - doubt, high=found["lost"] + doubt)
 
+
+ACCURACY = Part(
+    "Accuracy lost against the set of highest predicted accuracy", losses,
+    (Each("Predicted accuracy lost against the best of all sets, m = {workers}: {rule} {lost:±4}.",
+          where=lambda found: (found["kind"] == "predicted")
+          & (found["workers"] == found["workers"].max())),),
+    (Drawn("lost", "Accuracy lost against the set of highest predicted accuracy (flat prior), of "
+           "all sets of at most {budget.min} workers: predicted, and in truth. Means over "
+           "{crowds.min} crowds a mark", "rule", "lost", ("rule", "accuracy lost"),
+           {"series": "series", "panel": "kind", "low": "low", "high": "high", "kind": "points",
+            "references": ((0.0, "best of all sets"),)}, of=with_ends,
+           note="Bars are ± 2 standard errors."),),
+    needs="predicted_best",
+)  # fmt: skip
 
 STUDY = Study(
     name="selection-exact",
@@ -304,6 +265,6 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(SCORE, MONEY, ACCURACY),
     volatile=("algorithm_seconds", "slices_seconds", "sizes_seconds"),
 )  # fmt: skip

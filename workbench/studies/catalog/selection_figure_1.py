@@ -14,26 +14,21 @@ Source: Li, Liu (2015), Section 4.1, Figure 1.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from workbench.crowd.population import beta
 from workbench.studies.catalog.selection_trials import (
     CONTROLS,
+    MEASURED,
     METHODS,
     TIES,
-    against,
     budget_parameter,
-    choice_charts,
-    choice_sentences,
     choice_trial,
     method_parameter,
-    summaries,
+    parts_along,
 )
-from workbench.studies.measures import ended
-from workbench.studies.study import Analysis, Parameter, Params, Record, Size, Study
+from workbench.studies.measures import DeclaredAnalysis
+from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
-
-RIVALS = [name for name in METHODS if name != "selected"]
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -41,24 +36,6 @@ def trial(params: Params, streams: Streams) -> Record:
     seed, prior, m = streams.instance, (params["a"], params["b"]), int(params["workers"])
     skill = beta(m, a=prior[0], b=prior[1], seed=seed).skill[0]
     return choice_trial(params, skill, np.full(m, params["controls"]), seed, prior=prior)
-
-
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Accuracy and size against K, and how rules differ on the same crowds."""
-    points = summaries(table, ["budget"])
-    if not points["trials"].any():
-        return Analysis(findings=(ended(table),))
-    apart = against(table, ["budget"], RIVALS)
-    budgets = sorted(points["budget"].unique(), key=lambda budget: abs(budget - 20))
-    shown = budgets[0], max(budgets)
-    return Analysis(
-        findings=(ended(table), *choice_sentences(points, apart, "budget", shown)),
-        tables={
-            "Accuracy of Algorithm 1's choice less a rival's, on the same crowds": apart,
-            "All points": points,
-        },
-        charts=choice_charts(points, "", "budget", "budget K", "against the budget"),
-    )
 
 
 STUDY = Study(
@@ -81,5 +58,8 @@ STUDY = Study(
         "paper": Size(({"method": list(METHODS), "budget": list(range(3, 32))},), 100),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        *parts_along("budget", "budget K", "against the budget", at=(20, 10_000)),
+        fields=MEASURED,
+    ),
 )  # fmt: skip

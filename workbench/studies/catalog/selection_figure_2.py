@@ -12,50 +12,16 @@ from __future__ import annotations
 
 import dataclasses
 
-import pandas as pd
-
 from workbench.studies.catalog import selection_figure_1
-from workbench.studies.catalog.selection_trials import (
-    METHODS,
-    against,
-    choice_charts,
-    choice_sentences,
-    summaries,
-)
-from workbench.studies.measures import ended
-from workbench.studies.study import Analysis, Chart, Parameter, Params, Record, Size
-from workbench.studies.trials import Streams
+from workbench.studies.catalog.selection_trials import MEASURED, METHODS, parts_along
+from workbench.studies.measures import DeclaredAnalysis
+from workbench.studies.study import Parameter, Size
 
 SWEEPS = {
     "controls": ("controls", "control questions a worker, n", "against n, K = 20"),
     "prior": ("a", "a of the skills' Beta(a, 2)", "against the skills' prior, K = 20, n = 10"),
 }
 """Column that varies, its label, and what the captions say."""
-
-
-def trial(params: Params, streams: Streams) -> Record:
-    """Let one rule choose from one crowd, and measure the vote of the chosen."""
-    return selection_figure_1.trial(params, streams)
-
-
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Accuracy and size of both panels, and how rules differ on the same crowds."""
-    sentences: list[str] = []
-    tables: dict[str, pd.DataFrame] = {}
-    charts: list[Chart] = []
-    for sweep, (column, label, where) in SWEEPS.items():
-        rows = table[table["sweep"] == sweep]
-        if not (rows["status"] == "ok").any():
-            continue
-        points = summaries(rows, [column])
-        apart = against(rows, [column], selection_figure_1.RIVALS)
-        ends = points[column].min(), points[column].max()
-        sentences += choice_sentences(points, apart, column, ends)
-        tables[f"Accuracy of Algorithm 1's choice less a rival's, by {column}"] = apart
-        tables[f"All points, by {column}"] = points
-        charts += choice_charts(points, f"-{sweep}", column, label, where)
-    return Analysis(findings=(ended(table), *sentences), tables=tables, charts=tuple(charts))
-
 
 _CONTROLS = {"sweep": ["controls"], "method": list(METHODS)}
 _PRIOR = {"sweep": ["prior"], "method": list(METHODS)}
@@ -85,6 +51,10 @@ STUDY = dataclasses.replace(
             100,
         ),
     },
-    trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        *(part for sweep, (column, label, where) in SWEEPS.items()
+          for part in parts_along(column, label, where, at=(0, 10_000), name=f"by {column}",
+                                  panel=sweep)),
+        fields=MEASURED,
+    ),
 )  # fmt: skip

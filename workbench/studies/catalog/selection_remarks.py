@@ -23,7 +23,6 @@ import time
 import tracemalloc
 
 import numpy as np
-import pandas as pd
 
 from workbench.accuracy.error_rate import vote_error, vote_errors
 from workbench.aggregation.voting import log_odds_weights
@@ -33,8 +32,8 @@ from workbench.crowd.population import beta
 from workbench.selection.bounds import interval
 from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import informativeness, scores, set_score
-from workbench.studies.measures import ended, means_of, measured, summarise
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, means_of
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 VOTES = 5000
@@ -58,6 +57,7 @@ MEASURES = {
     ),
 }
 """Record fields of each question that the table has means of."""
+KEYS = ("classes", "controls", "workers", "budget", "spammers")
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -172,35 +172,22 @@ def _growth(seed: np.random.SeedSequence) -> Record:
     return record
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Means of what each question measures."""
-    keys = ["classes", "controls", "workers", "budget", "spammers"]
-    tables: dict[str, pd.DataFrame] = {}
-    charts: tuple[Chart, ...] = ()
-    for question, names in MEASURES.items():
-        rows = measured(table[table["question"] == question], names[0])
-        if len(rows):
-            columns = {"trials": (names[0], "size"), **means_of(*names)}
-            rows = rows.assign(**{name: rows[name].astype(float) for name in names})
-            tables[question] = summarise(rows, keys, columns, sort=True)
-    if "votes" in tables:
-        rows = tables["votes"].melt(
-            keys, list(MEASURES["votes"]), var_name="vote", value_name="accuracy"
-        )
-        charts = (
-            Chart(
-                "votes",
-                "Accuracy of votes, means over crowds.",
-                rows,
-                "spammers",
-                "accuracy",
-                "spammers",
-                "accuracy",
-                series="vote",
-            ),
-        )
-    findings = [f"{question}: {len(rows)} settings measured." for question, rows in tables.items()]
-    return Analysis(findings=(ended(table), *findings), tables=tables, charts=charts)
+def part(question: str) -> Part:
+    """Means of what one question measures."""
+    names = MEASURES[question]
+    columns = {"trials": (names[0], "size"), **means_of(*names)}
+    accuracy = Drawn(
+        "votes", "Accuracy of votes, means over crowds", "spammers", "accuracy",
+        ("spammers", "accuracy"), {"series": "vote"},
+        of=lambda rows: Grouped(KEYS, columns)(rows).melt(
+            KEYS, list(names), var_name="vote", value_name="accuracy"
+        ),
+    )  # fmt: skip
+    return Part(
+        question, Grouped(KEYS, columns), (f"{question}: {{found.n}} settings measured.",),
+        (accuracy,) if question == "votes" else (), needs=names[0],
+        where=lambda rows: rows["question"] == question,
+    )  # fmt: skip
 
 
 def _sweep(small: int) -> tuple[Block, ...]:
@@ -235,6 +222,6 @@ STUDY = Study(
         "paper": Size(_sweep(9), 100),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(*map(part, MEASURES)),
     volatile=tuple(f"{what}_{name}" for what in ("seconds", "bytes") for name in MANY),
 )

@@ -24,9 +24,8 @@ from workbench.base.seeds import stream
 from workbench.selection.bounds import error_bound, interval
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import informativeness, scores, set_score
-from workbench.studies.measures import ended, fill, means_of, measured, summarise
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
-from workbench.studies.summary import estimate
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, means_of
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 CROWDS = ("mixed", "guessers")
@@ -120,21 +119,15 @@ def _right(weight: FloatArray, label: IntArray, classes: int) -> FloatArray:
     return right
 
 
-BY = ["crowd", "classes", "controls", "workers", "budget"]
+BY = ("crowd", "classes", "controls", "workers", "budget")
 """What makes a setting."""
-COLUMNS = {
-    "crowds": ("bias", "size"),
-    "score": ("score", "mean"),
-    **means_of("bias", "plug_in_bias"),
-    "promised": ("plug_in_bias_promised", "mean"),
-    **means_of("optimism"),
-    **{
-        name: (name, "mean")
-        for name in ("plug_in_optimism", "half_width_95", "error", "bound_printed",
-                     "bound_supported", "missed_95", "missed_chosen_95", "missed_50",
-                     "missed_chosen_50")
-    },
-}  # fmt: skip
+TABLE = Grouped(BY, {
+    "crowds": ("bias", "size"), "score": "mean", **means_of("bias", "plug_in_bias"),
+    "promised": ("plug_in_bias_promised", "mean"), **means_of("optimism"),
+    **dict.fromkeys(
+        ("plug_in_optimism", "half_width_95", "error", "bound_printed", "bound_supported",
+         "missed_95", "missed_chosen_95", "missed_50", "missed_chosen_50"), "mean"),
+})  # fmt: skip
 """Means by setting; of misses, shares of the sheets."""
 BIASES = {
     "F̂, set fixed beforehand": "bias",
@@ -142,74 +135,34 @@ BIASES = {
     "F̂, set chosen by the same answers": "optimism",
 }
 """Measures in the chart."""
-FINDINGS = (
-    "Fixed sets: F̂ − F is {bias:+±4} on average, F̂_plug − F is {plug_in_bias:±4} ({promised:.4f} "
-    "expected); Theorem 3's 95 % interval misses F in at most {missed_95:2 %} of the sheets of any "
-    "setting, the 50 % interval in {missed_50:2 %}.",
-    "Sets chosen by the same answers: F̂ is too high by {least:.3f} to {most:.3f}, by setting "
-    "(F̂_plug by {plug_in_least:.3f} to {plug_in_most:.3f}); the 95 % interval misses F in up to "
-    "{missed:1 %} ({crowd}, L = {classes}, m = {workers}, n = {controls}, K = {budget}).",
-    "The error is at most {share:.3g} of Theorem 1's bound as printed.",
-)
+SHARES = {
+    f"{missed}_{name}": lambda rows, missed=f"{missed}_{name}", base=base:
+        (rows[missed] / rows[base]).astype(float)
+    for name in CONFIDENCES
+    for missed, base in (("missed", "sheets_drawn"), ("missed_chosen", "choices"))
+}  # fmt: skip
+"""Misses as shares of the sheets."""
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Bias of both scores, misses of the interval, optimism, and error beside the bound."""
-    rows = measured(table, "bias")
-    if rows.empty:
-        return Analysis(findings=(ended(table),))
-    shares = {
-        f"{missed}_{name}": (rows[f"{missed}_{name}"] / rows[base]).astype(float)
-        for name in CONFIDENCES
-        for missed, base in (("missed", "sheets_drawn"), ("missed_chosen", "choices"))
-    }
-    found = summarise(rows.assign(**shares), BY, COLUMNS, sort=True)
-    worst = found.nlargest(1, "missed_chosen_95").iloc[0]
-    numbers = {
-        **{name: estimate(rows[name].to_numpy(float))[1:3] for name in ("bias", "plug_in_bias")},
-        "promised": rows["plug_in_bias_promised"].mean(),
-        **found[["missed_95", "missed_50"]].max(),
-        "least": found["optimism"].min(), "most": found["optimism"].max(),
-        "plug_in_least": found["plug_in_optimism"].min(),
-        "plug_in_most": found["plug_in_optimism"].max(),
-        "missed": worst["missed_chosen_95"], **worst[BY],
-        "share": (rows["error"] / rows["bound_printed"]).max(),
-    }  # fmt: skip
-    caption = "Scores: bias, misses of the interval, optimism; error beside Theorem 1's bound"
-    return Analysis(
-        findings=(ended(table), *(fill(text, numbers) for text in FINDINGS)),
-        tables={caption: found},
-        charts=(_chart(found),),
-    )
-
-
-def _chart(found: pd.DataFrame) -> Chart:
+def drawn(rows: pd.DataFrame) -> pd.DataFrame:
     """Means as shares of the interval's half-width, which makes numbers of classes comparable."""
-    rows = found[found["budget"] == found["budget"].min()]
-    largest = rows.groupby("crowd")["workers"].transform("max")
-    rows = rows[rows["workers"] == largest].sort_values("crowd", ascending=False, kind="stable")
-    every = pd.concat(
-        rows.assign(value=rows[name], se=rows[f"{name}_se"], series=series)
+    found = TABLE(rows)
+    found = found[found["budget"] == found["budget"].min()]
+    largest = found.groupby("crowd")["workers"].transform("max")
+    found = found[found["workers"] == largest]
+    found = found.sort_values("crowd", ascending=False, kind="stable")
+    every: pd.DataFrame = pd.concat(
+        found.assign(value=found[name], se=found[f"{name}_se"], series=series)
         for series, name in BIASES.items()
     )
     half, value, doubt = every["half_width_95"], every["value"], 2 * every["se"]
     of_m, of_n = every["workers"].astype(str), every["controls"].astype(str)
-    every = every.assign(
+    return every.assign(
         share=value / half,
         low=(value - doubt) / half,
         high=(value + doubt) / half,
         panel=every["crowd"] + ", m = " + of_m + ", n = " + of_n,
     )
-    return Chart(
-        "bias",
-        "How far a score is above the true F on average, as a share of the half-width of Theorem "
-        f"3's 95 % interval: of {rows['budget'].iloc[0]} workers fixed beforehand, and of at most "
-        "as many chosen by the same control answers. Bars are ± 2 standard errors over "
-        f"{int(rows['crowds'].min())} crowds.",
-        every, "classes", "share", "classes, L", "(score less F) / half-width", series="series",
-        panel="panel", low="low", high="high",
-        references=((0.0, "unbiased"), (1.0, "half-width of the interval")),
-    )  # fmt: skip
 
 
 _MIXED: Block = {"crowd": ["mixed"], "classes": [2, 3, 4, 5]}
@@ -244,5 +197,32 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Scores: bias, misses of the interval, optimism; error beside Theorem 1's bound",
+            TABLE,
+            ("Fixed sets: F̂ − F is {bias.mean:+.4f} on average (standard error {bias.sem:.4f}), "
+             "F̂_plug − F is {plug_in_bias.mean:.4f} ({plug_in_bias.sem:.4f}; "
+             "{plug_in_bias_promised.mean:.4f} expected); Theorem 3's 95 % interval misses F in "
+             "at most {found.missed_95.max:2 %} of the sheets of any setting, the 50 % interval "
+             "in {found.missed_50.max:2 %}.",
+             "Sets chosen by the same answers: F̂ is too high by {found.optimism.min:.3f} to "
+             "{found.optimism.max:.3f}, by setting (F̂_plug by {found.plug_in_optimism.min:.3f} to "
+             "{found.plug_in_optimism.max:.3f}).",
+             Each("The 95 % interval misses F of a chosen set in up to {missed_chosen_95:1 %} "
+                  "({crowd}, L = {classes}, m = {workers}, n = {controls}, K = {budget}).",
+                  of=lambda rows: TABLE(rows).nlargest(1, "missed_chosen_95")),
+             "The error is at most {share.max:.3g} of Theorem 1's bound as printed."),
+            (Drawn("bias", "How far a score is above the true F on average, as a share of the "
+                   "half-width of Theorem 3's 95 % interval: of {budget.min} workers fixed "
+                   "beforehand, and of at most as many chosen by the same control answers; "
+                   "{crowds.min} crowds", "classes", "share",
+                   ("classes, L", "(score less F) / half-width"),
+                   {"series": "series", "panel": "panel", "low": "low", "high": "high",
+                    "references": ((0.0, "unbiased"), (1.0, "half-width of the interval"))},
+                   of=drawn, note="Bars are ± 2 standard errors."),),
+        ),
+        needs="bias",
+        derived={**SHARES, "share": lambda rows: rows["error"] / rows["bound_printed"]},
+    ),
 )  # fmt: skip

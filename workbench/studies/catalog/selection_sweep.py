@@ -18,9 +18,6 @@ Source: Li, Liu (2015), Sections 4.1 and 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -28,18 +25,17 @@ from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.studies.catalog.selection_trials import (
     CONTROLS,
+    MEASURED,
     TIES,
     TITLES,
     against,
     budget_parameter,
     choice_trial,
     method_parameter,
-    signed,
-    sound,
     summaries,
 )
-from workbench.studies.measures import bars, ended, listed, span
-from workbench.studies.study import Analysis, Block, Chart, Parameter, Params, Record, Size, Study
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Part, sentences
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
 BETAS = {"paper": (2.3, 2.0), "able": (6.0, 2.0), "dull": (20.0, 20.0)}
@@ -53,9 +49,10 @@ SETTING = ["crowd", "workers", "controls", "classes", "few", "ties"]
 STOPPING = "top-informative"
 """Of two classes and equal n, its first K workers are the first K by G."""
 
-
 STOPS = ["selected", "plug-in", "accuracy", "best prefix"]
 """Rules that choose how many workers."""
+PLACE = "{crowd}, m = {workers}, n = {controls}, L = {classes}, few = {few:g}, ties {ties}"
+"""A setting, for a sentence."""
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -82,26 +79,19 @@ def draw_skills(crowd: str, workers: int, classes: int, seed: np.random.SeedSequ
     return np.where(rank < round(share * workers), low, high)
 
 
-def analyse(table: pd.DataFrame) -> Analysis:
-    """Where each of the two rules is ahead, where they stop, and what stopping costs."""
-    rows = sound(table)
-    # On the items where there is no exact one.
-    exact = rows["accuracy_exact"].astype(float).fillna(rows["accuracy"].astype(float))
-    rows = rows.assign(accuracy_exact=exact)
-    points = summaries(at_own_budget(rows), SETTING)
-    if not points["trials"].any():
-        return Analysis(findings=(ended(table),))
-    apart = against(at_own_budget(rows), SETTING, [name for name in RULES if name != "selected"])
-    curve = _stopping(rows)
-    return Analysis(
-        findings=(ended(table), *_sentences(points, apart)),
-        tables={
-            "Accuracy of Algorithm 1's choice less a rival's, on the same crowds": apart,
-            "All rules": points,
-            "The first k workers by G, and where rules stop": curve,
-        },
-        charts=(_apart_chart(apart), *([_stopping_chart(curve)] if len(curve) else [])),
-    )
+def with_accuracy(rows: pd.DataFrame) -> pd.Series[float]:
+    """Exact accuracy, or where there is none that on the items."""
+    return rows["accuracy_exact"].astype(float).fillna(rows["accuracy"].astype(float))
+
+
+def all_rules(rows: pd.DataFrame) -> pd.DataFrame:
+    """Means at each setting's own budget."""
+    return summaries(at_own_budget(rows), SETTING)
+
+
+def less_rivals(rows: pd.DataFrame) -> pd.DataFrame:
+    """Differences at each setting's own budget."""
+    return against(at_own_budget(rows), SETTING, RULES[1:])
 
 
 def at_own_budget(rows: pd.DataFrame) -> pd.DataFrame:
@@ -111,7 +101,7 @@ def at_own_budget(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.merge(least, on=[*SETTING, "budget"])
 
 
-def _stopping(rows: pd.DataFrame) -> pd.DataFrame:
+def stopping(rows: pd.DataFrame) -> pd.DataFrame:
     """Accuracy along the ranking by G, and the mean place and accuracy of rules without a limit."""
     plain = rows[(rows["classes"] == 2) & (rows["few"] == 0) & (rows["ties"] == "fair")]
     lengths = plain[plain["method"] == STOPPING].groupby(SETTING)["budget"].nunique()
@@ -125,32 +115,30 @@ def _stopping(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _sentences(points: pd.DataFrame, apart: pd.DataFrame) -> list[str]:
-    sentences = []
-    for rival in ("plug-in", "top-informative", "all", "accuracy"):
-        rows = apart[apart["rival"] == rival]
-        if rows.empty:
-            continue
-        ahead, behind = rows[rows["ahead"]], rows[rows["behind"]]
-        text = (
-            f"Of {len(rows)} settings Algorithm 1 is ahead of {TITLES[rival]} by more than two "
-            f"standard errors in {len(ahead)}, behind in {len(behind)}"
-        )
-        for word, some in (("most ahead", ahead), ("most behind", behind)):
-            if len(some):
-                far = some["mean"].astype(float).abs()
-                row = some[far == far.max()].iloc[0].to_dict()
-                text += f"; {word}: {signed(row)} ({_where(row)})"
-        sentences.append(text + ".")
-    plain = points[_plain(points)].sort_values("controls", kind="stable")
-    for crowd, rows in plain.groupby("crowd", sort=False):
-        sizes = [
-            f"{name} {listed(rows.loc[rows['method'] == name, 'size'].round(1))}"
-            for name in ("selected", "plug-in", "best prefix")
-        ]
-        numbers = listed(sorted(rows["controls"].unique()))
-        sentences.append(f"Workers used, crowd {crowd}, n = {numbers}: {'; '.join(sizes)}.")
-    return sentences
+def compared(_: pd.DataFrame, apart: pd.DataFrame) -> list[str]:
+    """In how many settings Algorithm 1 is ahead of a rival, or behind, and where the farthest."""
+    said = []
+    for rival, rows in apart.groupby("rival", sort=False):
+        text = f"Algorithm 1 beside {TITLES[str(rival)]}, {len(rows)} settings"
+        for way in ("ahead", "behind"):
+            some = rows[rows[way].astype(bool)]
+            text += f"; {way} by more than two standard errors in {len(some)}"
+            far = some.assign(far=some["mean"].astype(float).abs()).nlargest(1, "far")
+            text += "".join(sentences(", most by {mean:+±4} (" + PLACE + ")", far))
+        said.append(text + ".")
+    return said
+
+
+def sizes(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+    """How many workers rules use, by crowd and n."""
+    plain = found[_plain(found) & found["method"].isin(STOPS)]
+    plain = plain.sort_values("controls", kind="stable")
+    return [
+        f"Workers used, crowd {crowd}, {method}: "
+        + ", ".join(sentences("{size:.1f} at n = {controls}", rows))
+        + "."
+        for (crowd, method), rows in plain.groupby(["crowd", "method"], sort=False)
+    ]
 
 
 def _plain(points: pd.DataFrame) -> pd.Series[bool]:
@@ -158,38 +146,6 @@ def _plain(points: pd.DataFrame) -> pd.Series[bool]:
     usual = {"workers": points["workers"].mode().iloc[0], "classes": 2, "few": 0, "ties": "fair"}
     plain: pd.Series[bool] = points[list(usual)].eq(pd.Series(usual)).all(axis=1)
     return plain
-
-
-def _where(row: Mapping[Any, Any]) -> str:
-    text = f"{row['crowd']}, m = {row['workers']}, n = {row['controls']}, L = {row['classes']}"
-    if row["few"]:
-        text += f", {row['few']:g} of the workers with n = {FEW}"
-    return text + (", first of equals" if row["ties"] == "first" else "")
-
-
-def _apart_chart(apart: pd.DataFrame) -> Chart:
-    rows = apart[_plain(apart) & (apart["rival"] == "plug-in")]
-    return Chart(
-        "plug-in",
-        "Accuracy of Algorithm 1's choice less the plug-in rule's, on the same crowds, against "
-        f"control questions. {bars(rows['n'], 'crowds')}",
-        rows.sort_values("controls", kind="stable"), "controls", "mean",
-        "control questions a worker, n", "accuracy, selected less plug-in", series="crowd",
-        low="low", high="high", log_x=True, references=((0.0, "no difference"),),
-    )  # fmt: skip
-
-
-def _stopping_chart(curve: pd.DataFrame) -> Chart:
-    panel = curve["crowd"] + ", n = " + curve["controls"].astype(str)
-    return Chart(
-        "stopping",
-        "Accuracy of the first k workers by G, and where rules stop: mean number of workers and "
-        f"mean accuracy of their choices, no limit on K. Means over {span(curve['trials'])} "
-        "crowds; bars are 95 % intervals.",
-        curve.assign(panel=panel), "size", "accuracy_exact", "workers used", "accuracy",
-        series="series", panel="panel", low="low", high="high", x_low="size_low",
-        x_high="size_high",
-    )  # fmt: skip
 
 
 _RULES: Block = {"method": list(RULES)}
@@ -244,5 +200,30 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=analyse,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Accuracy of Algorithm 1's choice less a rival's, on the same crowds", less_rivals,
+            (compared,),
+            (Drawn("plug-in", "Accuracy of Algorithm 1's choice less the plug-in rule's, on the "
+                   "same crowds, against control questions", "controls", "mean",
+                   ("control questions a worker, n", "accuracy, selected less plug-in"),
+                   {"series": "crowd", "log_x": True, "references": ((0.0, "no difference"),)},
+                   of=lambda rows: less_rivals(rows).sort_values("controls", kind="stable"),
+                   where=lambda apart: _plain(apart) & (apart["rival"] == "plug-in"),
+                   unit="crowds"),),
+        ),
+        Part("All rules", all_rules, (sizes,)),
+        Part(
+            "The first k workers by G, and where rules stop", stopping, (),
+            (Drawn("stopping", "Accuracy of the first k workers by G, and where rules stop: mean "
+                   "number of workers and mean accuracy of their choices, no limit on K", "size",
+                   "accuracy_exact", ("workers used", "accuracy"),
+                   {"series": "series", "panel": "panel", "low": "low", "high": "high",
+                    "x_low": "size_low", "x_high": "size_high"},
+                   of=lambda rows: stopping(rows).assign(
+                       panel=lambda curve: curve["crowd"] + ", n = " + curve["controls"].astype(str)
+                   ), unit="crowds"),),
+        ),
+        fields=MEASURED, derived={"accuracy_exact": with_accuracy},
+    ),
 )  # fmt: skip

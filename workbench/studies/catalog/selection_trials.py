@@ -11,9 +11,9 @@ the items' noise. By the first the paper measured; the second tells rules apart 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -26,13 +26,16 @@ from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.selection.rules import NOBODY, Selection, Ties, select, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
 from workbench.studies.measures import (
-    bars,
-    fill,
+    Columns,
+    Drawn,
+    Part,
     in_order,
+    means_of,
     sentences,
     summarise,
+    without_failures,
 )
-from workbench.studies.study import Chart, Parameter, Params, Record
+from workbench.studies.study import Parameter, Params, Record
 from workbench.studies.summary import paired_differences
 
 TITLES: dict[str, str] = {
@@ -203,12 +206,6 @@ TIES = Parameter(
 """How equals are treated, as a study's parameter."""
 
 
-def sound(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with what a trial measured missing where it did not end ok."""
-    fields = table.reindex(columns=list(MEASURED)).where(table["status"].astype(str) == "ok")
-    return table.assign(**{name: fields[name] for name in MEASURED})
-
-
 def summaries(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Mean accuracy and number of workers of each rule at each setting, rules in legend order.
 
@@ -218,101 +215,114 @@ def summaries(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         Columns `by, method, accuracy` (over items), `accuracy_exact, se, low, high, size,
         size_se, size_low, size_high, trials, failed`; `se, low, high` are of `accuracy_exact`.
     """
-    points = summarise(
-        sound(table),
-        [*by, "method"],
-        {
-            "accuracy": ("accuracy", "mean"),
-            "accuracy_exact": ("accuracy_exact", "mean"),
-            **{name: ("accuracy_exact", name) for name in ("se", "low", "high")},
-            "size": ("size", "mean"),
-            **{f"size_{name}": ("size", name) for name in ("se", "low", "high")},
-            "trials": ("accuracy_exact", "count"),
-            "failed": ("accuracy_exact", "failed"),
-        },
-    )
+    columns: Columns = {
+        "accuracy": "mean", "accuracy_exact": "mean",
+        **{name: ("accuracy_exact", name) for name in ("se", "low", "high")},
+        **means_of("size", ends=True),
+        "trials": ("accuracy_exact", "count"), "failed": ("accuracy_exact", "failed"),
+    }  # fmt: skip
+    points = summarise(table, [*by, "method"], columns)
     ordered = in_order(points, {"method": tuple(TITLES), **dict.fromkeys(by)})
     return ordered.reset_index(drop=True)
+
+
+def against(
+    table: pd.DataFrame,
+    by: Sequence[str],
+    rivals: Sequence[str],
+    first: str = "selected",
+    value: str = "accuracy_exact",
+) -> pd.DataFrame:
+    """Mean of one rule less each rival that was run, on the same crowds, at each setting.
+
+    Returns
+    -------
+    DataFrame
+        Columns `rival, by, n, mean, se, low, high, ahead, behind`; the last two say whether the
+        difference is above or below 0 by more than `BEYOND` standard errors and `NEGLIGIBLE`.
+    """  # fmt: skip
+    columns = ["rival", *by, "n", "mean", "se", "low", "high", "ahead", "behind"]
+    parts = [pd.DataFrame(columns=columns)]
+    for rival in rivals:
+        rows = table[table["method"].isin([first, rival])]
+        if {first, rival} <= set(rows["method"]):
+            apart = paired_differences(rows, by=by, method="method", reference=rival, value=value)
+            least = np.maximum(BEYOND * apart["se"], NEGLIGIBLE)
+            parts.append(apart.assign(
+                rival=rival, ahead=apart["mean"] > least, behind=apart["mean"] < -least
+            ))  # fmt: skip
+    found = parts[1:] or parts
+    return pd.concat(found, ignore_index=True)[columns]
 
 
 def difference(
     table: pd.DataFrame, by: Sequence[str], first: str, second: str, value: str = "accuracy_exact"
 ) -> pd.DataFrame:
-    """Mean of first − second on the same crowds, at each setting.
+    """`against` one rival alone, of trials that ended ok."""
+    sound = without_failures(table, MEASURED)
+    return against(sound, by, [second], first, value).drop(columns="rival")
 
-    Returns
-    -------
-    DataFrame
-        Columns `by, n, mean, se, low, high, ahead, behind`; the last two say whether the
-        difference is above or below 0 by more than `BEYOND` standard errors and `NEGLIGIBLE`.
+
+def parts_along(
+    column: str, label: str, where: str, at: Sequence[float], name: str = "", panel: str = ""
+) -> tuple[Part, Part]:
+    """Differences and levels along one setting.
+
+    Parameters
+    ----------
+    column, label
+        The setting, and its axis' label.
+    where
+        What the captions of charts say.
+    at
+        Values of which all rules are told, or the nearest to them.
+    name
+        End of the tables' captions; of a sweep, `panel`.
     """
-    rows = sound(table)
-    rows = rows[rows["method"].isin([first, second])]
-    if not {first, second} <= set(rows["method"]):
-        return pd.DataFrame(columns=[*by, "n", "mean", "se", "low", "high", "ahead", "behind"])
-    apart = paired_differences(rows, by=by, method="method", reference=second, value=value)
-    least = np.maximum(BEYOND * apart["se"], NEGLIGIBLE)
-    apart = apart.assign(ahead=apart["mean"] > least, behind=apart["mean"] < -least)
-    return apart[[*by, "n", "mean", "se", "low", "high", "ahead", "behind"]]
 
+    def told(found: pd.DataFrame, template: str, what: str) -> list[str]:
+        near = [found[column].iloc[(found[column] - one).abs().argmin()] for one in at]
+        return [
+            f"{column} = {value:g}, {what}"
+            f"{', '.join(sentences(template, found[found[column] == value]))}."
+            for value in dict.fromkeys(near)
+        ]
 
-def against(
-    table: pd.DataFrame, by: Sequence[str], rivals: Sequence[str], first: str = "selected"
-) -> pd.DataFrame:
-    """`difference` of one rule to each rival that was run, a column `rival` in front."""
-    apart = [
-        difference(table, by, first, rival).assign(rival=rival)
-        for rival in rivals
-        if (table["method"] == rival).any()
-    ]
-    rows = pd.concat(apart, ignore_index=True) if apart else pd.DataFrame(columns=["rival"])
-    return rows[["rival", *(name for name in rows if name != "rival")]]
+    def levels(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+        return told(found, "{method} {accuracy_exact:±4} ({size:±2} workers)", "accuracy: ")
 
+    def gaps(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
+        every = sentences(f"{{mean:+±4}} at {{{column}:g}}", found[found["rival"] == "plug-in"])
+        said = told(found, "{rival} {mean:+±4}", "selected less ") if len(found) else []
+        return [*said, f"Selected less plug-in, {column}: {', '.join(every)}."]
 
-def choice_charts(
-    points: pd.DataFrame, suffix: str, x: str, x_label: str, where: str
-) -> tuple[Chart, Chart]:
-    """Accuracy of each rule against a setting, and workers used by those that choose how many."""
-    titled = points.assign(series=points["method"].map(TITLES))
-    drawn, sized = (titled[titled["method"].isin(names)] for names in (DRAWN, SIZED))
-    accuracy = Chart(
-        f"accuracy{suffix}",
-        f"Accuracy of the chosen workers' vote with weights 2ŵ − 1 {where}: probability that an "
-        "item is labelled right, ties drawn fairly, from the true skills. Selected is Algorithm 1; "
-        "predicted accuracy is by a flat prior; the best prefix of the ranking by G is no rule, as "
-        f"it looks at the true skills. {bars(drawn['trials'], 'crowds')}",
-        drawn, x, "accuracy_exact", x_label, "accuracy", series="series", low="low", high="high",
+    def drawn(rules: Sequence[str], rows: pd.DataFrame) -> pd.DataFrame:
+        found = summaries(rows, [column])
+        return found.assign(series=found["method"].map(TITLES))[found["method"].isin(rules)]
+
+    suffix = f"-{panel}" if panel else ""
+    charts = (
+        Drawn(
+            f"accuracy{suffix}", "Accuracy of the chosen workers' vote with weights 2ŵ − 1 "
+            f"{where}: probability that an item is labelled right, ties drawn fairly, from the "
+            "true skills. Selected is Algorithm 1; predicted accuracy is by a flat prior; the best "
+            "prefix of the ranking by G is no rule, as it looks at the true skills", column,
+            "accuracy_exact", (label, "accuracy"),
+            {"series": "series", "low": "low", "high": "high"}, of=partial(drawn, DRAWN),
+            unit="crowds",
+        ),
+        Drawn(
+            f"size{suffix}", f"Workers used {where} by the rules that choose how many", column,
+            "size", (label, "workers used"),
+            {"series": "series", "low": "size_low", "high": "size_high"},
+            of=partial(drawn, SIZED), unit="crowds",
+        ),
     )  # fmt: skip
-    size = Chart(
-        f"size{suffix}",
-        f"Workers used {where} by the rules that choose how many. "
-        f"{bars(sized['trials'], 'crowds')}",
-        sized, x, "size", x_label, "workers used", series="series", low="size_low",
-        high="size_high",
-    )  # fmt: skip
-    return accuracy, size
-
-
-def choice_sentences(
-    points: pd.DataFrame, apart: pd.DataFrame, x: str, shown: Sequence[float]
-) -> list[str]:
-    """Accuracy and size of each rule at some settings, and how far selected is from its rivals."""
-    texts = []
-    for value in dict.fromkeys(shown):
-        here, less = (rows[rows[x] == value] for rows in (points, apart))
-        rules = "{method} {accuracy_exact:±4} ({size:±2} workers)"
-        levels = sentences(rules, here.assign(accuracy_exact_se=here["se"]))
-        gaps = [f"{row['rival']} {signed(row)}" for row in less.to_dict("records")]
-        texts.append(
-            f"{x} = {value:g}, accuracy: {', '.join(levels)}; selected less {', '.join(gaps)}."
-        )
-    rows = apart[apart["rival"] == "plug-in"].to_dict("records")
-    if rows:
-        gaps = [f"{signed(row)} at {x} = {row[x]:g}" for row in rows]
-        texts.append(f"Selected less plug-in: {', '.join(gaps)}.")
-    return texts
-
-
-def signed(row: Mapping[Any, Any], digits: int = 4) -> str:
-    """A mean difference for a sentence, with its sign and standard error."""
-    return fill(f"{{mean:+±{digits}}}", {"mean": (row["mean"], row["se"])})
+    own = (lambda rows: rows["sweep"] == panel) if panel else None
+    rivals = partial(against, by=[column], rivals=METHODS[1:])
+    apart = f"Accuracy of Algorithm 1's choice less a rival's, {name or 'on the same crowds'}"
+    points = f"All points, {name}" if name else "All points"
+    return (
+        Part(apart, rivals, (gaps,), where=own),
+        Part(points, partial(summaries, by=[column]), (levels,), charts, where=own),
+    )

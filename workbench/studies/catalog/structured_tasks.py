@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_models import AssignmentProblem, TypedProblem, requirement
+from crowd_models import AssignmentProblem, requirement
 from workbench.accuracy.error_rate import vote_errors
-from workbench.assignment.primal import perturb, primal_approximation
-from workbench.assignment.weights import sampled_weights
+from workbench.assignment.primal import perturb
 from workbench.base.arrays import FloatArray
 from workbench.crowd.skills import quality
-from workbench.studies.catalog.assignment_trials import relaxation
+from workbench.studies.catalog.assignment_trials import relaxation, sampled_assignment
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
@@ -41,14 +40,7 @@ def trial(params: Params, streams: Streams) -> Record:
     rng = np.random.default_rng(streams.method("algorithm"))
     estimate, gold = _explore(params, easiness, skill, rng)
     seen = perturb(quality(estimate), seed=rng)
-    sampled = sampled_weights(
-        TypedProblem(
-            seen[:, :sample], np.full(sample, params["capacity"]), np.full(n, need),
-            np.ones(n, dtype=np.int64), np.ones(sample, dtype=np.int64),
-        ),
-        gamma=sample / m, on_infeasible="relax",
-    )  # fmt: skip
-    chosen = primal_approximation(seen[:, sample:], sampled.weights, problem.capacity, seed=rng)
+    _, chosen = sampled_assignment(seen, np.arange(n), problem, seed=rng, on_infeasible="relax")
     error, _ = vote_errors(skill[:, sample:], 2 * estimate[:, sample:] - 1, chosen)
     return {
         "gold": gold,

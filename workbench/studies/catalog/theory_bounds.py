@@ -19,7 +19,7 @@ from workbench.base.arrays import FloatArray
 from workbench.learning import regret_bounds
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
-from workbench.learning.schedule import KINDS as STEPS
+from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import Schedule, practical, theoretical
 from workbench.studies.study import Record
 
@@ -79,17 +79,19 @@ def cost_bound(outside: int, workers: int, d1: float, d2: float) -> float:
 def slips(skill: FloatArray, rng: np.random.Generator) -> Record:
     """Count the exploiting steps that choose another set than S*, and those that rank wrongly."""
     draws = Draws(skill, 1, seed=int(rng.integers(2**62)))
-    runs = simulate(draws, practical(2.0, 2.0), 1000, trace=True)
-    trace = runs.traces[0]
-    exploits = trace.kind == STEPS.index("exploit")
-    best = np.zeros(len(skill), dtype=bool)
-    best[best_set(skill).workers] = True
-    other = exploits & (trace.asked != best).any(axis=1)
-    ranked = trace.estimates[:, np.argsort(-skill, kind="stable")]
-    wrong = exploits & (np.diff(ranked, axis=1) >= 0).any(axis=1)
+    schedule = practical(2.0, 2.0)
+    runs = simulate(draws, schedule, 1000)
+    learner, stream = LsOl(len(skill), schedule, seed=draws.coins(0)), draws.stream(0)
+    best, ranked = set(best_set(skill).workers.tolist()), np.argsort(-skill, kind="stable")
+    count = 0
+    for task in range(1000):
+        ask = learner.ask(task)
+        learner.tell(stream.answers(int(ask.task), ask.workers, task))
+        wrong = (np.diff(learner.estimates[ranked]) >= 0).any()
+        count += ask.kind == "exploit" and bool(wrong or set(ask.workers.tolist()) != best)
     return {
         "exploit_regret": float(runs.exploitation_regret[0, -1]),
-        "slip_bound": crowd_constants(skill).gap_max * int((other & ~wrong).sum() + wrong.sum()),
+        "slip_bound": crowd_constants(skill).gap_max * count,
     }
 
 

@@ -1,0 +1,361 @@
+"""Errors measured on gold: against plain nested loops, SciPy, and crowds that break the model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import betabinom
+
+from workbench.accuracy.measured import (
+    LISTED,
+    WEIGHT,
+    error_interval,
+    folds,
+    measure_error,
+    shrunk,
+)
+from workbench.aggregation.label_tasks import KnownBeforehand, label_tasks
+from workbench.aggregation.vote_rule import vote_rule
+from workbench.aggregation.voting import linear_weights
+from workbench.assignment.plan_rule import PlanTerms, plan_rule
+from workbench.base.errors import InputError
+from workbench.crowd.gold_rule import RuleLabels, VotesByTask, chances
+from workbench.crowd.pooled_skills import pooled_prior, pooled_skills
+from workbench.crowd.votes import Votes
+from workbench.selection.hire import HireOptions, hire
+from workbench.selection.hire_rule import hire_rule
+from workbench.selection.rules import select
+from workbench.selection.scores import scores
+
+
+def crowd(rng, tasks=60, workers=7, skill=0.75, missing=0.3, classes=2, hard=0.0):
+    """A label table and truth; on a share `hard` of the tasks everybody errs together."""
+    truth = rng.integers(classes, size=tasks)
+    right = rng.random((tasks, workers)) < skill
+    right[rng.random(tasks) < hard] = False
+    other = (truth[:, None] + rng.integers(1, classes, size=right.shape)) % classes
+    label = np.where(right, truth[:, None], other)
+    task, worker = np.nonzero(rng.random(right.shape) >= missing)
+    table = pd.DataFrame(
+        {
+            "task": [f"t{i}" for i in task],
+            "worker": [f"w{j}" for j in worker],
+            "label": [f"c{k}" for k in label[task, worker]],
+        }
+    )
+    names = [f"t{i}" for i in range(tasks)]
+    votes = Votes.of(
+        table,
+        tasks=names,
+        workers=[f"w{j}" for j in range(workers)],
+        classes=[f"c{k}" for k in range(classes)],
+    )
+    return table, votes, truth
+
+
+def hidden(truth, control):
+    gold = np.full(len(truth), -1)
+    gold[control] = truth[control]
+    return gold
+
+
+class Spy:
+    """A rule that notes which gold it saw, and is right by coins that depend on it."""
+
+    def __init__(self, truth, rng):
+        self.truth, self.rng, self.seen = truth, rng, []
+
+    def __call__(self, gold):
+        self.seen.append(gold.copy())
+        return self
+
+    def label(self, tasks):
+        self.asked = tasks
+        if len(self.seen) > 1:
+            assert (self.seen[-1][tasks] == -1).all()
+        chance = np.zeros((len(tasks), 2))
+        chance[np.arange(len(tasks)), self.truth[tasks]] = 1.0
+        return RuleLabels(chance)
+
+    def independent_error(self, tasks):
+        return np.full(len(tasks), 0.25)
+
+
+@pytest.mark.parametrize("controls", [1, 2, 7, 50, 51, 130])
+def test_every_control_task_is_hidden_once_and_nothing_else(controls):
+    rng = np.random.default_rng(controls)
+    truth = rng.integers(2, size=200)
+    control = rng.permutation(200)[:controls]
+    spy = Spy(truth, rng)
+    found = measure_error(spy, hidden(truth, control))
+    times = np.zeros(200, dtype=int)
+    for seen in spy.seen[1:]:
+        times += (hidden(truth, control) >= 0) & (seen < 0)
+    assert (times[control] == 1).all()
+    assert times.sum() == controls
+    assert found.folds == len(spy.seen) - 1 == min(controls, 50)
+    assert found.tasks_measured == controls
+    assert found.tasks_left == 200 - controls
+    assert found.wrong == 0
+    assert found.error_independent == 0.25
+
+
+def test_without_control_tasks_the_model_is_all_there_is():
+    truth = np.zeros(20, dtype=int)
+    found = measure_error(Spy(truth, None), np.full(20, -1))
+    assert found.error_measured == pytest.approx(0.25)
+    assert found.tasks_measured == found.folds == 0
+    low, high = found.error_interval
+    assert low <= 0.05
+    assert high >= 0.95
+
+
+@pytest.mark.parametrize("method", ["majority", "weighted-linear", "weighted-log-odds"])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_votes_are_measured_as_by_labelling_again_without_each_task(method, classes):
+    rng = np.random.default_rng(classes)
+    table, votes, truth = crowd(rng, classes=classes, missing=0.5)
+    present = set(table["task"])
+    control = [i for i in rng.permutation(60)[:12] if f"t{i}" in present]
+    wrong = []
+    for i in control:
+        rest = pd.Series({f"t{j}": f"c{truth[j]}" for j in control if j != i})
+        asked = pd.Series({f"t{i}": f"c{truth[i]}"})
+        known = KnownBeforehand(rest if method != "majority" else None, asked)
+        wrong.append(1.0 - label_tasks(table, method, known, seed=0).accuracy)
+    found = measure_error(vote_rule(votes, method), hidden(truth, control))
+    assert found.wrong == pytest.approx(sum(wrong))
+    assert found.tasks_measured == len(control)
+
+
+def test_hiring_is_measured_as_by_hiring_again_without_each_task():
+    rng = np.random.default_rng(5)
+    table, votes, truth = crowd(rng, workers=9, skill=rng.uniform(0.5, 0.95, 9), missing=0.2)
+    control = np.arange(15)
+
+    def choose(correct, answered):
+        known = scores(correct, answered, 2)
+        chosen = select(known, 4, seed=0, by_evidence=True).chosen
+        return chosen, linear_weights(known.skill[chosen], 2)
+
+    wrong, tasks = 0.0, 0
+    for i in control:
+        rest = pd.Series({f"t{j}": f"c{truth[j]}" for j in control if j != i})
+        hired = hire(table, rest, 4, HireOptions(allow_below_chance=True))
+        skill = hired.table.set_index("worker")["skill"]
+        lead = dict.fromkeys("01", 0.0)
+        mine = table[(table["task"] == f"t{i}") & table["worker"].isin(hired.chosen)]
+        for row in mine.itertuples():
+            lead[row.label[1]] += 2 * skill[row.worker] - 1
+        tasks += len(mine) > 0
+        true = str(truth[i])
+        if len(mine):
+            ahead = lead[true] - max(v for k, v in lead.items() if k != true)
+            wrong += 0.5 if abs(ahead) < 1e-9 else float(ahead < 0)
+    found = measure_error(hire_rule(votes, choose), hidden(truth, control))
+    assert found.wrong == pytest.approx(wrong)
+    assert found.tasks_measured == tasks
+
+
+def test_the_measure_sees_hard_tasks_where_the_model_does_not():
+    measured, alone, actual, kept = [], [], [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        _, votes, truth = crowd(rng, tasks=240, workers=9, skill=0.85, missing=0.1, hard=0.15)
+        control = rng.permutation(240)[:40]
+        gold = hidden(truth, control)
+        rule = vote_rule(votes, "weighted-log-odds")
+        found = measure_error(rule, gold)
+        left = np.flatnonzero(gold < 0)
+        actual.append(np.nanmean(rule(gold).label(left).loss(truth[left])))
+        measured.append(found.error_measured)
+        alone.append(found.error_independent)
+        kept.append(np.nanmean(rule(gold).label(control).loss(truth[control])))
+    assert np.mean(actual) == pytest.approx(0.15, abs=0.02)
+    assert np.mean(alone) < 0.05
+    assert np.mean(measured) == pytest.approx(np.mean(actual), abs=0.03)
+
+
+def test_a_choice_that_is_kept_judges_itself_too_well():
+    """The broken formula: without fitting anew the chosen look better than they are."""
+    anew, kept, actual = [], [], []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        _, votes, truth = crowd(rng, tasks=200, workers=40, skill=0.6, missing=0.0)
+        control = np.arange(10)
+        gold = hidden(truth, control)
+
+        def choose(correct, answered):
+            chosen = np.argsort(-correct, kind="stable")[:3]
+            return chosen, np.ones(3)
+
+        rule = hire_rule(votes, choose)
+        found, left = measure_error(rule, gold), np.flatnonzero(gold < 0)
+        anew.append(found.wrong / found.tasks_measured)
+        kept.append(rule(gold).label(control).loss(truth[control]).mean())
+        actual.append(rule(gold).label(left).loss(truth[left]).mean())
+    doubt = np.std(anew) / np.sqrt(24)
+    assert np.mean(anew) == pytest.approx(np.mean(actual), abs=3 * doubt)
+    assert np.mean(kept) < np.mean(actual) - 6 * doubt
+
+
+@given(
+    st.integers(0, 60), st.floats(0, 1), st.integers(1, 400), st.floats(0, 1), st.floats(0.5, 0.99)
+)
+@settings(max_examples=40, deadline=None)
+def test_the_interval_is_scipys_beta_binomial(tasks, share, left, unstable, confidence):
+    wrong = share * tasks
+    low, high = error_interval(wrong, tasks, left, confidence=confidence)
+    law = betabinom(left, wrong + 0.5, tasks - wrong + 0.5)
+    tail = (1 - confidence) / 2
+    assert law.cdf(low * left - 1 + 1e-6) <= tail + 1e-9
+    assert law.sf(high * left + 1e-6) <= tail + 1e-9
+    if low > 0:  # no narrower one would do
+        assert law.cdf(low * left + 1e-6) >= tail - 1e-9
+    wide = error_interval(wrong, tasks, left, unstable=unstable, confidence=confidence)
+    spread = wide[1] - wide[0]
+    assert spread >= high - low - 2.0 / left or tasks == 0
+
+
+def test_many_tasks_left_are_as_any_number_of_them():
+    many = error_interval(4, 40, LISTED)
+    any_number = error_interval(4, 40, None)
+    assert many == pytest.approx(any_number, abs=1e-3)
+    assert error_interval(4, 40, LISTED + 1) == any_number
+
+
+def test_impossible_counts_are_told():
+    with pytest.raises(InputError, match="wrong is 3 of 2 tasks"):
+        error_interval(3, 2, 10)
+
+
+@pytest.mark.parametrize("error", [0.03, 0.1, 0.25, 0.45])
+def test_of_independent_tasks_the_interval_holds_nine_in_ten(error):
+    rng = np.random.default_rng(7)
+    held = []
+    for controls in (10, 40, 100):
+        for _ in range(300):
+            wrong = rng.random(controls + 300) < error
+            low, high = error_interval(wrong[:controls].sum(), controls, 300)
+            held.append(low <= wrong[controls:].mean() <= high)
+    assert 0.86 <= np.mean(held) <= 0.96
+
+
+def test_the_point_is_shrunk_and_the_interval_is_not():
+    assert shrunk(5, 10, 0.0, (0.0, 1.0)) == pytest.approx(5 / (10 + WEIGHT))
+    assert shrunk(5, 10, None, (0.0, 1.0)) == 0.5
+    assert shrunk(0, 0, None, (0.0, 1.0)) is None
+    assert shrunk(5, 10, 0.0, (0.4, 0.6)) == 0.4
+    # However wrong the model, the point's error stays near that of the plain share.
+    e = 0.5
+    for c in range(1, 200):
+        plain = e * (1 - e) / c
+        one = (c / (c + WEIGHT)) ** 2 * plain + (WEIGHT / (c + WEIGHT) * e) ** 2
+        assert one <= 1.25**2 * plain
+
+
+def test_folds_part_the_tasks():
+    for tasks, most in ((0, 5), (3, 5), (17, 5), (100, 50)):
+        parts = folds(tasks, most, seed=1)
+        joined = np.sort(np.concatenate([*parts, np.zeros(0, dtype=int)]))
+        assert joined.tolist() == list(range(tasks))
+        sizes = [len(part) for part in parts]
+        assert not sizes or max(sizes) - min(sizes) <= 1
+
+
+def test_votes_are_found_by_task():
+    rng = np.random.default_rng(3)
+    _, votes, truth = crowd(rng, missing=0.8)
+    by_task = VotesByTask(votes)
+    tasks = rng.permutation(60)[:20]
+    rows, place = by_task.rows(tasks)
+    laid = sorted(zip(place, by_task.votes.worker[rows], by_task.votes.label[rows], strict=True))
+    plain = sorted(
+        (int(np.flatnonzero(tasks == i)[0]), j, k)
+        for i, j, k in zip(votes.task, votes.worker, votes.label, strict=True)
+        if i in tasks
+    )
+    assert laid == plain
+    correct, answered = by_task.answers(hidden(truth, tasks))
+    for j in range(7):
+        mine = (votes.worker == j) & np.isin(votes.task, tasks)
+        assert answered[j] == mine.sum()
+        assert correct[j] == (votes.label[mine] == truth[votes.task[mine]]).sum()
+
+
+def test_ties_share_the_chance_and_silence_has_none():
+    share = chances(np.array([0, 0, 2, 2, 2]), np.array([0, 1, 1, 1, 0]), np.ones(5), (3, 3))
+    assert share[0].tolist() == [0.5, 0.5, 0.0]
+    assert np.isnan(share[1]).all()
+    assert share[2].tolist() == [0.0, 1.0, 0.0]
+
+
+def test_pooled_skills_find_the_crowd_they_were_drawn_from():
+    rng = np.random.default_rng(0)
+    skill = rng.beta(8, 2, 400)
+    answered = rng.integers(0, 12, 400)
+    correct = rng.binomial(answered, skill)
+    a, b = pooled_prior(correct, answered, 2)
+    assert a / (a + b) == pytest.approx(0.8, abs=0.04)
+    pooled = pooled_skills(correct, answered, 2)
+    share = np.where(answered > 0, correct / np.maximum(answered, 1), 0.5)
+    assert ((pooled - skill) ** 2).mean() < 0.6 * ((share - skill) ** 2).mean()
+    assert pooled_skills(np.zeros(3, int), np.zeros(3, int), 4).tolist() == [0.625] * 3
+
+
+def test_a_plan_buys_the_cheapest_gain_until_the_requirement_is_met():
+    rng = np.random.default_rng(2)
+    _, votes, truth = crowd(rng, tasks=80, workers=12, skill=rng.uniform(0.55, 0.95, 12))
+    gold = hidden(truth, np.arange(24))
+    terms = PlanTerms(0.2, np.full(12, 40), np.array([80]))
+    fitted = plan_rule(votes, terms)(gold)
+    left = np.arange(40, 80)
+    found = fitted.label(left)
+    correct, answered = VotesByTask(votes).answers(gold)
+    skill = (correct + 1) / (answered + 2)
+    gain, need = (2 * skill - 1) ** 2, 2 * np.log(1 / 0.2)
+    for place, i in enumerate(left):
+        there = votes.worker[votes.task == i]
+        total = gain[there].sum()
+        assert found.met[place] == (total >= need - 1e-9)
+        rows, _, reached = fitted._bought(np.array([i]))
+        bought = fitted.by_task.votes.worker[rows]
+        assert set(bought) <= set(there)
+        assert reached[0] == pytest.approx(gain[bought].sum())
+        if found.met[place]:  # not one label more than it takes
+            assert reached[0] - gain[bought[-1]] < need
+        dear = fitted.dear[0]
+        unbought = np.setdiff1d(there, bought)
+        if len(unbought) and len(bought):
+            assert dear[bought].max() <= dear[unbought].min() + 1e-9
+
+
+def test_scarce_workers_are_spared_where_their_time_has_a_price():
+    """Of two gains alike but for capacity, the rule takes the one with time to spare."""
+    rng = np.random.default_rng(4)
+    _, votes, truth = crowd(rng, tasks=60, workers=6, skill=0.9, missing=0.0)
+    gold = hidden(truth, np.arange(60))
+    capacity = np.array([5, 5, 5, 60, 60, 60])
+    fitted = plan_rule(votes, PlanTerms(0.4, capacity, np.array([60])))(gold)
+    assert fitted.dear[0, :3].min() > 0
+    assert np.isfinite(fitted.dear).all()
+    plain = 1.0 / fitted.worth[0]
+    assert (fitted.dear[0] >= plain - 1e-9).all()
+    assert fitted.dear[0, 3:] == pytest.approx(plain[3:])
+
+
+def test_a_plan_of_several_classes_is_refused():
+    _, votes, _ = crowd(np.random.default_rng(1), classes=3)
+    with pytest.raises(InputError, match="two classes"):
+        plan_rule(votes, PlanTerms(0.1, np.full(7, 10), np.array([60])))
+
+
+def test_the_same_seed_gives_the_same_measure():
+    rng = np.random.default_rng(8)
+    _, votes, truth = crowd(rng, tasks=150)
+    gold = hidden(truth, np.arange(70))
+    rule = plan_rule(votes, PlanTerms(0.2, np.full(7, 60), np.array([80])), seed=3)
+    one, two = (measure_error(rule, gold, most_folds=7, seed=5) for _ in range(2))
+    assert vars(one) == vars(two)
+    assert 0 <= one.met <= 1

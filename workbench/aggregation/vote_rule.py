@@ -1,0 +1,190 @@
+"""Aggregation as a rule that is fitted on gold, so that its error can be measured.
+
+The weights come from the control tasks that the rule is given, as in `label_tasks`; those whose
+gold is hidden are labelled like all others. A method that uses no gold is the same rule whatever
+the gold.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.voting import Aggregate, Tally, log_odds_weights
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.seeds import Seed
+from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, class_sums
+from workbench.crowd.pooled_skills import pooled_skills
+from workbench.crowd.votes import Votes
+
+
+def vote_rule(
+    votes: Votes,
+    method: str,
+    options: Mapping[str, Any] | None = None,
+    *,
+    gold: IntArray | None = None,
+    seed: Seed = 0,
+) -> GoldRule:
+    """Make a rule of an aggregator of `AGGREGATORS`.
+
+    Parameters
+    ----------
+    votes
+        Labels of n tasks.
+    method, options
+        The aggregator's name, and what it is given beside votes, skills and seed.
+    gold
+        Class of tasks, shape (n,), that the rule knows whatever else it is fitted on; −1 or None
+        for none.
+    seed
+        Of draws within the method; labels that tie are not drawn, they count their chances.
+
+    Returns
+    -------
+    A `GoldRule`. Workers without a control answer weigh nothing, as in `label_tasks`.
+    """
+    entry, by_task = AGGREGATORS[method].call, VotesByTask(votes)
+    by_skill = "skill" in inspect.signature(entry).parameters
+    given = dict(options or {})
+    always = np.full(len(votes.tasks), -1) if gold is None else gold
+    whole: list[FittedRule] = []
+
+    def fit(known: IntArray) -> FittedRule:
+        known = np.where(always >= 0, always, known)
+        if by_skill:
+            return _SkillVote(entry, by_task, known, given, seed)
+        if not whole:  # the same whatever the gold
+            whole.append(_WholeVote(entry(by_task.votes, seed=seed, **given), by_task, known))
+        first = whole[0]
+        assert isinstance(first, _WholeVote)
+        return _WholeVote(first.found, by_task, known)
+
+    return fit
+
+
+def independent_errors(
+    by_task: VotesByTask, tasks: IntArray, chance: FloatArray, gold: IntArray
+) -> FloatArray:
+    """Chance that labels are wrong if workers err independently and evenly, shape (k,).
+
+    By Bayes' rule, classes equally likely, from all votes on the tasks; skills from the gold
+    (`pooled_skills`).
+
+    Parameters
+    ----------
+    tasks
+        Indices, shape (k,).
+    chance
+        Of each class, as labelled, shape (k, L).
+    gold
+        Class of each task, −1 where it is not known, shape (n,).
+    """
+    votes = by_task.votes
+    correct, answered = by_task.answers(gold)
+    skill = pooled_skills(correct, answered, len(votes.classes))
+    rows, place = by_task.rows(tasks)
+    return wrong_chance(votes.label[rows], skill[votes.worker[rows]], place, chance)
+
+
+def wrong_chance(
+    label: IntArray, skill: FloatArray, place: IntArray, chance: FloatArray
+) -> FloatArray:
+    """Chance that labels drawn by `chance` are wrong, given votes of known skill, shape (k,).
+
+    Parameters
+    ----------
+    label, skill, place
+        Class, skill and task (0 … k − 1) of each vote; skills above 0 and below 1.
+    chance
+        Of each class, as drawn, shape (k, L); NaN where there is no label.
+    """
+    weight = log_odds_weights(skill, max(chance.shape[1], 2), truncate=1e-9)
+    lead = class_sums(place, label, weight, (chance.shape[0], chance.shape[1]))
+    likely = np.exp(lead - lead.max(axis=1, keepdims=True))
+    likely /= likely.sum(axis=1, keepdims=True)
+    wrong: FloatArray = 1.0 - (chance * likely).sum(axis=1)
+    return wrong
+
+
+@dataclass(frozen=True, eq=False)
+class _SkillVote:
+    """A vote weighted by the shares of right control answers."""
+
+    entry: Any
+    by_task: VotesByTask
+    gold: IntArray
+    options: dict[str, Any]
+    seed: Seed
+
+    @cached_property
+    def skill(self) -> FloatArray:
+        correct, answered = self.by_task.answers(self.gold)
+        share: FloatArray = np.where(answered > 0, correct / np.maximum(answered, 1), np.nan)
+        return share
+
+    def label(self, tasks: IntArray) -> RuleLabels:
+        votes = _of_tasks(self.by_task, tasks)
+        found = self.entry(votes, skill=self.skill, seed=self.seed, **self.options)
+        return RuleLabels(_chances(found, len(votes.classes)))
+
+    def independent_error(self, tasks: IntArray) -> FloatArray:
+        chance = self.label(tasks).chance
+        return independent_errors(self.by_task, tasks, chance, self.gold)
+
+
+@dataclass(frozen=True, eq=False)
+class _WholeVote:
+    """Labels of all tasks by a method that looks at no gold."""
+
+    found: Aggregate
+    by_task: VotesByTask
+    gold: IntArray
+    chance: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        classes = len(self.by_task.votes.classes)
+        object.__setattr__(self, "chance", _chances(self.found, classes))
+
+    def label(self, tasks: IntArray) -> RuleLabels:
+        return RuleLabels(self.chance[tasks])
+
+    def independent_error(self, tasks: IntArray) -> FloatArray:
+        posterior = self.found.info.get("posterior")
+        if posterior is not None:  # the method's own word
+            wrong: FloatArray = 1.0 - (self.chance * posterior).sum(axis=1)[tasks]
+            return wrong
+        return independent_errors(self.by_task, tasks, self.chance[tasks], self.gold)
+
+
+def _chances(found: Aggregate, classes: int) -> FloatArray:
+    """Chance of each class over the fair draws, shape (n, L); NaN where nobody voted."""
+    n = len(found.label)
+    if isinstance(found.winners, Tally):
+        counted = found.winners
+        winning = np.repeat(counted.others[:, None] > 0, classes, axis=1)
+        winning[counted.task, counted.label] = counted.winning
+    elif found.winners is not None:
+        winning = found.winners
+    else:
+        winning = np.arange(classes) == found.label[:, None]
+    chance: FloatArray = winning / np.maximum(winning.sum(axis=1), 1)[:, None]
+    chance = chance.reshape(n, classes).astype(np.float64)
+    chance[found.unlabelled] = np.nan
+    return chance
+
+
+def _of_tasks(by_task: VotesByTask, tasks: IntArray) -> Votes:
+    """The votes of some tasks, renumbered in their order."""
+    votes = by_task.votes
+    rows, place = by_task.rows(tasks)
+    return Votes(
+        place, votes.worker[rows], votes.label[rows], votes.tasks[tasks], votes.workers,
+        votes.classes,
+    )  # fmt: skip

@@ -1,0 +1,217 @@
+"""A plan as a rule that is fitted on gold, so that the error of its vote can be measured.
+
+A plan names workers for tasks that nobody has labelled yet; on control tasks it can hardly be
+replayed, since those it names seldom answered them. What can be is the rule behind it. Skills come
+from control answers; the relaxed program prices each worker's time (the dual of her capacity); and
+a task takes labels from whoever is there, cheapest gain first, price and time together, until its
+requirement is met. Fitted anew without a part of the control tasks, skills and prices are found
+anew: with the prices kept, workers who erred on a task would look dear or cheap by that very task.
+
+Source of program and dual: Ho, Jabbari, Vaughan (2013), (1)–(3) and Section 4.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowd_models import TypedProblem
+from crowd_models.gains import Gain, gain_of
+from workbench.aggregation.vote_rule import wrong_chance
+from workbench.aggregation.voting import linear_weights, log_odds_weights
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import Seed, stream
+from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, chances
+from workbench.crowd.pooled_skills import pooled_skills
+from workbench.crowd.skills import estimate_skills
+from workbench.crowd.votes import Votes
+from workbench.solving import solve
+
+SHORT = 100.0
+"""Price of what is missing of a requirement, in that of the dearest label of gain 1."""
+MET = 1e-9
+"""Share of the requirement by which rounding may fall short of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlanTerms:
+    """The program that a plan solves, but for the skills.
+
+    Attributes
+    ----------
+    epsilon
+        ε, the error each task may have.
+    capacity
+        M of each worker, shape (m,).
+    tasks
+        How many tasks of each type are to be planned, shape (T,).
+    task_type
+        Type of each recorded task, shape (n,); None where there is one type.
+    price
+        Of a label by type and worker, shape (T, m); None for 1.
+    gain
+        Name of the reading of the requirement, as in `crowd_models.gains`.
+    prior
+        (a, b) of the Beta prior of skills.
+    """
+
+    epsilon: float
+    capacity: IntArray
+    tasks: IntArray
+    task_type: IntArray | None = None
+    price: FloatArray | None = None
+    gain: str = "hoeffding"
+    prior: tuple[float, float] = (1.0, 1.0)
+
+
+def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
+    """Make a rule of an assignment program, for labels of two classes.
+
+    Parameters
+    ----------
+    votes
+        Recorded labels of n tasks by m workers.
+    terms
+        The program; workers without a control answer of a type get no task of it.
+    seed
+        Orders workers whose gain is equally cheap.
+
+    Returns
+    -------
+    A `GoldRule` whose labels say which tasks' votes meet the requirement.
+
+    Raises
+    ------
+    InputError
+        Other than two classes, shapes that do not fit, or ε outside (0, 1).
+    """
+    m, n, T = len(votes.workers), len(votes.tasks), len(terms.tasks)
+    if len(votes.classes) != 2:
+        raise InputError(
+            f"votes have {len(votes.classes)} classes: a plan takes labels of two classes"
+        )
+    if terms.capacity.shape != (m,):
+        raise InputError(f"capacity has shape {terms.capacity.shape}: give one number a worker")
+    kinds = np.zeros(n, dtype=np.int64) if terms.task_type is None else terms.task_type
+    checks.indices("task_type", kinds, T)
+    by_task = VotesByTask(votes)
+    lot = stream(seed, "plan rule").random(len(votes))
+
+    def fit(gold: IntArray) -> FittedRule:
+        correct, answered = _by_type(by_task, gold, kinds, T)
+        skill = estimate_skills(correct, answered, prior=terms.prior).skill
+        return _fitted(by_task, terms, kinds, skill, (correct, answered), lot)
+
+    return fit
+
+
+def _by_type(
+    by_task: VotesByTask, gold: IntArray, kinds: IntArray, types: int
+) -> tuple[IntArray, IntArray]:
+    """Right and all control answers, shape (T, m) each."""
+    found = [by_task.answers(np.where(kinds == kind, gold, -1)) for kind in range(types)]
+    correct, answered = zip(*found, strict=True)
+    return np.stack(correct), np.stack(answered)
+
+
+def _fitted(
+    by_task: VotesByTask,
+    terms: PlanTerms,
+    kinds: IntArray,
+    skill: FloatArray,
+    answers: tuple[IntArray, IntArray],
+    lot: FloatArray,
+) -> _PlanVote:
+    gain, known = gain_of(terms.gain), answers[1] > 0
+    need = np.broadcast_to(gain.requirement(terms.epsilon), (len(skill),)).astype(np.float64)
+    worth = np.where(known, gain.quality(np.where(known, skill, 0.5), need), 0.0)
+    price = np.ones(skill.shape) if terms.price is None else terms.price
+    time = worker_prices(worth, price, need, terms, known)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        dear = np.where(worth > 0, (price + time) / worth, np.inf)
+    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, answers, lot)
+
+
+def worker_prices(
+    worth: FloatArray, price: FloatArray, need: FloatArray, terms: PlanTerms, known: BoolArray
+) -> FloatArray:
+    """Price of each worker's time: the dual of her capacity in the relaxed program, shape (m,).
+
+    Where the crowd cannot meet the requirement, tasks may fall short at a high price.
+    """
+    crowd = TypedProblem(
+        worth,
+        terms.capacity,
+        need,
+        terms.tasks,
+        np.ones(worth.shape[1], dtype=np.int64),
+        None if terms.price is None else price,
+        None if known.all() else known,
+        gain=terms.gain,
+    )
+    solution = solve(crowd.with_shortfall(SHORT * max(float(price.max()), 1.0)), "typed")
+    m = worth.shape[1]
+    if solution.worker_prices is None:  # nothing to buy, or nothing found: time is free
+        return np.zeros(m)
+    return solution.worker_prices[:m]
+
+
+@dataclass(frozen=True, eq=False)
+class _PlanVote:
+    """Labels bought cheapest gain first, and their vote.
+
+    `need` (T,); `worth`, `dear` (what a gain of 1 costs) and `skill` (T, m); `lot` by vote.
+    """
+
+    by_task: VotesByTask
+    gain: Gain
+    kinds: IntArray
+    need: FloatArray
+    worth: FloatArray
+    dear: FloatArray
+    skill: FloatArray
+    answers: tuple[IntArray, IntArray]
+    lot: FloatArray
+
+    def label(self, tasks: IntArray) -> RuleLabels:
+        rows, place, reached = self._bought(tasks)
+        votes, at = self.by_task.votes, self._at(rows)
+        weights = linear_weights if self.gain.vote == "linear" else log_odds_weights
+        need = self.need[self.kinds[tasks]]
+        return RuleLabels(
+            chances(place, votes.label[rows], weights(self.skill[at]), (len(tasks), 2)),
+            reached >= need * (1.0 - MET),
+        )
+
+    def independent_error(self, tasks: IntArray) -> FloatArray:
+        rows, place, _ = self._bought(tasks)
+        correct, answered = self.answers
+        pooled = np.stack([
+            pooled_skills(c, n, 2) for c, n in zip(correct, answered, strict=True)
+        ])  # fmt: skip
+        chance, label = self.label(tasks).chance, self.by_task.votes.label[rows]
+        return wrong_chance(label, pooled[self._at(rows)], place, chance)
+
+    def _at(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        votes = self.by_task.votes
+        return self.kinds[votes.task[rows]], votes.worker[rows]
+
+    def _bought(self, tasks: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Rows bought, the place in `tasks` of each, and the gain of each task (k,)."""
+        rows, place = self.by_task.rows(tasks)
+        at = self._at(rows)
+        order = np.lexsort((self.lot[rows], self.dear[at], place))
+        rows, place = rows[order], place[order]
+        worth = self.worth[self._at(rows)]
+        total = np.cumsum(worth)
+        first = np.searchsorted(place, np.arange(len(tasks)))
+        start = np.append(0.0, total)[first]
+        before = total - worth - start[place]
+        need = self.need[self.kinds[tasks]][place]
+        kept = (before < need * (1.0 - MET)) & (worth > 0)
+        rows, place, worth = rows[kept], place[kept], worth[kept]
+        reached = np.bincount(place, worth, minlength=len(tasks))
+        return rows, place, reached.astype(np.float64)

@@ -1,0 +1,80 @@
+"""Hiring as a rule that is fitted on gold, so that the error of its vote can be measured.
+
+Fitted anew without a part of the control tasks, it scores and chooses workers anew: a measure that
+kept the choice would judge workers by the tasks for which they were chosen. The chosen vote with
+weights Lŵ − 1 (2), those of them who answered the task.
+
+Source of rule and vote: Li, Liu (2015), Section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from workbench.aggregation.vote_rule import wrong_chance
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, chances
+from workbench.crowd.pooled_skills import pooled_skills
+from workbench.crowd.votes import Votes
+
+Choose: TypeAlias = Callable[[IntArray, IntArray], tuple[IntArray, FloatArray]]
+"""From right and all control answers (m,) to the indices of the chosen (k,), and their weights."""
+
+
+def hire_rule(votes: Votes, choose: Choose) -> GoldRule:
+    """Make a rule of a way to choose workers.
+
+    Parameters
+    ----------
+    votes
+        Labels of n tasks.
+    choose
+        Chooses by control answers, and weighs the chosen.
+
+    Returns
+    -------
+    A `GoldRule`. A task that none of the chosen answered has no label.
+    """
+    by_task = VotesByTask(votes)
+
+    def fit(gold: IntArray) -> FittedRule:
+        correct, answered = by_task.answers(gold)
+        chosen, weight = choose(correct, answered)
+        weights = np.zeros(len(votes.workers))
+        weights[chosen] = weight
+        member = np.zeros(len(votes.workers), dtype=np.bool_)
+        member[chosen] = True
+        return _HiredVote(by_task, np.where(member, weights, np.nan), (correct, answered))
+
+    return fit
+
+
+@dataclass(frozen=True, eq=False)
+class _HiredVote:
+    """A vote of the chosen: weight by worker, NaN for the others."""
+
+    by_task: VotesByTask
+    weight: FloatArray
+    answers: tuple[IntArray, IntArray]
+
+    def label(self, tasks: IntArray) -> RuleLabels:
+        rows, place = self._rows(tasks)
+        votes = self.by_task.votes
+        shape = (len(tasks), len(votes.classes))
+        return RuleLabels(chances(place, votes.label[rows], self.weight[votes.worker[rows]], shape))
+
+    def independent_error(self, tasks: IntArray) -> FloatArray:
+        rows, place = self._rows(tasks)
+        votes = self.by_task.votes
+        skill = pooled_skills(*self.answers, len(votes.classes))
+        chance = self.label(tasks).chance
+        return wrong_chance(votes.label[rows], skill[votes.worker[rows]], place, chance)
+
+    def _rows(self, tasks: IntArray) -> tuple[IntArray, IntArray]:
+        rows, place = self.by_task.rows(tasks)
+        kept = ~np.isnan(self.weight[self.by_task.votes.worker[rows]])
+        return rows[kept], place[kept]
