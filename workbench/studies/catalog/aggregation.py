@@ -72,7 +72,7 @@ DRAWN = ("one-coin, uniform prior", "Dawid–Skene", "Dawid–Skene, smoothed", 
 """Methods in charts."""
 REFERENCE = "majority"
 STAND_IN = "simulated"
-SIZES = (20, 50, 100, 200, 500)
+SIZES = (10, 20, 50, 100, 200, 500)
 """Tasks of the batches that are drawn."""
 SPARE = 1.2
 """A crowd has at least so many times the tasks that are drawn from it."""
