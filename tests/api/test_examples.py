@@ -23,10 +23,3 @@ def test_examples(name, monkeypatch, tmp_path):
     with pd.option_context("display.width", 100):
         failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert not failed
-
-
-@pytest.mark.parametrize("name", ["aggregate", "hire", "learn", "load", "read_gold", "read_labels"])
-def test_every_function_has_an_example(name):
-    function = getattr(workbench.api, name)
-    (test,) = doctest.DocTestFinder(recurse=False).find(function, name)
-    assert any(not example.options.get(doctest.SKIP) for example in test.examples)

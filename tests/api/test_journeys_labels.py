@@ -8,15 +8,13 @@ import pytest
 from matplotlib.figure import Figure
 
 import workbench as wb
-from tests.api.crowds import TASKS, crowd
+from tests.api.crowds import crowd
 
 MIXED = {"task": lambda i: i if i % 2 else f"q{i}", "worker": lambda j: j if j < 4 else f"w{j}"}
 NAMED = {
     "text": {"task": "q{}".format, "worker": "w{}".format, "label": "ny".__getitem__},
-    "digits": {"task": "{:03}".format, "worker": "{:02}".format, "label": str},
-    "whole numbers": {"task": lambda i: 7 + i, "worker": lambda j: 100 - j, "label": int},
+    "whole numbers": {"task": lambda i: 7 + i, "worker": lambda j: 100 - j, "label": bool},
     "mixed": {**MIXED, "label": lambda c: ("no", 1)[c]},
-    "truth values": {"task": str, "worker": int, "label": bool},
 }
 """Names for tasks, workers and classes."""
 
@@ -59,15 +57,6 @@ def test_from_recorded_labels_to_a_learning_figure(labels, gold):
     assert learnt.accuracy > 0.6
     assert list(learnt.steps["task"]) == labels["task"].drop_duplicates().tolist()
     assert set(learnt.to_frame()["worker"]) == set(labels["worker"])
-
-
-def test_from_files_to_labels(files):
-    labels = wb.read_labels("labels.csv")
-    gold = wb.read_gold("gold.csv", labels)
-    found = wb.aggregate(labels, truth=gold)
-
-    assert found.accuracy > 0.8
-    assert found == wb.aggregate("labels.csv", truth="gold.csv")
 
 
 # ---- ids come back as they went in ----
@@ -128,14 +117,6 @@ def test_labels_come_back_beside_tasks_that_have_none(named):
     assert all(label is None for label in absent)
 
 
-DTYPES = {
-    "Int64": {"task": "Int64", "worker": "Int64"},
-    "categories": {"task": "category", "label": "category"},
-    "text": {"task": "string", "worker": "string", "label": "string"},
-    "numbers": {"task": float, "worker": float, "label": float},
-}
-
-
 def test_what_is_accepted_for_gold(labels, gold, files):
     one = wb.hire(labels, gold, budget=3)
     assert one == wb.hire("labels.csv", "gold.csv", budget=3)
@@ -159,12 +140,6 @@ def test_workers_of_labels(labels, gold):
     right = (tested["label"] == tested["task"].map(gold)).groupby(tested["worker"]).mean()
     np.testing.assert_allclose(rows["skill"], right.loc[rows.index])
     np.testing.assert_allclose(rows["weight"], 2 * right.loc[rows.index] - 1)
-
-
-def test_steps_of_a_replay_have_all_tasks(labels, gold):
-    learnt = wb.learn(labels, gold, horizon=TASKS - 5)
-    assert learnt.steps["tasks"].tolist() == list(range(1, TASKS - 4))
-    assert learnt.steps["labels"].iloc[-1] == learnt.to_dict()["labels_bought"]
 
 
 # ---- mistakes at the door: one line each, with the mend ----

@@ -77,12 +77,3 @@ def test_a_study_tells_how_far_it_is(capsys):
     assert f"{len(study.table)}/{len(study.table)}" in told
     wb.run_study("gold-estimates", **asked)
     assert capsys.readouterr().out == ""
-
-
-def test_simulated_crowd_as_recorded_labels():
-    """Its labels and gold are those of any crowd."""
-    crowd = wb.simulate("uniform", tasks=30, workers=20, capacity=30, skill=0.85, seed=2)
-    plan = wb.plan(crowd.labels, crowd.gold, ["new"], epsilon=0.4, capacity=1)
-    compared = wb.compare(crowd.labels, crowd.gold, epsilon=0.4)
-    assert set(plan.to_frame()["worker"]) <= set(crowd.labels["worker"])
-    assert "adaptive" in compared.to_frame()["method"].to_list()

@@ -17,7 +17,7 @@ import pytest
 
 from tests.studies.processes import assert_gone
 from workbench.base import process
-from workbench.base.process import SupervisedProcess, data_limit, exit_name
+from workbench.base.process import SupervisedProcess, data_limit
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and RLIMIT_DATA")
 
@@ -125,11 +125,6 @@ def test_how_it_died_is_told(child, how, told):
     assert child.ended
 
 
-def test_signals_are_named():
-    assert exit_name(-11) == "signal 11 (SIGSEGV)"
-    assert exit_name(-200) == "signal 200"
-
-
 @linux
 @pytest.mark.parametrize("garbage", [b"garb", b"garbage\n" * 1000, process.MARK + b"\xff" * 8])
 def test_what_is_no_message_is_not_taken_for_one(child, garbage):
@@ -174,17 +169,6 @@ def test_a_module_of_the_working_directory_stands_in_for_nothing(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     with SupervisedProcess() as one:
         assert answers(one, gives, 1)[-1] == ("result", 1)
-
-
-def test_an_empty_entry_of_the_path_is_the_working_directory(tmp_path, monkeypatch):
-    (tmp_path / "only_here.py").write_text("def answer(report):\n    return 42\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend("")
-    import only_here
-
-    with SupervisedProcess() as one:
-        assert answers(one, only_here.answer) == [("result", 42)]
-    del sys.modules["only_here"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the stand-in is a shell script")

@@ -1,6 +1,6 @@
 """Ctrl-C at random moments of every command: 130, nobody left behind, nothing half-written.
 
-Five by default; WORKBENCH_INTERRUPTS is how many, WORKBENCH_INTERRUPTS_SEED which ones.
+Three by default; WORKBENCH_INTERRUPTS is how many, WORKBENCH_INTERRUPTS_SEED which ones.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from workbench.studies.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="signals")]
 
-MANY = int(os.environ.get("WORKBENCH_INTERRUPTS", "5"))
+MANY = int(os.environ.get("WORKBENCH_INTERRUPTS", "3"))
 SEED = int(os.environ.get("WORKBENCH_INTERRUPTS_SEED", "4"))
 MARK = "WORKBENCH_INTERRUPTED_RUN"
 """In the environment of a command: whoever has it was started by it."""

@@ -256,10 +256,10 @@ def test_compiled_code_beside_a_study_is_not_taken_for_it(marked):
 
 
 def started(store, trials):
-    """Start a run of trials of 0.2 s in a terminal of its own."""
+    """Start a run of trials of 0.1 s in a terminal of its own."""
     command = [
         *WORKBENCH, "study", "run", str(TOYS), "--store", str(store), "--processes", "2",
-        "--set", "act=sleep", "--set", "seconds_asked=0.2", "--set", "x=0", "--set", "method=a",
+        "--set", "act=sleep", "--set", "seconds_asked=0.1", "--set", "x=0", "--set", "method=a",
         "--repetitions", str(trials),
     ]  # fmt: skip
     terminal = pexpect.spawn(
@@ -301,7 +301,7 @@ def test_control_c_keeps_what_ended_and_leaves_no_process(tmp_path, presses):
     assert 4 <= ended["ok"] < 200
     finish = subprocess.run(
         [*WORKBENCH, "study", "run", str(TOYS), "--store", str(store), "--processes", "2",
-         "--set", "act=sleep", "--set", "seconds_asked=0.2", "--set", "x=0", "--set", "method=a",
+         "--set", "act=sleep", "--set", "seconds_asked=0.1", "--set", "x=0", "--set", "method=a",
          "--repetitions", str(ended["ok"] + 2)],
         capture_output=True, text=True, timeout=120, check=True, cwd=TOYS.parents[2],
     )  # fmt: skip

@@ -35,18 +35,6 @@ def test_the_interval_covers_the_mean_skill(p, filled):
     assert all(one.low > 0.02 for one in found)
 
 
-def test_lean_is_twice_the_skill_less_one():
-    labels, truth = crowd(CAMPS, 8_000, 1)
-    found = structure(labels, truth, seed=1)
-    assert found.lean == pytest.approx(2 * np.array(CAMPS) - 1, abs=0.05)
-    assert found.camps == (5, 2)
-    assert found.sign == 1
-    assert found.groups == 1
-    assert "2 of 7 lean against the others" in found.sentence
-    assert "on the right side" in found.sentence
-    assert found.trusted is True
-
-
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**20), st.floats(0.3, 1.0))

@@ -88,14 +88,6 @@ def test_explore_then_commit_by_hand() -> None:
     assert policy.estimates.tolist() == [1.0, 0.75, 0.5]
 
 
-def test_two_labels_are_no_majority_to_agree_with() -> None:
-    learner = FullCrowd(3, seed=0)
-    for task, labels, estimates in ((0, [1, 1, -1], [0.5] * 3), (1, [1, 1, 0], [1.0, 1.0, 0.0])):
-        learner.ask(task)
-        learner.tell(labels)
-        assert learner.estimates.tolist() == estimates
-
-
 def test_optimistic_bounds_by_hand() -> None:
     policy = Optimistic(5, width=2.0, seed=1)
     assert np.isinf(policy.bounds).all()

@@ -123,8 +123,3 @@ def test_wrong_parameters_are_told(make, word):
     with pytest.raises(InputError, match=word) as told:
         make()
     assert "\n" not in str(told.value)
-
-
-def test_a_billion_rounds():
-    """A tester that wants so many is retested to the end, and that is known soon."""
-    assert practical(1.0, 1e9).exploration_steps(2000) == 1999

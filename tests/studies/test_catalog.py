@@ -106,7 +106,7 @@ class TestFigures:
         record = one_record("adaptive-figure-1", **params)
         streams = streams_of("adaptive-figure-1", **params)
         met = assignment_trials.Instance(uniform(65, capacity=200), 15, 80, streams.instance)
-        result = met.run_adaptive(epsilon=0.2, gold=20, seed=streams.method("adaptive"))
+        result = met.run_adaptive({"epsilon": 0.2, "gold": 20}, streams.method("adaptive"))
         assert record["labels_task"] == result.labels_task
         weight = 2 * result.skill[0, result.worker] - 1
         sign = 2 * met.source.labels(result.task, result.worker) - 1

@@ -9,33 +9,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import run_serially
+from tests.studies.catalog_runs import one_record, run_serially
 from workbench.accuracy.best_set import best_set
 from workbench.crowd.datasets import LabelSet
-from workbench.studies.attempt import attempt
 from workbench.studies.catalog import learn_crowds
 from workbench.studies.catalog.learn_crowds import (
     CURVES,
-    SHARES,
     STUDY,
     blocks,
     disagreement,
     draw,
     independent,
-    rank_correlation,
 )
-from workbench.studies.source import Source
 from workbench.studies.study import TrialEnded
-from workbench.studies.trials import Trial
 
 NAME = "learn-crowds"
 
 
-def one(repetition=0, seed=0, **params):
-    given = {"data": "simulated", "horizon": 120, **params}
-    instance = tuple(key for key, made in STUDY.parameters.items() if not made.paired)
-    trial = Trial(NAME, STUDY.version, STUDY.complete(given), repetition, seed, instance)
-    return STUDY.trial(dict(trial.params), trial.streams)
+def one(repetition=0, **params):
+    return one_record(NAME, repetition, data="simulated", horizon=120, **params)
 
 
 def label_set(name, share, n=90, m=9, seed=3):
@@ -110,17 +102,12 @@ class TestBlocks:
 
 
 class TestIndependent:
-    def test_skills_truth_and_order_stay(self):
-        met = draw("simulated", 5, "random", seed=4)
-        coins = independent(met, seed=4)
-        right = met.labels == met.truth[:, None]
-        shuffled = coins.labels == coins.truth[:, None]
-        assert np.array_equal(right.sum(axis=0), shuffled.sum(axis=0))
-        assert np.array_equal(met.truth, coins.truth)
-        assert not np.array_equal(met.labels, coins.labels)
-
     def test_nothing_makes_two_err_together(self):
         met = draw("simulated", 5, "random", seed=4)
+        kept = independent(met, seed=4)
+        right, shuffled = (one.labels == one.truth[:, None] for one in (met, kept))
+        assert np.array_equal(right.sum(axis=0), shuffled.sum(axis=0))
+        assert not np.array_equal(met.labels, kept.labels)
         same = replace(met, labels=np.repeat(met.labels[:, 2:3], 4, axis=1))
         wrong = independent(same, seed=1).labels != met.truth[:, None]
         together = np.corrcoef(wrong.T)[np.triu_indices(4, 1)]
@@ -152,14 +139,6 @@ class TestDisagreement:
         assert found["differed"] == "0.0000 0.0000"
         assert found["rank"] is None
 
-    def test_rank_correlation_is_spearmans(self):
-        from scipy.stats import spearmanr
-
-        rng = np.random.default_rng(0)
-        for _ in range(20):
-            x, y = rng.integers(0, 5, (2, 12)).astype(float)
-            assert rank_correlation(x, y) == pytest.approx(spearmanr(x, y).statistic)
-
 
 class TestRecord:
     def test_errors_are_those_of_the_run(self, monkeypatch):
@@ -186,15 +165,6 @@ class TestRecord:
         assert found.counts["missing"] == 0
         assert found.learner.kinds["retest"] == 0
 
-    def test_exploring_all_the_time_is_the_full_crowd(self):
-        record = one(block=5, tests=1000.0, vetting="none")  # but at step 1: D1(1) = 0
-        for share in SHARES:
-            apart = abs(record[f"error_{share}"] - record[f"crowd_error_{share}"])
-            assert apart <= 1 / (120 * share // 100) + 1e-12
-        assert record["explored"] == pytest.approx(119 / 120)
-        assert 119 / 120 < record["labels"] < 1
-        assert record["off"] < 0.25
-
     def test_settings_meet_one_crowd_and_order(self):
         same = ("tasks", "mean_skill", "crowd_error_30", "best_error_100", "wrong", "rank")
         records = [
@@ -207,29 +177,6 @@ class TestRecord:
         for name in same:
             assert len({record[name] for record in records}) == 1, name
         assert one(block=5, repetition=1)["wrong"] != records[0]["wrong"]
-
-    @pytest.mark.slow
-    def test_removals(self):
-        # With long streams nearly all who are dropped by the sounder rule are the worst.
-        sound = [one(repetition=k, block=5, horizon=1000, vetting="supported") for k in range(8)]
-        gone = [record for record in sound if record["removals"]]
-        assert np.mean([record["removed_worst"] for record in gone]) > 0.7
-        for record in gone:
-            assert 0 <= record["removals_worst"] <= record["removals"] <= 2
-            assert 0 <= record["removed_at"] < 1000
-        assert one(block=5, vetting="none")["removals"] == 0
-
-    def test_weighted_votes_have_no_best_set_to_find(self):
-        assert one(block=5, vote="weighted")["found"] is None
-
-    def test_without_data(self, monkeypatch, tmp_path):
-        monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
-        learn_crowds._loaded.cache_clear()
-        params = STUDY.complete({"data": "bluebird"})
-        made = tuple(k for k, given in STUDY.parameters.items() if not given.paired)
-        done = attempt(Source.of(NAME), Trial(NAME, STUDY.version, params, 0, 0, made))
-        assert str(done.status) == "error"
-        assert "bluebird" in done.message
 
 
 class TestStudy:

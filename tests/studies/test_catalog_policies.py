@@ -107,6 +107,11 @@ class TestBest:
         assert self.best(table)["best"] == "b"
 
 
+def hunt(evaluations):
+    sizes = {"types": 1, "workers": 6, "sample": 2, "evaluations": evaluations}
+    return complete("bad-instances", policy="greedy", **sizes)
+
+
 class TestBadInstances:
     @pytest.mark.slow
     def test_the_worst_instance_can_be_replayed(self):
@@ -122,20 +127,14 @@ class TestBadInstances:
             assert again.score(row["aim"]) == pytest.approx(row["score"], abs=1e-12)
 
     def test_the_optimum_is_the_proven_one(self):
-        small, outcome, _ = search(
-            "greedy", "labels", "adversarial", types=1, workers=6, sample=2, evaluations=20, seed=2
-        )
+        small, outcome, _ = search(hunt(20), 2)
         assert outcome.optimum == solve(small.problem(), "ip").objective
         assert small.problem().requirement[0] == requirement(small.epsilon)
         assert outcome.covered == 1
         assert outcome.ratio >= 1
 
     def test_searching_longer_is_never_worse_and_screening_loses_nothing(self, monkeypatch):
-        options = {"types": 1, "workers": 6, "sample": 2, "seed": 3}
-        scores = [
-            search("greedy", "labels", "adversarial", evaluations=k, **options)[1].score("labels")
-            for k in (10, 20, 30)
-        ]
+        scores = [search(hunt(k), 3)[1].score("labels") for k in (10, 20, 30)]
         assert scores == sorted(scores)
         real = bad_instances.replay
         monkeypatch.setattr(
@@ -143,7 +142,7 @@ class TestBadInstances:
             "replay",
             lambda *args, aim, at_least: real(*args, aim=aim),
         )
-        whole = search("greedy", "labels", "adversarial", evaluations=20, **options)
+        whole = search(hunt(20), 3)
         assert whole[1].score("labels") == scores[1]
 
     def test_what_cannot_be_covered_does_not_count(self):

@@ -99,11 +99,8 @@ def test_canonical_json_refuses_what_is_not_finite():
         ({"y": [1]}, "toy has no parameter 'y': it has x, act, method"),
         ({"x": []}, "sweep[0].x is []: give a list of at least one value"),
         ({"x": [1, 2.5]}, "sweep[0].x[1] is 2.5: give a whole number"),
-        ({"x": [True]}, "sweep[0].x[0] is True: give a whole number"),
-        ({"x": [-1]}, "sweep[0].x[0] is -1: give 0 or more"),
         ({"act": ["fly"]}, "sweep[0].act[0] is 'fly': choose from measure, sleep"),
         ({"seconds_asked": [float("nan")]}, "sweep[0].seconds_asked[0] is nan: give a finite"),
-        ({"seconds_asked": [float("inf")]}, "sweep[0].seconds_asked[0] is inf: give a finite"),
     ],
 )
 def test_bad_sweeps_get_one_line(sweep, line):
@@ -117,7 +114,6 @@ def test_bad_sweeps_get_one_line(sweep, line):
     [
         ({"name": "Figure 1"}, "study name 'Figure 1': use lower case words"),
         ({"parameters": {"seed": Parameter(int, 0, "h")}}, "toy: a parameter cannot be called"),
-        ({"parameters": {"x": Parameter(int, "a", "h")}}, "toy: default of x is 'a': give a whole"),
         ({"sizes": {"smoke": TOY.sizes["smoke"]}}, "toy: sizes lacks 'small'"),
         ({"sizes": {**TOY.sizes, "paper": Size(({"z": [1]},), 1)}}, "toy has no parameter 'z'"),
     ],
@@ -132,9 +128,7 @@ def test_bad_declarations_get_one_line(changes, line):
     ("parameter", "text", "value"),
     [
         (Parameter(int, 0, ""), "12", 12),
-        (Parameter(float, 0.0, ""), "1e-3", 1e-3),
         (Parameter(bool, False, ""), "True", True),
-        (Parameter(str, "", "", choices=("a", "b")), "b", "b"),
         (Parameter(float, None, "", optional=True), "none", None),
     ],
 )
@@ -147,9 +141,7 @@ def test_values_typed_on_a_command_line(parameter, text, value):
     [
         (Parameter(int, 0, ""), "1.5", "x is '1.5': give a whole number"),
         (Parameter(float, 0.0, "", most=1), "2", "x is 2: give at most 1"),
-        (Parameter(float, 0.0, ""), "nan", "x is nan: give a finite number"),
         (Parameter(bool, False, ""), "1", "x is '1': give true or false"),
-        (Parameter(str, "a", "", choices=("a",)), "c", "x is 'c': choose from a"),
     ],
 )
 def test_bad_values_typed_get_one_line(parameter, text, line):
@@ -183,13 +175,10 @@ def test_how_trials_end(act, status, message, fields):
     ("body", "status", "message"),
     [
         ("return {'x': 1}", Status.ERROR, "InputError: the record has a field 'x'"),
-        ("return {'y': [1]}", Status.ERROR, "InputError: the record's y is a list"),
         ("return {'y': float('inf')}", Status.ERROR, "InputError: the record's y is inf"),
         ("return {'y': 10**5000}", Status.ERROR, "InputError: the record's y is beyond 2**1024"),
-        ("return {float('nan'): 1}", Status.ERROR, "InputError: the record has a field nan"),
         ("return 3", Status.ERROR, "AttributeError"),
         ("raise TrialEnded('limit', 'm', {'y': 10**5000})", Status.ERROR, "InputError: the record"),
-        ("raise TrialEnded('limit', 'm', {b'y': 1})", Status.ERROR, "InputError: the record"),
         ("raise TrialEnded('cancelled', 'm')", Status.ERROR, "InputError: TrialEnded has status"),
         ("raise MemoryError", Status.MEMORY, "MemoryError"),
     ],
@@ -222,7 +211,6 @@ STUDY = Study("mine", "t", "s", {"x": Parameter(int, 0, "h")},
     ("text", "line"),
     [
         ("import nothing_of_the_kind", "mine.py, line 1: ModuleNotFoundError: No module named"),
-        ("x = 1\ny = x +", "mine.py, line 2: SyntaxError: invalid syntax"),
         ("STUDY = 3", "mine.py: define STUDY = workbench.studies.study.Study"),
         (OWN.replace('"mine"', '"My study"'), "line 8: study name 'My study'"),
     ],

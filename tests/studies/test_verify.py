@@ -238,12 +238,6 @@ def test_a_file_that_cannot_be_read_is_a_finding(path, verify):
         verify(path.with_name("none.sqlite"))
 
 
-def test_the_sample_is_run_in_a_process_of_its_own(path, source):
-    report = checks.verify(path, sample=18, named=[source])
-    assert report.findings == ()
-    assert report.repeated == report.same == 18
-
-
 @pytest.mark.parametrize("end", [Status.CRASHED, Status.DEADLINE, Status.MEMORY])
 def test_an_end_that_depends_on_the_machine_contradicts_nothing(path, source, verify, end):
     class Failing(Serial):

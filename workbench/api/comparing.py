@@ -15,12 +15,12 @@ import pandas as pd
 from workbench import comparison as room
 from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table, Tasks, Truth
-from workbench.api.result import Columns, Figure, Result, names, page, picked
+from workbench.api.result import Figure, Result, names, page, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import shown, tabled
+from workbench.base.text import Columns, shown, tabled
 from workbench.comparison import ComparedCrowd, methods
 from workbench.crowd import datasets, tables
 from workbench.solving import versions

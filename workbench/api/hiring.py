@@ -10,20 +10,10 @@ import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.api.result import (
-    Columns,
-    Figure,
-    Result,
-    facts,
-    listed,
-    names,
-    page,
-    percent,
-    picked,
-)
+from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.base.text import table
+from workbench.base.text import Columns, table
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES

@@ -20,9 +20,10 @@ from workbench.aggregation.label_tasks import (
 )
 from workbench.aggregation.posteriors import Fit
 from workbench.api import inputs
-from workbench.api.result import Columns, Figure, Result, facts, listed, names, page, picked
+from workbench.api.result import Figure, Result, facts, listed, names, page, picked
 from workbench.base import checks
 from workbench.base.errors import InputError
+from workbench.base.text import Columns
 from workbench.crowd import tables
 from workbench.crowd.tables import Duplicates
 

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.api.result import Columns, Figure, Result, facts, listed, names, page, picked
+from workbench.api.result import Figure, Result, facts, listed, names, page, picked
 from workbench.base import checks
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
-from workbench.base.text import shown
+from workbench.base.text import Columns, shown
 from workbench.learning import schedule as schedules
 from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.recorded import Order, Pool, Replayed, recorded, replay

@@ -12,14 +12,13 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.base.errors import InputError
-from workbench.base.text import Form, cell, plain, tabled
+from workbench.base.text import Columns, cell, plain, tabled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
 Figure: TypeAlias = "figure.Figure"
-Columns: TypeAlias = Mapping[str, tuple[str, Form]]
 SCHEMA = 1
 """Version of what `to_dict` gives; keys may be added without a new one."""
 UNCOMPARED = frozenset({"seconds", "history", "versions"})

@@ -15,10 +15,10 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
 from crowd_models.gains import gain_of
-from workbench.api.result import Columns, Figure, Result, facts, percent
+from workbench.api.result import Figure, Result, facts, percent
 from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
-from workbench.base.text import tabled
+from workbench.base.text import Columns, tabled
 
 if TYPE_CHECKING:
     from workbench.solving import Incumbent, Solution, Termination

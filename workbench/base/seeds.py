@@ -18,6 +18,25 @@ from workbench.base.errors import InputError
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator
 
 
+def sequence(seed: Seed) -> np.random.SeedSequence:
+    """Make a seed something from which many streams grow; a `Generator` gives two numbers for it.
+
+    Raises
+    ------
+    InputError
+        It is no integer of 0 or more, `SeedSequence` or `Generator`.
+    """
+    if isinstance(seed, np.random.Generator):
+        return np.random.SeedSequence(seed.integers(2**63, size=2).tolist())
+    if isinstance(seed, np.random.SeedSequence):
+        return seed
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
+        return np.random.SeedSequence(int(seed))
+    raise InputError(
+        f"seed is {seed!r}: give an integer of 0 or more, a SeedSequence or a Generator"
+    )
+
+
 def generator(seed: Seed) -> np.random.Generator:
     """Turn a seed into a generator.
 
@@ -34,20 +53,12 @@ def generator(seed: Seed) -> np.random.Generator:
     """
     if isinstance(seed, np.random.Generator):
         return seed
-    if isinstance(seed, np.random.SeedSequence) or (
-        isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0
-    ):
-        return np.random.Generator(np.random.PCG64(seed))
-    raise InputError(
-        f"seed is {seed!r}: give an integer of 0 or more, a SeedSequence or a Generator"
-    )
+    return np.random.Generator(np.random.PCG64(sequence(seed)))
 
 
 def stream(seed: Seed, name: str) -> np.random.Generator:
     """Return the generator of the stream `name` under a seed; a `Generator` is passed through."""
-    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
-        seed = np.random.SeedSequence(int(seed))
-    if isinstance(seed, np.random.SeedSequence):
-        word = zlib.crc32(name.encode())
-        seed = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, word))
-    return generator(seed)
+    if isinstance(seed, np.random.Generator):
+        return seed
+    own, word = sequence(seed), zlib.crc32(name.encode())
+    return generator(np.random.SeedSequence(own.entropy, spawn_key=(*own.spawn_key, word)))

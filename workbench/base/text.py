@@ -12,6 +12,8 @@ LONGEST_LINE = 2000
 WIDEST_CELL = 100
 Form: TypeAlias = str | Callable[[Any], str]
 """How a value is written: a format, as ".3f", or a function."""
+Columns: TypeAlias = Mapping[str, tuple[str, Form]]
+"""Of each column of a table, by its name, how it is headed and how its values are written."""
 
 
 def printable(text: str) -> str:
@@ -53,11 +55,8 @@ def shown(value: Any, form: Form = "") -> str:
     return f"{value:{form}}"
 
 
-def tabled(rows: Sequence[Mapping[Any, Any]], columns: Mapping[str, tuple[str, Form]]) -> str:
-    """Lay rows out: of each column, by its name, how it is headed and how its values are written.
-
-    Columns that the rows do not have are left out.
-    """
+def tabled(rows: Sequence[Mapping[Any, Any]], columns: Columns) -> str:
+    """Lay rows out in the columns that they have."""
     there = {name: how for name, how in columns.items() if not rows or name in rows[0]}
     cells = [tuple(shown(row[name], form) for name, (_, form) in there.items()) for row in rows]
     return table(tuple(head for head, _ in there.values()), cells)

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.aggregation import DEFAULT
 from workbench.cli import options
-from workbench.cli.output import as_csv, check_output, tell, working, write_files
+from workbench.cli.output import deliver, working
 
 METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 
@@ -57,6 +57,7 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 @options.path(
     "--out",
     "The answers, a .csv with columns task, label, score, confidence, tied, unlabelled.",
+    ".csv",
 )
 def command(labels: str, out: Path | None, as_json: bool, **given: Any) -> int:
     """Give every task one label, by a vote or by a model of the workers.
@@ -64,12 +65,9 @@ def command(labels: str, out: Path | None, as_json: bool, **given: Any) -> int:
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
     gets no label.
     """
-    check_output(out, (".csv",))
     from workbench.api import aggregate
 
     with working("labelling", after=5.0):
         found = aggregate(labels, **given)
-    if out is not None:
-        write_files({out: as_csv(found.to_frame(), out)})
-    tell(found, as_json, *([] if out is None else [f"{'written':<11} {out}"]))
+    deliver(found, as_json, out=out)
     return 0

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import as_csv, check_output, tell, working, write_files
+from workbench.cli.output import deliver, working
 
 
 @options.command(
@@ -42,25 +41,16 @@ from workbench.cli.output import as_csv, check_output, tell, working, write_file
 )
 @options.seconds("For the integer program.", 30.0)
 @options.number("--gap", "Relative gap to stop at.", 0.0)
-@options.path("--out", "The plan, a .csv with columns task, worker.")
+@options.path("--out", "The plan, a .csv with columns task, worker.", ".csv")
 def command(capacity: str, out: Path | None, as_json: bool, **given: Any) -> int:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
     Exit code 0 when the plan is proven the cheapest; 1 when it is not proven (it is written all
     the same) or there is none.
     """
-    check_output(out, (".csv",))
-    if (given["skills"] is None) == (given["labels"] is None):
-        raise InputError("give --skills, or --labels with --gold to estimate them")
-    if (given["labels"] is None) != (given["gold"] is None):
-        raise InputError("--labels and --gold go together: give both files")
     from workbench import api
 
     with working("making the plan", after=5.0):
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **given)
-    written = []
-    if out is not None and len(plan.table):
-        write_files({out: as_csv(plan.table, out)})
-        written = [f"  written          {out}"]
-    tell(plan, as_json, *written)
+    deliver(plan, as_json, out=out, there=len(plan.table) > 0)
     return 0 if plan.solved else 1

@@ -10,7 +10,7 @@ import click
 from workbench.base.errors import InputError
 from workbench.base.text import strict_json
 from workbench.cli import options
-from workbench.cli.output import check_output, emit, working, write_files
+from workbench.cli.output import emit, working, write_files
 from workbench.cli.streams import show
 
 
@@ -23,7 +23,7 @@ from workbench.cli.streams import show
     "Time and memory against tasks, workers and types instead; an --out that holds some points "
     "already is gone on with, and a picture is put beside it (.png).",
 )
-@options.path("--out", "Write everything (.json).")
+@options.path("--out", "Write everything (.json).", ".json")
 def command(
     smoke: bool,
     rows: str,
@@ -40,7 +40,6 @@ def command(
     """
     from workbench.bench import SMOKE, BenchResult, BenchSize, bench, chosen, report, text
 
-    check_output(out, (".json",))
     if growth:
         if rows or repeats is not None:
             raise InputError("--growth measures no --rows, and each point by itself: no --repeats")

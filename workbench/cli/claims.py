@@ -6,12 +6,12 @@ from pathlib import Path
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import check_output, emit, tell, working, write_files
+from workbench.cli.output import emit, tell, working, write_files
 
 
 @options.command("workbench claims --store studies.sqlite --out claims.md", draws=False)
 @options.store_option
-@options.path("--out", "Page to write (.md).")
+@options.path("--out", "Page to write (.md).", ".md")
 @options.flag("--keep", "Where the store has no trials, keep what --out says.")
 def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
     """Judge every claim by the trials in a store.
@@ -22,7 +22,6 @@ def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
     """
     from workbench import api
 
-    check_output(out, (".md",))
     if keep and out is None:
         raise InputError("--keep: give the page as --out")
     with working("judging the claims", after=3.0):

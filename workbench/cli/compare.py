@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import check_folder, tell, working, write_folder
+from workbench.cli.output import tell, working, write_folder
 
 CROWDS = ("spammer-hammer", "uniform", "specialists", "beta")
 SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
@@ -54,7 +53,7 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
 )
 @options.whole("--trials", None, 1, least=1)
 @options.seconds("For the integer program, each trial.", 20.0)
-@options.path("--out", "Folder for table and picture.")
+@options.folder("Folder for table and picture.")
 def command(out: Path | None, as_json: bool, **given: Any) -> int:
     """Compare exact, adaptive and random assignment on one crowd.
 
@@ -62,10 +61,15 @@ def command(out: Path | None, as_json: bool, **given: Any) -> int:
     and Vaughan's experiments. With --out the folder gets compare.csv, compare.json, trials.csv
     and compare.png.
     """
-    check_folder(out)
-    _choose_crowd(given)
+    simulated = {name: given.pop(name) for name in SIMULATED}
+    if given["capacity"] is not None:
+        given["capacity"] = options.number_or_file("--capacity", given["capacity"])
     from workbench import api
 
+    if given["data"] is given["labels"] is given["gold"] is None:
+        if given["capacity"] is not None:
+            simulated["capacity"] = given.pop("capacity")
+        given["labels"] = api.simulate(**simulated)
     with working("comparing", after=5.0) as progress:
         compared = api.compare(**given, progress=progress)
     written = []
@@ -74,28 +78,3 @@ def command(out: Path | None, as_json: bool, **given: Any) -> int:
         written = [write_folder(out, "compare", compared, tables)]
     tell(compared, as_json, *written)
     return 0
-
-
-def _choose_crowd(given: dict[str, Any]) -> None:
-    """Bring the options to what `api.compare` takes, the crowd simulated where none is given."""
-    data, labels, gold = given["data"], given["labels"], given["gold"]
-    if data is not None and (labels is not None or gold is not None):
-        raise InputError("--data and --labels exclude each other: give one crowd")
-    if (labels is None) != (gold is None):
-        raise InputError("--labels and --gold go together: give both files")
-    simulated = {name: given.pop(name) for name in SIMULATED}
-    capacity = given["capacity"]
-    if capacity is not None:
-        capacity = given["capacity"] = options.number_or_file("--capacity", capacity)
-    if data is not None or labels is not None:
-        return
-    for name in ("task_types", "costs"):
-        if given[name] is not None:
-            raise InputError(f"--{name.replace('_', '-')} is for recorded labels: give --labels")
-    if isinstance(capacity, str):
-        raise InputError(f"--capacity {capacity}: a simulated crowd takes a whole number")
-    from workbench import api
-
-    if capacity is not None:
-        simulated["capacity"] = capacity
-    given.update(capacity=None, labels=api.simulate(**simulated))

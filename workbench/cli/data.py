@@ -7,10 +7,12 @@ from pathlib import Path
 
 import click
 
-from workbench.base.text import table
+from workbench.base.text import tabled
 from workbench.cli import options
-from workbench.cli.output import as_csv, check_folder, emit, folder, write_files
+from workbench.cli.output import as_csv, emit, folder, write_files
 from workbench.cli.streams import show
+
+COLUMNS = ("name", "tasks", "workers", "labels", "classes", "present", "title")
 
 
 @click.group(epilog="Example: workbench data fetch bluebird rte")
@@ -31,9 +33,7 @@ def list_(as_json: bool) -> None:
     if as_json:
         emit(rows)
         return
-    header = ("name", "tasks", "workers", "labels", "classes", "present", "title")
-    cells = [{**row, "present": "yes" if row["present"] else "no"} for row in rows]
-    show(table(header, [tuple(str(row[field]) for field in header) for row in cells]))
+    show(tabled(rows, {name: (name, "") for name in COLUMNS}))
 
 
 @options.command("workbench data info bluebird", group=command, draws=False, plugins=True)
@@ -61,13 +61,12 @@ def info(name: str, as_json: bool) -> None:
 
 @options.command("workbench data fetch bluebird rte", group=command, draws=False, plugins=True)
 @click.argument("names", nargs=-1, required=True)
-@options.path("--out", "Folder to write as tables: NAME/labels.csv and NAME/gold.csv.")
+@options.folder("Folder to write as tables: NAME/labels.csv and NAME/gold.csv.")
 def fetch(names: tuple[str, ...], out: Path | None, as_json: bool) -> None:
     """Download recorded crowds (by NAME) and check them against their published hashes."""
     from workbench.crowd import datasets
 
     chosen = [datasets.named(name) for name in dict.fromkeys(names)]
-    check_folder(out)
     paths: dict[str, dict[str, str]] = {}
     for dataset in chosen:
         place = datasets.stored(dataset)

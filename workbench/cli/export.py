@@ -8,7 +8,7 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import check_output, emit, working, write_files
+from workbench.cli.output import emit, working, write_files
 from workbench.cli.streams import show
 
 
@@ -31,7 +31,6 @@ def command(
     """
     if as_json and out is None:
         raise InputError("--json needs --out: without it the model takes standard output")
-    check_output(out)
     from workbench import api
 
     problem = api.solving.read(file, epsilon, gain)

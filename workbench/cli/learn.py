@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from workbench.cli import options
-from workbench.cli.output import check_folder, tell, working, write_folder
+from workbench.cli.output import tell, working, write_folder
 
 SIMULATED, RECORDED = "3,5", "5,0"
 """Schedules where none is given; as `api.learning`, whose module would take a while to import."""
@@ -68,7 +68,7 @@ SIMULATED, RECORDED = "3,5", "5,0"
 @options.whole(
     "--delay", "A tester is assigned again no sooner than 1 to this many steps later.", 0
 )
-@options.path("--out", "Folder for steps.csv, workers.csv, learn.json and learn.png.")
+@options.folder("Folder for steps.csv, workers.csv, learn.json and learn.png.")
 def command(out: Path | None, as_json: bool, **given: Any) -> int:
     """Learn whom to ask from agreement alone (LS_OL of Liu and Liu), task by task.
 
@@ -76,7 +76,6 @@ def command(out: Path | None, as_json: bool, **given: Any) -> int:
     tasks go to the set of workers that is best by what was learnt. Simulated, regret is counted
     against the best set; recorded, labels are taken from a file as if tasks came in anew.
     """
-    check_folder(out)
     from workbench.api import learn
 
     with working("learning", after=5.0):

@@ -114,9 +114,52 @@ def flag(name: str, help: str) -> Decorator[Any]:
     return click.option(name, is_flag=True, help=help)
 
 
-def path(name: str, help: str, **more: Any) -> Decorator[Any]:
-    """A file or folder that is written or kept: `--out PATH`."""
-    return click.option(name, type=click.Path(path_type=Path), help=help, **more)
+def path(name: str, help: str, *endings: str, **more: Any) -> Decorator[Any]:
+    """A file that is written, looked at before the work starts: `--out PATH`.
+
+    Parameters
+    ----------
+    endings
+        How its name may end; anyhow, where there are none.
+    """
+
+    def look(_: click.Context, option: click.Parameter, given: Path | None) -> Path | None:
+        if given is not None:
+            _check_file(given, endings, option.opts[0])
+        return given
+
+    return click.option(name, type=click.Path(path_type=Path), help=help, callback=look, **more)
+
+
+def folder(help: str) -> Decorator[Any]:
+    """A folder that is written to, looked at before the work starts: `--out PATH`."""
+
+    def look(_: click.Context, option: click.Parameter, given: Path | None) -> Path | None:
+        if given is not None and _there(given, option.opts[0]) and not given.is_dir():
+            raise InputError(f"{option.opts[0]} {given}: is a file, give a folder")
+        return given
+
+    return click.option("--out", type=click.Path(path_type=Path), help=help, callback=look)
+
+
+def _check_file(path: Path, endings: tuple[str, ...], option: str) -> None:
+    if endings and path.suffix.lower() not in endings:
+        raise InputError(f"{option} {path}: give a path that ends in {' or '.join(endings)}")
+    if _there(path, option) and path.is_dir():
+        raise InputError(f"{option} {path}: is a folder, give a file")
+    if not path.parent.is_dir():
+        raise InputError(f"{option} {path}: there is no folder {path.parent}, create it")
+
+
+def _there(path: Path, option: str) -> bool:
+    """Whether there is something at a path that an option gives."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:  # a link that leads to itself, a name too long, a file for a folder
+        raise InputError(f"{option} {path}: cannot be written ({error.strerror})") from None
+    return True
 
 
 def number_or_file(name: str, text: str) -> int | str:
@@ -160,9 +203,10 @@ idle_seed_option = whole(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on standard output."
 )
-store_option = path(
+store_option = click.option(
     "--store",
-    "File that keeps the trials.",
+    type=click.Path(path_type=Path),
+    help="File that keeps the trials.",
     default=Path("studies.sqlite"),
     show_default=True,
 )

@@ -60,47 +60,22 @@ def as_png(result: Result) -> bytes:
     return plots.as_png(result.plot())
 
 
-def check_output(
-    path: Path | None, suffixes: tuple[str, ...] = (), *, option: str = "--out"
+def deliver(
+    result: Result,
+    as_json: bool,
+    *,
+    out: Path | None = None,
+    plot: Path | None = None,
+    there: bool = True,
 ) -> None:
-    """Look at an output path, given by an option, before the work starts.
-
-    Raises
-    ------
-    InputError
-        When its ending is none of `suffixes`, or it cannot be a file there.
-    """
-    if path is None:
-        return
-    if suffixes and path.suffix.lower() not in suffixes:
-        raise InputError(f"{option} {path}: give a path that ends in {' or '.join(suffixes)}")
-    if _there(path, option) and path.is_dir():
-        raise InputError(f"{option} {path}: is a folder, give a file")
-    if not path.parent.is_dir():
-        raise InputError(f"{option} {path}: there is no folder {path.parent}, create it")
-
-
-def check_folder(path: Path | None) -> None:
-    """Look at an output folder before the work starts; it need not be there.
-
-    Raises
-    ------
-    InputError
-        When it cannot be a folder.
-    """
-    if path is not None and _there(path, "--out") and not path.is_dir():
-        raise InputError(f"--out {path}: is a file, give a folder")
-
-
-def _there(path: Path, option: str) -> bool:
-    """Whether there is something at a path that an option gives."""
-    try:
-        path.stat()
-    except FileNotFoundError:
-        return False
-    except OSError as error:  # a link that leads to itself, a name too long, a file for a folder
-        raise InputError(f"{option} {path}: cannot be written ({error.strerror})") from None
-    return True
+    """Write a result's table and picture to the files asked for, if there is one; print it."""
+    files: dict[Path, str | bytes] = {}
+    if out is not None and there:
+        files[out] = as_csv(result.to_frame(), out)
+    if plot is not None and there:
+        files[plot] = as_png(result)
+    write_files(files)
+    tell(result, as_json, *(f"written: {path}" for path in files))
 
 
 def folder(path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from workbench.cli import options
-from workbench.cli.output import as_csv, as_png, check_output, tell, working, write_files
+from workbench.cli.output import deliver, working
 
 RULES = options.RegistryChoice("workbench.selection:RULES")
 
@@ -54,9 +54,9 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
 @options.seconds("For the solver, with --money.", 20.0)
 @options.duplicates("Which answer counts when a worker answers a question twice.")
 @options.number("--confidence", "Of the intervals.", 0.95)
-@options.path("--plot", "Picture to write, a .png.")
+@options.path("--plot", "Picture to write, a .png.", ".png")
 @options.path(
-    "--out", "The chosen workers and their skills, a .csv that workbench aggregate reads."
+    "--out", "The chosen workers and their skills, a .csv that workbench aggregate reads.", ".csv"
 )
 def command(
     labels: str, gold: str, out: Path | None, plot: Path | None, as_json: bool, **given: Any
@@ -66,17 +66,9 @@ def command(
     Exit code 1 when nobody can be hired (nothing is written then), or when prices decide and the
     choice is not proven the best (it is written all the same).
     """
-    check_output(out, (".csv",))
-    check_output(plot, (".png",), option="--plot")
     from workbench.api import hire
 
-    files: dict[Path, str | bytes] = {}
     with working("choosing among the workers", after=5.0):
         hires = hire(labels, gold, **given)
-        if out is not None and hires.chosen:
-            files[out] = as_csv(hires.to_frame(), out)
-        if plot is not None and hires.chosen:
-            files[plot] = as_png(hires)
-    write_files(files)
-    tell(hires, as_json, *(f"{'written':<18} {path}" for path in files))
+        deliver(hires, as_json, out=out, plot=plot, there=bool(hires.chosen))
     return 0 if hires.solved else 1

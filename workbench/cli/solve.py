@@ -8,7 +8,7 @@ from typing import Any
 from workbench.base.errors import InputError
 from workbench.base.text import strict_json
 from workbench.cli import options
-from workbench.cli.output import as_png, check_output, tell, working, write_files
+from workbench.cli.output import as_png, tell, working, write_files
 
 LONGEST = 365 * 86400.0
 """Seconds. With a limit the solver has its own process, so that Ctrl-C keeps its best answer."""
@@ -36,8 +36,10 @@ METHODS = ("auto", "patterns", "mip", "highs", "lp", "cutting-planes")
 @options.number("--gap", "Relative gap that is enough.", 0.0)
 @options.whole("--threads", "Threads of the solver.", 1, least=1, most=1024)
 @options.flag("--exact", "Prove the bound in rational arithmetic.")
-@options.path("--out", "Write the pairs task,worker (.csv) or the whole answer (.json).")
-@options.path("--plot", "Draw cost and bound over time, of the integer program (.png).")
+@options.path(
+    "--out", "Write the pairs task,worker (.csv) or the whole answer (.json).", ".csv", ".json"
+)
+@options.path("--plot", "Draw cost and bound over time, of the integer program (.png).", ".png")
 def command(
     file: str,
     formulation: str,
@@ -53,12 +55,10 @@ def command(
     Exit code 0 when solved; 1 when infeasible, or not proven within the limits (the best answer
     is printed all the same, and with exit code 130 after Ctrl-C).
     """
-    check_output(out, (".csv", ".json"))
     if out is not None and out.suffix.lower() == ".csv" and formulation != "ip":
         raise InputError(
             f"--out {out}: only the integer program has whole pairs to list, give a .json"
         )
-    check_output(plot, (".png",), option="--plot")
     if plot is not None and formulation != "ip":
         raise InputError("--plot: only the integer program has cost and bound over time")
     from workbench.api import solving

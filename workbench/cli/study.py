@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.base.text import table
+from workbench.base.text import Columns, tabled
 from workbench.cli import options
 from workbench.cli.options import store_option
-from workbench.cli.output import Tell, check_output, emit, tell, working
+from workbench.cli.output import Tell, emit, tell, working
 from workbench.cli.streams import say
 from workbench.cli.streams import show as write
 
@@ -22,6 +22,36 @@ if TYPE_CHECKING:
 
 PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 STORE = "studies.sqlite"
+
+
+def _value(value: object) -> str:
+    if value is None or value == "":
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+STUDIES_LISTED: Columns = {
+    "name": ("study", ""),
+    "trials": (
+        "trials: smoke / small / paper",
+        lambda sizes: " / ".join(f"{n:,}" for n in sizes.values()),
+    ),
+    "title": ("what", ""),
+}
+PARAMETERS: Columns = {
+    "name": ("parameter", ""),
+    "kind": ("kind", ""),
+    "default": ("default", _value),
+    "help": ("meaning", ""),
+}
+STANDING: Columns = {
+    "study": ("study", ""),
+    "size": ("size", ""),
+    "ended": ("ended", ","),
+    "planned": ("planned", lambda n: "?" if n is None else f"{n:,}"),
+    "counts": ("how", lambda counts: ", ".join(f"{n:,} {how}" for how, n in counts.items())),
+}
+"""Columns of tables: how each is headed and written."""
 
 
 def request_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,12 +102,7 @@ def list_(as_json: bool) -> None:
     from workbench.studies.overview import catalogued
 
     rows = catalogued(STUDIES)
-    cells = [
-        (row["name"], " / ".join(f"{n:,}" for n in row["trials"].values()), row["title"])
-        for row in rows
-    ]
-    header = ("study", "trials: smoke / small / paper", "what")
-    emit(rows) if as_json else write(table(header, cells))
+    emit(rows) if as_json else write(tabled(rows, STUDIES_LISTED))
 
 
 @options.command("workbench study show adaptive-figure-1", group=command, draws=None, plugins=True)
@@ -93,10 +118,6 @@ def show(name: str, as_json: bool, **given: Any) -> None:
     if as_json:
         emit(payload)
         return
-    cells = [
-        (row["name"], row["kind"], _value(row["default"]), str(row["help"]))
-        for row in payload["parameters"]
-    ]
     blocks = [
         "  ".join(f"{key}={','.join(map(_value, values))}" for key, values in block.items()) or "-"
         for block in asked.plan.sweep
@@ -106,7 +127,7 @@ def show(name: str, as_json: bool, **given: Any) -> None:
         f"{study.name}: {study.title}",
         study.source,
         "",
-        table(("parameter", "kind", "default", "meaning"), cells),
+        tabled(payload["parameters"], PARAMETERS),
         "",
         f"{asked.plan.size}: {asked.trials:,} trials, {asked.plan.repetitions} repetitions of",
         *(f"  {block}" for block in blocks),
@@ -197,24 +218,15 @@ def status(store: Path, as_json: bool) -> None:
     if as_json:
         emit(rows)
         return
-    cells = [
-        (
-            row["study"],
-            row["size"],
-            f"{row['ended']:,}",
-            "?" if row["planned"] is None else f"{row['planned']:,}",
-            ", ".join(f"{n:,} {name}" for name, n in row["counts"].items()),
-        )
-        for row in rows
-    ]
-    listed = table(("study", "size", "ended", "planned", "how"), cells)
-    write(listed if rows else f"{store}: no study has been run into it")
+    write(tabled(rows, STANDING) if rows else f"{store}: no study has been run into it")
 
 
 @options.command("workbench study report --out report.html", group=command, draws=False)
 @click.argument("names", nargs=-1)
 @store_option
-@options.path("--out", "Page to write (.html).", default=Path("report.html"), show_default=True)
+@options.path(
+    "--out", "Page to write (.html).", ".html", default=Path("report.html"), show_default=True
+)
 @code_option
 def report(
     names: tuple[str, ...], store: Path, out: Path, code: tuple[str, ...], as_json: bool
@@ -225,7 +237,6 @@ def report(
     """
     from workbench import api
 
-    check_output(out, (".html",))
     with working("writing the report", after=3.0):
         written = api.report(store, out, names, study=code)
     tell(written, as_json)
@@ -266,14 +277,13 @@ def verify(
 )
 @click.argument("name")
 @store_option
-@options.path("--out", "Table to write (.csv, .parquet).", required=True)
+@options.path("--out", "Table to write (.csv, .parquet).", ".csv", ".parquet", required=True)
 def export(name: str, store: Path, out: Path, as_json: bool) -> None:
     """Write a study's trials as a table, a row a trial, failures included."""
     from workbench.studies.overview import known
     from workbench.studies.store import Store
     from workbench.studies.store import export as write_table
 
-    check_output(out, (".csv", ".parquet"))
     with Store.open(store) as opened:
         known(opened, (name,))
         trials = opened.table(name)
@@ -296,12 +306,6 @@ def merge(paths: tuple[Path, ...], store: Path, as_json: bool) -> None:
         counts = merge_into(paths, opened)
     told = ", ".join(f"{n:,} {what}" for what, n in counts.items())
     emit({"store": str(store), **counts}) if as_json else write(f"merged into {store}: {told}")
-
-
-def _value(value: object) -> str:
-    if value is None or value == "":
-        return "-"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _limit(value: float | None, unit: str) -> str:

@@ -43,20 +43,13 @@ class LabelSource(Protocol):
         Shape (n, m): which pairs have a label; None when all have.
     """
 
-    @property
-    def tasks(self) -> Names: ...  # noqa: D102
-    @property
-    def workers(self) -> Names: ...  # noqa: D102
-    @property
-    def task_types(self) -> Names: ...  # noqa: D102
-    @property
-    def classes(self) -> Names: ...  # noqa: D102
-    @property
-    def task_type(self) -> IntArray: ...  # noqa: D102
-    @property
-    def truth(self) -> IntArray: ...  # noqa: D102
-    @property
-    def available(self) -> BoolArray | None: ...  # noqa: D102
+    tasks: Names
+    workers: Names
+    task_types: Names
+    classes: Names
+    task_type: IntArray
+    truth: IntArray
+    available: BoolArray | None
 
     def labels(self, task_idx: ArrayLike, worker_idx: ArrayLike) -> IntArray:
         """Class index of the label of each pair, shape (k,)."""

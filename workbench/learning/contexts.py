@@ -22,9 +22,8 @@ from numpy.typing import ArrayLike
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import Seed
+from workbench.base.seeds import Seed, sequence
 from workbench.base.state import Id, Saveable, State, check, identifier
-from workbench.learning.draws import seed_sequence
 from workbench.learning.intervals import RefiningLsOl
 from workbench.learning.learners import Learner
 from workbench.learning.ls_ol import LsOl, LsOlState
@@ -255,7 +254,7 @@ class ContextualLsOl(Saveable[ContextualState]):
 
 def context_seeds(seed: Seed, contexts: int) -> list[np.random.SeedSequence]:
     """One stream of coins for each context, the k-th the same however many there are."""
-    own = seed_sequence(seed)
+    own = sequence(seed)
     key = (*own.spawn_key, WORD)
     return [np.random.SeedSequence(own.entropy, spawn_key=(*key, k)) for k in range(contexts)]
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import Seed
+from workbench.base.seeds import Seed, sequence
 
 COINS = 5
 """Coins of LS_OL at each step: which tester, the label of the arriving task, the tie of a
@@ -87,7 +87,7 @@ class Draws:
             raise InputError(f"relabel is {relabel!r}: give 'copies' or 'identical'")
         self.skill: FloatArray = np.array(np.broadcast_to(p, (self.runs, p.shape[-1])))
         self.relabel = relabel
-        self._seed = seed_sequence(seed)
+        self._seed = sequence(seed)
 
     @property
     def workers(self) -> int:
@@ -229,22 +229,3 @@ def _stretches(steps: IntArray, near: int) -> list[tuple[int, int, slice, IntArr
         stretches.append((start - position, end - start, slice(first, last), kept))
         position = end
     return stretches
-
-
-def seed_sequence(seed: Seed) -> np.random.SeedSequence:
-    """Make a seed something from which many streams grow.
-
-    Raises
-    ------
-    InputError
-        It is no integer of 0 or more, `SeedSequence` or `Generator`.
-    """
-    if isinstance(seed, np.random.Generator):
-        return np.random.SeedSequence(seed.integers(2**63, size=2).tolist())
-    if isinstance(seed, np.random.SeedSequence):
-        return seed
-    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
-        return np.random.SeedSequence(int(seed))
-    raise InputError(
-        f"seed is {seed!r}: give an integer of 0 or more, a SeedSequence or a Generator"
-    )

@@ -84,7 +84,7 @@ def figure_record(maker: Callable[..., Crowd], params: Params, streams: Streams)
     if method == "adaptive":
         if params["epsilon"] is None:
             raise InputError("epsilon is none: the adaptive method needs one")
-        result = instance.run_adaptive(epsilon=params["epsilon"], gold=params["gold"], seed=own)
+        result = instance.run_adaptive(params, own)
         task, gold = result.task, result.labels_gold
         error = instance.vote_error(result.task, result.worker, result.skill, own)
         need = float(requirement(params["epsilon"]))

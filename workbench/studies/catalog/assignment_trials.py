@@ -254,21 +254,23 @@ class Instance:
 
     def run_adaptive(
         self,
-        *,
-        epsilon: float,
-        gold: int,
+        params: Params,
         seed: np.random.SeedSequence,
-        radius: float | None = None,
-        mean_quality_least: float | None = None,
+        correction: tuple[float, float] | None = None,
     ) -> AdaptiveResult:
-        """Run the Main Algorithm; a sample that cannot cover the tasks lets them fall short."""
-        answers = self.source.gold_answers(np.arange(len(self.crowd)), gold, seed=self.seed)
+        """Run the Main Algorithm; a sample that cannot cover the tasks lets them fall short.
+
+        Parameters
+        ----------
+        params
+            ε and s, by the names `epsilon` and `gold`.
+        correction
+            t and q̄*_min, where ε′ is to be used.
+        """
+        everybody, (radius, least) = np.arange(len(self.crowd)), correction or (None, None)
+        answers = self.source.gold_answers(everybody, params["gold"], seed=self.seed)
         settings = AdaptiveSettings(
-            epsilon,
-            len(self.main),
-            self.preliminary,
-            radius=radius,
-            mean_quality_least=mean_quality_least,
+            params["epsilon"], len(self.main), self.preliminary, radius, least
         )
         return adaptive_assignment(*answers, self.crowd.capacity, self.kinds, settings, seed=seed)
 

@@ -211,17 +211,7 @@ def neighbour(small: Small, rng: np.random.Generator) -> Small:
     return replace(small, skill=skill, capacity=capacity, epsilon=epsilon)
 
 
-def search(
-    policy: str,
-    aim: str,
-    order: str,
-    *,
-    types: int,
-    workers: int,
-    sample: int,
-    evaluations: int,
-    seed: int,
-) -> tuple[Small, PolicyScore, int] | None:
+def search(params: Params, seed: int) -> tuple[Small, PolicyScore, int] | None:
     """Hill climbing with restarts; None where no instance drawn could be covered.
 
     Returns
@@ -234,14 +224,17 @@ def search(
     worst: tuple[Small, PolicyScore, int] | None = None
     here: tuple[Small, float] | None = None
     idle = 0
-    for at in range(evaluations):
+    aim, sizes = params["aim"], {name: params[name] for name in ("types", "workers", "sample")}
+    for at in range(params["evaluations"]):
         if here is None or idle >= PATIENCE:
             here, idle = None, 0
-            candidate = random_small(rng, types=types, workers=workers, sample=sample)
+            candidate = random_small(rng, **sizes)
         else:
             candidate = neighbour(here[0], rng)
         least = -1.0 if here is None else here[1]
-        outcome = replay(candidate, policy, order, seed, aim=aim, at_least=least)
+        outcome = replay(
+            candidate, params["policy"], params["order"], seed, aim=aim, at_least=least
+        )
         score = -math.inf if outcome is None else outcome.score(aim)
         idle += 1
         if outcome is None or (here is not None and score < here[1]):
@@ -257,11 +250,7 @@ def search(
 def trial(params: Params, streams: Streams) -> Record:
     """One search against one policy."""
     seed = int(streams.instance.generate_state(1)[0])
-    found = search(
-        params["policy"], params["aim"], params["order"], types=params["types"],
-        workers=params["workers"], sample=params["sample"], evaluations=params["evaluations"],
-        seed=seed,
-    )  # fmt: skip
+    found = search(params, seed)
     if found is None:
         return {**dict.fromkeys(MEASURED), "replay_seed": seed, "instance": ""}
     small, outcome, at = found

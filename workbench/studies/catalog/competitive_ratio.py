@@ -52,6 +52,7 @@ from workbench.studies.study import Block, Chart, Parameter, Params, Record, Siz
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
 
+METHODS = ("offline weights", "sampled weights", "adaptive")
 SWEPT = ("tasks", "workers", "gamma", "epsilon", "gold", "types", "crowd", "arrival")
 MEASURES = {
     "ratio": "labels / proven bound",
@@ -67,7 +68,12 @@ def trial(params: Params, streams: Streams) -> Record:
     need = float(requirement(params["epsilon"]))
     relaxed = shared.relaxation(instance.offline(need), proven=True)
     own = streams.method(params["method"])
-    bought = METHODS[params["method"]](instance, params, relaxed, own)
+    if params["method"] == "offline weights":
+        bought = _offline(instance, relaxed, own)
+    elif params["method"] == "sampled weights":
+        bought = _sampled(instance, params, own)
+    else:
+        bought = _adaptive(instance, params, relaxed, own)
     gathered, promise = instance.gathered(bought.task, bought.worker), bought.promise
     promised = None if promise.error is None else float(np.max(promise.error))
     return {
@@ -79,10 +85,7 @@ def trial(params: Params, streams: Streams) -> Record:
 
 
 def _offline(
-    instance: shared.Instance,
-    params: Params,  # noqa: ARG001 (methods are called alike)
-    relaxed: shared.Relaxation,
-    own: np.random.SeedSequence,
+    instance: shared.Instance, relaxed: shared.Relaxation, own: np.random.SeedSequence
 ) -> shared.Bought:
     """Algorithm 1 with the optimal dual, qualities perturbed by type and worker.
 
@@ -100,10 +103,7 @@ def _offline(
 
 
 def _sampled(
-    instance: shared.Instance,
-    params: Params,
-    relaxed: shared.Relaxation,  # noqa: ARG001 (methods are called alike)
-    own: np.random.SeedSequence,
+    instance: shared.Instance, params: Params, own: np.random.SeedSequence
 ) -> shared.Bought:
     """Algorithm 2 without its gold tasks: every skill is seen as it is (Section 5.1)."""
     crowd, setting = instance.crowd, Setting(instance.kinds, params["epsilon"], len(instance.main))
@@ -124,10 +124,7 @@ def _adaptive(
     least = relaxed.mean_quality_least
     corrected = params["corrected"] and least > 0
     radius = shared.theorem_5_radius(params, instance.preliminary / len(instance.main))
-    result = instance.run_adaptive(
-        epsilon=params["epsilon"], gold=params["gold"], seed=own,
-        radius=radius if corrected else None, mean_quality_least=least if corrected else None,
-    )  # fmt: skip
+    result = instance.run_adaptive(params, own, (radius, least) if corrected else None)
     given = shared.sampling(instance, params, result.sampled.least_quality_used)
     promise = shared.promised_5(instance, params, relaxed, given, result.task, result.worker)
     if not corrected:
@@ -135,7 +132,6 @@ def _adaptive(
     return shared.Bought(result.task, result.worker, result.skill, promise, result.labels_gold)
 
 
-METHODS = {"offline weights": _offline, "sampled weights": _sampled, "adaptive": _adaptive}
 THEOREMS = dict(zip(METHODS, ("Theorem 1", "Theorem 2", "Theorem 5"), strict=True))
 
 MEANS = {
@@ -243,7 +239,7 @@ STUDY = Study(
     parameters={
         "method": Parameter(
             str, "adaptive", "what is known: all, skills, or nothing beforehand",
-            choices=tuple(METHODS), paired=True,
+            choices=METHODS, paired=True,
         ),
         **shared.ARRIVING,
         "corrected": Parameter(
@@ -292,10 +288,10 @@ STUDY = Study(
                       "tasks covered; {ratio_reached:±3} times the bound for the cover reached; "
                       "{ratio_all:±3} times the bound with gold labels ({trials} trials)."),),
             ),
-            ORDERS | {"method": tuple(METHODS)},
+            ORDERS | {"method": METHODS},
             by=("method",),
         ),
-        Sweep(("tasks", "gold", "epsilon"), _exploring, None, {"method": tuple(METHODS)},
+        Sweep(("tasks", "gold", "epsilon"), _exploring, None, {"method": METHODS},
               by=("method",), fixed=SWEPT),
         Part(
             "The theorems' promises: where they hold, and why not",

@@ -26,7 +26,7 @@ import pandas as pd
 from crowd_models import requirement
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.policies import COVERED
-from workbench.studies.catalog.assignment_trials import ARRIVING, Instance, drawn, relaxation
+from workbench.studies.catalog.assignment_trials import ARRIVING, drawn, relaxation
 from workbench.studies.measures import (
     Columns,
     DeclaredAnalysis,
@@ -57,7 +57,9 @@ def trial(params: Params, streams: Streams) -> Record:
     need = float(requirement(params["epsilon"]))
     relaxed = relaxation(instance.offline(need))
     least = relaxed.mean_quality_least
-    radius = _radius(params, instance)
+    pairs = 4 * len(instance.crowd.task_types) * len(instance.crowd)
+    papers = math.sqrt(math.log(pairs / params["delta"]) / (2 * params["gold"]))
+    radius = {"none": None, "paper": papers, "user": params["radius"]}[params["correction"]]
     known: dict[str, Scalar] = {
         "radius_used": radius, "mean_quality_least": least, "epsilon_corrected": None,
         "share": 0.0 if radius is None else 4 * radius / least, "void": "",
@@ -71,10 +73,7 @@ def trial(params: Params, streams: Streams) -> Record:
         known["epsilon_corrected"] = used
     # One algorithm with another t: its draws are shared as well.
     own = streams.instance
-    result = instance.run_adaptive(
-        epsilon=params["epsilon"], gold=params["gold"], seed=own, radius=radius,
-        mean_quality_least=None if radius is None else least,
-    )  # fmt: skip
+    result = instance.run_adaptive(params, own, None if radius is None else (radius, least))
     gathered = instance.gathered(result.task, result.worker)
     return {
         **known,
@@ -90,16 +89,6 @@ def trial(params: Params, streams: Streams) -> Record:
 _MEASURED = (
     "labels_task", "labels_gold", "labels_per_task", "error", "covered", "covered_corrected",
 )  # fmt: skip
-
-
-def _radius(params: Params, instance: Instance) -> float | None:
-    """Find t: none, Theorem 5's, or the one given."""
-    if params["correction"] == "none":
-        return None
-    if params["correction"] == "user":
-        return float(params["radius"])
-    pairs = 4 * len(instance.crowd.task_types) * len(instance.crowd)
-    return math.sqrt(math.log(pairs / params["delta"]) / (2 * params["gold"]))
 
 
 def _table(rows: pd.DataFrame) -> pd.DataFrame:

@@ -33,7 +33,7 @@ import pandas as pd
 
 from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
-from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd import datasets
 from workbench.learning.ls_ol import LsOlOptions
@@ -41,26 +41,8 @@ from workbench.learning.recorded import Recorded, recorded, replay
 from workbench.learning.schedule import practical
 from workbench.studies.catalog import learning_runs
 from workbench.studies.catalog._recorded import at_usual
-from workbench.studies.measures import (
-    Columns,
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Grouped,
-    Part,
-    in_order,
-    summarise,
-)
-from workbench.studies.study import (
-    Block,
-    Parameter,
-    Params,
-    Record,
-    Scalar,
-    Size,
-    Study,
-    TrialEnded,
-)
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, in_order
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.summary import instance_columns, means, paired_differences
 from workbench.studies.trials import Streams
 
@@ -97,19 +79,16 @@ def blocks(name: str, size: int, least: int = SHARED) -> tuple[tuple[int, ...], 
     data = _loaded(name)
     given = (data.labels >= 0) & (data.truth >= 0)[:, None]
     able = np.flatnonzero(given.sum(axis=0) >= least).tolist()
-    found: list[tuple[int, ...]] = []
-
-    def grow(block: tuple[int, ...], shared: BoolArray, rest: list[int]) -> None:
-        if len(block) == size:
-            found.append(block)
-            return
-        for at, worker in enumerate(rest):
-            both = shared & given[:, worker]
-            if both.sum() >= least:
-                grow((*block, worker), both, rest[at + 1 :])
-
-    grow((), np.ones(len(given), dtype=bool), able)
-    return tuple(found)
+    found: list[tuple[tuple[int, ...], BoolArray]] = [((), np.ones(len(given), dtype=bool))]
+    for _ in range(size):
+        found = [
+            ((*block, worker), both)
+            for block, shared in found
+            for worker in able
+            if worker > max(block, default=-1)
+            and (both := shared & given[:, worker]).sum() >= least
+        ]
+    return tuple(block for block, _ in found)
 
 
 def draw(name: str, size: int | None, order: str, *, seed: Seed) -> Recorded:
@@ -174,12 +153,11 @@ def _simulated(seed: Seed) -> Recorded:
     truth = stream(seed, "truth").integers(2, size=n)
     skill = stream(seed, "skills").uniform(0.3, 1.0, m)
     right = stream(seed, "labels").random((n, m)) < skill
-    classes = np.array(["0", "1"], dtype=object)
-    return Recorded(_labels(right, truth), truth, _names("t", n), _names("w", m), classes)
-
-
-def _names(kind: str, count: int) -> Names:
-    return np.array([f"{kind}{i}" for i in range(count)], dtype=object)
+    tasks, workers = (
+        np.array([f"{kind}{i}" for i in range(count)], dtype=object)
+        for kind, count in (("t", n), ("w", m))
+    )
+    return Recorded(_labels(right, truth), truth, tasks, workers, np.array(["0", "1"], object))
 
 
 # A trial.
@@ -208,7 +186,7 @@ def trial(params: Params, streams: Streams) -> Record:
     last, seen = run.learner.best, run.learner.disagreement
     gone = run.learner.removed
     worst = [not wrongly for wrongly in learning_runs.dropped_wrongly(gone, -wrong)]
-    record: dict[str, Scalar] = {
+    record: dict[str, Any] = {
         "tasks": n,
         "workers": len(data.workers),
         "mean_skill": float(1 - wrong.mean()),
@@ -235,11 +213,11 @@ def trial(params: Params, streams: Streams) -> Record:
     return record
 
 
-def errors(steps: pd.DataFrame) -> dict[str, Scalar]:
+def errors(steps: pd.DataFrame) -> dict[str, Any]:
     """Mean error so far at each of `SHARES`, and over the steps that exploit."""
     columns = {"error": "right", "crowd_error": "crowd_right", "best_error": "best_right"}
     exploit = (steps["kind"] == "exploit").to_numpy()
-    record: dict[str, Scalar] = {}
+    record: dict[str, Any] = {}
     for name, column in columns.items():
         wrong = 1 - steps[column].to_numpy(float)
         for share in SHARES:
@@ -254,7 +232,7 @@ def _accuracy(labels: IntArray, truth: IntArray) -> float:
     return float((0.5 + 0.5 * ahead).mean())
 
 
-def disagreement(labels: IntArray, wrong: FloatArray) -> dict[str, Scalar]:
+def disagreement(labels: IntArray, wrong: FloatArray) -> dict[str, Any]:
     """How often each worker differs from the majority of all, over all tasks (Table 3, Figure 6).
 
     Parameters
@@ -336,11 +314,11 @@ def gaps(rows: pd.DataFrame) -> pd.DataFrame:
 def by_crowd(rows: pd.DataFrame) -> pd.DataFrame:
     """What is said of each crowd, at the defaults."""
     fields = ("tasks", "error_100", "crowd_error_100", "best_error_100", "labels", "told", "rank")
-    found = summarise(at_defaults(rows), ["crowd"], {
+    found = Grouped(("crowd",), {
         "trials": ("removals", "size"), "dropping": ("removed_at", "count"),
         "first": ("removed_at", "median"), "worst": ("removed_worst", "mean"),
         **dict.fromkeys(fields, "mean"),
-    })  # fmt: skip
+    }, orders={})(at_defaults(rows))  # fmt: skip
     less = gaps(rows).query("share == 100 and curve == 'LS_OL'")[["crowd", "mean", "se"]]
     return found.merge(less, on="crowd")
 
@@ -361,9 +339,9 @@ def said_of(crowd: Mapping[Any, Any]) -> str:
 
 def by_setting(*names: str, **fields: str) -> Grouped:
     """Means by crowd and setting, each with its standard error; a name may stand for a field."""
-    columns: Columns = {"trials": ("error_100", "count")}
+    columns: dict[str, Any] = {"trials": ("error_100", "count")}
     for name, field in {**{name: name for name in names}, **fields}.items():
-        columns = {**columns, name: (field, "mean"), f"{name}_se": (field, "se")}
+        columns |= {name: (field, "mean"), f"{name}_se": (field, "se")}
     return Grouped(KEYS, columns, orders={})
 
 
@@ -393,9 +371,9 @@ def distribution(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _paper() -> tuple[Block, ...]:
     here: list[Block] = []
-    known: dict[str, Sequence[Scalar]] = {"bluebird": [None, 5], "rte": [5]}
+    known: dict[str, Sequence[Any]] = {"bluebird": [None, 5], "rte": [5]}
     for data, block in known.items():
-        own: dict[str, Sequence[Scalar]] = {"data": [data], "block": block}
+        own: dict[str, Sequence[Any]] = {"data": [data], "block": block}
         here += [
             {**own, "tests": [10.0, 3.0]},
             {**own, "coins": [True]},

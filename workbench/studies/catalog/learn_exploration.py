@@ -14,15 +14,7 @@ from __future__ import annotations
 import pandas as pd
 
 from workbench.studies.catalog import learning_runs
-from workbench.studies.measures import (
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Grouped,
-    Part,
-    sentences,
-    summarise,
-)
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, sentences
 from workbench.studies.study import Parameter, Size, Study
 from workbench.studies.summary import wilson
 
@@ -37,7 +29,7 @@ def gains(rows: pd.DataFrame) -> pd.DataFrame:
     runs = learning_runs.rewards(rows, KEYS)
     at = runs[runs["tasks"].isin({*rows["horizon"].unique(), learning_runs.PAPER_T})]
     columns = {**learning_runs.mean_of("gain", "gain"), "reward": "mean"}
-    return summarise(at, [*KEYS, "tasks"], columns)
+    return Grouped((*KEYS, "tasks"), columns, orders={})(at)
 
 
 def plain(found: pd.DataFrame) -> pd.Series[bool]:
@@ -67,12 +59,12 @@ def vetted(rows: pd.DataFrame) -> pd.DataFrame:
     """
     own = rows[rows["vetting"] != "none"]
     own = own.assign(dropping=own["dropped"] > 0)
-    found = summarise(own, ["crowd", "tests", "repeats", "vetting"], {
+    found = Grouped(("crowd", "tests", "repeats", "vetting"), {
         "runs": ("dropped", "size"), "dropping": "sum", "first_wrong": "sum",
         "share": ("first_wrong", "mean"), "low": ("first_wrong", "sum"),
         "high": ("first_wrong", "sum"), "stated": ("first_error", "mean"),
         "step": ("first_step", "median"), "drops": ("dropped", "sum"), "wrong": ("wrongly", "sum"),
-    })  # fmt: skip
+    }, orders={})(own)  # fmt: skip
     low, high = wilson(found["first_wrong"], found["dropping"])
     return found.assign(low=low, high=high)
 

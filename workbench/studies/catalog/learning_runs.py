@@ -294,17 +294,15 @@ def growth(runs: pd.DataFrame) -> dict[str, float]:
     if len(mean) < 3 or not (mean > 0).all():
         return dict.fromkeys(SHAPES, math.nan)
     se = gains.std(ddof=1).to_numpy(float) / math.sqrt(len(gains))
-    return {name: _likelihood(mean, se, np.diff(shape(name, tasks))) for name in SHAPES}
-
-
-def _likelihood(mean: FloatArray, se: FloatArray, steps: FloatArray) -> float:
-    best = -math.inf
-    for misfit in np.geomspace(1e-3, 3.0, 200).tolist():
-        variance = se**2 + (misfit * mean) ** 2
-        slope = float((mean * steps / variance).sum() / (steps**2 / variance).sum())
-        square = (mean - slope * steps) ** 2 / variance
-        best = max(best, float(-0.5 * (square + np.log(2 * np.pi * variance)).sum()))
-    return best
+    variance = se**2 + (np.geomspace(1e-3, 3.0, 200)[:, None] * mean) ** 2
+    found = {}
+    for name in SHAPES:
+        steps = np.diff(shape(name, tasks))
+        slope = (mean * steps / variance).sum(axis=1) / (steps**2 / variance).sum(axis=1)
+        square = (mean - slope[:, None] * steps) ** 2 / variance
+        likely = -0.5 * (square + np.log(2 * np.pi * variance)).sum(axis=1)
+        found[name] = float(likely.max())
+    return found
 
 
 def wide(rows: pd.DataFrame, least: int = 0) -> pd.DataFrame:

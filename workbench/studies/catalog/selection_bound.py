@@ -181,27 +181,16 @@ def error_of_many(skill: float, workers: int, classes: int, controls: int) -> Ex
     weight, likely = votes_of(skill, L, controls)
     # In units that make weights whole; a known skill's weight can only be for or against.
     whole = np.sign(weight) if not controls else np.rint(controls * weight)
-    told = (1.0 - skill) / (L - 1)
-    ahead = _convolved(
-        np.concatenate([whole, -whole, [0.0]]),
-        np.concatenate([likely * told, likely * skill, [told * (L - 2)]]),
-        workers,
-    )
-    level, middle = ahead[len(ahead) // 2], len(ahead) // 2
-    above = float(ahead[middle + 1 :].sum())
-    pair = min(above + float(level), 1.0)
-    both = 0.0
-    if L > 2:
-        twice = _convolved(
-            np.concatenate([whole, -2.0 * whole, [0.0]]),
-            np.concatenate([likely * 2.0 * told, likely * skill, [told * (L - 3)]]),
-            workers,
-        )
-        both = float(twice[len(twice) // 2 :].sum())
-    low = max((L - 1) * above - (L - 1) * (L - 2) / 2 * both, 0.0)
+    ahead = _convolved(*_lead_of(whole, likely, skill, L), workers)
+    middle = len(ahead) // 2
+    level, above = float(ahead[middle]), float(ahead[middle + 1 :].sum())
+    pair = min(above + level, 1.0)
     if L == 2:
-        low = above + float(level) / 2
+        low = above + level / 2
         return Exact(low, low, pair)
+    twice = _convolved(*_lead_of(whole, likely, skill, L, wrong=2), workers)
+    both = float(twice[len(twice) // 2 :].sum())
+    low = max((L - 1) * above - (L - 1) * (L - 2) / 2 * both, 0.0)
     return Exact(low, min((L - 1) * pair, 1.0), pair)
 
 
@@ -237,7 +226,7 @@ def exponents(skill: FloatArray, share: float, classes: int, controls: int) -> t
     lead = float(mix @ informativeness(skill, classes)) / (classes - 1)
     if lead < LEAST_LEAN:
         return 0.0, 1.0
-    sums = [_lead_of(float(w), classes, controls) for w in skill]
+    sums = [_lead_of(*votes_of(w, classes, controls), w, classes) for w in skill.tolist()]
 
     def mean_log(theta: float) -> float:
         return sum(
@@ -250,13 +239,17 @@ def exponents(skill: FloatArray, share: float, classes: int, controls: int) -> t
     return 2.0 * lead**2 / classes**2, -float(best.fun)
 
 
-def _lead_of(skill: float, classes: int, controls: int) -> tuple[FloatArray, FloatArray]:
-    """Values and probabilities of ξ (19), a wrong class's gain on the true one by one worker."""
-    weight, likely = votes_of(skill, classes, controls)
+def _lead_of(
+    weight: FloatArray, likely: FloatArray, skill: float, classes: int, wrong: int = 1
+) -> tuple[FloatArray, FloatArray]:
+    """Values and probabilities of ξ (19), what some wrong classes gain on the true one by a worker.
+
+    Of several the true class's gain counts that many times.
+    """
     told = (1.0 - skill) / (classes - 1)
     return (
-        np.concatenate([weight, -weight, [0.0]]),
-        np.concatenate([likely * told, likely * skill, [told * (classes - 2)]]),
+        np.concatenate([weight, -wrong * weight, [0.0]]),
+        np.concatenate([likely * wrong * told, likely * skill, [told * (classes - 1 - wrong)]]),
     )
 
 

@@ -51,15 +51,7 @@ from workbench.studies.catalog._recorded import (
     simulated,
     vote,
 )
-from workbench.studies.measures import (
-    Columns,
-    DeclaredAnalysis,
-    Grouped,
-    Part,
-    fill,
-    mean_chart,
-    sentences,
-)
+from workbench.studies.measures import DeclaredAnalysis, Grouped, Part, fill, mean_chart, sentences
 from workbench.studies.study import Block, Chart, Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.summary import paired_differences
 from workbench.studies.trials import Streams
@@ -112,7 +104,7 @@ CONTROLS: list[Scalar] = [5, 10, 20, 40]
 SETTINGS = ("controls", "truncate", "em", "pool")
 """Parameters beside data, method and budget."""
 REFERENCE = "WMV-lin selected"
-COLUMNS: Columns = {
+COLUMNS: dict[str, Any] = {
     "accuracy": "mean",
     **{name: ("accuracy", name) for name in ("se", "low", "high")},
     "size": "mean",

@@ -34,15 +34,7 @@ from workbench.selection.money import within_money
 from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import Scores, scores
 from workbench.solving.hiring import solve_selection
-from workbench.studies.measures import (
-    Columns,
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Grouped,
-    Part,
-    summarise,
-)
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
@@ -156,10 +148,10 @@ def _accuracy(
 
 
 SETTING = ("workers", "controls", "classes", "budget")
-LOST_COLUMNS: Columns = {
+LOST = Grouped(SETTING, {
     "crowds": ("lost", "size"), "lost": "mean", "se": ("lost", "sem"), "most": ("lost", "max"),
     "size": ("rule_size", "mean"), "size_best": "mean", "rule": "first", "kind": "first",
-}  # fmt: skip
+})  # fmt: skip
 SCORE = Part(
     "Algorithm 1 beside the integer programs",
     Grouped(SETTING, {
@@ -203,7 +195,7 @@ def losses(rows: pd.DataFrame) -> pd.DataFrame:
         field = rule.replace("-", "_")
         lost = rows[f"{kind}_best"] - rows[f"{kind}_{field}"]
         own = rows.assign(lost=lost, rule_size=rows[f"size_{field}"], rule=rule, kind=kind)
-        found.append(summarise(own, SETTING, LOST_COLUMNS, sort=True))
+        found.append(LOST(own))
     return pd.concat(found, ignore_index=True)
 
 

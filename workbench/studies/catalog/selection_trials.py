@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,6 @@ from workbench.crowd.simulate import dense_votes, one_coin_labels
 from workbench.selection.rules import NOBODY, Selection, Ties, select, top
 from workbench.selection.scores import Scores, informativeness, scores, set_score
 from workbench.studies.measures import (
-    Columns,
     Drawn,
     Part,
     in_order,
@@ -124,15 +124,15 @@ def choose(
     ties: Ties = "fair",
 ) -> Selection:
     """Choose at most `budget` workers by a rule of `METHODS`; `prior` is the true one."""
-    if method == "accuracy, true prior":
-        assert prior is not None
-        known = replace(pool.known, prior=prior)
-        return select(known, budget, "accuracy", seed=seed, ties=ties)
     if method == "best prefix":
         return best_prefix(pool, budget, seed=seed, ties=ties)
-    if method == "all":
-        return select(pool.known, len(pool.skill), "top-informative", seed=seed, ties=ties)
-    return select(pool.known, budget, method, seed=seed, ties=ties)
+    known = pool.known
+    if method == "accuracy, true prior":
+        assert prior is not None
+        known, method = replace(known, prior=prior), "accuracy"
+    elif method == "all":
+        budget, method = len(known), "top-informative"
+    return select(known, budget, method, seed=seed, ties=ties)
 
 
 def best_prefix(pool: Pool, budget: int, *, seed: Seed, ties: Ties = "fair") -> Selection:
@@ -215,7 +215,7 @@ def summaries(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         Columns `by, method, accuracy` (over items), `accuracy_exact, se, low, high, size,
         size_se, size_low, size_high, trials, failed`; `se, low, high` are of `accuracy_exact`.
     """
-    columns: Columns = {
+    columns: dict[str, Any] = {
         "accuracy": "mean", "accuracy_exact": "mean",
         **{name: ("accuracy_exact", name) for name in ("se", "low", "high")},
         **means_of("size", ends=True),
