@@ -6,7 +6,7 @@ counts once; where she gave different labels each counts, as in the published co
 (`repeated`: the first alone). Gold scores the labels, ties by expectation; with `controls` that
 many gold tasks are known to the model and not scored.
 
-Seconds are of the fit alone. `believed` is the mean confidence of the labels that are scored, `off`
+Seconds are those of a processor, for the fit alone. `believed` is the mean confidence of the labels that are scored, `off`
 the mean distance of confidence and share of right labels over tenths of confidence; they are
 calibrated by `calibrate`, to labels held out or to the controls.
 
@@ -154,9 +154,9 @@ def trial(params: Params, streams: Streams) -> Record:
         found: Aggregate = aggregator(some, seed=seed, **more, **options)
         return found
 
-    started = time.perf_counter()
+    started = time.process_time()
     found = fit(votes, known)
-    seconds = time.perf_counter() - started
+    seconds = time.process_time() - started
     temperature = 1.0
     sure = found.info["confidence"]
     if params["calibrate"] != "none":
@@ -270,10 +270,10 @@ def _ranked(rows: pd.DataFrame, by_data: pd.DataFrame) -> list[str]:
     lead = gains(rows).sort_values("accuracy", ascending=False, kind="stable")
     listed = ", ".join(sentences("{method} {accuracy:.4f} ({gain:+±4})", lead))
     seconds = by_crowd(rows, "fit_seconds").iloc[:-1].drop(columns="data").sum()
-    slow = ", ".join(f"{name} {total:.1f} s" for name, total in seconds.items())
+    slow = ", ".join(f"{name} {total:.1f}" for name, total in seconds.items())
     return [
         f"All tasks of {len(by_data) - 1} crowds, mean accuracy (less the majority's): {listed}.",
-        f"All these crowds once: {slow}.",
+        f"All these crowds once, in seconds of one processor: {slow}.",
     ]
 
 
@@ -386,7 +386,7 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part("Accuracy on all tasks of each crowd", lambda rows: by_crowd(rows, "accuracy"),
              (_ranked,), where=whole),
-        Part("Seconds on all tasks of each crowd", lambda rows: by_crowd(rows, "fit_seconds"),
+        Part("Seconds of one processor on all tasks of each crowd", lambda rows: by_crowd(rows, "fit_seconds"),
              where=whole),
         Part("Accuracy over crowds, and less the majority's, by tasks labelled together",
              batches, (_said_of_batches,), (_charts,), where=plain),
