@@ -6,9 +6,9 @@ counts once; where she gave different labels each counts, as in the published co
 (`repeated`: the first alone). Gold scores the labels, ties by expectation; with `controls` that
 many gold tasks are known to the model and not scored.
 
-Seconds are those of a processor, for the fit alone. `believed` is the mean confidence of the labels that are scored, `off`
-the mean distance of confidence and share of right labels over tenths of confidence; they are
-calibrated by `calibrate`, to labels held out or to the controls.
+Seconds are those of one processor, for the fit alone. `believed` is the mean confidence of the
+labels that are scored, `off` the mean distance of confidence and share of right labels over tenths
+of confidence; they are calibrated by `calibrate`, to labels held out or to the controls.
 
 Means over crowds give each crowd one vote, and ± is over crowds: a method's own seed and the tasks
 drawn are averaged before. The simulated stand-in, drawn anew in each trial, lets the study run
@@ -386,8 +386,8 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part("Accuracy on all tasks of each crowd", lambda rows: by_crowd(rows, "accuracy"),
              (_ranked,), where=whole),
-        Part("Seconds of one processor on all tasks of each crowd", lambda rows: by_crowd(rows, "fit_seconds"),
-             where=whole),
+        Part("Seconds of one processor on all tasks of each crowd",
+             lambda rows: by_crowd(rows, "fit_seconds"), where=whole),
         Part("Accuracy over crowds, and less the majority's, by tasks labelled together",
              batches, (_said_of_batches,), (_charts,), where=plain),
         Part("The same where the first of a worker's labels of a task counts",
