@@ -40,7 +40,6 @@ def test_costs_bounds_and_the_gap_between_them():
     assert "%" in below.get_ylabel()
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["patterns", "HiGHS", "best cost", "proven bound", "proven optimal"]
-    assert plots.as_png(figure).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,6 @@ def test_costs_bounds_and_the_gap_between_them():
 def test_nothing_known_of_the_gap(history):
     figure = plots.incumbents({"one": history}, title="t")
     assert [text.get_text() for text in figure.axes[1].texts] == ["no gap known"]
-    assert plots.as_png(figure).startswith(b"\x89PNG")
 
 
 def test_methods_that_go_alike_are_all_seen():
@@ -94,4 +92,3 @@ def test_growth_in_time_and_memory():
     assert "1.00 ± 0.05" in marks.get_label()
     assert len(figure.axes[2].get_lines()[0].get_xdata()) == 1
     assert not figure.axes[3].get_lines()
-    assert plots.as_png(figure).startswith(b"\x89PNG")

@@ -153,13 +153,14 @@ class TestPlan:
     SKILLS = pd.Series({"ann": 0.9, "bob": 0.8, "new": np.nan})
 
     def test_skills_by_worker_and_one_without_history(self):
-        plan = wb.plan(tasks=["a"], skills=self.SKILLS, epsilon=0.65, capacity=1)
+        asked = {"epsilon": 0.65, "capacity": 1, "promise": "bound", "gain": "hoeffding"}
+        plan = wb.plan(tasks=["a"], skills=self.SKILLS, **asked)
         assert set(plan.to_frame()["worker"]) == {"ann", "bob"}
         assert plan.without_history == ("new",)
         assert plan.skills.loc["new"].tolist() == [0.5]
         assert "no history       1 workers get no task, skill unknown: 'new'" in plan.summary()
         wide = self.SKILLS.dropna().rename("birds").rename_axis("worker").to_frame()
-        same = wb.plan(tasks={"a": "birds"}, skills=wide, epsilon=0.65, capacity=1)
+        same = wb.plan(tasks={"a": "birds"}, skills=wide, **asked)
         assert same.to_frame().equals(plan.to_frame())
 
     def test_workers_without_gold_answers_or_labels(self):

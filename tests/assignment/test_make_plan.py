@@ -36,11 +36,11 @@ def _terms(given):
     terms = {name: given.pop(name) for name in TERMS if name in given}
     if isinstance(terms.get("availability"), list):
         terms["availability"] = as_pairs(terms["availability"])
-    return AssignmentTerms(**terms)
+    return AssignmentTerms(**terms, promise="bound", gain="hoeffding")  # the paper's
 
 
 def pairs_of(plan):
-    return set(plan.table.itertuples(index=False, name=None))
+    return set(plan.table[["task", "worker"]].itertuples(index=False, name=None))
 
 
 def test_pairs():

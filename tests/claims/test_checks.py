@@ -120,69 +120,36 @@ class TestCaveats:
         assert "1 of 80 trials exceed the ratio" in found.figures
 
 
-class TestFigures:
-    def test_message_passing_apart(self, tables):
-        tables["adaptive-figure-1"] = figure_1(
-            lambda method, where, labels: (
-                error_1(method, where, labels) + 0.1 * (where["crowd"] == "two-types")
-            )
-        )
-        assert verdict(tables, "figure-1-message-passing").ruling is NOT
+FIGURES = [
+    # figure, error by method, setting and labels, verdicts
+    (1, lambda one, at, labels: error_1(one, at, labels) + 0.1 * (at["crowd"] == "two-types"),
+     {"message-passing": NOT}),
+    (1, lambda one, at, labels: error_1(one, at, labels) + 0.1 * (
+        at["crowd"] == "two-types" and labels < 15), {"message-passing": CAVEAT}),
+    (1, lambda one, at, labels: 0.3 - 0.004 * labels + 0.05 * (one == "adaptive"),
+     {"adaptive": NOT}),
+    # With two types, behind at 10 labels and ahead at 30.
+    (1, lambda one, at, labels: 0.3 + (one == "adaptive") * (
+        0.05 if at["crowd"] == "one-type" else 0.005 * (18 - labels)), {"adaptive": CAVEAT}),
+    (1, lambda one, at, labels: 0.3, {"adaptive": NOT}),
+    (2, lambda one, at, labels: 0.3 - 0.004 * labels, {"message-passing": NOT, "adaptive": NOT}),
+    (2, lambda one, at, labels: error_2("message passing", at, labels),
+     {"message-passing": HOLDS, "adaptive": NOT}),
+    (2, lambda one, at, labels: 0.2 + (0.1 if one == "adaptive" else 0.15) * (at["types"] - 1),
+     {"adaptive": CAVEAT}),
+]  # fmt: skip
 
-    def test_message_passing_apart_at_few_labels(self, tables):
-        tables["adaptive-figure-1"] = figure_1(
-            lambda method, where, labels: (
-                error_1(method, where, labels)
-                + 0.1 * (where["crowd"] == "two-types" and labels < 15)
-            )
-        )
-        assert verdict(tables, "figure-1-message-passing").ruling is CAVEAT
 
-    def test_adaptive_behind_everywhere(self, tables):
-        tables["adaptive-figure-1"] = figure_1(
-            lambda method, where, labels: 0.3 - 0.004 * labels + 0.05 * (method == "adaptive")
-        )
-        assert verdict(tables, "figure-1-adaptive").ruling is NOT
+@pytest.mark.parametrize(("number", "error", "expected"), FIGURES)
+def test_other_curves(tables, number, error, expected):
+    tables[f"adaptive-figure-{number}"] = {1: figure_1, 2: figure_2}[number](error)
+    for who, ruling in expected.items():
+        assert verdict(tables, f"figure-{number}-{who}").ruling is ruling
 
-    def test_adaptive_ahead_with_many_labels_only(self, tables):
-        """With two types, behind at 10 labels and ahead at 30."""
-        tables["adaptive-figure-1"] = figure_1(
-            lambda method, where, labels: (
-                0.3
-                + (method == "adaptive")
-                * (0.05 if where["crowd"] == "one-type" else 0.005 * (18 - labels))
-            )
-        )
-        found = verdict(tables, "figure-1-adaptive")
-        assert found.ruling is CAVEAT
 
-    def test_no_difference_is_no_support(self, tables):
-        tables["adaptive-figure-1"] = figure_1(lambda method, where, labels: 0.3)
-        assert verdict(tables, "figure-1-adaptive").ruling is not HOLDS
-
-    def test_message_passing_steady(self, tables):
-        tables["adaptive-figure-2"] = figure_2(lambda method, where, labels: 0.3 - 0.004 * labels)
-        assert verdict(tables, "figure-2-message-passing").ruling is NOT
-        assert verdict(tables, "figure-2-adaptive").ruling is NOT
-
-    def test_adaptive_rises_as_fast(self, tables):
-        tables["adaptive-figure-2"] = figure_2(
-            lambda method, where, labels: error_2("message passing", where, labels)
-        )
-        assert verdict(tables, "figure-2-adaptive").ruling is NOT
-        assert verdict(tables, "figure-2-message-passing").ruling is HOLDS
-
-    def test_adaptive_rises_a_little_slower(self, tables):
-        tables["adaptive-figure-2"] = figure_2(
-            lambda method, where, labels: (
-                0.2 + (0.1 if method == "adaptive" else 0.15) * (where["types"] - 1)
-            )
-        )
-        assert verdict(tables, "figure-2-adaptive").ruling is CAVEAT
-
-    def test_smaller_crowds_do_not_count(self, tables):
-        tables["adaptive-figure-2"]["tasks"] = 60
-        assert verdict(tables, "figure-2-adaptive").ruling is UNMEASURED
+def test_smaller_crowds_do_not_count(tables):
+    tables["adaptive-figure-2"]["tasks"] = 60
+    assert verdict(tables, "figure-2-adaptive").ruling is UNMEASURED
 
 
 class TestTrials:

@@ -1,5 +1,7 @@
 """Claims on recorded crowds: all hold in a made-up table; spoil what one reads, and it turns."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,6 +86,11 @@ def table(accuracy=accuracy, size=size, swept=swept, **fields):
     return made
 
 
+@cache
+def good():
+    return table()
+
+
 def verdicts(made, claims=CLAIMS):
     return {one.claim.id.removeprefix("selection-"): one for one in judge(Tables(made), claims)}
 
@@ -113,7 +120,7 @@ EXPECTED = {
 
 
 def test_in_good_order():
-    found = verdicts({STUDY: table()})
+    found = verdicts({STUDY: good()})
     assert {name: one.ruling for name, one in found.items()} == EXPECTED
     assert set(CLAIMS) <= set(register())
     for one in found.values():
@@ -121,21 +128,6 @@ def test_in_good_order():
         assert one.figures
     text = markdown(list(found.values()))
     assert "2 data not available" in text
-
-
-def test_without_trials_only_what_needs_none_is_judged():
-    found = verdicts({})
-    for name, ruling in EXPECTED.items():
-        wanted = ruling if ruling is Ruling.NO_DATA else UNMEASURED
-        assert found[name].ruling is wanted
-
-
-@pytest.mark.parametrize("name", ["figure-3-crowd-test", "figure-4-disambiguity"])
-def test_unpublished_data_need_no_study(name):
-    found = verdicts({})[name]
-    assert found.claim.studies == ()
-    assert found.evidence == ()
-    assert "did not publish" in found.figures
 
 
 def rival(em=None, data=None):
@@ -148,16 +140,11 @@ ACCURACIES = [
     # claim, whose accuracy, moved by, ruling
     ("figure-4-bluebird-em", rival(), 0.3, NOT),
     ("figure-4-bluebird-em", rival(em=FULL), 0.3, CAVEAT),
-    ("figure-4-bluebird-em", rival(em=ONE_COIN), 0.3, CAVEAT),
     ("figure-4-bluebird-em", rival(data="rte"), 0.3, HOLDS),
     ("figure-4-bluebird-em", lambda d, m, k, e: m == "EM top K" and k == 39, 0.3, NOT),
-    ("figure-4-bluebird-em", lambda d, m, k, e: m == "EM top K" and k < 20, 0.3, HOLDS),
     ("figure-4-bluebird-top-k", lambda d, m, k, e: m == "WMV top K", 0.015, HOLDS),
     ("figure-4-bluebird-top-k", lambda d, m, k, e: m == "WMV top K", 0.03, NOT),
-    ("figure-4-bluebird-top-k", lambda d, m, k, e: m == "WMV top K" and k == 24, 0.03, NOT),
-    ("figure-4-bluebird-top-k", lambda d, m, k, e: m == "WMV top K" and k < 20, 0.1, HOLDS),
     ("crowds-as-good", lambda d, m, k, e: m == "WMV top K" and d == "rte", 0.03, CAVEAT),
-    ("crowds-as-good", lambda d, m, k, e: m == "WMV top K", 0.03, NOT),
     ("crowds-against-em", rival(em=FULL, data="rte"), 0.3, CAVEAT),
     ("crowds-against-em", rival(), 0.3, NOT),
     ("crowds-against-em", lambda d, m, k, e: m == "WMV-log selected", -0.1, CAVEAT),
@@ -171,14 +158,10 @@ ACCURACIES = [
     ),
     ("crowds-em-top-k", lambda d, m, k, e: (m == "EM top K") * k, 0.01, NOT),
     ("crowds-em-top-k", lambda d, m, k, e: (m == "EM top K" and d == "rte") * k, 0.01, CAVEAT),
-    ("crowds-em-top-k", lambda d, m, k, e: (m == "EM top K" and e == FULL) * k, -0.01, CAVEAT),
     ("crowds-majority", lambda d, m, k, e: m == "MV top K", 0.25, NOT),
     ("crowds-majority", lambda d, m, k, e: m == "MV top K", 0.17, CAVEAT),
-    ("crowds-majority", lambda d, m, k, e: m == "MV top K" and d == "rte", 0.25, CAVEAT),
-    ("crowds-majority", lambda d, m, k, e: m == "MV top K", 0.10, CAVEAT),
     ("crowds-log-odds", lambda d, m, k, e: m == "WMV-log selected", 0.02, NOT),
     ("crowds-log-odds", lambda d, m, k, e: m == "WMV-log selected" and d == "rte", 0.02, CAVEAT),
-    ("crowds-log-odds", lambda d, m, k, e: m == "WMV-log selected", 0.01, NOT),
     ("crowds-score", lambda d, m, k, e: m == "WMV as many", 0.2, NOT),
     ("crowds-score", lambda d, m, k, e: m == "hindsight top K", 0.05, NOT),
     ("crowds-score", lambda d, m, k, e: m == "hindsight top K" and d == "sat12", 0.05, CAVEAT),
@@ -199,7 +182,6 @@ def sized(number, *data):
 
 SIZES = [
     ("figure-4-bluebird-workers", sized(12), NOT),
-    ("figure-4-bluebird-workers", sized(9), HOLDS),
     ("figure-4-bluebird-workers", sized(12, "rte"), HOLDS),
     ("figure-4-bluebird-top-k", sized(25), NOT),
     ("crowds-as-good", sized(15, "sp_amt"), CAVEAT),
@@ -234,7 +216,7 @@ class TestTooLittle:
         assert ruling("crowds-score", misfit_sd=1.0) is UNMEASURED
 
     def test_few_draws(self):
-        made = table()
+        made = good()
         made = made[made["repetition"] < 10]
         found = verdicts({STUDY: made})
         measured = {name for name, one in found.items() if one.ruling is not UNMEASURED}
@@ -243,47 +225,21 @@ class TestTooLittle:
             "crowds-few-workers",
         }  # fmt: skip
 
-    def test_no_bluebird(self):
-        made = table()
-        found = verdicts({STUDY: made[made["data"] != "bluebird"]})
-        for name in ("em", "top-k", "workers"):
-            assert found[f"figure-4-bluebird-{name}"].ruling is UNMEASURED
-            assert "bluebird" in found[f"figure-4-bluebird-{name}"].figures
-        assert found["crowds-as-good"].ruling is HOLDS
-
     def test_stand_ins_and_other_settings_decide_nothing(self):
         """Trials on simulated crowds, with other pools or control questions, are not counted."""
-        good = table()
-        main = good["controls"].eq(10) & good["truncate"].eq(0.001)
-        wrong = good[main & (good["data"] != "simulated")].assign(accuracy=0.0, size=30.0)
+        made = good()
+        main = made["controls"].eq(10) & made["truncate"].eq(0.001)
+        wrong = made[main & (made["data"] != "simulated")].assign(accuracy=0.0, size=30.0)
         others = [
             wrong.assign(data="simulated", pool=None), wrong.assign(pool=20),
             wrong.assign(controls=5),
         ]  # fmt: skip
-        mixed = pd.concat([good, *others], ignore_index=True)
+        mixed = pd.concat([made, *others], ignore_index=True)
         ours = [claim for claim in CLAIMS if "log-odds" not in claim.id]
         before, after = (
-            [one.figures for one in judge(Tables({STUDY: each}), ours)] for each in (good, mixed)
+            [one.figures for one in judge(Tables({STUDY: each}), ours)] for each in (made, mixed)
         )
         assert before == after
-
-    def test_failed_trials_are_not_counted(self):
-        good = table()
-        lost = good.sample(frac=0.03, random_state=1).assign(status="error", repetition=999)
-        lost[["accuracy", "size"]] = 0.0
-        mixed = pd.concat([good, lost], ignore_index=True)
-        found = verdicts({STUDY: mixed})
-        for name, one in verdicts({STUDY: good}).items():
-            assert found[name].figures.startswith(one.figures)
-
-    def test_seeds_are_draws_of_their_own(self):
-        """Two runs with 12 draws each make 24."""
-        made = table()
-        seed = made["repetition"] % 2
-        made = made.assign(repetition=made["repetition"] // 2, seed=seed)
-        found = verdicts({STUDY: made})
-        assert found["figure-4-bluebird-em"].ruling is HOLDS
-        assert found["crowds-as-good"].ruling is HOLDS
 
 
 def test_the_peak_is_not_sought_where_it_is_measured():

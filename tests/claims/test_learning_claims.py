@@ -262,107 +262,83 @@ def test_spoiled(tables, study, claim, rows, column, value, ruling):
     assert verdict(tables, claim).ruling is ruling
 
 
-class TestCurves:
-    def linear(self, where, n):
-        return 0.2 * n
+def linear(where, n):
+    return 0.2 * n
 
-    def test_linear_regret_is_not_logarithmic(self, tables):
-        tables["learn-regret"] = regret_table(self.linear)
-        assert verdict(tables, "figure-2").ruling is NOT
-        tables["learn-growth"] = growth_table(self.linear)
-        assert verdict(tables, "log-squared").ruling is NOT
 
-    def test_cost_grows_like_the_regret_or_not(self, tables):
-        table = tables["learn-regret"]
-        costs = [name for name in table if name.startswith("cost_regret_")]
-        tasks = np.array([int(name.rsplit("_", 1)[1]) for name in costs])
-        noise = 1 + 0.01 * np.random.default_rng(1).normal(size=(len(table), 1))
-        for curve, ruling in ((0.1 * tasks, NOT), (-0.1 * tasks, INCONCLUSIVE)):
-            table[costs] = curve * noise
-            assert verdict(tables, "figure-2-cost").ruling is ruling
+CURVES = [
+    # study, regret by setting and tasks, verdicts
+    ("regret", linear, {"figure-2": NOT}),
+    ("growth", linear, {"log-squared": NOT}),
+    ("regret", lambda where, n: (linear if where["repeats"] == 5.0 else able)(where, n),
+     {"figure-2": CAVEAT}),
+    ("growth", lambda where, n: shape("sqrt" if where["crowd"] == "clear" else "log2", n),
+     {"log-squared": CAVEAT}),
+    # A better crowd loses more; under one reading of G2, as much.
+    ("regret", lambda where, n: shape("log2", n) * (2 if where["crowd"] == "from-0.6" else 4),
+     {"figure-4": NOT}),
+    ("regret",
+     lambda where, n: able(where, n) if where["repeats"] is None else shape("log2", n),
+     {"figure-4": CAVEAT}),
+]  # fmt: skip
 
-    def test_one_reading_is_linear(self, tables):
-        def mixed(where, n):
-            return self.linear(where, n) if where["repeats"] == 5.0 else able(where, n)
 
-        tables["learn-regret"] = regret_table(mixed)
-        assert verdict(tables, "figure-2").ruling is CAVEAT
+@pytest.mark.parametrize(("study", "regret", "expected"), CURVES)
+def test_other_curves(tables, study, regret, expected):
+    draw = {"regret": regret_table, "growth": growth_table}[study]
+    tables[f"learn-{study}"] = draw(regret)
+    assert {claim: verdict(tables, claim).ruling for claim in expected} == expected
 
-    def test_one_crowd_grows_like_the_root(self, tables):
-        tables["learn-growth"] = growth_table(
-            lambda where, n: shape("sqrt" if where["crowd"] == "clear" else "log2", n)
+
+def test_cost_grows_like_the_regret_or_not(tables):
+    table = tables["learn-regret"]
+    costs = [name for name in table if name.startswith("cost_regret_")]
+    tasks = np.array([int(name.rsplit("_", 1)[1]) for name in costs])
+    noise = 1 + 0.01 * np.random.default_rng(1).normal(size=(len(table), 1))
+    for curve, ruling in ((0.1 * tasks, NOT), (-0.1 * tasks, INCONCLUSIVE)):
+        table[costs] = curve * noise
+        assert verdict(tables, "figure-2-cost").ruling is ruling
+
+
+def test_exploiting_never_gets_better(tables):
+    base = exploration_table().query("eta == 0").iloc[0][["delay", "repeats", "vote", "tests"]]
+    lost = [
+        {**base, "crowd": "clear", "horizon": 100_000, "eta": eta, "vetting": "none", "delay": 0}
+        for eta in (0.0, 0.5)
+    ]
+    for less, ruling in ((0.01, CAVEAT), (0.02, NOT)):
+        tables["learn-exploration"] = runs(
+            lost,
+            lambda at, n, less=less: 2.0 * shape("log2", n) + n * (less if at["eta"] else 0.02),
         )
-        assert verdict(tables, "log-squared").ruling is CAVEAT
-
-    def test_a_better_crowd_loses_more(self, tables):
-        tables["learn-regret"] = regret_table(
-            lambda where, n: shape("log2", n) * (2 if where["crowd"] == "from-0.6" else 4)
-        )
-        assert verdict(tables, "figure-4").ruling is NOT
-        tables["learn-regret"] = regret_table(
-            lambda where, n: able(where, n) if where["repeats"] is None else shape("log2", n)
-        )
-        assert verdict(tables, "figure-4").ruling is CAVEAT
-
-    def test_exploiting_never_gets_better(self, tables):
-        def worse(where, n):
-            return 2.0 * shape("log2", n) + n * (0.01 if where["eta"] else 0.02)
-
-        spoilt = exploration_table()
-        kept = spoilt[spoilt["eta"] == 0]
-        base = {key: kept.iloc[0][key] for key in ("vetting", "delay", "repeats", "vote", "tests")}
-        lost = [
-            {**base, "crowd": "clear", "horizon": 100_000, "eta": eta, "vetting": "none",
-             "delay": 0} for eta in (0.0, 0.5)
-        ]  # fmt: skip
-        tables["learn-exploration"] = runs(lost, worse)
-        assert verdict(tables, "decreasing").ruling is CAVEAT
-        tables["learn-exploration"] = runs(lost, lambda where, n: 2.0 * shape("log2", n) + 0.02 * n)
-        assert verdict(tables, "decreasing").ruling is NOT
+        assert verdict(tables, "decreasing").ruling is ruling
 
 
-class TestRewards:
-    def test_behind_the_full_crowd(self, tables):
-        tables["learn-average"] = average_table(lambda where: 0.5)
-        assert verdict(tables, "figure-3").ruling is NOT
-        assert verdict(tables, "table-2-gap").ruling is NOT
-        assert verdict(tables, "table-2-values").ruling is not HOLDS
+REWARDS = [
+    # reward lost by setting, verdicts
+    (lambda at: 0.5, {"figure-3": NOT, "table-2-gap": NOT}),
+    (lambda at: 0.5 * (at["crowd"] != "any"), {"figure-3": NOT, "table-2-gap": HOLDS}),
+    (lambda at: 0.5 * (at["repeats"] != 5.0), {"figure-3": CAVEAT}),
+    (lambda at: 0.5 * (at["workers"] == 10), {"table-2-gap": CAVEAT}),
+    # Rewards that are those of a worker.
+    (lambda at: (1 - at["workers"]) * learn_average.PRINTED[at["workers"]][1],
+     {"table-2-caption": HOLDS}),
+    (lambda at: 0.2 * (at["vote"] == "weighted"),
+     {"figure-5": NOT, "table-2-weighted": NOT, "table-2-values": CAVEAT}),
+    (lambda at: 0.2 * (at["vote"] == "weighted" and at["repeats"] is None), {"figure-5": CAVEAT}),
+]  # fmt: skip
 
-    def test_behind_under_one_reading_is_behind_under_one(self, tables):
-        tables["learn-average"] = average_table(lambda where: 0.5 * (where["crowd"] != "any"))
-        assert verdict(tables, "table-2-gap").ruling is HOLDS
-        assert verdict(tables, "figure-3").ruling is NOT
 
-    def test_ahead_with_one_round_a_tester_alone(self, tables):
-        tables["learn-average"] = average_table(lambda where: 0.5 * (where["repeats"] != 5.0))
-        assert verdict(tables, "figure-3").ruling is CAVEAT
+@pytest.mark.parametrize(("lost", "expected"), REWARDS)
+def test_other_rewards(tables, lost, expected):
+    tables["learn-average"] = average_table(lost)
+    assert {claim: verdict(tables, claim).ruling for claim in expected} == expected
 
-    def test_ahead_for_some_numbers_of_workers(self, tables):
-        tables["learn-average"] = average_table(lambda where: 0.5 * (where["workers"] == 10))
-        assert verdict(tables, "table-2-gap").ruling is CAVEAT
 
-    def test_rewards_that_are_those_of_a_worker(self, tables):
-        tables["learn-average"] = average_table(
-            lambda where: (1 - where["workers"]) * learn_average.PRINTED[where["workers"]][1]
-        )
-        assert verdict(tables, "table-2-caption").ruling is HOLDS
-
-    def test_weights_do_not_pay(self, tables):
-        tables["learn-average"] = average_table(lambda where: 0.2 * (where["vote"] == "weighted"))
-        assert verdict(tables, "figure-5").ruling is NOT
-        assert verdict(tables, "table-2-weighted").ruling is NOT
-        assert verdict(tables, "table-2-values").ruling is CAVEAT
-
-    def test_weights_pay_at_one_schedule(self, tables):
-        tables["learn-average"] = average_table(
-            lambda where: 0.2 * (where["vote"] == "weighted" and where["repeats"] is None)
-        )
-        assert verdict(tables, "figure-5").ruling is CAVEAT
-
-    def test_few_runs_are_no_verdict(self, tables):
-        table = tables["learn-average"]
-        tables["learn-average"] = table[table["repetition"] < 10]
-        assert verdict(tables, "figure-3").ruling is UNMEASURED
+def test_few_runs_are_no_verdict(tables):
+    table = tables["learn-average"]
+    tables["learn-average"] = table[table["repetition"] < 10]
+    assert verdict(tables, "figure-3").ruling is UNMEASURED
 
 
 # Formulas, broken: the study is run here and says something else.

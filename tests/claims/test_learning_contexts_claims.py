@@ -69,112 +69,79 @@ def many(power=lambda tests, n: 0.8, noise=0.02, runs=N, ignoring=1.0):
     return framed(rows)
 
 
-class TestDiscrete:
-    @pytest.mark.parametrize(
-        ("times", "expected"),
-        [
-            (lambda n, tests: n, HOLDS),
-            (lambda n, tests: n**0.8, CAVEAT),
-            (lambda n, tests: 1.0, CAVEAT),
-            (lambda n, tests: n**1.2, NOT),
-            (lambda n, tests: n ** (1.2 if tests == 3 else 0.8), NOT),
-            (lambda n, tests: 1.2 * n if n == 4 else n, NOT),
-        ],
-    )
-    def test_verdict(self, times, expected):
-        assert rule("discrete", few(times)).ruling is expected
-
-    def test_crowds_are_paired_in_any_order(self):
-        # Crowds differ threefold; run by run the ratio is exact.
-        mixed = few(noise=0.0).sample(frac=1, random_state=1)
-        assert "2.00 ± 0.00 times" in rule("discrete", mixed).figures
-
-    @pytest.mark.parametrize(
-        "spoil",
-        [
-            lambda table: table[table["contexts"] > 1],
-            lambda table: table[table["contexts"] == 1],
-            lambda table: table[table["repetition"] < 12],
-            lambda table: table.assign(kind="continuum"),
-            lambda table: table[table["learner"] == "ignoring"],
-        ],
-    )
-    def test_too_little(self, spoil):
-        assert rule("discrete", spoil(few())).ruling is Ruling.UNMEASURED
-
-    def test_without_those_that_ignore(self):
-        table = few()
-        assert rule("discrete", table[table["learner"] == "contexts"]).ruling is HOLDS
+DISCRETE = [
+    # regret by the number of contexts and G1, verdict
+    (lambda n, tests: n, HOLDS),
+    (lambda n, tests: 1.0, CAVEAT),
+    (lambda n, tests: n ** (1.2 if tests == 3 else 0.8), NOT),
+    (lambda n, tests: 1.2 * n if n == 4 else n, NOT),
+]
+CONTINUOUS = [
+    # the regret's exponent by G1 and tasks, what else, verdict
+    (lambda tests, n: 0.8, {}, HOLDS),
+    (lambda tests, n: 1.0, {}, NOT),
+    (lambda tests, n: 0.8 if tests == 1 else 1.0, {}, CAVEAT),
+    (lambda tests, n: 1.0 if n == 10_000 else 0.6, {}, CAVEAT),
+    (lambda tests, n: 0.98, {"noise": 0.5}, NOT),
+    (lambda tests, n: 0.8, {"ignoring": 0.9}, CAVEAT),
+    (lambda tests, n: 1.0, {"ignoring": 0.5}, NOT),
+]
 
 
-class TestContinuous:
-    @pytest.mark.parametrize(
-        ("power", "expected"),
-        [
-            (lambda tests, n: 0.8, HOLDS),
-            (lambda tests, n: 1.0, NOT),
-            (lambda tests, n: 1.1, NOT),
-            (lambda tests, n: 0.8 if tests == 1 else 1.0, CAVEAT),
-            (lambda tests, n: 1.0 if n == 10_000 else 0.6, CAVEAT),
-        ],
-    )
-    def test_verdict(self, power, expected):
-        assert rule("continuous", many(power)).ruling is expected
+@pytest.mark.parametrize(("times", "expected"), DISCRETE)
+def test_discrete(times, expected):
+    # Crowds differ threefold, in any order; run by run the ratio is exact.
+    found = rule("discrete", few(times).sample(frac=1, random_state=1))
+    assert found.ruling is expected, found.figures
 
-    def test_noise_decides_nothing(self):
-        table = many(lambda tests, n: 0.98, noise=0.5)
-        assert rule("continuous", table).ruling is NOT
 
-    def test_control_that_seems_to_fall_as_well(self):
-        found = rule("continuous", many(ignoring=0.9))
-        assert found.ruling is CAVEAT
-        assert "2 of 2 schedules" in found.figures
+@pytest.mark.parametrize(("power", "more", "expected"), CONTINUOUS)
+def test_continuous(power, more, expected):
+    found = rule("continuous", many(power, **more))
+    assert found.ruling is expected, found.figures
 
-    def test_without_control(self):
-        table = many()
-        assert rule("continuous", table[table["learner"] == "contexts"]).ruling is CAVEAT
 
-    def test_control_does_not_save_the_claim(self):
-        assert rule("continuous", many(lambda tests, n: 1.0, ignoring=0.5)).ruling is NOT
+def test_without_control():
+    table = many()
+    own = table[table["learner"] == "contexts"]
+    assert rule("continuous", own).ruling is CAVEAT
 
-    @pytest.mark.parametrize(
-        "spoil",
-        [
-            lambda table: table[table["repetition"] < 12],
-            lambda table: table[table["learner"] == "ignoring"],
-            lambda table: table.assign(kind="few"),
-        ],
-    )
-    def test_too_little(self, spoil):
-        assert rule("continuous", spoil(many())).ruling is Ruling.UNMEASURED
+
+@pytest.mark.parametrize(
+    ("claim", "rows"),
+    [
+        ("discrete", "contexts > 1"), ("discrete", "repetition < 12"),
+        ("discrete", "learner == 'ignoring'"), ("continuous", "repetition < 12"),
+        ("continuous", "learner == 'ignoring'"), ("continuous", "kind == 'few'"),
+    ],
+)  # fmt: skip
+def test_too_little(claim, rows):
+    table = (few() if claim == "discrete" else many()).query(rows)
+    assert rule(claim, table).ruling is Ruling.UNMEASURED
 
 
 @pytest.mark.slow
-class TestBroken:
-    def test_contexts_that_are_never_learnt(self, monkeypatch):
-        sweep = [{"contexts": [1, 2], "learner": ["contexts"], "horizon": [300], "tests": [1.0]}]
-        table = run_serially("learn-contexts", sweep, 20)
-        before = rule("discrete", table)
-        assert before.ruling in {HOLDS, CAVEAT}, before.figures
-        true = learn_contexts.ContextualLsOl
+def test_contexts_that_are_never_learnt(monkeypatch):
+    sweep = {"contexts": [1, 2], "learner": ["contexts"], "horizon": [300], "tests": [1.0]}
+    table = run_serially("learn-contexts", [sweep], 20)
+    assert rule("discrete", table).ruling in {HOLDS, CAVEAT}
+    true = learn_contexts.ContextualLsOl
+    monkeypatch.setattr(
+        learn_contexts, "ContextualLsOl",
+        lambda workers, _, names, *, seed: true(workers, practical(1e9, 1e9), names, seed=seed),
+    )  # fmt: skip
+    broken = run_serially("learn-contexts", [{**sweep, "contexts": [2]}], 20)
+    after = rule("discrete", pd.concat([table[table["contexts"] == 1], broken]))
+    assert after.ruling is NOT, after.figures
 
-        def never(workers, _, names, *, seed):
-            return true(workers, practical(1e9, 1e9), names, seed=seed)
 
-        monkeypatch.setattr(learn_contexts, "ContextualLsOl", never)
-        broken = run_serially("learn-contexts", [{**sweep[0], "contexts": [2]}], 20)
-        after = rule("discrete", pd.concat([table[table["contexts"] == 1], broken]))
-        assert after.ruling is NOT, after.figures
-
-    def test_exploring_all_the_time(self, monkeypatch):
-        sweep = [
-            {"kind": ["continuum"], "learner": ["contexts"], "horizon": [300], "tests": [0.3],
-             "repeats": [0.15]}
-        ]  # fmt: skip
-        monkeypatch.setattr(learn_contexts, "contextual", lambda *_: practical(1e9, 1e9))
-        after = rule("continuous", run_serially("learn-contexts", sweep, 20))
-        assert after.ruling is NOT, after.figures
-        assert "slope 1.0" in after.figures or "slope 0.99" in after.figures
+@pytest.mark.slow
+def test_exploring_all_the_time(monkeypatch):
+    sweep = {"kind": ["continuum"], "learner": ["contexts"], "horizon": [300], "tests": [0.3],
+             "repeats": [0.15]}  # fmt: skip
+    monkeypatch.setattr(learn_contexts, "contextual", lambda *_: practical(1e9, 1e9))
+    after = rule("continuous", run_serially("learn-contexts", [sweep], 20))
+    assert after.ruling is NOT, after.figures
 
 
 @pytest.mark.parametrize(

@@ -244,8 +244,6 @@ BAD = {
 def test_bad_input(case, refused, files):
     labels = pd.read_csv("labels.csv")
     pd.concat([labels, labels[:1]]).to_csv("again.csv", index=False)
-    pd.DataFrame({"worker": ["w0"], "skill": 1.5}).to_csv("high.csv", index=False)
-    pd.DataFrame({"worker": ["w0", "w0"]}).to_csv("twice.csv", index=False)
     pd.DataFrame({"worker": ["x", "y"]}).to_csv("strangers.csv", index=False)
     pd.DataFrame({"task": ["q0", "q99"], "gold": "a"}).to_csv("strange.csv", index=False)
     arguments, fragment = BAD[case]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,8 +38,11 @@ def files(tmp_path, monkeypatch):
 BASE = ("assign", "--skills", "skills.csv", "--tasks", "tasks.csv")
 
 
-def test_plan(run, files):
-    result = run(*BASE, "--capacity", 3, "--epsilon", 0.25, "--out", "plan.csv")
+PAPER = ("--promise", "bound", "--gain", "hoeffding")
+
+
+def test_the_papers_plan(run, files):
+    result = run(*BASE, *PAPER, "--capacity", 3, "--epsilon", 0.25, "--out", "plan.csv")
     assert result.exit_code == 0, result.output
     plan = pd.read_csv("plan.csv", dtype=str)
     assert set(plan["task"]) == {"007", "b", "c"}
@@ -48,6 +53,37 @@ def test_plan(run, files):
     assert (gathered.groupby(plan["task"]).sum() >= 2 * np.log(4) - 1e-9).all()
     assert "proven" in result.stdout
     assert "at most" in result.stdout
+
+
+def test_the_exact_error_is_kept_with_fewer_labels(run, files):
+    asked = ("--capacity", 3, "--epsilon", 0.07, "--json")
+    exact = json.loads(run(*BASE, *asked).stdout)
+    by_bound = json.loads(run(*BASE, "--promise", "bound", *asked).stdout)
+    # One .95 label errs .05; two of .9 err .1, three .028.
+    assert (exact["labels"], exact["promise"], exact["gain"]) == (5, "exact", "bhattacharyya")
+    assert exact["error_exact_most"] <= 0.07 < exact["error_bound"]
+    assert exact["labels"] < by_bound["labels"]
+    assert by_bound["error_bound"] <= 0.07
+    assert len(exact["weights"]) == len(exact["plan"]) == 5
+
+
+def test_several_classes(run, files):
+    rng = np.random.default_rng(3)
+    true = rng.choice(list("xyz"), 60)
+    rows = [
+        (f"g{i}", f"w{j}", true[i] if rng.random() < 0.8 else rng.choice(list("xyz")))
+        for i in range(60)
+        for j in range(8)
+    ]
+    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("three.csv", index=False)
+    pd.DataFrame({"task": [f"g{i}" for i in range(60)], "gold": true}).to_csv("truth.csv")
+    asked = ("assign", "--labels", "three.csv", "--gold", "truth.csv", "--tasks", "only.csv")
+    told = json.loads(run(*asked, "--capacity", 2, "--epsilon", 0.1, "--json").stdout)
+    assert told["error_exact_most"] <= 0.1
+    assert told["labels"] >= 6
+    refused = run(*asked, "--capacity", 2, "--epsilon", 0.1, "--gain", "hoeffding")
+    assert refused.exit_code == 2
+    assert "is for labels of two classes, here are 3" in refused.stderr
 
 
 def test_infeasible_names_tasks_and_epsilon(run, files):
@@ -62,11 +98,11 @@ def test_infeasible_names_tasks_and_epsilon(run, files):
 
 def test_a_solver_that_fails_is_not_called_slow(run, files, monkeypatch):
     """More time is no help where the solver gave up."""
-    from workbench.assignment import make_plan
+    from workbench.assignment import promise
     from workbench.solving import Solution, Termination
 
     said = Solution("ip", "arrays", Termination.NUMERICS, note="prices lie too far apart")
-    monkeypatch.setattr(make_plan, "solve", lambda *_, **__: said)
+    monkeypatch.setattr(promise, "solve", lambda *_, **__: said)
     result = run(*BASE, "--capacity", 3, "--epsilon", 0.25, "--out", "plan.csv")
     assert result.exit_code == 1
     assert result.stdout == "no plan found: prices lie too far apart\n"
@@ -103,11 +139,8 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input(case, refused, files):
     pd.DataFrame({"task": ["x"], "task_type": ["cats"]}).to_csv("cats.csv", index=False)
-    pd.DataFrame({"task": ["x", "x"], "task_type": "dogs"}).to_csv("twice.csv", index=False)
-    SKILLS.assign(dogs=1.5).to_csv("bad.csv", index=False)
     pd.DataFrame({"worker": ["w0"], "capacity": 1}).to_csv("few.csv", index=False)
     pd.DataFrame({"worker": ["w0"], "cost": 1}).to_csv("half.csv", index=False)
-    SKILLS[["worker", "birds"]].to_csv("birds.csv", index=False)
     arguments, fragment = BAD[case]
     for name, value in (("--capacity", "3"), ("--epsilon", "0.3")):
         if name not in arguments:

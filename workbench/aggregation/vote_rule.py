@@ -19,8 +19,8 @@ from workbench.aggregation import AGGREGATORS
 from workbench.aggregation.voting import Aggregate, Tally, log_odds_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed
+from workbench.crowd.empirical_bayes import pooled_skills
 from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, class_sums
-from workbench.crowd.pooled_skills import pooled_skills
 from workbench.crowd.votes import Votes
 
 
@@ -87,8 +87,7 @@ def independent_errors(
         Class of each task, −1 where it is not known, shape (n,).
     """
     votes = by_task.votes
-    correct, answered = by_task.answers(gold)
-    skill = pooled_skills(correct, answered, len(votes.classes))
+    skill = pooled_skills(*by_task.answers(gold))
     rows, place = by_task.rows(tasks)
     return wrong_chance(votes.label[rows], skill[votes.worker[rows]], place, chance)
 

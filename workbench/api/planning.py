@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
+from crowd_models.gains import gain_of
 from workbench.api import inputs
 from workbench.api.inputs import Ids, PerWorker, Table, Tasks, Truth
 from workbench.api.result import Figure, Result, facts, percent
@@ -16,6 +17,7 @@ from workbench.assignment import make_plan as room
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.crowd import tables
+from workbench.crowd.empirical_bayes import fitted_skills
 from workbench.crowd.skills import skills_from_gold
 
 if TYPE_CHECKING:
@@ -34,12 +36,13 @@ class Plan(Result):
     Attributes
     ----------
     table
-        Columns `task, worker`, a row a label to buy; empty when there is no plan.
+        Columns `task, worker, weight`, a row a label to buy with its weight in the vote (of several
+        classes that of the worker's share of right labels); empty when there is no plan.
     errors
-        By task the error of the weighted vote: `exact`, if skills are as given, and `bound`, as
-        Lemma 1 promises. Empty when there is no plan.
+        By task the error of the vote: `exact`, if skills are as given and labels independent, and
+        `bound`, as the cover promises. Empty when there is no plan.
     skills
-        p by worker and task type, as the plan takes them.
+        Probability of a right label by worker and task type, as the plan takes them.
     without_history
         Workers of whom nothing is known: they get no task.
     epsilon
@@ -48,6 +51,14 @@ class Plan(Result):
         The solved program: termination, proven bound, certificate.
     message
         What to do when there is no plan.
+    promise, gain
+        What was asked: ε as the `exact` error of each task or as a `bound` on it, and what a label
+        counts in the program.
+    levels
+        By task type, the error that the cover promises: ε, or as much more as leaves the exact
+        error at ε. The plan is the cheapest of the covers at these levels, where that is proven.
+    error_radius
+        How far an exact error may be off; 0 but where answers were drawn (several classes).
     """
 
     table: pd.DataFrame
@@ -58,6 +69,10 @@ class Plan(Result):
     epsilon: float
     solution: Solution
     message: str | None
+    promise: str = "bound"
+    gain: str = "hoeffding"
+    levels: pd.Series[Any] | None = None
+    error_radius: float = 0.0
 
     @property
     def solved(self) -> bool:
@@ -65,7 +80,7 @@ class Plan(Result):
         return self.solution.solved
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the plan: columns `task, worker`, a row a label to buy."""
+        """Give the plan: columns `task, worker, weight`, a row a label to buy."""
         return self.table
 
     def summary(self) -> str:
@@ -73,17 +88,24 @@ class Plan(Result):
         if self.message is not None:
             return self.message
         found, errors = self.solution, self.errors
+        drawn = f" (± {self.error_radius:.2g}, drawn)" if self.error_radius > 1e-6 else ""
         head = (
             f"{self.tasks} tasks, {len(self.table)} labels by {self.table['worker'].nunique()} of "
             f"{len(self.skills)} workers"
         )
+        cover = ""
+        if self.promise == "exact" and self.levels is not None:
+            cover = f", of covers that promise {listed(self.levels)}"
         proven = f"{found.bound:.10g} (gap {percent(found.gap, 3)}, {found.termination})"
         rows = {
             "cost": f"{found.objective:.10g}",
-            "proven bound": proven,
+            "proven bound": f"{proven}{cover}",
             "certificate": found.certificate.status,
-            "error, promised": f"at most {errors['bound'].max():.4g} on every task (Lemma 1)",
-            "error, exact": f"{errors['exact'].mean():.4g} on average, if skills are as given",
+            "error, exact": f"at most {errors['exact'].max():.4g} on every task{drawn}, "
+            f"{errors['exact'].mean():.4g} on average, if skills are as given and labels "
+            "independent",
+            "error, bound": f"at most {errors['bound'].max():.4g} on every task "
+            f"({gain_of(self.gain).source})",
         }
         if many := len(self.without_history):
             names = checks.listing(self.without_history)
@@ -115,10 +137,15 @@ class Plan(Result):
             "labels": len(self.table),
             "error_exact": float(self.errors["exact"].mean()) if there else None,
             "error_bound": float(self.errors["bound"].max()) if there else None,
+            "error_exact_most": float(self.errors["exact"].max()) if there else None,
             "epsilon": self.epsilon,
+            "promise": self.promise,
+            "gain": self.gain,
+            "levels": None if self.levels is None else self.levels.to_dict(),
             "workers": len(self.skills),
             "without_history": self.without_history,
-            "plan": self.table.to_numpy().tolist(),
+            "plan": self.table[["task", "worker"]].to_numpy().tolist(),
+            "weights": self.table["weight"].tolist(),
         }
 
 
@@ -133,6 +160,8 @@ def plan(
     gold_types: Tasks | None = None,
     costs: PerWorker | None = None,
     availability: Pairs | None = None,
+    promise: room.Promise = "exact",
+    gain: str = "bhattacharyya",
     time_limit: float = 30.0,
     gap: float = 0.0,
     threads: int = 1,
@@ -143,12 +172,13 @@ def plan(
     Parameters
     ----------
     labels, gold
-        Labels of two classes that the workers gave before, and the true ones: a worker's skill is
-        her share of right answers, one right and one wrong added.
+        Labels that the workers gave before, and the true ones. Of two classes a worker's skill is
+        the mean of what her gold answers say under a prior fitted to all workers'; of more, each
+        has a confusion matrix, drawn toward that of all workers.
     tasks
         Tasks to be labelled: a list, or the type of each.
     epsilon
-        Error each task may have.
+        Error each task may have. From ½ on (of two classes), nothing is bought.
     capacity
         Most tasks a worker takes: one number, or by worker.
     skills
@@ -160,6 +190,12 @@ def plan(
         Price of a label by worker, or by worker and task type; 1 when None.
     availability
         Pairs (task, worker) that may be assigned, as a frame, a file or a list; all when None.
+    promise
+        What ε is: each task's `exact` error under the model, or a `bound` on it, which takes about
+        twice the labels.
+    gain
+        What a label counts: `bhattacharyya`, for the vote with log-odds weights, or `hoeffding`,
+        the paper's Lemma 1, for weights 2p − 1 and two classes.
     time_limit, gap, threads, seed
         Of the integer program: seconds, relative gap to stop at, threads, random seed.
 
@@ -176,20 +212,22 @@ def plan(
 
     Notes
     -----
-    Source: Ho, Jabbari, Vaughan (2013), (1)–(3) and Lemma 1.
+    Source: Ho, Jabbari, Vaughan (2013), (1)–(3); `crowd_models.gains` and `crowd_models.joint`. The
+    paper's own plan is that of `promise="bound"` and `gain="hoeffding"`.
 
     Examples
     --------
     >>> import workbench as wb
     >>> skills = {"ann": 0.9, "bob": 0.9, "eve": 0.5}
-    >>> made = wb.plan(tasks=["a", "b"], skills=skills, epsilon=0.6, capacity=2)
-    >>> sorted(made.to_frame().itertuples(index=False, name=None))
-    [('a', 'ann'), ('a', 'bob'), ('b', 'ann'), ('b', 'bob')]
+    >>> made = wb.plan(tasks=["a", "b"], skills=skills, epsilon=0.15, capacity=1)
+    >>> made.to_frame()["worker"].sort_values().tolist(), float(made.errors["exact"].max().round(3))
+    (['ann', 'bob'], 0.1)
     """
     if (skills is None) == (labels is None):
         raise InputError("give `skills`, or `labels` with `gold` to estimate them")
     if tasks is None:
         raise InputError("tasks: nothing (None); give a list of tasks, or the type of each")
+    known: pd.DataFrame | pd.Series[Any] | room.Confusions
     if skills is not None:
         if gold is not None or gold_types is not None:
             raise InputError("`gold` goes with `labels`: leave it out where skills are given")
@@ -206,7 +244,7 @@ def plan(
     made = room.make_plan(
         known,
         kinds,
-        room.AssignmentTerms(limits, epsilon, prices, pairs),
+        room.AssignmentTerms(limits, epsilon, prices, pairs, promise, gain),
         time_limit=time_limit,
         gap=gap,
         threads=threads,
@@ -227,11 +265,23 @@ def plan(
         epsilon,
         made.solution,
         made.message,
+        promise,
+        gain,
+        made.levels,
+        made.error_radius,
     )
 
 
-def _only(skills: pd.DataFrame | pd.Series[Any]) -> str | None:
+def listed(levels: pd.Series[Any]) -> str:
+    """Levels in a few words."""
+    low, high = levels.min(), levels.max()
+    return f"{low:.3g}" if high - low < 5e-4 * high else f"{low:.3g} to {high:.3g} by task type"
+
+
+def _only(skills: pd.DataFrame | pd.Series[Any] | room.Confusions) -> str | None:
     """The one type of task that there are skills for; None for several."""
+    if isinstance(skills, room.Confusions):
+        skills = skills.skill
     if isinstance(skills, pd.Series):
         return "all"
     return str(skills.columns[0]) if skills.shape[1] == 1 else None
@@ -263,18 +313,18 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
 
 def _estimated(
     labels: Table | None, gold: Truth | None, gold_types: Tasks | None
-) -> tuple[pd.DataFrame, Ids]:
-    """Share of right gold answers, one right and one wrong added; NaN for who gave none.
-
-    The addition keeps a worker with three lucky answers from counting as infallible.
-    """
+) -> tuple[pd.DataFrame | room.Confusions, Ids]:
+    """What gold answers tell of each worker; NaN for who gave none."""
     if labels is None or gold is None:
         raise InputError("`labels` and `gold` go together: give both")
     given = inputs.given(labels)
     true, given = inputs.truth(gold, given)
     kinds = None if gold_types is None else inputs.task_types(gold_types)[0]
-    known = skills_from_gold(given.table, true, kinds, prior=(1.0, 1.0))
-    return known.wide().where(known.estimates.answered.T > 0), given.workers
+    known = skills_from_gold(given.table, true, kinds)
+    if len(set(known.classes)) > 2:
+        return room.confusions(given.table, true, kinds), given.workers
+    fitted = replace(known, estimates=fitted_skills(known.estimates))
+    return fitted.wide().where(known.estimates.answered.T > 0), given.workers
 
 
 def _pairs(pairs: Pairs, tasks: Ids, workers: Ids) -> tuple[pd.DataFrame, Ids]:

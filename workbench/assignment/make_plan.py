@@ -5,24 +5,27 @@ The offline integer program (1)–(3) of Ho, Jabbari, Vaughan (2013) on named wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from crowd_models import AssignmentProblem, requirement
-from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
-from workbench.aggregation.voting import linear_weights
+from crowd_models import AssignmentProblem
+from crowd_models.gains import gain_of
+from workbench.assignment.promise import CoverProgram, SeveralClasses, TwoClasses, keep_promise
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.crowd import align
-from workbench.crowd.skills import quality
-from workbench.solving import Solution, Termination, solve
+from workbench.crowd.confusion import confusion_from_gold
+from workbench.solving import Solution, Termination
+from workbench.solving.highs import RunOptions
+from workbench.solving.joint.route import JointSolution
 
 PAIR = ("task", "worker")
+Promise: TypeAlias = Literal["exact", "bound"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,8 @@ class AssignmentPlan:
     Attributes
     ----------
     table
-        Columns `task, worker`, one row a label to buy; empty when there is no plan.
+        Columns `task, worker, weight`, one row a label to buy, with its weight in the vote (of
+        several classes that of the worker's share of right labels); empty when there is no plan.
     solution
         The solved program: cost, proven bound, certificate, or why there is no solution.
     skills
@@ -40,8 +44,13 @@ class AssignmentPlan:
     without_history
         Workers of whom no skill is known: they get no task.
     error_exact, error_bound
-        Error of each task under the weighted vote with 2p − 1, shape (n,): exact, and Lemma 1's
-        bound; None when there is no plan.
+        Error of each task's vote, shape (n,): exact under the model, and as the cover promises;
+        None when there is no plan.
+    error_radius
+        How far an exact error may be off: 0 but where it was drawn (several classes).
+    levels
+        Error that the covers of each task type promise: ε, or as much above it as leaves the
+        exact error at ε.
     message
         What to do when there is no plan, tasks by name.
     """
@@ -52,6 +61,8 @@ class AssignmentPlan:
     without_history: tuple[Any, ...] = ()
     error_exact: FloatArray | None = None
     error_bound: FloatArray | None = None
+    error_radius: float = 0.0
+    levels: pd.Series[Any] | None = None
     message: str | None = None
 
 
@@ -71,16 +82,81 @@ class AssignmentTerms:
     availability
         Pairs that may be assigned, a frame with columns `task, worker`; None for all. Like the
         capacities they may name workers without skills, who get no task either.
+    promise
+        What ε is of each task: its `exact` error under the model, or a `bound` on it.
+    gain
+        What a label counts: see `crowd_models.gains`. The paper's is `hoeffding`.
     """
 
     capacity: int | pd.Series[Any]
     epsilon: float
     costs: pd.DataFrame | pd.Series[Any] | None = None
     availability: pd.DataFrame | None = None
+    promise: Promise = "exact"
+    gain: str = "bhattacharyya"
+
+    def __post_init__(self) -> None:
+        if self.promise not in ("exact", "bound"):
+            raise InputError(f"promise is {self.promise!r}: give exact or bound")
+
+
+@dataclass(frozen=True, eq=False)
+class Confusions:
+    """What is known of workers whose labels have several classes.
+
+    Attributes
+    ----------
+    confusion
+        π, shape (T, m, K, K): by task type and worker, true class × class named.
+    prior
+        ρ, shape (K,).
+    classes
+        Names, K of them.
+    skill
+        Probability to be right by worker (index) and task type (columns); NaN where nothing is
+        known of a worker, who is given no such task.
+    """
+
+    confusion: FloatArray
+    prior: FloatArray
+    classes: Sequence[Any]
+    skill: pd.DataFrame
+
+
+def confusions(
+    labels: pd.DataFrame, gold: pd.Series[Any], task_types: pd.Series[Any] | None = None
+) -> Confusions:
+    """Learn confusion matrices from gold answers, those of each task type from its own gold.
+
+    Parameters
+    ----------
+    labels, gold
+        As `confusion_from_gold` takes them.
+    task_types
+        Type of each gold task; a single type, "all", when None.
+    """
+    kinds = pd.Series("all", index=gold.index) if task_types is None else task_types
+    types = list(pd.unique(kinds.reindex(gold.index).dropna()))
+    classes, workers = sorted({*labels["label"], *gold}), labels["worker"].unique()
+    known = [
+        confusion_from_gold(labels, gold[kinds.reindex(gold.index) == kind], classes)
+        for kind in types
+    ]
+    skill = {
+        kind: np.where(one.counts.any(axis=(1, 2)), one.skill, np.nan)
+        for kind, one in zip(types, known, strict=True)
+    }
+    shares = np.array([(gold == name).sum() + 1.0 for name in classes])
+    return Confusions(
+        np.stack([one.confusion for one in known]),
+        shares / shares.sum(),
+        classes,
+        pd.DataFrame(skill, index=pd.Index(workers, name="worker")),
+    )
 
 
 def make_plan(
-    skills: pd.DataFrame | pd.Series[Any],
+    skills: pd.DataFrame | pd.Series[Any] | Confusions,
     tasks: pd.Series[Any],
     terms: AssignmentTerms,
     *,
@@ -89,7 +165,7 @@ def make_plan(
     threads: int = 1,
     seed: int = 0,
 ) -> AssignmentPlan:
-    """Cheapest assignment that covers every task at error ε, or the best found in time.
+    """Cheapest assignment found that keeps every task's error at ε.
 
     Parameters
     ----------
@@ -97,7 +173,7 @@ def make_plan(
         p by worker (index) and task type (columns), for labels of two classes, as
         `tables.read_skills` or `GoldSkills.wide` gives it; or, for tasks of one type, a Series by
         worker. Where it is NaN nothing is known of the worker's labels of that type, and she is
-        given no such task.
+        given no such task. For labels of more classes, confusion matrices by task type.
     tasks
         Type by task, as `tables.read_task_types` gives it.
 
@@ -105,57 +181,112 @@ def make_plan(
     ------
     InputError
         For a task type without skills, a worker without capacity or price, a pair with an unknown
-        task, ε outside (0, 1).
+        task, ε outside (0, 1), a gain that is for two classes where there are more.
     """
-    problem = offline_problem(skills, tasks, terms)
-    known = align.skills(skills, tasks.unique())
+    checks.inside("epsilon", terms.epsilon)
+    gain = gain_of(terms.gain)
+    if isinstance(skills, Confusions):
+        if gain.name != "bhattacharyya":
+            raise InputError(
+                f"gain {gain.name!r}: is for labels of two classes, here are "
+                f"{len(skills.classes)}; leave it out"
+            )
+        known = skills.skill
+        program: CoverProgram = _several_classes(skills, tasks, terms)
+    else:
+        known = align.skills(skills, tasks.unique())
+        program = _two_classes(known, tasks, terms)
     strangers = _without_history(known, terms)
     taken = known.fillna(0.5)
-    solution = solve(problem, "ip", time_limit=time_limit, gap=gap, threads=threads, seed=seed)
-    empty = pd.DataFrame(columns=["task", "worker"])
-    if solution.assignment is None:
+    options = RunOptions(time_limit, gap, threads, seed=seed)
+    made = keep_promise(program, terms.epsilon, exact=terms.promise == "exact", options=options)
+    solution = made.solution
+    if made.chosen is None:
         if solution.infeasibility is not None:
             message = solution.infeasibility.sentence(tasks.index.to_list())
         elif solution.termination is Termination.TIME_LIMIT:
             message = f"no plan found within {time_limit:g} s: give more time"
         else:
-            message = f"no plan found: {solution.note or solution.termination}"
+            word = (
+                "infeasible" if solution.termination is Termination.INFEASIBLE else "no plan found"
+            )
+            message = f"{word}: {solution.note or solution.termination}"
+        if isinstance(solution, JointSolution) and isinstance(skills, Confusions):
+            message += _hardest(solution, skills)
         if strangers:
             message += f" (left out, skill unknown: {checks.listing(strangers)})"
+        empty = pd.DataFrame(columns=["task", "worker", "weight"])
         return AssignmentPlan(empty, solution, taken, strangers, message=message)
-    chosen = solution.assignment > 0.5
-    row, column = np.nonzero(chosen)
-    skill = taken.to_numpy().T[_types(taken, tasks)]
-    weights = linear_weights(skill)
+    row, column = np.nonzero(made.chosen)
+    table = pd.DataFrame({"task": tasks.index[row], "worker": taken.index[column]})
     return AssignmentPlan(
-        pd.DataFrame({"task": tasks.index[row], "worker": taken.index[column]}),
+        table.assign(weight=program.weight[row, column]),
         solution,
         taken,
         strangers,
-        vote_errors(skill, weights, chosen)[0],
-        lemma_1_bounds(skill, weights, chosen),
+        made.errors,
+        made.bounds,
+        made.radius,
+        pd.Series(made.levels, index=taken.columns[: len(made.levels)]),
     )
 
 
 def offline_problem(
     skills: pd.DataFrame | pd.Series[Any], tasks: pd.Series[Any], terms: AssignmentTerms
 ) -> AssignmentProblem:
-    """State the assignment problem of tables; see `make_plan`."""
+    """State the assignment problem of tables whose covers promise ε; see `make_plan`."""
     known = align.skills(skills, tasks.unique())
+    return _two_classes(known, tasks, terms).problem(np.full(known.shape[1], terms.epsilon))
+
+
+def _two_classes(known: pd.DataFrame, tasks: pd.Series[Any], terms: AssignmentTerms) -> TwoClasses:
+    kinds, prices, available = _aligned(known, tasks, terms)
+    return TwoClasses(
+        known.fillna(0.5).to_numpy().T[kinds],
+        gain_of(terms.gain),
+        kinds,
+        align.capacities(list(known.index), terms.capacity),
+        None if prices is None else prices[kinds],
+        available,
+    )
+
+
+def _several_classes(
+    crowd: Confusions, tasks: pd.Series[Any], terms: AssignmentTerms
+) -> SeveralClasses:
+    kinds, prices, available = _aligned(crowd.skill, tasks, terms)
+    return SeveralClasses(
+        crowd.confusion,
+        crowd.prior,
+        kinds,
+        align.capacities(list(crowd.skill.index), terms.capacity),
+        prices,
+        available,
+    )
+
+
+def _aligned(
+    known: pd.DataFrame, tasks: pd.Series[Any], terms: AssignmentTerms
+) -> tuple[IntArray, FloatArray | None, BoolArray | None]:
+    """Type of each task, prices by type and worker, and pairs that may be assigned."""
     kinds = _types(known, tasks)
     prices = None
     if terms.costs is not None:
-        prices = align.prices(list(known.index), list(known.columns), terms.costs)[kinds]
+        prices = align.prices(list(known.index), list(known.columns), terms.costs)
     available = known.notna().to_numpy().T[kinds]
     if terms.availability is not None:
         available &= _mask(terms.availability, tasks, known)
-    return AssignmentProblem(
-        quality(known.fillna(0.5).to_numpy().T)[kinds],
-        align.capacities(list(known.index), terms.capacity),
-        np.full(len(tasks), float(requirement(terms.epsilon))),
-        prices,
-        None if available.all() else available,
-        kinds,
+    return kinds, prices, None if available.all() else available
+
+
+def _hardest(solution: JointSolution, crowd: Confusions) -> str:
+    """The least error that can be promised, and the classes told apart worst."""
+    if solution.least_error is None:
+        return ""
+    first, second = (checks.show(crowd.classes[k]) for k in solution.worst_pair)
+    return (
+        f"; all workers together promise {solution.least_error.max():.3g} at best, and confuse "
+        f"{first} with {second} most"
     )
 
 

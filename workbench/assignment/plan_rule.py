@@ -24,8 +24,8 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
+from workbench.crowd.empirical_bayes import pooled_skills
 from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, chances
-from workbench.crowd.pooled_skills import pooled_skills
 from workbench.crowd.skills import estimate_skills
 from workbench.crowd.votes import Votes
 from workbench.solving import solve
@@ -190,7 +190,7 @@ class _PlanVote:
         rows, place, _ = self._bought(tasks)
         correct, answered = self.answers
         pooled = np.stack([
-            pooled_skills(c, n, 2) for c, n in zip(correct, answered, strict=True)
+            pooled_skills(c, n) for c, n in zip(correct, answered, strict=True)
         ])  # fmt: skip
         chance, label = self.label(tasks).chance, self.by_task.votes.label[rows]
         return wrong_chance(label, pooled[self._at(rows)], place, chance)

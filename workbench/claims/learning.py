@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,6 @@ from workbench.studies.summary import instance_columns
 
 EQUAL = 1e-12
 """Accuracies this close are equal."""
-ROUNDING = 1e-9
-"""Rounding allowed where weighted votes are compared."""
 RUNS = 20
 """Least number of runs or crowds for a mean to be looked at."""
 VALUES = 0.02
@@ -56,18 +54,6 @@ def joined(template: str, rows: Rows, **more: Any) -> str:
     return "; ".join(sentences(template, rows, **more))
 
 
-def numbers(
-    measured: Mapping[str, Callable[[Rows], Any]], **rule: Callable[[Any], Any]
-) -> Callable[[Rows], Numbers]:
-    """Measure by name, and read off what is found."""
-
-    def measure(rows: Rows) -> Numbers:
-        found = {name: of(rows) for name, of in measured.items()}
-        return {**found, **{word: test(found) for word, test in rule.items()}}
-
-    return measure
-
-
 def by_result(fine: Sequence[bool]) -> dict[str, bool]:
     """Holds where all are fine, with a caveat where some are."""
     return {"refuted": not any(fine), "caveat": not all(fine)}
@@ -83,39 +69,7 @@ def share_of(rows: Rows, name: str) -> float:
     return float(flags(rows[name]).mean())
 
 
-def _crowds(rows: Rows) -> str:
-    return ", ".join(f"{name} {n}" for name, n in rows["crowd"].value_counts().items()) or "none"
-
-
 # Section 2.
-
-
-def theorem_1(rows: Rows) -> Numbers:
-    """Sets of even size against all of odd size, by enumeration."""
-    ahead, tied = rows["even_ahead"].max(), rows[flags(rows["even_optimal"])]
-    return {
-        "ahead": ahead,
-        "tied": len(tied),
-        "which": _crowds(tied),
-        "refuted": ahead > EQUAL,
-        "caveat": len(tied),
-    }
-
-
-def theorem_2(rows: Rows) -> Numbers:
-    """Sets that leave out a better worker, by enumeration; and the search over odd prefixes."""
-    ahead, off = rows["other_ahead"].max(), rows["search_off"].max()
-    tied = rows[flags(rows["other_optimal"])]
-    different = flags(tied["different"])
-    return {
-        "ahead": ahead,
-        "tied": different.sum(),
-        "equal": (~different).sum(),
-        "which": _crowds(tied[~different]),
-        "off": off,
-        "refuted": ahead > EQUAL or off > EQUAL,
-        "caveat": different.any(),
-    }
 
 
 def linear_search(rows: Rows) -> Numbers:
@@ -126,71 +80,6 @@ def linear_search(rows: Rows) -> Numbers:
         "off": off.max(),
         "refuted": off.max() > EQUAL,
         "counts": joined("{odd} of {all} at M = {m}", counts),
-    }
-
-
-def footnote_2(rows: Rows) -> Numbers:
-    """Crowds of different skills in which two odd prefixes are equally good."""
-    rows = enough(rows[flags(rows["different"])], RUNS, "crowds of different skills")
-    equal = rows[rows["prefix_gap"] <= 1e-9]
-    drawn = int((equal["crowd"] != "solved").sum())
-    return {
-        "n": len(rows),
-        "equal": len(equal),
-        "which": _crowds(equal),
-        "drawn": drawn,
-        "others": int((rows["crowd"] != "solved").sum()),
-        "refuted": drawn,
-        "caveat": len(equal),
-    }
-
-
-def trust(rows: Rows, explored: Rows) -> Numbers:
-    """What agreement says of a crowd and of its mirror image; and LS_OL on a crowd with p̄ < ½."""
-    answers, same = int(flags(rows["blind_answers"]).sum()), share_of(rows, "mirror_same")
-    runs = only(explored, RUNS, "runs with mean skill below ½", crowd="distrusted", vote="majority")
-    right = mean_of(runs, "last_accuracy")
-    off, reverse = runs["off"].astype(float).mean(), runs["off_reversed"].astype(float).mean()
-    harmful = right[0] + BEYOND * right[1] < 0.5 and reverse < off
-    return {
-        "same": same,
-        "answers": answers,
-        "right": right,
-        "reverse": reverse,
-        "off": off,
-        "near": share_of(rows[rows["distance"] < 0.03], "warned"),
-        "far": share_of(rows[rows["distance"] > 0.1], "warned"),
-        "refuted": not (same == 1 and not answers and harmful),
-    }
-
-
-def conditions(rows: Rows) -> Numbers:
-    """M > ln 2/(2(p̄ − ½)²) and what follows from it, for crowds and for Table 1's."""
-    meant = flags(rows["enough"]) & flags(rows["mean_trusted"])
-    broken = int((meant & (rows["a_min"] <= 0.5)).sum())
-    own = only(rows, 1, "trials of Table 1's crowd", crowd="table-1")
-    first = own.iloc[0]
-    return {
-        "meant": int(meant.sum()),
-        "broken": broken,
-        "needed": first["needed"],
-        "m": first["workers"],
-        "a_min": first["a_min"],
-        "unmet": 1 - meant[rows["crowd"] != "table-1"].mean(),
-        "refuted": broken,
-        "caveat": not flags(own["enough"]).all(),
-    }
-
-
-def classes(rows: Rows) -> Numbers:
-    """Best sets of even and of odd size with three and with five classes."""
-    ahead = {count: rows[f"even_ahead_{count}"].astype(float) for count in (3, 5)}
-    worse = int(sum((values > EQUAL).sum() for values in ahead.values()))
-    return {
-        "three": (ahead[3] > EQUAL).mean(),
-        "five": (ahead[5] > EQUAL).mean(),
-        "most": max(values.max() for values in ahead.values()),
-        "caveat": worse,
     }
 
 
@@ -218,20 +107,6 @@ def theorem_3(rows: Rows, runs: Rows) -> Numbers:
     }
 
 
-def a_min_inverse(rows: Rows) -> Numbers:
-    """Bound (6), and its factor 1/(a_min − ½)², once every worker is more able."""
-    gained, known = rows[rows["a_min_gain"] > EQUAL], rows["regret_ratio"].astype(float)
-    factor, bound = gained["factor_ratio"].astype(float), known.loc[gained.index]
-    return {
-        "n": len(gained),
-        "factor": factor.median(),
-        "bound": bound.median(),
-        "larger": int((bound > 1).sum()),
-        "refuted": (factor >= 1).any() or (bound > 1).mean() > 0.5,
-        "caveat": (bound > 1).any(),
-    }
-
-
 def order(rows: Rows) -> Numbers:
     """max m·n(S^m) beside its printed order, as M grows."""
     ratio = (rows["order_true"] / rows["order_printed"]).groupby(rows["workers"]).first()
@@ -240,39 +115,6 @@ def order(rows: Rows) -> Numbers:
     return {
         "ratios": ", ".join(f"{value:.2f} at M = {m}" for m, value in ratio.items()),
         "refuted": ratio.iloc[-1] > 1.1 * ratio.iloc[0],
-    }
-
-
-def lemma_1(rows: Rows) -> Numbers:
-    """Exploring steps and their regret beside D1·D2."""
-    over = int((rows["regret_share"] > 1).sum())
-    more = int((rows["explored"] > rows["d1"] * rows["d2"]).sum())
-    whole = (np.floor(rows["d1"]) + 1) * (np.floor(rows["d2"]) + 1)
-    large = rows.loc[(rows["d1"] > 10) & (rows["d2"] > 10), "regret_share"]
-    beyond = int((rows["explored"] > whole).sum())
-    return {
-        "more": more,
-        "beyond": beyond,
-        "over": over,
-        "large": len(large),
-        "large_over": int((large > 1).sum()),
-        "share": large.max(),
-        "refuted": (large > 1).any() or beyond,
-        "caveat": over or more,
-    }
-
-
-def exploring_cost(rows: Rows) -> Numbers:
-    """Extra cost of exploring steps beside the bound, with D1 and D2 and with whole numbers."""
-    share, whole = rows["cost_share"].astype(float), rows["whole_share"].astype(float)
-    large = share[(rows["d1"] > 10) & (rows["d2"] > 10)]
-    return {
-        "over": int((share > 1 + EQUAL).sum()),
-        "whole": whole.max(),
-        "large": len(large),
-        "most": large.max(),
-        "refuted": (whole > 1 + EQUAL).any(),
-        "caveat": (share > 1 + EQUAL).any(),
     }
 
 
@@ -300,19 +142,6 @@ def lemma_3_4(
         "practical": 1 - share_of(runs, practical),
         "refuted": broken or testers,
         "void": speaks > PAPER_T or explored >= PAPER_T - 1,
-    }
-
-
-def lemma_5(rows: Rows, theory: Rows) -> Numbers:
-    """Votes lost within the lemma's tolerance, with the C that its proof needs."""
-    late = only(theory, RUNS, question="bounds")["share_million_5"].min()
-    missed = int(rows["lemma_5_missed"].sum())
-    return {
-        "missed": missed,
-        "votes": int(rows["lemma_5_votes"].sum()),
-        "late": late,
-        "refuted": missed,
-        "void": late >= 1,
     }
 
 
@@ -405,22 +234,6 @@ def _near(rows: Rows, tasks: float) -> int:
     return min(checkpoints(rows), key=lambda n: abs(math.log(n / tasks)))
 
 
-def equation_12(rows: Rows) -> Numbers:
-    """The printed rate of disagreement beside the exact one, and the order it gives."""
-    trusted = rows[flags(rows["full_right"])]
-    broken = int(flags(trusted["order_broken"]).sum())
-    off = max(rows["rate_off"].max(), -rows["rate_below"].min())
-    return {
-        "printed": rows["rate_printed"].mean(),
-        "exact": rows["rate_exact"].mean(),
-        "off": off,
-        "broken": broken,
-        "trusted": len(trusted),
-        "refuted": broken,
-        "caveat": off > 1e-9,
-    }
-
-
 def equation_13(rows: Rows) -> Numbers:
     """The exact chance to rank two workers wrongly beside exp(−2ε²N), and exp(−ε²N/2)."""
     excess = {
@@ -434,24 +247,6 @@ def equation_13(rows: Rows) -> Numbers:
         "factor": math.exp(min(float(np.nanmax(excess["printed"])), 700)),
         "refuted": over["supported"],
         "illegible": over["printed"],
-    }
-
-
-def drop_worst(rows: Rows) -> Numbers:
-    """What a_min gains when the least able is dropped, for odd and for even crowds."""
-    odd = rows["workers"] % 2 == 1
-    strict, full = rows["strict_gain"].astype(float), rows["full_gain"].astype(float)
-    falls = strict < -EQUAL
-    return {
-        "odd": int(odd.sum()),
-        "odd_falls": int(falls[odd].sum()),
-        "even": int((~odd).sum()),
-        "even_falls": int(falls[~odd].sum()),
-        "mean": -strict[odd].mean(),
-        "ties": (full[odd] < -EQUAL).mean(),
-        "p_mean": (rows["mean_gain"] > 0).mean(),
-        "refuted": falls[odd].mean() > 0.5,
-        "caveat": falls.any(),
     }
 
 
@@ -503,21 +298,6 @@ def vetting_speed(rows: Rows) -> Numbers:
 
 
 # Section 4.
-
-
-def theorem_4(rows: Rows) -> Numbers:
-    """Weighted votes of all sets, skills of ½ or more."""
-    rows = rows[rows["crowd"] != "any"]
-    ahead, off = rows["weighted_other_ahead"].max(), rows["weighted_search_off"].max()
-    tied = rows[flags(rows["weighted_other_optimal"]) & flags(rows["different"])]
-    return {
-        "n": len(rows),
-        "ahead": ahead,
-        "tied": len(tied),
-        "which": _crowds(tied),
-        "refuted": ahead > 1e-9 or off > 1e-9,
-        "caveat": len(tied),
-    }
 
 
 # Section 6.
@@ -771,66 +551,3 @@ def table_2_caption(rows: Rows) -> Numbers:
         "least": printed["full"].min(),
         "refuted": (np.abs(each - printed["simple"].reindex(each.index)) > VALUES).all(),
     }
-
-
-# Claims on the largest or least of a record's fields.
-
-theorem_3_cost = numbers(
-    {"share": lambda rows: rows["cost_share_million"].min()}, void=lambda x: x["share"] >= 1
-)
-theorem_5 = numbers(
-    {
-        "share": lambda rows: rows["share_million_5"].min(),
-        "times": lambda rows: (rows["share_million_5"] / rows["share_million"]).median(),
-    },
-    void=lambda x: x["share"] >= 1,
-)
-lemma_2 = numbers(
-    {
-        "over": lambda rows: int((rows["exploit_regret"] > rows["slip_bound"] + 1e-9).sum()),
-        "share": lambda rows: (rows["exploit_regret"] / rows["slip_bound"])[
-            rows["slip_bound"] > 0
-        ].mean(),
-    },
-    refuted=lambda x: x["over"],
-)
-lemma_6 = numbers(
-    {
-        "top": lambda rows: rows["lemma_6"].max(),
-        "missed": lambda rows: rows["lemma_6_missed"].sum(),
-        "bare": lambda rows: rows["lemma_6_without"].max(),
-    },
-    refuted=lambda x: x["top"] > 1 + EQUAL or x["missed"],
-)
-lemma_7 = numbers(
-    {"top": lambda rows: rows["lemma_7"].max()}, refuted=lambda x: x["top"] > 1 + EQUAL
-)
-PRINTED_C = ["lemma_8_printed", "lemma_8_printed_edge"]
-lemma_8 = numbers(
-    {
-        "needed": lambda rows: rows["lemma_8_needed"].max(),
-        "beyond": lambda rows: rows[PRINTED_C].max(axis=1).max() - 1,
-        "over": lambda rows: int((rows[PRINTED_C].max(axis=1) > 1 + EQUAL).sum()),
-    },
-    refuted=lambda x: x["needed"] > 1 + EQUAL,
-    caveat=lambda x: x["over"],
-)
-weighted_map = numbers(
-    {"off": lambda rows: rows["off"].max()}, refuted=lambda x: x["off"] > ROUNDING
-)
-weighted_optimum = numbers(
-    {
-        "least": lambda rows: rows["gain"].min(),
-        "more": lambda rows: (rows["gain"] > ROUNDING).mean(),
-        "mean": lambda rows: mean_of(rows, "gain"),
-    },
-    refuted=lambda x: x["least"] < -ROUNDING,
-)
-weighted_even = numbers(
-    {
-        "ahead": lambda rows: int((rows["even_ahead"] > ROUNDING).sum()),
-        "most": lambda rows: rows["even_ahead"].max(),
-        "even": lambda rows: (rows["even_ahead"] > ROUNDING)[rows["workers"] % 2 == 0].mean(),
-    },
-    refuted=lambda x: not x["ahead"],
-)

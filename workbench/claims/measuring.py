@@ -8,6 +8,7 @@ measured before, and the functions of `VOCABULARY`. A column worked out becomes 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -38,19 +39,21 @@ def decide(claim: Claim, tables: Tables) -> tuple[Ruling, str]:
 
 def numbers(claim: Claim, tables: Tables) -> Numbers:
     """Measure what a claim names, in the order of the file; the words of the rule come last."""
-    studies = [ended_well(tables[study]) for study in claim.studies]
+    studies = [ended_well(tables[study]).infer_objects() for study in claim.studies]
     names = [study.replace("-", "_") for study in claim.studies]
     known: dict[str, Any] = dict(zip(names, studies, strict=True))
     if claim.where:
-        studies[0] = only(studies[0], claim.least, **claim.where)
+        studies[0] = only(studies[0], claim.least, **claim.where).infer_objects()
     if studies:
-        known |= {"rows": studies[0].infer_objects(), "n": len(studies[0])}
+        known |= {"rows": studies[0], "n": len(studies[0])}
     if claim.measure:
         module = importlib.import_module(f"workbench.claims.{claim.paper}")
         known |= getattr(module, claim.measure)(*studies, **claim.options)
     rows = known.get("rows", pd.DataFrame())
     for name, expression in (*claim.measured.items(), *claim.rule.items()):
-        value = rows.eval(expression, resolvers=[known, VOCABULARY], engine="python")
+        columns = {word: rows[word] for word in re.findall(r"\w+", expression) if word in rows}
+        scope = [known, columns, VOCABULARY]
+        value = pd.eval(expression, engine="python", resolvers=scope, local_dict={}, global_dict={})
         if isinstance(value, pd.Series) and value.index.equals(rows.index):
             known["rows"] = rows = rows.assign(**{name: value})
         known[name] = value

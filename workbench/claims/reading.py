@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,19 @@ def only(rows: pd.DataFrame, least: int = 1, what: str = "", /, **values: Any) -
         rows = rows[rows[name].isin(value if isinstance(value, (list, tuple)) else [value])]
     named = ", ".join(f"{name} {value}" for name, value in values.items())
     return enough(rows, least, what or named)
+
+
+def some(
+    rows: pd.DataFrame, which: pd.Series[bool], least: int = 0, what: str = ""
+) -> pd.DataFrame:
+    """Those of the rows for which a condition is true.
+
+    Raises
+    ------
+    NotMeasured
+        There are fewer than `least`.
+    """
+    return enough(rows[which], least, what)
 
 
 def flags(column: pd.Series[bool]) -> pd.Series[bool]:
@@ -171,11 +185,19 @@ def counts(column: pd.Series[str]) -> str:
     return ", ".join(f"{name} {n}" for name, n in column.value_counts().items()) or "none"
 
 
+def chance_reaches(looks: int) -> float:
+    """Standard errors from 0 that the furthest of so many means goes beyond only by rare chance."""
+    return NormalDist().inv_cdf(1 - UNLIKELY / (2 * looks))
+
+
 VOCABULARY: Mapping[str, Callable[..., Any]] = {
+    "at_least": enough,
     "broken_somewhere": broken_somewhere,
+    "chance_reaches": chance_reaches,
     "counts": counts,
-    "enough": enough,
-    "flags": flags,
+    "len": len,
+    "max": max,
     "mean_se": mean_se,
+    "some": some,
 }
 """Functions that a claim's expressions may name."""

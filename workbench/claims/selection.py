@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from workbench.claims.claim import NotMeasured, Numbers
-from workbench.claims.reading import BEYOND, UNLIKELY, beyond_chance, enough, mean_se
+from workbench.claims.reading import BEYOND, beyond_chance, chance_reaches, enough, mean_se
 from workbench.studies.catalog.selection_bound import questions
-from workbench.studies.catalog.selection_remarks import MANY
 from workbench.studies.catalog.selection_sweep import SETTING, at_own_budget
 from workbench.studies.catalog.selection_trials import difference
 from workbench.studies.measures import fill, listed
@@ -119,7 +117,7 @@ def _unlikely(rows: pd.DataFrame, off: pd.Series[float]) -> dict[str, Any]:
         raise NotMeasured(f"no setting has {CROWDS} crowds")
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (points["mean"].abs() / points["sem"]).fillna(0.0)
-    limit = NormalDist().inv_cdf(1 - UNLIKELY / (2 * len(points)))
+    limit = chance_reaches(len(points))
     return {"over": int((z > limit).sum()), "points": len(points), "z": float(z.max())}
 
 
@@ -175,39 +173,6 @@ def theorem_3(rows: pd.DataFrame) -> Numbers:
         "refuted": broken("missed_95", "sheets_drawn", 0.05, 2 * len(sums))
         + broken("missed_50", "sheets_drawn", 0.5, 2 * len(sums)),
         "caveat": failing,
-    }
-
-
-def theorem_4(rows: pd.DataFrame) -> Numbers:
-    """Algorithm 1's score beside two integer programs and the best of all sets."""
-    bests = rows[["score_slices", "score_sizes", "score_listed"]].astype(float)
-    scale = np.maximum(1.0, rows["score"].abs())
-    off = bests.sub(rows["score"], axis=0).div(scale, axis=0).abs().to_numpy()
-    differ = int((off > SOLVER).sum())
-    return {
-        "crowds": len(rows),
-        "least": rows["workers"].min(),
-        "most": rows["workers"].max(),
-        "every": rows["score_listed"].notna().sum(),
-        "differ": differ,
-        "off": np.nanmax(off),
-        "refuted": differ,
-    }
-
-
-def pareto(rows: pd.DataFrame) -> Numbers:
-    """Sets with fewer workers and no lower a score than Algorithm 1's."""
-    rows = enough(rows[rows["dominating"].notna()], CROWDS, "crowds with all sets listed")
-    better = int(rows["dominating"].sum())
-    return {"crowds": len(rows), "better": better, "refuted": better}
-
-
-def modularity(rows: pd.DataFrame) -> Numbers:
-    """Broken inequalities of both kinds."""
-    numbers = rows[["inequalities", "not_submodular", "not_supermodular"]].sum().astype(int)
-    return {
-        **numbers,
-        "refuted": not (numbers["not_submodular"] and numbers["not_supermodular"]),
     }
 
 
@@ -508,77 +473,6 @@ def unbiasedness(figure_1: pd.DataFrame, figure_2: pd.DataFrame, sweep: pd.DataF
         "ahead": crowds["ahead"] or "none",
         "behind": crowds["behind"] or "none",
         **_better(pd.concat(gaps.values())),
-    }
-
-
-def remark_1(rows: pd.DataFrame) -> Numbers:
-    """Mean lead of the true class beside √|S| F/(L − 1); pairs of sets that F orders rightly."""
-    z = (rows["lead"] - rows["lead_expected"]) / rows["lead_se"]
-    limit = NormalDist().inv_cdf(1 - UNLIKELY / (2 * len(rows)))
-    agree, se = mean_se(rows["agree"])
-    over = int((z.abs() > limit).sum())
-    return {
-        "crowds": len(rows),
-        "z": z.abs().max(),
-        "over": over,
-        "agree": agree,
-        "refuted": over or agree < 0.5 - BEYOND * se,
-        "inconclusive": agree <= 0.5 + BEYOND * se,
-    }
-
-
-def two_forms(rows: pd.DataFrame) -> Numbers:
-    """Largest difference of the two forms of G."""
-    off = rows["forms_off"].max()
-    return {
-        "off": off,
-        "settings": len(rows[["classes", "controls"]].drop_duplicates()),
-        "controls": rows["controls"].max(),
-        "classes": rows["classes"].max(),
-        "refuted": off > ROUNDING,
-    }
-
-
-def confidence_bound(rows: pd.DataFrame) -> Numbers:
-    """Crowds in which the highest lower end of the interval is that of the highest F̂."""
-    equal, few = (rows[name].astype(bool) for name in ("same", "same_few"))
-    return {
-        "crowds": len(rows),
-        "same": int(equal.sum()),
-        "same_few": int(few.sum()),
-        "refuted": not equal.all(),
-        "caveat": not few.all(),
-    }
-
-
-def far_from_optimum(rows: pd.DataFrame) -> Numbers:
-    """True F of the sets chosen by F̂ and by F̂_plug, and the highest there is."""
-    scores = {name: mean_se(rows[f"score_{name}"]) for name in ("selected", "plug_in", "best")}
-    ahead, se = mean_se(rows["score_selected"] - rows["score_plug_in"])
-    return {
-        **scores,
-        "crowds": len(rows),
-        "ahead": (ahead, se),
-        "refuted": ahead < -BEYOND * se,
-        "inconclusive": ahead <= BEYOND * se,
-    }
-
-
-def complexity(rows: pd.DataFrame) -> Numbers:
-    """Growth of time and memory from 2¹⁴ to 2¹⁸ workers, beside M log M and M."""
-    small, large = MANY["small"], MANY["large"]
-    grown = {
-        name: float((rows[f"{name}_large"] / rows[f"{name}_small"]).median())
-        for name in ("seconds", "bytes")
-    }
-    most = large * math.log(large) / (small * math.log(small))
-    return {
-        **grown,
-        "small": small,
-        "large": large,
-        "time": most,
-        "space": large / small,
-        "refuted": grown["seconds"] > 2 * most or grown["bytes"] > 1.1 * large / small,
     }
 
 

@@ -21,8 +21,7 @@ from workbench.cli.output import deliver, working
 @options.csv("--skills", "Columns worker, task_type, skill; or worker and one column a task type.")
 @options.csv(
     "--labels",
-    "Instead of skills: labels the workers gave before, columns task, worker, label; of two "
-    "classes.",
+    "Instead of skills: labels the workers gave before, columns task, worker, label.",
 )
 @options.csv("--gold", "True labels to judge them by: columns task, gold.")
 @options.csv("--gold-types", "Types of the gold tasks: task, task_type.")
@@ -39,9 +38,22 @@ from workbench.cli.output import deliver, working
     "--availability",
     "Who may label what, a row a pair: columns task, worker; every pair without it.",
 )
+@options.choice(
+    "--promise",
+    ("exact", "bound"),
+    "What --epsilon is of each task: its exact error if skills are as given, or a bound on it, "
+    "which takes about twice the labels.",
+    "exact",
+)
+@options.choice(
+    "--gain",
+    ("bhattacharyya", "hoeffding"),
+    "What a label counts in the program: by Bhattacharyya's bound, or by the paper's Lemma 1.",
+    "bhattacharyya",
+)
 @options.seconds("For the integer program.", 30.0)
 @options.number("--gap", "Relative gap to stop at.", 0.0)
-@options.path("--out", "The plan, a .csv with columns task, worker.", ".csv")
+@options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv")
 def command(capacity: str, out: Path | None, as_json: bool, **given: Any) -> int:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 

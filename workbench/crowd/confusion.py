@@ -11,6 +11,7 @@ Source: Dawid, Skene (1979), Section 2, for the model; Good (1965), Chapter 5, f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +61,9 @@ class ConfusionEstimates:
         return share
 
 
-def confusion_from_gold(labels: pd.DataFrame, gold: pd.Series[Any]) -> ConfusionEstimates:
+def confusion_from_gold(
+    labels: pd.DataFrame, gold: pd.Series[Any], classes: Sequence[Any] | None = None
+) -> ConfusionEstimates:
     """Estimate each worker's confusion matrix from the labels she gave to gold tasks.
 
     Parameters
@@ -69,11 +72,13 @@ def confusion_from_gold(labels: pd.DataFrame, gold: pd.Series[Any]) -> Confusion
         Long table `task, worker, label`, of any number of classes.
     gold
         True label by task.
+    classes
+        All classes; those that labels and gold name, sorted, when None.
 
     Returns
     -------
     ConfusionEstimates
-        Workers in order of first appearance; classes sorted, all that labels or gold name. A
+        Workers in order of first appearance. A
         worker without gold answers has the pooled rows.
 
     Raises
@@ -83,20 +88,20 @@ def confusion_from_gold(labels: pd.DataFrame, gold: pd.Series[Any]) -> Confusion
     """
     table = frames.label_table(labels)
     known = table[table["task"].isin(gold.index)]
-    classes = pd.Index(sorted({*table["label"], *gold}))
+    names = pd.Index(sorted({*table["label"], *gold}) if classes is None else list(classes))
     workers = pd.Index(table["worker"].unique())
-    size = len(classes)
+    size = len(names)
     cell = (
         frames.codes(workers, known["worker"]) * size
-        + frames.codes(classes, gold.reindex(known["task"]))
-    ) * size + frames.codes(classes, known["label"])
+        + frames.codes(names, gold.reindex(known["task"]))
+    ) * size + frames.codes(names, known["label"])
     counts = np.bincount(cell, minlength=len(workers) * size * size)
-    shares = np.bincount(frames.codes(classes, gold), minlength=size) + 1.0
+    shares = np.bincount(frames.codes(names, gold), minlength=size) + 1.0
     return estimate_confusion(
         counts.reshape(len(workers), size, size).astype(np.int64),
         shares / shares.sum(),
         workers.to_numpy(),
-        classes.to_numpy(),
+        names.to_numpy(),
     )
 
 

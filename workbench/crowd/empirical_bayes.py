@@ -16,12 +16,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
+from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
+from workbench.crowd.skills import SkillEstimates, estimate_skills
 
 FLAT = (1.0, 1.0)
 """Where there is nobody to fit to: one right and one wrong answer."""
 ENDS = ((-6.0, 6.0), (np.log(0.2), np.log(1e4)))
 """Ranges of log(a/b) and log(a + b)."""
+
+
+def pooled_skills(correct: ArrayLike, answered: ArrayLike) -> FloatArray:
+    """Posterior mean skill of each worker under the `fitted_prior`, shape (m,), in (0, 1)."""
+    a, b = fitted_prior(correct, answered)
+    skill: FloatArray = (np.asarray(correct) + a) / (np.asarray(answered) + (a + b))
+    return skill
 
 
 def fitted_prior(correct: ArrayLike, answered: ArrayLike) -> tuple[float, float]:
@@ -59,3 +68,13 @@ def fitted_prior(correct: ArrayLike, answered: ArrayLike) -> tuple[float, float]
     best = min(fits, key=lambda fit: float(fit.fun)).x
     mean, size = float(expit(best[0])), float(np.exp(best[1]))
     return mean * size, (1 - mean) * size
+
+
+def fitted_skills(known: SkillEstimates) -> SkillEstimates:
+    """The same answers with posterior means as skills, a prior fitted for each task type."""
+    priors = [fitted_prior(*row) for row in zip(known.correct, known.answered, strict=True)]
+    rows = [
+        estimate_skills(right, given, prior=prior).skill
+        for right, given, prior in zip(known.correct, known.answered, priors, strict=True)
+    ]
+    return SkillEstimates(np.concatenate(rows), known.answered, known.correct)

@@ -6,10 +6,9 @@ import contextlib
 import re
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -21,9 +20,6 @@ from workbench.studies.store import Store
 from workbench.studies.study import Analysis, Block, Chart, Scalar, Study
 from workbench.studies.study_plan import StudyPlan
 
-if TYPE_CHECKING:
-    from markupsafe import Markup
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -31,113 +27,8 @@ MOST_ROWS = 500
 """A longer table is cut; `export` gives all of it."""
 
 
-@dataclass(frozen=True)
-class PageTable:
-    """A table as text.
-
-    Attributes
-    ----------
-    id, caption
-        Its anchor, and what it is.
-    columns
-        Name of each column, and whether it is of numbers.
-    rows
-        Cells.
-    left_out
-        Rows that are not shown.
-    """
-
-    id: str
-    caption: str
-    columns: list[tuple[str, bool]]
-    rows: list[tuple[str, ...]]
-    left_out: int
-
-
-@dataclass(frozen=True)
-class PageFigure:
-    """A drawn chart, its width on a screen in pixels, and its numbers."""
-
-    caption: str
-    svg: Markup
-    width: int
-    data: PageTable
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """Something of the report that could not be made, and why."""
-
-    what: str
-    why: str
-
-
-@dataclass(frozen=True)
-class PlanProgress:
-    """One plan: what was asked for, how far it has come, and the command that repeats it.
-
-    `planned` is None where an older version kept the plan, and the study's code is not to be had.
-    """
-
-    size: str
-    repetitions: int
-    seed: int
-    blocks: tuple[str, ...]
-    planned: int | None
-    ended: int
-    command: str
-    file: str
-    file_name: str
-
-
-@dataclass(frozen=True)
-class Section:
-    """All about one study."""
-
-    name: str
-    version: int
-    title: str = ""
-    source: str = ""
-    code: str = ""
-    planned: int | None = None
-    ended: int = 0
-    extra: int = 0
-    other_versions: tuple[int, ...] = ()
-    quarantined: int = 0
-    asked: tuple[PlanProgress, ...] = ()
-    parameters: tuple[tuple[str, str, str], ...] = ()
-    findings: tuple[str, ...] = ()
-    tables: tuple[PageTable, ...] = ()
-    figures: tuple[PageFigure, ...] = ()
-    troubles: tuple[Trouble, ...] = ()
-    failures: tuple[provenance.Failure, ...] = ()
-    effort: list[tuple[str, str]] = field(default_factory=list)
-    environment: list[tuple[str, str]] = field(default_factory=list)
-    checkout: str = ""
-    packages: str = ""
-    again: tuple[str, ...] = ()
-
-    @property
-    def failed(self) -> int:
-        """Trials that ended otherwise than `ok`."""
-        return sum(one.count for one in self.failures)
-
-    @property
-    def progress(self) -> str:
-        """How far it has come, in one sentence."""
-        if self.planned is None:
-            said = f"{numbers.count(self.ended, 'trial')} ended; how many were planned is unknown"
-        elif self.ended < self.planned:
-            said = f"{self.ended:,} of {numbers.count(self.planned, 'trial')} so far"
-        else:
-            said = f"{numbers.count(self.ended, 'trial')}, all that were planned"
-        failed = f"{self.failed:,} failed" if self.failed else "none failed"
-        return f"{said}, {failed}." if self.ended else f"{said}."
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether trials are missing."""
-        return self.planned is not None and self.ended < self.planned
+Part: TypeAlias = dict[str, Any]
+"""What the template knows of a study, a plan, a table or a figure, by name."""
 
 
 def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[Source] = ()) -> str:
@@ -176,7 +67,7 @@ def report(store: Store, studies: Sequence[str] | None = None, code: Sequence[So
     return _fill(store.path, sections)
 
 
-def _fill(path: Path, sections: Sequence[Section]) -> str:
+def _fill(path: Path, sections: Sequence[Part]) -> str:
     import jinja2
 
     environment = jinja2.Environment(
@@ -193,14 +84,14 @@ def _fill(path: Path, sections: Sequence[Section]) -> str:
     return page.encode("utf-8", "backslashreplace").decode()
 
 
-def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]) -> Section:
+def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]) -> Part:
     plans = [one for one in store.plans() if one.study == name]
-    troubles: list[Trouble] = []
+    troubles: list[Part] = []
     study = _try("The study's code", troubles, _load, name, plans, code)
     version = study.version if study and study.version in versions else max(versions)
     if study and study.version != version:
         why = f"the code is of version {study.version}, the records of version {version}"
-        troubles.append(Trouble("The study's code", why))
+        troubles.append({"what": "The study's code", "why": why})
         study = None
     plans = [one for one in plans if one.version == version]
     table = store.table(name, version)
@@ -220,47 +111,64 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
     ]
     checkout, packages = _install(table)
     own = repeat.study_option(plans)
-    return Section(
-        name,
-        version,
-        title=study.title if study else "",
-        source=study.source if study else "",
-        code=_code(plans),
-        planned=None if planned is None else len(planned),
-        ended=len(ended if planned is None else planned & ended),
-        extra=0 if planned is None else len(ended - planned),
-        other_versions=tuple(sorted(versions - {version})),
-        quarantined=len(store.quarantined(name)),
-        asked=asked,
-        parameters=_fixed(study, plans),
-        findings=tuple(str(one) for one in analysis.findings),
-        tables=tuple(one for one in tables if one is not None),
-        figures=tuple(one for one in figures if one is not None),
-        troubles=tuple(troubles),
-        failures=tuple(provenance.failures(table, params)),
-        effort=provenance.effort(table) if len(table) else [],
-        environment=provenance.environment(table),
-        checkout=checkout,
-        packages=packages,
-        again=tuple(
+    done = len(ended if planned is None else planned & ended)
+    failures = provenance.failures(table, params)
+    failed = sum(one.count for one in failures)
+    return {
+        "name": name,
+        "version": version,
+        "title": study.title if study else "",
+        "source": study.source if study else "",
+        "code": _code(plans),
+        "ended": done,
+        "progress": _progress(done, planned, failed),
+        "unfinished": planned is not None and done < len(planned),
+        "failed": failed,
+        "extra": 0 if planned is None else len(ended - planned),
+        "other_versions": sorted(versions - {version}),
+        "quarantined": len(store.quarantined(name)),
+        "asked": asked,
+        "parameters": _fixed(study, plans),
+        "findings": [str(one) for one in analysis.findings],
+        "tables": [one for one in tables if one is not None],
+        "figures": [one for one in figures if one is not None],
+        "troubles": troubles,
+        "failures": failures,
+        "effort": provenance.effort(table) if len(table) else [],
+        "environment": provenance.environment(table),
+        "checkout": checkout,
+        "packages": packages,
+        "again": [
             " ".join(["workbench study", *words, *repeat.store_option(store.path), *own])
             for words in (["verify"], ["report", name])
-        ),
-    )
+        ],
+    }
+
+
+def _progress(ended: int, planned: set[str] | None, failed: int) -> str:
+    """How far a study has come, in one sentence."""
+    if planned is None:
+        said = f"{numbers.count(ended, 'trial')} ended; how many were planned is unknown"
+    elif ended < len(planned):
+        said = f"{ended:,} of {numbers.count(len(planned), 'trial')} so far"
+    else:
+        said = f"{numbers.count(ended, 'trial')}, all that were planned"
+    told = f"{failed:,} failed" if failed else "none failed"
+    return f"{said}, {told}." if ended else f"{said}."
 
 
 def _try(
-    what: str, troubles: list[Trouble], make: Callable[P, T], *args: P.args, **keywords: P.kwargs
+    what: str, troubles: list[Part], make: Callable[P, T], *args: P.args, **keywords: P.kwargs
 ) -> T | None:
     """Make something; whatever goes wrong is told on the page and stops nothing else."""
     try:
         return make(*args, **keywords)
     except InputError as error:
-        troubles.append(Trouble(what, str(error)))
+        troubles.append({"what": what, "why": str(error)})
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(last.filename).name}, line {last.lineno}"
-        troubles.append(Trouble(what, f"{type(error).__name__}: {error} ({where})"))
+        troubles.append({"what": what, "why": f"{type(error).__name__}: {error} ({where})"})
     return None
 
 
@@ -282,9 +190,9 @@ def _asked(
     ended: set[str],
     path: Path,
     code: Sequence[Source],
-) -> tuple[tuple[PlanProgress, ...], set[str] | None]:
+) -> tuple[list[Part], set[str] | None]:
     """Tell how far each plan has come, and which trials all of them plan."""
-    asked: list[PlanProgress] = []
+    asked: list[Part] = []
     whole: set[str] | None = set() if plans else None
     for one in plans:
         keys: set[str] | None = None
@@ -296,13 +204,19 @@ def _asked(
         if file:
             command = repeat.file_command(one, path)
         asked.append(
-            PlanProgress(
-                one.size, one.repetitions, one.seed, tuple(_block(block) for block in one.sweep),
-                None if keys is None else len(keys), len(ended & keys) if keys else 0,
-                command, file, repeat.file_name(one),
-            )
-        )  # fmt: skip
-    return tuple(asked), whole
+            {
+                "size": one.size,
+                "repetitions": one.repetitions,
+                "seed": one.seed,
+                "blocks": [_block(block) for block in one.sweep],
+                "planned": None if keys is None else len(keys),
+                "ended": len(ended & keys) if keys else 0,
+                "command": command,
+                "file": file,
+                "file_name": repeat.file_name(one),
+            }
+        )
+    return asked, whole
 
 
 def _block(block: Block) -> str:
@@ -356,7 +270,7 @@ def _install(table: pd.DataFrame) -> tuple[str, str]:
     return f"git checkout {commit}" if commit else "", packages
 
 
-def _table(id_: str, caption: str, given: pd.DataFrame) -> PageTable:
+def _table(id_: str, caption: str, given: pd.DataFrame) -> Part:
     if not isinstance(given, pd.DataFrame):
         raise InputError(f"its type is {type(given).__name__}: give a DataFrame")
     if not isinstance(given.index, pd.RangeIndex):
@@ -368,10 +282,17 @@ def _table(id_: str, caption: str, given: pd.DataFrame) -> PageTable:
         cells.append(texts)
         columns.append((str(name).replace("_", " "), numeric))
     rows = list(zip(*cells, strict=True))
-    return PageTable(id_, str(caption), columns, rows, len(given) - len(shown))
+    left_out = len(given) - len(shown)
+    return {
+        "id": id_,
+        "caption": str(caption),
+        "columns": columns,
+        "rows": rows,
+        "left_out": left_out,
+    }
 
 
-def _figure(id_: str, chart: Chart) -> PageFigure:
+def _figure(id_: str, chart: Chart) -> Part:
     from markupsafe import Markup
 
     from workbench.plots import as_svg
@@ -389,4 +310,4 @@ def _figure(id_: str, chart: Chart) -> PageFigure:
         id_, f"Numbers of the figure “{chart.name}”", chart.data[used].reset_index(drop=True)
     )
     # Drawn by our own plots, which escape the text in it.
-    return PageFigure(chart.caption, Markup(svg), width, data)
+    return {"caption": chart.caption, "svg": Markup(svg), "width": width, "data": data}

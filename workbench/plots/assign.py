@@ -20,7 +20,7 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
     labels
         Number of labels by worker; who gets none is left out.
     errors
-        A row a task: columns `exact`, by the skills as given, and `bound`, by Lemma 1.
+        A row a task: columns `exact`, by the skills as given, and `bound`, as the cover promises.
     epsilon
         Error asked for, drawn as a line.
     """
@@ -32,7 +32,7 @@ def plan(labels: pd.Series[int], errors: pd.DataFrame, *, epsilon: float, title:
         left.set_ylabel("labels")
         place = np.arange(1, len(worst) + 1)
         for column, colour, dash, label in (
-            ("bound", COLOURS[1], (0, (3, 2)), "promised (Lemma 1)"),
+            ("bound", COLOURS[1], (0, (3, 2)), "bound that the cover promises"),
             ("exact", COLOURS[0], "-", "exact, if skills are as given"),
         ):
             right.plot(place, worst[column], color=colour, ls=dash, marker=".", label=label)

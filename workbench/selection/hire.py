@@ -227,11 +227,10 @@ def hire(
     L, workers = _class_count(options.classes, names), tested.workers
     c, n = tested.estimates.correct[0], tested.estimates.answered[0]
     scored = scores(c, n, L, prior=options.prior)
-    below = below_chance(scored)
-    refused = scored.eligible & (below > MOST_BELOW) & (not options.allow_below_chance)
-    known = replace(scored, eligible=scored.eligible & ~refused)
+    known = eligible_to_hire(scored, options)
+    refused = scored.eligible & ~known.eligible
     prices = _prices(scored, workers, options.costs)
-    selection, money = _choose(known, prices, budget, options)
+    selection, money = chosen_by(known, prices, budget, options)
     if refused.any() and not known.eligible.any():
         selection = replace(selection, note=NOBODY)
 
@@ -268,7 +267,7 @@ def hire(
         plug_in_curve=prefix_scores(known.plug_in[order[:far]]),
         class_names=names,
         control=len(gold),
-        excluded=_excluded(workers, scored, np.where(refused, below, 0.0)),
+        excluded=_excluded(workers, scored, np.where(refused, below_chance(scored), 0.0)),
         tied=workers[selection.tied],
         money=money,
         notes=_notes(scored, refused, selection, workers, options),
@@ -335,10 +334,17 @@ def _prices(
     return prices
 
 
-def _choose(
+def eligible_to_hire(scored: Scores, options: HireOptions) -> Scores:
+    """Refuse who is more likely than not below chance, unless the options allow it."""
+    if options.allow_below_chance:
+        return scored
+    return replace(scored, eligible=scored.eligible & (below_chance(scored) <= MOST_BELOW))
+
+
+def chosen_by(
     known: Scores, prices: FloatArray | None, budget: int, options: HireOptions
 ) -> tuple[Selection, MoneySelection | None]:
-    """Choose by the rule, or within the money where prices decide."""
+    """Choose by the rule, or within the money where prices, one a worker, decide."""
     if prices is None or options.money is None:
         selection = select(
             known,

@@ -17,12 +17,39 @@ import numpy as np
 
 from workbench.aggregation.vote_rule import wrong_chance
 from workbench.base.arrays import FloatArray, IntArray
+from workbench.crowd.empirical_bayes import pooled_skills
 from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, chances
-from workbench.crowd.pooled_skills import pooled_skills
 from workbench.crowd.votes import Votes
+from workbench.selection.hire import HireOptions, chosen_by, eligible_to_hire
+from workbench.selection.scores import scores
 
 Choose: TypeAlias = Callable[[IntArray, IntArray], tuple[IntArray, FloatArray]]
 """From right and all control answers (m,) to the indices of the chosen (k,), and their weights."""
+
+
+def hiring(
+    budget: int,
+    classes: int,
+    options: HireOptions | None = None,
+    prices: FloatArray | None = None,
+) -> Choose:
+    """Make the way to choose of `hire`: at most K workers, and the weights Lŵ − 1 of their votes.
+
+    Parameters
+    ----------
+    budget, classes, options
+        K, L and what `hire` is asked for.
+    prices
+        Of a label by worker, shape (m,), where the options have money.
+    """
+    asked = options or HireOptions()
+
+    def choose(correct: IntArray, answered: IntArray) -> tuple[IntArray, FloatArray]:
+        known = eligible_to_hire(scores(correct, answered, classes, prior=asked.prior), asked)
+        chosen = chosen_by(known, prices, budget, asked)[0].chosen
+        return chosen, known.vote_weight[chosen]
+
+    return choose
 
 
 def hire_rule(votes: Votes, choose: Choose) -> GoldRule:
@@ -70,7 +97,7 @@ class _HiredVote:
     def independent_error(self, tasks: IntArray) -> FloatArray:
         rows, place = self._rows(tasks)
         votes = self.by_task.votes
-        skill = pooled_skills(*self.answers, len(votes.classes))
+        skill = pooled_skills(*self.answers)
         chance = self.label(tasks).chance
         return wrong_chance(votes.label[rows], skill[votes.worker[rows]], place, chance)
 

@@ -57,6 +57,8 @@ class SolveOptions(RunOptions):
     time_limit
         Seconds in the solver; without it, and with no gap, a large integer program may be worked at
         for ever. It holds: the solver runs in a process that is ended when need be.
+    isolated
+        False: in this process, so that the limit holds as well as the solver keeps it.
     gap
         Relative gap at which an integer program may stop.
     threads, seed
@@ -83,6 +85,7 @@ class SolveOptions(RunOptions):
     exact: bool = False
     progress: Callable[[Incumbent], None] | None = None
     keep_on_interrupt: bool = False
+    isolated: bool = True
 
     def check(self, problem: Problem, formulation: str) -> None:
         """Raise InputError for what does not go together."""
@@ -233,6 +236,8 @@ def _attempt_within(
             asked.progress(answer.history[-1])
 
     job = (problem, formulation, asked.route, method, asked.run)
+    if asked.time_limit is not None and not asked.isolated:
+        return attempt(*job, time.time() + asked.time_limit, keep), None, ""
     try:
         return run_within(asked.time_limit, attempt, *job, on_report=keep)
     except KeyboardInterrupt:

@@ -48,6 +48,7 @@ TITLES = (
     ("learn-policies", "LS_OL beside other policies without ground truth"),
     ("learn-crowds", "Online worker selection on recorded crowds"),
     ("aggregation", "Votes to labels on recorded crowds"),
+    ("calibration", "Predicted, measured and actual error on recorded crowds"),
 )
 """Name and title of each study."""
 
@@ -55,6 +56,7 @@ PAPERS = {
     "selection": "Li, Liu (2015)",
     "learn": "Liu, Liu (2015)",
     "aggregation": "Li, Rubinstein, Cohn (2019)",
+    "calibration": "beyond the papers",
 }
 """Where a study comes from, by the first word of its name; the others: `ADAPTIVE`."""
 ADAPTIVE = "Ho, Jabbari, Vaughan (2013)"

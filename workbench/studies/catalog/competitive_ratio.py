@@ -26,7 +26,6 @@ Source: Ho, Jabbari, Vaughan (2013), Theorems 1, 2 and 5.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,16 +37,7 @@ from workbench.assignment.theorems import theorem_1, theorem_2
 from workbench.assignment.weights import offline_weights
 from workbench.base.seeds import generator
 from workbench.studies.catalog import assignment_trials as shared
-from workbench.studies.measures import (
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Grouped,
-    Part,
-    Sweep,
-    mean_chart,
-    means_of,
-)
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, Sweep, means_of
 from workbench.studies.study import Block, Chart, Parameter, Params, Record, Size, Study
 from workbench.studies.summary import means
 from workbench.studies.trials import Streams
@@ -164,25 +154,17 @@ def _ratios(rows: pd.DataFrame, name: str) -> list[Chart]:
         for field, title in MEASURES.items()
     ]
     ratios, label = pd.concat(parts[:2], ignore_index=True), shared.LABELS[name]
-    line: dict[str, Any] = {"references": ((1.0, "proven bound"),)}
+    style = {"series": "method", "panel": "measure", "log_x": name in ("tasks", "gold", "epsilon")}
+    line = style | {"references": ((1.0, "proven bound"),)}
     if ratios["mean"].max() <= 4:
         shown = [("ratio", pd.concat(parts, ignore_index=True), "ratio, or share", line)]
     else:
-        shown = [("ratio", ratios, "ratio", {**line, "log_y": True})]
-        shown += [("covered", parts[2], "share", {})]
+        shown = [("ratio", ratios, "ratio", line | {"log_y": True})]
+        shown += [("covered", parts[2], "share", style)]
+    what = f"Labels on real tasks (gold not counted) and cover, along {label}"
     return [
-        mean_chart(
-            f"{what}-{name}",
-            f"Labels on real tasks and cover, along {label}.",
-            data,
-            name,
-            (label, y_label),
-            series="method",
-            panel="measure",
-            log_x=name in ("tasks", "gold", "epsilon"),
-            **more,
-        )
-        for what, data, y_label, more in shown
+        Drawn(f"{stem}-{name}", what, name, "mean", (label, y_label), look).chart(rows, data)
+        for stem, data, y_label, look in shown
     ]
 
 

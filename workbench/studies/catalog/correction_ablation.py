@@ -27,15 +27,7 @@ from crowd_models import requirement
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.policies import COVERED
 from workbench.studies.catalog.assignment_trials import ARRIVING, drawn, relaxation
-from workbench.studies.measures import (
-    Columns,
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Part,
-    means_of,
-    summarise,
-)
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, means_of
 from workbench.studies.study import Parameter, Params, Record, Scalar, Size, Study
 from workbench.studies.trials import Streams
 
@@ -92,12 +84,12 @@ _MEASURED = (
 
 
 def _table(rows: pd.DataFrame) -> pd.DataFrame:
-    columns: Columns = {
-        "trials": ("share", "size"), "void": ("is_void", "sum"), "radius_used": "mean",
-        "share": "mean",
-        **means_of("labels_per_task", "error", "covered", "covered_corrected", ends=True),
-    }  # fmt: skip
-    return summarise(rows, ["crowd", "correction", "gold", "t"], columns).drop(columns="t")
+    fields = ("labels_per_task", "error", "covered", "covered_corrected")
+    counts = {"trials": ("share", "size"), "void": ("is_void", "sum")}
+    means = {name: (name, "mean") for name in ("radius_used", "share")}
+    by = ("crowd", "correction", "gold", "t")
+    found = Grouped(by, {**counts, **means, **means_of(*fields, ends=True)}, orders={})(rows)
+    return found.drop(columns="t")
 
 
 def _drawn(crowd: str, title: str) -> Drawn:

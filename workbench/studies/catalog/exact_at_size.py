@@ -33,15 +33,7 @@ from workbench.crowd.population import Crowd, from_table, uniform_range
 from workbench.crowd.simulate import task_types
 from workbench.solving import Solution, solve
 from workbench.studies.catalog.assignment_trials import relaxation
-from workbench.studies.measures import (
-    DeclaredAnalysis,
-    Drawn,
-    Each,
-    Grouped,
-    Part,
-    spread_of,
-    summarise,
-)
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part, spread_of
 from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -122,7 +114,7 @@ KEYS = ("crowd", "epsilon", "method")
 
 
 def _floored(rows: pd.DataFrame) -> pd.DataFrame:
-    found = summarise(rows, ["method", "epsilon"], spread_of("certified_gap"))
+    found = Grouped(("method", "epsilon"), spread_of("certified_gap"), orders={})(rows)
     return found.assign(**found[["median", "low", "high"]].clip(lower=FLOOR))
 
 

@@ -1,0 +1,134 @@
+"""Exact errors held to ε: against the cheapest of all plans, and never above what was asked."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from workbench.accuracy.error_rate import vote_errors
+from workbench.accuracy.likeliest import likeliest_error
+from workbench.aggregation.voting import log_odds_weights
+from workbench.assignment.make_plan import AssignmentTerms, Confusions, confusions, make_plan
+from workbench.base.errors import InputError
+
+
+def cheapest_exact(skill, tasks, capacity, epsilon):
+    """Fewest labels of all plans whose exact errors are at most ε; None for none."""
+    m = len(skill)
+    sets = [np.array(row, bool) for row in itertools.product([0, 1], repeat=m)]
+    weights = log_odds_weights(skill)
+    fine = [s for s in sets if vote_errors(skill[None], weights[None], s[None])[0][0] <= epsilon]
+    totals = [
+        sum(int(s.sum()) for s in plan)
+        for plan in itertools.product(fine, repeat=tasks)
+        if (sum(s.astype(int) for s in plan) <= capacity).all()
+    ]
+    return min(totals, default=None)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_small_crowds_against_all_plans(seed):
+    rng = np.random.default_rng(seed)
+    skill, epsilon = rng.uniform(0.55, 0.95, 4), rng.uniform(0.08, 0.35)
+    best = cheapest_exact(skill, 2, 2, epsilon)
+    made = make_plan(
+        pd.Series(skill), pd.Series("all", index=["a", "b"]), AssignmentTerms(2, epsilon)
+    )
+    if made.error_exact is None:
+        # Covers are not all sets: near the limit a plan may exist that is no cover.
+        assert best is None or best >= 4
+        return
+    assert made.error_exact.max() <= epsilon * (1 + 1e-9)
+    assert best is not None
+    assert best <= len(made.table) <= best + 1
+
+
+def test_never_more_labels_than_by_the_bound_nor_errors_above_epsilon():
+    rng = np.random.default_rng(0)
+    for epsilon in (0.08, 0.2):
+        skills = pd.DataFrame(rng.uniform(0.5, 0.98, (12, 2)), columns=["x", "y"])
+        tasks = pd.Series(["x", "y"] * 4)
+        exact, bound = (
+            make_plan(skills, tasks, AssignmentTerms(6, epsilon, promise=promise))
+            for promise in ("exact", "bound")
+        )
+        assert exact.error_exact.max() <= epsilon * (1 + 1e-9)
+        assert bound.error_bound.max() <= epsilon * (1 + 1e-9)
+        assert len(exact.table) <= len(bound.table)
+
+
+def test_a_vote_with_the_plans_weights_errs_as_told():
+    skills = pd.Series([0.9, 0.8, 0.75, 0.7, 0.6], index=list("abcde"))
+    made = make_plan(skills, pd.Series("all", index=[1, 2]), AssignmentTerms(2, 0.12))
+    rng = np.random.default_rng(0)
+    for task, error in zip([1, 2], made.error_exact, strict=True):
+        own = made.table[made.table["task"] == task]
+        p, w = skills[own["worker"]].to_numpy(), own["weight"].to_numpy()
+        lean = np.where(rng.random((40_000, len(p))) < p, w, -w).sum(axis=1)
+        wrong = np.where(np.abs(lean) < 1e-12, 0.5, lean < 0).mean()
+        assert wrong == pytest.approx(error, abs=4 * np.sqrt(error / 40_000))
+
+
+class TestSeveralClasses:
+    def crowd(self, seed=0, tasks=150, workers=10, classes="xyz"):
+        rng = np.random.default_rng(seed)
+        true = rng.choice(list(classes), tasks)
+        rows = [
+            (i, j, true[i] if rng.random() < 0.55 + 0.04 * j else rng.choice(list(classes)))
+            for i in range(tasks)
+            for j in range(workers)
+        ]
+        return pd.DataFrame(rows, columns=["task", "worker", "label"]), pd.Series(true)
+
+    def test_errors_are_those_of_the_likeliest_class(self):
+        known = confusions(*self.crowd())
+        tasks = pd.Series("all", index=range(6))
+        made = make_plan(known, tasks, AssignmentTerms(4, 0.08))
+        for task, error in enumerate(made.error_exact):
+            own = made.table.loc[made.table["task"] == task, "worker"].to_numpy()
+            assert error == pytest.approx(
+                likeliest_error(known.confusion[0, own], known.prior).probability
+            )
+        assert made.error_exact.max() <= 0.08
+        assert made.table.groupby("worker").size().max() <= 4
+
+    def test_who_may_label_what(self):
+        known = confusions(*self.crowd())
+        pairs = pd.DataFrame(
+            [(i, j) for i in range(4) for j in range(10) if (i + j) % 2], columns=["task", "worker"]
+        )
+        tasks = pd.Series("all", index=range(4))
+        made = make_plan(known, tasks, AssignmentTerms(4, 0.2, availability=pairs))
+        assert set(made.table[["task", "worker"]].itertuples(index=False, name=None)) <= set(
+            pairs.itertuples(index=False, name=None)
+        )
+        assert made.error_exact.max() <= 0.2
+
+    def test_a_worker_without_gold_gets_no_task(self):
+        labels, gold = self.crowd()
+        more = pd.DataFrame({"task": [999], "worker": [77], "label": ["x"]})
+        made = make_plan(
+            confusions(pd.concat([labels, more]), gold),
+            pd.Series("all", index=range(3)),
+            AssignmentTerms(3, 0.2),
+        )
+        assert made.without_history == (77,)
+        assert 77 not in set(made.table["worker"])
+
+    def test_what_cannot_be_told_apart_is_named(self):
+        blunt = np.array([[0.8, 0.1, 0.1], [0.1, 0.45, 0.45], [0.1, 0.45, 0.45]])
+        known = Confusions(
+            np.stack([[blunt] * 4]), np.full(3, 1 / 3), list("xyz"),
+            pd.DataFrame({"all": [0.57] * 4}),
+        )  # fmt: skip
+        made = make_plan(known, pd.Series("all", index=[0]), AssignmentTerms(1, 0.05))
+        assert "infeasible" in made.message
+        assert "confuse y with z most" in made.message.replace("'", "")
+
+    def test_lemma_1_is_refused(self):
+        with pytest.raises(InputError, match="is for labels of two classes, here are 3"):
+            make_plan(
+                confusions(*self.crowd()), pd.Series("all", index=[0]),
+                AssignmentTerms(1, 0.05, gain="hoeffding"),
+            )  # fmt: skip

@@ -1,0 +1,433 @@
+"""Whether workers err independently, given the true class: what every bound here takes for granted.
+
+Two things make errors go together. Tasks differ in difficulty, so that all workers err on the same
+ones a little more often than chance has it; and some workers copy each other, or are one model
+under several names. The first is seen in the mean correlation of errors, over all pairs of workers
+who share tasks with gold; the second in pairs that stand out of it.
+
+Worker j errs on task i of class c with her own rate r_jc, taken from her gold answers. With the
+residual z = e − r, a pair is described by T = Σ z_ij z_ik over the tasks it shares; under
+independence T has mean 0 and variance V = Σ v_ij v_ik, v = r(1 − r), and T/W, W = Σ √(v_ij v_ik),
+is the correlation of their errors. A pair stands out by (T − ρW)/√(V + ½), ρ being the median
+correlation of pairs (weighted by W): ½ keeps two rare errors on one task from weighing much.
+
+How large such figures get by chance is found by simulating crowds with the same workers, tasks and
+rates: independent ones for the mean correlation, for pairs such as have the difficulty that the
+median shows (one normal factor, as in probit analysis). Of `SIMULATED` crowds the largest figure of
+all pairs counts, so that the chance of naming any pair wrongly is `LEVEL`, however many there are.
+
+Sources: Efron, Tibshirani (1993), "An introduction to the bootstrap", Chapter 16 (Monte Carlo
+tests); Westfall, Young (1993), "Resampling-based multiple testing" (the largest of many figures);
+Yen (1984), "Effects of local item dependence" (correlated residuals); Kish (1965), "Survey
+sampling", Section 5.4 (n/(1 + (n − 1)ρ)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.seeds import Seed, stream
+from workbench.crowd.votes import Votes
+
+SIMULATED = 199
+"""Crowds drawn to judge a figure: the smallest chance that they can show is 1 in 200."""
+LEVEL = 0.01
+"""Chance of an alarm where there is nothing, for each of the tests."""
+SHARED = 5
+"""Gold tasks that a pair of workers must share to be looked at."""
+DAMPING = 0.5
+"""Added to the variance of T, in tasks on which both err."""
+ALIKE = 0.5
+"""Correlation of errors from which on workers who stand out are one group."""
+NEARLY_ALL = 0.8
+"""Share of wrong answers that makes a task one on which nearly all err."""
+VOTERS = 3
+"""Answers that such a task must have."""
+MOST_WORKERS = 300
+"""Workers whose pairs are looked at: those with the most gold answers."""
+LISTED = 10**6
+"""Pairs of answers to one task that are listed; of more, full matrices are multiplied."""
+FACTORS: FloatArray = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 0.95])
+"""Shares of the common factor that are tried to find the difficulty."""
+TRIES = 3
+"""Crowds simulated with each of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two workers whose errors go together more than those of most.
+
+    Attributes
+    ----------
+    first, second
+        Indices of the workers.
+    tasks, both_wrong
+        Gold tasks that both answered, and on how many of them both erred.
+    correlation
+        Of their errors, given the class.
+    p_value
+        Chance that any pair stands out so far where none does.
+    """
+
+    first: int
+    second: int
+    tasks: int
+    both_wrong: int
+    correlation: float
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """How far a crowd's errors are from independent.
+
+    Attributes
+    ----------
+    correlation
+        Mean correlation of two workers' errors on a task, given its class.
+    p_value
+        Chance of a mean so high under independence, one in 200 at least; 1 where no two workers
+        share tasks.
+    typical
+        Median correlation of pairs: what difficulty alone explains.
+    pairs
+        Pairs that stand out of it, the clearest first.
+    groups
+        Workers who are connected by such pairs with a correlation of `ALIKE` or more.
+    hard, hard_expected, hard_judged
+        Share of the gold tasks with `VOTERS` answers or more on which at least `NEARLY_ALL` of the
+        answers are wrong; the same under independence; and how many tasks that is of.
+    answers
+        Mean number of answers on a gold task.
+    effective_workers
+        Independent workers whose mean varies as much: answers/(1 + (answers − 1) correlation).
+    looked_at
+        Workers whose pairs were looked at.
+    """
+
+    correlation: float
+    p_value: float
+    typical: float
+    pairs: tuple[Pair, ...]
+    groups: tuple[tuple[int, ...], ...]
+    hard: float
+    hard_expected: float
+    hard_judged: int
+    answers: float
+    effective_workers: float
+    looked_at: int
+
+    @property
+    def dependent(self) -> bool:
+        """Whether errors are shown to go together."""
+        return self.p_value <= LEVEL or bool(self.pairs)
+
+
+def dependence(votes: Votes, gold: IntArray, *, seed: Seed = 0) -> Dependence:
+    """Look at how the errors on gold tasks go together.
+
+    Parameters
+    ----------
+    votes
+        Labels of n tasks by m workers, each pair once.
+    gold
+        True class of each task, −1 where it is not known, shape (n,).
+    seed
+        Of the simulated crowds.
+
+    Returns
+    -------
+    Dependence
+        Without two workers who share a gold task nothing is shown: correlation 0, p-value 1.
+    """
+    answers = _Answers.of(votes, gold)
+    wrong = answers.wrong
+    rng = stream(seed, "independence")
+    found = answers.moments(wrong)
+    alone = [answers.independent(rng) for _ in range(SIMULATED)]
+    above = sum(answers.moments(e).together >= found.together - 1e-12 for e in alone)
+    informed = found.spread > 0
+    p_value = (1 + above) / (1 + SIMULATED) if informed else 1.0
+    hard, judged = answers.hard(wrong)
+    expected = float(np.mean([answers.hard(e)[0] for e in alone]))
+    k = len(wrong) / max(answers.tasks, 1)
+    typical, pairs = _outstanding(answers, rng)
+    correlation = found.together / found.weight if informed else 0.0
+    return Dependence(
+        correlation=correlation,
+        p_value=p_value,
+        typical=typical,
+        pairs=pairs,
+        groups=_groups(pairs),
+        hard=hard,
+        hard_expected=expected,
+        hard_judged=judged,
+        answers=k,
+        effective_workers=effective_workers(k, correlation),
+        looked_at=int(answers.kept.sum()),
+    )
+
+
+def effective_workers(workers: float, correlation: float) -> float:
+    """Independent workers whose mean varies as much as that of k correlated ones.
+
+    A correlation below 0 counts as none: k are then worth k.
+    """
+    rho = min(max(correlation, 0.0), 1.0)
+    return workers / (1.0 + max(workers - 1.0, 0.0) * rho)
+
+
+def below_chance(correct: IntArray, answered: IntArray, classes: int) -> BoolArray:
+    """Mark the workers shown to be worse than guessing, shape (m,).
+
+    By the exact binomial test of skill 1/L, at `LEVEL` for all workers together (Bonferroni).
+
+    Parameters
+    ----------
+    correct, answered
+        Right gold answers and all of them, shape (m,).
+    classes
+        L.
+    """
+    from scipy.special import bdtr
+
+    tested = answered > 0
+    chance = np.where(tested, bdtr(correct, np.maximum(answered, 1), 1.0 / classes), 1.0)
+    below: BoolArray = chance <= LEVEL / max(int(tested.sum()), 1)
+    return below
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """Sums over all pairs of answers to a task: of z z′, of √(v v′) and of v v′."""
+
+    together: float
+    weight: float
+    spread: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """Answers to gold tasks: shape (k,) each, but `kept` (m,).
+
+    `task` numbers the gold tasks, `cell` worker and class; `kept` marks the workers whose pairs
+    are looked at.
+    """
+
+    task: IntArray
+    worker: IntArray
+    cell: IntArray
+    wrong: BoolArray
+    tasks: int
+    cells: int
+    kept: BoolArray
+
+    @classmethod
+    def of(cls, votes: Votes, gold: IntArray) -> _Answers:
+        asked = gold[votes.task] >= 0
+        worker, true = votes.worker[asked], gold[votes.task[asked]]
+        names, task = np.unique(votes.task[asked], return_inverse=True)
+        m, classes = len(votes.workers), len(votes.classes)
+        kept = np.zeros(m, dtype=np.bool_)
+        given = np.bincount(worker, minlength=m)
+        kept[np.argsort(-given, kind="stable")[:MOST_WORKERS]] = True
+        return cls(
+            task,
+            worker,
+            worker * classes + true,
+            votes.label[asked] != true,
+            len(names),
+            m * classes,
+            kept & (given > 0),
+        )
+
+    def rates(self, wrong: BoolArray) -> FloatArray:
+        """Error rate of each answer's worker and class, shape (k,)."""
+        given = np.bincount(self.cell, minlength=self.cells)
+        erred = np.bincount(self.cell[wrong], minlength=self.cells)
+        rate: FloatArray = (erred / np.maximum(given, 1))[self.cell]
+        return rate
+
+    def independent(self, rng: np.random.Generator) -> BoolArray:
+        """Draw errors independently, at the rates of these answers."""
+        drawn: BoolArray = rng.random(len(self.wrong)) < self.rates(self.wrong)
+        return drawn
+
+    def difficult(self, share: float, rng: np.random.Generator) -> BoolArray:
+        """Draw errors that have a share of a normal factor in common on each task."""
+        from scipy.special import ndtri
+
+        common = np.sqrt(share) * rng.standard_normal(self.tasks)[self.task]
+        own = np.sqrt(1.0 - share) * rng.standard_normal(len(self.task))
+        drawn: BoolArray = common + own < ndtri(self.rates(self.wrong))
+        return drawn
+
+    def moments(self, wrong: BoolArray) -> _Moments:
+        """Sum over the pairs of answers to each task; half of (Σx)² − Σx²."""
+        rate = self.rates(wrong)
+        z, v = wrong - rate, rate * (1.0 - rate)
+
+        def pairs(x: FloatArray) -> float:
+            sums = np.bincount(self.task, x, minlength=self.tasks)
+            return float((sums**2).sum() - (x**2).sum()) / 2.0
+
+        return _Moments(pairs(z), pairs(np.sqrt(v)), pairs(v))
+
+    def hard(self, wrong: BoolArray) -> tuple[float, int]:
+        """Share of the tasks on which nearly all err, and of how many."""
+        given = np.bincount(self.task, minlength=self.tasks)
+        erred = np.bincount(self.task[wrong], minlength=self.tasks)
+        judged = given >= VOTERS
+        count = int(judged.sum())
+        bad = (erred >= NEARLY_ALL * given - 1e-9) & judged
+        return (float(bad.sum() / count) if count else 0.0), count
+
+
+class _Products:
+    """Sums over the gold tasks that two workers share, for every pair that shares enough.
+
+    Parameters
+    ----------
+    answers
+        The answers; the pairs are those of the workers kept.
+
+    Attributes
+    ----------
+    first, second, tasks
+        Workers of each pair, and how many gold tasks they share, shape (pairs,).
+    """
+
+    def __init__(self, answers: _Answers) -> None:
+        self._rows = np.flatnonzero(answers.kept[answers.worker])
+        self._rows = self._rows[np.argsort(answers.task[self._rows], kind="stable")]
+        task, worker = answers.task[self._rows], answers.worker[self._rows]
+        m, size = len(answers.kept), np.bincount(task, minlength=answers.tasks)
+        self._place = (task, worker)
+        self._shape = (answers.tasks, m)
+        many = (size.astype(np.float64) ** 2).sum() / 2.0 > LISTED
+        self._full = bool(many and answers.tasks * m <= 2**24)
+        if self._full:  # one product of full matrices is faster than a list of all pairs of answers
+            shared = np.triu(self._gram(np.ones(len(task))), 1)
+            self.first, self.second = np.nonzero(shared >= SHARED - 0.5)
+            self.tasks = np.rint(shared[self.first, self.second]).astype(np.int64)
+            return
+        steps = range(1, int(size.max(initial=1)))
+        one = np.concatenate([
+            np.zeros(0, dtype=np.int64),
+            *(np.flatnonzero(task[:-step] == task[step:]) for step in steps),
+        ])  # fmt: skip
+        two = np.concatenate([
+            np.zeros(0, dtype=np.int64),
+            *(np.flatnonzero(task[:-step] == task[step:]) + step for step in steps),
+        ])  # fmt: skip
+        low = np.minimum(worker[one], worker[two])
+        high = np.maximum(worker[one], worker[two])
+        names, pair, counts = np.unique(low * m + high, return_inverse=True, return_counts=True)
+        enough = counts >= SHARED
+        self.first, self.second = np.divmod(names[enough], m)
+        self.tasks = counts[enough]
+        kept = enough[pair]
+        self._one, self._two = one[kept], two[kept]
+        self._pair = (np.cumsum(enough) - 1)[pair[kept]]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def of(self, value: FloatArray) -> FloatArray:
+        """Σ x_ij x_ik of each pair, from a value an answer, shape (pairs,)."""
+        x = value[self._rows]
+        if self._full:
+            return np.asarray(self._gram(x)[self.first, self.second])
+        product = x[self._one] * x[self._two]
+        return np.bincount(self._pair, product, minlength=len(self)).astype(np.float64)
+
+    def _gram(self, value: FloatArray) -> FloatArray:
+        matrix = np.zeros(self._shape)
+        matrix[self._place] = value
+        product: FloatArray = matrix.T @ matrix
+        return product
+
+
+@dataclass(frozen=True, eq=False)
+class _PairFigures:
+    """Correlation of each pair, shape (pairs,), their median, and how far each stands out."""
+
+    correlation: FloatArray
+    typical: float
+    out: FloatArray
+
+    @classmethod
+    def of(cls, products: _Products, answers: _Answers, wrong: BoolArray) -> _PairFigures:
+        rate = answers.rates(wrong)
+        v = rate * (1.0 - rate)
+        T, W, V = products.of(wrong - rate), products.of(np.sqrt(v)), products.of(v)
+        correlation = np.divide(T, W, out=np.zeros(len(T)), where=W > 0)
+        typical = _weighted_median(correlation, W)
+        return cls(correlation, typical, (T - typical * W) / np.sqrt(V + DAMPING))
+
+
+def _outstanding(answers: _Answers, rng: np.random.Generator) -> tuple[float, tuple[Pair, ...]]:
+    """The median correlation of pairs, and the pairs that stand out of it."""
+    products = _Products(answers)
+    if not len(products):
+        return 0.0, ()
+    found = _PairFigures.of(products, answers, answers.wrong)
+    share = _common_share(products, answers, found.typical, rng)
+    most = np.array([
+        _PairFigures.of(products, answers, answers.difficult(share, rng)).out.max()
+        for _ in range(SIMULATED)
+    ])  # fmt: skip
+    above = SIMULATED - np.searchsorted(np.sort(most), found.out)
+    p_value = (1 + above) / (1 + SIMULATED)
+    both = products.of(answers.wrong.astype(np.float64))
+    named = np.flatnonzero(p_value <= LEVEL)
+    named = named[np.argsort(-found.out[named], kind="stable")]
+    return found.typical, tuple(
+        Pair(
+            int(products.first[at]),
+            int(products.second[at]),
+            int(products.tasks[at]),
+            round(float(both[at])),
+            float(found.correlation[at]),
+            float(p_value[at]),
+        )
+        for at in named
+    )
+
+
+def _common_share(
+    products: _Products, answers: _Answers, typical: float, rng: np.random.Generator
+) -> float:
+    """Share of the common factor at which simulated crowds have the median that was found."""
+    medians = np.array([
+        np.mean([
+            _PairFigures.of(products, answers, answers.difficult(share, rng)).typical
+            for _ in range(TRIES)
+        ])
+        for share in FACTORS
+    ])  # fmt: skip
+    return float(np.interp(typical, np.maximum.accumulate(medians), FACTORS))
+
+
+def _weighted_median(value: FloatArray, weight: FloatArray) -> float:
+    """The value that has half of the weight on either side; 0 without weight."""
+    order = np.argsort(value, kind="stable")
+    below = np.cumsum(weight[order])
+    if not len(value) or below[-1] <= 0:
+        return 0.0
+    return float(value[order][int(np.searchsorted(below, below[-1] / 2.0))])
+
+
+def _groups(pairs: tuple[Pair, ...]) -> tuple[tuple[int, ...], ...]:
+    """Workers connected by pairs that are alike, the largest group first."""
+    group: dict[int, set[int]] = {}
+    for pair in pairs:
+        if pair.correlation >= ALIKE:
+            joined = group.get(pair.first, {pair.first}) | group.get(pair.second, {pair.second})
+            for worker in joined:
+                group[worker] = joined
+    found = {tuple(sorted(members)) for members in group.values()}
+    return tuple(sorted(found, key=lambda members: (-len(members), members)))

@@ -1,0 +1,271 @@
+"""What a plan promises of every task: an error by a bound, or the exact error under the model.
+
+A cover promises an error by a bound, and the exact error of the vote is well below it: about half
+of the labels are bought for the bound's sake. `keep_promise` lets covers promise as much more, task
+type by task type, as leaves the exact error at ε: it halves the ratio between a level that will do
+and one that will not. For labels of two classes the exact error is computed, for more it is listed
+or drawn (`workbench.accuracy`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from crowd_models import AssignmentProblem
+from crowd_models.gains import Gain
+from crowd_models.joint import JointProblem, pair_gains, pair_weights
+from workbench.accuracy.error_rate import vote_errors
+from workbench.accuracy.likeliest import likeliest_error
+from workbench.aggregation.voting import linear_weights, log_odds_weights
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.solving import Certificate, Solution, Termination, solve
+from workbench.solving.highs import RunOptions
+from workbench.solving.joint.route import solve_joint
+
+STEPS = 7
+"""Halvings: the level is found to within a hundredth or so of its logarithm's range."""
+QUICK = 0.005
+"""Gap at which a plan tells whether a level will do."""
+SHARE = 0.08
+"""Of the time, for each such plan."""
+ROUNDING = 1e-9
+"""An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
+TRIED, TOLD = 4_000, 40_000
+"""Answers drawn for an error while a level is sought, and for what is told in the end."""
+
+
+@dataclass(frozen=True, eq=False)
+class CoverPlan:
+    """A cover at some levels, and the errors of its votes.
+
+    Attributes
+    ----------
+    solution
+        The solved program.
+    levels
+        Error that covers promise, by task type.
+    chosen
+        Who labels what, shape (n, m); None when there is no plan.
+    errors, radius
+        Exact error of each task's vote, shape (n,), and how far off it may be (0 unless drawn).
+    bounds
+        Error of each task that the cover promises, shape (n,).
+    """
+
+    solution: Solution
+    levels: FloatArray
+    chosen: BoolArray | None = None
+    errors: FloatArray | None = None
+    radius: float = 0.0
+    bounds: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClasses:
+    """Labels of two classes: a skill for each task and worker.
+
+    Attributes
+    ----------
+    skill
+        p, shape (n, m).
+    gain
+        What a label counts, and so how votes are weighed.
+    kinds
+        Type of each task, shape (n,).
+    capacity, cost, available
+        As in `AssignmentProblem`.
+    """
+
+    skill: FloatArray
+    gain: Gain
+    kinds: IntArray
+    capacity: IntArray
+    cost: FloatArray | None = None
+    available: BoolArray | None = None
+
+    @property
+    def top(self) -> float:
+        """Error that asks for nothing."""
+        return 0.5
+
+    @property
+    def weight(self) -> FloatArray:
+        """Weight of each label in the vote, shape (n, m)."""
+        of = linear_weights if self.gain.vote == "linear" else log_odds_weights
+        return of(self.skill)
+
+    def problem(self, levels: FloatArray) -> AssignmentProblem:
+        """The program at some levels."""
+        need = self.gain.requirement(levels)[self.kinds]
+        return AssignmentProblem(
+            self.gain.quality(self.skill, need), self.capacity, need, self.cost, self.available,
+            self.kinds, self.gain.name,
+        )  # fmt: skip
+
+    def cover(self, levels: FloatArray, options: RunOptions, *, draws: int) -> CoverPlan:
+        """The cheapest cover at some levels; its errors are computed."""
+        problem = self.problem(levels)
+        found = solve(
+            problem, "ip", time_limit=options.time_limit, gap=options.gap,
+            threads=options.threads, seed=options.seed, isolated=draws == TOLD,
+        )  # fmt: skip
+        if found.assignment is None:
+            return CoverPlan(found, levels)
+        chosen = found.assignment > 0.5
+        errors, radius = vote_errors(self.skill, self.weight, chosen)
+        bounds = self.gain.error((problem.quality * chosen).sum(axis=1))
+        return CoverPlan(found, levels, chosen, errors, float(radius.max(initial=0.0)), bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralClasses:
+    """Labels of several classes: a confusion matrix for each task type and worker.
+
+    Attributes
+    ----------
+    confusion
+        π, shape (T, m, K, A).
+    prior
+        ρ, shape (K,).
+    kinds
+        Type of each task, shape (n,).
+    capacity
+        M, shape (m,).
+    cost
+        Price by task type and worker, shape (T, m), or None for 1.
+    available
+        Shape (n, m); None for all pairs.
+    """
+
+    confusion: FloatArray
+    prior: FloatArray
+    kinds: IntArray
+    capacity: IntArray
+    cost: FloatArray | None = None
+    available: BoolArray | None = None
+    _known: dict[tuple[int, int, bytes], tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def top(self) -> float:
+        """Error that asks for nothing: what is promised without labels."""
+        return min(float(pair_weights(self.prior).sum()), 1.0)
+
+    @property
+    def weight(self) -> FloatArray:
+        """Log-odds of the worker's share of right labels: exact where wrong ones are even."""
+        classes = len(self.prior)
+        at = np.arange(classes)
+        share = self.confusion[:, :, at, at] @ self.prior
+        return log_odds_weights(share, classes)[self.kinds]
+
+    def cover(self, levels: FloatArray, options: RunOptions, *, draws: int) -> CoverPlan:
+        """The cheapest cover at some levels; its errors are listed or drawn."""
+        mask = np.ones((len(self.kinds), len(self.capacity)), bool)
+        mask = mask if self.available is None else self.available
+        alike = np.column_stack([self.kinds, mask])
+        rows, own = np.unique(alike, axis=0, return_inverse=True)
+        types, own = rows[:, 0], own.ravel()
+        problem = JointProblem(
+            pair_gains(self.confusion)[types], pair_weights(self.prior), levels[types],
+            np.bincount(own, minlength=len(rows)), self.capacity,
+            None if self.cost is None else self.cost[types], rows[:, 1:],
+        )  # fmt: skip
+        found = solve_joint(
+            problem, time_limit=options.time_limit, gap=options.gap, seed=options.seed,
+            certified=draws == TOLD,
+        )  # fmt: skip
+        if found.assignment is None or found.errors is None:
+            return CoverPlan(found, levels)
+        place = np.argsort(np.argsort(own, kind="stable"), kind="stable")
+        chosen = found.assignment[place] > 0.5
+        every = [
+            self._error(kind, row, draws)
+            for kind, row in zip(self.kinds.tolist(), chosen, strict=True)
+        ]
+        errors, radii = (np.array(values) for values in zip(*every, strict=True))
+        return CoverPlan(found, levels, chosen, errors, float(radii.max()), found.errors[place])
+
+    def _error(self, kind: int, row: BoolArray, draws: int) -> tuple[float, float]:
+        key = (kind, draws, row.tobytes())
+        if key not in self._known:
+            rate = likeliest_error(self.confusion[kind, row], self.prior, draws=draws)
+            self._known[key] = rate.probability, rate.radius
+        return self._known[key]
+
+
+CoverProgram: TypeAlias = TwoClasses | SeveralClasses
+"""Tasks and workers whose covers can promise any level of error."""
+
+
+def keep_promise(
+    program: CoverProgram, epsilon: float, *, exact: bool, options: RunOptions
+) -> CoverPlan:
+    """The cheapest cover found that keeps every task's error at ε.
+
+    Parameters
+    ----------
+    epsilon
+        ε, in (0, 1).
+    exact
+        Hold the exact error to ε; else the error that the cover promises.
+
+    Returns
+    -------
+    CoverPlan
+        Without `chosen` where there is none; its solution says why.
+    """
+    types = int(program.kinds.max()) + 1
+    if not exact or epsilon >= program.top:
+        return program.cover(np.full(types, epsilon), options, draws=TOLD)
+    limit = None if options.time_limit is None else SHARE * options.time_limit
+    quick = RunOptions(limit, max(options.gap, QUICK), options.threads, seed=options.seed)
+    low, high = np.full(types, np.log(epsilon)), np.full(types, np.log(0.999 * program.top))
+    limit_error = epsilon * (1 + ROUNDING)
+    kept: list[CoverPlan] = []
+    fewest: CoverPlan | None = None
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        tried = program.cover(np.exp(middle), quick, draws=TRIED)
+        if tried.errors is None:
+            low = middle  # asks for more than there is: only covers that promise less are left
+            continue
+        worst = np.array([tried.errors[program.kinds == t].max(initial=0.0) for t in range(types)])
+        fine = worst <= limit_error
+        low, high = np.where(fine, middle, low), np.where(fine, high, middle)
+        if fine.all():
+            kept.append(tried)
+        if fewest is None or tried.errors.max() < _worst(fewest):
+            fewest = tried
+    rest = options.time_limit and (1 - STEPS * SHARE) * options.time_limit
+    options = replace(options, time_limit=rest)
+    last = program.cover(np.exp(low), options, draws=TOLD)
+    if last.errors is not None and last.errors.max() <= limit_error:
+        return last
+    if kept:
+        best = min(kept, key=lambda plan: plan.solution.objective or np.inf)
+        again = program.cover(best.levels, options, draws=TOLD)
+        return again if again.errors is not None else best
+    strict = program.cover(np.full(types, epsilon), options, draws=TOLD)
+    if strict.errors is None and fewest is not None:
+        return _unreached(fewest)
+    return strict
+
+
+def _worst(plan: CoverPlan) -> float:
+    return np.inf if plan.errors is None else float(plan.errors.max())
+
+
+def _unreached(plan: CoverPlan) -> CoverPlan:
+    """No plan, though covers that promise less exist; the least error of theirs is kept."""
+    found = plan.solution
+    why = replace(
+        found, termination=Termination.INFEASIBLE, assignment=None, objective=None, bound=None,
+        certificate=Certificate("unproven"),
+        note=f"the nearest leaves a task at {_worst(plan):.4f}: use --epsilon "
+        f"{math.ceil(1e4 * _worst(plan)) / 1e4:g} or larger",
+    )  # fmt: skip
+    return CoverPlan(why, plan.levels)
