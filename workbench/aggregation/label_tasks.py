@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation import AGGREGATORS
+from workbench.aggregation import AGGREGATORS, DEFAULT
 from workbench.aggregation.calibration import (
     reliability,
     temperature_by_gold,
@@ -144,7 +144,7 @@ class LabelOptions:
 
 def label_tasks(
     labels: pd.DataFrame,
-    method: str = "majority",
+    method: str = DEFAULT,
     known: KnownBeforehand | None = None,
     options: LabelOptions | None = None,
     *,
@@ -360,6 +360,8 @@ def _notes(found: Aggregate, method: str, known: KnownBeforehand, seed: Seed) ->
         ),
         f"the {controls} control tasks keep their class, teach {method} the rest, and are left out "
         "of the accuracy": controls and by_model,
+        "confidences take workers to err independently, and are too high where they do not: "
+        "calibrate them by gold or by labels": by_model and "temperature" not in found.info,
         "the accuracy counts its share of a tie, and 1/L where the workers gave no label": judged,
         "the skills were given: where they rest on tasks of the truth the accuracy is too "
         "high; give these tasks as `gold` to leave them out": (

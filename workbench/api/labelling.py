@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.aggregation import DEFAULT
 from workbench.aggregation.label_tasks import (
     Calibrate,
     KnownBeforehand,
@@ -181,7 +182,7 @@ class Labels(Result):
 def aggregate(
     labels: inputs.Table,
     *,
-    method: str = "majority",
+    method: str = DEFAULT,
     gold: inputs.Truth | None = None,
     truth: inputs.Truth | None = None,
     workers: pd.DataFrame | Result | Iterable[Any] | str | Path | None = None,
@@ -205,8 +206,9 @@ def aggregate(
     labels
         A frame with columns task, worker, label, or the path of a file.
     method
-        "majority", "weighted-linear" or "weighted-log-odds"; or a model: "dawid-skene",
-        "dawid-skene-smoothed", "one-coin", "ebcc", "bwa" or "glad".
+        "majority", "weighted-linear" or "weighted-log-odds"; or a model:
+        "dawid-skene-smoothed" (the default, and why: docs/findings/aggregation.md),
+        "dawid-skene", "one-coin", "ebcc", "bwa" or "glad".
     gold
         True label by control task: skills for the weighted methods (before those of `workers`);
         models keep these tasks at their class, and learn from them. Votes label them like all
@@ -254,7 +256,7 @@ def aggregate(
     ...         "label": ["cat", "cat", "dog", "dog", "dog"],
     ...     }
     ... )
-    >>> found = wb.aggregate(labels)
+    >>> found = wb.aggregate(labels, method="majority")
     >>> found.labels.to_dict()
     {1: 'cat', 2: 'dog'}
     >>> found.confidence.round(2).to_dict()
