@@ -190,7 +190,9 @@ MISTAKES = {
     "twice": (lambda x, y: wb.aggregate(pd.concat([x, x])), "duplicates='first'"),
     "method": (lambda x, y: wb.aggregate(x, method="best"), "no aggregator 'best': there are"),
     "no skills": (lambda x, y: wb.aggregate(x, method="weighted-linear"), "needs skills: give"),
-    "idle option": (lambda x, y: wb.aggregate(x, iterations=5), "`iterations` is for"),
+    "idle option": (
+        lambda x, y: wb.aggregate(x, method="majority", iterations=5), "`iterations` is for",
+    ),
     "rule": (lambda x, y: wb.hire(x, y, budget=2, rule="best"), "no rule 'best'"),
     "nothing to learn": (lambda x, y: wb.learn(), "give `simulate`, or `labels`"),
     "vetting": (lambda x, y: wb.learn(x, vetting_error=0.1), "go with `vetting`"),

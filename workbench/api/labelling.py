@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.aggregation import DEFAULT
 from workbench.aggregation.label_tasks import (
     Calibrate,
     KnownBeforehand,
@@ -181,10 +182,11 @@ class Labels(Result):
 def aggregate(
     labels: inputs.Table,
     *,
-    method: str = "majority",
+    method: str = DEFAULT,
     gold: inputs.Truth | None = None,
     truth: inputs.Truth | None = None,
     workers: pd.DataFrame | Result | Iterable[Any] | str | Path | None = None,
+    plan: pd.DataFrame | Result | str | Path | None = None,
     truncate: float | None = None,
     classes: int | None = None,
     class_prior: Prior | None = None,
@@ -205,8 +207,9 @@ def aggregate(
     labels
         A frame with columns task, worker, label, or the path of a file.
     method
-        "majority", "weighted-linear" or "weighted-log-odds"; or a model: "dawid-skene",
-        "dawid-skene-smoothed", "one-coin", "ebcc", "bwa" or "glad".
+        "majority", "weighted-linear" or "weighted-log-odds"; or a model:
+        "dawid-skene-smoothed" (the default, and why: docs/findings/aggregation.md),
+        "dawid-skene", "one-coin", "ebcc", "bwa" or "glad".
     gold
         True label by control task: skills for the weighted methods (before those of `workers`);
         models keep these tasks at their class, and learn from them. Votes label them like all
@@ -216,6 +219,9 @@ def aggregate(
     workers
         Only these workers' labels count: a frame with a column worker and, if weights are to
         follow from it, skill, as `hire` gives it; a list of workers; or a file.
+    plan
+        In place of a method: what `plan` gave, or a file or frame with columns task, worker,
+        weight. Its labels count by its weights, all others do not.
     truncate
         weighted-log-odds: skills are moved into [truncate, 1 − truncate]; 0.001 when not given.
     classes
@@ -254,7 +260,7 @@ def aggregate(
     ...         "label": ["cat", "cat", "dog", "dog", "dog"],
     ...     }
     ... )
-    >>> found = wb.aggregate(labels)
+    >>> found = wb.aggregate(labels, method="majority")
     >>> found.labels.to_dict()
     {1: 'cat', 2: 'dog'}
     >>> found.confidence.round(2).to_dict()
@@ -271,11 +277,19 @@ def aggregate(
             true,
             None if workers is None else _chosen(workers, given),
             None if start is None else _fit(start),
+            None if plan is None else _planned(plan, method),
         ),
         LabelOptions(truncate, classes, class_prior, iterations, restarts, calibrate),
         seed=seed,
     )
     return Labels(given.name, seed, found, given)
+
+
+def _planned(plan: Any, method: str) -> pd.DataFrame:
+    """Read the labels of a plan, and the weight of each."""
+    if method != DEFAULT:
+        raise InputError("`plan` has the weights of its own vote: leave `method` out")
+    return tables.read_plan(plan.to_frame() if isinstance(plan, Result) else plan)
 
 
 def _fit(start: Labels) -> Fit:
