@@ -283,7 +283,7 @@ def aggregate(
 def _fit(start: Labels) -> Fit:
     """Parameters of an earlier result."""
     if not isinstance(start, Labels):
-        raise InputError(f"start is {checks.show(start)}: give what `aggregate` gave before")
+        raise InputError(f"start is {checks.type_name(start)}: give what `aggregate` gave before")
     if start.found.fit is None:
         raise InputError(f"start: {start.found.method} fits no model to start from: leave it out")
     return start.found.fit
