@@ -189,6 +189,7 @@ def aggregate(
     gold: inputs.Truth | None = None,
     truth: inputs.Truth | None = None,
     workers: pd.DataFrame | Result | Iterable[Any] | str | Path | None = None,
+    plan: pd.DataFrame | Result | str | Path | None = None,
     truncate: float | None = None,
     classes: int | None = None,
     class_prior: Prior | None = None,
@@ -221,6 +222,9 @@ def aggregate(
     workers
         Only these workers' labels count: a frame with a column worker and, if weights are to
         follow from it, skill, as `hire` gives it; a list of workers; or a file.
+    plan
+        In place of a method: what `plan` gave, or a file or frame with columns task, worker,
+        weight. Its labels count by its weights, all others do not.
     truncate
         weighted-log-odds: skills are moved into [truncate, 1 − truncate]; 0.001 when not given.
     classes
@@ -276,11 +280,19 @@ def aggregate(
             true,
             None if workers is None else _chosen(workers, given),
             None if start is None else _fit(start),
+            None if plan is None else _planned(plan, method),
         ),
         LabelOptions(truncate, classes, class_prior, iterations, restarts, calibrate),
         seed=seed,
     )
     return Labels(given.name, seed, found, given)
+
+
+def _planned(plan: Any, method: str) -> pd.DataFrame:
+    """Read the labels of a plan, and the weight of each."""
+    if method != DEFAULT:
+        raise InputError("`plan` has the weights of its own vote: leave `method` out")
+    return tables.read_plan(plan.to_frame() if isinstance(plan, Result) else plan)
 
 
 def _fit(start: Labels) -> Fit:

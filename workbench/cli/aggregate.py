@@ -24,6 +24,11 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "Only these workers' labels count: column worker and, if weights are to follow from it, skill, "
     "as workbench select writes them.",
 )
+@options.csv(
+    "--plan",
+    "In place of --method: a plan of workbench assign, columns task, worker, weight; its labels "
+    "count, by its weights.",
+)
 @options.choice("--method", METHODS, "The rule.", DEFAULT)
 @options.csv(
     "--gold",
