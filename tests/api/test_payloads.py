@@ -34,6 +34,11 @@ CASES = {
             truncate=0.1,
         )
     ),
+    "aggregate --labels labels.csv --truth gold.csv --method ebcc --restarts 2 --calibrate labels": (  # noqa: E501
+        lambda: wb.aggregate(
+            "labels.csv", truth="gold.csv", method="ebcc", restarts=2, calibrate="labels"
+        )
+    ),
     "aggregate --labels labels.csv --method one-coin --iterations 2 --class-prior uniform": (
         lambda: wb.aggregate("labels.csv", method="one-coin", iterations=2, class_prior="uniform")
     ),

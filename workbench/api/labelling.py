@@ -117,10 +117,13 @@ class Labels(Result):
         return self.given.back(self.found.answers)
 
     def plot(self) -> Figure:
-        """Draw how sure the labels are, and how often each worker agrees with them."""
+        """Draw how sure labels are, how workers agree, and with a truth the reliability."""
         from workbench.plots import labelling
 
-        return labelling(self.found.answers, self.found.workers, title=self._title())
+        found = self.found
+        return labelling(
+            found.answers, found.workers, reliability=found.reliability, title=self._title()
+        )
 
     def summary(self) -> str:
         """Give the text that `workbench aggregate` prints."""
@@ -295,7 +298,7 @@ def _planned(plan: Any, method: str) -> pd.DataFrame:
 def _fit(start: Labels) -> Fit:
     """Parameters of an earlier result."""
     if not isinstance(start, Labels):
-        raise InputError(f"start is {checks.show(start)}: give what `aggregate` gave before")
+        raise InputError(f"start is {checks.type_name(start)}: give what `aggregate` gave before")
     if start.found.fit is None:
         raise InputError(f"start: {start.found.method} fits no model to start from: leave it out")
     return start.found.fit
