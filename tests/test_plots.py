@@ -274,7 +274,7 @@ def test_marks_of_many_workers_are_whole_and_smaller():
 
 def test_hiring_for_money_shows_prices_and_what_may_be_spent():
     price = pd.Series({worker: 0.25 + 0.125 * at for at, worker in enumerate(COUNTS)})
-    found = hired(8, costs=price, money=1.5)
+    found = hired(8, costs=price, money=1.5, rule="selected")
     assert 0 < found.size < 8
     figure = plots.hiring(found, found.error_curve(), title="t", money=1.5)
     paid = figure.axes[3]

@@ -134,15 +134,15 @@ def test_hiring_is_measured_as_by_hiring_again_without_each_task():
     table, votes, truth = crowd(rng, workers=9, skill=rng.uniform(0.5, 0.95, 9), missing=0.2)
     control = np.arange(15)
 
-    def choose(correct, answered):
-        known = scores(correct, answered, 2)
+    def choose(answers):
+        known = scores(answers.correct, answers.answered, 2)
         chosen = select(known, 4, seed=0, by_evidence=True).chosen
         return chosen, linear_weights(known.skill[chosen], 2)
 
     wrong, tasks = 0.0, 0
     for i in control:
         rest = pd.Series({f"t{j}": f"c{truth[j]}" for j in control if j != i})
-        hired = hire(table, rest, 4, HireOptions(allow_below_chance=True))
+        hired = hire(table, rest, 4, HireOptions("selected", allow_below_chance=True))
         skill = hired.table.set_index("worker")["skill"]
         lead = dict.fromkeys("01", 0.0)
         mine = table[(table["task"] == f"t{i}") & table["worker"].isin(hired.chosen)]
@@ -186,8 +186,8 @@ def test_a_choice_that_is_kept_judges_itself_too_well():
         control = np.arange(10)
         gold = hidden(truth, control)
 
-        def choose(correct, answered):
-            chosen = np.argsort(-correct, kind="stable")[:3]
+        def choose(answers):
+            chosen = np.argsort(-answers.correct, kind="stable")[:3]
             return chosen, np.ones(3)
 
         rule = hire_rule(votes, choose)

@@ -55,8 +55,8 @@ def direct(budget, labels="labels.csv", **options):
 
 
 def test_json_is_the_library_s_answer(run, files):
-    told = answer(run(*BASE, 6, "--json"))
-    found = direct(6)
+    told = answer(run(*BASE, 6, "--rule", "selected", "--json"))
+    found = direct(6, rule="selected")
     assert [key for key in KEYS if key not in told] == []
     assert told["chosen"] == found.chosen.tolist()
     assert told["size"] == found.size == len(told["chosen"])
@@ -89,9 +89,9 @@ def test_json_is_the_library_s_answer(run, files):
 
 
 def test_money(run, files):
-    arguments = (*BASE, 10, "--costs", "costs.csv", "--money", 6)
+    arguments = (*BASE, 10, "--costs", "costs.csv", "--money", 6, "--rule", "selected")
     prices = pd.read_csv("costs.csv").set_index("worker")["cost"]
-    found = direct(10, costs=prices, money=6.0)
+    found = direct(10, costs=prices, money=6.0, rule="selected")
     page = run(*arguments).stdout
     assert "price" in page
     assert f"{found.money.spent:g} a task" in page
@@ -101,6 +101,24 @@ def test_money(run, files):
     result = run(*BASE, 10, "--costs", "types.csv", "--money", 6)
     assert result.exit_code == 2
     assert "prices for 2 task types; give one a worker" in result.stderr
+
+
+def test_the_default_and_its_curve(run, files):
+    arguments = (*BASE, 3, "--costs", "costs.csv", "--money", 6, "--curve")
+    told = answer(run(*arguments, "--json"), code=1)
+    assert told["rule"] == "accuracy"
+    assert told["money"]["spent"] <= 6
+    assert told["money"]["error"] == told["error_predicted"] == told["cost_curve"][-1]["error"]
+    assert told["cost_curve"][-1]["workers"] == told["chosen"]
+    errors = [point["error"] for point in told["cost_curve"]]
+    assert errors == sorted(errors, reverse=True)
+    assert not told["cost_curve_complete"]
+    page = run(*arguments, "--plot", "p.png", "--out", "chosen.csv").stdout
+    assert "price of a task" in page
+    assert "expected error" in page
+    assert {"posterior", "weight"} <= {*pd.read_csv("chosen.csv").columns}
+    alone = answer(run(*BASE, 2, "--curve", "--json"))
+    assert {point["cost"] for point in alone["cost_curve"]} <= {1.0, 2.0}
 
 
 def test_nobody_is_exit_code_1_and_no_file(run, files):
@@ -128,9 +146,12 @@ BAD = {
     "costs alone": (("--costs", "costs.csv"), "costs and money go together"),
     "money negative": (("--costs", "costs.csv", "--money", "-1"), "money is -1"),
     "money and rule": (
-        ("--costs", "costs.csv", "--money", "3", "--rule", "random"), "go with the rule 'selected'",
+        ("--costs", "costs.csv", "--money", "3", "--rule", "random"), "go with the rules 'accuracy'",
     ),
-    "time": (("--costs", "costs.csv", "--money", "3", "--time-limit", "0"), "time limit is 0"),
+    "time": (
+        ("--costs", "costs.csv", "--money", "3", "--rule", "selected", "--time-limit", "0"),
+        "time limit is 0",
+    ),
     "price missing": (("--costs", "few.csv", "--money", "3"), "worker 'w01' has none"),
     "twice": (("--labels", "twice.csv"), "remove one of them, or pass --duplicates first or last"),
     "duplicates": (("--duplicates", "keep"), "'keep' is not one of 'error', 'first', 'last'"),

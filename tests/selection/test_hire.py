@@ -50,14 +50,15 @@ def counted(counts=COUNTS):
 
 def hired(budget=4, counts=COUNTS, classes=2, **options):
     """As the paper: whoever is informative may be hired."""
-    given = HireOptions(**{"allow_below_chance": True, **options})
+    given = HireOptions(**{"allow_below_chance": True, "rule": "selected", **options})
     return hire(*table(counts, classes), budget, given)
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_numbers_are_those_of_the_functions(rule):
-    known = scores(*counted(), 2)
-    found = hired(4, rule=rule)
+    counts = {name: pair for name, pair in COUNTS.items() if rule != "accuracy" or name != "hal"}
+    found = hired(4, counts, rule=rule)
+    known = scores(*counted(), 2) if rule != "accuracy" else found.known
     direct = select(known, 4, rule, seed=0)
     assert found.chosen.tolist() == np.array(list(COUNTS))[direct.chosen].tolist()
     assert found.score == pytest.approx(set_score(known.gain[direct.chosen]))
@@ -70,7 +71,7 @@ def test_numbers_are_those_of_the_functions(rule):
     assert (found.known.classes, found.class_names, found.control) == (2, ["0", "1"], 12)
     if rule == "selected":
         assert found.best == found.size
-    again = hired(4, rule=rule)
+    again = hired(4, counts, rule=rule)
     assert again.table.equals(found.table)
 
 
@@ -99,13 +100,13 @@ def test_the_table():
 
 def test_rows_in_any_order_and_names_of_any_kind():
     labels, gold = table(COUNTS)
-    plain = hire(labels, gold, 4)
+    plain = hire(labels, gold, 4, HireOptions("selected"))
     for seed in range(3):
         turned = labels.sample(frac=1, random_state=seed), gold.sample(frac=1, random_state=seed)
-        assert sorted(hire(*turned, 4).chosen) == sorted(plain.chosen)
+        assert sorted(hire(*turned, 4, HireOptions("selected")).chosen) == sorted(plain.chosen)
     names = {worker: j for j, worker in enumerate(COUNTS)}
     numbers = labels.assign(worker=labels["worker"].map(names), label=labels["label"].astype(int))
-    numbered = hire(numbers, gold.astype(int), 4)
+    numbered = hire(numbers, gold.astype(int), 4, HireOptions("selected"))
     assert [names[worker] for worker in plain.chosen] == numbered.chosen.tolist()
     assert numbered.class_names == [0, 1]
     assert plain.table.drop(columns="worker").equals(numbered.table.drop(columns="worker"))
@@ -117,7 +118,9 @@ def test_only_control_tasks_count():
     more = pd.DataFrame(
         [("x", "ann", "1"), ("x", "ivy", "0"), ("y", "bob", "0")], columns=labels.columns
     )
-    found = hire(pd.concat([labels, more]), gold, 4, HireOptions(allow_below_chance=True))
+    found = hire(
+        pd.concat([labels, more]), gold, 4, HireOptions("selected", allow_below_chance=True)
+    )
     assert found.chosen.tolist() == hired().chosen.tolist()
     assert found.excluded.set_index("worker")["why"].to_dict() == {
         "hal": "one control answer", "ivy": "no control answer",
@@ -179,7 +182,8 @@ def test_evidence_comes_before_the_lot():
     assert all(set(found.tied) == {"few", "also few"} for found in two)
     counts = {"few": (3, 4), "more": (5, 7), "again few": (3, 4)}  # both leave 2/3
     for seed in range(4):
-        assert hired(1, counts, rule="accuracy", seed=seed).chosen.tolist() == ["more"]
+        flat = hired(1, counts, rule="accuracy", prior=(1.0, 1.0), seed=seed)
+        assert flat.chosen.tolist() == ["more"]
 
 
 def chance_below(right, answered, classes):
@@ -197,7 +201,7 @@ def chance_below(right, answered, classes):
     ),
     budget=st.integers(1, 7),
     classes=st.integers(2, 4),
-    rule=st.sampled_from(sorted({*RULES} - {"random"})),
+    rule=st.sampled_from(sorted({*RULES} - {"random", "accuracy"})),
     seed=st.integers(0, 3),
 )
 def test_nobody_is_hired_against_the_evidence(counts, budget, classes, rule, seed):
@@ -224,8 +228,7 @@ def test_nobody_is_hired_against_the_evidence(counts, budget, classes, rule, see
         assert found.error_curve() == []
     value = {
         "top-skill": known.skill, "threshold": known.skill, "plug-in": known.plug_in,
-        "top-informative": known.plug_in, "accuracy": known.posterior_value,
-        "selected": known.gain,
+        "top-informative": known.plug_in, "selected": known.gain,
     }[rule]  # fmt: skip
     place = {name: (value[j], known.answered[j]) for j, name in enumerate(named)}
     out = [name for name in named if name not in {*found.chosen} | refused]
@@ -307,7 +310,10 @@ def test_money():
     [
         ({"threshold": 0.8}, "threshold goes with"),
         ({"costs": PRICES}, "costs and money go together"),
-        ({"costs": PRICES, "money": 3.0, "rule": "top-skill"}, "go with the rule 'selected'"),
+        (
+            {"costs": PRICES, "money": 3.0, "rule": "top-skill"},
+            "go with the rules 'accuracy' and 'selected'",
+        ),
         ({"costs": PRICES.drop("cy"), "money": 3.0}, "worker 'cy' has none"),
         ({"costs": -PRICES, "money": 3.0}, "cost"),
     ],
@@ -326,7 +332,10 @@ def test_tables_are_checked():
         with pytest.raises(InputError, match=message):
             hire(bad, known, 3)
     kept = hire(
-        read_labels(twice, duplicates="first"), gold, 4, HireOptions(allow_below_chance=True)
+        read_labels(twice, duplicates="first"),
+        gold,
+        4,
+        HireOptions("selected", allow_below_chance=True),
     )
     assert kept.chosen.tolist() == hired().chosen.tolist()
 
@@ -347,3 +356,31 @@ def test_interval_of_a_skill(right, wrong, confidence):
         assert stats.binom.cdf(right, n, high) == pytest.approx(half, rel=1e-6)
     else:
         assert high == 1
+
+
+def test_the_default_chooses_by_expected_error_within_the_money():
+    costs = pd.Series([5.0, 1, 1, 2, 2, 1, 1, 1], index=list(COUNTS))
+    labels, gold = table(COUNTS)
+    free = hire(labels, gold, 3)
+    assert free.rule == "accuracy"
+    assert {"posterior", "weight"} <= {*free.table.columns}
+    bought = hire(labels, gold, 3, HireOptions(costs=costs, money=4.0))
+    known = bought.known
+    best = min(
+        predicted_error(known, np.array(some)).probability
+        for k in (1, 2, 3)
+        for some in itertools.combinations(np.flatnonzero(known.eligible), k)
+        if costs.iloc[list(some)].sum() <= 4
+    )
+    assert bought.error_predicted.probability == pytest.approx(best)
+    assert bought.proven
+    assert costs[bought.chosen].sum() == bought.frontier.best.cost <= 4
+    nothing = hire(labels, gold, 3, HireOptions(costs=costs + 9.0, money=4.0))
+    assert (nothing.size, nothing.frontier.sets) == (0, ())
+    priced = hire(labels, gold, 3, HireOptions(costs=costs, curve=True))
+    assert priced.chosen.tolist() == free.chosen.tolist()
+    assert priced.frontier.best.error.probability <= free.error_predicted.probability + 1e-12
+    counted = hire(labels, gold, 3, HireOptions(curve=True))
+    assert [each.cost for each in counted.frontier.sets] == sorted(
+        {len(each.chosen) for each in counted.frontier.sets}
+    )

@@ -12,6 +12,7 @@ import pandas as pd
 from workbench.api import inputs
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base import checks
+from workbench.base.arrays import Names
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, table
 from workbench.crowd import tables
@@ -58,6 +59,23 @@ class Hires(Result):
         return self.given.back(self.found.table)
 
     @property
+    def curve(self) -> pd.DataFrame:
+        """The cheapest sets by expected error: `cost, error, radius, method, bound, size, workers`.
+
+        No set of equal or smaller price errs less, of those looked at; `bound` is what none of at
+        most K workers can do better. Empty where neither money nor the curve was asked for.
+        """
+        names = self._names_by_index()
+        found = self.found.frontier
+        rows = [
+            (each.cost, each.error.probability, each.error.radius, each.error.method, each.bound,
+             len(each.chosen), self.given.workers.all_back(names[each.chosen]))
+            for each in (found.sets if found else ())
+        ]  # fmt: skip
+        columns = ["cost", "error", "radius", "method", "bound", "size", "workers"]
+        return pd.DataFrame(rows, columns=columns)
+
+    @property
     def solved(self) -> bool:
         """Whether there is somebody to hire, and the choice is proven to be the rule's."""
         return self.found.size > 0 and self.found.proven
@@ -88,6 +106,7 @@ class Hires(Result):
             "answered": ("control answers", ""),
             "correct": ("correct", ""),
             "skill": ("skill ŵ", ".3f"),
+            "posterior": ("posterior", ".3f"),
             "interval": (f"{sure} interval", ""),
             "gain": ("G", ".3f"),
             "cost": ("price", "g"),
@@ -97,8 +116,9 @@ class Hires(Result):
         return page(
             head,
             listed(rows, columns, hired.size + SHOWN, ", left out"),
-            _curve(hired) if len(hired.curve) else "",
+            _curve(hired, self.seed) if len(hired.curve) else "",
             _numbers(hired) if hired.size else "",
+            _prices_by_error(self.curve) if hired.frontier is not None else "",
             notes=[
                 f"intervals of skills are exact (Clopper–Pearson), {sure} for each worker "
                 "alone; that of F is Theorem 3's",
@@ -113,18 +133,42 @@ class Hires(Result):
             f"tasks, {hired.known.classes} classes"
         )
 
+    def _names_by_index(self) -> Names:
+        """Names of the workers, as text, in the order of their scores."""
+        names: Names = self.found.table["worker"].to_numpy()[np.argsort(self.found.order)]
+        return names
+
+    def _by_accuracy(self) -> dict[str, Any]:
+        """What prices decided by expected error; scores are accuracies here."""
+        found = self.found.frontier
+        assert found is not None
+        best, paid = found.best, {"certificate": "proven" if found.complete else "bounded"}
+        paid["termination"] = "optimal" if found.complete else "heuristic"
+        if best is None:
+            return paid
+        right = 1.0 - best.error.probability
+        bound = right if found.complete else 1.0 - best.bound
+        gap = (bound - right) / right
+        return {
+            **paid, "spent": best.cost, "score": right, "bound": bound, "gap": gap,
+            "heuristic_score": right, "heuristic_gap": gap, "heuristic": self.chosen,
+            "error": best.error.probability, "error_bound": best.bound,
+        }  # fmt: skip
+
     def _payload(self) -> dict[str, Any]:
         hired, back = self.found, self.given.workers.all_back
         money, predicted = hired.money, hired.error_predicted
         spent = None
         if money is not None:
-            by_index = hired.table["worker"].to_numpy()[np.argsort(hired.order)]
+            by_index = self._names_by_index()
             spent = {
                 **picked(money, "spent", "score", "bound", "gap", "termination"),
                 **picked(money, "heuristic_score", "heuristic_gap"),
                 "certificate": money.certificate.status,
                 "heuristic": back(by_index[money.heuristic]),
             }
+        elif hired.frontier is not None and not hired.unpriced:
+            spent = self._by_accuracy()
         return {
             **picked(hired, "size", "score", "interval", "error_bound", "error_bound_printed"),
             **picked(hired, "curve", "plug_in_curve", "rule", "budget", "confidence", "notes"),
@@ -139,6 +183,10 @@ class Hires(Result):
             "excluded": self.given.back(hired.excluded).to_dict("records"),
             "tied": back(hired.tied),
             "money": spent,
+            "guessers": hired.known.guessers,
+            "difficulty": hired.known.difficulty,
+            "cost_curve": None if hired.frontier is None else self.curve.to_dict("records"),
+            "cost_curve_complete": hired.frontier and hired.frontier.complete,
             "seed": self.seed,
         }
 
@@ -148,9 +196,10 @@ def hire(
     gold: inputs.Truth,
     *,
     budget: int,
-    rule: str = "selected",
+    rule: str = "accuracy",
     costs: inputs.PerWorker | float | None = None,
     money: float | None = None,
+    curve: bool = False,
     threshold: float | None = None,
     prior: tuple[float, float] | None = None,
     classes: int | None = None,
@@ -172,20 +221,27 @@ def hire(
     budget
         K, the most workers to hire.
     rule
-        "selected" (Algorithm 1 of Li and Liu), or one to compare it with: "plug-in", "top-skill",
-        "top-informative", "threshold", "random", "accuracy".
+        "accuracy": those whose vote is expected to err least, weighted by log-odds, by skills,
+        guessers and difficulty of tasks learned from all control answers. Or "selected" (Algorithm
+        1 of Li and Liu), and what it is compared with: "plug-in", "top-skill", "top-informative",
+        "threshold", "random".
     costs, money
         Price of a label by worker (or one for all), and what the labels of a task may cost: both
-        or neither.
+        or neither, but for the curve.
+    curve
+        Look for the cheapest sets by expected error too (`Hires.curve`), where nothing is told at
+        the price 1 a label.
     threshold
         Rule "threshold": the skill that must be exceeded; guessing, 1/L, when not given.
     prior
         (a, b) of a Beta distribution of skills: takes in workers with fewer than two answers, and
-        predicts the error. Without it they are left out.
+        predicts the error. Without it they are left out, and one is learned by rule "accuracy".
     classes
         L, where there are classes that nobody used.
     allow_below_chance
-        Hire too who is more likely than not worse than guessing, as the paper does.
+        Hire too who is more likely than not worse than guessing, as the paper does. Else they are
+        refused, but who is so beyond doubt, of two classes, is taken at the opposite word by
+        rule "accuracy".
     time_limit
         Seconds for the solver, where prices decide; None for as long as it takes.
     confidence
@@ -230,6 +286,7 @@ def hire(
         prior=prior,
         costs=prices,
         money=money,
+        curve=curve,
         threshold=threshold,
         time_limit=time_limit,
         confidence=confidence,
@@ -250,18 +307,40 @@ def _prices(source: Any) -> pd.Series[Any]:
     return costs.iloc[:, 0]
 
 
-def _curve(hired: Hiring) -> str:
-    """F̂ of the first k workers, at some k, with its maximum and the chosen size marked."""
+def _curve(hired: Hiring, seed: int) -> str:
+    """Score of the first k workers, at some k, with its best and the chosen size marked."""
     most, best = len(hired.curve), hired.best
+    name, value = "F̂", [f"{each:.3f}" for each in hired.curve.tolist()]
+    if hired.known.by_posterior:
+        errors = hired.error_curve(seed=seed)
+        name, value = "expected error", [f"{each.probability:.3g}" for each in errors]
+        best = hired.size
     places = set(range(1, most + 1))
     if most > STEPS:
         spread = np.unique(np.geomspace(1, most, STEPS - 4).round().astype(int)).tolist()
         places = {*spread, best - 1, best, best + 1, hired.size} & places
     shown = sorted(places)
     marks = {best: "max"}
-    marks[hired.size] = "chosen" if hired.size != best else "max, chosen"
-    rows = [("F̂", *(f"{hired.curve[k - 1]:.3f}" for k in shown))]
+    marks[hired.size] = "chosen" if hired.size != best or hired.known.by_posterior else (
+        "max, chosen"
+    )  # fmt: skip
+    rows = [(name, *(value[k - 1] for k in shown))]
     return table(("k", *map(str, shown)), [*rows, ("", *(marks.get(k, "") for k in shown))])
+
+
+def _prices_by_error(curve: pd.DataFrame) -> str:
+    """The cheapest sets by expected error, some of them."""
+    places = np.unique(np.linspace(0, len(curve) - 1, STEPS).round().astype(int))
+    columns: Columns = {
+        "cost": ("price of a task", ".10g"),
+        "error": ("expected error", ".3g"),
+        "bound": ("no set below", ".3g"),
+        "size": ("workers", ""),
+        "who": ("", ""),
+    }
+    rows = curve.iloc[places] if len(curve) else curve
+    who = [checks.listing(each) for each in rows["workers"]]
+    return listed(rows.assign(who=who), columns, len(rows), "")
 
 
 def _numbers(hired: Hiring) -> str:
@@ -280,7 +359,13 @@ def _numbers(hired: Hiring) -> str:
         how = "proven" if predicted.method != "sampled" else "votes simulated"
         expected = f"below {predicted.probability + predicted.radius:.1g} ({how}"
     a, b = hired.known.prior
-    weighted = f"vote weighted by Lŵ − 1, skills Beta({a:g}, {b:g}) before the answers)"
+    by = "by log-odds" if hired.known.by_posterior else "by Lŵ − 1"
+    weighted = f"vote weighted {by}, skills Beta({a:.3g}, {b:.3g}) before the answers"
+    if hired.known.guessers:
+        weighted += f", but for {percent(hired.known.guessers)} who guess"
+    if hired.known.difficulty:
+        weighted += f"; tasks differ by {hired.known.difficulty:g} in log-odds"
+    weighted += ")"
     rows = [
         ("score F̂", f"{hired.score:.4g}{interval}"),
         ("error, bound", f"{bound})"),
@@ -293,4 +378,10 @@ def _numbers(hired: Hiring) -> str:
             ("money", f"{money.spent:.10g} a task; {beyond}{money.termination})"),
             ("heuristic", f"{money.heuristic_score:.4g}, {rough}"),
         ]
+    found = hired.frontier
+    if found is not None and found.best is not None and not hired.unpriced:
+        how = "all sets looked at" if found.complete else (
+            f"the best of {found.looked_at} sets looked at; none is below {found.best.bound:.3g}"
+        )  # fmt: skip
+        rows.append(("money", f"{found.best.cost:.10g} a task; {how}"))
     return facts(rows, 18)

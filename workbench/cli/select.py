@@ -27,7 +27,10 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
 @options.csv("--gold", "The control questions: columns task, gold.", required=True)
 @options.whole("--budget", "Most workers to hire, K.", least=1, required=True)
 @options.choice(
-    "--rule", RULES, "Algorithm 1 of Li and Liu, or one to compare it with.", "selected"
+    "--rule",
+    RULES,
+    "Those whose vote is expected to err least; selected is Algorithm 1 of Li and Liu.",
+    "accuracy",
 )
 @options.number(
     "--threshold", "Rule threshold: skill that must be exceeded. [default: guessing, 1/L]"
@@ -37,7 +40,8 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
     type=(float, float),
     metavar="A B",
     help="Beta distribution of skills: takes in workers with fewer than two answers, and "
-    "predicts the error. [default: such workers left out; 1 1 for the prediction]",
+    "predicts the error. [default: such workers left out; learned from the others by rule "
+    "accuracy, else 1 1]",
 )
 @options.whole(
     "--classes",
@@ -47,11 +51,16 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
 @options.flag(
     "--allow-below-chance",
     "Hire too who is more likely than not worse than guessing, as the paper does: such votes "
-    "count the other way round. [default: refused]",
+    "count the other way round. [default: refused, but by rule accuracy who is so beyond doubt]",
 )
 @options.csv("--costs", "Price of a label: columns worker, cost.")
 @options.number("--money", "With --costs: what the labels of a task may cost.")
-@options.seconds("For the solver, with --money.", 20.0)
+@options.flag(
+    "--curve",
+    "The cheapest sets by expected error, at --costs or 1 a label: a table, a panel of --plot, "
+    "and in --json.",
+)
+@options.seconds("For the solver, with --money and rule selected.", 20.0)
 @options.duplicates("Which answer counts when a worker answers a question twice.")
 @options.number("--confidence", "Of the intervals.", 0.95)
 @options.path("--plot", "Picture to write, a .png.", ".png")

@@ -355,7 +355,8 @@ def read_workers(source: Source) -> pd.DataFrame:
     Parameters
     ----------
     source
-        A column worker and, optionally, skill.
+        A column worker and, optionally, skill; or posterior, the estimate drawn toward the other
+        workers', which comes before it.
 
     Returns
     -------
@@ -373,7 +374,9 @@ def read_workers(source: Source) -> pd.DataFrame:
     (workers,) = table.words("worker")
     table.once("a worker is chosen once, remove the other", worker=workers)
     frame = pd.DataFrame(index=pd.Index(workers, name="worker"))
-    place = table.find("skill")
+    place = table.find("posterior")
+    if place is None:
+        place = table.find("skill")
     if place is not None:
         frame["skill"] = table.numbers(place, "skill")
     return frame

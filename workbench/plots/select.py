@@ -21,6 +21,7 @@ from workbench.plots._style import (
 
 if TYPE_CHECKING:
     from workbench.accuracy.error_rate import ErrorRate
+    from workbench.selection.frontier import Frontier
     from workbench.selection.hire import Hiring
 
 FAINTEST = 1e-6
@@ -33,7 +34,8 @@ def hiring(
 ) -> Figure:
     """Skills of workers, best first, and for every k score and predicted error of the first k.
 
-    Where prices decide, a further panel shows them, and what the first k cost together.
+    Where prices decide, a further panel shows them, and what the first k cost together; where the
+    cheapest sets were looked for, the last one shows their expected error.
 
     Parameters
     ----------
@@ -46,8 +48,16 @@ def hiring(
         What the labels of a task may cost, as given to `hire`.
     """
     priced = "cost" in hired.table
+    found = hired.frontier
     rows = 4 if priced else 3
-    with panels(title, (7.2, 1.0 + 2.4 * rows), rows, wrap=75, sharex=True) as (figure, grid):
+    both = rows + (found is not None)
+    with panels(title, (7.2, 1.0 + 2.4 * both), both, wrap=75) as (figure, every):
+        grid = every[:rows]
+        for axes in grid[:-1]:
+            axes.sharex(grid[-1])
+            axes.tick_params(labelbottom=False)
+        if found is not None:
+            _frontier(every[-1], found, None if hired.unpriced else money)
         shown = _workers(grid[0], hired)
         _scores(grid[1], hired)
         _errors(grid[2], hired, errors)
@@ -174,3 +184,30 @@ def _prices(axes: Axes, hired: Hiring, shown: int, money: float | None) -> None:
         axes.axhline(money, color=VERMILION, lw=1.2, ls="--", label=f"money for a task: {money:g}")
     axes.set_ylabel("price (unit of the prices)")
     from_zero(axes)
+
+
+def _frontier(axes: Axes, found: Frontier, money: float | None) -> None:
+    """Draw the cheapest sets by expected error, and what no set can do better."""
+    cost = [each.cost for each in found.sets]
+    error = np.array([each.error.probability for each in found.sets])
+    how = "all sets looked at" if found.complete else f"best of {found.looked_at:,} sets"
+    axes.step(cost, error, where="post", color=BLUE, lw=1.5, marker="o", ms=4, label=how)
+    if not found.complete:
+        bound = [each.bound for each in found.sets]
+        axes.step(cost, bound, where="post", color="0.35", lw=1.1, ls=":", label="no set is below")
+    nearly = found.nearly
+    if nearly is not None:
+        axes.plot(
+            nearly.cost, nearly.error.probability, color=VERMILION, marker="*", ms=13, ls="none",
+            mec="white", mew=0.6, zorder=4, label="hardly more errors for much less",
+        )  # fmt: skip
+    if money is not None:
+        axes.axvline(money, color=VERMILION, lw=1.2, ls="--", label=f"money for a task: {money:g}")
+    if len(error) and error[-1] < error[0] / 30:
+        axes.set_yscale("log")
+        axes.set_ylim(max(0.6 * error[-1], FAINTEST), 1)
+    else:
+        from_zero(axes)
+    axes.set_xlabel("price of a task (unit of the prices)")
+    axes.set_ylabel("expected error of the\ncheapest sets")
+    key_above(axes, 2)

@@ -13,6 +13,9 @@ expected error is the error at the posterior means, exactly. Nothing is approxim
 the prior and the one-coin model hold; and who was chosen by the same answers does not matter, since
 the posterior is conditional on all of them.
 
+Where tasks differ in difficulty (`Scores.difficulty`), errors are independent given it: the
+expected error is the mean of the errors at each difficulty, of the skills that workers have there.
+
 Source of the model: Li, Liu (2015), (1)–(3).
 """
 
@@ -32,6 +35,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.votes import TIE
+from workbench.selection.difficulty import skills_by_difficulty
 from workbench.selection.scores import Scores
 
 DRAWS = 200_000
@@ -70,9 +74,16 @@ def predicted_error(known: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> Erro
         An index out of range or repeated, or a worker without an estimate.
     """
     at, L = known.workers(chosen), known.classes
-    p, w = known.posterior_skill[at], known.vote_weight[at]
-    votes = _draws(len(at), L)
-    if L > 2 and len(at):
+    w, votes = known.vote_weight[at], _draws(len(at), L)
+    return _mixed([
+        (share, [_error(p[at], w, L, max(votes // parts, 10_000), seed)])
+        for share, p, parts in _by_difficulty(known)
+    ])[0]  # fmt: skip
+
+
+def _error(p: FloatArray, w: FloatArray, L: int, votes: int, seed: Seed) -> ErrorRate:
+    """Error of one vote of independent workers."""
+    if L > 2 and len(p):
         rate = plurality_error(p, w, L, draws=1)
         if rate.method == "exact":
             return rate
@@ -101,7 +112,15 @@ def prefix_errors(known: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[Er
     at, L = known.workers(order), known.classes
     if not len(at):
         return []
-    p, w = known.posterior_skill[at], known.vote_weight[at]
+    w, votes = known.vote_weight[at], _draws(len(at), L)
+    return _mixed([
+        (share, _prefix_errors(p[at], w, L, max(votes // parts, 10_000), seed))
+        for share, p, parts in _by_difficulty(known)
+    ])  # fmt: skip
+
+
+def _prefix_errors(p: FloatArray, w: FloatArray, L: int, votes: int, seed: Seed) -> list[ErrorRate]:
+    """Errors of the votes of the first 1, 2, …, k independent workers."""
     most = _chernoff(p, w, L)
     if L == 2:
         far = 1 + int(np.flatnonzero(most > ROUNDING).max(initial=-1))
@@ -109,10 +128,33 @@ def prefix_errors(known: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[Er
     else:
         rates = _listed(p, w, L)
     # Up to the last prefix of which the bound says too little.
-    far = 1 + int(np.flatnonzero(most > RESOLUTION / _draws(len(at), L)).max(initial=-1))
+    far = 1 + int(np.flatnonzero(most > RESOLUTION / votes).max(initial=-1))
     if len(rates) < far:
-        rates += _simulated(p[:far], w[:far], L, seed)[len(rates) :]
+        rates += _simulated(p[:far], w[:far], L, votes, seed)[len(rates) :]
     return rates + [ErrorRate(half, half, "bounded") for half in (most[len(rates) :] / 2).tolist()]
+
+
+def _by_difficulty(known: Scores) -> list[tuple[float, FloatArray, int]]:
+    """Share of the tasks of each difficulty, the workers' skills there, and how many there are."""
+    skill = known.posterior_skill
+    if not known.difficulty:
+        return [(1.0, skill, 1)]
+    able, shares = skills_by_difficulty(skill, known.difficulty)
+    return [(share, able[:, q], len(shares)) for q, share in enumerate(shares.tolist())]
+
+
+def _mixed(parts: list[tuple[float, list[ErrorRate]]]) -> list[ErrorRate]:
+    """Mean error over difficulties, one list of rates each; the least sure method names it."""
+    if len(parts) == 1:
+        return parts[0][1]
+    return [
+        ErrorRate(
+            sum(share * rate.probability for (share, _), rate in zip(parts, rates, strict=True)),
+            sum(share * rate.radius for (share, _), rate in zip(parts, rates, strict=True)),
+            max((rate.method for rate in rates), key=METHODS.index),
+        )
+        for rates in zip(*(rates for _, rates in parts), strict=True)
+    ]
 
 
 def exhaustive_by_accuracy(known: Scores, budget: int, *, seed: Seed = 0) -> IntArray:
@@ -148,15 +190,19 @@ def exhaustive_by_accuracy(known: Scores, budget: int, *, seed: Seed = 0) -> Int
         )
     if not K:
         return who
-    p, w = known.posterior_skill[who], known.vote_weight[who]
+    w = known.vote_weight
     sets: BoolArray = np.zeros((count, len(who)), dtype=np.bool_)
     members = (some for k in range(1, K + 1) for some in combinations(range(len(who)), k))
     for row, some in enumerate(members):
         sets[row, some] = True
-    if L == 2:
-        rates = _enumerated(p, w, sets)
-    else:
-        rates = [plurality_error(p[some], w[some], L, seed=seed) for some in sets]
+    rates = _mixed([
+        (
+            share,
+            _enumerated(p[who], w[who], sets) if L == 2
+            else [plurality_error(p[who][some], w[who][some], L, seed=seed) for some in sets],
+        )
+        for share, p, _ in _by_difficulty(known)
+    ])  # fmt: skip
     chosen = who[sets[least_error(rates)]]
     best_first: IntArray = chosen[np.argsort(-known.posterior_value[chosen], kind="stable")]
     return best_first
@@ -170,6 +216,10 @@ def least_error(rates: Sequence[ErrorRate]) -> int:
     radius = np.array([0.0 if rate.method == "sampled" else rate.radius for rate in rates])
     middle = np.array([rate.probability for rate in rates])
     return int(np.argmax(middle - radius <= (middle + radius).min()))
+
+
+METHODS = ("exact", "lattice", "bounded", "sampled")
+"""From the surest to the least sure."""
 
 
 def _draws(voters: int, classes: int) -> int:
@@ -210,13 +260,12 @@ def _chernoff(p: FloatArray, w: FloatArray, L: int) -> FloatArray:
     return bound
 
 
-def _simulated(p: FloatArray, w: FloatArray, L: int, seed: Seed) -> list[ErrorRate]:
+def _simulated(p: FloatArray, w: FloatArray, L: int, votes: int, seed: Seed) -> list[ErrorRate]:
     """Errors of the vote of the first 1, 2, …, k workers, all on the same simulated labels.
 
     By symmetry the true class may be class 0. The radius is four standard errors and `RESOLUTION`
     votes, and no proof.
     """
-    votes = _draws(len(p), L)
     rng = stream(seed, "prefixes")
     sums, column, total = np.zeros((L, votes)), np.arange(votes), 0.0
     rates = []
@@ -224,7 +273,9 @@ def _simulated(p: FloatArray, w: FloatArray, L: int, seed: Seed) -> list[ErrorRa
         draw = rng.random(votes)
         # A draw above the skill is uniform there, and names the wrong class. Posterior means are
         # below 1.
-        wrong = np.minimum((draw - chance) / (1.0 - chance) * (L - 1), L - 2).astype(np.int64)
+        wrong = np.minimum((draw - chance) / max(1.0 - chance, 1e-300) * (L - 1), L - 2).astype(
+            np.int64
+        )
         sums[np.where(draw < chance, 0, wrong + 1), column] += weight
         total += abs(weight)
         winners = sums >= sums.max(axis=0) - TIE * total

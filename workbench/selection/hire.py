@@ -1,9 +1,11 @@
 """From the answers to control questions to the workers to hire: tables in, tables out.
 
-The whole of Li, Liu (2015) on named workers: skills from control tasks (10), G and F̂ (7), a rule
-that chooses, the interval (Theorem 3) and the bound on the error (Theorem 1) of the chosen. Beyond
-the paper: the error their vote is expected to have; of equal workers those with more control
-answers come first; nobody is hired who is more likely than not worse than guessing, unless asked.
+By default those are chosen whose vote is expected to err least, by skills, guessers and difficulty
+of tasks learned from all control answers (`learned`). Asked for the rule "selected", the whole of
+Li, Liu (2015) on named workers: skills from control tasks (10), G and F̂ (7), Algorithm 1, the
+interval (Theorem 3) and the bound on the error (Theorem 1) of the chosen. Beyond the paper too: of
+equal workers those with more control answers come first; nobody is hired who is more likely than
+not worse than guessing, unless asked.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from workbench.crowd.skills import skills_from_gold
 from workbench.selection import RULES
 from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.bounds import error_bound, interval
+from workbench.selection.frontier import Frontier, frontier
+from workbench.selection.learned import ControlAnswers, learned_scores
+from workbench.selection.rules import NOBODY as NONE
 from workbench.selection.rules import Selection, best_size, select
 from workbench.selection.scores import Scores, below_chance, prefix_scores, scores, set_score
 
@@ -33,25 +38,36 @@ if TYPE_CHECKING:
 NOBODY = "nobody to hire: every worker who can be scored is more likely than not below chance"
 MOST_BELOW = 0.5 + 1e-9
 """Chance of a skill below 1/L at which a worker is refused: above ½, but for rounding."""
+UNAFFORDABLE = "nobody to hire: the money buys no label of a worker who can be hired"
+BEYOND_DOUBT = 0.999
+"""Chance from which on the rule "accuracy" takes a worker of two classes at the opposite word."""
+PRICED = ("accuracy", "selected")
+"""Rules that choose within an amount of money."""
 
 
 @dataclass(frozen=True)
 class HireOptions:
-    """How to hire, with what the paper takes for granted as the default.
+    """How to hire.
 
     Attributes
     ----------
     rule
-        One of `selection.RULES`.
+        One of `selection.RULES`: "accuracy" with skills learned from all answers
+        (`learned.learned_scores`), the others with the paper's scores.
     classes
         L, where there are classes that neither labels nor gold name; None counts those named.
     prior
         (a, b) of a Beta distribution of skills: workers with no or one control answer are then
         scored by it (`scores`), and the error is predicted with it. Without one they are left
-        out, and the prediction takes every skill for equally likely.
+        out; the rule "accuracy" learns one from the others, and the prediction of the error by any
+        other rule takes every skill for equally likely.
     costs, money
         Price of a label by worker (or one for all), and what the labels of one task may cost
-        together: both or neither, with the rule "selected".
+        together: both or neither, with the rules "accuracy" and "selected"; prices alone where the
+        curve is asked for.
+    curve
+        Whether to look for the cheapest sets by expected error (`frontier`), each label at the
+        price 1 where there are no prices; with the rule "accuracy".
     threshold
         For the rule "threshold", as in `rules.select`.
     time_limit
@@ -64,14 +80,16 @@ class HireOptions:
     allow_below_chance
         Whether to hire workers whose skill is more likely than not below guessing, P(w < 1/L) > ½
         by their answers under the prior (`scores.below_chance`). The paper does: their votes
-        count the other way round. By default they are refused.
+        count the other way round. By default they are refused; but the rule "accuracy" takes who is
+        so beyond doubt, with `BEYOND_DOUBT`, where the opposite of a word is one class.
     """
 
-    rule: str = "selected"
+    rule: str = "accuracy"
     classes: int | None = None
     prior: tuple[float, float] | None = None
     costs: pd.Series[Any] | float | None = None
     money: float | None = None
+    curve: bool = False
     threshold: float | None = None
     time_limit: float | None = None
     confidence: float = 0.95
@@ -81,11 +99,16 @@ class HireOptions:
     def __post_init__(self) -> None:
         RULES[self.rule]
         checks.inside("confidence", self.confidence)
-        if (self.costs is None) != (self.money is None):
-            raise InputError("costs and money go together: give both, or neither")
-        if self.costs is not None and self.rule != "selected":
+        if self.curve and self.rule != "accuracy":
             raise InputError(
-                f"costs and money go with the rule 'selected', not {self.rule!r}: leave out"
+                f"the curve goes with the rule 'accuracy', not {self.rule!r}: leave one of them out"
+            )
+        if (self.costs is None) != (self.money is None) and (self.money or not self.curve):
+            raise InputError("costs and money go together: give both, or neither")
+        if self.costs is not None and self.rule not in PRICED:
+            raise InputError(
+                f"costs and money go with the rules {' and '.join(map(repr, PRICED))}, not "
+                f"{self.rule!r}: leave out"
             )
 
 
@@ -99,7 +122,9 @@ class Hiring:
         One row a worker, best first: `worker, answered, correct, skill, low, high, gain, chosen`.
         Skill is ŵ, low and high its exact (Clopper–Pearson) interval, each for this worker alone;
         gain is G. Who is refused stands behind all others who can be scored; who cannot be, at the
-        end, skill and gain missing. With prices also `cost`, missing for who cannot be scored.
+        end, skill and gain missing. By the rule "accuracy" also `posterior`, the posterior mean of
+        the skill, and `weight`, its log-odds, by which votes count. With prices also `cost`,
+        missing for who cannot be scored.
     chosen
         Names of the chosen workers, best first; none when nobody can be hired.
     rule, budget, confidence
@@ -113,8 +138,8 @@ class Hiring:
         Theorem 1 were F equal to F̂: as its argument supports it, and as it is printed (they
         differ for more than two classes). None without any.
     error_predicted
-        Expected error of the chosen workers' vote weighted by Lŵ − 1 (`accuracy`). None without
-        any.
+        Expected error of the chosen workers' vote weighted by Lŵ − 1, or by the rule "accuracy" by
+        log-odds (`accuracy`). None without any.
     curve, plug_in_curve
         F̂ and F̂_plug of the first 1, 2, … workers of the table: as far as the budget, or as far
         as the chosen where prices decide. F̂ at the number of the chosen is `score`.
@@ -127,12 +152,16 @@ class Hiring:
     tied
         Names of the workers who were drawn among at the cut; none when it was clear.
     money
-        The exact choice within the money, the heuristic and the bound; None without prices.
+        Rule "selected": the exact choice within the money, the heuristic and the bound; else None.
+    frontier
+        Rule "accuracy", with money or curve: the cheapest sets by expected error; else None.
     notes
         What has to be known to read the numbers, one sentence each.
     known, order
         Scores of the workers, those who are refused not eligible; and the row of each of the
         table's workers in them.
+    unpriced
+        Whether no amount of money decided.
     """
 
     table: pd.DataFrame
@@ -152,9 +181,11 @@ class Hiring:
     excluded: pd.DataFrame
     tied: Names
     money: MoneySelection | None
+    frontier: Frontier | None
     notes: tuple[str, ...]
     known: Scores
     order: IntArray
+    unpriced: bool
 
     @property
     def size(self) -> int:
@@ -166,7 +197,7 @@ class Hiring:
         """Whether the choice is proven to be what the rule asks for: open only with prices."""
         money = self.money
         if money is None:
-            return True
+            return self.frontier is None or self.unpriced or self.frontier.complete
         return money.termination == "optimal" or money.certificate.status == "proven"
 
     @property
@@ -226,19 +257,26 @@ def hire(
     names = _class_names(labels, gold)
     L, workers = _class_count(options.classes, names), tested.workers
     c, n = tested.estimates.correct[0], tested.estimates.answered[0]
-    scored = scores(c, n, L, prior=options.prior)
+    scored = score_by(control_answers(labels, gold, workers), L, options)
     known = eligible_to_hire(scored, options)
     refused = scored.eligible & ~known.eligible
     prices = _prices(scored, workers, options.costs)
-    selection, money = chosen_by(known, prices, budget, options)
+    selection, money, found = chosen_by(known, prices, budget, options)
+    if options.curve and found is None:
+        each = np.ones(len(known)) if prices is None else prices
+        found = frontier(known, each, budget, seed=options.seed)
     if refused.any() and not known.eligible.any():
         selection = replace(selection, note=NOBODY)
 
     chosen, rule = selection.chosen, options.rule
     k = len(chosen)
     order = _ranked(scored, known, selection)
-    far = min(budget, int(known.eligible.sum())) if money is None else k
+    far = min(budget, int(known.eligible.sum())) if options.money is None else k
     low, high = skill_interval(c, n, options.confidence)
+    posterior, weight = (
+        np.where(scored.eligible, number, np.nan)
+        for number in (scored.posterior_skill, scored.vote_weight)
+    )
     columns = {
         "worker": workers,
         "answered": n,
@@ -247,6 +285,7 @@ def hire(
         "low": low,
         "high": high,
         "gain": np.where(scored.eligible, scored.gain, np.nan),
+        **({"posterior": posterior, "weight": weight} if known.by_posterior else {}),
         **({} if prices is None else {"cost": prices}),
     }
     table = pd.DataFrame({name: column[order] for name, column in columns.items()})
@@ -270,9 +309,11 @@ def hire(
         excluded=_excluded(workers, scored, np.where(refused, below_chance(scored), 0.0)),
         tied=workers[selection.tied],
         money=money,
-        notes=_notes(scored, refused, selection, workers, options),
+        frontier=found,
+        notes=_notes(scored, refused, selection, workers, options) + _cheaper(found, workers),
         known=known,
         order=order,
+        unpriced=options.money is None,
     )
 
 
@@ -334,16 +375,39 @@ def _prices(
     return prices
 
 
+def control_answers(labels: pd.DataFrame, gold: pd.Series[Any], workers: Names) -> ControlAnswers:
+    """Number the answers to control tasks; arguments as for `hire`, and the workers' names."""
+    asked = labels[labels["task"].isin(gold.index)]
+    true = gold.reindex(asked["task"]).to_numpy()
+    return ControlAnswers(
+        pd.Index(gold.index).get_indexer(asked["task"].to_numpy()).astype(np.int64),
+        pd.Index(workers).get_indexer(asked["worker"].to_numpy()).astype(np.int64),
+        asked["label"].to_numpy() == true,
+        len(workers),
+    )
+
+
+def score_by(answers: ControlAnswers, classes: int, options: HireOptions) -> Scores:
+    """Score workers as the rule of the options asks."""
+    if options.rule == "accuracy":
+        return learned_scores(answers, classes, prior=options.prior)
+    return scores(answers.correct, answers.answered, classes, prior=options.prior)
+
+
 def eligible_to_hire(scored: Scores, options: HireOptions) -> Scores:
     """Refuse who is more likely than not below chance, unless the options allow it."""
     if options.allow_below_chance:
         return scored
-    return replace(scored, eligible=scored.eligible & (below_chance(scored) <= MOST_BELOW))
+    below = below_chance(scored)
+    fit = below <= MOST_BELOW
+    if options.rule == "accuracy" and scored.classes == 2:
+        fit |= below >= BEYOND_DOUBT
+    return replace(scored, eligible=scored.eligible & fit)
 
 
 def chosen_by(
     known: Scores, prices: FloatArray | None, budget: int, options: HireOptions
-) -> tuple[Selection, MoneySelection | None]:
+) -> tuple[Selection, MoneySelection | None, Frontier | None]:
     """Choose by the rule, or within the money where prices, one a worker, decide."""
     if prices is None or options.money is None:
         selection = select(
@@ -354,7 +418,13 @@ def chosen_by(
             by_evidence=True,
             threshold=options.threshold,
         )
-        return selection, None
+        return selection, None, None
+    if options.rule == "accuracy":
+        found = frontier(known, prices, budget, options.money, seed=options.seed)
+        value, best = known.posterior_value, found.best
+        if best is None:
+            return Selection(NONE, np.zeros(0), NONE, UNAFFORDABLE, value), None, found
+        return Selection(best.chosen, np.zeros(0), best.tied, "", value), None, found
     from workbench.selection.money import within_money
 
     bought = within_money(
@@ -366,7 +436,19 @@ def chosen_by(
         time_limit=options.time_limit,
         evidence=known.answered,
     )
-    return Selection(bought.chosen, np.zeros(0), bought.tied, bought.note), bought
+    return Selection(bought.chosen, np.zeros(0), bought.tied, bought.note), bought, None
+
+
+def _cheaper(found: Frontier | None, workers: Names) -> tuple[str, ...]:
+    """Say which set errs hardly more for much less money."""
+    nearly, best = (found.nearly, found.best) if found else (None, None)
+    if nearly is None or best is None:
+        return ()
+    return (
+        f"for less: {len(nearly.chosen)} workers ({checks.listing(workers[nearly.chosen])}) at "
+        f"{nearly.cost:.10g} a task are expected to err {nearly.error.probability:.3g}, where "
+        f"{len(best.chosen)} at {best.cost:.10g} are expected to err {best.error.probability:.3g}",
+    )
 
 
 def _ranked(scored: Scores, known: Scores, selection: Selection) -> IntArray:

@@ -2,7 +2,7 @@
 
 Fitted anew without a part of the control tasks, it scores and chooses workers anew: a measure that
 kept the choice would judge workers by the tasks for which they were chosen. The chosen vote with
-weights Lŵ − 1 (2), those of them who answered the task.
+the weights that the rule takes (`Scores.vote_weight`), those of them who answered the task.
 
 Source of rule and vote: Li, Liu (2015), Section 3.
 """
@@ -20,11 +20,11 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.empirical_bayes import pooled_skills
 from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, chances
 from workbench.crowd.votes import Votes
-from workbench.selection.hire import HireOptions, chosen_by, eligible_to_hire
-from workbench.selection.scores import scores
+from workbench.selection.hire import HireOptions, chosen_by, eligible_to_hire, score_by
+from workbench.selection.learned import ControlAnswers
 
-Choose: TypeAlias = Callable[[IntArray, IntArray], tuple[IntArray, FloatArray]]
-"""From right and all control answers (m,) to the indices of the chosen (k,), and their weights."""
+Choose: TypeAlias = Callable[[ControlAnswers], tuple[IntArray, FloatArray]]
+"""From control answers to the indices of the chosen (k,), and their weights."""
 
 
 def hiring(
@@ -33,7 +33,7 @@ def hiring(
     options: HireOptions | None = None,
     prices: FloatArray | None = None,
 ) -> Choose:
-    """Make the way to choose of `hire`: at most K workers, and the weights Lŵ − 1 of their votes.
+    """Make the way to choose of `hire`: at most K workers, and the weights of their votes.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def hiring(
     """
     asked = options or HireOptions()
 
-    def choose(correct: IntArray, answered: IntArray) -> tuple[IntArray, FloatArray]:
-        known = eligible_to_hire(scores(correct, answered, classes, prior=asked.prior), asked)
+    def choose(answers: ControlAnswers) -> tuple[IntArray, FloatArray]:
+        known = eligible_to_hire(score_by(answers, classes, asked), asked)
         chosen = chosen_by(known, prices, budget, asked)[0].chosen
         return chosen, known.vote_weight[chosen]
 
@@ -69,13 +69,17 @@ def hire_rule(votes: Votes, choose: Choose) -> GoldRule:
     by_task = VotesByTask(votes)
 
     def fit(gold: IntArray) -> FittedRule:
-        correct, answered = by_task.answers(gold)
-        chosen, weight = choose(correct, answered)
+        control = np.flatnonzero(gold >= 0)
+        rows, place = by_task.rows(control)
+        worker = by_task.votes.worker[rows]
+        right = by_task.votes.label[rows] == gold[control][place]
+        answers = ControlAnswers(place, worker, right, len(votes.workers))
+        chosen, weight = choose(answers)
         weights = np.zeros(len(votes.workers))
         weights[chosen] = weight
         member = np.zeros(len(votes.workers), dtype=np.bool_)
         member[chosen] = True
-        return _HiredVote(by_task, np.where(member, weights, np.nan), (correct, answered))
+        return _HiredVote(by_task, np.where(member, weights, np.nan), answers)
 
     return fit
 
@@ -86,7 +90,7 @@ class _HiredVote:
 
     by_task: VotesByTask
     weight: FloatArray
-    answers: tuple[IntArray, IntArray]
+    answers: ControlAnswers
 
     def label(self, tasks: IntArray) -> RuleLabels:
         rows, place = self._rows(tasks)
@@ -97,7 +101,7 @@ class _HiredVote:
     def independent_error(self, tasks: IntArray) -> FloatArray:
         rows, place = self._rows(tasks)
         votes = self.by_task.votes
-        skill = pooled_skills(*self.answers)
+        skill = pooled_skills(self.answers.correct, self.answers.answered)
         chance = self.label(tasks).chance
         return wrong_chance(votes.label[rows], skill[votes.worker[rows]], place, chance)
 

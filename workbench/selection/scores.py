@@ -51,6 +51,12 @@ class Scores:
         L.
     prior
         (a, b) of the Beta distribution of skills by which votes are predicted.
+    guessers
+        Share of workers who guess, right with chance 1/L, beside that distribution.
+    difficulty
+        σ, how far tasks differ, in log-odds (`learned`): 0 where errors are independent.
+    by_posterior
+        Whether votes weigh by the log-odds of the posterior mean, not by Lŵ − 1.
     """
 
     answered: IntArray
@@ -61,17 +67,35 @@ class Scores:
     eligible: BoolArray
     classes: int
     prior: tuple[float, float] = UNIFORM
+    guessers: float = 0.0
+    difficulty: float = 0.0
+    by_posterior: bool = False
 
     def __len__(self) -> int:
         """m, the number of workers."""
         return len(self.skill)
 
     @property
+    def guessing(self) -> FloatArray:
+        """Posterior chance that each worker guesses, shape (m,)."""
+        from scipy.special import betaln
+
+        if not self.guessers:
+            return np.zeros(len(self))
+        (a, b), L = self.prior, self.classes
+        right, wrong = self.correct, self.answered - self.correct
+        luck = math.log(self.guessers) + right * math.log(1 / L) + wrong * math.log1p(-1 / L)
+        skill = math.log1p(-self.guessers) + betaln(a + right, b + wrong) - betaln(a, b)
+        chance: FloatArray = np.exp(luck - np.logaddexp(luck, skill))
+        return chance
+
+    @property
     def posterior_skill(self) -> FloatArray:
-        """Posterior mean (c + a)/(n + a + b) of each worker's skill, shape (m,)."""
+        """Posterior mean of each worker's skill, shape (m,): (c + a)/(n + a + b) of who knows."""
         a, b = self.prior
         mean: FloatArray = (self.correct + a) / (self.answered + (a + b))
-        return mean
+        guess = self.guessing
+        return np.where(guess > 0, guess / self.classes + (1.0 - guess) * mean, mean)
 
     @property
     def posterior_value(self) -> FloatArray:
@@ -81,11 +105,19 @@ class Scores:
         # One division of numbers that are whole for a whole prior: equals are equal to the last
         # bit.
         value: FloatArray = np.abs(self.classes * (self.correct + a) - weight) / weight
-        return value
+        return value * (1.0 - self.guessing)
 
     @property
     def vote_weight(self) -> FloatArray:
-        """Lŵ − 1 of each worker (2), shape (m,)."""
+        """Weight of each worker's vote, shape (m,).
+
+        Lŵ − 1 (2); or `by_posterior`, the log-odds ln(w̄(L − 1)/(1 − w̄)) of the true class against
+        any other, w̄ the posterior mean: with it no other weights err less, given the prior.
+        """
+        if self.by_posterior:
+            mean = self.posterior_skill
+            odds: FloatArray = np.log(mean) + math.log(self.classes - 1) - np.log1p(-mean)
+            return odds
         return self.classes * self.skill - 1.0
 
     def workers(self, chosen: ArrayLike, least: int = 0) -> IntArray:
@@ -155,14 +187,15 @@ def below_chance(known: Scores) -> FloatArray:
     """Posterior chance that each worker's skill is below guessing, P(w < 1/L), shape (m,).
 
     Under the prior Beta(a, b) a worker with c right of n answers keeps Beta(c + a, n − c + b). With
-    Beta(1, 1) and two classes the chance exceeds ½ exactly when most answers are wrong.
+    Beta(1, 1) and two classes the chance exceeds ½ exactly when most answers are wrong. Who guesses
+    is not below guessing.
     """
     from scipy.special import betainc
 
     a, b = known.prior
     wrong = known.answered - known.correct
     chance: FloatArray = betainc(known.correct + a, wrong + b, 1.0 / known.classes)
-    return chance
+    return chance * (1.0 - known.guessing)
 
 
 def informativeness(skill: ArrayLike, classes: int = 2) -> FloatArray:

@@ -38,6 +38,7 @@ TITLES = (
     ("selection-exact", "Exact selection beside the algorithm and heuristics"),
     ("selection-sweep", "Selected against plug-in over crowds"),
     ("selection-crowds", "Selected workers of recorded crowds"),
+    ("selection-defaults", "The default of select against every other rule"),
     ("selection-remarks", "Remarks on scores, weights and crowds"),
     ("learn-regret", "Regret of online worker selection over time"),
     ("learn-average", "Average reward of online worker selection"),

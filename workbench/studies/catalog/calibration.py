@@ -6,7 +6,7 @@ error that follows if workers err independently, the error measured on the contr
 labelled by the rule fitted without it (`workbench.accuracy.measured`), and its 90 % interval.
 
 Rules: the majority and the vote weighted by log-odds, of all labels; `hire`, the vote of at most
-K workers chosen by their control answers; and `plan`, the assignment program as a rule, for two
+K workers chosen by Algorithm 1; and `plan`, the assignment program as a rule, for two
 classes, in which a worker takes no more tasks than she labelled. The last two are replayed: they
 label the tasks that somebody of theirs labelled, and only those are measured and scored.
 
@@ -33,6 +33,7 @@ from workbench.base.arrays import IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.datasets import DATASETS
 from workbench.crowd.gold_rule import GoldRule
+from workbench.selection.hire import HireOptions
 from workbench.selection.hire_rule import hire_rule, hiring
 from workbench.studies.catalog._recorded import SIMULATED, Recording, recorded, simulated
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, Rows
@@ -98,7 +99,9 @@ def rule_of(params: Params, crowd: Recording, seed: Seed) -> GoldRule:
     if params["rule"] in VOTES:
         return vote_rule(votes, VOTES[params["rule"]], seed=seed)
     if params["rule"] == "hire":
-        return hire_rule(votes, hiring(params["budget"], len(votes.classes)))
+        return hire_rule(
+            votes, hiring(params["budget"], len(votes.classes), HireOptions(rule="selected"))
+        )
     if len(votes.classes) != 2:
         raise TrialEnded("infeasible", f"a plan is for two classes, not {len(votes.classes)}")
     capacity = np.bincount(votes.worker, minlength=len(votes.workers))

@@ -1,0 +1,47 @@
+"""Tasks of unlike difficulty: who is right how often on the easy ones and on the hard ones.
+
+A worker is right with the log-odds α + σu on a task of difficulty −u, u standard normal, α such
+that the mean over tasks is her skill. u is summed over by `NODES` points of Gauss and Hermite.
+
+Sources: Rasch (1960), "Probabilistic models for some intelligence and attainment tests"; Bock,
+Aitkin (1981), "Marginal maximum likelihood estimation of item parameters".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.base.arrays import FloatArray
+
+NODES = 9
+"""Points of the normal distribution of difficulty."""
+
+
+def skills_by_difficulty(skill: FloatArray, sigma: float) -> tuple[FloatArray, FloatArray]:
+    """Chance of a right answer on tasks of several difficulties, and how frequent these are.
+
+    Parameters
+    ----------
+    skill
+        Mean over tasks, strictly between 0 and 1, shape (m,).
+    sigma
+        σ ≥ 0.
+
+    Returns
+    -------
+    Chances (m, q) and shares (q,): their product gives the skills back, but for rounding. q is 1
+    where σ is 0.
+    """
+    if sigma == 0:
+        return skill[:, None], np.ones(1)
+    from scipy.special import expit, logit
+
+    u, share = np.polynomial.hermite_e.hermegauss(NODES)
+    share = share / share.sum()
+    # The logistic curve's mean over a normal shift is about one flatter curve: a start for Newton.
+    at = logit(skill) * np.sqrt(1.0 + 0.346 * sigma**2)
+    for _ in range(20):
+        chance = expit(at[:, None] + sigma * u)
+        slope = (chance * (1.0 - chance)) @ share
+        at = at + np.clip((skill - chance @ share) / np.maximum(slope, 1e-12), -2.0, 2.0)
+    return expit(at[:, None] + sigma * u), share
