@@ -173,10 +173,3 @@ def test_variants_on_bluebird():
     assert share(class_prior="uniform") == pytest.approx(0.889, abs=5e-4)
     longer = share(class_prior="uniform", iterations=1000, tolerance=0)
     assert longer == pytest.approx(0.898, abs=5e-4)
-
-
-@pytest.mark.parametrize("confusion", ["full", "one-coin"])
-def test_more_classes_than_memory_get_one_line(confusion):
-    many = Votes(*np.zeros((3, 2), dtype=np.int64), *map(np.arange, (2, 2, 200_000)))
-    with pytest.raises(InputError, match=r"200000 classes, 2 workers and 2 tasks: .* 640 GB"):
-        dawid_skene(many, confusion=confusion, seed=0)

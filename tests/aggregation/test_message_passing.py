@@ -71,39 +71,6 @@ def test_beats_majority_on_regular_spammer_hammer_graphs():
     assert 0.1 < plain < 0.25
 
 
-def test_info_tells_iterations_residual_and_regularity():
-    given_votes, _, _ = spammers_and_hammers(0)
-    info = message_passing(given_votes, iterations=3, seed=0).info
-    assert info["iterations"] == 3
-    assert info["task_degree"] == (5, 5)
-    assert info["worker_degree"] == (50, 50)
-    assert info["regular"]
-    assert info["parts"] == 1
-    assert info["reliability"].shape == (50,)
-    assert np.abs(info["reliability"]).max() <= 1
-    ragged = message_passing(votes([0, 0, 1], [0, 1, 0], [1, 1, 0], n=4, m=3), seed=0).info
-    assert ragged["task_degree"] == (0, 2)
-    assert ragged["worker_degree"] == (0, 2)
-    assert not ragged["regular"]
-    assert ragged["parts"] == 1
-    assert np.isnan(ragged["reliability"][2])
-
-
-def test_a_slow_part_of_the_graph_is_not_drowned_by_a_fast_one():
-    """Messages grow by 4 in a ring of two labels a node, by 49² in the dense part."""
-    dense = np.divmod(np.arange(2500), 50)
-    ring = np.arange(10)
-    task = np.concatenate([dense[0], 50 + ring, 50 + ring])
-    worker = np.concatenate([dense[1], 50 + ring, 50 + (ring + 1) % 10])
-    truth = np.random.default_rng(0).integers(0, 2, 60)
-    given_votes = votes(task, worker, truth[task])
-    outcome = message_passing(given_votes, iterations=500, seed=0, initial=np.ones(len(task)))
-    assert outcome.info["parts"] == 2
-    assert not outcome.tied.any()
-    assert np.array_equal(outcome.label, truth)
-    assert np.abs(outcome.score[50:]).min() > 0.1
-
-
 # Ties, unanimity, nothing
 
 

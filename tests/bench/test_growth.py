@@ -8,7 +8,7 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.bench import growth
-from workbench.bench.growth import Line, Point, Shape, fits, grow, picture, read_points
+from workbench.bench.growth import Line, Point, Shape, fits, grow, read_points
 
 SIZES = (10, 100, 1000, 10_000)
 
@@ -91,14 +91,3 @@ def test_points_of_processes_of_their_own(monkeypatch):
 def test_every_job_runs_and_tells(what, capsys):
     growth.child(what, Shape(30, 100, 3))
     assert json.loads(capsys.readouterr().out)["seconds"] > 0
-
-
-def test_an_unsolved_problem_is_no_point():
-    with pytest.raises(RuntimeError, match="not solved: infeasible"):
-        growth.JOBS["LP over pairs"](Shape(30, 5))
-
-
-def test_pictures():
-    about = {"versions": {"workbench": "1"}, "machine": {"cores": 2}}
-    for points in ([], [Point("LP", "types", 1, None, None)]):
-        assert picture(points, about).startswith(b"\x89PNG")

@@ -34,16 +34,6 @@ def test_list_shows_what_is_present(run, folder):
     assert " no " in lines["bluebird"]
 
 
-def test_the_cache_counts_when_it_is_complete(run, cache):
-    (cache / "bluebird").mkdir()
-    (cache / "bluebird" / "labels.yaml").write_text("x")
-    assert json.loads(run("data", "info", "bluebird", "--json").stdout)["present"] is False
-    (cache / "bluebird" / "gt.yaml").write_text("x")
-    told = json.loads(run("data", "info", "bluebird", "--json").stdout)
-    assert told["present"] is True
-    assert told["folder"] == str(cache / "bluebird")
-
-
 def test_info(run, folder):
     result = run("data", "info", "rte")
     assert result.exit_code == 0
@@ -73,19 +63,6 @@ def test_fetch_refuses_what_is_not_as_published(refused, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
     for command in (("data", "fetch", "bluebird"), ("compare", "--data", "bluebird")):
         assert "not those published as bluebird" in refused(*command)
-
-
-def test_fetch_downloads_the_rest(run, cache, monkeypatch):
-    asked = []
-
-    def fetch(name, progress):
-        asked.append((name, progress))
-        return {"file": cache / name}
-
-    monkeypatch.setattr("workbench.crowd.datasets.fetch", fetch)
-    result = run("data", "fetch", "rte", "bluebird")
-    assert asked == [("rte", True), ("bluebird", True)]
-    assert f"rte  {cache / 'rte'}" in result.stdout
 
 
 def test_a_failed_download_is_one_line(refused, cache, monkeypatch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import py_compile
 import re
 import sqlite3
 import subprocess
@@ -112,19 +111,11 @@ def test_verify_finds_a_record_that_does_not_come_again(study):
     [
         (("run", "no-such-study"), "no study 'no-such-study': there are adaptive-figure-1"),
         (("run", TOYS, "--shard", "3/2"), "--shard 3/2: write I/N with I from 1 to N"),
-        (("run", TOYS, "--shard", "a"), "--shard a: write I/N"),
-        (("run", TOYS, "--set", "y=1"), "--set y=1: toy has no parameter 'y'"),
         (("run", TOYS, "--processes", 2, "--scheduler", "tcp://x:1"), "--processes is for this"),
         (("run", TOYS, "--scheduler", "tcp://x:1"), "tcp://x:1: without TLS whoever answers there"),
-        (("run", TOYS, "--scheduler", "tls://x:1", "--tls-ca", TOYS), "give all three"),
-        (("run", TOYS, "--insecure"), "--insecure are for --scheduler"),
         (("run", TOYS, "--tls-key", "no.pem"), "'no.pem' does not exist"),
-        (("run", TOYS, "--processes", 0), "0 is not in the range 1<=x<=1024"),
-        (("status", "--store", "missing.sqlite"), "missing.sqlite"),
         (("export", "toy", "--out", "t.xls"), "--out t.xls: give a path that ends in .csv or"),
         (("report", "--out", "t.pdf"), "--out t.pdf: give a path that ends in .html"),
-        (("verify", "--store", "missing.sqlite"), "missing.sqlite"),
-        (("merge", "missing.jsonl"), "missing.jsonl"),
     ],
 )
 def test_bad_input_gets_one_line(refused, tmp_path, monkeypatch, arguments, line):
@@ -238,18 +229,6 @@ def test_what_a_trial_prints_or_leaves_running_is_kept_out_of_verify(tmp_path):
     assert checked.returncode == 0, checked.stderr
     found = json.loads(checked.stdout)
     assert (found["repeated"], found["same"], found["sound"]) == (6, 6, True)
-
-
-def test_compiled_code_beside_a_study_is_not_taken_for_it(marked):
-    own = marked.with_name("own.py")
-    text = own.read_text()
-    other = text.replace("own-study", "not-study")
-    own.write_text(other)
-    os.utime(own, (1, 1))
-    py_compile.compile(str(own), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP)
-    own.write_text(text)
-    os.utime(own, (1, 1))
-    assert source.Source.of(str(own)).load().name == "own-study"
 
 
 # Ctrl-C in a terminal

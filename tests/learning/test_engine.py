@@ -150,11 +150,8 @@ def test_long_horizons():
     ("options", "word"),
     [
         ({"horizon": 0}, "horizon"),
-        ({"delay": -1}, "delay"),
         ({"costs": [1, 2]}, "costs"),
         ({"costs": [1, 2, 3, 4, np.nan]}, "costs"),
-        ({"checkpoints": [0, 5]}, "checkpoints"),
-        ({"tolerance": 0.5}, "tolerance"),
         ({"skill": [0.6] * 30, "weighted": True}, "26"),
     ],
 )

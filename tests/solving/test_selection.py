@@ -13,7 +13,6 @@ from pyomo.common.collections import ComponentMap
 
 from crowd_models import SelectionProblem
 from crowd_models.selection import all_sizes
-from workbench.base.errors import InputError
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import set_score
 from workbench.solving import hiring
@@ -167,27 +166,6 @@ def test_only_best_sets_are_proven(problem):
             assert certificate.status == "proven"
 
 
-@pytest.mark.parametrize(
-    ("chosen", "check"),
-    [
-        ([], "workers of the problem"),
-        ([[0]], "workers of the problem"),
-        ([0, 0], "each worker once"),
-        ([1], "gain above −∞"),
-        ([0, 2, 3], "1 ≤ |S| ≤ K"),
-        ([0, 4], "Σ c ≤ B"),
-    ],
-)
-def test_sets_that_may_not_be_hired(chosen, check):
-    problem = SelectionProblem([1.0, -INF, 0.5, 0.2, 0.1], 2, [1.0, 1.0, 0.5, 0.5, 1.0 + 1e-6], 2.0)
-    certificate = certify_selection(problem, np.array(chosen))
-    assert certificate.status == "failed"
-    assert certificate.upper_bound is None
-    assert [c.name for c in certificate.checks if not c.passed] == [check]
-    with pytest.raises(InputError, match="give indices of workers who may be hired"):
-        solve_selection(problem, start=np.array(chosen))
-
-
 def test_scores_of_different_sizes_compare_exactly():
     # 6/√1 = (6 + 2 + 2 + 2)/√4, which in floats it is not for every factor.
     for factor in (1.0, 0.1, 1 / 3, 0.7):
@@ -268,28 +246,6 @@ def test_nothing_is_claimed_when_the_solver_lies(monkeypatch, formulation, lie):
     assert solution.chosen is solution.objective is solution.bound is solution.gap is None
     assert solution.note
     assert solution.as_dict()["message"] == solution.note
-
-
-def test_mixtures_of_equal_sets_are_solved_as_a_slice(monkeypatch):
-    problem = SelectionProblem([1.0, 1.0, 1.0, 0.0], 2)
-    asked = []
-
-    def mixing(model, options, *, integer):
-        ran = run_model(model, options, integer=integer)
-        asked.append(model.name)
-        if not hasattr(model, "v"):
-            return ran
-        parts = ComponentMap(
-            (v, 2 / 3 if v.index() in ((0, 2), (1, 2), (2, 2)) else 0.0) for v in model.v.values()
-        )
-        parts.update((s, ran.values[s]) for s in model.s.values())
-        return replace(ran, values=parts)
-
-    monkeypatch.setattr(hiring, "run_model", mixing)
-    solution = solve_selection(problem, "sizes")
-    assert asked == ["best set of any size", "best set of 2"]
-    assert len(solution.chosen) == 2
-    assert solution.certificate.status == "proven"
 
 
 # Limits ------------------------------------------------------------------------------------------

@@ -9,20 +9,16 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import binom
 
 from tests.studies.catalog_runs import one_record, streams_of
-from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.plurality import plurality_error
 from workbench.base.seeds import stream
-from workbench.selection.scores import informativeness, scores, set_score
+from workbench.selection.scores import informativeness, set_score
 from workbench.studies.catalog import (
     selection_bound,
     selection_exact,
     selection_scores,
-    selection_sweep,
     selection_trials,
 )
 from workbench.studies.catalog.selection_trials import difference, draw_pool
@@ -56,22 +52,6 @@ class TestPairing:
 
 
 class TestPool:
-    @settings(max_examples=25, deadline=None)
-    @given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(0, 1000))
-    def test_best_prefix_is_the_first_of_the_best(self, correct, seed):
-        skill = np.random.default_rng(seed).random(len(correct))
-        known = scores(correct, np.full(len(correct), 6))
-        labels, truth = np.zeros((1, len(correct)), int), np.zeros(1, int)
-        pool = selection_trials.Pool(skill, known, labels, truth)
-        found = selection_trials.best_prefix(pool, 6, seed=0, ties="first")
-        ranked = np.argsort(-known.gain, kind="stable")[:6]
-        right = [
-            1 - vote_error(skill[ranked[:k]], 2 * known.skill[ranked[:k]] - 1).probability
-            for k in range(1, len(ranked) + 1)
-        ]
-        best = next(k for k, value in enumerate(right, 1) if value >= max(right) - 1e-9)
-        assert found.chosen.tolist() == ranked[:best].tolist()
-
     def test_what_is_recorded(self):
         """Accuracy on the items is the exact one, but for the items' chance."""
         skill = np.random.default_rng(3).beta(2.3, 2, 15)
@@ -101,24 +81,6 @@ class TestDifference:
         assert found["mean"].tolist() == pytest.approx([0, -0.001])
         assert found["behind"].tolist() == [False, True]
         assert not found["ahead"].any()
-
-
-class TestSweep:
-    def test_crowds(self):
-        def skills(crowd, workers, classes=2, seed=1):
-            seed = np.random.SeedSequence(seed)
-            return selection_sweep.draw_skills(crowd, workers, classes, seed)
-
-        assert sorted(skills("spammers", 30, 4)) == [0.25] * 27 + [0.9] * 3
-        assert sorted(skills("mirrored", 4)) == [0.2, 0.2, 0.8, 0.8]
-        assert set(skills("alike", 5)) == {0.7}
-        assert abs(skills("dull", 4000).mean() - 0.5) < 0.01
-        assert len({int(np.argmax(skills("spammers", 10, seed=s))) for s in range(40)}) > 5
-
-    def test_more_classes_are_measured_on_the_items(self):
-        assert one_record("selection-sweep", classes=3, items=50)["accuracy_exact"] is None
-        rows = pd.DataFrame({"accuracy_exact": [None, 0.75], "accuracy": [0.5, 0.625]})
-        assert selection_sweep.with_accuracy(rows).tolist() == [0.5, 0.75]
 
 
 class TestBound:
@@ -228,16 +190,6 @@ class TestScores:
 
 
 class TestExact:
-    def test_listed(self):
-        gain = np.array([0.5, -0.2, 0.9, 0.1])
-        sets = [kept for size in range(1, 4) for kept in itertools.combinations(range(4), size)]
-        score = {kept: gain[list(kept)].sum() / math.sqrt(len(kept)) for kept in sets}
-        found = selection_exact._listed(gain, 3, score[(0, 2)], 2)
-        assert found["score_listed"] == pytest.approx(max(score.values()))
-        assert found["dominating"] == 0
-        # Three workers of the same score would be dominated by those two.
-        assert selection_exact._listed(gain, 3, score[(0, 2)], 3)["dominating"] == 1
-
     def test_inequalities(self):
         """Equal gains: Σ/√k is √k, whose steps shrink: submodular, and not supermodular."""
         found = selection_exact._modular(np.ones(3))

@@ -198,11 +198,6 @@ def test_what_dask_itself_cannot_do_is_a_crash(future, message):
     assert outcome == Outcome(TRIAL, Status.CRASHED, message)
 
 
-def test_a_lost_scheduler_is_told():
-    with pytest.raises(InputError, match="the Dask scheduler is lost; run again"):
-        cluster._outcome(SimpleNamespace(status="cancelled"), TRIAL)
-
-
 # What happens on a Dask worker
 
 

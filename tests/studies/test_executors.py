@@ -142,22 +142,6 @@ def test_stop_takes_no_more_and_yields_what_is_under_way():
     assert ended(Serial(), toys({"x": 1}), stop=stop) == []
 
 
-def test_it_takes_trials_only_as_workers_become_free():
-    taken = 0
-
-    def trials():
-        nonlocal taken
-        for one in toys({"x": 1}, repetitions=50):
-            taken += 1
-            yield one
-
-    answered = 0
-    for one in Local(2).run(TOYS, trials(), NONE, Event()):
-        answered += one is not None
-        assert taken <= answered + 2
-    assert answered == taken == 50
-
-
 def test_closing_ends_workers_and_what_they_started(tmp_path):
     note = tmp_path / "pids"
     body = (
@@ -261,16 +245,3 @@ def test_a_generator_left_half_used_does_not_keep_python_from_ending(tmp_path):
         [sys.executable, str(script)], timeout=15, check=True,
         env={**os.environ, "PYTHONPATH": str(Path.cwd())},
     )  # fmt: skip
-
-
-def test_a_pool_has_a_process():
-    with pytest.raises(InputError, match="processes is 0: give 1 or more"):
-        Local(0)
-
-
-@pytest.mark.parametrize("executor", [Serial(), Local(1)])
-def test_linear_algebra_has_one_thread_wherever_a_trial_runs(executor):
-    source = Source.of(str(Path(__file__).with_name("threads.py")))
-    trials = plan(source.load(), ({},), 3)
-    ended = [one for one in executor.run(source, trials, Limits(), Event()) if one is not None]
-    assert [one.record["threads"] for one in ended] == [1, 1, 1]

@@ -134,16 +134,6 @@ def test_a_crash_is_tried_three_times_each_kept_the_last_final():
     assert (ended.done, ended.counts, ended.failed) == (1, {"crashed": 1}, 1)
 
 
-def test_a_trial_that_always_kills_its_process_does_not_keep_the_others(tmp_path):
-    with Store.open(tmp_path / "s.sqlite", write=True) as store:
-        asked = StudyPlan.of(TOYS, ({"act": ["die"]}, {"x": [1, 2, 3]}), 1)
-        ended = run(asked, store=store, limits=Limits(), executor=Local(2))
-        assert ended.counts == {"crashed": 1, "ok": 3}
-        table = store.table("toy")
-        assert table.loc[table["status"] == "crashed", "act"].tolist() == ["die"]
-        assert sum(row.status == "crashed" for row in store.rows("toy")) == 3
-
-
 def test_stop_keeps_what_is_under_way_and_leaves_the_rest():
     store, stop = Memory(), Event()
     ended = go(store, Scripted(), stop=stop, on_progress=lambda told: told.done and stop.set())
@@ -327,14 +317,3 @@ def test_serial_and_local_and_merged_shards_are_the_same(tmp_path):
     with Store.open(tmp_path / "merged.sqlite", write=True) as store:
         merge(paths, store)
         assert deterministic(store.table("toy")).equals(serial)
-
-
-def test_a_bar_for_notebooks(capsys):
-    from workbench.studies.run import notebook_bar
-
-    show = notebook_bar("toy")
-    show(Progress(4, 1))
-    show(Progress(4, 1, 0, 3, {"ok": 3}, 2.0))
-    told = capsys.readouterr().out
-    assert "toy" in told
-    assert "4/4" in told

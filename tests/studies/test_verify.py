@@ -10,9 +10,8 @@ from workbench.base.errors import InputError
 from workbench.studies import source as source_module
 from workbench.studies import verify as checks
 from workbench.studies.attempt import Outcome, Status, attempt
-from workbench.studies.environment import Environment
 from workbench.studies.executors import Limits
-from workbench.studies.records import checksum, row_of
+from workbench.studies.records import checksum
 from workbench.studies.repair import repair
 from workbench.studies.source import Source
 from workbench.studies.store import Store
@@ -182,28 +181,6 @@ def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
     assert report.sound
 
 
-def test_what_an_older_version_kept_of_a_plan_is_filled_from_the_code(path, source, verify):
-    with Store.open(path, write=True) as store:
-        store.remember(replace(planned(source), defaults=None, instance=(), volatile=()))
-    assert verify(path, sample=0).findings == ()
-    report = verify(path, named=[])
-    assert {one.kind for one in report.findings} == {"source"}
-    assert "what one plan of toy asks for is not known: own.py is code" in report.text()
-
-
-def test_another_version_of_the_code_is_a_note(path, source, verify):
-    here = Environment.here()
-    old = Environment({**here.packages, "numpy": "1.0"}, here.python, "", "StudyPlan 9", "far", 1)
-    one = trials(source)[0]
-    with Store.open(path, write=True) as store:
-        store.append([row_of(attempt(source, one), True, old.id)], {old.id: old})
-    report = verify(path)
-    (note,) = [one for one in report.findings if one.kind == "source"]
-    assert note.severity == "note"
-    assert f"numpy 1.0 (here {here.packages['numpy']})" in note.message
-    assert "StudyPlan 9" not in note.message
-
-
 def test_damage_is_a_finding_and_what_is_lost_is_missing(path, source, verify):
     change(path, "UPDATE attempts SET status = 'limit' WHERE id < 15", seal=False)
     report = verify(path)
@@ -218,15 +195,6 @@ def test_damage_is_a_finding_and_what_is_lost_is_missing(path, source, verify):
     with Store.open(path, write=True) as store:
         store.write([attempt(source, one) for one in trials(source)[:14]])
     assert verify(path, sample=100).findings == ()
-
-
-def test_what_waits_in_an_older_quarantine_is_a_warning(path, verify, source):
-    key = trials(source)[0].key
-    entry = f"NULL, '{key}', 'toy', 'damaged', '[]', '2026-01-01', '', ''"
-    change(path, f"INSERT INTO quarantine VALUES ({entry})")
-    report = verify(path, sample=0)
-    assert kinds(report) == {("warning", "quarantine")}
-    assert (report.findings[0].keys, report.records) == ((key,), 17)
 
 
 def test_a_file_that_cannot_be_read_is_a_finding(path, verify):
