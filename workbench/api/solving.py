@@ -338,9 +338,8 @@ def solve(
 
         _unused("a joint problem", options)
         if formulation not in (None, *JOINT):
-            raise InputError(
-                f"formulation {formulation!r}: of a joint problem {' or '.join(JOINT)}"
-            )
+            kinds = " or ".join(JOINT)
+            raise InputError(f"formulation is {formulation!r}: of a joint problem give {kinds}")
         found = solve_joint(
             asked, formulation or "ip", time_limit=time_limit, gap=gap, threads=threads, seed=seed
         )
