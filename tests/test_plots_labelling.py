@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench.aggregation.calibration import reliability
 from workbench.plots import labelling
 
 ANSWERS = pd.DataFrame(
@@ -47,3 +48,12 @@ def test_workers_stand_by_agreement():
     assert sizes[1] > sizes[2] > sizes[0]
     (skill,) = right.lines
     np.testing.assert_array_equal(skill.get_ydata(), [np.nan, 0.7, 0.6])
+
+
+def test_how_often_confident_labels_are_right_is_a_panel_of_its_own():
+    table = reliability([0.55, 0.95, 0.97, 0.99], [0.0, 1.0, 1.0, 0.0])
+    figure = labelling(ANSWERS, WORKERS, reliability=table, title="t")
+    assert len(figure.axes) == 3
+    (marks,) = figure.axes[2].collections
+    np.testing.assert_allclose(marks.get_offsets(), [[0.55, 0.0], [0.97, 2 / 3]])
+    assert len(labelling(ANSWERS, WORKERS, reliability=table[:0], title="t").axes) == 2
