@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from workbench.accuracy.best_set import (
     best_set,
     crowd_constants,
-    largest_count,
-    majority_subsets,
 )
 from workbench.accuracy.error_rate import vote_errors
 from workbench.accuracy.majority import majority_accuracy
@@ -205,26 +203,3 @@ def test_constants_by_all_subsets(seed):
     )
     if known.enough:
         assert known.a_min > 0.5
-
-
-def test_gaps_too_small_for_a_difference_keep_their_digits():
-    known = crowd_constants([0.999] * 20 + [0.45])
-    better = majority_accuracy([0.001] * 17)
-    assert known.best_size == 19
-    assert known.gap_min == 0  # Another of the equally skilled would do.
-    assert 0 < known.prefix_gap_min < 1e-20
-    assert known.prefix_gap_min == pytest.approx(
-        min(better, majority_accuracy([0.001] * 20 + [0.55])) - majority_accuracy([0.001] * 19),
-        rel=1e-9,
-    )
-
-
-def test_majority_subsets():
-    assert [majority_subsets(m) for m in range(7)] == [0, 1, 1, 4, 5, 16, 22]
-    assert majority_subsets(5) == 2**4
-    assert largest_count(5) == largest_count(6) == 5 * 16
-    assert largest_count(1) == 1
-    # The text has it of the order of 2^m √m/√(2π): too little by √(πm/2), which grows.
-    for m in (5, 21, 101):
-        printed = 2**m * math.sqrt(m) / math.sqrt(2 * math.pi)
-        assert largest_count(m) / printed == pytest.approx(math.sqrt(math.pi * m / 2))

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -76,21 +74,6 @@ def test_small_errors_keep_their_digits():
     assert vote_error(np.full(41, 0.99), np.ones(41)).probability == pytest.approx(
         binom(41, 0.01).sf(20.5), rel=1e-9
     )
-
-
-def test_many_voters_of_few_kinds_stay_exact():
-    skill = np.repeat([0.55, 0.7, 0.9], 40)
-    assert vote_error(skill, 2 * skill - 1).method == "exact"
-    rng = np.random.default_rng(0)
-    assert vote_error(rng.uniform(size=200), np.ones(200)).method == "exact"
-    assert vote_error(rng.uniform(size=200), rng.integers(1, 30, 200)).method == "exact"
-
-
-def test_too_many_sums_go_to_the_lattice():
-    """Three groups whose sums would be many, found out before they are listed."""
-    weight = np.repeat([1.0, math.sqrt(2), math.pi], 60)
-    assert vote_error(np.full(180, 0.55), weight, atoms=200).method == "lattice"
-    assert vote_error(np.full(180, 0.55), weight).method == "exact"
 
 
 # Lattice

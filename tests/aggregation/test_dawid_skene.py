@@ -1,5 +1,3 @@
-import os
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +7,6 @@ from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.aggregation.voting import majority
 from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.crowd.votes import Votes
 
 
 def reference(votes, iterations, *, one_coin=False, uniform=False, smoothing=0.0):
@@ -149,27 +146,3 @@ def test_ties_are_seen_through_rounding():
 def test_bad_options(options, message):
     with pytest.raises(InputError, match=message):
         dawid_skene(dense_votes(np.array([[0, 1]]), 2), seed=0, **options)
-
-
-@pytest.mark.skipif("WORKBENCH_DATA" not in os.environ, reason="WORKBENCH_DATA is not set")
-def test_variants_on_bluebird():
-    """The same data, the same method by name: 0.58 to 0.90, majority between."""
-    from workbench.crowd.datasets import load
-
-    data = load("bluebird")
-    votes = Votes.of(data.labels)
-    gold = data.gold.reindex(votes.tasks).to_numpy()
-
-    def share(**options):
-        found = dawid_skene(votes, seed=0, **options)
-        return (votes.classes[found.label] == gold).mean()
-
-    most = (votes.classes[majority(votes, seed=0).label] == gold).mean()
-    assert most == pytest.approx(0.759, abs=5e-4)
-    assert share(confusion="one-coin") == pytest.approx(0.583, abs=5e-4)
-    assert share(confusion="one-coin", class_prior="uniform") == pytest.approx(0.722, abs=5e-4)
-    assert share() == pytest.approx(0.898, abs=5e-4)
-    # A plateau: it passes one more task a hundred iterations later.
-    assert share(class_prior="uniform") == pytest.approx(0.889, abs=5e-4)
-    longer = share(class_prior="uniform", iterations=1000, tolerance=0)
-    assert longer == pytest.approx(0.898, abs=5e-4)

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbench.aggregation.voting import (
     TIE,
@@ -162,19 +160,3 @@ def over_all_classes(votes, weight, seed):
     ranked = np.sort(sums, axis=1)
     score = ranked[:, -1] - ranked[:, -2] if sums.shape[1] > 1 else ranked[:, -1]
     return fair_choice(winners, stream(seed, "ties")), score, winners
-
-
-@given(st.integers(0, 2**32), st.integers(1, 7), st.sampled_from([0.05, 0.3, 1.0]), st.booleans())
-def test_as_over_a_table_of_all_classes(seed, L, share, whole):
-    given_votes = random_votes(seed, n=12, m=5, L=L, share=share)
-    rng = np.random.default_rng(seed)
-    weight = rng.integers(-2, 3, len(given_votes)) if whole else rng.normal(size=len(given_votes))
-    label, score, winners = over_all_classes(given_votes, weight.astype(float), seed)
-    outcome = weighted_majority(given_votes, weight, seed=seed)
-    assert outcome.label.tolist() == label.tolist()
-    assert outcome.score == pytest.approx(score)
-    assert outcome.tied.tolist() == ((winners.sum(axis=1) > 1) & ~outcome.unlabelled).tolist()
-    truth = rng.integers(0, L, 12)
-    share = winners[np.arange(12), truth] / winners.sum(axis=1)
-    found = expected_accuracy(given_votes, weight, truth, per="vote")
-    assert found == pytest.approx(share.mean())

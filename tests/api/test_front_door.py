@@ -195,17 +195,3 @@ def test_what_cannot_be_done_is_one_line(case, tmp_path, monkeypatch):
     assert fragment in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not list(tmp_path.iterdir())
-
-
-def test_values_of_a_study_s_parameters(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    asked = {"size": "smoke", "repetitions": 1, "processes": 1}
-    found = wb.run_study("gold-estimates", **asked, set={"skill": [0.6], "delta": 0.3})
-    assert found.table["skill"].unique().tolist() == [0.6]
-    assert found.table["delta"].unique().tolist() == [0.3]
-    assert found.plot(found.charts[0].name).axes
-    with pytest.raises(wb.InputError, match="no chart 'nothing'"):
-        found.plot("nothing")
-    more = wb.run_study("gold-estimates", **asked)
-    assert len(more.table) > len(found.table)  # each sees the trials that it asked for
-    assert more != found

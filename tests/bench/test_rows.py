@@ -13,7 +13,6 @@ from workbench.bench.crowds import typed_crowd
 from workbench.bench.measure import (
     Sample,
     Target,
-    UnmeasurableError,
     measured,
     peak_memory,
 )
@@ -48,14 +47,6 @@ def test_verdicts():
     assert (absent.ratio, absent.reached) == (None, None)
     assert measured(made(Target(), [1], [1]), SMOKE, judge=True).reached is None
     assert measured(made(Target(2), [1], [1]), SMOKE, judge=False).reached is None
-
-
-def test_a_row_that_cannot_be_measured_says_why():
-    def refuse(_: BenchSize) -> Sample:
-        raise UnmeasurableError("no clock")
-
-    result = measured(BenchRow("row", "ours", "", Target(1), refuse), SMOKE, judge=True)
-    assert (result.reached, result.note) == (None, "no clock")
 
 
 def test_memory_is_that_of_a_process_of_its_own():
@@ -125,11 +116,6 @@ def test_other_solvers_find_our_optimum(job, module, formulation):
         assert told["objective"] == pytest.approx(ours.objective, rel=1e-5)
         assert told["bound"] <= told["objective"] * (1 + 1e-6)
         assert told["megabytes"] > 10
-
-
-def test_a_process_that_fails_is_told():
-    with pytest.raises(UnmeasurableError, match="nonsense process failed: KeyError"):
-        peers.solved_by("nonsense", typed_crowd(SMOKE), 0.5)
 
 
 @pytest.mark.slow

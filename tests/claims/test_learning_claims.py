@@ -277,20 +277,6 @@ def test_other_curves(tables, study, regret, expected):
     assert {claim: verdict(tables, claim).ruling for claim in expected} == expected
 
 
-def test_exploiting_never_gets_better(tables):
-    base = exploration_table().query("eta == 0").iloc[0][["delay", "repeats", "vote", "tests"]]
-    lost = [
-        {**base, "crowd": "clear", "horizon": 100_000, "eta": eta, "vetting": "none", "delay": 0}
-        for eta in (0.0, 0.5)
-    ]
-    for less, ruling in ((0.01, CAVEAT), (0.02, NOT)):
-        tables["learn-exploration"] = runs(
-            lost,
-            lambda at, n, less=less: 2.0 * shape("log2", n) + n * (less if at["eta"] else 0.02),
-        )
-        assert verdict(tables, "decreasing").ruling is ruling
-
-
 REWARDS = [
     # reward lost by setting, verdicts
     (lambda at: 0.5, {"figure-3": NOT, "table-2-gap": NOT}),
@@ -390,11 +376,6 @@ def test_a_broken_formula_turns_the_verdict(
     assert ruling(claim, sweep, 12) is whole
     monkeypatch.setattr(where, name, broken(getattr(where, name)))
     assert ruling(claim, sweep, 12) is then
-
-
-def test_solved_crowds_refute_the_footnote():
-    assert ruling("footnote-2", SETS, 10) is HOLDS
-    assert ruling("footnote-2", asked("sets", crowd=["able", "solved"], workers=[3]), 12) is CAVEAT
 
 
 def test_without_the_printed_constants_the_bound_is_not_void(monkeypatch):

@@ -141,20 +141,6 @@ def test_chosen_workers_and_their_skills(run, files):
     )
 
 
-def test_no_accuracy_on_control_tasks(run, files):
-    """The same for a method that does not use them; none where nothing is left."""
-    control = ("--gold", "control.csv", "--truth", "truth.csv")
-    told = answer(run(*BASE, "--method", "majority", *control, "--json"))
-    assert told["accuracy_tasks"] == 30
-    assert told["accuracy"] == pytest.approx(expected_accuracy(numbered(), None, true_classes(10)))
-    assert any(note.startswith("majority uses no control tasks: the 10") for note in told["notes"])
-    for method in ("majority", "one-coin"):
-        nothing = (*BASE, "--method", method, "--gold", "truth.csv", "--truth", "control.csv")
-        told = answer(run(*nothing, "--json"))
-        assert (told["accuracy"], told["accuracy_tasks"]) == (None, 0)
-        assert "accuracy    none: every task of the truth is a control task" in run(*nothing).stdout
-
-
 BAD = {
     "skill column": (
         ("--method", "weighted-linear", "--workers", "names.csv"), "no column 'skill' to weight by",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import sqlite3
 import subprocess
@@ -141,15 +140,6 @@ STUDY = Study("own-study", "Means", "mine", {"n": Parameter(int, 10, "numbers")}
 """
 
 
-def outside(folder, *arguments):
-    """Run the command from a folder outside the checkout."""
-    found = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    return subprocess.run(
-        [*WORKBENCH, "study", *map(str, arguments)],
-        cwd=folder, env=found, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-
-
 # A store may come from anywhere: what it names is not run
 
 MARK = "from pathlib import Path\nPath(__file__).with_name('was run').touch()\n"
@@ -216,19 +206,6 @@ def test_ones_own_trials_are_run_again_where_their_file_is_named(marked, run, re
         assert "own.py: is not the file that made trials in studies.sqlite" in line
         assert "--study x.toml: give the .py file" in refused("study", verb, "--study", "x.toml")
         assert "none.py: no such file" in refused("study", verb, "--study", "none.py")
-
-
-@pytest.mark.slow
-def test_what_a_trial_prints_or_leaves_running_is_kept_out_of_verify(tmp_path):
-    body = "    print(1, flush=True)\n    threading.Thread(target=time.sleep, args=(900,)).start()"
-    (tmp_path / "own.py").write_text(
-        "import threading, time\n" + OWN.replace("streams):\n", f"streams):\n{body}\n")
-    )
-    assert outside(tmp_path, "run", "own.py", "--processes", 2).returncode == 0
-    checked = outside(tmp_path, "verify", "--study", "own.py", "--json")
-    assert checked.returncode == 0, checked.stderr
-    found = json.loads(checked.stdout)
-    assert (found["repeated"], found["same"], found["sound"]) == (6, 6, True)
 
 
 # Ctrl-C in a terminal

@@ -72,22 +72,6 @@ def test_a_mean_of_half_is_not_trusted(p):
         assert one.trusted is None
 
 
-def test_groups_that_share_no_task_are_turned_each_on_its_own():
-    one, _ = crowd([0.9, 0.8, 0.85, 0.7], 2000, 8)
-    other, _ = crowd([0.2, 0.1, 0.15], 2000, 9)
-    labels = np.full((4000, 9), -1)
-    labels[:2000, :4] = one
-    labels[2000:, 4:7] = other
-    labels[:5, 7] = 1  # joined to the first group by five tasks
-    found = structure(labels, seed=8)
-    assert found.groups == 2
-    assert found.lean[:4] == pytest.approx([0.8, 0.6, 0.7, 0.4], abs=0.07)
-    assert found.lean[4:7] == pytest.approx([0.6, 0.8, 0.7], abs=0.07)
-    assert np.isnan(found.lean[8])
-    assert found.distance == pytest.approx(np.nanmean(found.lean) / 2)
-    assert "if each of 2 groups that share no task is mostly right" in found.sentence
-
-
 @pytest.mark.parametrize("labels", [[0, 1], [[0, 2]], [[0.5, 1]], [[np.nan, 1]], [[-2, 0]]])
 def test_labels_that_are_none(labels):
     with pytest.raises(InputError, match="not a matrix of −1, 0 and 1"):

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workbench.accuracy.majority import majority_accuracy
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
-from workbench.learning.learners import LEARNERS, FullCrowd, Oracle
+from workbench.learning.learners import LEARNERS
 from workbench.learning.ls_ol import LsOl, LsOlOptions
 from workbench.learning.playing import play
 from workbench.learning.schedule import Schedule, decreasing, practical
@@ -58,16 +57,3 @@ def test_nobody_beats_the_oracle_of_her_own_vote(name: str) -> None:
     assert (np.diff(played.regret, prepend=0.0) > -1e-9).all()
     if name == "oracle":
         assert (played.regret == 0).all()
-
-
-def test_oracle_and_full_crowd_by_hand() -> None:
-    draws = Draws(SKILL, 1, seed=3)
-    best = majority_accuracy([0.9, 0.8, 0.7])
-    oracle = play(Oracle(SKILL, seed=0), draws, 0, 50, checkpoints=[10, 50])
-    assert oracle.best_accuracy == pytest.approx(best)
-    assert oracle.reward == pytest.approx([10 * best, 50 * best])
-    assert oracle.labels.tolist() == [30, 150]
-    assert oracle.size.tolist() == [3.0, 3.0]
-    assert oracle.explored.tolist() == [0, 0]
-    full = play(FullCrowd(5, seed=0), draws, 0, 50, checkpoints=[50])
-    assert full.regret == pytest.approx([50 * (best - majority_accuracy(SKILL))])

@@ -161,27 +161,6 @@ def test_without_gold():
     assert with_gold.accuracy is not None
 
 
-def test_workers_who_leave():
-    labels, gold = crowd(GOOD, 80, 7)
-    step = labels["task"].str[1:].astype(int)
-    gone = ((labels["worker"] == "w0") & (step > 20)) | ((labels["worker"] == "w1") & (step > 79))
-    data = recorded(labels[~gone], gold)
-    run = replay(data, practical(8, 0), seed=1, pool="all")
-    by_name = run.workers.set_index("worker")
-    assert by_name["left_after"].to_dict()["w0"] == 20
-    assert by_name["left_after"].drop("w0").isna().all()
-    assert run.counts["left"] == 1
-    assert run.counts["missing"] == 0
-    assert not by_name["in_best_set"]["w0"]
-    exploring = run.steps["kind"] == "new tester"
-    assert (run.steps["asked"][exploring & (run.steps.index <= 20)] == 5).all()
-    assert (run.steps["asked"][exploring & (run.steps.index > 20)] == 4).all()
-    # At a shorter horizon she is still there.
-    short = replay(data, practical(8, 0), horizon=21, seed=1, pool="all")
-    assert short.counts["left"] == 0
-    assert short.learner.present.all()
-
-
 def late_table():
     """Worker z is right, and 10 late with every task; others are in time."""
     labels, gold = crowd([0.9, 0.9, 0.9, 0.8, 1.0], 60, 8)

@@ -14,7 +14,6 @@ from workbench.crowd.population import uniform
 from workbench.solving import Solution, Termination, solve
 from workbench.studies.catalog import (
     STUDIES,
-    adaptive_curves,
     assignment_trials,
     competitive_ratio,
     exact_heuristic,
@@ -84,20 +83,6 @@ def test_a_crowd_that_cannot_do_it_is_infeasible(name, params):
 
 
 class TestPairing:
-    def test_majority_counts_the_very_labels_that_message_passing_reads(self, monkeypatch):
-        read = []
-        for name in ("majority", "message_passing"):
-            real = getattr(adaptive_curves, name)
-
-            def spy(votes, real=real, **options):
-                read.append((votes.task, votes.worker, votes.label))
-                return real(votes, **options)
-
-            monkeypatch.setattr(adaptive_curves, name, spy)
-        for method in ("majority", "message passing"):
-            one_record("adaptive-figure-1", tasks=50, workers=40, method=method, per_task=10)
-        assert all(np.array_equal(a, b) for a, b in zip(*read, strict=True))
-
     def test_gold_labels_are_those_of_all_workers(self):
         record = one_record("adaptive-figure-2", tasks=60, workers=60, types=2, gold=7, epsilon=0.2)
         assert record["labels_gold"] == (60 + 18) * 7 * 2

@@ -73,14 +73,6 @@ class TestControls:
             expected = min(8, mine.sum() // 2, (mine & gold).sum())
             assert (aside & mine).sum() == expected
 
-    @pytest.mark.parametrize("draw", [shared_controls, own_controls])
-    def test_fewer_are_among_more_and_all_are_as_likely(self, draw):
-        met = crowd(m=8, n=12)
-        few, many = draw(met, 2, seed=5), draw(met, 6, seed=5)
-        assert (many | ~few).all()
-        drawn = np.mean([draw(met, 3, seed=seed) for seed in range(150)], axis=0)
-        assert abs(drawn - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 150)
-
 
 class TestExam:
     @pytest.mark.parametrize("shared", [True, False])
@@ -115,20 +107,6 @@ class TestExam:
             # Of two classes, what is right by one gold is wrong by the other: nothing else moved.
             for kind in ("linear", "log-odds", "majority", "EM"):
                 assert vote(one, marked, kind)[0] + vote(two, marked, kind)[0] == pytest.approx(1)
-
-
-class TestProtocolsAgree:
-    @pytest.mark.parametrize("budget", [1, 3])
-    @pytest.mark.parametrize("rule", GAPS)
-    @pytest.mark.parametrize("classes", [2, 4])
-    def test_on_a_full_table_with_one_exam(self, rule, budget, classes):
-        met = unequal(classes=classes)
-        once, each = (examine(met, first_ten(met), shared=shared) for shared in (True, False))
-        one, two = (choose(exam, rule, budget, seed=0) for exam in (once, each))
-        assert (one == two).all()
-        for kind in ("linear", "log-odds", "majority", "EM"):
-            assert vote(once, one, kind)[0] == vote(each, two, kind)[0]
-        assert selection_crowds._size(once, one) == selection_crowds._size(each, two)
 
 
 class TestChoice:

@@ -98,13 +98,6 @@ class TestDisagreement:
         assert found["rank"] == pytest.approx(1)
         assert found["lead_from"] == 0
 
-    def test_led_from_the_last_task_behind(self):
-        labels = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [1, 0, 1], [1, 0, 1]])
-        found = disagreement(labels, np.array([0.0, 0.1, 0.4]))
-        assert found["told"] == 0  # worker 1 differs most, worker 2 is the least accurate
-        assert found["lead_from"] == pytest.approx(3 / 5)
-        assert found["rank"] == pytest.approx(0.5)
-
 
 class TestRecord:
     def test_errors_are_those_of_the_run(self, monkeypatch):

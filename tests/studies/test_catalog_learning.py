@@ -10,7 +10,6 @@ import pytest
 
 from tests.studies.catalog_runs import one_record, run_serially, streams_of
 from workbench.accuracy.best_set import best_set
-from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
 from workbench.learning.vetting import disagreement_rate
 from workbench.studies.catalog import (
@@ -19,7 +18,6 @@ from workbench.studies.catalog import (
     learn_growth,
     learn_regret,
     learning_runs,
-    theory_bounds,
     theory_sets,
     theory_votes,
 )
@@ -114,12 +112,6 @@ class TestAverage:
         assert got["overtakes"] == pytest.approx(overtakes, nan_ok=True)
         assert got["gain"] == gains[:4][-1]  # at 2000 tasks, or the last before
 
-    def test_table_2_has_both_votes(self):
-        sweep = [{"crowd": ["from-0.5"], "vote": ["majority", "weighted"], "horizon": [300]}]
-        rows = learn_average.table_2(run_serially("learn-average", sweep, 2))
-        assert rows[["full", "majority", "weighted"]].notna().all(axis=None)
-        assert (rows["weighted_best"] >= rows["majority_best"] - 1e-12).all()
-
 
 def enumerated(p):
     """Every outcome of who is right, and its probability."""
@@ -189,12 +181,6 @@ class TestTheory:
             max(0.5, 0.5**3 + 3 * 0.25 * 0.5 + 3 * 0.5 * 0.25 * 0.75 / 3)
         )
 
-    def test_the_bound_on_the_cost_counts_whole_rounds(self):
-        # Two testers, three rounds each: of five workers four are outside of S*.
-        assert theory_bounds.cost_bound(4, 5, 2, 3) == 4 * 2 + 5 * 2 * 2
-        got = [record("theory", k, question="costs") for k in range(5)]
-        assert max(answer["whole_share"] for answer in got) <= 1
-
     def test_bounds_are_void_for_the_papers_crowd(self):
         got = record("theory", question="bounds", crowd="table-1")
         assert got["share_2000"] > 1e6
@@ -247,12 +233,3 @@ class TestPolicies:
         assert got["regret_100"] == pytest.approx(0, abs=1e-9)
         assert got["reward"] == pytest.approx(got["best_accuracy"])
         assert got["size"] == got["labels_per_task"]
-
-    def test_the_full_crowd_has_its_majority_s_accuracy(self):
-        params = {"policy": "full crowd", "crowd": "spread-trusted", "horizon": 50}
-        seed = streams_of("learn-policies", **params).instance
-        skill = learning_runs.draw_crowd("spread-trusted", 5, seed)
-        got = record("policies", **params)
-        assert got["reward"] == pytest.approx(majority_accuracy(skill))
-        assert got["best_accuracy"] == pytest.approx(best_set(skill).accuracy)
-        assert (got["size"], got["explored"]) == (5, 0)

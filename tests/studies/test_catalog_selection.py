@@ -18,7 +18,6 @@ from workbench.selection.scores import informativeness, set_score
 from workbench.studies.catalog import (
     selection_bound,
     selection_exact,
-    selection_scores,
     selection_trials,
 )
 from workbench.studies.catalog.selection_trials import difference, draw_pool
@@ -106,20 +105,6 @@ class TestBound:
             if classes == 2:
                 assert many.low == pytest.approx(few.low)
 
-    @pytest.mark.parametrize(("classes", "controls"), [(2, 2), (3, 1), (5, 0)])
-    def test_exponents_are_of_the_probability(self, classes, controls):
-        """P(B) of 400 and of 200 workers: its logarithm falls at the rate, √m aside."""
-        bound, rate = selection_bound.exponents(np.array([0.8, 0.1]), 1.0, classes, controls)
-        logs = [
-            math.log(selection_bound.error_of_many(0.8, m, classes, controls).pair)
-            + math.log(m) / 2
-            for m in (200, 400)
-        ]
-        assert (logs[0] - logs[1]) / 200 == pytest.approx(rate, rel=0.01)
-        score = set_score(informativeness(np.full(400, 0.8), classes))
-        exponent = 2 * score**2 / (classes * (classes - 1)) ** 2
-        assert exponent / 400 == pytest.approx(bound)
-
     def test_the_counterexample_in_whole_numbers(self):
         """Theorem 1 as printed fails: 8 classes, 60 workers of skill 17/20, one control question.
 
@@ -177,16 +162,6 @@ class TestScores:
         )
         assert record["plug_in_bias"] == pytest.approx(record["plug_in_bias_promised"], abs=0.1)
         assert record["bias"] == pytest.approx(0, abs=0.1)
-
-    @pytest.mark.parametrize("classes", [2, 3, 4])
-    def test_simulated_votes(self, classes, monkeypatch):
-        """The simulated error is the exact one over answers and labels."""
-        monkeypatch.setattr(selection_scores, "VOTES", 60_000)
-        skill = np.array([0.7, 0.4, 0.9])
-        made = streams_of("selection-scores")
-        record = selection_scores._votes(skill, 2, classes, made)
-        exact = selection_bound.error_of_few(skill, classes, 2).low
-        assert abs(record["error"] - exact) < 4.5 * math.sqrt(exact * (1 - exact) / 60_000)
 
 
 class TestExact:

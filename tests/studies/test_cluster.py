@@ -11,14 +11,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from tests.studies.serial import Serial
 from workbench.base.errors import InputError
-from workbench.studies.attempt import Outcome, Status
+from workbench.studies.attempt import Status
 from workbench.studies.executors import Limits, cluster
 from workbench.studies.executors.cluster import Cluster, Tls
 from workbench.studies.executors.worker import next_outcomes
@@ -174,28 +173,7 @@ def test_a_connection_without_tls_has_to_be_asked_for(tls, tmp_path):
             ended(Cluster("tls://127.0.0.1:9", bad), ({"x": [1]},))
 
 
-class KilledWorker(Exception):  # noqa: N818 (Dask's name)
-    pass
-
-
 (TRIAL, OTHER) = plan(TOYS.load(), ({"x": [1, 2]},), 1)
-
-
-@pytest.mark.parametrize(
-    ("future", "message"),
-    [
-        ({"status": "error", "exception": lambda: KilledWorker("x")},
-         "its Dask workers were killed, one after another"),
-        ({"status": "error", "exception": lambda: ValueError("a\nb")}, "Dask: ValueError: a b"),
-        ({"status": "finished", "result": lambda: None},
-         "Dask: sent what is not its trial's outcome"),
-        ({"status": "finished", "result": lambda: Outcome(OTHER, Status.OK)},
-         "Dask: sent what is not its trial's outcome"),
-    ],
-)  # fmt: skip
-def test_what_dask_itself_cannot_do_is_a_crash(future, message):
-    outcome = cluster._outcome(SimpleNamespace(**future), TRIAL)
-    assert outcome == Outcome(TRIAL, Status.CRASHED, message)
 
 
 # What happens on a Dask worker

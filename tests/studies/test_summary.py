@@ -59,13 +59,6 @@ def test_bad_values(values, confidence, words):
         estimate(values, confidence=confidence)
 
 
-def test_bad_counts():
-    with pytest.raises(InputError, match="successes"):
-        wilson(3, 2)
-    with pytest.raises(InputError, match="confidence"):
-        wilson(1, 2, confidence=0)
-
-
 # Means by group.
 
 
@@ -162,15 +155,3 @@ def test_lost_pairs_are_counted():
     )  # fmt: skip
     assert none.loc[none["size"] == "y", "n"].tolist() == [0, 0]
     assert none.loc[none["size"] == "y", "lost"].tolist() == [3, 3]
-
-
-def test_pairs_named_by_several_columns():
-    table = paired_trials(np.random.default_rng(0), 5)
-    table = pd.concat([table.assign(seed=0), table.assign(seed=1)], ignore_index=True)
-    keys = {"method": "method", "reference": "ours", "value": "cost"}
-    with pytest.raises(InputError, match="row 15 is a second one of its method for its pair"):
-        paired_differences(table, pair=["repetition"], **keys)
-    got = paired_differences(table, **keys)
-    assert got["n"].tolist() == [10, 10]
-    with pytest.raises(InputError, match="no row has method = 'nobody': there is ours, theirs"):
-        paired_differences(table, method="method", reference="nobody", value="cost")

@@ -86,20 +86,6 @@ def test_a_sound_store_is_sound(path, verify):
         assert verify(store, sample=3).repeated == 3
 
 
-def test_the_sample_is_drawn_by_its_seed(path, verify):
-    class Listing(Serial):
-        def run(self, source, trials, limits, stop):
-            listed = list(trials)
-            drawn.append([one.key for one in listed])
-            return super().run(source, listed, limits, stop)
-
-    drawn = []
-    for seed in (0, 0, 1):
-        verify(path, sample=5, seed=seed, executor=Listing())
-    assert drawn[0] == drawn[1] != drawn[2]
-    assert len(drawn[0]) == 5
-
-
 def test_another_record_than_the_seeds_give_is_found(path, verify):
     change(path, "UPDATE attempts SET record = replace(record, '0.', '0.1') WHERE id = 1")
     report = verify(path, sample=100)
@@ -108,22 +94,6 @@ def test_another_record_than_the_seeds_give_is_found(path, verify):
     assert "drawn was 0.1" in report.text()
     change(path, "UPDATE attempts SET status = 'infeasible' WHERE id = 1")
     assert "infeasible before, ok now" in verify(path, sample=100).text()
-
-
-def test_volatile_fields_may_differ(tmp_path):
-    file = tmp_path / "timed.py"
-    file.write_text(TOYS.read_text().replace("trial=trial,", 'trial=trial, volatile=("drawn",),'))
-    source, path = Source.of(str(file)), tmp_path / "timed.sqlite"
-    with Store.open(path, write=True) as store:
-        store.remember(planned(source))
-        store.write([attempt(source, one) for one in trials(source)])
-    change(path, "UPDATE attempts SET record = replace(record, '\"drawn\":0.', '\"drawn\":0.1')")
-    report = checks.verify(path, sample=100, named=[source], executor=Serial())
-    assert report.findings == ()
-    assert report.same == 18
-    with Store.open(path, write=True) as store:
-        store.write([attempt(source, one) for one in trials(source)])
-    assert kinds(checks.verify(path)) == {("warning", "source"), ("note", "duplicate")}
 
 
 @pytest.mark.parametrize(
