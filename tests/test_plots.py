@@ -208,22 +208,6 @@ def test_hiring():
     assert_whole_numbers(below.xaxis)
 
 
-def test_hiring_for_money_shows_prices_and_what_may_be_spent():
-    price = pd.Series({worker: 0.25 + 0.125 * at for at, worker in enumerate(COUNTS)})
-    found = hired(8, costs=price, money=1.5)
-    assert 0 < found.size < 8
-    figure = plots.hiring(found, found.error_curve(), title="t", money=1.5)
-    paid = figure.axes[3]
-    together = next(line for line in paid.lines if line.get_label().startswith("labels of a task"))
-    assert together.get_ydata()[-1] == found.money.spent <= 1.5
-    heights = [bar.get_height() for bars in paid.containers for bar in bars]
-    assert heights == found.table["cost"][:8].tolist()
-    assert "money for a task: 1.5" in names(paid)
-    assert "price" in paid.get_ylabel()
-    assert_nothing_overlaps(figure)
-    assert_marks_are_whole(*figure.axes)
-
-
 FEW = {
     "guessing": (5, {"a": (5, 10), "b": (5, 10)}, {}),
     "prior": (8, {"once": (1, 1), "a": (8, 10)}, {"prior": (1.0, 1.0)}),

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from tests.pictures import (
-    assert_marks_are_whole,
     assert_nothing_overlaps,
     ticks,
 )
@@ -100,18 +99,3 @@ def test_simulated():
     assert "estimate p̂ (mean, 90 % of the runs)" in legends(figure)[3]
     assert_nothing_overlaps(figure)
     assert "five workers" in figure.get_suptitle()
-
-
-@pytest.mark.parametrize("many", [5, 20])
-def test_a_worker_with_more_testers_has_a_larger_mark(many):
-    steps, workers = recorded()
-    workers = workers[:many].assign(testers=[1, 30, *range(2, many)])
-    figure = learning(steps, workers, title="crowd")
-    learnt = figure.axes[3]
-    cloud = next(one for one in learnt.collections if len(one.get_offsets()) == many)
-    sizes = cloud.get_sizes()
-    assert sizes[1] > 5 * sizes[0]
-    assert np.argsort(sizes, kind="stable").tolist() == np.argsort(workers["testers"]).tolist()
-    assert {"testers: 1", "testers: 30"} <= set(legends(figure)[3])
-    assert_marks_are_whole(learnt)
-    assert_nothing_overlaps(figure)

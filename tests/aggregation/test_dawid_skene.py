@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.aggregation.voting import majority
-from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes, one_coin_labels
 
 
@@ -131,18 +130,3 @@ def test_ties_are_seen_through_rounding():
     assert 40 <= opposed.sum() < 60
     assert np.array_equal(found.tied, opposed)
     assert np.abs(found.info["posterior"][opposed, 0] - 0.5).max() < 1e-9
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"confusion": "two-coin"}, "confusion is 'two-coin'"),
-        ({"class_prior": "flat"}, "class_prior"),
-        ({"smoothing": -1}, "smoothing"),
-        ({"iterations": 0}, "iterations"),
-        ({"tolerance": -1}, "tolerance"),
-    ],
-)
-def test_bad_options(options, message):
-    with pytest.raises(InputError, match=message):
-        dawid_skene(dense_votes(np.array([[0, 1]]), 2), seed=0, **options)

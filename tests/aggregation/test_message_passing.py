@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from workbench.aggregation.message_passing import message_passing
 from workbench.aggregation.voting import majority
-from workbench.base.errors import InputError
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.votes import Votes
 
@@ -115,20 +114,3 @@ def test_names_order_flips_and_scale(seed, scale):
     assert plain.info["reliability"] == pytest.approx(
         renamed.info["reliability"][workers], abs=1e-6
     )
-
-
-@pytest.mark.parametrize(
-    ("classes", "keywords", "line"),
-    [
-        (3, {}, "message passing takes two classes and the votes have 3: use weighted_majority"),
-        (0, {}, "votes name no classes"),
-        (2, {"iterations": 0}, "iterations is 0: give a whole number of 1 or more"),
-        (2, {"tolerance": -1.0}, "tolerance is -1.0: give a number of 0 or more"),
-        (2, {"initial": [1.0]}, "initial has shape (1,): give 2 finite messages, one per vote"),
-        (2, {"initial": [1.0, np.nan]}, "initial has shape (2,): give 2 finite messages"),
-    ],
-)
-def test_bad_input_gets_one_line(classes, keywords, line):
-    with pytest.raises(InputError) as caught:
-        message_passing(votes([0, 1], [0, 0], [0, 0], L=classes), **({"seed": 0} | keywords))
-    assert str(caught.value).startswith(line)

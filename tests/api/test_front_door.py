@@ -141,16 +141,6 @@ class TestPlan:
         same = wb.plan(tasks={"a": "birds"}, skills=wide, **asked)
         assert same.to_frame().equals(plan.to_frame())
 
-    def test_workers_without_gold_answers_or_labels(self):
-        fresh = pd.DataFrame({"task": ["q39"], "worker": ["late"], "label": ["y"]})
-        workers = [*LABELS["worker"].unique(), "late", "unseen"]
-        plan = wb.plan(
-            pd.concat([LABELS, fresh]), GOLD, ["new"], epsilon=0.4,
-            capacity=dict.fromkeys(workers, 1),
-        )  # fmt: skip
-        assert plan.without_history == ("late", "unseen")
-        assert not set(plan.to_frame()["worker"]) & {"late", "unseen"}
-
 
 BAD = {
     "two types, one skill": (

@@ -48,10 +48,10 @@ def covered(problem, chosen):
 class TestTheorem1:
     @pytest.mark.slow
     def test_holds_wherever_its_assumption_does(self):
-        """80 instances with the assumption: all feasible, all within min(m, n) of the optimum."""
+        """40 instances with the assumption: all feasible, all within min(m, n) of the optimum."""
         rng = np.random.default_rng(20130616)
         held = without = broken = 0
-        while held < 80:
+        while held < 40:
             problem = random_problem(rng, tight=rng.random() < 0.7)
             optimum = solve(problem, "ip")
             if optimum.termination is not Termination.OPTIMAL:
@@ -67,7 +67,7 @@ class TestTheorem1:
             assert chosen.sum() - optimum.objective <= promise.labels
             assert promise.labels == min(problem.shape)
         # The assumption is not a formality: without it the claim mostly fails.
-        assert without > 20
+        assert without > 10
         assert broken > without / 2
 
     def test_assumption_cannot_be_had_by_perturbing(self):

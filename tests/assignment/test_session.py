@@ -163,18 +163,6 @@ def right(asked):
     return {task: GOLD["label"].get(task, "yes") for task in asked.tasks}
 
 
-def test_a_worker_answers_once():
-    stream = session(preliminary=1)
-    for worker in ("sampled", "idle"):
-        asked = stream.arrive(worker, capacity=0)
-        stream.observe(worker, right(asked))
-        before = stream.state()
-        for labels in ({}, right(asked), {"t1": "yes"}):
-            with pytest.raises(InputError, match="has given her labels"):
-                stream.observe(worker, labels)
-        assert stream.state() == before
-
-
 @pytest.mark.parametrize("fault", [RuntimeError, KeyboardInterrupt])
 @pytest.mark.parametrize("where", ["sampled_weights", "AdaptiveAssigner._set_weights"])
 def test_pricing_that_fails_can_be_tried_again(where, fault, monkeypatch):

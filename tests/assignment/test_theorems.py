@@ -170,14 +170,6 @@ class TestTheorem5:
         expected = [(1e-100) ** ((1 - l1) * (1 - l2) * (1 - 4 * t / q)) for q in (0.7, 0.9)]
         assert promise.error == pytest.approx(expected)
 
-    def test_other_failures(self):
-        promise = _five(
-            **{**self.PAPER, "gold": 10**7, "least_quality": 0.0, "mean_quality": np.array([1e-5])}
-        )
-        assert any("l2" in reason for reason in promise.failed)
-        assert any("q̂_i/4" in reason for reason in promise.failed)
-        assert any("q̂_min = 0" in reason for reason in promise.failed)
-
 
 def test_mean_qualities():
     quality = np.array([[0.2, 0.4], [0.5, 0.9]])

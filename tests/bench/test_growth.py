@@ -6,9 +6,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from workbench.base.errors import InputError
 from workbench.bench import growth
-from workbench.bench.growth import Line, Point, Shape, fits, grow, read_points
+from workbench.bench.growth import Line, Point, Shape, fits, grow
 
 SIZES = (10, 100, 1000, 10_000)
 
@@ -50,21 +49,6 @@ def test_only_what_is_missing_is_measured():
     assert asked == [("a", 100, 3), ("a", 1000, 3), ("a", 10_000, 3), ("b", 100, 3)]
     # A run that goes on does not ask again for what had no answer.
     assert list(grow(planned, [*known, *new], seed=3, measure=measure)) == []
-
-
-def test_points_of_an_earlier_run(tmp_path):
-    path = tmp_path / "growth.json"
-    assert read_points(path, seed=0, smoke=False) == []
-    points = law(1.0, 1.0)
-    path.write_text(json.dumps(growth.payload(points, {}, seed=0, smoke=False)))
-    assert read_points(path, seed=0, smoke=False) == points
-    for seed, smoke in ((1, False), (0, True)):
-        with pytest.raises(InputError, match="another"):
-            read_points(path, seed=seed, smoke=smoke)
-    for text in ("", '{"points": [', "[]", "{}", '{"points": [{"size": 1}]}'):
-        path.write_text(text)
-        with pytest.raises(InputError, match="no points of a growth run"):
-            read_points(path, seed=0, smoke=False)
 
 
 def test_points_of_processes_of_their_own(monkeypatch):

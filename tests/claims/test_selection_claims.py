@@ -247,14 +247,6 @@ def test_other_accuracies(tables, figure, claim, gain, ruling):
     assert verdict(tables, claim).ruling is ruling
 
 
-def test_the_optimal_number_far_off_and_dear(tables):
-    tables["selection-figure-1"] = figure_1(
-        lifted(accuracy_1, lambda method, where: 0.02 * (method == "best prefix")),
-        lambda method, where: 20.0 if method == "best prefix" else size_1(method, where),
-    )
-    assert verdict(tables, "optimal-number").ruling is NOT
-
-
 def test_other_settings_and_few_crowds(tables):
     """Trials with another n do not mix with the figure's own; few crowds are no verdict."""
     own = tables["selection-figure-1"]
@@ -263,19 +255,3 @@ def test_other_settings_and_few_crowds(tables):
     assert verdict(tables, "figure-1-dominates").ruling is HOLDS
     tables["selection-figure-1"] = own[own["repetition"] < 10]
     assert verdict(tables, "figure-1-dominates").ruling is UNMEASURED
-
-
-def test_unbiasedness_by_crowd(tables):
-    def lead(where):
-        return 0.01 if where["crowd"] == "spammers" else -0.01
-
-    tables["selection-sweep"] = sweep(
-        lambda method, where: 0.9 + lead(where) * (method == "plug-in")
-    )
-    found = verdict(tables, "unbiasedness")
-    assert found.ruling is CAVEAT
-    assert "Behind in the sweep by crowd: spammers 2" in found.figures
-    ahead = lambda method, where: 0.03 * (method == "plug-in")  # noqa: E731
-    tables["selection-figure-1"] = figure_1(lifted(accuracy_1, ahead))
-    tables["selection-sweep"] = sweep(lambda method, where: 0.9 + ahead(method, where))
-    assert verdict(tables, "unbiasedness").ruling is NOT

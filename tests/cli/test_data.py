@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from workbench.base.errors import InputError
@@ -40,17 +38,6 @@ def test_info(run, folder):
     for part in ("800 tasks, 164 workers", "Snow", "MIT", "https://", str(folder / "rte")):
         assert part in result.stdout
     assert "no: workbench data fetch sat12" in run("data", "info", "sat12").stdout
-
-
-def test_fetch_takes_what_the_folder_has(run, folder, monkeypatch):
-    def downloaded(*_, **__):
-        raise AssertionError("downloaded what was there")
-
-    monkeypatch.setattr("workbench.crowd.datasets.fetch", downloaded)
-    monkeypatch.setattr("workbench.crowd.datasets.load", lambda name: None)
-    told = json.loads(run("data", "fetch", "rte", "rte", "--json").stdout)
-    assert set(told) == {"rte"}
-    assert set(told["rte"]) == {"labels.csv", "gold.csv"}
 
 
 def test_fetch_refuses_what_is_not_as_published(refused, tmp_path, monkeypatch):

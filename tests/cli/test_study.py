@@ -71,24 +71,6 @@ def test_run_resume_and_look(study, tmp_path):
     assert "<svg" in page.read_text() or "30 trials" in page.read_text()
 
 
-def test_shards_merge_into_the_same_store(study, run, tmp_path):
-    study("run", TOYS, "--processes", 1)
-    for part in (1, 2):
-        study("run", TOYS, "--shard", f"{part}/2", "--processes", 1)
-    shards = sorted(tmp_path.glob("*.shard-*.sqlite"))
-    assert len(shards) == 2
-    merged = tmp_path / "merged.sqlite"
-    result = run("study", "merge", *shards, "--store", merged, "--json")
-    assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["records"] == 30
-    tables = []
-    for store in (study.store, merged):
-        out = tmp_path / f"{store.stem}.csv"
-        assert run("study", "export", "toy", "--store", store, "--out", out).exit_code == 0
-        tables.append(pd.read_csv(out)[["key", "drawn", "own", "x_squared", "status"]])
-    pd.testing.assert_frame_equal(*tables)
-
-
 def test_verify_finds_a_record_that_does_not_come_again(study):
     study("run", TOYS, "--size", "smoke", "--processes", 1)
     with sqlite3.connect(study.store) as db:

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from tests.studies.catalog_runs import one_record, run_serially, streams_of
-from workbench.accuracy.best_set import best_set
 from workbench.base.errors import InputError
 from workbench.learning.vetting import disagreement_rate
 from workbench.studies.catalog import (
@@ -157,29 +156,6 @@ class TestTheory:
         got = theory_votes.disagreement(p, self.RNG)
         assert got["rate_printed"] == pytest.approx(printed)
         assert got["rate_off"] > 0.05
-
-    def test_weighted_vote_by_counting(self):
-        p = np.array([0.9, 0.8, 0.75, 0.7])
-        got = theory_sets.weighted_vote(p, self.RNG)
-        assert got["off"] < 1e-12
-        # The best guess is right for the likelier half of each pair of answers and their mirror.
-        best = sum(max(c, math.prod(1 - q if r else q for q, r in zip(p, right, strict=True)))
-                   for right, c in enumerated(p)) / 2  # fmt: skip
-        assert got["gain"] == pytest.approx(best - best_set(p).accuracy)
-        assert got["even_ahead"] > 0
-
-    def test_even_sets_win_where_wrong_votes_scatter(self):
-        alike = theory_sets.classes(np.full(4, 0.5), self.RNG)
-        # Of four who are right with ½, five classes, all votes by enumeration.
-        votes = np.array(list(itertools.product(range(5), repeat=4)))
-        chance = np.where(votes == 0, 0.5, 0.125).prod(axis=1)
-        named = (votes[:, :, None] == np.arange(5)).sum(axis=1)
-        ahead = named == named.max(axis=1, keepdims=True)
-        four = float((chance * ahead[:, 0] / ahead.sum(axis=1)).sum())
-        assert alike["even_ahead_5"] > 0
-        assert four - alike["even_ahead_5"] == pytest.approx(
-            max(0.5, 0.5**3 + 3 * 0.25 * 0.5 + 3 * 0.5 * 0.25 * 0.75 / 3)
-        )
 
     def test_bounds_are_void_for_the_papers_crowd(self):
         got = record("theory", question="bounds", crowd="table-1")

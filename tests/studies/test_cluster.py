@@ -192,17 +192,6 @@ def test_a_worker_process_serves_many_trials_and_ends_with_its_run():
         cluster.run_there("run", "0", TOYS, first, Limits())
 
 
-def test_what_a_lost_coordinator_left_is_ended(monkeypatch):
-    (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
-    version = cluster.workbench.__version__
-    left = cluster.run_there("lost", version, TOYS, trial, Limits())
-    monkeypatch.setattr(cluster, "IDLE", -1.0)
-    cluster.run_there("other", version, TOYS, trial, Limits())
-    assert str(ours()[0].pid) not in left.worker
-    assert len(ours()) == 1
-    cluster.end("other")
-
-
 def test_a_worker_process_whose_run_ended_meanwhile_is_ended():
     stock = cluster.WorkerStock()
     held = stock.take("run", TOYS, Limits())

@@ -98,18 +98,6 @@ def test_different_records_of_one_trial_are_refused_and_nothing_is_written(store
         assert len(merged.table("toy")) == 2
 
 
-def test_fields_that_may_differ_do_not_contradict(store, tmp_path):
-    file = tmp_path / "own.py"
-    text = (HERE / "toys.py").read_text()
-    file.write_text(text.replace("    trial=trial,", '    trial=trial, volatile=("spent",),'))
-    source = Source.of(str(file))
-    plan = StudyPlan.of(source, ({"x": [1]},), 1, size="small")
-    paths = [write(store, i, 2, [outcome(1, record={"y": 1, "spent": i})], plan) for i in (1, 2)]
-    with Store.open(store, write=True) as merged:
-        assert merge(paths, merged)["records"] == 1
-        assert merged.table("toy")["spent"].tolist() == [1]
-
-
 @pytest.mark.parametrize("turn", [1, -1])
 def test_an_end_that_comes_again_stands_before_one_that_the_machine_made(store, turn):
     failed = write(store, 1, 2, [outcome(1, status=Status.DEADLINE, record={})])

@@ -129,28 +129,6 @@ def test_the_table_has_one_row_a_trial_in_the_order_of_the_plan(path):
     assert (first["attempts"] == 1).all()
 
 
-def test_column_types_are_those_of_the_values_present(path):
-    records = [
-        {"whole": 1, "number": 1, "flag": True, "text": "a", "big": 2**70, "gap": 3, "never": None},
-        {"whole": 2, "number": 0.5, "flag": False, "text": "b", "big": 1, "gap": None},
-    ]
-    with Store.open(path, write=True) as store:
-        store.write([outcome(x, record=record) for x, record in enumerate(records)])
-        full = store.table("toy")
-        store.write([outcome(5, status=Status.CRASHED, record={})])
-        gaps = store.table("toy")
-    kinds = {name: str(full[name].dtype) for name in records[0]}
-    assert kinds == {
-        "whole": "int64", "number": "float64", "flag": "bool", "text": "str", "big": "object",
-        "gap": "float64", "never": "float64",
-    }  # fmt: skip
-    assert full["big"].tolist() == [2**70, 1]
-    assert str(gaps["flag"].dtype) == "boolean"
-    assert gaps["flag"].mean() == 0.5
-    assert gaps["whole"].tolist()[:2] == [1.0, 2.0]
-    assert gaps["whole"].isna().tolist() == [False, False, True]
-
-
 def test_a_later_final_attempt_replaces_the_record_and_attempts_stay(path):
     with Store.open(path, write=True) as store:
         store.write([outcome(1, status=Status.CRASHED, record={})], final=[False])
@@ -397,16 +375,6 @@ def test_a_damaged_row_is_lost_and_no_other(path, statement):
         known = store.finished("toy", 1)
         assert set(known) == {trial(x).key for x in range(40)} - {trial(5).key}
         assert store.plans() == [toy_plan(({"x": list(range(40))},), 1)]
-
-
-def test_no_earlier_record_takes_the_place_of_a_damaged_one(path):
-    with Store.open(path, write=True) as store:
-        store.write([outcome(1, status=Status.ERROR, record={}), outcome(2)])
-        store.write([outcome(1)])
-    change(path, "UPDATE attempts SET status = 'limit' WHERE id = 3")
-    repair(path)
-    with Store.open(path) as store:
-        assert list(store.finished("toy", 1)) == [trial(2).key]
 
 
 @pytest.mark.parametrize(

@@ -212,17 +212,6 @@ def test_no_worker_runs_another_version_of_a_file(tmp_path):
         source.load()
 
 
-def test_studies_that_are_gone_get_one_line(tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text(OWN)
-    source = Source.of(str(path))
-    path.unlink()
-    with pytest.raises(InputError, match=r"mine\.py: No such file"):
-        source.load()
-    with pytest.raises(InputError, match="this version of the workbench has no study 'older'"):
-        Source("older").load()
-
-
 @pytest.mark.parametrize("name", ["nothing-like-it", "missing.py"])
 def test_unknown_studies_get_one_line(name):
     with pytest.raises(InputError, match=f"no study {name!r}|{name}: no such file"):
