@@ -139,7 +139,8 @@ def _by_difficulty(known: Scores) -> list[tuple[float, FloatArray, int]]:
     skill = known.posterior_skill
     if not known.difficulty:
         return [(1.0, skill, 1)]
-    able, shares = skills_by_difficulty(skill, known.difficulty)
+    turned = np.nan_to_num(known.vote_weight) < 0
+    able, shares = skills_by_difficulty(skill, known.difficulty, turned)
     return [(share, able[:, q], len(shares)) for q, share in enumerate(shares.tolist())]
 
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import BoolArray, FloatArray
 
 NODES = 9
 """Points of the normal distribution of difficulty."""
 
 
-def skills_by_difficulty(skill: FloatArray, sigma: float) -> tuple[FloatArray, FloatArray]:
+def skills_by_difficulty(
+    skill: FloatArray, sigma: float, turned: BoolArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Chance of a right answer on tasks of several difficulties, and how frequent these are.
 
     Parameters
@@ -26,6 +28,9 @@ def skills_by_difficulty(skill: FloatArray, sigma: float) -> tuple[FloatArray, F
         Mean over tasks, strictly between 0 and 1, shape (m,).
     sigma
         σ ≥ 0.
+    turned
+        Whose word is taken for its opposite, shape (m,): on hard tasks they are wrong less often
+        than on easy ones, so that they help there no more than others do. None for nobody.
 
     Returns
     -------
@@ -34,6 +39,9 @@ def skills_by_difficulty(skill: FloatArray, sigma: float) -> tuple[FloatArray, F
     """
     if sigma == 0:
         return skill[:, None], np.ones(1)
+    if turned is not None and turned.any():
+        able, share = skills_by_difficulty(np.where(turned, 1.0 - skill, skill), sigma)
+        return np.where(turned[:, None], 1.0 - able, able), share
     from scipy.special import expit, logit
 
     u, share = np.polynomial.hermite_e.hermegauss(NODES)

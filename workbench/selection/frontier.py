@@ -154,7 +154,7 @@ def frontier(
     if found is None:
         found = _beam(kinds, K, limit, law)
     counts, error = found
-    keep = _not_dominated(counts @ kinds.price, error)
+    keep = _not_dominated(np.round(counts @ kinds.price, 12), error)
     if len(keep) > KEPT:
         keep = keep[np.unique(np.linspace(0, len(keep) - 1, KEPT).round().astype(int))]
     sets: list[PricedSet] = []
@@ -188,7 +188,8 @@ def least_errors(
         K, and amounts, shape (a,).
     """
     L = known.classes
-    able, share = skills_by_difficulty(known.posterior_skill[who], known.difficulty)
+    turned = known.vote_weight[who] < 0
+    able, share = skills_by_difficulty(known.posterior_skill[who], known.difficulty, turned)
     other = (1.0 - able) / (L - 1)
     apart = -np.log(np.maximum(2.0 * np.sqrt(able * other) + (L - 2) * other, 1e-300))  # (v, q)
     paid = cost[:, None] > 0
@@ -258,7 +259,7 @@ class _Law(Protocol):
 
 
 def _law(known: Scores, kinds: _Kinds, budget: int, seed: Seed) -> _Law:
-    able, share = skills_by_difficulty(kinds.skill, known.difficulty)
+    able, share = skills_by_difficulty(kinds.skill, known.difficulty, kinds.weight < 0)
     if known.classes > 2:
         return _Votes(kinds, able, share, known.classes, seed)
     most = np.minimum(kinds.size, budget)

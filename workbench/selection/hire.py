@@ -380,8 +380,8 @@ def control_answers(labels: pd.DataFrame, gold: pd.Series[Any], workers: Names) 
     asked = labels[labels["task"].isin(gold.index)]
     true = gold.reindex(asked["task"]).to_numpy()
     return ControlAnswers(
-        pd.Index(gold.index).get_indexer(asked["task"].to_numpy()).astype(np.int64),
-        pd.Index(workers).get_indexer(asked["worker"].to_numpy()).astype(np.int64),
+        pd.Index(gold.index).get_indexer(pd.Index(asked["task"])).astype(np.int64),
+        pd.Index(workers).get_indexer(pd.Index(asked["worker"])).astype(np.int64),
         asked["label"].to_numpy() == true,
         len(workers),
     )

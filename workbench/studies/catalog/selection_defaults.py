@@ -142,12 +142,13 @@ def _stopped(known: Scores, votes: Votes, first: BoolArray, seed: Seed) -> BoolA
     """Of each task's marked votes keep the first k, best worker first, that err least together."""
     rows = np.flatnonzero(first)
     rows = rows[np.lexsort((-known.posterior_value[votes.worker[rows]], votes.task[rows]))]
-    able, share = skills_by_difficulty(known.posterior_skill, known.difficulty)
+    weight = known.vote_weight
+    turned = np.nan_to_num(weight) < 0
+    able, share = skills_by_difficulty(known.posterior_skill, known.difficulty, turned)
     rng = stream(seed, "sizes")
     marked: BoolArray = np.zeros(len(votes), dtype=np.bool_)
     if not len(rows):
         return marked
-    weight = known.vote_weight
     for some in np.split(rows, np.flatnonzero(np.diff(votes.task[rows])) + 1):
         at = votes.worker[some]
         size = _least(able[at], share, weight[at], known.classes, rng)
