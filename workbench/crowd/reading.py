@@ -32,6 +32,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "gold": ("truth", "ground_truth", "label"),
     "task_type": ("type",),
     "skill": (),
+    "posterior": (),
     "capacity": (),
     "cost": (),
     "weight": (),
