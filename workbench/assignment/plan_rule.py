@@ -24,7 +24,7 @@ from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.crowd.empirical_bayes import pooled_skills
+from workbench.crowd.empirical_bayes import fitted_skills
 from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, chances
 from workbench.crowd.skills import estimate_skills
 from workbench.crowd.votes import Votes
@@ -42,8 +42,8 @@ class PlanTerms:
 
     Attributes
     ----------
-    epsilon
-        ε, the error each task may have.
+    level
+        Error that the cover of each task type promises, shape (T,).
     capacity
         M of each worker, shape (m,).
     tasks
@@ -54,17 +54,14 @@ class PlanTerms:
         Of a label by type and worker, shape (T, m); None for 1.
     gain
         Name of the reading of the requirement, as in `crowd_models.gains`.
-    prior
-        (a, b) of the Beta prior of skills.
     """
 
-    epsilon: float
+    level: FloatArray
     capacity: IntArray
     tasks: IntArray
     task_type: IntArray | None = None
     price: FloatArray | None = None
-    gain: str = "hoeffding"
-    prior: tuple[float, float] = (1.0, 1.0)
+    gain: str = "bhattacharyya"
 
 
 def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
@@ -86,7 +83,7 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
     Raises
     ------
     InputError
-        Other than two classes, shapes that do not fit, or ε outside (0, 1).
+        Other than two classes, shapes that do not fit, or a level outside (0, 1).
     """
     m, n, T = len(votes.workers), len(votes.tasks), len(terms.tasks)
     if len(votes.classes) != 2:
@@ -102,8 +99,8 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
 
     def fit(gold: IntArray) -> FittedRule:
         correct, answered = _by_type(by_task, gold, kinds, T)
-        skill = estimate_skills(correct, answered, prior=terms.prior).skill
-        return _fitted(by_task, terms, kinds, skill, (correct, answered), lot)
+        skill = fitted_skills(estimate_skills(correct, answered)).skill
+        return _fitted(by_task, terms, kinds, skill, answered > 0, lot)
 
     return fit
 
@@ -122,17 +119,17 @@ def _fitted(
     terms: PlanTerms,
     kinds: IntArray,
     skill: FloatArray,
-    answers: tuple[IntArray, IntArray],
+    known: BoolArray,
     lot: FloatArray,
 ) -> _PlanVote:
-    gain, known = gain_of(terms.gain), answers[1] > 0
-    need = np.broadcast_to(gain.requirement(terms.epsilon), (len(skill),)).astype(np.float64)
+    gain = gain_of(terms.gain)
+    need = np.asarray(gain.requirement(terms.level), dtype=np.float64)
     worth = np.where(known, gain.quality(np.where(known, skill, 0.5), need), 0.0)
     price = np.ones(skill.shape) if terms.price is None else terms.price
     time = worker_prices(worth, price, need, terms, known)
     with np.errstate(divide="ignore", invalid="ignore"):
         dear = np.where(worth > 0, (price + time) / worth, np.inf)
-    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, answers, lot)
+    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, lot)
 
 
 def worker_prices(
@@ -173,7 +170,6 @@ class _PlanVote:
     worth: FloatArray
     dear: FloatArray
     skill: FloatArray
-    answers: tuple[IntArray, IntArray]
     lot: FloatArray
 
     def label(self, tasks: IntArray) -> RuleLabels:
@@ -188,12 +184,8 @@ class _PlanVote:
 
     def independent_error(self, tasks: IntArray) -> FloatArray:
         rows, place, _ = self._bought(tasks)
-        correct, answered = self.answers
-        pooled = np.stack([
-            pooled_skills(c, n) for c, n in zip(correct, answered, strict=True)
-        ])  # fmt: skip
         chance, label = self.label(tasks).chance, self.by_task.votes.label[rows]
-        return wrong_chance(label, pooled[self._at(rows)], place, chance)
+        return wrong_chance(label, self.skill[self._at(rows)], place, chance)
 
     def _at(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         votes = self.by_task.votes
