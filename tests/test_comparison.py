@@ -88,7 +88,7 @@ def test_policies_know_only_their_gold_answers_and_pay_for_them():
 def test_a_method_added_at_the_end_leaves_the_others_as_they_were():
     few, more = np.random.SeedSequence(4).spawn(8), np.random.SeedSequence(4).spawn(len(METHODS))
     assert [one.spawn_key for one in few] == [one.spawn_key for one in more[:8]]
-    assert METHODS[8:] == ONLINE_POLICIES
+    assert METHODS[8:] == (*ONLINE_POLICIES, "random + Dawid–Skene")
 
 
 def test_unknown_truth_is_not_scored():
