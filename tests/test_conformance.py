@@ -143,7 +143,10 @@ class TestWhatIsBrokenIsFound:
             votes.label[:] = 0
             return found
 
-        for broken in (random, lazy, greedy):
+        def deaf(votes, *, seed, earlier=None):
+            return majority(votes, seed=seed)
+
+        for broken in (random, lazy, greedy, deaf):
             with pytest.raises(AssertionError):
                 check_aggregator(broken)
 

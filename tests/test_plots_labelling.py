@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbench.aggregation.calibration import reliability
 from workbench.plots import as_png, labelling
 
 ANSWERS = pd.DataFrame(
@@ -53,3 +54,12 @@ def test_nothing_labelled_is_drawn_too():
     nothing = ANSWERS.assign(unlabelled=True, confidence=np.nan, tied=False)
     figure = labelling(nothing, WORKERS.assign(labels=0), title="a title of $ two $")
     assert as_png(figure).startswith(b"\x89PNG")
+
+
+def test_how_often_confident_labels_are_right_is_a_panel_of_its_own():
+    table = reliability([0.55, 0.95, 0.97, 0.99], [0.0, 1.0, 1.0, 0.0])
+    figure = labelling(ANSWERS, WORKERS, reliability=table, title="t")
+    assert len(figure.axes) == 3
+    (marks,) = figure.axes[2].collections
+    np.testing.assert_allclose(marks.get_offsets(), [[0.55, 0.0], [0.97, 2 / 3]])
+    assert len(labelling(ANSWERS, WORKERS, reliability=table[:0], title="t").axes) == 2

@@ -24,6 +24,7 @@ __all__ = [
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
+    "check",
     "compare",
     "hire",
     "learn",

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.aggregation import Aggregator
+from workbench.aggregation.posteriors import Earlier
 from workbench.aggregation.voting import Aggregate
 from workbench.assignment.policies import ArrivingWorker, AssignmentPolicy, Setting, run_policy
 from workbench.base.arrays import FloatArray, IntArray
@@ -41,7 +42,7 @@ def check_aggregator(aggregator: Aggregator, *, best: float = 0.7) -> None:
     It is to return an `Aggregate` of the right shapes, leave the votes as they are, take tasks
     without votes and a single class, give the same labels where votes, workers or tasks come in
     another order and where classes are renamed (ties aside), and be right on most tasks of an
-    easy crowd.
+    easy crowd. One with a keyword `earlier` is to keep known classes and to go on from its own fit.
 
     Parameters
     ----------
@@ -76,11 +77,23 @@ def check_aggregator(aggregator: Aggregator, *, best: float = 0.7) -> None:
                 _hold(same, f"other labels when {what} come in another order")
             right = float((found.label == truth)[sure].mean())
             _hold(right >= best, f"{right:.0%} of an easy crowd's tasks labelled rightly")
+            if "earlier" in inspect.signature(aggregator).parameters:
+                _check_earlier(aggregator, votes, found)
     zero = np.zeros(1, dtype=np.int64)
     alone = Votes(zero, zero, zero, np.arange(2), np.arange(1), np.array(["only"]))
     found = _labelled(aggregator, alone, np.array([0.9]))
     _hold(found.label.tolist() == [0, 0], "a single class is not chosen")
     _hold(found.unlabelled.tolist() == [False, True], "a task without votes is not `unlabelled`")
+
+
+def _check_earlier(aggregator: Aggregator, votes: Votes, found: Aggregate) -> None:
+    """Known classes are kept, even wrong ones, and its own fit is a start for the same labels."""
+    known = np.where(np.arange(len(votes.tasks)) < 5, (found.label + 1) % len(votes.classes), -1)
+    told = aggregator(votes, seed=5, earlier=Earlier(known))
+    _hold(np.array_equal(told.label[:5], known[:5]), "a known class is not kept")
+    again = aggregator(votes, seed=5, earlier=Earlier(fit=found.info["fit"]))
+    same = (again.label == found.label)[~found.tied].mean()
+    _hold(same > 0.9, "a start from its own fit ends elsewhere")
 
 
 def _labelled(aggregator: Aggregator, votes: Votes, skill: FloatArray) -> Aggregate:

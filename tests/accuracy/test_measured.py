@@ -243,16 +243,25 @@ def test_of_independent_tasks_the_interval_holds_nine_in_ten(error):
 
 
 def test_the_point_is_shrunk_and_the_interval_is_not():
-    assert shrunk(5, 10, 0.0, (0.0, 1.0)) == pytest.approx(5 / (10 + WEIGHT))
-    assert shrunk(5, 10, None, (0.0, 1.0)) == 0.5
-    assert shrunk(0, 0, None, (0.0, 1.0)) is None
+    assert shrunk(5, 10, 0.0) == pytest.approx(5 / (10 + WEIGHT))
+    assert shrunk(5, 10, 0.0, unstable=1.0) == pytest.approx(2.5 / (5 + WEIGHT))
+    assert shrunk(5, 10, None) == 0.5
+    assert shrunk(0, 0, None) is None
     assert shrunk(5, 10, 0.0, (0.4, 0.6)) == 0.4
-    # However wrong the model, the point's error stays near that of the plain share.
-    e = 0.5
-    for c in range(1, 200):
-        plain = e * (1 - e) / c
-        one = (c / (c + WEIGHT)) ** 2 * plain + (WEIGHT / (c + WEIGHT) * e) ** 2
-        assert one <= 1.25**2 * plain
+
+
+@pytest.mark.parametrize("error", [0.05, 0.2, 0.5])
+def test_a_model_that_is_far_off_costs_little(error):
+    off = 2 / 3 * np.sqrt(error * (1 - error))
+    for tasks in range(1, 300):
+        law = betabinom(tasks, 1e7 * error, 1e7 * (1 - error))
+        wrong = np.arange(tasks + 1)
+        for said in (error - off, error + off):
+            point = np.array([shrunk(w, tasks, said) for w in wrong])
+            square = (law.pmf(wrong) * (point - error) ** 2).sum()
+            assert square <= 1.2**2 * error * (1 - error) / tasks * (1 + 1e-4)
+        if tasks > 40:
+            break
 
 
 def test_folds_part_the_tasks():

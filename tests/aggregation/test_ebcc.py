@@ -156,8 +156,19 @@ PUBLISHED = {
 """Accuracy printed by the authors' own run, forty starts of ten subtypes."""
 
 
+FURTHER = {
+    "product": 0.934937,
+    "music_genre": 0.787143,
+    "sentiment": 0.961,
+    "zencrowd_us": 0.912255,
+}
+"""The same of larger crowds. Left out: face and web, where starts of like bounds differ by .03."""
+
+
 @pytest.mark.skipif("WORKBENCH_DATA" not in os.environ, reason="WORKBENCH_DATA is not set")
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize(
+    "name", [*PUBLISHED, *(pytest.param(name, marks=pytest.mark.slow) for name in FURTHER)]
+)
 def test_published_figures(name):
     from workbench.crowd.datasets import load
 
@@ -166,4 +177,6 @@ def test_published_figures(name):
     gold = data.gold.reindex(votes.tasks).to_numpy()
     found = ebcc(votes, seed=0)
     share = (votes.classes[found.label] == gold).mean()
-    assert share == pytest.approx(PUBLISHED[name], abs=0.0021 if name == "sp_amt" else 1e-6)
+    # Which start is best may hang on the seed: a task of sp_amt, ten of product.
+    published = {**PUBLISHED, **FURTHER}[name]
+    assert share == pytest.approx(published, abs=1e-6 if name in ("bluebird", "rte") else 0.0021)

@@ -36,6 +36,20 @@ def test_from_a_frame_to_labels_with_confidences(labels):
     assert isinstance(found.plot(), Figure)
 
 
+def test_from_some_gold_and_an_earlier_result_to_honest_confidences(labels, gold):
+    early = wb.aggregate(labels[labels["worker"] != "w7"], gold=gold[:10])
+    found = wb.aggregate(labels, gold=gold[:20], truth=gold, start=early, calibrate="gold")
+    table = found.reliability
+
+    assert (found.labels[gold.index[:20]] == gold[:20]).all()
+    assert found.posterior.loc[gold.index[0], gold.iloc[0]] == 1
+    assert found.posterior.max(axis=1).tolist() == pytest.approx(found.confidence.tolist())
+    assert table["tasks"].sum() == 10
+    assert found.to_dict()["reliability"] == table.to_dict("records")
+    assert found.to_dict()["temperature"] > 0
+    assert "temperature" in found.summary()
+
+
 def test_from_a_frame_to_hires_to_a_figure(labels, gold):
     hires = wb.hire(labels, gold, budget=4)
     figure = hires.plot()
@@ -190,7 +204,18 @@ MISTAKES = {
     "twice": (lambda x, y: wb.aggregate(pd.concat([x, x])), "duplicates='first'"),
     "method": (lambda x, y: wb.aggregate(x, method="best"), "no aggregator 'best': there are"),
     "no skills": (lambda x, y: wb.aggregate(x, method="weighted-linear"), "needs skills: give"),
-    "idle option": (lambda x, y: wb.aggregate(x, iterations=5), "`iterations` is for"),
+    "no start": (lambda x, y: wb.aggregate(x, start=x), "start is"),
+    "a start without a fit": (
+        lambda x, y: wb.aggregate(x, start=wb.aggregate(x, method="majority")),
+        "start: majority fits no model to start from",
+    ),
+    "another start": (
+        lambda x, y: wb.aggregate(x, method="bwa", start=wb.aggregate(x)), "start is a fit of",
+    ),
+    "no posterior": (lambda x, y: wb.aggregate(x, method="majority").posterior, "no posterior"),
+    "idle option": (
+        lambda x, y: wb.aggregate(x, method="majority", iterations=5), "`iterations` is for",
+    ),
     "rule": (lambda x, y: wb.hire(x, y, budget=2, rule="best"), "no rule 'best'"),
     "nothing to learn": (lambda x, y: wb.learn(), "give `simulate`, or `labels`"),
     "vetting": (lambda x, y: wb.learn(x, vetting_error=0.1), "go with `vetting`"),

@@ -34,9 +34,15 @@ CASES = {
             truncate=0.1,
         )
     ),
+    "aggregate --labels labels.csv --truth gold.csv --method ebcc --restarts 2 --calibrate labels": (  # noqa: E501
+        lambda: wb.aggregate(
+            "labels.csv", truth="gold.csv", method="ebcc", restarts=2, calibrate="labels"
+        )
+    ),
     "aggregate --labels labels.csv --method one-coin --iterations 2 --class-prior uniform": (
         lambda: wb.aggregate("labels.csv", method="one-coin", iterations=2, class_prior="uniform")
     ),
+    f"check {LABELS} --seed 2 --out o.csv": lambda: wb.check("labels.csv", "gold.csv", seed=2),
     f"select {LABELS} --budget 3 --prior 2 1 --seed 4 --out o.csv": (
         lambda: wb.hire("labels.csv", "gold.csv", budget=3, prior=(2, 1), seed=4)
     ),

@@ -70,6 +70,34 @@ def test_a_vote_with_the_plans_weights_errs_as_told():
         assert wrong == pytest.approx(error, abs=4 * np.sqrt(error / 40_000))
 
 
+class TestTotal:
+    SKILLS = pd.Series([0.9, 0.85, 0.8, 0.75, 0.7, 0.65])
+    TASKS = pd.Series("all", index=range(4))
+
+    def test_more_money_never_errs_more_and_is_never_overspent(self):
+        costs = pd.Series([3.0, 2.5, 2.0, 1.5, 1.0, 0.5])
+        errors = []
+        for total in (2.0, 8.0, 14.0, 30.0):
+            terms = AssignmentTerms(4, None, costs, total=total)
+            made = make_plan(self.SKILLS, self.TASKS, terms)
+            assert costs[made.table["worker"]].sum() <= total + 1e-9
+            errors.append(made.error_exact.max())
+        assert errors == sorted(errors, reverse=True)
+        assert errors[-1] < 0.1 < errors[0]
+
+    def test_what_an_error_costs_buys_that_error(self):
+        asked = make_plan(self.SKILLS, self.TASKS, AssignmentTerms(4, 0.2, promise="bound"))
+        bought = make_plan(
+            self.SKILLS, self.TASKS, AssignmentTerms(4, None, total=len(asked.table))
+        )
+        assert bought.error_bound.max() <= 1.01 * asked.error_bound.max()
+
+    def test_epsilon_and_total_exclude_each_other(self):
+        for epsilon, total in ((None, None), (0.1, 5.0)):
+            with pytest.raises(InputError, match="give `epsilon`"):
+                AssignmentTerms(1, epsilon, total=total)
+
+
 class TestSeveralClasses:
     def crowd(self, seed=0, tasks=150, workers=10, classes="xyz"):
         rng = np.random.default_rng(seed)

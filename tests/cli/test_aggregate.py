@@ -173,7 +173,7 @@ def test_chosen_workers_and_their_skills(run, files):
 def test_no_accuracy_on_control_tasks(run, files):
     """The same for a method that does not use them; none where nothing is left."""
     control = ("--gold", "control.csv", "--truth", "truth.csv")
-    told = answer(run(*BASE, *control, "--json"))
+    told = answer(run(*BASE, "--method", "majority", *control, "--json"))
     assert told["accuracy_tasks"] == 30
     assert told["accuracy"] == pytest.approx(expected_accuracy(numbered(), None, true_classes(10)))
     assert any(note.startswith("majority uses no control tasks: the 10") for note in told["notes"])
@@ -229,7 +229,8 @@ BAD = {
     "truncate": (("--method", "weighted-log-odds", "--workers", "chosen.csv", "--truncate", "0.5"),
                  "truncate is 0.5: give a number from 0 to below 0.5"),
     "idle iterations": (
-        ("--iterations", "5"), "--iterations is for dawid-skene, dawid-skene-smoothed, one-coin",
+        ("--method", "majority", "--iterations", "5"),
+        "--iterations is for dawid-skene, dawid-skene-smoothed, one-coin",
     ),
     "classes": (
         ("--method", "weighted-linear", "--workers", "chosen.csv", "--classes", "2"),

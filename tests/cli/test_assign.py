@@ -148,3 +148,24 @@ def test_bad_input(case, refused, files):
     before = sorted(path.name for path in files.iterdir())
     assert fragment in refused("assign", *arguments)
     assert sorted(path.name for path in files.iterdir()) == before
+
+
+def test_a_plan_goes_out_and_its_labels_come_back(run, files):
+    run(*BASE, "--capacity", 3, "--epsilon", 0.07, "--out", "plan.csv")
+    plan = pd.read_csv("plan.csv", dtype={"task": str})
+    truth = {"007": "yes", "b": "no", "c": "yes"}
+    labels = plan[["task", "worker"]].assign(label=plan["task"].map(truth))
+    beside = pd.DataFrame([("b", "w1", "yes"), ("d", "w1", "yes")], columns=labels.columns)
+    labels.iloc[1:].to_csv("back.csv", index=False)
+    pd.concat([labels.iloc[1:], beside]).drop_duplicates(["task", "worker"]).to_csv(
+        "more.csv", index=False
+    )
+    for name in ("back.csv", "more.csv"):
+        told = json.loads(run("aggregate", "--labels", name, "--plan", "plan.csv", "--json").stdout)
+        answers = {row["task"]: row["label"] for row in told["answers"]}
+        assert answers == {**truth, "007": answers["007"]}
+        assert "labels of the plan that have not been given, 1" in told["notes"]
+    refused = run("aggregate", "--labels", "back.csv", "--plan", "plan.csv", "--method", "ebcc")
+    assert refused.exit_code == 2
+    assert "leave --method out" in refused.stderr
+    assert run("aggregate", "--labels", "back.csv", "--plan", "tasks.csv").exit_code == 2

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import workbench as wb
 from crowd_models import AssignmentProblem
 from crowd_models.gains import GAINS
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
@@ -131,3 +132,17 @@ def test_what_cannot_be_covered_names_a_least_error_a_pair_and_an_epsilon():
     enough = solution.infeasibility.epsilon_enough
     again = JointProblem(problem.gains, problem.weights, enough, 2, 2)
     assert solve_joint(again).assignment is not None
+
+
+def test_the_front_door_solves_it():
+    problem = small(1)
+    solved = wb.solve(problem)
+    pairs = solved.to_frame()
+    assert len(pairs) == int(solved.solution.assignment.sum())
+    assert "joint cover, whole plans, 3 tasks × 4 workers" in solved.summary()
+    assert solved.to_dict()["certificate"]["lower_bound"] <= solved.objective
+    assert wb.solve(problem, "relaxation").objective <= solved.objective + 1e-7
+    with pytest.raises(wb.InputError, match="a joint problem has none"):
+        wb.solve(problem, method="patterns")
+    with pytest.raises(wb.InputError, match="give ip or relaxation"):
+        wb.solve(problem, "typed")

@@ -81,8 +81,8 @@ class Pair:
 
 
 @dataclass(frozen=True, eq=False)
-class Dependence:
-    """How far a crowd's errors are from independent.
+class ErrorCorrelation:
+    """How far errors go together on the whole.
 
     Attributes
     ----------
@@ -91,43 +91,62 @@ class Dependence:
     p_value
         Chance of a mean so high under independence, one in 200 at least; 1 where no two workers
         share tasks.
+    hard, hard_expected, hard_judged
+        Share of the gold tasks with `VOTERS` answers or more on which at least `NEARLY_ALL` of the
+        answers are wrong; the same under independence; and how many tasks that is of.
+    answers
+        Mean number of answers on a gold task.
+    """
+
+    correlation: float
+    p_value: float
+    hard: float
+    hard_expected: float
+    hard_judged: int
+    answers: float
+
+    @property
+    def shown(self) -> bool:
+        """Whether the errors are shown to go together."""
+        return self.p_value <= LEVEL
+
+    def effective(self, workers: float | None = None) -> float:
+        """`effective_workers` of so many on a task; of as many as answer one, by default."""
+        return effective_workers(self.answers if workers is None else workers, self.correlation)
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """How far a crowd's errors are from independent, and whose they are.
+
+    Attributes
+    ----------
+    overall
+        On the whole.
     typical
         Median correlation of pairs: what difficulty alone explains.
     pairs
         Pairs that stand out of it, the clearest first.
     groups
         Workers who are connected by such pairs with a correlation of `ALIKE` or more.
-    hard, hard_expected, hard_judged
-        Share of the gold tasks with `VOTERS` answers or more on which at least `NEARLY_ALL` of the
-        answers are wrong; the same under independence; and how many tasks that is of.
-    answers
-        Mean number of answers on a gold task.
-    effective_workers
-        Independent workers whose mean varies as much: answers/(1 + (answers − 1) correlation).
     looked_at
         Workers whose pairs were looked at.
     """
 
-    correlation: float
-    p_value: float
+    overall: ErrorCorrelation
     typical: float
     pairs: tuple[Pair, ...]
     groups: tuple[tuple[int, ...], ...]
-    hard: float
-    hard_expected: float
-    hard_judged: int
-    answers: float
-    effective_workers: float
     looked_at: int
 
     @property
     def dependent(self) -> bool:
-        """Whether errors are shown to go together."""
-        return self.p_value <= LEVEL or bool(self.pairs)
+        """Whether errors are shown to go together, of all or of some."""
+        return self.overall.shown or bool(self.pairs)
 
 
-def dependence(votes: Votes, gold: IntArray, *, seed: Seed = 0) -> Dependence:
-    """Look at how the errors on gold tasks go together.
+def error_correlation(votes: Votes, gold: IntArray, *, seed: Seed = 0) -> ErrorCorrelation:
+    """Look at how the errors on gold tasks go together on the whole.
 
     Parameters
     ----------
@@ -140,33 +159,38 @@ def dependence(votes: Votes, gold: IntArray, *, seed: Seed = 0) -> Dependence:
 
     Returns
     -------
-    Dependence
+    ErrorCorrelation
         Without two workers who share a gold task nothing is shown: correlation 0, p-value 1.
     """
     answers = _Answers.of(votes, gold)
-    wrong = answers.wrong
     rng = stream(seed, "independence")
-    found = answers.moments(wrong)
+    found = answers.moments(answers.wrong)
     alone = [answers.independent(rng) for _ in range(SIMULATED)]
     above = sum(answers.moments(e).together >= found.together - 1e-12 for e in alone)
     informed = found.spread > 0
-    p_value = (1 + above) / (1 + SIMULATED) if informed else 1.0
-    hard, judged = answers.hard(wrong)
-    expected = float(np.mean([answers.hard(e)[0] for e in alone]))
-    k = len(wrong) / max(answers.tasks, 1)
-    typical, pairs = _outstanding(answers, rng)
-    correlation = found.together / found.weight if informed else 0.0
+    hard, judged = answers.hard(answers.wrong)
+    return ErrorCorrelation(
+        correlation=found.together / found.weight if informed else 0.0,
+        p_value=(1 + above) / (1 + SIMULATED) if informed else 1.0,
+        hard=hard,
+        hard_expected=float(np.mean([answers.hard(e)[0] for e in alone])),
+        hard_judged=judged,
+        answers=len(answers.wrong) / max(answers.tasks, 1),
+    )
+
+
+def dependence(votes: Votes, gold: IntArray, *, seed: Seed = 0) -> Dependence:
+    """Look at how the errors on gold tasks go together, and whose.
+
+    Arguments as for `error_correlation`.
+    """
+    answers = _Answers.of(votes, gold)
+    typical, pairs = _outstanding(answers, stream(seed, "pairs"))
     return Dependence(
-        correlation=correlation,
-        p_value=p_value,
+        overall=error_correlation(votes, gold, seed=seed),
         typical=typical,
         pairs=pairs,
         groups=_groups(pairs),
-        hard=hard,
-        hard_expected=expected,
-        hard_judged=judged,
-        answers=k,
-        effective_workers=effective_workers(k, correlation),
         looked_at=int(answers.kept.sum()),
     )
 

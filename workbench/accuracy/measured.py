@@ -35,9 +35,10 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.gold_rule import GoldRule
 
-WEIGHT = 5.0
-"""Control tasks that the model's word counts for. With it the root mean square error is at most
-1.25 times that of the plain share, even where the model is sure and the truth is a coin."""
+WEIGHT = 10.0
+"""Control tasks that the model's word counts for. With it the root mean square error is at most 1.2
+times that of the plain share as long as the model is off by less than ⅔ √(e(1 − e)), e being the
+error; where it is near, less by far."""
 MOST_FOLDS = 20
 """Times that a rule is fitted without a part of the gold, at most."""
 LISTED = 20_000
@@ -145,7 +146,7 @@ def measure_error(
     ahead = len(chance) if len(away) and len(chance) else None
     within = error_interval(wrong, tasks, ahead, unstable=unstable, confidence=confidence)
     return MeasuredError(
-        error_measured=shrunk(wrong, tasks, alone, within),
+        error_measured=shrunk(wrong, tasks, alone, within, unstable=unstable),
         error_interval=within,
         error_independent=alone,
         tasks_measured=tasks,
@@ -167,9 +168,17 @@ def folds(tasks: int, most: int, *, seed: Seed) -> list[IntArray]:
 
 
 def shrunk(
-    wrong: float, tasks: int, independent: float | None, within: tuple[float, float]
+    wrong: float,
+    tasks: int,
+    independent: float | None,
+    within: tuple[float, float] = (0.0, 1.0),
+    *,
+    unstable: float = 0.0,
 ) -> float | None:
     """Shrink the share of wrong labels towards what the model says, and into the interval.
+
+    The counts are divided as for the interval: where labels hang on single control tasks, these
+    tell less.
 
     Parameters
     ----------
@@ -179,10 +188,13 @@ def shrunk(
         The model's figure; None keeps the share as it is, or none where there are no tasks.
     within
         Ends of the interval.
+    unstable
+        Share of labels that change when their own gold is known.
     """
     if independent is None:
         return wrong / tasks if tasks else None
-    point = (wrong + WEIGHT * independent) / (tasks + WEIGHT)
+    weight = WEIGHT * _spread(wrong, tasks, unstable)
+    point = (wrong + weight * independent) / (tasks + weight)
     return float(np.clip(point, *within))
 
 
@@ -220,8 +232,7 @@ def error_interval(
     """
     if not 0 <= wrong <= tasks:
         raise InputError(f"wrong is {wrong:g} of {tasks} tasks: give a number from 0 to {tasks}")
-    rate = (wrong + 0.5) / (tasks + 1.0)
-    spread = 1.0 + min(unstable / rate, 1.0)
+    spread = _spread(wrong, tasks, unstable)
     a, b = wrong / spread + 0.5, (tasks - wrong) / spread + 0.5
     tail = (1.0 - confidence) / 2.0
     if left is None or left > LISTED:
@@ -233,6 +244,12 @@ def error_interval(
     ends = np.searchsorted(below, [tail, 1.0 - tail - 1e-12])
     low, high = np.minimum(ends, left) / max(left, 1)
     return float(low), float(high)
+
+
+def _spread(wrong: float, tasks: int, unstable: float) -> float:
+    """What the counts are divided by, from 1 to 2."""
+    rate = (wrong + 0.5) / (tasks + 1.0)
+    return 1.0 + min(unstable / rate, 1.0)
 
 
 def _beta_binomial(trials: int, a: float, b: float) -> FloatArray:

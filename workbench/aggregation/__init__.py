@@ -73,3 +73,6 @@ AGGREGATORS: Registry[Aggregator] = Registry(
         "Whitehill, Ruvolo, Wu, Bergsma, Movellan (2009)",
     ),
 )
+
+DEFAULT = "dawid-skene-smoothed"
+"""How labels are aggregated where nothing is said: docs/findings/aggregation.md says why."""

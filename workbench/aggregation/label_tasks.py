@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation import AGGREGATORS
+from workbench.aggregation import AGGREGATORS, DEFAULT
 from workbench.aggregation.calibration import (
     reliability,
     temperature_by_gold,
@@ -21,13 +21,15 @@ from workbench.aggregation.calibration import (
     tempered,
 )
 from workbench.aggregation.posteriors import Earlier, Fit
-from workbench.aggregation.voting import Aggregate, named_few
+from workbench.aggregation.voting import Aggregate, named_few, weighted_majority
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.votes import Votes
 
+PLANNED = "weights of the plan"
+"""The method, where a plan is given."""
 Prior: TypeAlias = Literal["estimated", "uniform"]
 Calibrate: TypeAlias = Literal["gold", "labels"]
 
@@ -105,12 +107,15 @@ class KnownBeforehand:
         Only the labels of those in its index count; a column `skill` gives weights.
     fit
         Of the same model on earlier labels: it starts from there.
+    plan
+        A plan of labels, `task, worker, weight`: only these labels count, by these weights.
     """
 
     gold: pd.Series[Any] | None = None
     truth: pd.Series[Any] | None = None
     workers: pd.DataFrame | None = None
     fit: Fit | None = None
+    plan: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -144,7 +149,7 @@ class LabelOptions:
 
 def label_tasks(
     labels: pd.DataFrame,
-    method: str = "majority",
+    method: str = DEFAULT,
     known: KnownBeforehand | None = None,
     options: LabelOptions | None = None,
     *,
@@ -171,6 +176,10 @@ def label_tasks(
     """
     known = known or KnownBeforehand()
     options = options or LabelOptions()
+    if known.plan is not None:
+        if options != LabelOptions() or known.workers is not None or known.fit is not None:
+            raise InputError("`plan` says whose labels count and how much: leave the rest out")
+        return _labelled(*_by_plan(labels, known, seed), PLANNED, known, seed)
     aggregator = AGGREGATORS[method].call
     given = _given(method, options)
     by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
@@ -185,6 +194,33 @@ def label_tasks(
         found = _by_model(votes, known, given, method, options.calibrate, seed=seed)
     else:
         found = aggregator(votes, seed=seed, **given)
+    return _labelled(found, votes, method, known, seed)
+
+
+def _by_plan(labels: pd.DataFrame, known: KnownBeforehand, seed: Seed) -> tuple[Aggregate, Votes]:
+    """The vote that a plan prescribes, of all its tasks."""
+    assert known.plan is not None
+    counted = labels.merge(known.plan, on=["task", "worker"], how="inner")
+    if counted.empty:
+        raise InputError("`plan`: none of its labels has been given: mend the ids, or wait")
+    named = [labels["label"], *(one for one in (known.gold, known.truth) if one is not None)]
+    votes = Votes.of(
+        counted,
+        tasks=known.plan["task"].unique(),
+        classes=sorted({name for series in named for name in series}),
+    )
+    missing, beside = len(known.plan) - len(counted), len(labels) - len(counted)
+    notes = [
+        f"labels of the plan that have not been given, {missing}" if missing else "",
+        f"labels outside the plan, {beside}: they do not count" if beside else "",
+    ]
+    found = weighted_majority(votes, counted["weight"].to_numpy(np.float64), seed=seed)
+    return replace(found, info={**found.info, "notes": [note for note in notes if note]}), votes
+
+
+def _labelled(
+    found: Aggregate, votes: Votes, method: str, known: KnownBeforehand, seed: Seed
+) -> Labelled:
     info = found.info
     right = _right(found, votes, known)
     sure = info.get("confidence")
@@ -227,7 +263,7 @@ def _given(method: str, options: LabelOptions) -> dict[str, Any]:
 
 
 def _takes(method: str, keyword: str) -> bool:
-    return keyword in inspect.signature(AGGREGATORS[method].call).parameters
+    return method != PLANNED and keyword in inspect.signature(AGGREGATORS[method].call).parameters
 
 
 def _listed(keyword: str) -> str:
@@ -360,6 +396,8 @@ def _notes(found: Aggregate, method: str, known: KnownBeforehand, seed: Seed) ->
         ),
         f"the {controls} control tasks keep their class, teach {method} the rest, and are left out "
         "of the accuracy": controls and by_model,
+        "confidences take workers to err independently, and are too high where they do not: "
+        "calibrate them by gold or by labels": by_model and "temperature" not in found.info,
         "the accuracy counts its share of a tie, and 1/L where the workers gave no label": judged,
         "the skills were given: where they rest on tasks of the truth the accuracy is too "
         "high; give these tasks as `gold` to leave them out": (

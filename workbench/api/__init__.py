@@ -5,6 +5,7 @@ calls one room, and wraps what comes back as a `Result`.
 """
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
+from workbench.api.checking import check
 from workbench.api.comparing import compare
 from workbench.api.hiring import hire
 from workbench.api.labelling import aggregate
@@ -26,6 +27,7 @@ __all__ = [
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
+    "check",
     "compare",
     "doctor",
     "export",

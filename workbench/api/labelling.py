@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.aggregation import DEFAULT
 from workbench.aggregation.label_tasks import (
     Calibrate,
     KnownBeforehand,
@@ -116,10 +117,13 @@ class Labels(Result):
         return self.given.back(self.found.answers)
 
     def plot(self) -> Figure:
-        """Draw how sure the labels are, and how often each worker agrees with them."""
+        """Draw how sure labels are, how workers agree, and with a truth the reliability."""
         from workbench.plots import labelling
 
-        return labelling(self.found.answers, self.found.workers, title=self._title())
+        found = self.found
+        return labelling(
+            found.answers, found.workers, reliability=found.reliability, title=self._title()
+        )
 
     def summary(self) -> str:
         """Give the text that `workbench aggregate` prints."""
@@ -181,10 +185,11 @@ class Labels(Result):
 def aggregate(
     labels: inputs.Table,
     *,
-    method: str = "majority",
+    method: str = DEFAULT,
     gold: inputs.Truth | None = None,
     truth: inputs.Truth | None = None,
     workers: pd.DataFrame | Result | Iterable[Any] | str | Path | None = None,
+    plan: pd.DataFrame | Result | str | Path | None = None,
     truncate: float | None = None,
     classes: int | None = None,
     class_prior: Prior | None = None,
@@ -205,8 +210,9 @@ def aggregate(
     labels
         A frame with columns task, worker, label, or the path of a file.
     method
-        "majority", "weighted-linear" or "weighted-log-odds"; or a model: "dawid-skene",
-        "dawid-skene-smoothed", "one-coin", "ebcc", "bwa" or "glad".
+        "majority", "weighted-linear" or "weighted-log-odds"; or a model:
+        "dawid-skene-smoothed" (the default, and why: docs/findings/aggregation.md),
+        "dawid-skene", "one-coin", "ebcc", "bwa" or "glad".
     gold
         True label by control task: skills for the weighted methods (before those of `workers`);
         models keep these tasks at their class, and learn from them. Votes label them like all
@@ -216,6 +222,9 @@ def aggregate(
     workers
         Only these workers' labels count: a frame with a column worker and, if weights are to
         follow from it, skill, as `hire` gives it; a list of workers; or a file.
+    plan
+        In place of a method: what `plan` gave, or a file or frame with columns task, worker,
+        weight. Its labels count by its weights, all others do not.
     truncate
         weighted-log-odds: skills are moved into [truncate, 1 − truncate]; 0.001 when not given.
     classes
@@ -254,7 +263,7 @@ def aggregate(
     ...         "label": ["cat", "cat", "dog", "dog", "dog"],
     ...     }
     ... )
-    >>> found = wb.aggregate(labels)
+    >>> found = wb.aggregate(labels, method="majority")
     >>> found.labels.to_dict()
     {1: 'cat', 2: 'dog'}
     >>> found.confidence.round(2).to_dict()
@@ -271,6 +280,7 @@ def aggregate(
             true,
             None if workers is None else _chosen(workers, given),
             None if start is None else _fit(start),
+            None if plan is None else _planned(plan, method),
         ),
         LabelOptions(truncate, classes, class_prior, iterations, restarts, calibrate),
         seed=seed,
@@ -278,10 +288,17 @@ def aggregate(
     return Labels(given.name, seed, found, given)
 
 
+def _planned(plan: Any, method: str) -> pd.DataFrame:
+    """Read the labels of a plan, and the weight of each."""
+    if method != DEFAULT:
+        raise InputError("`plan` has the weights of its own vote: leave `method` out")
+    return tables.read_plan(plan.to_frame() if isinstance(plan, Result) else plan)
+
+
 def _fit(start: Labels) -> Fit:
     """Parameters of an earlier result."""
     if not isinstance(start, Labels):
-        raise InputError(f"start is {checks.show(start)}: give what `aggregate` gave before")
+        raise InputError(f"start is {checks.type_name(start)}: give what `aggregate` gave before")
     if start.found.fit is None:
         raise InputError(f"start: {start.found.method} fits no model to start from: leave it out")
     return start.found.fit

@@ -46,7 +46,7 @@ class Plan(Result):
     without_history
         Workers of whom nothing is known: they get no task.
     epsilon
-        Error asked for.
+        Error asked for; of a plan for a budget the largest exact error of a task.
     solution
         The solved program: termination, proven bound, certificate.
     message
@@ -59,6 +59,8 @@ class Plan(Result):
         error at ε. The plan is the cheapest of the covers at these levels, where that is proven.
     error_radius
         How far an exact error may be off; 0 but where answers were drawn (several classes).
+    total
+        The budget, where one was given in place of an error.
     """
 
     table: pd.DataFrame
@@ -73,6 +75,7 @@ class Plan(Result):
     gain: str = "hoeffding"
     levels: pd.Series[Any] | None = None
     error_radius: float = 0.0
+    total: float | None = None
 
     @property
     def solved(self) -> bool:
@@ -94,7 +97,7 @@ class Plan(Result):
             f"{len(self.skills)} workers"
         )
         cover = ""
-        if self.promise == "exact" and self.levels is not None:
+        if self.levels is not None and (self.promise == "exact" or self.total is not None):
             cover = f", of covers that promise {listed(self.levels)}"
         proven = f"{found.bound:.10g} (gap {percent(found.gap, 3)}, {found.termination})"
         rows = {
@@ -124,7 +127,7 @@ class Plan(Result):
 
         if self.message is not None:
             raise InputError(f"plot: there is no plan; {self.message}")
-        title = f"{self.tasks} tasks, {len(self.table)} labels, ε = {self.epsilon:g}"
+        title = f"{self.tasks} tasks, {len(self.table)} labels, ε = {self.epsilon:.4g}"
         given = self.table["worker"].value_counts()
         return plots.plan(given, self.errors, epsilon=self.epsilon, title=title)
 
@@ -139,6 +142,7 @@ class Plan(Result):
             "error_bound": float(self.errors["bound"].max()) if there else None,
             "error_exact_most": float(self.errors["exact"].max()) if there else None,
             "epsilon": self.epsilon,
+            "total": self.total,
             "promise": self.promise,
             "gain": self.gain,
             "levels": None if self.levels is None else self.levels.to_dict(),
@@ -154,8 +158,9 @@ def plan(
     gold: Truth | None = None,
     tasks: Tasks | None = None,
     *,
-    epsilon: float,
+    epsilon: float | None = None,
     capacity: int | PerWorker,
+    total: float | None = None,
     skills: Table | PerWorker | None = None,
     gold_types: Tasks | None = None,
     costs: PerWorker | None = None,
@@ -179,6 +184,9 @@ def plan(
         Tasks to be labelled: a list, or the type of each.
     epsilon
         Error each task may have. From ½ on (of two classes), nothing is bought.
+    total
+        In place of an error, what all labels together may cost: the lowest error common to all
+        tasks that it buys is sought.
     capacity
         Most tasks a worker takes: one number, or by worker.
     skills
@@ -244,7 +252,7 @@ def plan(
     made = room.make_plan(
         known,
         kinds,
-        room.AssignmentTerms(limits, epsilon, prices, pairs, promise, gain),
+        room.AssignmentTerms(limits, epsilon, prices, pairs, promise, gain, total),
         time_limit=time_limit,
         gap=gap,
         threads=threads,
@@ -262,13 +270,14 @@ def plan(
         made.skills.set_axis(workers.index(made.skills.index)),
         tuple(workers.all_back(made.without_history)),
         len(kinds),
-        epsilon,
+        float(errors["exact"].max()) if epsilon is None else epsilon,
         made.solution,
         made.message,
         promise,
         gain,
         made.levels,
         made.error_radius,
+        total,
     )
 
 

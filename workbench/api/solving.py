@@ -15,6 +15,7 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
 from crowd_models.gains import gain_of
+from crowd_models.joint import JointProblem
 from workbench.api.result import Figure, Result, facts, percent
 from workbench.base.checks import show, type_name
 from workbench.base.errors import InputError
@@ -23,9 +24,10 @@ from workbench.base.text import Columns, tabled
 if TYPE_CHECKING:
     from workbench.solving import Incumbent, Solution, Termination
     from workbench.solving.hiring import SelectionSolution
+    from workbench.solving.joint.route import JointSolution
     from workbench.solving.self_check import KnownProblem
 
-Problem: TypeAlias = AssignmentProblem | TypedProblem | SelectionProblem
+Problem: TypeAlias = AssignmentProblem | TypedProblem | SelectionProblem | JointProblem
 TITLES = {
     "ip": "offline integer program",
     "relaxation": "relaxation",
@@ -34,6 +36,8 @@ TITLES = {
     "slices": "selection, size by size",
     "sizes": "selection, all sizes in one model",
 }
+JOINT = {"ip": "joint cover, whole plans", "relaxation": "joint cover, relaxation"}
+"""Formulations of a joint problem."""
 POSITIVE = 1e-9
 """Shares up to this are none."""
 
@@ -204,6 +208,51 @@ class SolvedSelection(Solved):
         return plots.chosen_gains(self.problem.gain, self.solution.chosen, title=self.title)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class SolvedJoint(Solved):
+    """An assignment for labels of several classes: who labels which task."""
+
+    problem: JointProblem
+    solution: JointSolution
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the answer by index, empty where there is none.
+
+        Pairs `task, worker`, tasks in the order of their classes; of the relaxation
+        `task_class, worker, labels`.
+        """
+        found = self.solution
+        given = np.zeros((0, 0)) if found.assignment is None else found.assignment
+        if found.formulation == "ip":
+            task, worker = np.nonzero(given > 0.5)
+            return pd.DataFrame({"task": task, "worker": worker})
+        kind, worker = np.nonzero(given > POSITIVE)
+        return pd.DataFrame({"task_class": kind, "worker": worker, "labels": given[kind, worker]})
+
+    def summary(self) -> str:
+        """Give objective, bound, certificate and its checks, a line each."""
+        found = self.solution
+        if found.infeasibility is not None and found.least_error is not None:
+            first, second = found.worst_pair
+            return (
+                f"{self.title}\n{found.infeasibility.sentence()}; all workers together promise "
+                f"{found.least_error.max():.3g} at best, and tell classes {first} and {second} "
+                "apart worst"
+            )
+        bound = _bound(found.bound, found.certificate.lower_bound)
+        return self._laid_out(bound, method=found.method)
+
+    def plot(self) -> Figure:
+        """Nothing to draw.
+
+        Raises
+        ------
+        InputError
+            Always: a joint problem has no history of costs and bounds.
+        """
+        raise InputError("plot: a joint problem has no cost and bound over time")
+
+
 def solve(
     problem: Problem | str | Path,
     formulation: str | None = None,
@@ -225,11 +274,12 @@ def solve(
     Parameters
     ----------
     problem
-        An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem` or
-        `SelectionProblem`.
+        An `AssignmentProblem` (or a .json or .npz file of one), `TypedProblem`,
+        `SelectionProblem`, or `crowd_models.joint.JointProblem` (labels of several classes).
     formulation
         `ip`, `relaxation`, `dual` or `typed` of an assignment; `typed` of a problem stated by
-        class; `slices` or `sizes` of a selection. The first that fits when None.
+        class; `slices` or `sizes` of a selection; `ip` or `relaxation` of a joint problem. The
+        first that fits when None.
     epsilon
         Error each task may have, in place of the requirement of an `AssignmentProblem`.
     gain
@@ -279,15 +329,25 @@ def solve(
     from workbench import solving
 
     asked = read(problem, epsilon, gain)
+    options = {
+        "route": route, "method": method, "exact": exact, "progress": progress,
+        "keep_on_interrupt": keep_on_interrupt,
+    }  # fmt: skip
+    if isinstance(asked, JointProblem):
+        from workbench.solving.joint.route import solve_joint
+
+        _unused("a joint problem", options)
+        if formulation not in (None, *JOINT):
+            kinds = " or ".join(JOINT)
+            raise InputError(f"formulation is {formulation!r}: of a joint problem give {kinds}")
+        found = solve_joint(
+            asked, formulation or "ip", time_limit=time_limit, gap=gap, threads=threads, seed=seed
+        )
+        return SolvedJoint(asked, found)
     if isinstance(asked, SelectionProblem):
         from workbench.solving.hiring import solve_selection
 
-        idle = {"route": "arrays", "method": "auto", "gap": 0.0, "exact": False, "progress": None}
-        given = (route, method, gap, exact, progress, keep_on_interrupt)
-        idle["keep_on_interrupt"] = False
-        for (name, usual), value in zip(idle.items(), given, strict=True):
-            if value != usual:
-                raise InputError(f"{name}: a selection has none, leave it out")
+        _unused("a selection", {**options, "gap": gap})
         return SolvedSelection(
             asked,
             solve_selection(
@@ -309,6 +369,14 @@ def solve(
         keep_on_interrupt=keep_on_interrupt,
     )
     return SolvedAssignment(asked, solution)
+
+
+def _unused(what: str, given: dict[str, Any]) -> None:
+    """Refuse options that a problem does not have."""
+    usual = {"route": "arrays", "method": "auto", "gap": 0.0}
+    for name, value in given.items():
+        if value != usual.get(name) and value:
+            raise InputError(f"{name}: {what} has none, leave it out")
 
 
 @dataclass(frozen=True)
@@ -365,8 +433,8 @@ def export(
     if format not in ("lp", "mps"):
         raise InputError(f"format is {show(format)}: choose lp or mps")
     asked = read(problem, epsilon, gain)
-    if isinstance(asked, SelectionProblem):
-        raise InputError("problem: a selection; give an assignment problem")
+    if isinstance(asked, (SelectionProblem, JointProblem)):
+        raise InputError("problem: of another kind; give an assignment problem")
     model = build(asked, formulation)
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / f"model.{format}"
@@ -394,7 +462,9 @@ def read(
             f"problem: {type_name(problem)}; give an AssignmentProblem, TypedProblem or "
             "SelectionProblem, or the path of a .json or .npz file"
         )
-    elif gain is not None and (isinstance(problem, SelectionProblem) or gain != problem.gain):
+    elif gain is not None and (
+        isinstance(problem, (SelectionProblem, JointProblem)) or gain != problem.gain
+    ):
         raise InputError(f"gain: is for a file of skills, state the problem by {show(gain)}")
     if epsilon is None:
         return problem
@@ -408,6 +478,10 @@ def described(problem: Problem, formulation: str) -> str:
     n, m = _size(problem)
     if isinstance(problem, SelectionProblem):
         return f"{TITLES[formulation]}, at most {problem.budget} of {m} workers"
+    if isinstance(problem, JointProblem):
+        low, high = problem.epsilon.min(), problem.epsilon.max()
+        error = f"ε = {low:.4g}" if low == high else f"ε from {low:.4g} to {high:.4g}"
+        return f"{JOINT[formulation]}, {n} tasks × {m} workers, {error}"
     needs = problem.requirement
     low, high = (float(gain_of(problem.gain).error(f(needs))) for f in (np.max, np.min))
     error = f"ε = {low:.4g}" if low == high else f"ε from {low:.4g} to {high:.4g}"
@@ -419,6 +493,8 @@ def _size(problem: Problem) -> tuple[int | None, int]:
     """How many tasks, where there are any, and how many workers."""
     if isinstance(problem, SelectionProblem):
         return None, len(problem.gain)
+    if isinstance(problem, JointProblem):
+        return int(problem.tasks.sum()), problem.shape[1]
     if isinstance(problem, TypedProblem):
         return int(problem.tasks.sum()), int(problem.workers.sum())
     return problem.shape

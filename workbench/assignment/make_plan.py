@@ -14,7 +14,13 @@ import pandas as pd
 
 from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
-from workbench.assignment.promise import CoverProgram, SeveralClasses, TwoClasses, keep_promise
+from workbench.assignment.promise import (
+    CoverProgram,
+    SeveralClasses,
+    TwoClasses,
+    keep_promise,
+    spend,
+)
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -75,7 +81,7 @@ class AssignmentTerms:
     capacity
         M: one number, or a Series by worker.
     epsilon
-        ε, the error each task may have.
+        ε, the error each task may have; None where `total` is given.
     costs
         Price of a label by worker and task type, or one column `cost` for all types, or a Series
         by worker; None for 1.
@@ -86,16 +92,21 @@ class AssignmentTerms:
         What ε is of each task: its `exact` error under the model, or a `bound` on it.
     gain
         What a label counts: see `crowd_models.gains`. The paper's is `hoeffding`.
+    total
+        In place of ε, what all labels may cost: the lowest error common to all tasks is sought.
     """
 
     capacity: int | pd.Series[Any]
-    epsilon: float
+    epsilon: float | None
     costs: pd.DataFrame | pd.Series[Any] | None = None
     availability: pd.DataFrame | None = None
     promise: Promise = "exact"
     gain: str = "bhattacharyya"
+    total: float | None = None
 
     def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.total is None):
+            raise InputError("give `epsilon`, the error of each task, or `total`, a budget for all")
         if self.promise not in ("exact", "bound"):
             raise InputError(f"promise is {self.promise!r}: give exact or bound")
 
@@ -183,7 +194,6 @@ def make_plan(
         For a task type without skills, a worker without capacity or price, a pair with an unknown
         task, ε outside (0, 1), a gain that is for two classes where there are more.
     """
-    checks.inside("epsilon", terms.epsilon)
     gain = gain_of(terms.gain)
     if isinstance(skills, Confusions):
         if gain.name != "bhattacharyya":
@@ -199,7 +209,12 @@ def make_plan(
     strangers = _without_history(known, terms)
     taken = known.fillna(0.5)
     options = RunOptions(time_limit, gap, threads, seed=seed)
-    made = keep_promise(program, terms.epsilon, exact=terms.promise == "exact", options=options)
+    if terms.total is not None:
+        total = checks.number("total", terms.total, 0.0, np.inf)
+        made = spend(program, total, options=options)
+    elif terms.epsilon is not None:
+        epsilon = checks.inside("epsilon", terms.epsilon)
+        made = keep_promise(program, epsilon, exact=terms.promise == "exact", options=options)
     solution = made.solution
     if made.chosen is None:
         if solution.infeasibility is not None:
@@ -236,7 +251,8 @@ def offline_problem(
 ) -> AssignmentProblem:
     """State the assignment problem of tables whose covers promise ε; see `make_plan`."""
     known = align.skills(skills, tasks.unique())
-    return _two_classes(known, tasks, terms).problem(np.full(known.shape[1], terms.epsilon))
+    levels = np.full(known.shape[1], np.nan if terms.epsilon is None else terms.epsilon)
+    return _two_classes(known, tasks, terms).problem(levels)
 
 
 def _two_classes(known: pd.DataFrame, tasks: pd.Series[Any], terms: AssignmentTerms) -> TwoClasses:

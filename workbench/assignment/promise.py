@@ -28,6 +28,8 @@ from workbench.solving.joint.route import solve_joint
 
 STEPS = 7
 """Halvings: the level is found to within a hundredth or so of its logarithm's range."""
+STEPS_OF_BUDGET, LEAST_LEVEL = 12, 1e-9
+"""The same where a budget is asked for, and the lowest level tried."""
 QUICK = 0.005
 """Gap at which a plan tells whether a level will do."""
 SHARE = 0.08
@@ -251,21 +253,58 @@ def keep_promise(
         return again if again.errors is not None else best
     strict = program.cover(np.full(types, epsilon), options, draws=TOLD)
     if strict.errors is None and fewest is not None:
-        return _unreached(fewest)
+        enough = math.ceil(1e4 * _worst(fewest)) / 1e4
+        near = f"the nearest leaves a task at {_worst(fewest):.4f}"
+        return _refused(fewest, f"{near}: use --epsilon {enough:g} or larger")
     return strict
+
+
+def spend(program: CoverProgram, total: float, *, options: RunOptions) -> CoverPlan:
+    """The cover of the lowest common level found that a budget pays for.
+
+    Parameters
+    ----------
+    total
+        What all labels together may cost, 0 or more.
+
+    Returns
+    -------
+    CoverPlan
+        Without `chosen` where the budget buys no cover of all tasks.
+    """
+    types = int(program.kinds.max()) + 1
+    limit = options.time_limit and options.time_limit / (STEPS_OF_BUDGET + 3)
+    quick = RunOptions(limit, max(options.gap, QUICK), options.threads, seed=options.seed)
+
+    def tried(level: float) -> CoverPlan:
+        return program.cover(np.full(types, level), quick, draws=TRIED)
+
+    def paid(plan: CoverPlan) -> bool:
+        cost = plan.solution.objective
+        return plan.errors is not None and cost is not None and cost <= total * (1 + ROUNDING)
+
+    best = tried(0.999 * program.top)
+    if not paid(best):
+        return _refused(best, f"{total:g} buys no cover of all tasks")
+    low, high = math.log(LEAST_LEVEL), math.log(0.999 * program.top)
+    for _ in range(STEPS_OF_BUDGET):
+        middle = (low + high) / 2
+        plan = tried(math.exp(middle))
+        low, high = (low, middle) if paid(plan) else (middle, high)
+        best = plan if paid(plan) else best
+    options = replace(options, time_limit=limit and 2 * limit)
+    told = program.cover(best.levels, options, draws=TOLD)
+    return told if paid(told) else best
 
 
 def _worst(plan: CoverPlan) -> float:
     return np.inf if plan.errors is None else float(plan.errors.max())
 
 
-def _unreached(plan: CoverPlan) -> CoverPlan:
-    """No plan, though covers that promise less exist; the least error of theirs is kept."""
-    found = plan.solution
-    why = replace(
-        found, termination=Termination.INFEASIBLE, assignment=None, objective=None, bound=None,
-        certificate=Certificate("unproven"),
-        note=f"the nearest leaves a task at {_worst(plan):.4f}: use --epsilon "
-        f"{math.ceil(1e4 * _worst(plan)) / 1e4:g} or larger",
+def _refused(plan: CoverPlan, why: str) -> CoverPlan:
+    """No plan, and why not."""
+    found = replace(
+        plan.solution, termination=Termination.INFEASIBLE, assignment=None, objective=None,
+        bound=None, certificate=Certificate("unproven"), note=why,
     )  # fmt: skip
-    return CoverPlan(why, plan.levels)
+    return CoverPlan(found, plan.levels)

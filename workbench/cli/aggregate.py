@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from workbench.aggregation import DEFAULT
 from workbench.cli import options
 from workbench.cli.output import deliver, working
 
@@ -23,7 +24,12 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "Only these workers' labels count: column worker and, if weights are to follow from it, skill, "
     "as workbench select writes them.",
 )
-@options.choice("--method", METHODS, "The rule.", "majority")
+@options.csv(
+    "--plan",
+    "In place of --method: a plan of workbench assign, columns task, worker, weight; its labels "
+    "count, by its weights.",
+)
+@options.choice("--method", METHODS, "The rule.", DEFAULT)
 @options.csv(
     "--gold",
     "Control tasks, columns task, gold: skills for the weighted methods (before those of "

@@ -28,6 +28,7 @@ COMMANDS = {
     "select": "Choose whom to hire from their answers to control questions.",
     "aggregate": "Turn labels into one answer a task.",
     "learn": "Learn whom to trust while tasks come in, without gold.",
+    "check": "Look at labels: skills, copies, hard tasks, independence.",
     "data": "List recorded crowds, describe one, download them.",
     "solve": "Solve an assignment problem and prove the answer.",
     "export": "Write an assignment problem as .lp or .mps for any solver.",

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.output import deliver, working
 
@@ -32,7 +33,12 @@ from workbench.cli.output import deliver, working
     metavar="N|CSV",
     help="Most tasks a worker takes: a number for all, or a table worker, capacity.",
 )
-@options.number("--epsilon", "Error each task may have.", required=True)
+@options.number("--epsilon", "Error each task may have.")
+@options.number(
+    "--total",
+    "In place of --epsilon: what all labels may cost together; the lowest error common to all "
+    "tasks is sought.",
+)
 @options.csv("--costs", "Columns worker, task_type, cost; or worker, cost.")
 @options.csv(
     "--availability",
@@ -62,6 +68,8 @@ def command(capacity: str, out: Path | None, as_json: bool, **given: Any) -> int
     """
     from workbench import api
 
+    if (given["epsilon"] is None) == (given["total"] is None):
+        raise InputError("give --epsilon, the error of each task, or --total, a budget for all")
     with working("making the plan", after=5.0):
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **given)
     deliver(plan, as_json, out=out, there=len(plan.table) > 0)

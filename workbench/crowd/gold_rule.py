@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.crowd.votes import TIE, Votes
@@ -60,6 +61,22 @@ class FittedRule(Protocol):
 
 GoldRule: TypeAlias = Callable[[IntArray], FittedRule]
 """From gold, the class of each task (n,), −1 where it is hidden, to the fitted rule."""
+
+
+def gold_codes(votes: Votes, gold: pd.Series[Any]) -> IntArray:
+    """Class index of each task by its gold, −1 without, shape (n,).
+
+    Parameters
+    ----------
+    votes
+        Labels, which name all classes of the gold.
+    gold
+        True label by task; tasks that have no votes are left out.
+    """
+    codes: IntArray = np.full(len(votes.tasks), -1, dtype=np.int64)
+    at = pd.Index(votes.tasks).get_indexer(gold.index)
+    codes[at[at >= 0]] = pd.Index(votes.classes).get_indexer(pd.Index(gold[at >= 0]))
+    return codes
 
 
 class VotesByTask:

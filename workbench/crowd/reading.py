@@ -34,6 +34,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "skill": (),
     "capacity": (),
     "cost": (),
+    "weight": (),
 }
 
 LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
@@ -44,6 +45,7 @@ LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
         (lambda M: not M.is_integer(), "is not whole; write a whole number of tasks"),
         (lambda M: M > checks.MOST, "is too large; the number of tasks is enough"),
     ),
+    "weight": (),
 }
 """What a number of each field may not be, and what is said of one that is."""
 

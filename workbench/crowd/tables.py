@@ -323,6 +323,32 @@ def read_pairs(source: Source) -> pd.DataFrame:
     return pd.DataFrame({"task": tasks, "worker": workers})
 
 
+def read_plan(source: Source) -> pd.DataFrame:
+    """Read the labels of a plan, and how much each counts in the vote.
+
+    Parameters
+    ----------
+    source
+        Columns task, worker and weight, a row a label.
+
+    Returns
+    -------
+    DataFrame
+        Columns `task, worker` as text and `weight`, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, an id is missing, a pair is repeated, or a weight is
+        missing or not a finite number.
+    """
+    table = open_table(source, "plan")
+    tasks, workers = table.words("task", "worker")
+    table.once("a worker labels a task once, remove the other", task=tasks, worker=workers)
+    weight = table.numbers(table.place("weight"), "weight")
+    return pd.DataFrame({"task": tasks, "worker": workers, "weight": weight})
+
+
 def read_workers(source: Source) -> pd.DataFrame:
     """Read which workers were chosen.
 

@@ -2,11 +2,12 @@
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `select`, `label`,
-`learn`, `study`, `solving`, and `growth` for the bench.
+`learn`, `check`, `study`, `solving`, and `growth` for the bench.
 """
 
 from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT
 from workbench.plots.assign import plan, skills
+from workbench.plots.check import checked
 from workbench.plots.compare import comparison
 from workbench.plots.growth import cost_growth
 from workbench.plots.label import labelling
@@ -25,6 +26,7 @@ __all__ = [
     "as_png",
     "as_svg",
     "chart",
+    "checked",
     "chosen_gains",
     "comparison",
     "cost_growth",

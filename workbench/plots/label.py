@@ -11,8 +11,14 @@ from workbench.plots._picture import panels
 from workbench.plots._style import COLOURS, area_key, areas, key_above, whole_ticks
 
 
-def labelling(answers: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Figure:
-    """Confidence of the labels (left), and the workers' agreement with them (right).
+def labelling(
+    answers: pd.DataFrame,
+    workers: pd.DataFrame,
+    *,
+    reliability: pd.DataFrame | None = None,
+    title: str,
+) -> Figure:
+    """Confidence of the labels, the workers' agreement with them, and how often they are right.
 
     Parameters
     ----------
@@ -21,10 +27,16 @@ def labelling(answers: pd.DataFrame, workers: pd.DataFrame, *, title: str) -> Fi
         are drawn.
     workers
         One row a worker: `labels`, `agreement` and perhaps `skill`.
+    reliability
+        As `aggregation.calibration.reliability` gives it; without it there is no third panel.
     """
-    with panels(title, (9.2, 3.8), 1, 2, wrap=110) as (figure, (left, right)):
-        _confidence(left, answers)
-        _agreement(right, workers)
+    judged = reliability is not None and len(reliability) > 0
+    many = 3 if judged else 2
+    with panels(title, (4.6 * many, 3.8), 1, many, wrap=55 * many) as (figure, axes):
+        _confidence(axes[0], answers)
+        _agreement(axes[1], workers)
+        if reliability is not None and judged:
+            _reliability(axes[2], reliability)
     return figure
 
 
@@ -47,6 +59,22 @@ def _confidence(axes: Axes, answers: pd.DataFrame) -> None:
     axes.set_ylabel("tasks")
     whole_ticks(axes.yaxis)
     key_above(axes, 2)
+
+
+def _reliability(axes: Axes, table: pd.DataFrame) -> None:
+    tasks = table["tasks"].to_numpy()
+    axes.plot([0, 1], [0, 1], color="0.5", ls="--", lw=1, label="as often as confident")
+    axes.scatter(
+        table["confidence"], table["right"], s=areas(tasks), color=COLOURS[0], edgecolors="white",
+        lw=0.5, alpha=0.8, label="tenths of confidence",
+    )  # fmt: skip
+    axes.set_xlabel("confidence")
+    axes.set_ylabel("share of labels that are right")
+    axes.set_xlim(-0.05, 1.05)
+    axes.set_ylim(-0.05, 1.05)
+    key_above(axes, 2, handles=[
+        *axes.get_legend_handles_labels()[0], *area_key(tasks, "tasks", COLOURS[0]),
+    ])  # fmt: skip
 
 
 def _agreement(axes: Axes, workers: pd.DataFrame) -> None:

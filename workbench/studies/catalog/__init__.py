@@ -47,6 +47,7 @@ TITLES = (
     ("learn-contexts", "Workers whose skills depend on the kind of task"),
     ("learn-policies", "LS_OL beside other policies without ground truth"),
     ("learn-crowds", "Online worker selection on recorded crowds"),
+    ("aggregation", "Votes to labels on recorded crowds"),
     ("calibration", "Predicted, measured and actual error on recorded crowds"),
 )
 """Name and title of each study."""
@@ -54,6 +55,7 @@ TITLES = (
 PAPERS = {
     "selection": "Li, Liu (2015)",
     "learn": "Liu, Liu (2015)",
+    "aggregation": "Li, Rubinstein, Cohn (2019)",
     "calibration": "beyond the papers",
 }
 """Where a study comes from, by the first word of its name; the others: `ADAPTIVE`."""

@@ -1,0 +1,94 @@
+"""`wb.check`: what it says of crowds of which the truth is known."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+
+
+def made(seed=0, tasks=100, workers=9, missing=0.1, copies=(), liar=None):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=tasks)
+    right = rng.random((tasks, workers)) < rng.uniform(0.65, 0.9, workers)
+    if liar is not None:
+        right[:, liar] = rng.random(tasks) < 0.1
+    for other in copies[1:]:
+        right[:, other] = right[:, copies[0]]
+    label = np.where(right, truth[:, None], 1 - truth[:, None])
+    task, worker = np.nonzero(rng.random(right.shape) >= missing)
+    rows = {"task": task, "worker": [f"w{j}" for j in worker], "label": label[task, worker]}
+    labels = pd.DataFrame(rows).replace({"label": {0: "no", 1: "yes"}})
+    return labels, pd.Series(np.where(truth == 1, "yes", "no"))
+
+
+def test_three_copycats_are_named_as_a_group():
+    labels, gold = made(copies=(1, 4, 6))
+    found = wb.check(labels, gold)
+    assert found.groups == [["w1", "w4", "w6"]]
+    assert any("w1, w4, w6" in warning for warning in found.warnings)
+    told = found.to_dict()
+    assert told["groups"] == [["w1", "w4", "w6"]]
+    assert told["effective_workers"] < 9
+    marked = found.to_frame().set_index("worker")["group"]
+    assert marked[["w1", "w4", "w6"]].tolist() == [1, 1, 1]
+    assert marked.drop(["w1", "w4", "w6"]).isna().all()
+
+
+def test_an_independent_crowd_is_not_warned_of():
+    warned = [bool(wb.check(*made(seed)).warnings) for seed in range(15)]
+    assert sum(warned) <= 1
+
+
+def test_who_is_below_chance_and_what_is_written_twice_is_told():
+    labels, gold = made(3, liar=2)
+    labels.loc[labels.index[:2], "label"] = ["NO", " Yes"]
+    labels = pd.concat([labels, labels.iloc[5:8], labels.iloc[9:10].assign(label="no")])
+    found = wb.check(labels, gold)
+    told = "\n".join(found.warnings)
+    assert "w2" in told
+    assert found.to_frame().set_index("worker")["below_chance"]["w2"]
+    assert "labelled more than once" in told
+    assert "NO" in told
+    assert found.to_dict()["classes_alike"] == [["no", "NO"], ["yes", " Yes"]]
+    assert found.repeated.pairs == 4
+    assert "group" not in found.to_frame()["worker"].tolist()
+    assert "warning: " in found.summary()
+
+
+def test_gold_of_some_tasks_is_enough_and_none_for_a_worker_is_said():
+    labels, gold = made(4)
+    extra = pd.DataFrame({"task": [99], "worker": ["new"], "label": ["no"]})
+    found = wb.check(pd.concat([labels[labels["task"] != 99], extra]), gold[:50])
+    row = found.to_frame().set_index("worker").loc["new"]
+    assert row["answered"] == 0
+    assert np.isnan(row["skill"])
+    assert (row["low"], row["high"]) == (0.0, 1.0)
+    assert "nothing is known: 1" in found.summary()
+    assert found.to_dict()["gold_tasks"] == 50
+
+
+def test_it_is_drawn():
+    from workbench.plots import as_png
+
+    for copies in ((), (0, 1, 2)):
+        assert as_png(wb.check(*made(copies=copies)).plot())[:4] == b"\x89PNG"
+
+
+@pytest.mark.skipif(
+    not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
+)
+def test_bluebird_is_worth_seven_workers():
+    labels, gold = wb.load("bluebird")
+    found = wb.check(labels, gold)
+    assert 5 < found.effective_workers < 10
+    assert found.found.overall.shown
+    assert any("independent" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_same_seed_says_the_same(seed):
+    labels, gold = made(5)
+    assert wb.check(labels, gold, seed=seed) == wb.check(labels, gold, seed=seed)

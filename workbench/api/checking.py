@@ -1,0 +1,337 @@
+"""`check`: what has to be known of labels before anything is built on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.accuracy.independence import LEVEL, NEARLY_ALL, Dependence, below_chance, dependence
+from workbench.api import inputs
+from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
+from workbench.base.arrays import FloatArray
+from workbench.base.text import Columns
+from workbench.crowd.gold_rule import VotesByTask, gold_codes
+from workbench.crowd.label_checks import Repeats, classes_alike, repeats
+from workbench.crowd.votes import Votes
+from workbench.selection.hire import skill_interval
+
+CONFIDENCE = 0.95
+"""Of the intervals of skills."""
+SHOWN, NAMED = 30, 8
+"""Workers that are printed, and that are named in a line."""
+COLUMNS: Columns = {
+    "worker": ("worker", ""),
+    "labels": ("labels", ""),
+    "answered": ("gold answers", ""),
+    "correct": ("correct", ""),
+    "skill": ("skill", ".3f"),
+    "low": ("95 % from", ".3f"),
+    "high": ("to", ".3f"),
+    "remark": ("", ""),
+}
+"""What is printed of each worker."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelCheck(Result):
+    """What is odd about labels, and how far their workers err independently.
+
+    Attributes
+    ----------
+    name, seed
+        What the labels are called; the seed of the simulated crowds.
+    table
+        One row a worker, the most gold answers first: `worker, labels, answered, correct, skill,
+        low, high, below_chance, group`. Skill is the share of right gold answers, low and high its
+        exact (Clopper–Pearson) 95 % interval; group numbers those who err together, from 1.
+    found
+        How errors go together (`accuracy.independence.Dependence`), workers by index in `workers`.
+    workers
+        Names of the workers, by index.
+    classes, alike
+        Names of the classes; groups of them that are most likely one.
+    wrong
+        Share of wrong answers on each gold task, shape (k,).
+    repeated
+        Pairs labelled more than once; the first label counts.
+    counts
+        Tasks, tasks with gold, and labels.
+    given
+        The labels that came in, and their ids.
+    """
+
+    name: str
+    seed: int
+    table: pd.DataFrame
+    found: Dependence
+    workers: list[Any]
+    classes: list[Any]
+    alike: list[tuple[str, ...]]
+    wrong: FloatArray
+    repeated: Repeats
+    counts: dict[str, int]
+    given: inputs.Given
+    pictured = True
+
+    @property
+    def effective_workers(self) -> float:
+        """Independent workers that a task's answers are worth."""
+        return self.found.overall.effective()
+
+    @property
+    def groups(self) -> list[list[Any]]:
+        """Workers who copy each other, or are one model: groups of two or more."""
+        return [self._names(group) for group in self.found.groups]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What stands against taking the labels at their word, one sentence each."""
+        return [
+            *self._of_dependence(),
+            *self._of_workers(),
+            *self._of_table(),
+        ]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row a worker."""
+        return self.given.back(self.table)
+
+    def plot(self) -> Figure:
+        """Draw skills, the difficulty of tasks, and who errs together."""
+        from workbench.plots import checked
+
+        return checked(self.table, self.wrong, self.found, title=self._title())
+
+    def summary(self) -> str:
+        """Give the page that `workbench check` prints."""
+        overall = self.found.overall
+        worth = f"{self.effective_workers:.1f} of {overall.answers:.1f} answers a task"
+        correlation = f"{overall.correlation:.3f} in the mean of two workers (p "
+        correlation += f"{'≤' if overall.p_value <= 0.005 else '='} {overall.p_value:.3g})"
+        hard = f"{percent(overall.hard, 3)} of {overall.hard_judged} gold tasks"
+        rows = [
+            ("errors correlate", correlation),
+            ("effective workers", worth),
+            ("nearly all err", f"{hard}; {percent(overall.hard_expected, 3)} if independent"),
+            ("groups", "; ".join(names(group, NAMED) for group in self.groups) or "none"),
+            ("labelled twice", f"{self.repeated.pairs} pairs, {self.repeated.in_conflict} differ"),
+            ("classes", names(self.classes, NAMED)),
+        ]
+        frame = self.table.assign(remark=self._remarks())
+        told = [f"warning: {one}" for one in self.warnings] or ["no warnings"]
+        return page(
+            self._title(),
+            "\n".join(told),
+            facts(rows),
+            listed(frame, COLUMNS, SHOWN, " workers"),
+            notes=[
+                "skills are shares of right answers to gold tasks, each with its own exact 95 % "
+                "interval",
+                f"errors are looked at given the true class; each test raises a false alarm in "
+                f"{percent(LEVEL)} of independent crowds",
+                *self._further(),
+            ],
+        )
+
+    def _title(self) -> str:
+        return (
+            f"{self.name}: {self.counts['labels']} labels of {self.counts['tasks']} tasks by "
+            f"{len(self.workers)} workers, {self.counts['gold_tasks']} tasks with gold, "
+            f"{len(self.classes)} classes"
+        )
+
+    def _payload(self) -> dict[str, Any]:
+        overall = self.found.overall
+        return {
+            "warnings": self.warnings,
+            "effective_workers": self.effective_workers,
+            "groups": self.groups,
+            "workers": self.to_frame().to_dict("records"),
+            **self.counts,
+            "classes": self.given.classes.all_back(self.classes),
+            "classes_alike": [self.given.classes.all_back(group) for group in self.alike],
+            "independence": {
+                **picked(overall, "correlation", "p_value", "answers"),
+                "typical": self.found.typical,
+                "dependent": self.found.dependent,
+            },
+            "difficulty": picked(overall, "hard", "hard_expected", "hard_judged"),
+            "pairs": [
+                {
+                    "workers": self._names((pair.first, pair.second)),
+                    **picked(pair, "tasks", "both_wrong", "correlation", "p_value"),
+                }
+                for pair in self.found.pairs
+            ],
+            "repeated": vars(self.repeated),
+            "seed": self.seed,
+        }
+
+    def _names(self, workers: tuple[int, ...]) -> list[Any]:
+        return self.given.workers.all_back(self.workers[at] for at in workers)
+
+    def _remarks(self) -> list[str]:
+        return [
+            ", ".join(
+                filter(None, ("below chance" if below else "", f"group {group}" if group else ""))
+            )
+            for below, group in zip(
+                self.table["below_chance"], self.table["group"].tolist(), strict=True
+            )
+        ]
+
+    def _of_dependence(self) -> list[str]:
+        overall, told = self.found.overall, []
+        if overall.shown:
+            told.append(
+                f"errors go together (mean correlation {overall.correlation:.2f}): "
+                f"{overall.answers:.1f} answers to a task are worth {self.effective_workers:.1f} "
+                "independent ones, and predictions and bounds that rest on independence are too "
+                f"good; on {percent(overall.hard, 3)} of the gold tasks at least "
+                f"{percent(NEARLY_ALL)} of the answers are wrong, where independence expects "
+                f"{percent(overall.hard_expected, 3)}"
+            )
+        told += [
+            f"workers {names(group, NAMED)} err together far beyond difficulty: they copy, or are "
+            "one model; count them as one"
+            for group in self.groups
+        ]
+        loose = [
+            pair
+            for pair in self.found.pairs
+            if not any({pair.first, pair.second} <= set(group) for group in self.found.groups)
+        ]
+        if loose:
+            first = names(self._names((loose[0].first, loose[0].second)), 2)
+            told.append(
+                f"{len(loose)} pairs of workers err together more than most, the clearest {first} "
+                f"(correlation {loose[0].correlation:.2f})"
+            )
+        return told
+
+    def _of_workers(self) -> list[str]:
+        below = self.table.loc[self.table["below_chance"], "worker"].tolist()
+        return [
+            f"below chance, beyond doubt: {names(below, NAMED)}; they have the classes the wrong "
+            "way round, or answer against the question"
+        ] if below else []  # fmt: skip
+
+    def _of_table(self) -> list[str]:
+        told = []
+        if self.repeated.pairs:
+            told.append(
+                f"{self.repeated.pairs} pairs of task and worker are labelled more than once, "
+                f"{self.repeated.in_conflict} of them in conflict; the first label counts here"
+            )
+        told += [
+            f"classes {names(group, NAMED)} are most likely one: write them alike"
+            for group in self.alike
+        ]
+        return told
+
+    def _further(self) -> list[str]:
+        untested = int((self.table["answered"] == 0).sum())
+        told = []
+        if untested:
+            told.append(f"workers without a gold answer, of whom nothing is known: {untested}")
+        if self.found.looked_at < len(self.workers) - untested:
+            told.append(
+                f"pairs were looked at among the {self.found.looked_at} workers with the most gold "
+                "answers"
+            )
+        return told
+
+
+def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> LabelCheck:
+    """Look at labels before anything is built on them.
+
+    Skills with intervals, workers below chance, whether errors go together (and how many
+    independent workers they leave), tasks on which nearly all err, workers who copy, pairs labelled
+    twice, and classes that are most likely one.
+
+    Parameters
+    ----------
+    labels
+        A frame with columns task, worker, label, or the path of a file; of a pair that is labelled
+        more than once the first label counts.
+    gold
+        True label by task, of some or all tasks: a Series, a dict, or the path of a file.
+    seed
+        Of the simulated crowds that tell what chance alone does.
+
+    Raises
+    ------
+    InputError
+        Labels or gold cannot be read, or do not belong together.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import workbench as wb
+    >>> said = {"ann": "abababbaab", "bob": "abababbaab", "eve": "bababaabba"}
+    >>> labels = pd.DataFrame(
+    ...     [(task, name, answer) for name in said for task, answer in enumerate(said[name])],
+    ...     columns=["task", "worker", "label"],
+    ... )
+    >>> found = wb.check(labels, dict(enumerate("abababbaab")))
+    >>> found.to_frame()[["worker", "correct", "below_chance"]]
+      worker  correct  below_chance
+    0    ann       10         False
+    1    bob       10         False
+    2    eve        0          True
+    """
+    given = inputs.given(labels, duplicates="keep")
+    true, given = inputs.truth(gold, given)
+    whole = given.table[["task", "worker", "label"]]
+    first = whole.drop_duplicates(["task", "worker"])
+    classes = sorted({*first["label"], *true})
+    votes = Votes.of(first, classes=classes)
+    codes = gold_codes(votes, true)
+    found = dependence(votes, codes, seed=seed)
+    return LabelCheck(
+        given.name,
+        seed,
+        _workers(votes, codes, found),
+        found,
+        votes.workers.tolist(),
+        classes,
+        classes_alike({str(k): int(v) for k, v in whole["label"].value_counts().items()}),
+        _wrong(votes, codes),
+        repeats(whole),
+        {"tasks": len(votes.tasks), "gold_tasks": int((codes >= 0).sum()), "labels": len(whole)},
+        given,
+    )
+
+
+def _workers(votes: Votes, codes: Any, found: Dependence) -> pd.DataFrame:
+    correct, answered = VotesByTask(votes).answers(codes)
+    low, high = skill_interval(correct, answered, CONFIDENCE)
+    group = np.full(len(votes.workers), None, dtype=object)
+    for number, members in enumerate(found.groups, 1):
+        group[list(members)] = number
+    table = pd.DataFrame(
+        {
+            "worker": votes.workers,
+            "labels": np.bincount(votes.worker, minlength=len(votes.workers)),
+            "answered": answered,
+            "correct": correct,
+            "skill": np.where(answered > 0, correct / np.maximum(answered, 1), np.nan),
+            "low": low,
+            "high": high,
+            "below_chance": below_chance(correct, answered, len(votes.classes)),
+            "group": group,
+        }
+    )
+    return table.sort_values("answered", ascending=False, kind="stable", ignore_index=True)
+
+
+def _wrong(votes: Votes, codes: Any) -> FloatArray:
+    asked = codes[votes.task] >= 0
+    task = votes.task[asked]
+    given = np.bincount(task, minlength=len(votes.tasks))
+    erred = np.bincount(task[votes.label[asked] != codes[task]], minlength=len(votes.tasks))
+    share: FloatArray = (erred / np.maximum(given, 1))[given > 0]
+    return share

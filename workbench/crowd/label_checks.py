@@ -1,0 +1,92 @@
+"""What is odd about a label table, before anything is made of it: repeats and classes alike."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from workbench.crowd.reading import as_number
+
+RARE = 0.02
+"""Share of the commoner spelling's labels below which a near miss is taken for a slip."""
+LONG = 5
+"""Letters that a class needs for one of them to be a slip."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """(task, worker) pairs that are labelled more than once.
+
+    Attributes
+    ----------
+    pairs
+        How many.
+    in_conflict
+        Of them, those whose labels differ.
+    workers
+        Whose they are.
+    """
+
+    pairs: int
+    in_conflict: int
+    workers: int
+
+
+def repeats(labels: pd.DataFrame) -> Repeats:
+    """Count the pairs that occur more than once in a table `task, worker, label`."""
+    again = labels[labels.duplicated(["task", "worker"], keep=False)]
+    kinds = again.groupby(["task", "worker"], sort=False)["label"].nunique()
+    return Repeats(len(kinds), int((kinds > 1).sum()), again["worker"].nunique())
+
+
+def classes_alike(counts: Mapping[str, int]) -> list[tuple[str, ...]]:
+    """Find classes that are most likely one under several spellings, as "NO" and "no".
+
+    Alike are names that differ in case, blanks or the form of their letters or number ("1.0" and
+    "1"); and a rare one that a slip of one letter makes of a common one ("postive").
+
+    Parameters
+    ----------
+    counts
+        How often each class was named.
+
+    Returns
+    -------
+    Groups of names, the commonest first.
+    """
+    same = defaultdict(list)
+    for name in counts:
+        same[_spelling(name)].append(name)
+    groups = [names for names in same.values() if len(names) > 1]
+    for name, count in counts.items():
+        for other, many in counts.items():
+            near = count <= RARE * many and one_slip(name.casefold(), other.casefold())
+            if near and _spelling(name) != _spelling(other):
+                groups.append([name, other])
+    return [tuple(sorted(names, key=lambda name: (-counts[name], name))) for names in groups]
+
+
+def one_slip(one: str, other: str) -> bool:
+    """Whether a letter left out, added, mistaken or exchanged with the next makes the other."""
+    if min(len(one), len(other)) < LONG or abs(len(one) - len(other)) > 1 or one == other:
+        return False
+    if len(one) > len(other):
+        one, other = other, one
+    first = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    if any(letter.isdigit() for letter in other[first : first + 2]):
+        return False  # "class1" and "class2" are two on purpose
+    rest = one[first:], other[first:]
+    if len(one) < len(other):
+        return rest[0] == rest[1][1:]
+    swapped = rest[0][1::-1] + rest[0][2:]
+    return rest[0][1:] == rest[1][1:] or swapped == rest[1]
+
+
+def _spelling(name: str) -> str:
+    plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    number = as_number(plain)
+    return plain.strip(" .!?\"'") if number is None else repr(number)

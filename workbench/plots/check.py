@@ -1,0 +1,103 @@
+"""Labels before anything is built on them: skills, difficulty, and who errs together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from workbench.base.arrays import FloatArray
+from workbench.plots._picture import panels
+from workbench.plots._style import COLOURS, from_zero, key_above, whole_ticks
+
+if TYPE_CHECKING:
+    from workbench.accuracy.independence import Dependence
+
+BLUE, VERMILION, GREEN = COLOURS[:3]
+
+
+def checked(workers: pd.DataFrame, wrong: FloatArray, found: Dependence, *, title: str) -> Figure:
+    """Skills with intervals (left), wrong answers by task (middle), pairs of workers (right).
+
+    Parameters
+    ----------
+    workers
+        One row a worker: `answered, skill, low, high, below_chance, group`.
+    wrong
+        Share of wrong answers on each gold task.
+    found
+        How errors go together.
+    """
+    with panels(title, (11.0, 3.9), 1, 3, wrap=120) as (figure, (left, middle, right)):
+        _skills(left, workers)
+        _difficulty(middle, wrong, found)
+        _pairs(right, found)
+    return figure
+
+
+def _skills(axes: Axes, workers: pd.DataFrame) -> None:
+    tested = workers[workers["answered"] > 0].sort_values("skill", kind="stable")
+    place = np.arange(1, len(tested) + 1)
+    ends = np.array([tested["skill"] - tested["low"], tested["high"] - tested["skill"]])
+    grouped, below = tested["group"].notna().to_numpy(), tested["below_chance"].to_numpy(bool)
+    colour = np.where(below, VERMILION, np.where(grouped, GREEN, BLUE))
+    axes.errorbar(
+        place, tested["skill"], yerr=np.maximum(ends, 0.0), ecolor="0.75", ls="none", elinewidth=0.8
+    )
+    axes.scatter(place, tested["skill"], c=colour.tolist(), s=18, zorder=3)
+    for label, ink, there in (
+        ("skill, 95 % interval", BLUE, True),
+        (f"below chance: {int(below.sum())}", VERMILION, below.any()),
+        (f"in a group: {int(grouped.sum())}", GREEN, grouped.any()),
+    ):
+        if there:
+            axes.plot([], [], color=ink, marker="o", ls="none", ms=4, label=label)
+    axes.set_xlabel("workers with gold answers, by skill")
+    axes.set_ylabel("share of right gold answers")
+    axes.set_ylim(-0.05, 1.05)
+    whole_ticks(axes.xaxis)
+    key_above(axes, 2)
+
+
+def _difficulty(axes: Axes, wrong: FloatArray, found: Dependence) -> None:
+    axes.hist(wrong, bins=20, range=(0.0, 1.0), color=BLUE)
+    overall = found.overall
+    axes.plot(
+        [], [], ls="none",
+        label=f"nearly all err on {100 * overall.hard:.2g} %, "
+        f"if independent {100 * overall.hard_expected:.2g} %",
+    )  # fmt: skip
+    axes.set_xlabel("share of wrong answers to a gold task")
+    axes.set_ylabel("tasks")
+    whole_ticks(axes.yaxis)
+    from_zero(axes)
+    key_above(axes)
+
+
+def _pairs(axes: Axes, found: Dependence) -> None:
+    grouped = [
+        pair
+        for pair in found.pairs
+        if any({pair.first, pair.second} <= set(group) for group in found.groups)
+    ]
+    for pairs, colour, mark, label in (
+        ([pair for pair in found.pairs if pair not in grouped], BLUE, "o", "stand out"),
+        (grouped, GREEN, "s", "of a group"),
+    ):
+        if pairs:
+            axes.plot(
+                [pair.tasks for pair in pairs], [pair.correlation for pair in pairs], color=colour,
+                marker=mark, ms=5, ls="none", label=f"pairs that {label}: {len(pairs)}"
+                if mark == "o" else f"pairs {label}: {len(pairs)}",
+            )  # fmt: skip
+    axes.axhline(
+        found.typical, color="0.35", ls="-.", lw=1.1, label=f"median of pairs: {found.typical:.2f}"
+    )
+    axes.set_xlabel("gold tasks that two workers share")
+    axes.set_ylabel("correlation of their errors")
+    axes.set_ylim(-0.25, 1.05)
+    whole_ticks(axes.xaxis)
+    key_above(axes, 2)
