@@ -144,7 +144,7 @@ def test_ids_come_back_as_they_went_in(kind):
     assert set(plan.to_frame()["task"]) == set(plan.errors.index) == set(new)
     assert set(plan.to_frame()["worker"]) <= set(plan.skills.index) == workers
     kinds = dict.fromkeys(labels["task"].unique(), "birds")
-    compared = wb.compare(labels, gold, epsilon=0.55, task_types=kinds)
+    compared = wb.compare(labels, gold, epsilon=0.55, task_types=kinds, gain="hoeffding")
     assert compared.left_out
     assert set(compared.left_out) <= set(labels["task"])
 
