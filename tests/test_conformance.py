@@ -30,14 +30,6 @@ from workbench.testing import (
     check_study,
 )
 
-WHOLE = (
-    "gold-estimates",
-    "selection-bound",
-    "selection-figure-2",
-    "selection-sweep",
-    "toy-example",
-)
-"""Studies whose analysis needs their whole sweep."""
 PLUGINS = Path(__file__).parent / "plugins"
 
 
@@ -54,11 +46,6 @@ def test_policies(name):
 @pytest.mark.parametrize("name", RULES)
 def test_rules(name):
     check_rule(RULES[name].call)
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_studies(name):
-    check_study(STUDIES[name].call, trials=None if name in WHOLE else 2)
 
 
 def test_every_entry_says_what_it_is():

@@ -1,25 +1,14 @@
 """Multiplying all prices by a unit of money changes no decision, of any method or command."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem
-from tests.assignment.test_assignment_policies import crowd
-from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.make_plan import AssignmentTerms, make_plan
-from workbench.assignment.policies import Setting, play
 from workbench.assignment.primal import primal_approximation
-from workbench.assignment.session import AssignmentSession
-from workbench.comparison import METHODS, compare, simulated
 from workbench.crowd.align import relative, typical
-from workbench.crowd.population import specialists
-from workbench.learning.draws import Draws
-from workbench.learning.engine import simulate
-from workbench.learning.schedule import practical
 from workbench.selection.money import within_money
 from workbench.solving import solve
 
@@ -52,23 +41,6 @@ def test_relative_prices(seed, unit):
     assert told * typical(price) == pytest.approx(price, rel=1e-7)
 
 
-class TestPolicies:
-    @pytest.mark.parametrize("name", POLICIES)
-    def test_equal_prices_are_no_prices(self, name):
-        for seed in (1, 2):
-            setting, workers = crowd(seed, m=60, capacity=20)
-            plain, _ = play(name, setting, workers, seed=7)
-            for price in (0.3,):
-                dear = [
-                    tuple(one._replace(cost=np.full(2, price)) for one in group)
-                    for group in (setting.sample, workers)
-                ]
-                same = Setting(setting.task_class, 0.3, len(workers), *dear)
-                run, _ = play(name, same, dear[1], seed=7)
-                assert np.array_equal(run.task, plain.task)
-                assert np.array_equal(run.worker, plain.worker)
-
-
 class TestMainAlgorithm:
     @given(seed=st.integers(0, 10**6), unit=UNITS)
     @settings(max_examples=8, deadline=None)
@@ -90,38 +62,6 @@ class TestMainAlgorithm:
         assert np.array_equal(first.task, other.task)
         assert np.array_equal(first.worker, other.worker)
         assert other.task_weights == pytest.approx(first.task_weights * unit)
-
-    @pytest.mark.parametrize("unit", FEW)
-    def test_session(self, unit, tmp_path):
-        """Prices that a stream is told, saved and taken up on the way."""
-        rng = np.random.default_rng(4)
-        tasks = pd.Series({f"t{i}": "ab"[i % 2] for i in range(30)})
-        gold = pd.DataFrame(
-            {"label": list("yn") * 10, "task_type": ["a"] * 10 + ["b"] * 10},
-            index=[f"g{i}" for i in range(20)],
-        )
-        right = {j: dict(zip(gold.index, rng.random(20) < 0.8, strict=True)) for j in range(20)}
-        cost = rng.integers(1, 20, (20, 2)) / 10
-        open_to = [tasks.index[rng.random(30) < 0.7].to_list() for _ in range(20)]
-
-        def serve(factor):
-            session, asked = (
-                AssignmentSession(tasks, gold, workers=12, preliminary=8, epsilon=0.3, seed=1), []
-            )  # fmt: skip
-            for j in range(20):
-                price = {"a": cost[j, 0] * factor, "b": cost[j, 1] * factor}
-                first = session.arrive(f"w{j}", 9, cost=price, available=open_to[j])
-                session.save(tmp_path / "session.json")
-                session = AssignmentSession.load(tmp_path / "session.json")
-                flip = {"y": "n", "n": "y"}
-                told = gold["label"].to_dict()
-                answers = {g: told[g] if right[j][g] else flip[told[g]] for g in first.tasks}
-                asked.append(session.observe(f"w{j}", answers).tasks)
-            return asked
-
-        bought = serve(1.0)
-        assert sum(map(len, bought)) > 30
-        assert serve(unit) == bought
 
 
 class TestAlgorithm1:
@@ -204,63 +144,3 @@ class TestSolve:
         if first.task_weights is not None:
             assert other.task_weights == pytest.approx(first.task_weights * unit)
         assert first.certificate.status == other.certificate.status
-
-
-@pytest.mark.parametrize("unit", FEW)
-def test_learning_with_costs(unit):
-    skill, cost = [0.9, 0.8, 0.7, 0.65, 0.6], np.array([0.3, 0.1, 0.2, 0.0, 1.7])
-    first, other = (
-        simulate(Draws(skill, 3, seed=4), practical(2, 3), 200, costs=cost * factor)
-        for factor in (1.0, unit)
-    )
-    assert np.array_equal(first.chosen, other.chosen)
-    assert np.array_equal(first.labels, other.labels)
-    assert other.cost_regret == pytest.approx(first.cost_regret * unit)
-
-
-@pytest.mark.parametrize("unit", FEW)
-def test_plan(unit):
-    """Prices with nothing in common: one plan is best, in any currency."""
-    rng = np.random.default_rng(3)
-    skills = pd.DataFrame(
-        rng.uniform(0.6, 1, (9, 2)), index=[f"w{j}" for j in range(9)], columns=["a", "b"]
-    )
-    tasks = pd.Series({f"t{i}": "ab"[i % 2] for i in range(6)})
-    cost = pd.DataFrame(rng.uniform(0.5, 2, (9, 2)), index=skills.index, columns=["a", "b"])
-    first, other = (
-        make_plan(skills, tasks, AssignmentTerms(4, 0.3, cost * factor), time_limit=None)
-        for factor in (1.0, unit)
-    )
-    assert other.solution.objective == pytest.approx(first.solution.objective * unit)
-    assert other.solution.bound == pytest.approx(first.solution.bound * unit)
-    count = [plan.table.value_counts("worker").to_dict() for plan in (first, other)]
-    assert count[0] == count[1]
-
-
-def priced_instance(unit, kind=0):
-    given = simulated(
-        specialists(40, seed=1, task_types=2, skilled=0.9, capacity=30),
-        tasks=24, preliminary=10, gold=10, epsilon=0.2, seed=np.random.SeedSequence(3),
-    )  # fmt: skip
-    price = prices(np.random.default_rng(2), (2, 40), kind) * unit
-    return type(given)(**{**vars(given), "price": price})
-
-
-def test_comparison():
-    tables = {
-        unit: {
-            row.method: row
-            for row in compare(priced_instance(unit, 2), seed=np.random.SeedSequence(4))
-        }
-        for unit in (1.0, 0.01)
-    }
-    for unit in (0.01,):
-        for method in METHODS:
-            first, other = tables[1.0][method], tables[unit][method]
-            for name in ("cost", "cost_gold", "objective", "lower_bound"):
-                known = getattr(first, name)
-                if known is not None:
-                    assert getattr(other, name) == pytest.approx(known * unit, rel=1e-9), method
-            if method not in ("offline IP", "relaxation", "dual"):  # of equal plans, any
-                for name in ("labels_gold", "labels_task", "tasks_covered", "error_measured"):
-                    assert getattr(other, name) == getattr(first, name), method

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from workbench.aggregation.calibration import reliability
-from workbench.plots import as_png, labelling
+from workbench.plots import labelling
 
 ANSWERS = pd.DataFrame(
     {
@@ -48,12 +48,6 @@ def test_workers_stand_by_agreement():
     assert sizes[1] > sizes[2] > sizes[0]
     (skill,) = right.lines
     np.testing.assert_array_equal(skill.get_ydata(), [np.nan, 0.7, 0.6])
-
-
-def test_nothing_labelled_is_drawn_too():
-    nothing = ANSWERS.assign(unlabelled=True, confidence=np.nan, tied=False)
-    figure = labelling(nothing, WORKERS.assign(labels=0), title="a title of $ two $")
-    assert as_png(figure).startswith(b"\x89PNG")
 
 
 def test_how_often_confident_labels_are_right_is_a_panel_of_its_own():

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from tests.pictures import (
-    assert_marks_are_whole,
     assert_nothing_overlaps,
     ticks,
 )
@@ -100,46 +99,3 @@ def test_simulated():
     assert "estimate p̂ (mean, 90 % of the runs)" in legends(figure)[3]
     assert_nothing_overlaps(figure)
     assert "five workers" in figure.get_suptitle()
-
-
-def test_recorded_with_gold():
-    steps, workers = recorded()
-    figure = learning(steps, workers, title="crowd")
-    assert legends(figure)[0] == ["best set in hindsight", "full crowd, majority", "LS_OL"]
-    assert legends(figure)[1] == ["full crowd", "LS_OL"]
-    assert legends(figure)[2] == ["exploiting", "exploring: new tester"]
-    points = line(figure.axes[2], "exploring: new tester")
-    assert points.get_xdata().tolist() == [1, 2, 3, 4, 5]
-    assert set(points.get_ydata()) == {20}
-    # Twenty names would hide the points.
-    assert figure.axes[3].get_ylabel() == "estimate p̂"
-    assert figure.axes[3].get_xlim() == figure.axes[3].get_ylim()
-    assert_marks_are_whole(*figure.axes[2:])
-    assert_nothing_overlaps(figure)
-
-
-@pytest.mark.parametrize("many", [5, 20])
-def test_a_worker_with_more_testers_has_a_larger_mark(many):
-    steps, workers = recorded()
-    workers = workers[:many].assign(testers=[1, 30, *range(2, many)])
-    figure = learning(steps, workers, title="crowd")
-    learnt = figure.axes[3]
-    cloud = next(one for one in learnt.collections if len(one.get_offsets()) == many)
-    sizes = cloud.get_sizes()
-    assert sizes[1] > 5 * sizes[0]
-    assert np.argsort(sizes, kind="stable").tolist() == np.argsort(workers["testers"]).tolist()
-    assert {"testers: 1", "testers: 30"} <= set(legends(figure)[3])
-    assert_marks_are_whole(learnt)
-    assert_nothing_overlaps(figure)
-
-
-def test_long_names_of_few_workers_leave_room():
-    steps, workers = recorded()
-    workers = workers[:12].assign(
-        worker=[f"annotator-{i:03}-with-a-rather-long-name@example.org" for i in range(12)]
-    )
-    figure = learning(steps, workers, title="crowd")
-    told = ticks(figure.axes[3].yaxis)
-    assert len(set(told)) == 12
-    assert max(map(len, told)) <= 20
-    assert_nothing_overlaps(figure)

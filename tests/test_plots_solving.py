@@ -57,12 +57,6 @@ def test_nothing_known_of_the_gap(history):
     assert [text.get_text() for text in figure.axes[1].texts] == ["no gap known"]
 
 
-def test_methods_that_go_alike_are_all_seen():
-    above, _ = plots.incumbents({"one": PATTERNS, "other": PATTERNS}, title="t").axes
-    widths = [line.get_linewidth() for line in above.get_lines() if len(line.get_xdata()) > 1]
-    assert widths[0] == widths[1] > widths[2] + 0.5
-
-
 def grown() -> tuple[pd.DataFrame, pd.DataFrame]:
     points = pd.DataFrame(
         [

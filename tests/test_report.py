@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import chromium
 from workbench.pages import numbers, repeat, report
 from workbench.studies.attempt import Outcome, Status, attempt
 from workbench.studies.request import request
@@ -246,13 +245,10 @@ def keys(asked):
 
 
 SWEEPS = [
-    ("small", None),
     ("paper", None),
-    ("smoke", [{"x": [4, 5]}]),
     ("smoke", [{"x": [0, 1], "gap": [None, 0.25], "word": ["two words", "$x `y`"]}]),
     ("small", [{"x": [1, 2, 3], "word": ["b"]}, {"x": [5], "gap": [None, 0.5], "word": ["b"]}]),
     ("file", [{"x": [7]}]),
-    ("smoke", [{"x": [0, 1], "fair": [False, True]}]),
 ]
 
 
@@ -282,23 +278,6 @@ def test_the_command_asks_for_the_same_trials(tmp_path, monkeypatch, size, sweep
     assert keys(again) == [one.key for one in plan(study, sweep, 3, 11)]
 
 
-def test_a_sweep_no_option_can_say_becomes_a_file(tmp_path):
-    source = Source.of("gold-estimates")
-    study = source.load()
-    sweep = study.check_sweep([{"skill": [0.9]}, {"radius": [0.1, 0.2]}, {"delta": [0.5]}])
-    asked = StudyPlan(source, study.name, study.version, "file", sweep, 2, 5)
-    assert repeat.run_command(asked, study, Path("studies.sqlite")) == ""
-    path = tmp_path / repeat.file_name(asked)
-    path.write_text(repeat.study_file(asked))
-    assert keys(request(str(path))) == [one.key for one in plan(study, sweep, 2, 5)]
-    listed = fill(tmp_path / "studies.sqlite", source, sweep=sweep, size="smoke", trials=1)
-    seen = text(page(tmp_path / "studies.sqlite"))
-    assert len(listed) == 4
-    assert "With this in gold-estimates.toml : study = " in seen
-    assert "workbench study run gold-estimates.toml git" not in seen
-    assert "To go on: workbench study run gold-estimates.toml" in seen
-
-
 # Numbers.
 
 
@@ -309,60 +288,3 @@ def test_rounded_numbers_are_near(values):
         power = plain.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")).replace("×10", "e")
         size = max(map(abs, values))
         assert abs(float(power) - value) <= max(0.06 * abs(value), 5.1e-4 * min(size, 1000))
-
-
-# In a browser.
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not chromium.FOUND:
-        pytest.skip("no Chromium on this machine")
-    with chromium.Chromium() as one:
-        yield one
-
-
-LOOK = """(() => {
-  const seen = [...document.querySelectorAll("svg")].map(svg => {
-    const box = svg.getBoundingClientRect(), marks = svg.querySelectorAll("path, use, text");
-    const drawn = [...marks].filter(m => m.getBoundingClientRect().width > 0).length;
-    return [box.width, box.height, drawn, svg.checkVisibility()];
-  });
-  const root = document.documentElement;
-  const small = [...document.querySelectorAll("svg text")].map(t => {
-    const onScreen = t.getScreenCTM();
-    return parseFloat(getComputedStyle(t).fontSize) * Math.hypot(onScreen.a, onScreen.b);
-  });
-  return {seen, over: root.scrollWidth - root.clientWidth, least: Math.min(...small),
-          scripts: document.scripts.length, images: document.images.length};
-})()"""
-
-
-@pytest.mark.parametrize(
-    ("width", "media"), [(1200, "light"), (1200, "dark"), (412, "light"), (320, "light")]
-)
-def test_a_browser_shows_it_and_loads_nothing(browser, store, tmp_path, width, media):
-    fill(store, module(tmp_path, CHARTS, note=HOSTILE), "small")
-    path = tmp_path / "report.html"
-    path.write_text(page(store))
-    browser.open(path, width=width, media=media)
-    assert browser.complaints == []
-    assert browser.requests == [path.as_uri()]
-    look = browser.js(LOOK)
-    assert len(look["seen"]) == 2
-    for wide, high, drawn, visible in look["seen"]:
-        assert visible
-        assert wide > 300
-        assert high > 150
-        assert drawn > 20
-    assert look["over"] <= 0, "the page does not scroll sideways; its tables do"
-    assert look["least"] >= 7, "no text in a figure becomes illegible"
-    assert look["scripts"] == look["images"] == 0
-
-
-def test_the_browser_tells_what_a_bad_page_does(browser, tmp_path):
-    path = tmp_path / "bad.html"
-    path.write_text('<script>console.error("no")</script><img src="http://127.0.0.1:9/x.png">')
-    browser.open(path)
-    assert "http://127.0.0.1:9/x.png" in browser.requests
-    assert any("no" in one for one in browser.complaints)

@@ -12,13 +12,10 @@ from hypothesis import strategies as st
 from workbench.accuracy.best_set import (
     best_set,
     crowd_constants,
-    largest_count,
-    majority_subsets,
 )
 from workbench.accuracy.error_rate import vote_errors
 from workbench.accuracy.majority import majority_accuracy
 from workbench.accuracy.weighted import log_odds
-from workbench.base.errors import InputError
 
 
 def subsets(m):
@@ -113,13 +110,6 @@ def test_of_sets_equally_good_the_smallest():
     assert best_set([0.8, 0.7, 12 / 19 + 1e-9]).workers.tolist() == [0, 1, 2]
 
 
-def test_somebody_is_always_asked():
-    assert best_set([0.2, 0.4, 0.1]).workers.tolist() == [1]
-    assert best_set([0.2, 0.4, 0.1]).accuracy == 0.4
-    assert best_set([0.0, 0.0]).accuracy == 0
-    assert best_set([0.5], weighted=True).accuracy == 0.5
-
-
 # S*, weighted vote
 
 
@@ -157,19 +147,6 @@ def test_the_weighted_set_is_the_smallest_in_rational_numbers(twentieths):
     if len(chosen) > 1:
         smaller = combinations(skill, len(chosen) - 1)
         assert max(map(bayes, smaller)) < bayes(skill)
-
-
-def test_the_last_who_can_decide():
-    # Odds of 9 against 1.5² and 1.5³ … 1.5⁵ < 9 < 1.5⁶: six of the 0.6 can outvote the first.
-    assert best_set([0.9, *[0.6] * 5], weighted=True).workers.tolist() == [0]
-    assert len(best_set([0.9, *[0.6] * 6], weighted=True).workers) == 7
-    assert best_set([0.9, 0.1], weighted=True).workers.tolist() == [0]
-    assert best_set([0.9, 0.1], weighted=True).tied.tolist() == [0, 1]
-    assert best_set([0.7, 0.0, 0.9, 1.0], weighted=True).workers.tolist() == [1]
-    assert best_set([0.7, 0.0, 0.9, 1.0], weighted=True).accuracy == 1
-    assert best_set([0.5, 0.2, 0.5], weighted=True).workers.tolist() == [1]
-    # Her word is flipped.
-    assert best_set([0.5, 0.2, 0.5], weighted=True).accuracy == pytest.approx(0.8)
 
 
 # Theorems 1, 2 and 4, as printed and where they end
@@ -226,54 +203,3 @@ def test_constants_by_all_subsets(seed):
     )
     if known.enough:
         assert known.a_min > 0.5
-
-
-def test_gaps_too_small_for_a_difference_keep_their_digits():
-    known = crowd_constants([0.999] * 20 + [0.45])
-    better = majority_accuracy([0.001] * 17)
-    assert known.best_size == 19
-    assert known.gap_min == 0  # Another of the equally skilled would do.
-    assert 0 < known.prefix_gap_min < 1e-20
-    assert known.prefix_gap_min == pytest.approx(
-        min(better, majority_accuracy([0.001] * 20 + [0.55])) - majority_accuracy([0.001] * 19),
-        rel=1e-9,
-    )
-
-
-def test_majority_subsets():
-    assert [majority_subsets(m) for m in range(7)] == [0, 1, 1, 4, 5, 16, 22]
-    assert majority_subsets(5) == 2**4
-    assert largest_count(5) == largest_count(6) == 5 * 16
-    assert largest_count(1) == 1
-    # The text has it of the order of 2^m √m/√(2π): too little by √(πm/2), which grows.
-    for m in (5, 21, 101):
-        printed = 2**m * math.sqrt(m) / math.sqrt(2 * math.pi)
-        assert largest_count(m) / printed == pytest.approx(math.sqrt(math.pi * m / 2))
-
-
-def test_nobody_to_compare_with():
-    known = crowd_constants([0.7])
-    assert known.gap_min == known.prefix_gap_min == known.skill_gap_min == math.inf
-    assert known.gap_max == known.skill_gap_max == 0
-    assert crowd_constants([0.5, 0.5]).needed == math.inf
-    assert not crowd_constants([0.1, 0.2]).enough
-
-
-@pytest.mark.parametrize(
-    ("call", "line"),
-    [
-        (lambda: best_set([]), "skill is empty: give the skill of one worker or more"),
-        (lambda: best_set([], weighted=True), "skill is empty: give the skill of one worker"),
-        (lambda: crowd_constants([]), "skill is empty: give the skill of one worker or more"),
-        (lambda: best_set([0.5, 1.5]), "skill[1] is 1.5: give a number from 0 to 1"),
-        (lambda: crowd_constants([[0.5]]), "skill has shape (1, 1): give a vector"),
-        (lambda: best_set(0.5), "skill has shape (): give a vector"),
-        (lambda: majority_subsets(-1), "m is -1: give a whole number of 0 or more"),
-        (lambda: largest_count(0), "workers is 0: give a whole number of 1 or more"),
-    ],
-)
-def test_bad_input_gets_one_line(call, line):
-    with pytest.raises(InputError) as caught:
-        call()
-    assert str(caught.value).startswith(line)
-    assert "\n" not in str(caught.value)

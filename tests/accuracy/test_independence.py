@@ -97,7 +97,7 @@ def test_independent_crowds_raise_no_alarm():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dense", "sparse", "several classes", "few", "weak"])
-def test_in_hundreds_of_independent_crowds_alarms_are_rare(kind):
+def test_in_many_independent_crowds_alarms_are_rare(kind):
     made = {
         "dense": {"tasks": 100, "workers": 12},
         "sparse": {"tasks": 150, "workers": 30, "missing": 0.8},
@@ -106,10 +106,10 @@ def test_in_hundreds_of_independent_crowds_alarms_are_rare(kind):
         "weak": {"tasks": 100, "workers": 10, "low": 0.5, "high": 0.6},
     }[kind]
     alarms = 0
-    for seed in range(200):
+    for seed in range(80):
         label, truth, there = crowd(seed, **made)
         alarms += dependence(votes_of(label, there, made.get("classes", 2)), truth).dependent
-    assert alarms <= 14  # 5 % of 200, and two standard errors
+    assert alarms <= 8  # 5 % of 80, and two standard errors
 
 
 def test_difficulty_alone_is_no_group():

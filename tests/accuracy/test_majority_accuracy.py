@@ -16,7 +16,6 @@ from workbench.accuracy.majority import (
     prefix_accuracies_many,
     prefix_errors,
 )
-from workbench.base.errors import InputError
 
 LEAST = 1e-300
 
@@ -167,16 +166,6 @@ def test_all_rows_as_one_by_one(rows, size, seed):
         assert worst(many[r], exact(skill[r])[0]) < 1e-12
 
 
-def test_a_row_does_not_depend_on_the_others():
-    """Bit for bit, so that a streaming learner and a vectorised one choose the same."""
-    rng = np.random.default_rng(1)
-    for size in (1, 2, 5, 20, 40):
-        skill = np.concatenate([rng.uniform(0, 1, (30, size)), rng.uniform(0, 0.2, (5, size))])
-        many = prefix_accuracies_many(skill)
-        for r in range(35):
-            assert prefix_accuracies_many(skill[r : r + 1])[0].tolist() == many[r].tolist()
-
-
 # Symmetries
 
 
@@ -193,24 +182,3 @@ def test_best_prefix_is_odd_and_the_smallest():
 
 
 # Bad input
-
-
-@pytest.mark.parametrize(
-    ("call", "line"),
-    [
-        (lambda: majority_accuracy([0.5, 1.1]), "skill[1] is 1.1: give a number from 0 to 1"),
-        (lambda: prefix_accuracies([0.5, -0.1]), "skill[1] is -0.1: give a number from 0 to 1"),
-        (lambda: prefix_errors([np.nan, 1]), "skill[0] is nan: give a number from 0 to 1"),
-        (lambda: prefix_errors(0.5), "skill has shape (): give a vector, one number a worker"),
-        (lambda: majority_accuracy([[0.5]]), "skill has shape (1, 1): give a vector"),
-        (lambda: prefix_accuracies(["a"]), "skill is not an array of numbers"),
-        (lambda: prefix_accuracies_many([0.5]), "skill has shape (1,): give a matrix, crowds × w"),
-        (lambda: prefix_accuracies_many([[0.5, 2]]), "skill[0, 1] is 2.0: give a number from 0"),
-        (lambda: best_prefixes([0.5]), "there is no worker to choose: give the accuracies of"),
-    ],
-)
-def test_bad_input_gets_one_line(call, line):
-    with pytest.raises(InputError) as caught:
-        call()
-    assert str(caught.value).startswith(line)
-    assert "\n" not in str(caught.value)

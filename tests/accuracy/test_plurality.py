@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.accuracy.plurality import plurality_error
-from workbench.base.errors import InputError
 from workbench.crowd.votes import TIE
 
 
@@ -100,22 +99,3 @@ def test_a_crowd_too_large_to_list():
     found = plurality_error(p, np.linspace(1, 2, 40), 5)
     assert found.method == "sampled"
     assert 0 < found.radius < 0.01
-
-
-@pytest.mark.parametrize(
-    ("p", "w", "L", "message"),
-    [
-        ([1.2], [1], 3, "skill"),
-        ([0.2], [np.inf], 3, "weight"),
-        ([0.2, 0.3], [1], 3, "shape"),
-        ([0.2], [1], 1, "classes"),
-    ],
-)
-def test_bad_input(p, w, L, message):
-    with pytest.raises(InputError, match=message):
-        plurality_error(p, w, L)
-
-
-def test_too_many_classes_get_one_line():
-    with pytest.raises(InputError, match=r"200000 classes: .* at most 1000"):
-        plurality_error([0.8, 0.7], [1.0, 0.5], 200_000)

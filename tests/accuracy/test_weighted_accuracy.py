@@ -15,7 +15,6 @@ from workbench.accuracy.weighted import (
     weighted_accuracies_many,
     weighted_accuracy_many,
 )
-from workbench.base.errors import InputError
 
 
 def log_odds_accuracies(skill, weight_skill=None, **options):
@@ -89,15 +88,6 @@ def test_all_rows_as_one_by_one(size):
             assert alone[0].tolist() == many[r].tolist()
 
 
-def test_a_tolerance_beyond_all_weights_is_a_coin():
-    assert log_odds_accuracies([0.9, 0.8], tolerance=20.0)[0] == pytest.approx([0.5] * 3)
-    assert weighted_accuracy_many([[0.9, 0.8]], tolerance=20.0) == pytest.approx([0.5])
-    # An infinite weight reaches any tolerance.
-    assert log_odds_accuracies([0.9, 0.8], [0.7, 1.0], tolerance=1e9)[0] == pytest.approx(
-        [0.5, 0.5, 0.8]
-    )
-
-
 def test_the_certain_count_heads_among_themselves():
     skill, estimate = [0.9, 0.8, 0.7, 0.6], [1.0, 1.0, 0.6, 0.0]
     value, _ = log_odds_accuracies(skill, estimate)
@@ -131,31 +121,3 @@ def test_the_weight_gap():
     assert smallest_weight_gap([0.8, 2 / 3, 2 / 3]) == pytest.approx(math.log(2))
     assert smallest_weight_gap([0.5, 0.5]) == math.inf
     assert smallest_weight_gap([]) == math.inf
-
-
-@pytest.mark.parametrize(
-    ("call", "line"),
-    [
-        (lambda: log_odds_accuracy([0.5], [0.5, 0.5]), "skill has shape (1,) and weight_skill"),
-        (lambda: log_odds_accuracy([0.5], [2]), "weight_skill[0] is 2.0: give a number from 0"),
-        (lambda: log_odds_accuracy([0.5], tolerance=-1), "tolerance is -1: give a number from 0"),
-        (lambda: log_odds_accuracy([0.5], tolerance=math.inf), "tolerance is inf: give a number"),
-        (lambda: log_odds_accuracy([0.5], tolerance=math.nan), "tolerance is nan: give a number"),
-        (lambda: log_odds_accuracy([0.5], truncate=0.5), "truncate is 0.5: give a number from 0"),
-        (lambda: log_odds([1.5]), "estimate[0] is 1.5: give a number from 0 to 1"),
-        (lambda: weighted_accuracies_many([0.5]), "skill has shape (1,): give a matrix"),
-        (lambda: weighted_accuracy_many([[0.5, np.nan]]), "skill[0, 1] is nan: give a number"),
-        (
-            lambda: weighted_accuracies_many(np.full((1, 27), 0.5)),
-            "skill has 27 columns: give at most 26",
-        ),
-        (lambda: weighted_accuracy_many(np.full((1, 27), 0.5)), "skill has 27 columns: give at"),
-        (lambda: smallest_weight_gap([0.5] * 21), "skill has 21 entries: give at most 20"),
-        (lambda: smallest_weight_gap([1.0]), "a skill of 0 or 1 weighs infinitely much: give"),
-    ],
-)
-def test_bad_input_gets_one_line(call, line):
-    with pytest.raises(InputError) as caught:
-        call()
-    assert str(caught.value).startswith(line)
-    assert "\n" not in str(caught.value)

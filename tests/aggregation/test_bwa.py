@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from workbench.aggregation.bwa import bwa
-from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes
 from workbench.crowd.votes import Votes
 
@@ -73,14 +72,6 @@ def test_agreeing_without_exception():
     found = bwa(dense_votes(np.array([[0, 0], [1, 1]]), 2), seed=0)
     assert found.label.tolist() == [0, 1]
     assert np.isfinite(found.info["posterior"]).all()
-
-
-@pytest.mark.parametrize(
-    "options", [{"shape": -1.0}, {"pull": 0.0}, {"iterations": 0}, {"tolerance": -1.0}]
-)
-def test_bad_options(options):
-    with pytest.raises(InputError, match=next(iter(options))):
-        bwa(dense_votes(np.array([[0, 1]]), 2), seed=0, **options)
 
 
 PUBLISHED = {"bluebird": 0.759259, "rte": 0.9275, "sp_amt": 0.946, "weather_amt": 0.86}

@@ -1,5 +1,3 @@
-import os
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,9 +5,7 @@ from hypothesis import strategies as st
 
 from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.aggregation.voting import majority
-from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.crowd.votes import Votes
 
 
 def reference(votes, iterations, *, one_coin=False, uniform=False, smoothing=0.0):
@@ -134,49 +130,3 @@ def test_ties_are_seen_through_rounding():
     assert 40 <= opposed.sum() < 60
     assert np.array_equal(found.tied, opposed)
     assert np.abs(found.info["posterior"][opposed, 0] - 0.5).max() < 1e-9
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"confusion": "two-coin"}, "confusion is 'two-coin'"),
-        ({"class_prior": "flat"}, "class_prior"),
-        ({"smoothing": -1}, "smoothing"),
-        ({"iterations": 0}, "iterations"),
-        ({"tolerance": -1}, "tolerance"),
-    ],
-)
-def test_bad_options(options, message):
-    with pytest.raises(InputError, match=message):
-        dawid_skene(dense_votes(np.array([[0, 1]]), 2), seed=0, **options)
-
-
-@pytest.mark.skipif("WORKBENCH_DATA" not in os.environ, reason="WORKBENCH_DATA is not set")
-def test_variants_on_bluebird():
-    """The same data, the same method by name: 0.58 to 0.90, majority between."""
-    from workbench.crowd.datasets import load
-
-    data = load("bluebird")
-    votes = Votes.of(data.labels)
-    gold = data.gold.reindex(votes.tasks).to_numpy()
-
-    def share(**options):
-        found = dawid_skene(votes, seed=0, **options)
-        return (votes.classes[found.label] == gold).mean()
-
-    most = (votes.classes[majority(votes, seed=0).label] == gold).mean()
-    assert most == pytest.approx(0.759, abs=5e-4)
-    assert share(confusion="one-coin") == pytest.approx(0.583, abs=5e-4)
-    assert share(confusion="one-coin", class_prior="uniform") == pytest.approx(0.722, abs=5e-4)
-    assert share() == pytest.approx(0.898, abs=5e-4)
-    # A plateau: it passes one more task a hundred iterations later.
-    assert share(class_prior="uniform") == pytest.approx(0.889, abs=5e-4)
-    longer = share(class_prior="uniform", iterations=1000, tolerance=0)
-    assert longer == pytest.approx(0.898, abs=5e-4)
-
-
-@pytest.mark.parametrize("confusion", ["full", "one-coin"])
-def test_more_classes_than_memory_get_one_line(confusion):
-    many = Votes(*np.zeros((3, 2), dtype=np.int64), *map(np.arange, (2, 2, 200_000)))
-    with pytest.raises(InputError, match=r"200000 classes, 2 workers and 2 tasks: .* 640 GB"):
-        dawid_skene(many, confusion=confusion, seed=0)

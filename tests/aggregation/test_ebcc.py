@@ -123,16 +123,6 @@ def test_subtypes_learn_from_gold_what_one_matrix_cannot():
     assert min(gains) > 0.03
 
 
-def test_a_single_class_and_tasks_without_labels():
-    votes = dense_votes(np.array([[0, 1], [0, 0], [-1, -1]]), 2)
-    found = ebcc(votes, seed=0)
-    assert found.unlabelled.tolist() == [False, False, True]
-    assert np.isfinite(found.info["posterior"]).all()
-    alone = ebcc(dense_votes(np.zeros((3, 2), dtype=int), 1), seed=0)
-    assert alone.label.tolist() == [0, 0, 0]
-    assert alone.info["confidence"].tolist() == [1.0, 1.0, 1.0]
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -3,7 +3,6 @@ import pytest
 
 from workbench.aggregation.glad import glad
 from workbench.aggregation.voting import majority
-from workbench.base.errors import InputError
 from workbench.crowd.simulate import dense_votes
 
 
@@ -76,9 +75,3 @@ def test_abilities_and_difficulties_are_found():
     assert hard[ease < 1].mean() > 1.5 * hard[ease > 1].mean()
     assert (found.label == truth).mean() > (majority(votes, seed=0).label == truth).mean() + 0.02
     np.testing.assert_allclose(found.info["skill"], right.mean(axis=0), atol=0.1)
-
-
-@pytest.mark.parametrize("options", [{"class_prior": "flat"}, {"tolerance": -1}, {"iterations": 0}])
-def test_bad_options(options):
-    with pytest.raises(InputError, match=next(iter(options))):
-        glad(crowd(0)[0], seed=0, **options)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from workbench.aggregation.message_passing import message_passing
 from workbench.aggregation.voting import majority
-from workbench.base.errors import InputError
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.votes import Votes
 
@@ -71,39 +70,6 @@ def test_beats_majority_on_regular_spammer_hammer_graphs():
     assert 0.1 < plain < 0.25
 
 
-def test_info_tells_iterations_residual_and_regularity():
-    given_votes, _, _ = spammers_and_hammers(0)
-    info = message_passing(given_votes, iterations=3, seed=0).info
-    assert info["iterations"] == 3
-    assert info["task_degree"] == (5, 5)
-    assert info["worker_degree"] == (50, 50)
-    assert info["regular"]
-    assert info["parts"] == 1
-    assert info["reliability"].shape == (50,)
-    assert np.abs(info["reliability"]).max() <= 1
-    ragged = message_passing(votes([0, 0, 1], [0, 1, 0], [1, 1, 0], n=4, m=3), seed=0).info
-    assert ragged["task_degree"] == (0, 2)
-    assert ragged["worker_degree"] == (0, 2)
-    assert not ragged["regular"]
-    assert ragged["parts"] == 1
-    assert np.isnan(ragged["reliability"][2])
-
-
-def test_a_slow_part_of_the_graph_is_not_drowned_by_a_fast_one():
-    """Messages grow by 4 in a ring of two labels a node, by 49² in the dense part."""
-    dense = np.divmod(np.arange(2500), 50)
-    ring = np.arange(10)
-    task = np.concatenate([dense[0], 50 + ring, 50 + ring])
-    worker = np.concatenate([dense[1], 50 + ring, 50 + (ring + 1) % 10])
-    truth = np.random.default_rng(0).integers(0, 2, 60)
-    given_votes = votes(task, worker, truth[task])
-    outcome = message_passing(given_votes, iterations=500, seed=0, initial=np.ones(len(task)))
-    assert outcome.info["parts"] == 2
-    assert not outcome.tied.any()
-    assert np.array_equal(outcome.label, truth)
-    assert np.abs(outcome.score[50:]).min() > 0.1
-
-
 # Ties, unanimity, nothing
 
 
@@ -148,20 +114,3 @@ def test_names_order_flips_and_scale(seed, scale):
     assert plain.info["reliability"] == pytest.approx(
         renamed.info["reliability"][workers], abs=1e-6
     )
-
-
-@pytest.mark.parametrize(
-    ("classes", "keywords", "line"),
-    [
-        (3, {}, "message passing takes two classes and the votes have 3: use weighted_majority"),
-        (0, {}, "votes name no classes"),
-        (2, {"iterations": 0}, "iterations is 0: give a whole number of 1 or more"),
-        (2, {"tolerance": -1.0}, "tolerance is -1.0: give a number of 0 or more"),
-        (2, {"initial": [1.0]}, "initial has shape (1,): give 2 finite messages, one per vote"),
-        (2, {"initial": [1.0, np.nan]}, "initial has shape (2,): give 2 finite messages"),
-    ],
-)
-def test_bad_input_gets_one_line(classes, keywords, line):
-    with pytest.raises(InputError) as caught:
-        message_passing(votes([0, 1], [0, 0], [0, 0], L=classes), **({"seed": 0} | keywords))
-    assert str(caught.value).startswith(line)

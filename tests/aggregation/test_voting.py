@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbench.aggregation.voting import (
     TIE,
     expected_accuracy,
     fair_choice,
-    linear_weights,
     log_odds_weights,
     majority,
     weighted_majority,
@@ -73,26 +68,6 @@ def test_tasks_without_votes_get_a_fair_class_and_a_mark():
     assert np.abs(share - 1 / 3).max() < 4 * np.sqrt(2 / 9 / 6000)
 
 
-def test_a_tie_does_not_depend_on_other_ties():
-    """Paired studies: breaking a tie elsewhere leaves this task's draw as it was."""
-    tied = [(i, j, j) for i in range(50) for j in range(2)]
-    before = majority(votes(tied), seed=3)
-    after = majority(votes([*tied, (0, 2, 1)], n=50), seed=3)
-    assert after.label[0] == 1
-    assert np.array_equal(before.label[1:], after.label[1:])
-
-
-def test_draws_do_not_repeat_those_of_a_truth_drawn_with_the_same_seed():
-    truth = np.random.default_rng(7).random(2000) > 0.5
-    outcome = majority(votes([], n=2000, m=1), seed=7)
-    assert 0.4 < (outcome.label == truth).mean() < 0.6
-
-
-def test_tasks_without_classes_are_refused():
-    with pytest.raises(InputError, match="votes name no classes: give them"):
-        majority(votes([], n=2, m=1, L=0), seed=0)
-
-
 # Weighted majority
 
 
@@ -106,14 +81,6 @@ def test_weights_per_vote_and_per_worker_agree():
     np.add.at(sums, (given_votes.task, given_votes.label), weights[given_votes.worker])
     labelled = ~by_worker.unlabelled
     assert np.array_equal(by_worker.label[labelled], sums.argmax(axis=1)[labelled])
-
-
-def test_as_many_votes_as_workers():
-    """Two votes, two workers, votes in the other order: `per` says which is meant."""
-    crossed = votes([(0, 1, 1), (0, 0, 0)])
-    assert weighted_majority(crossed, [3, 1], seed=0).label[0] == 1
-    assert weighted_majority(crossed, [3, 1], seed=0, per="vote").label[0] == 1
-    assert weighted_majority(crossed, [3, 1], seed=0, per="worker").label[0] == 0
 
 
 def test_sums_equal_but_for_rounding_tie():
@@ -165,23 +132,6 @@ def test_log_odds_weights_give_the_likeliest_class():
     assert np.array_equal(outcome.label, likelihood.argmax(axis=1))
 
 
-@pytest.mark.parametrize(
-    ("call", "line"),
-    [
-        (lambda: linear_weights([0.5, 1.2]), "skill is outside [0, 1] or NaN"),
-        (lambda: linear_weights([np.nan]), "skill is outside [0, 1] or NaN"),
-        (lambda: linear_weights([0.5], 1), "classes is 1: give a whole number of 2 or more"),
-        (lambda: log_odds_weights([0.5], truncate=0.5), "truncate is 0.5: give a number"),
-        (lambda: log_odds_weights([0.5], truncate=np.nan), "truncate is nan: give a number"),
-        (lambda: log_odds_weights([1.0], truncate=0), "a skill of 0 or 1 has infinite log-odds"),
-    ],
-)
-def test_bad_skills_get_one_line(call, line):
-    with pytest.raises(InputError) as caught:
-        call()
-    assert str(caught.value).startswith(line)
-
-
 def test_expected_accuracy_is_the_mean_over_draws():
     rng = np.random.default_rng(8)
     labels = rng.integers(-1, 3, (60, 4))
@@ -210,35 +160,3 @@ def over_all_classes(votes, weight, seed):
     ranked = np.sort(sums, axis=1)
     score = ranked[:, -1] - ranked[:, -2] if sums.shape[1] > 1 else ranked[:, -1]
     return fair_choice(winners, stream(seed, "ties")), score, winners
-
-
-@given(st.integers(0, 2**32), st.integers(1, 7), st.sampled_from([0.05, 0.3, 1.0]), st.booleans())
-def test_as_over_a_table_of_all_classes(seed, L, share, whole):
-    given_votes = random_votes(seed, n=12, m=5, L=L, share=share)
-    rng = np.random.default_rng(seed)
-    weight = rng.integers(-2, 3, len(given_votes)) if whole else rng.normal(size=len(given_votes))
-    label, score, winners = over_all_classes(given_votes, weight.astype(float), seed)
-    outcome = weighted_majority(given_votes, weight, seed=seed)
-    assert outcome.label.tolist() == label.tolist()
-    assert outcome.score == pytest.approx(score)
-    assert outcome.tied.tolist() == ((winners.sum(axis=1) > 1) & ~outcome.unlabelled).tolist()
-    truth = rng.integers(0, L, 12)
-    share = winners[np.arange(12), truth] / winners.sum(axis=1)
-    found = expected_accuracy(given_votes, weight, truth, per="vote")
-    assert found == pytest.approx(share.mean())
-
-
-def test_memory_follows_the_votes_and_not_the_classes():
-    L = 200_000
-    rng = np.random.default_rng(0)
-    task, worker = np.repeat(np.arange(1000), 3), np.tile(np.arange(3), 1000)
-    label = np.column_stack([rng.integers(0, L, 1000)] * 2 + [rng.integers(0, L, 1000)]).ravel()
-    many = votes(np.column_stack([task, worker, label]), L=L)
-    tracemalloc.start()
-    outcome = majority(many, seed=0)
-    accuracy = expected_accuracy(many, None, label[::3])
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert outcome.label.tolist() == label[::3].tolist()
-    assert accuracy == 1
-    assert peak < 5e6

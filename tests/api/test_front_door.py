@@ -127,28 +127,6 @@ def test_equal_is_what_found_the_same(made):
     assert wb.simulate(tasks=6, workers=4, seed=1) != made("crowd")
 
 
-NAMES = {
-    "mixed": (lambda i: i if i % 2 else f"q{i}", lambda j: f"w{j}" if j % 2 else j),
-    "whole numbers": (int, lambda j: 100 + j),
-}
-
-
-@pytest.mark.parametrize("kind", NAMES)
-def test_ids_come_back_as_they_went_in(kind):
-    task, worker = NAMES[kind]
-    labels, gold = crowd(task=task, worker=worker, label=int)
-    workers = set(labels["worker"])
-    new = [task(90), task(91)]
-    each = {"capacity": dict.fromkeys(workers, 2), "costs": pd.Series(1.0, index=list(workers))}
-    plan = wb.plan(labels, gold, new, epsilon=0.4, **each)
-    assert set(plan.to_frame()["task"]) == set(plan.errors.index) == set(new)
-    assert set(plan.to_frame()["worker"]) <= set(plan.skills.index) == workers
-    kinds = dict.fromkeys(labels["task"].unique(), "birds")
-    compared = wb.compare(labels, gold, epsilon=0.55, task_types=kinds, gain="hoeffding")
-    assert compared.left_out
-    assert set(compared.left_out) <= set(labels["task"])
-
-
 class TestPlan:
     SKILLS = pd.Series({"ann": 0.9, "bob": 0.8, "new": np.nan})
 
@@ -163,43 +141,16 @@ class TestPlan:
         same = wb.plan(tasks={"a": "birds"}, skills=wide, **asked)
         assert same.to_frame().equals(plan.to_frame())
 
-    def test_workers_without_gold_answers_or_labels(self):
-        fresh = pd.DataFrame({"task": ["q39"], "worker": ["late"], "label": ["y"]})
-        workers = [*LABELS["worker"].unique(), "late", "unseen"]
-        plan = wb.plan(
-            pd.concat([LABELS, fresh]), GOLD, ["new"], epsilon=0.4,
-            capacity=dict.fromkeys(workers, 1),
-        )  # fmt: skip
-        assert plan.without_history == ("late", "unseen")
-        assert not set(plan.to_frame()["worker"]) & {"late", "unseen"}
-
 
 BAD = {
-    "no tasks": (lambda: wb.plan(LABELS, GOLD, epsilon=0.1, capacity=1), "tasks: nothing"),
-    "gold frame": (
-        lambda: wb.plan(LABELS, GOLD.to_frame(), ["a"], epsilon=0.1, capacity=1),
-        "gold: a data frame; give a Series",
-    ),
-    "labels without columns": (
-        lambda: wb.plan(LABELS[["task"]], GOLD, ["a"], epsilon=0.1, capacity=1), "labels: ",
-    ),
     "two types, one skill": (
         lambda: wb.plan(
             tasks={"a": "x", "b": "y"}, skills={"w": 0.9}, epsilon=0.1, capacity=1
         ),
         "skills: one for each worker, and 2 types",
     ),
-    "nobody known": (
-        lambda: wb.plan(tasks=["a"], skills={"w": None}, epsilon=0.1, capacity=1), "skills: ",
-    ),
     "skills in a list": (
         lambda: wb.plan(tasks=["a"], skills=[0.9], epsilon=0.1, capacity=1), "skills: a list; give",
-    ),
-    "pairs as text": (
-        lambda: wb.plan(
-            tasks=["a"], skills={"w": 0.9}, epsilon=0.1, capacity=1, availability=["aw"]
-        ),
-        "availability, pair 0: 'aw'; give a data frame",
     ),
     "pair of another task": (
         lambda: wb.plan(
@@ -207,23 +158,13 @@ BAD = {
         ),
         "availability: no task 'b'",
     ),
-    "worker of another type": (
-        lambda: wb.plan(
-            tasks=["a"], skills={7: 0.9}, epsilon=0.1, capacity=1, availability=[("a", "7")]
-        ),
-        "write both alike",
-    ),
     "no problem": (lambda: wb.solve(3), "problem: an int; give an AssignmentProblem"),
-    "option of a selection": (
-        lambda: wb.solve(wb.SelectionProblem([0.5], 1), route="pyomo"), "route: a selection has",
-    ),
     "epsilon of a selection": (
         lambda: wb.solve(wb.SelectionProblem([0.5], 1), epsilon=0.1), "epsilon: is for an",
     ),
     "model of a selection": (
         lambda: api.export(wb.SelectionProblem([0.5], 1)), "give an assignment problem",
     ),
-    "crowd": (lambda: wb.simulate("nice"), "crowd is 'nice': choose from spammer-hammer"),
     "redundancy": (
         lambda: wb.simulate(tasks=10, workers=3, capacity=5, redundancy=2), "at most 1 labels",
     ),
@@ -231,10 +172,7 @@ BAD = {
         lambda: wb.compare(wb.simulate(tasks=2, workers=2), costs={"w0": 1}),
         "`costs`: a simulated",
     ),
-    "study": (lambda: wb.run_study("adaptive-figure-9"), "no study 'adaptive-figure-9'"),
     "parameter": (lambda: wb.run_study("toy-example", set={"nobody": 1}), "no parameter 'nobody'"),
-    "shard": (lambda: wb.run_study("toy-example", shard="3/2"), "write I/N"),
-    "store": (lambda: wb.report("none.sqlite", "page.html"), "none.sqlite"),
 }  # fmt: skip
 
 
@@ -247,17 +185,3 @@ def test_what_cannot_be_done_is_one_line(case, tmp_path, monkeypatch):
     assert fragment in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not list(tmp_path.iterdir())
-
-
-def test_values_of_a_study_s_parameters(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    asked = {"size": "smoke", "repetitions": 1, "processes": 1}
-    found = wb.run_study("gold-estimates", **asked, set={"skill": [0.6], "delta": 0.3})
-    assert found.table["skill"].unique().tolist() == [0.6]
-    assert found.table["delta"].unique().tolist() == [0.3]
-    assert found.plot(found.charts[0].name).axes
-    with pytest.raises(wb.InputError, match="no chart 'nothing'"):
-        found.plot("nothing")
-    more = wb.run_study("gold-estimates", **asked)
-    assert len(more.table) > len(found.table)  # each sees the trials that it asked for
-    assert more != found

@@ -165,18 +165,10 @@ def integers(gold):
 
 MISTAKES = {
     "no columns": (lambda x, y: wb.aggregate(x[["task", "label"]]), "no column 'worker'"),
-    "other columns": (
-        lambda x, y: wb.aggregate(x.rename(columns={"worker": "who"})), "no column 'worker'",
-    ),
     "labels as a Series": (lambda x, y: wb.aggregate(x["label"]), "labels: a Series; give a data"),
-    "what load gives": (lambda x, y: wb.hire((x, y), y, budget=2), "labels: a tuple; give"),
-    "no rows": (lambda x, y: wb.aggregate(x[:0]), "no rows"),
     "gold as a frame": (
         lambda x, y: wb.hire(x, y.reset_index(), budget=2),
         "gold: a data frame; give a Series of the true label indexed by task",
-    ),
-    "gold unindexed": (
-        lambda x, y: wb.learn(x, y.reset_index(drop=True)), "gold: a Series that is not indexed",
     ),
     "gold of other ids": (
         lambda x, y: wb.hire(x.assign(task=x["task"].str[1:]), integers(y), budget=2),
@@ -197,13 +189,7 @@ MISTAKES = {
                                   .drop_duplicates(["task", "worker"])),
         "'1' is text, and elsewhere 1 is a whole number",
     ),
-    "an id that is a list": (
-        lambda x, y: wb.aggregate(x.assign(task=[[1]] * len(x)).drop_duplicates("worker")),
-        "a task that is a list",
-    ),
-    "twice": (lambda x, y: wb.aggregate(pd.concat([x, x])), "duplicates='first'"),
     "method": (lambda x, y: wb.aggregate(x, method="best"), "no aggregator 'best': there are"),
-    "no skills": (lambda x, y: wb.aggregate(x, method="weighted-linear"), "needs skills: give"),
     "no start": (lambda x, y: wb.aggregate(x, start=x), "start is"),
     "a start without a fit": (
         lambda x, y: wb.aggregate(x, start=wb.aggregate(x, method="majority")),
@@ -216,18 +202,8 @@ MISTAKES = {
     "idle option": (
         lambda x, y: wb.aggregate(x, method="majority", iterations=5), "`iterations` is for",
     ),
-    "rule": (lambda x, y: wb.hire(x, y, budget=2, rule="best"), "no rule 'best'"),
     "nothing to learn": (lambda x, y: wb.learn(), "give `simulate`, or `labels`"),
-    "vetting": (lambda x, y: wb.learn(x, vetting_error=0.1), "go with `vetting`"),
-    "time": (
-        lambda x, y: wb.hire(x, y, budget=2, costs=1, money=2, time_limit="long"),
-        "`time_limit` is 'long': give a number",
-    ),
     "workers": (lambda x, y: wb.aggregate(x, workers=5), "workers is 5: give a list of workers"),
-    "horizon": (lambda x, y: wb.learn(x, horizon=0), "horizon is 0: give a whole number of 1"),
-    "tasks": (lambda x, y: wb.learn(simulate=3, horizon=0), "horizon is 0"),
-    "drawn": (lambda x, y: wb.learn(simulate=3, low="a"), "`low` 'a', `high` 1.0: give 0 ≤ low"),
-    "data set": (lambda x, y: wb.load("blue bird"), "did you mean 'bluebird'?"),
 }  # fmt: skip
 
 

@@ -41,18 +41,6 @@ def test_frame_plan_figure_csv(crowd):
     assert plan.errors["exact"].max() <= 0.3
 
 
-def test_two_ways_of_solving_in_one_picture():
-    rng = np.random.default_rng(0)
-    problem = wb.AssignmentProblem(rng.uniform(0.2, 0.9, (8, 20)), 5, wb.requirement(0.3))
-    found, other = (wb.solve(problem, "ip", method=method) for method in ("mip", "highs"))
-    above, _ = found.plot(other).axes
-    assert {"mip", "highs"} <= {text.get_text() for text in above.figure.legends[0].get_texts()}
-    with pytest.raises(wb.InputError, match="2 runs by mip; one of each"):
-        found.plot(found)
-    with pytest.raises(wb.InputError, match="only an integer program"):
-        found.plot(wb.solve(problem, "relaxation"))
-
-
 def test_hiring_problem_solution_frame():
     problem = wb.SelectionProblem([0.1, 0.5, 0.4], budget=2)
     solved = wb.solve(problem)
@@ -68,12 +56,3 @@ def test_one_call_study_findings_figure_page():
     assert len(study.table) == study.to_dict()["planned"] > 0
     assert "<svg" in (page := wb.report("studies.sqlite", "whole.html").path.read_text())
     assert study.findings[0].split(":")[0].split("<")[0][:20] in page
-
-
-def test_a_study_tells_how_far_it_is(capsys):
-    asked = {"size": "smoke", "repetitions": 1, "processes": 1, "set": {"skill": 0.6}}
-    study = wb.run_study("gold-estimates", **asked, progress=True)
-    told = capsys.readouterr().out
-    assert f"{len(study.table)}/{len(study.table)}" in told
-    wb.run_study("gold-estimates", **asked)
-    assert capsys.readouterr().out == ""

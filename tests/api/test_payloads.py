@@ -39,18 +39,12 @@ CASES = {
             "labels.csv", truth="gold.csv", method="ebcc", restarts=2, calibrate="labels"
         )
     ),
-    "aggregate --labels labels.csv --method one-coin --iterations 2 --class-prior uniform": (
-        lambda: wb.aggregate("labels.csv", method="one-coin", iterations=2, class_prior="uniform")
-    ),
     f"check {LABELS} --seed 2 --out o.csv": lambda: wb.check("labels.csv", "gold.csv", seed=2),
     f"select {LABELS} --budget 3 --prior 2 1 --seed 4 --out o.csv": (
         lambda: wb.hire("labels.csv", "gold.csv", budget=3, prior=(2, 1), seed=4)
     ),
     f"select {LABELS} --budget 3 --costs costs.csv --money 3": (
         lambda: wb.hire("labels.csv", "gold.csv", budget=3, costs="costs.csv", money=3)
-    ),
-    f"select {LABELS} --budget 3 --costs costs.csv --money 0.5": (
-        lambda: wb.hire("labels.csv", "gold.csv", budget=3, costs="costs.csv", money=0.5)
     ),
     f"learn {LABELS} --vetting --vetting-error 0.3 --weighted": (
         lambda: wb.learn("labels.csv", "gold.csv", vetting=True, vetting_error=0.3, weighted=True)
@@ -60,9 +54,6 @@ CASES = {
     ),
     "learn --simulate 0.9,0.8,0.6 --horizon 80 --runs 4 --costs 1,2,3": (
         lambda: wb.learn(simulate=[0.9, 0.8, 0.6], horizon=80, runs=4, costs=[1, 2, 3])
-    ),
-    "learn --simulate 4 --low 0.6 --high 0.7 --horizon 40 --runs 1 --seed 3": (
-        lambda: wb.learn(simulate=4, low=0.6, high=0.7, horizon=40, runs=1, seed=3)
     ),
     f"assign {LABELS} --tasks tasks.csv --capacity capacity.csv --costs costs.csv --epsilon 0.3 "
     "--gap 0.1 --out o.csv": (

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from crowd_models import AssignmentProblem, requirement
-from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings, adaptive_assignment
-from workbench.base.errors import InputError
+from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.crowd.population import spammer_hammer, specialists
 from workbench.solving import solve
 
@@ -84,33 +83,3 @@ class TestInfeasibleSample:
         settings = AdaptiveSettings(0.3, workers=60, preliminary=30, on_infeasible="drop")
         result = run(self.crowd(), np.arange(20) % 2, settings, available=mask, s=200)
         assert np.flatnonzero(result.sampled.dropped).tolist() == [7]
-
-
-class TestBadInput:
-    @pytest.mark.parametrize(
-        ("change", "word"),
-        [
-            ({"workers": 0}, "workers"),
-            ({"radius": 0.1}, "both"),
-            ({"on_infeasible": "ignore"}, "error, drop or relax"),
-            ({"least_quality": 2.0}, "least quality"),
-        ],
-    )
-    def test_settings(self, change, word):
-        with pytest.raises(InputError, match=word):
-            AdaptiveSettings(**{"epsilon": 0.1, "workers": 3, "preliminary": 2, **change})
-
-    def test_crowd_of_another_size(self):
-        with pytest.raises(InputError, match="60 more make 90"):
-            run(spammer_hammer(80, seed=1), np.zeros(5, int))
-
-    def test_phases_in_order(self):
-        assigner = AdaptiveAssigner(
-            np.zeros(3, int), AdaptiveSettings(0.5, workers=1, preliminary=1), seed=1
-        )
-        with pytest.raises(InputError, match="0 of 1"):
-            assigner.assign(np.array([0.9]), 3)
-        assigner.sample(np.array([0.99]), 3)
-        with pytest.raises(InputError, match="complete"):
-            assigner.sample(np.array([0.9]), 3)
-        assert len(assigner.assign(np.array([0.99]), 3)) <= 3

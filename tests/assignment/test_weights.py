@@ -7,7 +7,6 @@ from scipy import stats
 from crowd_models import AssignmentProblem, TypedProblem, requirement
 from workbench.assignment.primal import perturb, primal_approximation
 from workbench.assignment.weights import offline_weights, sampled_weights
-from workbench.base.errors import InputError
 
 
 def _sampled(quality, capacity, need, tasks, *, cost=None, available=None, **options):
@@ -40,11 +39,6 @@ class TestSampled:
         assert sample.weights[1] == pytest.approx(1 / 0.05)
         assert sample.weights[0] == pytest.approx(1 / 0.9)
         assert sample.solution.certificate.status == "proven"
-
-    def test_offline_infeasible_names_tasks(self):
-        problem = AssignmentProblem([[0.9, 0.9], [0.1, 0.1]], 2, [1.0, 1.0])
-        with pytest.raises(InputError, match="task 1"):
-            offline_weights(problem, seed=1)
 
 
 def draw(seed: int, kind: str, shape: tuple[int, int, int], capacity: int) -> tuple[float, ...]:

@@ -316,15 +316,11 @@ def test_an_edited_file_is_refused_or_works(service, data, tmp_path):
     ("text", "word"),
     [
         (b"", "not a saved"),
-        (b"[1]", "not a saved"),
-        (b"\xff\xfe", "not a saved"),
         (b'{"version": 1}', "schema is None"),
         (b'{"schema": 2, "service": "x"}', "schema is 2 and not 1"),
-        (b'{"schema": true}', "schema is True"),
         (b'{"schema": 1, "service": "x"}', "service is 'x'"),
         (b"[" * 3000 + b"]" * 3000, "not a saved"),
         (b'{"state": ' + b"[" * 300_000 + b"]" * 300_000 + b"}", "nested too deep"),
-        (b'{"schema": 1' + b"1" * 5000 + b"}", "not a saved"),
     ],
 )
 def test_files_that_hold_something_else(text, word, tmp_path):
@@ -367,40 +363,26 @@ def twice(at):
 
 COMMON = [
     (put("schedule", "tests", to=-1), "schedule: tests is -1"),
-    (cut("schedule", "log_power"), r"schedule\.log_power: missing field"),
     (put("vote", "truncate", to=0.7), "vote: truncate is 0.7"),
-    (put("random", "state", "state", to=2**128), r"random\.state: state is no number of 128 bits"),
     (put("random", "state", "inc", to=lambda old: old - 1), "inc is no odd number"),
     (put("tasks", to=twice(0)), "tasks names one twice"),
-    (put("tasks", 0, to=7.5), r"tasks\[0\]: Expected int"),
     (put("tasks", to=lambda old: [*old, "new"]), "kinds do not add up to"),
-    (cut("counts", "asked"), "counts is not of asked, received"),
     (put("counts", "asked", to=lambda old: old + 1), "asked is not received and missing"),
-    (cut("kinds", "retest"), "kinds is not of"),
-    (put("kinds", to=lambda old: {**old, "exploit": sum(old.values()), "retest": 0,
-                                  "new tester": 0}), "more rounds than kinds"),
     (put("testers", to=lambda old: old[::-1]), "testers are no places of tasks"),
     (put("testers", 0, "first", to=lambda old: old[1:]), r"\[0\]\.first has not [45] labels"),
     (put("testers", 0, "rounds", to=0), "rounds is 0"),
-    (put("testers", 0, "ones", to=99), "ones is 99 of"),
     (put("testers", 0, to=lambda old: {**old, "rounds": 1, "ones": 1, "label": 0}), "most rounds"),
     (put("pending", "kind", to="retest"), "pending.tester is -1: no tester"),
-    (put("pending", "workers", to=twice(0)), "asked is not received"),
     (
         put("pending", "workers", to=lambda old: [old[1], *old[1:]]),
         "pending.workers are no . or fewer different",
     ),
-    (put("pending", "coins", 0, to=1.0), r"pending\.coins\[0\]: Expected float < 1.0"),
 ]  # fmt: skip
 LS_OL = [
     *COMMON,
-    (put("workers", to=[]), "there are no workers"),
     (put("workers", 1, "name", to="0"), "workers have a name twice"),
-    (put("workers", 1, "differed", to=99), "differed in 99 of"),
-    (put("workers", 1, "rounds", to=99), "workers have more rounds than kinds"),
     (put("testers", 0, "ready", to=99), r"testers\[0\]\.ready is after step"),
     (put("removed", 0, "worker", to=9), "removed: worker 9 is none of"),
-    (put("removed", to=twice(0)), "removed names a worker twice"),
 ]
 
 
@@ -414,12 +396,9 @@ REFINING = [
     (put("partition", "zeta", to=2), "partition: zeta is 2"),
 ]
 CONTEXTUAL = [
-    (put("contexts", to=[]), "contexts is empty"),
     (put("contexts", to=["1", "1"]), "contexts names one twice"),
     (put("contexts", to=["1"]), "learners are not one a context"),
     (put("learners", 0, "workers", 0, "name", to="x"), "learners differ in workers or settings"),
-    (lambda s: s["learners"][0].update(tasks=s["learners"][1]["tasks"]), "have a task twice|kinds"),
-    (put("learners", 1, "testers", 0, "ones", to=99), r"learners\[1\]\.testers\[0\]: ones is 99"),
 ]
 
 
@@ -435,18 +414,11 @@ def both_wait(state):
 CONTEXTUAL.append((both_wait, "learners have two tasks that wait"))
 SESSION = [
     (put("tasks", to=twice(0)), "tasks has task 7 twice"),
-    (put("tasks", to=[]), "tasks is empty"),
     (put("tasks", 0, 0, to="g"), "task 'g' is also a gold task"),
     (put("gold", to=lambda old: old[:4]), "task type 2 has 0 gold tasks"),
-    (put("gold", 0, 1, to="x"), "gold has 3 classes"),
-    (put("gold_per_type", to=5), "give at least 5"),
-    (cut("settings", "least_quality"), r"settings\.least_quality: missing field"),
     (put("settings", "preliminary", to=2), "assigner.sample is of more workers"),
-    (put("assigner", "sample", to=twice(0)), "assigner.sample is of more workers"),
     (put("assigner", "sample", to=lambda old: old[:1]), "visits are not those of assigner.sample"),
-    (put("assigner", "sample", 0, "cost", to=[1.0]), r"sample\[0\] has not a skill and"),
     (put("assigner", "sample", 0, "available", to=[12]), r"sample\[0\]\.available is beyond 12"),
-    (put("assigner", "weights", to=[]), "assigner.sample is of more workers|weights are not those"),
     (put("visits", to=twice(0)), "worker 7 is there twice"),
     (put("visits", 0, "cost", to=[]), r"visits\[0\]\.cost is not of 2 types"),
     (put("visits", 0, "cost", to=[1.0, 1e-300]), r"visits\[0\]\.cost or prices have a price below"),
@@ -456,11 +428,9 @@ SESSION = [
     (put("sampled", to=twice(0)), "sampled are not workers who were judged"),
     (put("priors", to=[[1.0, 1.0]]), "priors are not those of 2 types"),
     (put("tasks", 0, 2, to=0.0), r"tasks\[0\]\[2\]: Expected"),
-    (put("visits", 0, "skill", to=[0.5]), r"visits\[0\]\.skill is not of 2 types"),
     (put("visits", 0, "skill", to=None), "kind 'nothing': skill is amiss"),
     (put("visits", 0, "asked", to=[1]), "kind 'nothing', and asked is not empty"),
     (put("visits", 2, "asked", 0, to=99), r"visits\[2\]\.asked are not different tasks"),
-    (put("visits", 2, "asked", to=twice(0)), r"visits\[2\]\.asked are not different tasks"),
     (put("visits", 2, "answers", to=[[0, 1]]), "answers are there, and asked for"),
     (put("visits", 2, "available", to=[12]), r"visits\[2\]\.available are not different tasks"),
     (put("visits", 0, to=lambda old: {**old, "capacity": 9, "kind": "task", "asked": [0]}),
@@ -468,8 +438,6 @@ SESSION = [
     (put("visits", 0, "answers", to=[[0, 1]]), "more tasks than her capacity 0"),
     (put("visits", 0, to=lambda old: {**old, "capacity": 9, "answers": [[0, 1], [0, 1]]}),
      "answers are not different tasks"),
-    (put("visits", 0, to=lambda old: {**old, "capacity": 9, "answers": [[0, 2]]}),
-     r"answers\[0\]\[1\]: Invalid enum value 2"),
 ]  # fmt: skip
 
 
@@ -527,12 +495,6 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
         service.make().save(target)
     assert target.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["s.json"]
-
-
-@pytest.mark.parametrize("value", [7, "7", "", np.int64(3), np.str_("a"), -(2**63), "é\n"])
-def test_identifiers(value):
-    assert identifier("task", value) == value
-    assert type(identifier("task", value)) in (int, str)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from workbench.base.errors import InputError
 from workbench.bench import growth
-from workbench.bench.growth import Line, Point, Shape, fits, grow, picture, read_points
+from workbench.bench.growth import Line, Point, Shape, fits, grow
 
 SIZES = (10, 100, 1000, 10_000)
 
@@ -52,21 +51,6 @@ def test_only_what_is_missing_is_measured():
     assert list(grow(planned, [*known, *new], seed=3, measure=measure)) == []
 
 
-def test_points_of_an_earlier_run(tmp_path):
-    path = tmp_path / "growth.json"
-    assert read_points(path, seed=0, smoke=False) == []
-    points = law(1.0, 1.0)
-    path.write_text(json.dumps(growth.payload(points, {}, seed=0, smoke=False)))
-    assert read_points(path, seed=0, smoke=False) == points
-    for seed, smoke in ((1, False), (0, True)):
-        with pytest.raises(InputError, match="another"):
-            read_points(path, seed=seed, smoke=smoke)
-    for text in ("", '{"points": [', "[]", "{}", '{"points": [{"size": 1}]}'):
-        path.write_text(text)
-        with pytest.raises(InputError, match="no points of a growth run"):
-            read_points(path, seed=0, smoke=False)
-
-
 def test_points_of_processes_of_their_own(monkeypatch):
     point = growth.measure(Line("LP over pairs", "tasks", (300,), Shape(100, 100)), 300)
     assert point.seconds is not None
@@ -91,14 +75,3 @@ def test_points_of_processes_of_their_own(monkeypatch):
 def test_every_job_runs_and_tells(what, capsys):
     growth.child(what, Shape(30, 100, 3))
     assert json.loads(capsys.readouterr().out)["seconds"] > 0
-
-
-def test_an_unsolved_problem_is_no_point():
-    with pytest.raises(RuntimeError, match="not solved: infeasible"):
-        growth.JOBS["LP over pairs"](Shape(30, 5))
-
-
-def test_pictures():
-    about = {"versions": {"workbench": "1"}, "machine": {"cores": 2}}
-    for points in ([], [Point("LP", "types", 1, None, None)]):
-        assert picture(points, about).startswith(b"\x89PNG")

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -15,14 +13,12 @@ from workbench.bench.crowds import typed_crowd
 from workbench.bench.measure import (
     Sample,
     Target,
-    UnmeasurableError,
-    alternate,
     measured,
     peak_memory,
 )
 from workbench.bench.peer_jobs import Arrays
 from workbench.bench.rows import ROWS
-from workbench.solving import Solution, Termination, solve
+from workbench.solving import solve
 
 PEERS = {"linopy": "linopy", "linopy-memory": "linopy", "glop": "ortools", "pdlp": "ortools",
          "cp-sat": "ortools", "scip": "pyscipopt", "different-200-scip": "pyscipopt",
@@ -51,30 +47,6 @@ def test_verdicts():
     assert (absent.ratio, absent.reached) == (None, None)
     assert measured(made(Target(), [1], [1]), SMOKE, judge=True).reached is None
     assert measured(made(Target(2), [1], [1]), SMOKE, judge=False).reached is None
-
-
-def test_a_gap_is_judged_by_itself():
-    target = Target(0.05, unit="%", alone=True)
-    assert measured(made(target, [0.02], [7.0], "%"), SMOKE, judge=True).reached is True
-    assert measured(made(target, [0.06], [7.0], "%"), SMOKE, judge=True).reached is False
-    closed = Target(0.0, unit="%", alone=True)
-    result = measured(made(closed, [0.0], [0.0], "%"), SMOKE, judge=True)
-    assert (result.ratio, result.reached) == (None, True)
-
-
-def test_a_row_that_cannot_be_measured_says_why():
-    def refuse(_: BenchSize) -> Sample:
-        raise UnmeasurableError("no clock")
-
-    result = measured(BenchRow("row", "ours", "", Target(1), refuse), SMOKE, judge=True)
-    assert (result.reached, result.note) == (None, "no clock")
-
-
-def test_sides_run_in_turn():
-    order: list[str] = []
-    ours, beside = alternate(lambda: order.append("a"), lambda: order.append("b"), 2)
-    assert order == ["a", "b"] * 3
-    assert len(ours) == len(beside) == 2
 
 
 def test_memory_is_that_of_a_process_of_its_own():
@@ -146,11 +118,6 @@ def test_other_solvers_find_our_optimum(job, module, formulation):
         assert told["megabytes"] > 10
 
 
-def test_a_process_that_fails_is_told():
-    with pytest.raises(UnmeasurableError, match="nonsense process failed: KeyError"):
-        peers.solved_by("nonsense", typed_crowd(SMOKE), 0.5)
-
-
 @pytest.mark.slow
 def test_the_gap_is_what_the_data_prove_not_what_a_solver_says():
     program = exact.Program(60, 30, 18, 0.1, 20)
@@ -158,22 +125,3 @@ def test_the_gap_is_what_the_data_prove_not_what_a_solver_says():
     assert exact.certified(ours) < 0.06
     assert alone.gap is not None
     assert exact.certified(alone) > 1
-
-
-def test_the_worse_of_two_crowds_counts(monkeypatch):
-    def answered(program, seed, method):
-        bound = 50.0 if len(program.skills) == 3 and method == "patterns" else 100.0
-        return Solution("ip", "arrays", Termination.TIME_LIMIT, 100.0, bound)
-
-    monkeypatch.setattr(exact, "solved", answered)
-    sample = row("exact-ip-few").measure(SMOKE)
-    assert (sample.ours, sample.beside) == ([50.0], [0.0])
-    nothing = Solution("ip", "arrays", Termination.TIME_LIMIT)
-    assert exact.gap_left(nothing) == exact.certified(nothing) == 100
-    assert exact.cost(nothing) == "unknown"
-
-
-@pytest.mark.parametrize("module", ["peer_jobs", "growth", "rows"])
-def test_no_module_of_the_bench_loads_the_solver(module):
-    code = f"import sys, workbench.bench.{module}; assert 'highspy' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -175,3 +175,13 @@ def all_tables():
         "structured-tasks": structured(),
         "adaptive-figure-1": figure_1(), "adaptive-figure-2": figure_2(),
     }  # fmt: skip
+
+
+def spoil(table, rows, column, value):
+    """A table with another value in some rows: those of a query, or all."""
+    table = table.copy()
+    at = table.index if rows is None else table.query(rows).index
+    assert len(at)
+    table[column] = table[column].astype(object)
+    table.loc[at, column] = value
+    return table.infer_objects()

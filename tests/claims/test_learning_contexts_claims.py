@@ -101,12 +101,6 @@ def test_continuous(power, more, expected):
     assert found.ruling is expected, found.figures
 
 
-def test_without_control():
-    table = many()
-    own = table[table["learner"] == "contexts"]
-    assert rule("continuous", own).ruling is CAVEAT
-
-
 @pytest.mark.parametrize(
     ("claim", "rows"),
     [

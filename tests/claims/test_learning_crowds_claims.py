@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import claims_of, framed, run_serially, verdict_on
+from tests.claims.made_up import claims_of, framed, run_serially, spoil, verdict_on
 from workbench.claims import Ruling, learning_crowds
 from workbench.claims.learning_crowds import BLOCKS, CROWDS
 from workbench.learning.vetting import Vetting
@@ -72,11 +72,10 @@ def verdict(table, claim):
 
 def spoiled(rows, **columns):
     table = trials()
-    at = table.index if rows is None else table.query(rows).index
     for name, value in columns.items():
-        table[name] = table[name].astype(object)
-        table.loc[at, name] = table.loc[at, value] if value in table else value
-        table[name] = table[name].infer_objects()
+        at = slice(None) if rows is None else table.query(rows).index
+        taken = table.loc[at, value] if value in table else value
+        table = spoil(table, rows, name, taken)
     return table
 
 
@@ -107,17 +106,12 @@ SPOILED = [
     *((claim, None, {"told": 0.8, "found": False, "removed_worst": 0.0, "mean_skill": 0.6},
        ELSEWHERE) for claim in ("disagreement", "best-set", "vetting")),
     ("disagreement", "data == 'rte'", {"told": 0.0}, CAVEAT),
-    ("disagreement", "data == 'bluebird'", {"rank": -0.1}, CAVEAT),
     ("consistent", None, {"lead_from": 0.7}, NOT),
     ("consistent", "data == 'rte'", {"lead_from": 0.51}, CAVEAT),
     ("vetting", None, {"removed_worst": 0.0}, NOT),
     ("vetting", "vetting == 'supported'", {"removed_worst": 0.0}, HOLDS),
     ("vetting", "data == 'rte' and repetition < 4", {"removed_worst": 0.0}, CAVEAT),
     ("vetting", "vetting == 'printed'", {"removals": 0}, UNMEASURED),
-    ("vetting", "repetition > 10", {"removals": 0}, UNMEASURED),
-    ("vetting", "data == 'bluebird' and repetition != 3", {"removals": 0, "removed_worst": 0.0},
-     HOLDS),
-    ("vetting", "block != 5", {"data": "simulated"}, HOLDS),
     ("average-error", "tests == 3", {"error_100": "crowd_error_100"}, CAVEAT),
     ("best-set", "tests == 3", {"found": False}, CAVEAT),
     ("cost", "tests == 10", {"labels": 0.9}, CAVEAT),
@@ -128,16 +122,10 @@ SPOILED = [
     ("average-error", "order == 'file'", {"error_100": 0.9}, HOLDS),
     *((claim, "tests == 3", {"tests": 5.0}, UNMEASURED)
       for claim in ("average-error", "best-set", "cost")),
-    ("vetting", "data == 'rte'", {"removals": 0}, HOLDS),
     ("average-error", None, {"error_100": "crowd_error_100"}, INCONCLUSIVE),
     ("average-error", None, {"error_100": 0.5}, NOT),
-    ("average-error", "data == 'rte'", {"error_100": 0.5}, CAVEAT),
-    ("average-error", None, {"error_40": "crowd_error_40"}, HOLDS),
     ("best-set", None, {"found": False}, NOT),
-    ("best-set", "data == 'rte'", {"found": False}, CAVEAT),
-    ("best-set", "repetition < 12", {"found": False}, NOT),
     ("cost", None, {"labels": 0.7}, NOT),
-    ("cost", "data == 'rte'", {"labels": 0.7}, CAVEAT),
     ("weighted", "vote == 'majority'", {"error_100": 0.0}, ELSEWHERE),
     ("weighted", "vote == 'majority' and data == 'rte'", {"error_100": 0.0}, CAVEAT),
     ("weighted", "vote == 'weighted'", {"tests": 3.0}, UNMEASURED),
@@ -159,13 +147,6 @@ def test_spoiled(claim, rows, columns, expected):
         rows = f"index in {at.tolist()}"
     found = verdict(spoiled(rows, **columns), claim)
     assert found.ruling is expected, found.figures
-
-
-def test_table_3_and_the_printed_rule():
-    figures = verdict(pd.DataFrame(), "figure-7").figures
-    assert "0.47 after 90 rounds" in figures
-    assert "after 273:" in figures
-    assert np.exp(-2 * 0.065**2 * 273) < 0.1 <= np.exp(-2 * 0.065**2 * 272)
 
 
 @pytest.mark.slow

@@ -3,11 +3,10 @@
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import workbench
-from tests.claims.made_up import Tables, all_tables, claims_of, verdict_on
+from tests.claims.made_up import Tables, all_tables, claims_of
 from tests.studies.serial import Serial
 from workbench.base.errors import InputError
 from workbench.claims import (
@@ -42,14 +41,6 @@ class TestRegister:
         for claim in register():
             assert claim.least >= 8
             assert claim.statement.endswith((".", ")"))
-
-    def test_a_paper_is_one_file(self, tmp_path):
-        """A file more in the folder is all that it takes."""
-        (tmp_path / "zebra.toml").write_text(ZEBRA)
-        (one,) = register(tmp_path)
-        verdict = judge(Tables({}), [one])[0]
-        assert verdict.ruling is Ruling.NO_DATA
-        assert "Zebra 1999, Table 1" in markdown([verdict])
 
     @pytest.mark.parametrize(
         ("spoil", "said"),
@@ -92,17 +83,6 @@ class TestPage:
             assert one.ruling is (Ruling.UNMEASURED if one.claim.studies else Ruling.NO_DATA)
         missing = sum(bool(one.claim.studies) for one in verdicts)
         assert f"{missing} not yet measured" in markdown(verdicts)
-
-    def test_seeds_and_versions(self, tables):
-        table = tables["weighted-vote"]
-        more = table.assign(seed=7, **{"environment.crowd-workbench": "0.1"})
-        found = verdict_on("adaptive-lemma-1", {"weighted-vote": pd.concat([table, more])})
-        assert "| weighted-vote | 80 | 0 | 0 | 0, 7 | 1 | 0.0, 0.1 |" in markdown([found])
-        payload = found.payload()
-        assert payload["verdict"] == "holds"
-        assert payload["evidence"][0]["study"] == "weighted-vote"
-        assert payload["evidence"][0]["seeds"] == [0, 7]
-        assert re.fullmatch(r"[a-z0-9-]+", payload["id"])
 
 
 def test_a_real_store_read_twice(tmp_path):

@@ -6,7 +6,6 @@ import pytest
 
 from workbench.claims import NotMeasured
 from workbench.claims.reading import (
-    Gap,
     beyond_chance,
     broken_somewhere,
     enough,
@@ -53,16 +52,6 @@ class TestGap:
         assert paired.value == pytest.approx([0.05, 0.1, 0.15, 0.2])
         assert paired.se == pytest.approx(np.zeros(4), abs=1e-12)
         assert gap(self.EQUAL, "a").se.min() > 0.05
-
-    def test_minus(self):
-        one = Gap(np.array([1.0, 2.0]), np.array([0.5, 0.4]), np.array([0.3, 0.3]))
-        two = Gap(np.array([2.0, 3.0]), np.array([0.2, 0.1]), np.array([0.8, 0.8]))
-        half = one.minus(two, 0.5)
-        assert half.labels.tolist() == [2.0]
-        assert half.value == pytest.approx([0.3])
-        assert half.se == pytest.approx([0.5])
-        with pytest.raises(NotMeasured):
-            one.minus(Gap(np.array([9.0]), np.zeros(1), np.ones(1)))
 
     def test_labels_few_repetitions_reach_are_left_out(self):
         equal = self.EQUAL.copy()

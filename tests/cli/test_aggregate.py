@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from workbench.aggregation import AGGREGATORS
-from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.aggregation.voting import (
     expected_accuracy,
     linear_weights,
@@ -116,34 +115,6 @@ def test_json_is_the_library_s_answer(run, files, method):
     assert told["accuracy"] == pytest.approx(accuracy)
 
 
-def test_confidence(run, files):
-    votes = numbered()
-    by_method = {}
-    for method in AGGREGATORS:
-        control = ("--gold", "control.csv") if method.startswith("weighted") else ()
-        rows = answer(run(*BASE, "--method", method, *control, "--json"))["answers"]
-        by_method[method] = [row["confidence"] for row in rows]
-        labels = [row["label"] for row in rows]
-        at = votes.classes.tolist().index
-        if method == "majority":
-            share = [(votes.label[votes.task == i] == at(labels[i])).mean() for i in range(40)]
-            assert by_method[method] == pytest.approx(share)
-        elif method == "weighted-log-odds":
-            p = np.clip(control_skills().to_numpy(), 1e-3, 1 - 1e-3)
-            for i in range(40):
-                mine = votes.task == i
-                likely = [
-                    np.prod(np.where(votes.label[mine] == c, p[votes.worker[mine]],
-                                     (1 - p[votes.worker[mine]]) / 2))
-                    for c in range(3)
-                ]  # fmt: skip
-                known = likely[at(labels[i])] / sum(likely)
-                assert by_method[method][i] == pytest.approx(known, rel=1e-9)
-    assert by_method["weighted-linear"] == [None] * 40
-    posterior = dawid_skene(votes, seed=0).info["posterior"].max(axis=1)
-    assert by_method["dawid-skene"] == pytest.approx(posterior.tolist())
-
-
 def test_chosen_workers_and_their_skills(run, files):
     arguments = (*BASE, "--workers", "chosen.csv", "--method", "weighted-linear")
     told = answer(run(*arguments, "--json"))
@@ -170,64 +141,12 @@ def test_chosen_workers_and_their_skills(run, files):
     )
 
 
-def test_no_accuracy_on_control_tasks(run, files):
-    """The same for a method that does not use them; none where nothing is left."""
-    control = ("--gold", "control.csv", "--truth", "truth.csv")
-    told = answer(run(*BASE, "--method", "majority", *control, "--json"))
-    assert told["accuracy_tasks"] == 30
-    assert told["accuracy"] == pytest.approx(expected_accuracy(numbered(), None, true_classes(10)))
-    assert any(note.startswith("majority uses no control tasks: the 10") for note in told["notes"])
-    for method in ("majority", "one-coin"):
-        nothing = (*BASE, "--method", method, "--gold", "truth.csv", "--truth", "control.csv")
-        told = answer(run(*nothing, "--json"))
-        assert (told["accuracy"], told["accuracy_tasks"]) == (None, 0)
-        assert "accuracy    none: every task of the truth is a control task" in run(*nothing).stdout
-
-
-@pytest.mark.parametrize("method", ["majority", "one-coin", "dawid-skene"])
-def test_a_task_without_label_counts_as_a_guess(run, files, method):
-    """Of forty tasks one is unlabelled by the chosen: 1/L for it, whatever the classes' shares."""
-    arguments = (*BASE, "--workers", "names.csv", "--method", method, "--json", "--truth")
-    everything = answer(run(*arguments, "truth.csv"))
-    pd.read_csv("truth.csv")[:39].to_csv("seen.csv", index=False)
-    seen = answer(run(*arguments, "seen.csv"))
-    assert everything["accuracy"] * 40 == pytest.approx(seen["accuracy"] * 39 + 1 / 3)
-
-
-def test_ties_are_counted_and_drawn(run, files):
-    rows = [
-        (f"t{i}", worker, label) for i in range(20) for worker, label in (("u", "x"), ("v", "y"))
-    ]
-    pd.DataFrame(rows, columns=["task", "worker", "label"]).to_csv("labels.csv", index=False)
-    pd.DataFrame({"task": [f"t{i}" for i in range(20)], "gold": "x"}).to_csv(
-        "truth.csv", index=False
-    )
-    for method in ("majority", "one-coin", "dawid-skene"):
-        told = answer(run(*BASE, "--method", method, "--truth", "truth.csv", "--json"))
-        assert told["ties"] == 20
-        assert told["accuracy"] == 0.5
-        assert {row["label"] for row in told["answers"]} == {"x", "y"}
-        assert all(row["tied"] and row["confidence"] == 0.5 for row in told["answers"])
-        assert "ties, drawn fairly with seed 0: 20" in told["notes"]
-    labels = [
-        [row["label"] for row in answer(run(*BASE, "--json", "--seed", seed))["answers"]]
-        for seed in (1, 1, 2)
-    ]
-    assert labels[0] == labels[1] != labels[2]
-
-
 BAD = {
-    "no labels": (("--labels", "no.csv"), "no.csv: no such file"),
-    "method": (("--method", "best"), "'best' is not one of 'majority'"),
-    "skills": (("--method", "weighted-linear"), "needs skills: give --gold, or --workers"),
     "skill column": (
         ("--method", "weighted-linear", "--workers", "names.csv"), "no column 'skill' to weight by",
     ),
     "strangers": (("--workers", "strangers.csv"), "none of the chosen workers (x, y) gave a label"),
     "truth unknown": (("--truth", "strange.csv"), "gold for task 'q99', which has no label"),
-    "repeated mend": (("--labels", "again.csv"), "or pass --duplicates first or last"),
-    "truncate": (("--method", "weighted-log-odds", "--workers", "chosen.csv", "--truncate", "0.5"),
-                 "truncate is 0.5: give a number from 0 to below 0.5"),
     "idle iterations": (
         ("--method", "majority", "--iterations", "5"),
         "--iterations is for dawid-skene, dawid-skene-smoothed, one-coin",
@@ -236,7 +155,6 @@ BAD = {
         ("--method", "weighted-linear", "--workers", "chosen.csv", "--classes", "2"),
         "--classes is 2, and 3 are used (a, b, c): give 3 or more",
     ),
-    "out": (("--out", "answers.txt"), "give a path that ends in .csv"),
 }  # fmt: skip
 
 

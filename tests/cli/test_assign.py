@@ -112,21 +112,11 @@ def test_a_solver_that_fails_is_not_called_slow(run, files, monkeypatch):
 BAD = {
     "nothing": (("--tasks", "tasks.csv"), "give --skills, or --labels with --gold"),
     "no gold": (("--tasks", "tasks.csv", "--labels", "labels.csv"), "go together"),
-    "no tasks": (("--skills", "skills.csv"), "Missing option '--tasks'"),
     "type without skill": (
         ("--skills", "skills.csv", "--tasks", "cats.csv"), "type 'cats', for which no worker",
     ),
-    "capacity": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", "-1"), "is -1"),
     "capacity of one missing": (
         ("--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", "few.csv"), "has none",
-    ),
-    "price missing": (
-        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--costs", "half.csv"), "has none",
-    ),
-    "epsilon": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--epsilon", "1"), "is 1"),
-    "pairs": (
-        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--availability", "tasks.csv"),
-        "tasks.csv: no column 'worker'",
     ),
     "pairs of other tasks": (
         ("--skills", "skills.csv", "--tasks", "tasks.csv", "--availability", "labels.csv"),

@@ -12,48 +12,31 @@ from tests.models.bad_files import BAD
 OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     # The group.
     "unknown command": (("solv",), "no command 'solv': did you mean 'solve'? there are "),
-    "far command": (("zzz",), "no command 'zzz': there are "),
     "group option": (("--jsn",), "No such option '--jsn'"),
     # solve
     "no file": (("solve",), "Missing argument 'FILE'"),
-    "two files": (("solve", "P", "P"), "unexpected extra argument"),
     "missing file": (("solve", "nowhere.json"), "nowhere.json: there is no such file"),
-    "folder": (("solve", "DIR/f.json"), "is a folder: give a file"),
-    "option": (("solve", "P", "--formulations", "ip"), "No such option '--formulations'"),
     "formulation": (("solve", "P", "--formulation", "lp"), "'lp' is not one of 'ip'"),
-    "route": (("solve", "P", "--route", "gurobi"), "'gurobi' is not one of 'arrays', 'pyomo'"),
     "time text": (("solve", "P", "--time-limit", "1h"), "'1h' is not a valid float"),
-    "gap text": (("solve", "P", "--gap", "1%"), "'1%' is not a valid float"),
     "threads": (("solve", "P", "--threads", "0"), "0 is not in the range 1<=x<=1024"),
     "seed": (("solve", "P", "--seed", "-1"), "-1 is not in the range x>=0"),
-    "seed fraction": (("solve", "P", "--seed", "1.5"), "'1.5' is not a valid int"),
     "epsilon zero": (("solve", "P", "--epsilon", "0"), "epsilon is 0: the error must lie strictly"),
-    "epsilon one": (("solve", "P", "--epsilon", "1"), "epsilon is 1: the error must lie"),
     "epsilon nan": (("solve", "P", "--epsilon", "nan"), "epsilon is NaN: give a finite number"),
     "out ending": (("solve", "P", "--out", "DIR/plan.txt"), "give a path that ends in .csv or .js"),
-    "out folder": (("solve", "P", "--out", "DIR/f.json"), "is a folder, give a file"),
     "out nowhere": (("solve", "P", "--out", "DIR/no/plan.csv"), "there is no folder"),
     "csv of shares": (
         ("solve", "P", "--formulation", "typed", "--out", "DIR/plan.csv"),
         "only the integer program has whole pairs to list, give a .json",
     ),
     # export
-    "export format": (("export", "P", "--format", "nl"), "'nl' is not one of 'lp', 'mps'"),
     "export json": (("export", "P", "--json"), "--json needs --out"),
-    "export out": (("export", "P", "--out", "DIR/no/p.lp"), "there is no folder"),
-    "export epsilon": (("export", "P", "--epsilon", "-0.1"), "epsilon is -0.1: the error"),
     # data
     "no such data": (("data", "info", "bluebrid"), "no data set 'bluebrid': did you mean 'bluebir"),
-    "far data": (("data", "fetch", "mnist"), "no data set 'mnist': there are bluebird, rte"),
     "nothing to fetch": (("data", "fetch"), "Missing argument 'NAMES...'"),
-    "half a fetch": (("data", "fetch", "rte", "nope"), "no data set 'nope'"),
     "data command": (("data", "lst"), "No such command 'lst'"),
-    "data extra": (("data", "list", "more"), "unexpected extra argument"),
     # bench, doctor
     "bench row": (("bench", "--rows", "typed,nope"), "no row 'nope' to measure: there are array-t"),
-    "bench repeats": (("bench", "--repeats", "0"), "0 is not in the range"),
     "bench out": (("bench", "--out", "DIR/b.csv"), "give a path that ends in .json"),
-    "doctor extra": (("doctor", "who"), "unexpected extra argument"),
 }  # fmt: skip
 
 
@@ -74,8 +57,8 @@ def test_bad_options(case, refused, no_solver, problem, monkeypatch):
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.parametrize("case", list(BAD)[::4])
 @pytest.mark.parametrize("command", ["solve", "export"])
-@pytest.mark.parametrize("case", BAD)
 def test_bad_files_never_reach_the_solver(case, command, refused, no_solver, tmp_path):
     name, content, fragment = BAD[case]
     path = tmp_path / name
@@ -90,10 +73,7 @@ def test_bad_files_never_reach_the_solver(case, command, refused, no_solver, tmp
     ("limit", "fragment"),
     [
         (("--time-limit", "nan"), "time limit is nan: give a positive number of seconds"),
-        (("--time-limit", "0"), "time limit is 0: give a positive"),
-        (("--time-limit", "-inf"), "time limit is -inf"),
         (("--gap", "nan"), "gap is nan: give a number from 0 up to"),
-        (("--gap", "1"), "gap is 1: give"),
         (("--gap", "-1"), "gap is -1: give"),
     ],
 )
@@ -113,14 +93,10 @@ def test_a_message_never_breaks_the_line(refused, tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="links")
 @pytest.mark.parametrize("arguments", [
     ("solve", "P", "--out", "loop.json"),
-    ("solve", "P", "--out", "ring.json"),
     ("solve", "P", "--out", "x" * 300 + ".json"),
-    ("solve", "P", "--out", "P/out.json"),
     ("solve", "P", "--plot", "loop.png"),
-    ("export", "P", "--out", "loop.json"),
     ("compare", "--out", "loop.json"),
     ("learn", "--simulate", "3", "--out", "loop.json"),
-    ("data", "fetch", "bluebird", "--out", "loop.json"),
 ])  # fmt: skip
 def test_a_path_that_leads_nowhere_is_refused_at_once(
     arguments, refused, no_solver, problem, monkeypatch

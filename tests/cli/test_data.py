@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from workbench.base.errors import InputError
@@ -34,33 +32,12 @@ def test_list_shows_what_is_present(run, folder):
     assert " no " in lines["bluebird"]
 
 
-def test_the_cache_counts_when_it_is_complete(run, cache):
-    (cache / "bluebird").mkdir()
-    (cache / "bluebird" / "labels.yaml").write_text("x")
-    assert json.loads(run("data", "info", "bluebird", "--json").stdout)["present"] is False
-    (cache / "bluebird" / "gt.yaml").write_text("x")
-    told = json.loads(run("data", "info", "bluebird", "--json").stdout)
-    assert told["present"] is True
-    assert told["folder"] == str(cache / "bluebird")
-
-
 def test_info(run, folder):
     result = run("data", "info", "rte")
     assert result.exit_code == 0
     for part in ("800 tasks, 164 workers", "Snow", "MIT", "https://", str(folder / "rte")):
         assert part in result.stdout
     assert "no: workbench data fetch sat12" in run("data", "info", "sat12").stdout
-
-
-def test_fetch_takes_what_the_folder_has(run, folder, monkeypatch):
-    def downloaded(*_, **__):
-        raise AssertionError("downloaded what was there")
-
-    monkeypatch.setattr("workbench.crowd.datasets.fetch", downloaded)
-    monkeypatch.setattr("workbench.crowd.datasets.load", lambda name: None)
-    told = json.loads(run("data", "fetch", "rte", "rte", "--json").stdout)
-    assert set(told) == {"rte"}
-    assert set(told["rte"]) == {"labels.csv", "gold.csv"}
 
 
 def test_fetch_refuses_what_is_not_as_published(refused, tmp_path, monkeypatch):
@@ -73,19 +50,6 @@ def test_fetch_refuses_what_is_not_as_published(refused, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
     for command in (("data", "fetch", "bluebird"), ("compare", "--data", "bluebird")):
         assert "not those published as bluebird" in refused(*command)
-
-
-def test_fetch_downloads_the_rest(run, cache, monkeypatch):
-    asked = []
-
-    def fetch(name, progress):
-        asked.append((name, progress))
-        return {"file": cache / name}
-
-    monkeypatch.setattr("workbench.crowd.datasets.fetch", fetch)
-    result = run("data", "fetch", "rte", "bluebird")
-    assert asked == [("rte", True), ("bluebird", True)]
-    assert f"rte  {cache / 'rte'}" in result.stdout
 
 
 def test_a_failed_download_is_one_line(refused, cache, monkeypatch):

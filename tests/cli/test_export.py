@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-
 import highspy
 import pytest
 
@@ -28,24 +26,6 @@ def test_another_solver_finds_the_same_optimum(formulation, kind, run, problem, 
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(f"written  {out}: ")
     assert optimum(out) == pytest.approx(solve(read_problem(problem), formulation).objective)
-
-
-def test_names_are_those_of_the_paper(run, problem):
-    result = run("export", problem)
-    assert result.exit_code == 0
-    assert "y(0_1)" in result.stdout
-    assert result.stdout.rstrip().endswith("end")
-    assert result.stderr == ""
-
-
-def test_json_tells_what_was_written(run, problem, tmp_path):
-    out = tmp_path / "model.mps"
-    result = run("export", problem, "--format", "mps", "--out", out, "--json")
-    told = json.loads(result.stdout)
-    assert told == {
-        "file": str(out), "format": "mps", "formulation": "ip", "variables": 9, "constraints": 6,
-    }  # fmt: skip
-    assert out.exists()
 
 
 def test_a_task_without_workers_cannot_be_modelled(refused, tmp_path):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.base.errors import InputError
 from workbench.base.text import LONGEST_LINE, printable
 from workbench.cli.output import as_csv
 from workbench.cli.streams import say
@@ -102,17 +100,3 @@ def test_a_line_is_never_long_nor_steers(capsys):
     assert told.startswith("error: \\x1b[31mred")
     assert told.endswith("x and the mend\n")
     assert printable("ε ≤ 0.05\n– “ok”") == "ε ≤ 0.05\n– “ok”"
-
-
-def test_a_warning_is_one_line(run, crowd, monkeypatch):
-    from workbench.crowd import tables
-
-    def warn(*_, **__):
-        warnings.warn(f"{ESCAPES}\nis odd", stacklevel=1)
-        raise InputError("enough")
-
-    monkeypatch.setattr(tables, "read_labels", warn)
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        told = run("select", *crowd, "--budget", 2).stderr
-    assert told == "warning: \\x1b[31mred\\x1b]0;title\\x07 is odd\nerror: enough\n"

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 PLUGINS = Path(__file__).parents[1] / "plugins"
 
 
@@ -19,22 +17,6 @@ def test_a_study_in_worker_processes(tmp_path):
     command = [sys.executable, "-m", "workbench.cli", *line, "--json"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(ended.stdout)["counts"] == {"ok": 6}
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (None, "own.py: No such file"),
-        ("1 / 0", "own.py, line 1: ZeroDivisionError"),
-        ("def (", "own.py, line 1: SyntaxError"),
-    ],
-)
-def test_a_file_that_cannot_be_loaded_is_one_line(refused, tmp_path, monkeypatch, text, line):
-    monkeypatch.chdir(tmp_path)
-    if text is not None:
-        (tmp_path / "own.py").write_text(text)
-    said = refused("aggregate", "--labels", "labels.csv", "--plugin", "own.py")
-    assert said.startswith(f"error: {line}")
 
 
 def test_what_is_not_registered_is_not_known(refused):

@@ -62,17 +62,10 @@ def test_json_is_the_library_s_answer(run, files):
     assert told["size"] == found.size == len(told["chosen"])
     assert told["score"] == found.score
     assert told["interval"] == list(found.interval)
-    assert told["error_bound"] == found.error_bound
     assert told["error_bound_printed"] == found.error_bound_printed < found.error_bound
     assert told["error_predicted"] == found.error_predicted.probability
-    assert told["error_predicted_radius"] == found.error_predicted.radius
     assert told["curve"] == found.curve.tolist()
-    assert max(told["curve"]) == told["curve"][told["size"] - 1]
-    assert told["classes"] == 3
     assert told["class_names"] == ["a", "b", "c"]
-    assert told["notes"] == list(found.notes)
-    assert told["seed"] == 0
-    assert told["rule"] == "selected"
     assert told["money"] is None
     assert len(told["workers"]) == 30
     for row, known in zip(told["workers"], found.table.to_dict("records"), strict=True):
@@ -119,26 +112,15 @@ def test_nobody_is_exit_code_1_and_no_file(run, files):
 
 
 BAD = {
-    "no labels": (("--labels", "no.csv"), "no.csv: no such file"),
     "budget": (("--budget", "0"), "0 is not in the range x>=1"),
-    "rule": (("--rule", "best"), "'best' is not one of 'selected'"),
     "threshold alone": (("--threshold", "0.5"), "threshold goes with the rule 'threshold'"),
-    "prior": (("--prior", "0", "1"), "prior is (0.0, 1.0): give two"),
     "prior half": (("--prior", "1"), "Invalid value for '--prior'"),
     "costs alone": (("--costs", "costs.csv"), "costs and money go together"),
-    "money negative": (("--costs", "costs.csv", "--money", "-1"), "money is -1"),
     "money and rule": (
         ("--costs", "costs.csv", "--money", "3", "--rule", "random"), "go with the rule 'selected'",
     ),
-    "time": (("--costs", "costs.csv", "--money", "3", "--time-limit", "0"), "time limit is 0"),
-    "price missing": (("--costs", "few.csv", "--money", "3"), "worker 'w01' has none"),
-    "twice": (("--labels", "twice.csv"), "remove one of them, or pass --duplicates first or last"),
-    "duplicates": (("--duplicates", "keep"), "'keep' is not one of 'error', 'first', 'last'"),
-    "confidence": (("--confidence", "1"), "confidence is 1.0: give a number strictly between"),
-    "gold unknown": (("--gold", "strange.csv"), "gold for task 'q99', which has no label"),
     "out ending": (("--out", "chosen.txt"), "--out chosen.txt: give a path that ends in .csv"),
     "plot ending": (("--plot", "p.pdf"), "--plot p.pdf: give a path that ends in .png"),
-    "plot is a folder": (("--plot", "dir.png"), "--plot dir.png: is a folder"),
 }  # fmt: skip
 
 

@@ -123,20 +123,3 @@ def test_an_unproven_answer_is_printed_and_told_by_the_exit_code(
     assert "branch and bound" in block.stdout
     assert str(why) in block.stdout
     assert "it was stopped" in block.stdout
-
-
-def test_options_reach_the_solver(run, problem, monkeypatch):
-    seen = {}
-
-    def solve(data, formulation, **options):
-        seen.update(options, formulation=formulation)
-        return stopped(Termination.TIME_LIMIT)
-
-    monkeypatch.setattr("workbench.solving.solve", solve)
-    run("solve", problem, "--formulation", "dual", "--route", "pyomo", "--time-limit", 5,
-        "--gap", 0.1, "--threads", 2, "--seed", 7, "--exact")  # fmt: skip
-    assert callable(seen.pop("progress"))
-    assert seen == {
-        "formulation": "dual", "route": "pyomo", "method": "auto", "time_limit": 5.0,
-        "gap": 0.1, "threads": 2, "seed": 7, "exact": True, "keep_on_interrupt": True,
-    }  # fmt: skip

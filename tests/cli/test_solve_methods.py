@@ -24,19 +24,10 @@ def alike(tmp_path):
     return written(tmp_path / "alike.json", tasks=90, epsilon=0.2, capacity=60)
 
 
-def test_a_picture_of_cost_and_bound(run, alike, tmp_path):
-    told = run("solve", alike, "--gap", 0.01, "--plot", tmp_path / "over-time.png")
-    assert told.exit_code == 0, told.output
-    assert (tmp_path / "over-time.png").read_bytes().startswith(b"\x89PNG")
-    assert "written  " in told.stdout
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--plot", "x.gif"), ".png"),
         (("--plot", "x.png", "--formulation", "typed"), "only the integer program"),
-        (("--method", "patterns", "--formulation", "dual"), "use auto"),
         (("--method", "lp"), "use auto, patterns, mip, highs"),
         (("--method", "patterns", "--route", "pyomo"), "--route arrays"),
     ],

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import py_compile
 import re
 import sqlite3
 import subprocess
@@ -73,24 +71,6 @@ def test_run_resume_and_look(study, tmp_path):
     assert "<svg" in page.read_text() or "30 trials" in page.read_text()
 
 
-def test_shards_merge_into_the_same_store(study, run, tmp_path):
-    study("run", TOYS, "--processes", 1)
-    for part in (1, 2):
-        study("run", TOYS, "--shard", f"{part}/2", "--processes", 1)
-    shards = sorted(tmp_path.glob("*.shard-*.sqlite"))
-    assert len(shards) == 2
-    merged = tmp_path / "merged.sqlite"
-    result = run("study", "merge", *shards, "--store", merged, "--json")
-    assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["records"] == 30
-    tables = []
-    for store in (study.store, merged):
-        out = tmp_path / f"{store.stem}.csv"
-        assert run("study", "export", "toy", "--store", store, "--out", out).exit_code == 0
-        tables.append(pd.read_csv(out)[["key", "drawn", "own", "x_squared", "status"]])
-    pd.testing.assert_frame_equal(*tables)
-
-
 def test_verify_finds_a_record_that_does_not_come_again(study):
     study("run", TOYS, "--size", "smoke", "--processes", 1)
     with sqlite3.connect(study.store) as db:
@@ -112,19 +92,11 @@ def test_verify_finds_a_record_that_does_not_come_again(study):
     [
         (("run", "no-such-study"), "no study 'no-such-study': there are adaptive-figure-1"),
         (("run", TOYS, "--shard", "3/2"), "--shard 3/2: write I/N with I from 1 to N"),
-        (("run", TOYS, "--shard", "a"), "--shard a: write I/N"),
-        (("run", TOYS, "--set", "y=1"), "--set y=1: toy has no parameter 'y'"),
         (("run", TOYS, "--processes", 2, "--scheduler", "tcp://x:1"), "--processes is for this"),
         (("run", TOYS, "--scheduler", "tcp://x:1"), "tcp://x:1: without TLS whoever answers there"),
-        (("run", TOYS, "--scheduler", "tls://x:1", "--tls-ca", TOYS), "give all three"),
-        (("run", TOYS, "--insecure"), "--insecure are for --scheduler"),
         (("run", TOYS, "--tls-key", "no.pem"), "'no.pem' does not exist"),
-        (("run", TOYS, "--processes", 0), "0 is not in the range 1<=x<=1024"),
-        (("status", "--store", "missing.sqlite"), "missing.sqlite"),
         (("export", "toy", "--out", "t.xls"), "--out t.xls: give a path that ends in .csv or"),
         (("report", "--out", "t.pdf"), "--out t.pdf: give a path that ends in .html"),
-        (("verify", "--store", "missing.sqlite"), "missing.sqlite"),
-        (("merge", "missing.jsonl"), "missing.jsonl"),
     ],
 )
 def test_bad_input_gets_one_line(refused, tmp_path, monkeypatch, arguments, line):
@@ -148,15 +120,6 @@ size = Size(({"n": [10, 100]},), 3)
 STUDY = Study("own-study", "Means", "mine", {"n": Parameter(int, 10, "numbers")},
               {"smoke": size, "small": size, "paper": size}, trial, analyse)
 """
-
-
-def outside(folder, *arguments):
-    """Run the command from a folder outside the checkout."""
-    found = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    return subprocess.run(
-        [*WORKBENCH, "study", *map(str, arguments)],
-        cwd=folder, env=found, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
 
 
 # A store may come from anywhere: what it names is not run
@@ -225,31 +188,6 @@ def test_ones_own_trials_are_run_again_where_their_file_is_named(marked, run, re
         assert "own.py: is not the file that made trials in studies.sqlite" in line
         assert "--study x.toml: give the .py file" in refused("study", verb, "--study", "x.toml")
         assert "none.py: no such file" in refused("study", verb, "--study", "none.py")
-
-
-@pytest.mark.slow
-def test_what_a_trial_prints_or_leaves_running_is_kept_out_of_verify(tmp_path):
-    body = "    print(1, flush=True)\n    threading.Thread(target=time.sleep, args=(900,)).start()"
-    (tmp_path / "own.py").write_text(
-        "import threading, time\n" + OWN.replace("streams):\n", f"streams):\n{body}\n")
-    )
-    assert outside(tmp_path, "run", "own.py", "--processes", 2).returncode == 0
-    checked = outside(tmp_path, "verify", "--study", "own.py", "--json")
-    assert checked.returncode == 0, checked.stderr
-    found = json.loads(checked.stdout)
-    assert (found["repeated"], found["same"], found["sound"]) == (6, 6, True)
-
-
-def test_compiled_code_beside_a_study_is_not_taken_for_it(marked):
-    own = marked.with_name("own.py")
-    text = own.read_text()
-    other = text.replace("own-study", "not-study")
-    own.write_text(other)
-    os.utime(own, (1, 1))
-    py_compile.compile(str(own), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP)
-    own.write_text(text)
-    os.utime(own, (1, 1))
-    assert source.Source.of(str(own)).load().name == "own-study"
 
 
 # Ctrl-C in a terminal

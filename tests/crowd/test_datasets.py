@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import os
 import sys
@@ -194,18 +193,6 @@ def test_a_download_that_fails_leaves_nothing(toy, cache, page, cause):
     assert list((cache / "toy").iterdir()) == []
 
 
-def test_no_network(toy, cache, monkeypatch):
-    dataset = toy()
-    file = dataset.files[0]
-    # Port 9 (discard) of this machine: nobody listens, the connection is refused at once.
-    nowhere = RemoteFile("http://127.0.0.1:9/toy.csv", file.sha256, file.filename)
-    toy = dataclasses.replace(dataset, files=(nowhere,))
-    monkeypatch.setitem(DATASETS._entries, "toy", Entry("toy", toy, "", ""))
-    text = message(load, "toy")
-    assert "toy: cannot download http://127.0.0.1:9/toy.csv (ConnectionError)" in text
-    assert "WORKBENCH_DATA" in text
-
-
 # A folder of the user's
 
 
@@ -225,9 +212,3 @@ def test_normalised_files_of_something_else(folder, file):
     (folder / file).write_text(text.replace("t1,w2,1", "t1,w2,0").replace("t2,0", "t2,1"))
     text = message(load, "toy")
     assert f"{folder}: labels.csv and gold.csv are not those published as toy" in text
-
-
-def test_an_incomplete_folder(folder):
-    (folder / "labels.csv").write_text("task,worker,label\nt1,w1,0\n")
-    text = message(load, "toy")
-    assert f"{folder}: lacks toy.csv; add what is missing, or labels.csv and gold.csv" in text

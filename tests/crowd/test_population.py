@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from workbench.base.errors import InputError
-from workbench.crowd import arrivals, population
+from workbench.crowd import population
 from workbench.crowd.population import Crowd
 
 MAKERS = [
@@ -61,14 +61,6 @@ def test_table_and_capacities_by_name():
     assert crowd.task_types.tolist() == ["dogs", "cats"]
     assert population.from_table(skills).capacity.tolist() == [200, 200]
     assert population.from_table(skills, [1, 2]).capacity.tolist() == [1, 2]
-
-
-def test_subset_makes_new_workers_of_repeated_ones():
-    crowd = population.uniform_range(3, seed=1)
-    again = crowd.subset([1, 0, 1, 1])
-    assert again.workers.tolist() == ["w1", "w0", "w1 (2)", "w1 (3)"]
-    assert np.array_equal(again.skill, crowd.skill[:, [1, 0, 1, 1]])
-    assert len(crowd.subset(arrivals.iid(3, 50, seed=1))) == 50
 
 
 def crowd_of(skill=((0.5, 0.7),), capacity=1, workers=("a", "b"), types=("x",)):

@@ -106,16 +106,10 @@ def relabelled(*labels):
         ),
         (lambda: RecordedLabels(LABELS, GOLD, control=["b"]), "task 'b' has no gold label"),
         (
-            lambda: RecordedLabels(LABELS[LABELS["task"] != "b"], GOLD, control=list("acd")),
-            "every task is a control task",
-        ),
-        (
             lambda: RecordedLabels(LABELS, GOLD, task_types=KINDS.drop("d")),
             "task_types: task 'd' has no type",
         ),
         (lambda: RecordedLabels(pd.concat([LABELS, LABELS]), GOLD), "row 7: .* a second time"),
-        (lambda: RecordedLabels(LABELS, GOLD).labels([4], [0]), r"task_idx\[0\] is 4"),
-        (lambda: RecordedLabels(LABELS, GOLD).gold_answers([0], -1, seed=1), "s is -1"),
         (lambda: split_gold(GOLD, control=3, seed=1), "3 control tasks out of 3 with gold"),
     ],
 )

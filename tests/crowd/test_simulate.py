@@ -1,7 +1,5 @@
 """Simulated labels: drawn for pairs, or potential for all pairs."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -50,24 +48,6 @@ def test_labels_are_right_with_the_skill_of_the_type():
             assert (np.abs(share - p) < 4 * np.sqrt(p * (1 - p) / 1000)).all()
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        lambda n: simulate.truth(n, seed=1),
-        lambda n: population.uniform_range(n, seed=1).skill[0],
-        lambda n: population.beta(n, seed=1).skill[0],
-    ],
-)
-def test_one_seed_for_everything_leaves_the_parts_independent(other):
-    """A seed used for crowd, truth and labels alike must not tie them to one another."""
-    n = 4000
-    half = population.uniform(2 * n, skill=0.5)
-    label = SimulatedLabels(half, [0], [1], seed=1).labels(np.zeros(2 * n, int), np.arange(2 * n))
-    # A 32-bit number takes half of the bits that a 64-bit one takes: look at both halves.
-    for part in (label[0::2], label[1::2], label[:n]):
-        assert abs(np.corrcoef(part, other(n))[0, 1]) < 4 / math.sqrt(n)
-
-
 def test_potential_labels_do_not_depend_on_who_asks_when():
     crowd, kinds, true = instance()
     task, worker = every_pair(60, 20)
@@ -105,13 +85,10 @@ CROWD = population.uniform(3)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: simulate.truth(3, seed=1, share=1.5), "share is 1.5"),
         (lambda: simulate.task_types(3.5, 1), "n is 3.5"),
         (lambda: SimulatedLabels(CROWD, [0, 1], [0, 0], 1), r"task_type\[1\] is 1: give an index"),
         (lambda: SimulatedLabels(CROWD, [0, 0], [0, 1, 1], 1), "has 2 entries and truth 3"),
         (lambda: SimulatedLabels(CROWD, [0], [0], 1).labels([1], [0]), r"task_idx\[0\] is 1"),
-        (lambda: SimulatedLabels(CROWD, [0], [0], 1).labels([0], [0, 1]), "1 entries and worker"),
-        (lambda: SimulatedLabels(CROWD, [0], [0], 1).gold_answers([0], -5, seed=1), "s is -5"),
         (lambda: simulate_labels(CROWD, [0], [0], [[0]], [0], seed=1), r"shape \(1, 1\)"),
     ],
 )

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.base.errors import InputError
-from workbench.learning import agreement
 from workbench.learning.agreement import structure
 
 
@@ -71,52 +70,6 @@ def test_a_mean_of_half_is_not_trusted(p):
     for one in doubtful:
         assert "does not show a majority to trust" in one.sentence
         assert one.trusted is None
-
-
-@pytest.mark.parametrize("M", [0, 1, 2])
-def test_fewer_than_three_workers_tell_nothing(M):
-    found = structure(crowd([0.8] * M, 50, 6)[0], seed=6)
-    assert np.isnan(found.lean).all()
-    assert np.isnan([found.distance, found.low, found.high]).all()
-    assert found.groups == 0
-    assert found.trusted is None
-    assert found.sentence == ("Too few labels are shared to say anything of the crowd's agreement.")
-
-
-def test_a_chain_of_workers_tells_nothing():
-    # 0–1 and 1–2 share tasks, 0–2 do not: |r_1| could be anything.
-    labels, _ = crowd([0.9, 0.8, 0.7], 200, 7)
-    labels[:100, 2] = -1
-    labels[100:, 0] = -1
-    assert structure(labels, seed=7).groups == 0
-    labels[:30, 2] = labels[:30, 1]
-    assert structure(labels, seed=7).groups == 1
-
-
-def test_groups_that_share_no_task_are_turned_each_on_its_own():
-    one, _ = crowd([0.9, 0.8, 0.85, 0.7], 2000, 8)
-    other, _ = crowd([0.2, 0.1, 0.15], 2000, 9)
-    labels = np.full((4000, 9), -1)
-    labels[:2000, :4] = one
-    labels[2000:, 4:7] = other
-    labels[:5, 7] = 1  # joined to the first group by five tasks
-    found = structure(labels, seed=8)
-    assert found.groups == 2
-    assert found.lean[:4] == pytest.approx([0.8, 0.6, 0.7, 0.4], abs=0.07)
-    assert found.lean[4:7] == pytest.approx([0.6, 0.8, 0.7], abs=0.07)
-    assert np.isnan(found.lean[8])
-    assert found.distance == pytest.approx(np.nanmean(found.lean) / 2)
-    assert "if each of 2 groups that share no task is mostly right" in found.sentence
-
-
-def test_sparse_tables_are_counted_alike(monkeypatch):
-    labels, _ = crowd(np.linspace(0.55, 0.95, 12), 300, 10, filled=0.15)
-    sparse = structure(labels, seed=10)
-    monkeypatch.setattr(agreement, "SPARSE", 0.0)
-    dense = structure(labels, seed=10)
-    assert sparse.lean == pytest.approx(dense.lean, abs=1e-9, nan_ok=True)
-    assert sparse.low == pytest.approx(dense.low, abs=1e-9)
-    assert sparse.high == pytest.approx(dense.high, abs=1e-9)
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [[0, 2]], [[0.5, 1]], [[np.nan, 1]], [[-2, 0]]])

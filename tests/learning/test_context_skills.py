@@ -5,16 +5,13 @@ import pytest
 
 from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
-from workbench.accuracy.weighted import log_odds_accuracy
-from workbench.base.errors import InputError
 from workbench.learning.context_skills import SkillTable, smooth_skills
 from workbench.learning.contexts import ContextualLsOl, IgnoringContext
-from workbench.learning.learners import ExploreThenCommit, FullCrowd
+from workbench.learning.learners import ExploreThenCommit
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.online import Ask, TaskLabel
-from workbench.learning.playing import Played, best_accuracies, play_contexts
+from workbench.learning.playing import Played, play_contexts
 from workbench.learning.schedule import practical
-from workbench.learning.sets import Vote
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
 SCHEDULE = practical(2.0, 2.0)
@@ -30,15 +27,6 @@ def test_smooth_skills_keep_their_bounds(lipschitz: float, waves: float) -> None
     slope = np.abs(np.diff(p, axis=0)).max() * 5000
     widest = min(lipschitz, 2 * np.pi * waves * 0.15)
     assert slope == pytest.approx(widest, rel=1e-2, abs=1e-9)
-
-
-def test_best_accuracies_are_those_of_best_set() -> None:
-    rng = np.random.default_rng(3)
-    skill = rng.random((30, 6))
-    expected = [best_set(p).accuracy for p in skill]
-    assert best_accuracies(skill, Vote()) == pytest.approx(np.array(expected))
-    expected = [log_odds_accuracy(p)[0] for p in skill]
-    assert best_accuracies(skill, Vote(True)) == pytest.approx(np.array(expected))
 
 
 class Watched(IgnoringContext):
@@ -74,18 +62,6 @@ def test_regret_by_hand_step_by_step() -> None:
     assert played.best_accuracy == pytest.approx(played.best[-1] / 300)
 
 
-def test_a_tester_keeps_its_context_and_is_labelled_anew() -> None:
-    # Always right in one context and always wrong in the other, whenever asked.
-    skills = SkillTable({"a": np.ones(5), "b": np.zeros(5)})
-    sure, unsure = Watched(skills), Watched(SkillTable({"x": SKILL}))
-    play_contexts(sure, skills, 300, seed=2)
-    assert all(one == rounds[0] for rounds in sure.told.values() for one in rounds)
-    play_contexts(unsure, unsure.skills, 300, seed=2)
-    several = [rounds for rounds in unsure.told.values() if len(rounds) > 3]
-    # Not only does the second round differ from the first: so do later ones from each other.
-    assert all(len({tuple(one) for one in rounds[1:]}) > 1 for rounds in several)
-
-
 def test_streams_are_paired_and_reproducible() -> None:
     table = SkillTable({"a": SKILL, "b": SKILL[::-1]})
 
@@ -100,18 +76,3 @@ def test_streams_are_paired_and_reproducible() -> None:
     assert one.contexts != other.contexts
     learner = IgnoringContext(ExploreThenCommit(5, 10, seed=0))
     assert play_contexts(learner, table, 200, seed=2).contexts == one.contexts
-
-
-def test_bad_parameters_are_named() -> None:
-    learner = IgnoringContext(FullCrowd(5, seed=1))
-    table = SkillTable({"a": SKILL})
-    with pytest.raises(InputError, match="horizon"):
-        play_contexts(learner, table, 0, seed=1)
-    with pytest.raises(InputError, match="checkpoints"):
-        play_contexts(learner, table, 5, seed=1, checkpoints=[6])
-    with pytest.raises(InputError, match="high"):
-        smooth_skills(3, low=0.9, high=0.5, seed=0)
-    with pytest.raises(InputError, match="empty"):
-        SkillTable({})
-    with pytest.raises(InputError, match="as many workers"):
-        SkillTable({"a": [0.5], "b": [0.5, 0.6]})

@@ -123,21 +123,6 @@ def test_taking_runs_in_turn_changes_nothing(monkeypatch):
             np.testing.assert_array_equal(value, getattr(in_turn, name))
 
 
-def test_identical_labels_keep_the_majority_wrong():
-    """Recorded labels of a tester do not get better by asking again (odd crowds never turn)."""
-    skill, schedule = [0.7, 0.7, 0.6], practical(40, 6)
-    copies = simulate(skill, schedule, 4000, runs=30, seed=2).estimates.mean(axis=0)
-    same = engine.simulate(Draws(skill, 30, seed=2, relabel="identical"), schedule, 4000)
-    # Agreement with a majority that includes oneself, computed over the eight outcomes.
-    p = np.array(skill)
-    outcomes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-    chance = np.prod(np.where(outcomes, p, 1 - p), axis=1)
-    majority = outcomes.sum(axis=1) >= 2
-    agreement = [chance[outcomes[:, i] == majority].sum() for i in range(3)]
-    np.testing.assert_allclose(same.estimates.mean(axis=0), agreement, atol=0.02)
-    np.testing.assert_allclose(copies, p, atol=0.03)
-
-
 def test_long_horizons():
     runs = simulate(TABLE_1, practical(2, 5), 10**6, runs=5, seed=1)
     assert (runs.explored[:, -1] == practical(2, 5).exploration_steps(10**6)).all()
@@ -150,11 +135,8 @@ def test_long_horizons():
     ("options", "word"),
     [
         ({"horizon": 0}, "horizon"),
-        ({"delay": -1}, "delay"),
         ({"costs": [1, 2]}, "costs"),
         ({"costs": [1, 2, 3, 4, np.nan]}, "costs"),
-        ({"checkpoints": [0, 5]}, "checkpoints"),
-        ({"tolerance": 0.5}, "tolerance"),
         ({"skill": [0.6] * 30, "weighted": True}, "26"),
     ],
 )

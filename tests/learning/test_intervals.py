@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.base.errors import InputError
 from workbench.learning.draws import Draws
 from workbench.learning.intervals import Partition, RefiningLsOl
 from workbench.learning.ls_ol import LsOl
@@ -96,39 +93,3 @@ def test_refinement_keeps_testers_and_sorts_them(rule: str) -> None:
             assert learner.estimates_at(middle) == pytest.approx(expected)
     assert len(grown) > 3
     assert len(learner.estimates) == learner.cells
-
-
-def test_the_arriving_interval_decides() -> None:
-    # D1 = D2 = 0 as long as log is nothing: one tester an interval, one round.
-    learner = RefiningLsOl(3, Schedule(0.0, 0.0), Partition(1.0), seed=0)
-    kinds = []
-    for t in range(64):
-        ask = learner.ask(t, 0.01 if t < 32 else 0.99)
-        kinds.append(ask.kind)
-        learner.tell({int(i): 1 for i in ask.workers})
-    # At most D1 = 0 testers: an empty interval explores once. The first tester stays in its own.
-    assert kinds[0] == "new tester"
-    assert kinds[1:32] == ["exploit"] * 31
-    assert kinds[32] == "new tester"
-    assert kinds[33:] == ["exploit"] * 31
-
-
-def test_misuse_is_named() -> None:
-    with pytest.raises(InputError, match="zeta"):
-        Partition(1.5)
-    with pytest.raises(InputError, match="rule"):
-        Partition(0.5, "odd")  # type: ignore[arg-type]
-    learner = RefiningLsOl(3, SCHEDULE, 0.3, seed=0)
-    for wrong in (-0.1, 1.1, math.nan):
-        with pytest.raises(InputError, match="context"):
-            learner.ask("t", wrong)
-    with pytest.raises(InputError, match="ask first"):
-        learner.tell([1, 1, 1])
-    learner.ask("t", 1.0)
-    with pytest.raises(InputError, match="waits"):
-        learner.ask("u", 0.5)
-    with pytest.raises(InputError, match="give 0 or 1"):
-        learner.tell({0: 3})
-    learner.tell([1, 1, 1])
-    with pytest.raises(InputError, match="has been here"):
-        learner.ask("t", 0.5)

@@ -12,7 +12,6 @@ from workbench.base.seeds import Seed
 from workbench.learning.draws import Draws
 from workbench.learning.learners import (
     LEARNERS,
-    EpsilonGreedy,
     ExploreThenCommit,
     FullCrowd,
     Learner,
@@ -142,22 +141,3 @@ def test_full_crowd_weights() -> None:
         policy.ask("x")
         assert policy.tell([1, 0, 0]).label == label
     assert FullCrowd(3, skill, seed=0).estimates.tolist() == skill.tolist()
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: ExploreThenCommit(3, 0, seed=0),
-        lambda: ExploreThenCommit(0, 3, seed=0),
-        lambda: EpsilonGreedy(3, -0.1, seed=0),
-        lambda: Optimistic(3, width=-1.0, seed=0),
-        lambda: Thompson(3, prior=(0.0, 1.0), seed=0),
-        lambda: Refitted(3, 5, refit="often", seed=0),
-        lambda: FullCrowd(3, "guessed", seed=0),
-        lambda: FullCrowd(3, [0.5, 0.5], seed=0),
-        lambda: Oracle([0.5, 1.5], seed=0),
-    ],
-)
-def test_bad_parameters_are_named(make: Callable[[], Learner]) -> None:
-    with pytest.raises(InputError, match="give"):
-        make()

@@ -112,18 +112,6 @@ def test_leaving_and_coming_back():
     assert ask.kind == "exploit"  # her labels are known: nothing to catch up with
 
 
-def test_everybody_gone():
-    learner = settled(2)
-    learner.leave("0")
-    learner.leave("1")
-    ask = learner.ask("x")
-    assert (ask.kind, len(ask.workers), learner.best.tolist()) == ("exploit", 0, [])
-    assert learner.tell({}).confidence == 0.5
-    assert learner.counts["unlabelled"] == 1
-    learner.join("1")
-    assert label_all(learner, "y")[0].workers.tolist() == [1]
-
-
 def test_joining_is_caught_up_on_every_tester_once():
     learner = settled(3)
     assert learner.join("new") == 3
@@ -148,28 +136,6 @@ def test_joining_is_caught_up_on_every_tester_once():
 
 
 # ---- mistakes ----
-
-
-def test_a_wrong_tell_changes_nothing():
-    learner = settled(3)
-    ask = learner.ask("x")
-    outside = next(i for i in range(3) if i not in ask.workers)
-    before = learner.state()
-    for labels, word in (
-        ({0: 2}, "0 or 1"),
-        ({7: 1}, "unknown"),
-        ({outside: 1}, "not asked"),
-        ([1, 1], "shape"),
-        ({None: 1}, "unknown"),
-        ({ask.workers[0]: 1, str(ask.workers[0]): 0}, "twice"),
-        (pd.Series([1, 0], ask.workers[[0, 0]]), "twice"),
-        ("abc", "not an array"),
-    ):
-        with pytest.raises(InputError, match=word) as told:
-            learner.tell(labels)
-        assert "\n" not in str(told.value)
-    assert learner.state() == before
-    learner.tell({int(i): 1 for i in ask.workers})
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workbench.accuracy.majority import majority_accuracy
-from workbench.accuracy.weighted import log_odds_accuracy
 from workbench.learning.draws import Draws
 from workbench.learning.engine import simulate
-from workbench.learning.learners import LEARNERS, FullCrowd, Oracle
+from workbench.learning.learners import LEARNERS
 from workbench.learning.ls_ol import LsOl, LsOlOptions
-from workbench.learning.playing import play, set_accuracies
+from workbench.learning.playing import play
 from workbench.learning.schedule import Schedule, decreasing, practical
-from workbench.learning.sets import Vote
 from workbench.learning.vetting import Vetting
 
 SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
@@ -60,50 +57,3 @@ def test_nobody_beats_the_oracle_of_her_own_vote(name: str) -> None:
     assert (np.diff(played.regret, prepend=0.0) > -1e-9).all()
     if name == "oracle":
         assert (played.regret == 0).all()
-
-
-def test_oracle_and_full_crowd_by_hand() -> None:
-    draws = Draws(SKILL, 1, seed=3)
-    best = majority_accuracy([0.9, 0.8, 0.7])
-    oracle = play(Oracle(SKILL, seed=0), draws, 0, 50, checkpoints=[10, 50])
-    assert oracle.best_accuracy == pytest.approx(best)
-    assert oracle.reward == pytest.approx([10 * best, 50 * best])
-    assert oracle.labels.tolist() == [30, 150]
-    assert oracle.size.tolist() == [3.0, 3.0]
-    assert oracle.explored.tolist() == [0, 0]
-    full = play(FullCrowd(5, seed=0), draws, 0, 50, checkpoints=[50])
-    assert full.regret == pytest.approx([50 * (best - majority_accuracy(SKILL))])
-
-
-def test_regret_against_another_vote() -> None:
-    draws = Draws(SKILL, 1, seed=3)
-    weighted = FullCrowd(5, SKILL, seed=0)
-    played = play(weighted, draws, 0, 20, checkpoints=[20], against="majority")
-    gain = log_odds_accuracy(SKILL)[0] - majority_accuracy([0.9, 0.8, 0.7])
-    assert gain > 0
-    assert played.regret == pytest.approx([-20 * gain])
-    own = play(FullCrowd(5, SKILL, seed=0), draws, 0, 20, checkpoints=[20])
-    assert own.regret == pytest.approx([0.0], abs=1e-9)
-
-
-def test_set_accuracies_one_by_one() -> None:
-    rng = np.random.default_rng(5)
-    skill, estimate = rng.random((2, 40, 6))
-    asked = rng.random((40, 6)) < 0.5
-    asked[:10] = asked[10:20]
-    skill[:10], estimate[:10] = skill[10:20], estimate[10:20]
-    plain = set_accuracies(skill, estimate, asked, Vote())
-    weighted = set_accuracies(skill, estimate, asked, Vote(True, tolerance=0.4))
-    for n, members in enumerate(asked):
-        assert plain[n] == pytest.approx(majority_accuracy(skill[n, members]))
-        by_hand, _ = log_odds_accuracy(
-            skill[n, members], estimate[n, members], tolerance=0.4, truncate=1e-3
-        )
-        assert weighted[n] == pytest.approx(by_hand)
-    assert set_accuracies(skill[:0], estimate[:0], asked[:0], Vote()).shape == (0,)
-
-
-def test_a_large_weighted_crowd_is_measured() -> None:
-    skill = np.linspace(0.5, 0.75, 31)[None]
-    value = set_accuracies(skill, skill, np.ones((1, 31), dtype=bool), Vote(True))
-    assert value[0] == pytest.approx(log_odds_accuracy(skill[0], truncate=1e-3)[0])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from workbench.base.errors import InputError
-from workbench.learning.ls_ol import LsOl, LsOlOptions
+from workbench.learning.ls_ol import LsOl
 from workbench.learning.recorded import recorded, replay
 from workbench.learning.schedule import practical
 
@@ -60,16 +60,6 @@ def test_order_of_time():
     assert np.isnan(data.time[1:, y]).all()
 
 
-def test_dates_are_ordered_as_dates():
-    rows = [
-        ("a", "x", 1, "2026-01-31T12:00:00+02:00"), ("b", "x", 0, "2026-01-31T11:30:00+00:00"),
-        ("c", "x", 0, "2026-01-31"),
-    ]  # fmt: skip
-    data = recorded(table(rows, ("task", "worker", "label", "time")), order="time")
-    assert data.tasks.tolist() == ["c", "a", "b"]
-    assert np.diff(data.time[:, 0]).tolist() == [10 * 3600, 1.5 * 3600]
-
-
 def test_duplicates():
     rows = [("a", "x", 1, 7.0), ("b", "x", 0, 2.0), ("a", "x", 0, 1.0), ("c", "x", 1, 9.0)]
     labels = table(rows, ("task", "worker", "label", "time"))
@@ -99,27 +89,6 @@ def test_other_than_two_classes(labels, gold, said):
         recorded(table(rows), None if gold is None else pd.Series(gold))
     assert said in str(wrong.value)
     assert "\n" not in str(wrong.value)
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"order": "size"}, "order is 'size': give 'file' or 'time'"),
-        ({"order": "time"}, "labels have no column time"),
-        ({"duplicates": "keep"}, "duplicates is 'keep': give 'error', 'first' or 'last'"),
-    ],
-)
-def test_bad_arrangements(given, said):
-    with pytest.raises(InputError) as wrong:
-        recorded(table([("a", "x", 0), ("b", "x", 1)]), **given)
-    assert said in str(wrong.value)
-
-
-@pytest.mark.parametrize("time", ["soon", "31.01.2026", "inf"])
-def test_times_that_are_none(time):
-    rows = [("a", "x", 0, "2026-01-31"), ("b", "x", 1, time)]
-    with pytest.raises(InputError, match=f"time '{time}': give numbers, or dates as"):
-        recorded(table(rows, ("task", "worker", "label", "time")))
 
 
 # ---- the run ----
@@ -192,27 +161,6 @@ def test_without_gold():
     assert with_gold.accuracy is not None
 
 
-def test_workers_who_leave():
-    labels, gold = crowd(GOOD, 80, 7)
-    step = labels["task"].str[1:].astype(int)
-    gone = ((labels["worker"] == "w0") & (step > 20)) | ((labels["worker"] == "w1") & (step > 79))
-    data = recorded(labels[~gone], gold)
-    run = replay(data, practical(8, 0), seed=1, pool="all")
-    by_name = run.workers.set_index("worker")
-    assert by_name["left_after"].to_dict()["w0"] == 20
-    assert by_name["left_after"].drop("w0").isna().all()
-    assert run.counts["left"] == 1
-    assert run.counts["missing"] == 0
-    assert not by_name["in_best_set"]["w0"]
-    exploring = run.steps["kind"] == "new tester"
-    assert (run.steps["asked"][exploring & (run.steps.index <= 20)] == 5).all()
-    assert (run.steps["asked"][exploring & (run.steps.index > 20)] == 4).all()
-    # At a shorter horizon she is still there.
-    short = replay(data, practical(8, 0), horizon=21, seed=1, pool="all")
-    assert short.counts["left"] == 0
-    assert short.learner.present.all()
-
-
 def late_table():
     """Worker z is right, and 10 late with every task; others are in time."""
     labels, gold = crowd([0.9, 0.9, 0.9, 0.8, 1.0], 60, 8)
@@ -260,18 +208,3 @@ def test_patience_needs_times():
         replay(data, practical(5, 0), patience=1.0, seed=1)
     with pytest.raises(InputError, match="patience is -1"):
         replay(recorded(*late_table()), practical(5, 0), patience=-1.0, seed=1)
-
-
-def test_horizon_and_other_options():
-    data = recorded(*crowd(GOOD, 50, 11))
-    run = replay(data, practical(5, 0), LsOlOptions(True), horizon=20, seed=1)
-    assert len(run.steps) == 20
-    assert run.learner.vote.weighted
-    assert run.learner.step == 20
-    whole = replay(data, practical(5, 0), LsOlOptions(True), seed=1)
-    assert whole.steps["label"][:20].tolist() == run.steps["label"].tolist()
-    for wrong in (0, 51, 2.5):
-        with pytest.raises(InputError, match="horizon is"):
-            replay(data, practical(5, 0), horizon=wrong, seed=1)
-    with pytest.raises(InputError, match="pool is 'some': give 'recorded' or 'all'"):
-        replay(data, practical(5, 0), pool="some", seed=1)

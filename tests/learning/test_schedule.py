@@ -6,10 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.accuracy.best_set import crowd_constants
-from workbench.accuracy.weighted import smallest_weight_gap
 from workbench.base.errors import InputError
 from workbench.learning.schedule import (
-    Crossings,
     Schedule,
     contextual,
     decreasing,
@@ -71,17 +69,6 @@ def test_phases_are_what_happens_step_by_step(tests, repeats, a, z, horizon, see
     assert schedule.exploration_steps(horizon) == len(kinds) - kinds.count("exploit")
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.floats(0.01, 50), st.sampled_from([0.0, 0.3]), st.integers(1, 3000))
-def test_crossings_are_the_first_steps(scale, z, horizon):
-    level = Schedule(scale, 0, 1, z).d1
-    crossings = Crossings(level, horizon)
-    for n in range(1, 6):
-        first = next((t for t in range(horizon) if level(t) >= n), horizon)
-        assert crossings.first(n) == first
-    assert crossings.first(0) == 0
-
-
 def test_theoretical_constants_by_hand():
     # c = 5 · (10 + 5 + 1) = 80 for five workers.
     known = crowd_constants(TABLE_1)
@@ -91,17 +78,6 @@ def test_theoretical_constants_by_hand():
     assert free.tests == pytest.approx(1 / ((0.5 / 80) ** 2 * (0.99 * limit) ** 2), rel=1e-12)
     assert free.tests > 1e7
     assert free.exploration_steps(10**6) == 10**6 - 1
-
-
-def test_weighted_constants_by_hand():
-    p = [0.6, 0.7, 0.9]
-    eps = 0.99 * smallest_weight_gap(p) / 2
-    # Lemma 8 needs 1/(1 − p) − like constants for estimates within ε/4.
-    slope = 1.01 / (0.1 - eps / 4)
-    c = max(max(4 * slope * m, n) for m, n in ((1, 1), (2, 2), (3, 12)))
-    assert theoretical(p, weighted=True).tests == pytest.approx(
-        1 / ((0.5 / c) ** 2 * eps**2), rel=1e-9
-    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.accuracy.weighted import log_odds_accuracy
-from workbench.base.errors import InputError
 from workbench.learning.sets import Vote, estimates, ranked_sets, ranking
 
 COUNTS = st.integers(1, 12).flatmap(
@@ -73,21 +72,6 @@ def test_stated_accuracy_is_that_of_the_vote(counts, rule):
     assert stated == pytest.approx(by_outcomes(skill, estimate, vote), abs=1e-12)
 
 
-def test_rows_do_not_depend_on_each_other():
-    rng = np.random.default_rng(1)
-    for vote in (Vote(), Vote(True), Vote(True, 0.5)):
-        agreed = rng.integers(0, 8, (40, 7))
-        judged = np.full((40, 7), 7)
-        order, present = rng.random((40, 7)), rng.random((40, 7)) < 0.7
-        ranked, size = ranked_sets(vote, agreed, judged, order, present)
-        for r in range(40):
-            one = [x[r : r + 1] for x in (agreed, judged, order, present)]
-            alone, few = ranked_sets(vote, *one)
-            assert (alone == ranked[r]).all()
-            assert few == size[r]
-            assert present[r, ranked[r, : size[r]]].all()
-
-
 def test_ties_go_by_the_order_drawn():
     assert sets(Vote(), [4, 4, 4, 4], 5, order=[0.9, 0.2, 0.8, 0.4])[0] == 1
     assert ranking(np.array([[0.5, 0.7, 0.5]]), np.array([[2, 1, 0]])).tolist() == [[1, 2, 0]]
@@ -100,24 +84,8 @@ def test_opposite_estimates_weigh_the_same_to_the_last_bit():
     assert sets(Vote(True), [3, 7, 5], 10, order=[0.1, 0.9, 0.5])[0] == 0
 
 
-def test_tolerance_asks_for_a_lead():
-    p = 0.7
-    lead = np.log(p / (1 - p))
-    labels, estimate = np.array([[1]]), np.array([[p]])
-    assert Vote(True, lead * 1.001).margins(labels, estimate) == 0
-    assert Vote(True, lead).margins(labels, estimate) > 0
-
-
 def test_nobody_and_everybody():
     assert sets(Vote(), [1, 2], 3, present=[False, False]) == []
     assert sets(Vote(True), [5] * 30, 10) == [0]
     assert len(sets(Vote(True), [7] * 30, 10)) == 30
     assert estimates(np.array([0, 3]), np.array([0, 4])).tolist() == [0.5, 0.75]
-
-
-@pytest.mark.parametrize(
-    "arguments", [(True, -1.0), (True, 0.0, 0.0), (True, 0.0, 0.5), (False, 1.0)]
-)
-def test_wrong_parameters_are_told(arguments):
-    with pytest.raises(InputError, match=r"tolerance|truncate"):
-        Vote(*arguments)

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -15,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from crowd_models import AssignmentProblem, requirement
 from crowd_models.files import read_problem, write_problem
-from tests.models.bad_files import BAD, GOOD, TYPED, archive
+from tests.models.bad_files import BAD, GOOD, TYPED
 from workbench.base.errors import InputError
 
 
@@ -74,25 +71,6 @@ def test_rows_by_type_are_spread_over_the_tasks():
     assert problem.task_types.tolist() == ["text", "image", "text"]
 
 
-def test_npz_arrays_of_any_numbers(tmp_path):
-    path = written(
-        tmp_path,
-        "p.npz",
-        archive(
-            skill=np.array([[1, 0]], dtype=np.int8),
-            capacity=np.int32(3),
-            requirement=np.float32(1),
-            cost=np.array([1, 2], dtype=np.uint16),
-            available=np.array([[True, False]]),
-            task_types=np.array(["a"]),
-        ),
-    )
-    problem = read_problem(path)
-    np.testing.assert_array_equal(problem.quality, [[1, 1]])
-    np.testing.assert_array_equal(problem.cost, [[1, 2]])
-    np.testing.assert_array_equal(problem.available, [[True, False]])
-
-
 @settings(max_examples=20, deadline=None)
 @given(
     quality=arrays(float, (3, 2), elements=st.floats(0, 1)),
@@ -131,12 +109,3 @@ def test_files_that_cannot_be_read(tmp_path):
     }.items():
         with pytest.raises(InputError, match=fragment):
             read_problem(tmp_path / name)
-
-
-def test_no_pandas_for_a_file():
-    code = "import sys, crowd_models.files; print('pandas' in sys.modules, 'pyomo' in sys.modules)"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, env=environment, check=True
-    )
-    assert run.stdout.split() == [b"False", b"False"]

@@ -135,10 +135,6 @@ def test_the_lines_run(lines, best, chosen, solver, monkeypatch, capsys):
     assert chosen is None or ast.literal_eval(those) == chosen
 
 
-def test_every_problem_has_its_row():
-    assert sorted(name for name, _, _ in ROWS) == sorted(path.name for path in PROBLEMS.iterdir())
-
-
 @pytest.mark.parametrize(("name", "whole", "relaxed"), ROWS)
 def test_a_problem_is_solved_to_the_stated_optimum(name, whole, relaxed):
     problem = read_problem(PROBLEMS / name)

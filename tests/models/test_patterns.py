@@ -111,9 +111,7 @@ def test_dealing_gives_each_task_its_pattern_and_each_worker_her_share(seed):
     ("copies", "words"),
     [
         ([1, 0], "shape"),
-        ([-1, 0, 0], "shape"),
         ([3, 0, 0], "takes 3 workers of class 0"),
-        ([0, 1, 0], "takes 1 workers of class 1"),
         ([0, 0, 1], "gathers 0.2"),
     ],
 )

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from crowd_models import AssignmentProblem, TypedProblem, requirement
+from crowd_models import AssignmentProblem, requirement
 from crowd_models.problem import price_step
 from workbench.base.errors import InputError
 
@@ -17,14 +17,10 @@ NAN, INF = float("nan"), float("inf")
 WRONG = [
     ("quality", [[0.9, NAN, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is NaN: give a finite number"),
     ("quality", [[0.9, 1.5, 0.4], [0.3, 0.8, 0.9]], "quality[0, 1] is 1.5: a quality (2p−1)²"),
-    ("quality", [0.5, 0.5], "quality has shape (2,): give a matrix of at least one task"),
     ("quality", [[0.9, 0.5], [0.3]], "quality is not an array of numbers: give numbers only, rows"),
     ("capacity", -1, "capacity is -1: give a whole number, 0 or more"),
     ("capacity", [2, 2.5, 2], "capacity[1] is 2.5: give a whole number, 0 or more"),
-    ("capacity", [2, 2], "capacity has shape (2,): give one number, or one for each worker (3)"),
     ("requirement", [1, 2, 3], "requirement has shape (3,): give one number, or one for each task"),
-    ("requirement", [1, 1e30], "requirement[1] is 1e+30: give 0 or more, at most 1e+09"),
-    ("cost", 1.0, "cost has shape (): give one price for each pair, (2, 3)"),
     ("cost", [[1, 1, 1], [1, INF, 1]], "cost[1, 1] is infinite: give a finite number"),
     (
         "cost",
@@ -32,7 +28,6 @@ WRONG = [
         "cost[1, 1] is 1e+16: a price is 0 or more, and at most 1e+15",
     ),
     ("available", [True, False], "available has shape (2,): give true or false for each pair"),
-    ("available", [[1, 0, 2], [1, 1, 1]], "available[0, 2] is 2: give true or false, 1 or 0"),
 ]
 
 
@@ -48,40 +43,11 @@ def test_one_line_names_field_index_and_mend(field, value, message):
     refused(message, lambda: AssignmentProblem(**GOOD | {field: value}))
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        ("tasks", [3, -1], "tasks[1] is -1: give a whole number, 0 or more"),
-        ("tasks", [3, 1.5], "tasks[1] is 1.5: give a whole number, 0 or more"),
-        ("tasks", [3], "tasks has shape (1,): give one number, or one for each task class (2)"),
-        ("workers", [NAN, 1, 1], "workers[0] is NaN: give a finite number"),
-        (
-            "workers",
-            [[1, 1, 1]],
-            "workers has shape (1, 3): give one number, or one for each worke",
-        ),
-    ],
-)
-def test_class_sizes(field, value, message):
-    refused(message, lambda: TypedProblem(**TYPED | {field: value}))
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 1.5])
 def test_epsilon_outside(epsilon):
     told = f"{epsilon:g}: the error must lie strictly between 0 and 1"
     refused(f"epsilon is {told}", lambda: requirement(epsilon))
     refused(f"epsilon[1] is {told}", lambda: requirement([0.1, epsilon]))
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "message"),
-    [
-        (NAN, "epsilon is NaN: give a finite number"),
-        ("small", "epsilon is not an array of numbers"),
-    ],
-)
-def test_epsilon_that_is_no_number(epsilon, message):
-    refused(message, lambda: requirement(epsilon))
 
 
 def test_what_is_given_may_change_and_what_is_kept_may_not():
@@ -99,15 +65,6 @@ def test_what_is_given_may_change_and_what_is_kept_may_not():
             kept[0] = kept[0]
     with pytest.raises(dataclasses.FrozenInstanceError):
         problem.cost = None
-
-
-def test_huge_capacities_are_enough():
-    problem = AssignmentProblem(**GOOD | {"capacity": [10**12, 10**18, 3]})
-    assert problem.capacity.tolist() == [2**31 - 1, 2**31 - 1, 3]
-    typed = TypedProblem([[0.5]], [10**18], 1.0, [10**18], [10**18])
-    assert (typed.supply > 0).all()
-    assert (typed.sizes > 0).all()
-    assert AssignmentProblem(**GOOD | {"capacity": 0}).capacity.tolist() == [0, 0, 0]
 
 
 def test_uncoverable():

@@ -108,19 +108,6 @@ def test_prefixes_are_predictions(classes):
     assert prefix_errors(known, []) == []
 
 
-def test_prefixes_of_many_voters_agree_with_predictions():
-    """Listed, simulated and bounded prefixes, each against a prediction with draws of its own."""
-    known = crowd(60, 37, 4, seed=8)
-    order = np.argsort(-known.gain)
-    rates = prefix_errors(known, order, seed=1)
-    assert {rate.method for rate in rates} == {"exact", "sampled", "bounded"}
-    for k in (1, 14, 60):
-        predicted = predicted_error(known, order[:k], seed=2)
-        rate = rates[k - 1]
-        assert abs(rate.probability - predicted.probability) <= rate.radius + predicted.radius
-    assert rates == prefix_errors(known, order, seed=1)
-
-
 @settings(max_examples=30, deadline=None)
 @given(
     classes=st.integers(2, 4),
@@ -130,19 +117,6 @@ def test_the_bound_bounds(classes, voters):
     p, w = np.array(voters).T
     exact = plurality_error(p, w, classes)
     assert accuracy._chernoff(p, w, classes)[-1] >= exact.probability - exact.radius
-
-
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [([1, 1], "names worker 1 twice"), ([0, 1], "worker 0, who has"), ([3], r"chosen\[0\] is 3")],
-)
-def test_who_may_vote(chosen, message):
-    known = scores([1, 3, 4], [1, 5, 5], 2)
-    for function in (predicted_error, prefix_errors):
-        with pytest.raises(InputError, match=message):
-            function(known, chosen)
-    assert predicted_error(known, []).probability == 0.5
-    assert predicted_error(scores([1], [3], 4), []).probability == 0.75
 
 
 def test_ties_notes_and_bad_input():

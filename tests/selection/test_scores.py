@@ -56,31 +56,6 @@ def test_equal_worth_is_equal_to_the_last_bit(classes):
         assert found.tolist() == [float(x) for x in exact]
 
 
-@pytest.mark.parametrize("classes", [2, 3, 10, 10**5])
-@pytest.mark.parametrize("n", [10**6 + 1, 3 * 10**9, 2**53])
-def test_no_number_of_answers_overflows(n, classes):
-    c = np.array([0, 1, n // classes, n // 2 + 1, n - 1, n])
-    known = scores(c, np.full(6, n), classes)
-    for k in range(6):
-        w = Fraction(int(c[k]), n)
-        # Next to guessing (Lw − 1)² is small, and Lw is known to a few units in its last place.
-        near = 1e-15 * classes
-        assert known.gain[k] == pytest.approx(
-            float(exact_gain(int(c[k]), n, classes)), rel=1e-14, abs=near
-        )
-        assert known.plug_in[k] == pytest.approx(
-            float((classes * w - 1) ** 2), rel=1e-14, abs=near**2
-        )
-
-
-def test_a_prior_does_not_touch_who_was_tested():
-    """And whom it scores ties with the tested where their worth is the same."""
-    known = scores([0, 2, 1, 4], [0, 3, 1, 5], 2, prior=(2, 1))
-    assert known.plug_in[0] == known.plug_in[1] == 1 / 9
-    assert known.gain[2] == known.plug_in[2] == 0.25
-    assert known.gain[3] == scores([4], [5], 2).gain[0]
-
-
 def test_who_cannot_be_scored():
     known = scores([0, 1, 1, 2], [0, 1, 2, 2], 3)
     assert known.eligible.tolist() == [False, False, True, True]

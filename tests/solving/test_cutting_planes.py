@@ -127,14 +127,3 @@ def test_weak_duality_and_the_price_of_capacity(problem, numbers, seed):
     whole = run_arrays(problem, "typed", OPTIONS)
     if whole.termination is Termination.OPTIMAL:
         assert value <= cost(problem, whole) + 1e-9 * scale
-
-
-def test_the_time_limit_leaves_a_bound():
-    """Time runs out after the sample: its weights prove a bound, and no more is claimed."""
-    problem = crowd(8, classes=3000)
-    answer = run_cutting_planes(problem, RunOptions(time_limit=1e-6), free=100)
-    assert answer.termination is Termination.TIME_LIMIT
-    assert answer.pairs is None
-    assert answer.bound == pytest.approx(
-        max(0.0, lagrangian(problem, answer.task_weights, answer.worker_prices)), abs=1e-6
-    )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crowd_models import AssignmentProblem
-from workbench.solving import Termination, highs, integer_program, linear, solve
+from workbench.solving import Termination, integer_program, linear, solve
 from workbench.solving.solution import RawAnswer
 
 PROBLEM = AssignmentProblem(
@@ -124,34 +124,3 @@ def test_infeasible_says_the_solver_of_a_feasible_problem(monkeypatch, formulati
         solution = solve(PROBLEM, "ip")
     nothing_is_claimed(solution)
     assert "denies a solution that the data allow" in solution.note
-
-
-@pytest.mark.parametrize("route", ["arrays", "pyomo"])
-def test_coefficients_no_solver_sees(route):
-    # HiGHS drops matrix entries under 1e-9, on the Pyomo route before an option can be set.
-    problem = AssignmentProblem([[1e-10] * 3], 1, 2.5e-10)
-    relaxed = solve(problem, "relaxation", route=route)
-    if route == "arrays":
-        assert relaxed.objective == pytest.approx(2.5)
-    else:
-        nothing_is_claimed(relaxed)
-    assert solve(problem, "ip", route=route).objective == 3  # its rows are enlarged
-
-
-@pytest.mark.parametrize("algorithm", ["simplex", "ipx"])
-def test_a_program_without_an_answer_is_run_in_other_ways(monkeypatch, algorithm):
-    """HiGHS ends some wide-priced infeasible programs as unknown: the next way proves them so."""
-    honest, unknown = highs._ending, []
-
-    def forgetful(*given):
-        unknown.append(honest(*given))
-        return Termination.NUMERICS if len(unknown) < 3 else honest(*given)
-
-    monkeypatch.setattr(highs, "_ending", forgetful)
-    solution = solve(PROBLEM, "relaxation", algorithm=algorithm)
-    assert solution.solved
-    assert len(unknown) > 3
-    monkeypatch.undo()
-    crowded = AssignmentProblem([[1.0, 0.2], [1.0, 0.3]], 1, 1.0)
-    monkeypatch.setattr(highs, "_ending", lambda *_: Termination.NUMERICS)
-    assert solve(crowded, "relaxation").termination is Termination.NUMERICS

@@ -5,7 +5,7 @@ from instances import random_problem
 
 from crowd_models import AssignmentProblem
 from workbench.base.errors import InputError
-from workbench.solving import FORMULATIONS, ROUTES, Termination, solve
+from workbench.solving import ROUTES, Termination, solve
 
 PROBLEM = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 2, 1.0)
 
@@ -26,13 +26,6 @@ def test_options_out_of_range(given, message):
     with pytest.raises(InputError, match=message) as error:
         solve(PROBLEM, **given)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_threads_may_change_within_a_process(route, formulation):
-    for threads in (2, 1):
-        assert solve(PROBLEM, formulation, route=route, threads=threads).solved
 
 
 @pytest.mark.parametrize("route", ROUTES)

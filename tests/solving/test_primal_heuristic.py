@@ -132,21 +132,6 @@ def check_fixing(problem, duals, whole, costs, incumbent):
     assert not (~cheaper.astype(bool) & ones[problem.pairs]).any()
 
 
-@settings(max_examples=12, deadline=None)
-@given(small_problems(feasible_bias=True))
-def test_fewest_labels_are_needed_and_enough_for_one_task_alone(problem):
-    counts = least_labels(problem)
-    tasks, _ = problem.pairs
-    whole, _ = all_whole(problem)
-    for i in range(problem.shape[0]):
-        if len(whole):
-            assert whole[:, tasks == i].sum(axis=1).min() >= counts[i]
-        reach = np.sort((problem.quality * problem.mask)[i])[::-1]
-        enough = reach[: counts[i]].sum() >= problem.requirement[i] - 1e-8
-        beyond = reach.sum() < problem.requirement[i] - 1e-9 or not (problem.capacity > 0).all()
-        assert enough or beyond
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_count_rows_raise_the_bound_and_stay_below_the_optimum(seed):
     problem = random_problem(seed, 9, 8)

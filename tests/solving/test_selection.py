@@ -3,7 +3,6 @@
 import itertools
 import math
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from pyomo.common.collections import ComponentMap
 
 from crowd_models import SelectionProblem
 from crowd_models.selection import all_sizes
-from workbench.base.errors import InputError
 from workbench.selection.rules import algorithm_1
 from workbench.selection.scores import set_score
 from workbench.solving import hiring
@@ -26,7 +24,6 @@ from workbench.solving.hiring_bound import (
     certify_selection,
     exact_numerator,
     gain_scale,
-    selection_score,
     size_bounds,
 )
 from workbench.solving.pyomo_route import ModelRun, run_model
@@ -167,46 +164,6 @@ def test_only_best_sets_are_proven(problem):
             assert certificate.status == "proven"
 
 
-@pytest.mark.parametrize(
-    ("chosen", "check"),
-    [
-        ([], "workers of the problem"),
-        ([[0]], "workers of the problem"),
-        ([0, 0], "each worker once"),
-        ([1], "gain above −∞"),
-        ([0, 2, 3], "1 ≤ |S| ≤ K"),
-        ([0, 4], "Σ c ≤ B"),
-    ],
-)
-def test_sets_that_may_not_be_hired(chosen, check):
-    problem = SelectionProblem([1.0, -INF, 0.5, 0.2, 0.1], 2, [1.0, 1.0, 0.5, 0.5, 1.0 + 1e-6], 2.0)
-    certificate = certify_selection(problem, np.array(chosen))
-    assert certificate.status == "failed"
-    assert certificate.upper_bound is None
-    assert [c.name for c in certificate.checks if not c.passed] == [check]
-    with pytest.raises(InputError, match="give indices of workers who may be hired"):
-        solve_selection(problem, start=np.array(chosen))
-
-
-def test_scores_of_different_sizes_compare_exactly():
-    # 6/√1 = (6 + 2 + 2 + 2)/√4, which in floats it is not for every factor.
-    for factor in (1.0, 0.1, 1 / 3, 0.7):
-        problem = SelectionProblem(np.array([6.0, 2.0, 2.0, 2.0]) * factor, 4)
-        exact = [Fraction(g) for g in problem.gain.tolist()]
-        for chosen in ([0], [0, 1, 2, 3]):
-            certificate = certify_selection(problem, np.array(chosen))
-            score = selection_score(problem, np.array(chosen))
-            assert certificate.status == "proven"
-            other = exact[0] ** 2 if len(chosen) == 4 else sum(exact) ** 2 / 4
-            own = sum(exact) ** 2 / 4 if len(chosen) == 4 else exact[0] ** 2
-            assert (certificate.upper_bound == score) == (other <= own)
-    # The bound stays above the best score by less than can be told apart, below 0 as well.
-    for best, other in ((-1.0, -1.0 - 1e-12), (1.0, 1.0 - 1e-12)):
-        certificate = certify_selection(SelectionProblem([best, other], 1), np.array([1]))
-        assert certificate.status == "proven"
-        assert best <= certificate.upper_bound < best + 1e-14
-
-
 # A solver that lies ------------------------------------------------------------------------------
 
 LIE = SelectionProblem([1.0, 0.9, 0.8, 0.1, -0.5], 4, [2, 1, 1, 1, 0], 3)
@@ -268,28 +225,6 @@ def test_nothing_is_claimed_when_the_solver_lies(monkeypatch, formulation, lie):
     assert solution.chosen is solution.objective is solution.bound is solution.gap is None
     assert solution.note
     assert solution.as_dict()["message"] == solution.note
-
-
-def test_mixtures_of_equal_sets_are_solved_as_a_slice(monkeypatch):
-    problem = SelectionProblem([1.0, 1.0, 1.0, 0.0], 2)
-    asked = []
-
-    def mixing(model, options, *, integer):
-        ran = run_model(model, options, integer=integer)
-        asked.append(model.name)
-        if not hasattr(model, "v"):
-            return ran
-        parts = ComponentMap(
-            (v, 2 / 3 if v.index() in ((0, 2), (1, 2), (2, 2)) else 0.0) for v in model.v.values()
-        )
-        parts.update((s, ran.values[s]) for s in model.s.values())
-        return replace(ran, values=parts)
-
-    monkeypatch.setattr(hiring, "run_model", mixing)
-    solution = solve_selection(problem, "sizes")
-    assert asked == ["best set of any size", "best set of 2"]
-    assert len(solution.chosen) == 2
-    assert solution.certificate.status == "proven"
 
 
 # Limits ------------------------------------------------------------------------------------------

@@ -20,20 +20,35 @@ def run_serially(name, sweep, repetitions):
             {**trial.params, "repetition": trial.repetition, "status": str(done.status),
              "message": done.message, **done.record, "version": study.version, "seed": trial.seed}
         )  # fmt: skip
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    table.attrs["first"] = rows[0]
+    return table
 
 
+FEW = 10
+"""Of a sweep of more points each is run once."""
 CHEAPER = {"bad-instances": {"evaluations": [2]}}
 """What is smaller than at smoke size."""
+
+
+def smoke_sweep(name):
+    sweep = Source.of(name).load().sizes["smoke"].sweep
+    return tuple({**block, **CHEAPER.get(name, {})} for block in sweep)
 
 
 @cache
 def smoke(name):
     """Run a study's smoke size: each of its points twice, of many once."""
-    study = Source.of(name).load()
-    sweep = tuple({**block, **CHEAPER.get(name, {})} for block in study.sizes["smoke"].sweep)
-    many = len(list(plan(study, sweep, 1))) > 30
+    study, sweep = Source.of(name).load(), smoke_sweep(name)
+    many = len(list(plan(study, sweep, 1))) > FEW
     return run_serially(name, sweep, 1 if many else min(2, study.sizes["smoke"].repetitions))
+
+
+def first_again(name):
+    """Run the first trial of `smoke` once more, and give its record."""
+    source = Source.of(name)
+    trial = next(iter(plan(source.load(), smoke_sweep(name), 1)))
+    return attempt(source, trial).record
 
 
 def complete(name, **params):

@@ -9,12 +9,11 @@ import pandas as pd
 import pytest
 
 from crowd_models import AssignmentProblem, requirement
-from tests.studies.catalog_runs import complete, one_record, smoke, streams_of
+from tests.studies.catalog_runs import complete, first_again, one_record, smoke, streams_of
 from workbench.crowd.population import uniform
 from workbench.solving import Solution, Termination, solve
 from workbench.studies.catalog import (
     STUDIES,
-    adaptive_curves,
     assignment_trials,
     competitive_ratio,
     exact_heuristic,
@@ -32,12 +31,9 @@ def test_a_study_keeps_what_studies_promise(name):
     assert (study.name, study.title) == (name, STUDIES[name].summary)
     assert set(table["status"]) <= {"ok", "infeasible"}, table["message"].unique()
     assert (table["status"] == "ok").mean() > 0.7
-    analysis = study.analyse(table)
-    assert len(analysis.findings) > 1
-    assert all(len(found) for found in analysis.tables.values())
-    assert len({chart.name for chart in analysis.charts}) == len(analysis.charts)
-    for chart in analysis.charts:
-        assert len(chart.data.dropna(subset=[chart.x, chart.y]))
+    again = first_again(name)
+    for field in again.keys() - set(study.volatile):
+        assert again[field] == table.attrs["first"][field], field
 
     kept = {*study.parameters, "repetition", "status", "message", "version", "seed"}
     lost = table.index[table["status"] == "ok"][[0, 3]]
@@ -49,11 +45,19 @@ def test_a_study_keeps_what_studies_promise(name):
     halfway.loc[lost, numbers] = 1e6
     for some in (spoilt, halfway):
         some.loc[lost, "status"] = ["deadline", "crashed"]
-    found = study.analyse(spoilt).findings
+    analysis = study.analyse(spoilt)
+    found = analysis.findings
+    if len(table) <= 12:  # little is left
+        analysis = study.analyse(table)
+    assert len(analysis.findings) > 1
     assert "did not end ok" in found[0]
     assert "1 deadline" in found[0]
     assert study.analyse(halfway).findings == found
     assert len(conclude(study, spoilt.assign(status="crashed")).findings) == 1
+    assert all(len(one) for one in analysis.tables.values())
+    assert len({chart.name for chart in analysis.charts}) == len(analysis.charts)
+    for chart in analysis.charts:
+        assert len(chart.data.dropna(subset=[chart.x, chart.y]))
 
 
 INFEASIBLE = [
@@ -79,20 +83,6 @@ def test_a_crowd_that_cannot_do_it_is_infeasible(name, params):
 
 
 class TestPairing:
-    def test_majority_counts_the_very_labels_that_message_passing_reads(self, monkeypatch):
-        read = []
-        for name in ("majority", "message_passing"):
-            real = getattr(adaptive_curves, name)
-
-            def spy(votes, real=real, **options):
-                read.append((votes.task, votes.worker, votes.label))
-                return real(votes, **options)
-
-            monkeypatch.setattr(adaptive_curves, name, spy)
-        for method in ("majority", "message passing"):
-            one_record("adaptive-figure-1", tasks=50, workers=40, method=method, per_task=10)
-        assert all(np.array_equal(a, b) for a, b in zip(*read, strict=True))
-
     def test_gold_labels_are_those_of_all_workers(self):
         record = one_record("adaptive-figure-2", tasks=60, workers=60, types=2, gold=7, epsilon=0.2)
         assert record["labels_gold"] == (60 + 18) * 7 * 2
@@ -115,11 +105,6 @@ class TestFigures:
         assert record["error"] == pytest.approx(wrong)
         gathered = np.bincount(result.task, minlength=80) * (2 * 0.6414 - 1) ** 2
         assert record["covered"] == np.mean(gathered >= float(requirement(0.2)))
-
-    @pytest.mark.parametrize("method", ["adaptive", "majority"])
-    def test_what_a_method_needs_must_be_given(self, method):
-        with pytest.raises(ValueError, match="is none"):
-            one_record("adaptive-figure-1", tasks=20, workers=20, method=method)
 
     def test_at_equal_labels_interpolates_within_a_repetition(self):
         rows = [(0, "adaptive", 10.0, 0.4), (0, "adaptive", 20.0, 0.2),
@@ -173,21 +158,6 @@ class TestCompetitiveRatio:
         assert bare["promise"] is None
         assert "without the ε′ correction" in bare["void"]
 
-    def test_arrivals_are_orders_of_one_crowd(self):
-        crowds = {}
-        for arrival in assignment_trials.ARRIVALS:
-            params = {"tasks": 9, "workers": 20, "gamma": 0.5, "arrival": arrival}
-            met = assignment_trials.drawn(
-                complete("competitive-ratio", **params), streams_of("competitive-ratio", **params)
-            )
-            crowds[arrival] = met.crowd.skill
-        same = np.sort(crowds["random"], axis=1)
-        for arrival in ("worst_first", "best_first", "alternating"):
-            assert np.array_equal(np.sort(crowds[arrival], axis=1), same)
-        assert set(crowds["iid"][0]) < set(crowds["random"][0])
-        total = ((2 * crowds["worst_first"] - 1) ** 2).sum(axis=0)
-        assert (np.diff(total) >= -1e-12).all()
-
 
 class TestCorrection:
     def test_void_is_said_and_nothing_is_measured(self):
@@ -240,10 +210,6 @@ class TestExactHeuristic:
             one_record("exact-heuristic", tasks=6, workers=8)
         assert ended.value.status == "limit"
         assert ended.value.record == {"proven_bound": 7.0}
-
-    def test_online_methods_need_types(self):
-        with pytest.raises(ValueError, match="types is 0"):
-            one_record("exact-heuristic", method="adaptive", tasks=6, workers=8)
 
     def test_unproven_ratios_are_intervals_and_uncovered_ones_fail_the_profile(self):
         base = {"types": 0, "tasks": 4, "workers": 5, "capacity": 1.0, "need": 0.3,

@@ -5,13 +5,10 @@ from __future__ import annotations
 from itertools import chain, combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tests.studies.catalog_runs import one_record, streams_of, trial_of
-from workbench.crowd.datasets import LabelSet
 from workbench.crowd.simulate import dense_votes, one_coin_labels
-from workbench.crowd.votes import Votes
 from workbench.selection.scores import informativeness, set_score
 from workbench.studies.attempt import Status, attempt
 from workbench.studies.catalog import _recorded, selection_crowds
@@ -76,14 +73,6 @@ class TestControls:
             expected = min(8, mine.sum() // 2, (mine & gold).sum())
             assert (aside & mine).sum() == expected
 
-    @pytest.mark.parametrize("draw", [shared_controls, own_controls])
-    def test_fewer_are_among_more_and_all_are_as_likely(self, draw):
-        met = crowd(m=8, n=12)
-        few, many = draw(met, 2, seed=5), draw(met, 6, seed=5)
-        assert (many | ~few).all()
-        drawn = np.mean([draw(met, 3, seed=seed) for seed in range(150)], axis=0)
-        assert abs(drawn - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 150)
-
 
 class TestExam:
     @pytest.mark.parametrize("shared", [True, False])
@@ -118,44 +107,6 @@ class TestExam:
             # Of two classes, what is right by one gold is wrong by the other: nothing else moved.
             for kind in ("linear", "log-odds", "majority", "EM"):
                 assert vote(one, marked, kind)[0] + vote(two, marked, kind)[0] == pytest.approx(1)
-
-
-class TestProtocolsAgree:
-    @pytest.mark.parametrize("budget", [1, 3])
-    @pytest.mark.parametrize("rule", GAPS)
-    @pytest.mark.parametrize("classes", [2, 4])
-    def test_on_a_full_table_with_one_exam(self, rule, budget, classes):
-        met = unequal(classes=classes)
-        once, each = (examine(met, first_ten(met), shared=shared) for shared in (True, False))
-        one, two = (choose(exam, rule, budget, seed=0) for exam in (once, each))
-        assert (one == two).all()
-        for kind in ("linear", "log-odds", "majority", "EM"):
-            assert vote(once, one, kind)[0] == vote(each, two, kind)[0]
-        assert selection_crowds._size(once, one) == selection_crowds._size(each, two)
-
-
-class TestNames:
-    """Nothing depends on the order of workers, or on what classes are called."""
-
-    @pytest.mark.parametrize("shared", [True, False])
-    @pytest.mark.parametrize("rule", GAPS)
-    def test_workers_in_another_order(self, shared, rule):
-        met = unequal()
-        order = np.array([3, 5, 0, 2, 1, 4])
-        v = met.votes
-        renamed = Votes(
-            v.task, order[v.worker], v.label, v.tasks, v.workers[np.argsort(order)], v.classes
-        )
-        one, two = (
-            examine(each, first_ten(each), shared=shared)
-            for each in (met, Recording(renamed, met.truth))
-        )
-        for budget in (2, 4):
-            mine, theirs = choose(one, rule, budget, seed=0), choose(two, rule, budget, seed=0)
-            assert (mine == theirs).all()
-            for kind in ("linear", "log-odds", "majority", "EM"):
-                a, b = vote(one, mine, kind)[0], vote(two, theirs, kind)[0]
-                assert a == pytest.approx(b, abs=1e-12)
 
 
 class TestChoice:
@@ -207,26 +158,6 @@ class TestVote:
         found = vote(exam, marked, kind, truncate=0.05)[0]
         assert found == pytest.approx(total / len(items))
 
-    def test_em_is_dawid_skene_on_the_marked_votes_with_fair_ties(self):
-        met = crowd(7, m=8)
-        exam = examine(met, first_ten(met), shared=True)
-        marked = choose(exam, "top-skill", 5, seed=0)
-        accuracy, found = vote(exam, marked, "EM", em="one-coin, uniform prior")
-        assert "one coin" in found.info["variant"]
-        assert "uniform class prior" in found.info["variant"]
-        assert np.isnan(found.info["skill"]).sum() == 3
-        scored = exam.truth >= 0
-        assert not found.tied[scored].any()
-        assert accuracy == (found.label == exam.truth)[scored].mean()
-        half = marked & (exam.votes.task % 2 == 0)
-        even = scored & (np.arange(40) % 2 == 0)
-        accuracy, found = vote(exam, half, "EM")
-        right = (found.label == exam.truth)[even].sum() + 0.5 * (scored & ~even).sum()
-        assert accuracy == pytest.approx(right / scored.sum())
-        nobody = np.zeros(len(exam.votes), dtype=bool)
-        assert vote(exam, nobody, "EM")[0] == 0.5
-        assert vote(exam, nobody, "linear")[0] == 0.5
-
 
 class TestMisfit:
     def test_one_coin_fits_its_own_labels(self, monkeypatch):
@@ -239,13 +170,6 @@ class TestMisfit:
         assert abs(np.mean(found)) < 4 / np.sqrt(12)
         assert 0.4 < np.std(found) < 1.9
 
-    def test_the_ratio_by_hand(self):
-        """One worker, 8 of 10 and 4 of 10 right; by one coin 12 of 20."""
-        counts = np.array([[[8, 2], [6, 4]]])
-        full = 8 * np.log(0.8) + 2 * np.log(0.2) + 6 * np.log(0.6) + 4 * np.log(0.4)
-        one = 12 * np.log(0.6) + 8 * np.log(0.4)
-        assert _recorded._ratio(counts) == pytest.approx(2 * (full - one))
-
 
 class TestData:
     @pytest.fixture(autouse=True)
@@ -255,19 +179,6 @@ class TestData:
         yield
         _recorded.recorded.cache_clear()
         _recorded.misfit.cache_clear()
-
-    def test_repeated_pairs_count_once_and_gold_may_be_missing(self, monkeypatch):
-        labels = pd.DataFrame(
-            [("a", "x", "2"), ("a", "x", "0"), ("b", "x", "0"), ("a", "y", "0")],
-            columns=["task", "worker", "label"],
-        )
-        given = LabelSet("made up", labels, pd.Series(["1"], index=["a"]))
-        monkeypatch.setattr(_recorded.datasets, "load", lambda _: given)
-        met = _recorded.recorded("made up")
-        assert len(met.votes) == 3
-        assert met.votes.classes.tolist() == ["0", "1", "2"]
-        assert met.truth.tolist() == [1, -1]
-        assert met.votes.table()["label"].tolist() == ["2", "0", "0"]
 
     def test_without_data_a_trial_says_so(self, tmp_path, monkeypatch):
         monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path / "nowhere"))

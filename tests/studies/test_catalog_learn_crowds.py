@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +18,6 @@ from workbench.studies.catalog.learn_crowds import (
     blocks,
     disagreement,
     draw,
-    independent,
 )
 from workbench.studies.study import TrialEnded
 
@@ -82,36 +80,12 @@ class TestBlocks:
             for j, worker in enumerate(met.workers):
                 assert table[task, worker] == met.classes[met.labels[i, j]]
 
-    def test_order(self, data_sets):
-        filed = draw("bluebird", None, "file", seed=1)
-        assert filed.tasks.tolist() == [f"t{i}" for i in range(90)]
-        assert filed.labels.shape == (90, 9)
-        mixed = draw("bluebird", None, "random", seed=1)
-        assert sorted(mixed.tasks) == sorted(filed.tasks)
-        assert mixed.tasks.tolist() != filed.tasks.tolist()
-        place = [filed.tasks.tolist().index(task) for task in mixed.tasks]
-        assert np.array_equal(mixed.labels, filed.labels[place])
-        assert np.array_equal(mixed.truth, filed.truth[place])
-
     def test_all_of_a_sparse_crowd_share_too_little(self, data_sets):
         with pytest.raises(TrialEnded, match="take a block") as ended:
             draw("rte", None, "random", seed=1)
         assert ended.value.status == "infeasible"
         with pytest.raises(TrialEnded, match="no 8 workers"):
             draw("rte", 8, "random", seed=1)
-
-
-class TestIndependent:
-    def test_nothing_makes_two_err_together(self):
-        met = draw("simulated", 5, "random", seed=4)
-        kept = independent(met, seed=4)
-        right, shuffled = (one.labels == one.truth[:, None] for one in (met, kept))
-        assert np.array_equal(right.sum(axis=0), shuffled.sum(axis=0))
-        assert not np.array_equal(met.labels, kept.labels)
-        same = replace(met, labels=np.repeat(met.labels[:, 2:3], 4, axis=1))
-        wrong = independent(same, seed=1).labels != met.truth[:, None]
-        together = np.corrcoef(wrong.T)[np.triu_indices(4, 1)]
-        assert np.abs(together).max() < 4 / np.sqrt(1000)
 
 
 class TestDisagreement:
@@ -123,21 +97,6 @@ class TestDisagreement:
         assert found["told"] == 1
         assert found["rank"] == pytest.approx(1)
         assert found["lead_from"] == 0
-
-    def test_led_from_the_last_task_behind(self):
-        labels = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [1, 0, 1], [1, 0, 1]])
-        found = disagreement(labels, np.array([0.0, 0.1, 0.4]))
-        assert found["told"] == 0  # worker 1 differs most, worker 2 is the least accurate
-        assert found["lead_from"] == pytest.approx(3 / 5)
-        assert found["rank"] == pytest.approx(0.5)
-
-    def test_ties(self):
-        labels = np.array([[1, 1, 0], [1, 0, 1]])
-        assert disagreement(labels, np.array([0.0, 0.5, 1.0]))["told"] == 0.5
-        even = np.array([[1, 0], [0, 1], [1, 1]])
-        found = disagreement(even, np.array([0.0, 1.0]))
-        assert found["differed"] == "0.0000 0.0000"
-        assert found["rank"] is None
 
 
 class TestRecord:

@@ -9,18 +9,14 @@ import pandas as pd
 import pytest
 
 from tests.studies.catalog_runs import one_record, run_serially, streams_of
-from workbench.accuracy.best_set import best_set
-from workbench.accuracy.majority import majority_accuracy
 from workbench.base.errors import InputError
-from workbench.learning.vetting import Removal, disagreement_rate
+from workbench.learning.vetting import disagreement_rate
 from workbench.studies.catalog import (
     learn_average,
     learn_contexts,
     learn_growth,
-    learn_policies,
     learn_regret,
     learning_runs,
-    theory_bounds,
     theory_sets,
     theory_votes,
 )
@@ -65,17 +61,6 @@ class TestRuns:
         coins = learning_runs.schedule_of(params, np.full(5, 0.5))
         assert coins.exploration_steps(2000) >= 1999  # D1(1) = D2(1) = 0
 
-    def test_rewards_are_regret_turned_round(self):
-        table = pd.DataFrame([
-            {"crowd": "x", "status": "ok", "repetition": 0, "best_accuracy": 0.9,
-             "full_accuracy": 0.8, "regret_100": 5.0, "regret_200": 6.0},
-            {"crowd": "x", "status": "crashed", "repetition": 1},
-        ])  # fmt: skip
-        got = learning_runs.rewards(table, ["crowd"])
-        assert got["tasks"].tolist() == [100, 200]
-        assert got["reward"].tolist() == pytest.approx([0.85, 0.87])
-        assert got["gain"].tolist() == pytest.approx([0.05, 0.07])
-
     def test_crowds(self):
         draw, seed = learning_runs.draw_crowd, np.random.SeedSequence(1)
         for name, k in itertools.product(("any-trusted", "spread-trusted"), range(30)):
@@ -83,12 +68,6 @@ class TestRuns:
         assert draw("from-0.8", 20, seed).min() >= 0.8
         with pytest.raises(InputError, match="workers is 7"):
             draw("table-1", 7, seed)
-
-    def test_who_was_dropped_wrongly(self):
-        skill = np.array([0.9, 0.6, 0.7])
-        gone = (Removal(2, 0.05, 40), Removal(1, 0.01, 90))
-        assert learning_runs.dropped_wrongly(gone, skill) == [True, False]
-        assert learning_runs.dropped_wrongly(gone[::-1], skill) == [False, False]
 
 
 class TestGrowth:
@@ -105,11 +84,6 @@ class TestGrowth:
         name, ahead = learning_runs.best_shape(learning_runs.growth(self.curves(shape)))
         assert name == shape
         assert ahead > 2
-
-    def test_a_curve_that_falls_has_no_shape(self):
-        curves = self.curves("log").copy()
-        curves[5000] -= 1e6
-        assert all(math.isnan(value) for value in learning_runs.growth(curves).values())
 
     def test_steepness(self):
         curves = pd.DataFrame(np.outer([1.0, 2.0, 3.0], self.TASKS**0.7), columns=self.TASKS)
@@ -136,12 +110,6 @@ class TestAverage:
         (got,) = learn_average.crossings(pd.DataFrame(rows)).to_dict("records")
         assert got["overtakes"] == pytest.approx(overtakes, nan_ok=True)
         assert got["gain"] == gains[:4][-1]  # at 2000 tasks, or the last before
-
-    def test_table_2_has_both_votes(self):
-        sweep = [{"crowd": ["from-0.5"], "vote": ["majority", "weighted"], "horizon": [300]}]
-        rows = learn_average.table_2(run_serially("learn-average", sweep, 2))
-        assert rows[["full", "majority", "weighted"]].notna().all(axis=None)
-        assert (rows["weighted_best"] >= rows["majority_best"] - 1e-12).all()
 
 
 def enumerated(p):
@@ -189,54 +157,6 @@ class TestTheory:
         assert got["rate_printed"] == pytest.approx(printed)
         assert got["rate_off"] > 0.05
 
-    def test_misranking_by_counting(self):
-        a, b, n = 0.2, 0.3, 6
-        exact = sum(
-            math.prod({1: a, 0: 1 - a - b, -1: b}[d] for d in draw)
-            for draw in itertools.product((-1, 0, 1), repeat=n) if sum(draw) >= 0
-        )  # fmt: skip
-        assert theory_votes.misranked(a, b, n) == pytest.approx(exact)
-
-    def test_dropping_the_least_able_by_counting(self):
-        p = np.array([0.9, 0.8, 0.7, 0.6, 0.55])
-
-        def strict(q):
-            return sum(c for right, c in enumerated(q) if 2 * right.sum() > len(q))
-
-        got = theory_votes.vetting(p, np.random.default_rng(1))
-        assert got["strict_gain"] == pytest.approx(strict(p[:4]) - strict(p))
-        assert got["strict_gain"] < 0
-        assert theory_votes.vetting(p[:4], np.random.default_rng(1))["strict_gain"] > 0
-
-    def test_weighted_vote_by_counting(self):
-        p = np.array([0.9, 0.8, 0.75, 0.7])
-        got = theory_sets.weighted_vote(p, self.RNG)
-        assert got["off"] < 1e-12
-        # The best guess is right for the likelier half of each pair of answers and their mirror.
-        best = sum(max(c, math.prod(1 - q if r else q for q, r in zip(p, right, strict=True)))
-                   for right, c in enumerated(p)) / 2  # fmt: skip
-        assert got["gain"] == pytest.approx(best - best_set(p).accuracy)
-        assert got["even_ahead"] > 0
-
-    def test_even_sets_win_where_wrong_votes_scatter(self):
-        alike = theory_sets.classes(np.full(4, 0.5), self.RNG)
-        # Of four who are right with ½, five classes, all votes by enumeration.
-        votes = np.array(list(itertools.product(range(5), repeat=4)))
-        chance = np.where(votes == 0, 0.5, 0.125).prod(axis=1)
-        named = (votes[:, :, None] == np.arange(5)).sum(axis=1)
-        ahead = named == named.max(axis=1, keepdims=True)
-        four = float((chance * ahead[:, 0] / ahead.sum(axis=1)).sum())
-        assert alike["even_ahead_5"] > 0
-        assert four - alike["even_ahead_5"] == pytest.approx(
-            max(0.5, 0.5**3 + 3 * 0.25 * 0.5 + 3 * 0.5 * 0.25 * 0.75 / 3)
-        )
-
-    def test_the_bound_on_the_cost_counts_whole_rounds(self):
-        # Two testers, three rounds each: of five workers four are outside of S*.
-        assert theory_bounds.cost_bound(4, 5, 2, 3) == 4 * 2 + 5 * 2 * 2
-        got = [record("theory", k, question="costs") for k in range(5)]
-        assert max(answer["whole_share"] for answer in got) <= 1
-
     def test_bounds_are_void_for_the_papers_crowd(self):
         got = record("theory", question="bounds", crowd="table-1")
         assert got["share_2000"] > 1e6
@@ -282,26 +202,6 @@ class TestContexts:
         assert got["reward"] + got["regret_200"] / 200 == pytest.approx(got["best_accuracy"])
         assert got["regret_20"] <= got["regret_60"] <= got["regret_200"]
 
-    def test_ratio(self):
-        rng = np.random.default_rng(2)
-        below = rng.uniform(1, 3, (3000, 40))
-        above = 2 * below + rng.normal(0, 1, (3000, 40))
-        found = np.array([learn_contexts.ratio(a, b) for a, b in zip(above, below, strict=True)])
-        assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.05)
-        assert learn_contexts.ratio(3 * below[0], below[0]) == pytest.approx((3, 0), abs=1e-12)
-
-    def test_slope(self):
-        rng = np.random.default_rng(3)
-        n = np.array([100, 300, 1000])
-        exact = pd.DataFrame(np.outer([1.0, 2.0, 5.0], n**0.5), columns=n)
-        assert learn_contexts.slope(exact) == pytest.approx((0.5, 0), abs=1e-9)
-        found = []
-        for _ in range(500):
-            runs = n**0.8 * rng.gamma(9.0, 1 / 9, (20, 3)).cumsum(axis=1) / [1, 2, 3]
-            found.append(learn_contexts.slope(pd.DataFrame(runs, columns=n)))
-        values, errors = np.array(found).T
-        assert errors.mean() == pytest.approx(values.std(), rel=0.1)
-
 
 class TestPolicies:
     def test_the_oracle_has_no_regret_and_asks_the_best_set(self):
@@ -309,21 +209,3 @@ class TestPolicies:
         assert got["regret_100"] == pytest.approx(0, abs=1e-9)
         assert got["reward"] == pytest.approx(got["best_accuracy"])
         assert got["size"] == got["labels_per_task"]
-
-    def test_the_full_crowd_has_its_majority_s_accuracy(self):
-        params = {"policy": "full crowd", "crowd": "spread-trusted", "horizon": 50}
-        seed = streams_of("learn-policies", **params).instance
-        skill = learning_runs.draw_crowd("spread-trusted", 5, seed)
-        got = record("policies", **params)
-        assert got["reward"] == pytest.approx(majority_accuracy(skill))
-        assert got["best_accuracy"] == pytest.approx(best_set(skill).accuracy)
-        assert (got["size"], got["explored"]) == (5, 0)
-
-    def test_differences_are_paired(self):
-        ends = pd.DataFrame(
-            {"crowd": "a", "workers": 5, "seed": 0, "repetition": [0, 1, 2] * 2,
-             "policy": [learn_policies.REFERENCE] * 3 + ["UCB"] * 3,
-             "value": [1.0, 5.0, 9.0, 2.0, 6.0, 10.0]}
-        )  # fmt: skip
-        (found,) = learn_policies.behind(ends).to_dict("records")
-        assert (found["policy"], found["more"], found["more_se"]) == ("UCB", 1, 0)

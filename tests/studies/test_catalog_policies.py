@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from crowd_models import requirement
-from tests.studies.catalog_runs import complete, one_record, smoke, streams_of
+from tests.studies.catalog_runs import complete, one_record, smoke
 from workbench.assignment import POLICIES
 from workbench.solving import solve
 from workbench.studies.catalog import assignment_policies, bad_instances
 from workbench.studies.catalog.assignment_policies import best_policies
-from workbench.studies.catalog.assignment_trials import drawn
-from workbench.studies.catalog.bad_instances import Small, neighbour, random_small, replay, search
+from workbench.studies.catalog.bad_instances import Small, replay, search
 
 
 class TestAssignmentPolicies:
@@ -47,15 +45,6 @@ class TestAssignmentPolicies:
         promised = tables["Guarantees beside measured ratios"]
         order = promised.groupby("policy", sort=False)["stated"].first()
         assert order.to_dict() == {name: POLICIES[name].call.promise for name in POLICIES}
-
-    def test_repair_is_by_workers_drawn_at_random(self):
-        params = {"tasks": 9, "workers": 30, "crowd": "equal", "policy": "greedy", "epsilon": 0.1}
-        met = drawn(
-            complete("assignment-policies", **params), streams_of("assignment-policies", **params)
-        )
-        lacking = np.array([0.0, 0.64, 0.65, *[0.0] * 6])
-        assert assignment_policies._repair(met, lacking) == 1 + 2
-        assert assignment_policies._repair(met, np.zeros(9)) == 0
 
     def test_within_its_conditions_theorem_2_stands_for_the_coverage_aware(self):
         record = one_record(
@@ -144,21 +133,3 @@ class TestBadInstances:
         )
         whole = search(hunt(20), 3)
         assert whole[1].score("labels") == scores[1]
-
-    def test_what_cannot_be_covered_does_not_count(self):
-        small = Small(np.full((1, 3), 0.5), np.full(3, 2), 2, 1, 0.3)
-        assert replay(small, "greedy", "adversarial", 0) is None
-        assert replay(small, "hindsight", "random", 0) is None
-
-    def test_json_goes_round_and_neighbours_stay_on_the_grid(self):
-        rng = np.random.default_rng(1)
-        small = random_small(rng, types=2, workers=7, sample=2)
-        for _ in range(50):
-            small = neighbour(small, rng)
-            assert set(small.skill.ravel()) <= set(bad_instances.GRID)
-            assert (small.capacity >= 1).all()
-            assert (small.capacity <= small.tasks).all()
-        again = Small.read(small.json())
-        assert np.array_equal(again.skill, small.skill)
-        assert np.array_equal(again.capacity, small.capacity)
-        assert again.json() == small.json()

@@ -9,20 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import binom
 
 from tests.studies.catalog_runs import one_record, streams_of
-from workbench.accuracy.error_rate import vote_error
 from workbench.accuracy.plurality import plurality_error
 from workbench.base.seeds import stream
-from workbench.selection.scores import informativeness, scores, set_score
+from workbench.selection.scores import informativeness, set_score
 from workbench.studies.catalog import (
     selection_bound,
     selection_exact,
-    selection_scores,
-    selection_sweep,
     selection_trials,
 )
 from workbench.studies.catalog.selection_trials import difference, draw_pool
@@ -56,22 +51,6 @@ class TestPairing:
 
 
 class TestPool:
-    @settings(max_examples=25, deadline=None)
-    @given(st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(0, 1000))
-    def test_best_prefix_is_the_first_of_the_best(self, correct, seed):
-        skill = np.random.default_rng(seed).random(len(correct))
-        known = scores(correct, np.full(len(correct), 6))
-        labels, truth = np.zeros((1, len(correct)), int), np.zeros(1, int)
-        pool = selection_trials.Pool(skill, known, labels, truth)
-        found = selection_trials.best_prefix(pool, 6, seed=0, ties="first")
-        ranked = np.argsort(-known.gain, kind="stable")[:6]
-        right = [
-            1 - vote_error(skill[ranked[:k]], 2 * known.skill[ranked[:k]] - 1).probability
-            for k in range(1, len(ranked) + 1)
-        ]
-        best = next(k for k, value in enumerate(right, 1) if value >= max(right) - 1e-9)
-        assert found.chosen.tolist() == ranked[:best].tolist()
-
     def test_what_is_recorded(self):
         """Accuracy on the items is the exact one, but for the items' chance."""
         skill = np.random.default_rng(3).beta(2.3, 2, 15)
@@ -103,24 +82,6 @@ class TestDifference:
         assert not found["ahead"].any()
 
 
-class TestSweep:
-    def test_crowds(self):
-        def skills(crowd, workers, classes=2, seed=1):
-            seed = np.random.SeedSequence(seed)
-            return selection_sweep.draw_skills(crowd, workers, classes, seed)
-
-        assert sorted(skills("spammers", 30, 4)) == [0.25] * 27 + [0.9] * 3
-        assert sorted(skills("mirrored", 4)) == [0.2, 0.2, 0.8, 0.8]
-        assert set(skills("alike", 5)) == {0.7}
-        assert abs(skills("dull", 4000).mean() - 0.5) < 0.01
-        assert len({int(np.argmax(skills("spammers", 10, seed=s))) for s in range(40)}) > 5
-
-    def test_more_classes_are_measured_on_the_items(self):
-        assert one_record("selection-sweep", classes=3, items=50)["accuracy_exact"] is None
-        rows = pd.DataFrame({"accuracy_exact": [None, 0.75], "accuracy": [0.5, 0.625]})
-        assert selection_sweep.with_accuracy(rows).tolist() == [0.5, 0.75]
-
-
 class TestBound:
     @pytest.mark.parametrize(("classes", "controls"), [(2, 1), (2, 3), (3, 2), (4, 1)])
     def test_few_with_estimates(self, classes, controls):
@@ -143,20 +104,6 @@ class TestBound:
             assert many.low - 1e-12 <= few.low <= many.high + 1e-12
             if classes == 2:
                 assert many.low == pytest.approx(few.low)
-
-    @pytest.mark.parametrize(("classes", "controls"), [(2, 2), (3, 1), (5, 0)])
-    def test_exponents_are_of_the_probability(self, classes, controls):
-        """P(B) of 400 and of 200 workers: its logarithm falls at the rate, √m aside."""
-        bound, rate = selection_bound.exponents(np.array([0.8, 0.1]), 1.0, classes, controls)
-        logs = [
-            math.log(selection_bound.error_of_many(0.8, m, classes, controls).pair)
-            + math.log(m) / 2
-            for m in (200, 400)
-        ]
-        assert (logs[0] - logs[1]) / 200 == pytest.approx(rate, rel=0.01)
-        score = set_score(informativeness(np.full(400, 0.8), classes))
-        exponent = 2 * score**2 / (classes * (classes - 1)) ** 2
-        assert exponent / 400 == pytest.approx(bound)
 
     def test_the_counterexample_in_whole_numbers(self):
         """Theorem 1 as printed fails: 8 classes, 60 workers of skill 17/20, one control question.
@@ -216,28 +163,8 @@ class TestScores:
         assert record["plug_in_bias"] == pytest.approx(record["plug_in_bias_promised"], abs=0.1)
         assert record["bias"] == pytest.approx(0, abs=0.1)
 
-    @pytest.mark.parametrize("classes", [2, 3, 4])
-    def test_simulated_votes(self, classes, monkeypatch):
-        """The simulated error is the exact one over answers and labels."""
-        monkeypatch.setattr(selection_scores, "VOTES", 60_000)
-        skill = np.array([0.7, 0.4, 0.9])
-        made = streams_of("selection-scores")
-        record = selection_scores._votes(skill, 2, classes, made)
-        exact = selection_bound.error_of_few(skill, classes, 2).low
-        assert abs(record["error"] - exact) < 4.5 * math.sqrt(exact * (1 - exact) / 60_000)
-
 
 class TestExact:
-    def test_listed(self):
-        gain = np.array([0.5, -0.2, 0.9, 0.1])
-        sets = [kept for size in range(1, 4) for kept in itertools.combinations(range(4), size)]
-        score = {kept: gain[list(kept)].sum() / math.sqrt(len(kept)) for kept in sets}
-        found = selection_exact._listed(gain, 3, score[(0, 2)], 2)
-        assert found["score_listed"] == pytest.approx(max(score.values()))
-        assert found["dominating"] == 0
-        # Three workers of the same score would be dominated by those two.
-        assert selection_exact._listed(gain, 3, score[(0, 2)], 3)["dominating"] == 1
-
     def test_inequalities(self):
         """Equal gains: Σ/√k is √k, whose steps shrink: submodular, and not supermodular."""
         found = selection_exact._modular(np.ones(3))

@@ -11,14 +11,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from tests.studies.serial import Serial
 from workbench.base.errors import InputError
-from workbench.studies.attempt import Outcome, Status
+from workbench.studies.attempt import Status
 from workbench.studies.executors import Limits, cluster
 from workbench.studies.executors.cluster import Cluster, Tls
 from workbench.studies.executors.worker import next_outcomes
@@ -174,33 +173,7 @@ def test_a_connection_without_tls_has_to_be_asked_for(tls, tmp_path):
             ended(Cluster("tls://127.0.0.1:9", bad), ({"x": [1]},))
 
 
-class KilledWorker(Exception):  # noqa: N818 (Dask's name)
-    pass
-
-
 (TRIAL, OTHER) = plan(TOYS.load(), ({"x": [1, 2]},), 1)
-
-
-@pytest.mark.parametrize(
-    ("future", "message"),
-    [
-        ({"status": "error", "exception": lambda: KilledWorker("x")},
-         "its Dask workers were killed, one after another"),
-        ({"status": "error", "exception": lambda: ValueError("a\nb")}, "Dask: ValueError: a b"),
-        ({"status": "finished", "result": lambda: None},
-         "Dask: sent what is not its trial's outcome"),
-        ({"status": "finished", "result": lambda: Outcome(OTHER, Status.OK)},
-         "Dask: sent what is not its trial's outcome"),
-    ],
-)  # fmt: skip
-def test_what_dask_itself_cannot_do_is_a_crash(future, message):
-    outcome = cluster._outcome(SimpleNamespace(**future), TRIAL)
-    assert outcome == Outcome(TRIAL, Status.CRASHED, message)
-
-
-def test_a_lost_scheduler_is_told():
-    with pytest.raises(InputError, match="the Dask scheduler is lost; run again"):
-        cluster._outcome(SimpleNamespace(status="cancelled"), TRIAL)
 
 
 # What happens on a Dask worker
@@ -217,17 +190,6 @@ def test_a_worker_process_serves_many_trials_and_ends_with_its_run():
     assert not ours()
     with pytest.raises(InputError, match="install the same on all machines"):
         cluster.run_there("run", "0", TOYS, first, Limits())
-
-
-def test_what_a_lost_coordinator_left_is_ended(monkeypatch):
-    (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
-    version = cluster.workbench.__version__
-    left = cluster.run_there("lost", version, TOYS, trial, Limits())
-    monkeypatch.setattr(cluster, "IDLE", -1.0)
-    cluster.run_there("other", version, TOYS, trial, Limits())
-    assert str(ours()[0].pid) not in left.worker
-    assert len(ours()) == 1
-    cluster.end("other")
 
 
 def test_a_worker_process_whose_run_ended_meanwhile_is_ended():

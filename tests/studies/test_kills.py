@@ -15,11 +15,10 @@ import sys
 import time
 from pathlib import Path
 
-import pexpect
 import psutil
 import pytest
 
-from tests.studies.processes import alive, assert_gone
+from tests.studies.processes import assert_gone
 from tests.studies.serial import Serial
 from workbench.studies.executors import Limits
 from workbench.studies.records import deterministic
@@ -153,43 +152,3 @@ def test_killed_at_random_moments(tmp_path, script, monkeypatch):
         assert ends.count("crashed") <= KILLS // 2
         # A coordinator whose workers are killed before they are ready gives up, and says so.
         assert set(ends) <= {"ok", "crashed", "cancelled"}
-
-
-def spawn(script, store, sweep, repetitions):
-    return pexpect.spawn(
-        sys.executable, command(script, store, sweep, repetitions), env=ENVIRONMENT, timeout=20,
-        encoding="utf-8",
-    )  # fmt: skip
-
-
-def session(pid):
-    """All processes of a terminal."""
-    found = set()
-    for process in psutil.process_iter():
-        with contextlib.suppress(ProcessLookupError, psutil.Error):
-            if os.getsid(process.pid) == pid and alive(process.pid):
-                found.add(process.pid)
-    return found
-
-
-def test_ctrl_c_twice_stops_at_once(tmp_path, script):
-    path = tmp_path / "s.sqlite"
-    sweep = [{"x": [1, 2, 3]}, {"act": ["sleep"], "seconds_asked": [60.0]}]
-    terminal = spawn(script, path, sweep, 5)
-    terminal.expect('"ended": 6')
-    time.sleep(0.5)
-    started = time.monotonic()
-    terminal.sendintr()
-    time.sleep(0.4)
-    assert len(session(terminal.pid)) >= 3
-    terminal.sendintr()
-    terminal.expect("stopped at once")
-    terminal.expect(pexpect.EOF)
-    terminal.wait()
-    assert terminal.exitstatus == 130
-    assert time.monotonic() - started < 5
-    assert_gone(session(terminal.pid))
-    with Store.open(path) as store:
-        assert len(store.table("toy")) == 6
-        assert [row.status for row in store.rows("toy")].count("cancelled") == 2
-        assert set(store.table("toy")["status"]) == {"ok"}

@@ -52,11 +52,6 @@ def test_a_table_says_what_its_columns_ask():
     assert summarise(ROWS, [], {"n": ("cost", "count")})["n"].tolist() == [5]
 
 
-def test_missing_keys_are_a_group():
-    rows = ROWS.assign(size=[10, None, 10, None, 20, None])
-    assert summarise(rows, ["size"], {"n": ("cost", "size")})["n"].tolist() == [2, 3, 1]
-
-
 @pytest.mark.parametrize(
     ("template", "values", "text"),
     [
@@ -154,12 +149,3 @@ def test_a_sweep_is_a_part_for_each_parameter_that_varies():
     assert found.tables["Base"]["n"].tolist() == [2]
     assert found.tables["Along size"]["cost"].tolist() == [4, 6, 1, 3]
     assert found.tables["Along depth"]["cost"].tolist() == [4, 1, 8]
-
-
-def test_failed_trials_are_counted_where_a_table_asks_for_it():
-    columns = {"cost": "mean", "failed": ("cost", "failed")}
-    analyse = DeclaredAnalysis(Part("costs", Grouped(("size",), columns)), fields=("cost",))
-    spoilt = ROWS.assign(cost=ROWS["cost"].fillna(1e6))  # ended badly, with a value all the same
-    found = analyse(spoilt).tables["costs"]
-    assert found["failed"].tolist() == [1, 0]
-    assert found["cost"].tolist() == pytest.approx([11 / 3, 5])

@@ -66,7 +66,6 @@ def test_a_files_own_sweep(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ('study = "toy', "line 1, study: Unterminated string"),
         (
             'study = "toy"\nrepetitions = 3\nrepetitions = 4',
             "line 3, repetitions: Cannot overwrite a value",
@@ -75,21 +74,12 @@ def test_a_files_own_sweep(tmp_path):
         ("study = 3", "line 1, study: give a study of the catalog, its name in quotes"),
         ('study = "tot"', "line 1, study: no study 'tot': did you mean 'toy'? there are adaptive"),
         ('study = "evil.py"', "line 1, study: a file cannot name code, run the .py file itself"),
-        ('study = "toy"\nmodule = "os"', "line 2, module: unknown key, there are study"),
         ('study = "toy"\n\nrepetitions = 0', "line 3, repetitions: give a whole number of 1"),
-        ('study = "toy"\nseed = -1', "line 2, seed: give a whole number of 0 or more"),
-        ('study = "toy"\ndeadline = 0', "line 2, deadline: give a number above 0"),
-        ('study = "toy"\nmemory = inf', "line 2, memory: give a number above 0"),
-        ('study = "toy"\nsize = "big"', "line 2, size: give smoke, small, paper"),
-        ('study = "toy"\nsize = "smoke"\n[[sweep]]\nx = 1', "line 2, size: the file has a sweep"),
-        ('study = "toy"\nset = 3', "line 2, set: give a table: [set]"),
         ('study = "toy"\n[sweep]\nx = 3', "line 2, sweep: give [[sweep]]"),
         ('study = "toy"\n[set]\nz = 3', "line 3, z: toy has no parameter 'z'"),
         ('study = "toy"\n[set]\nx = "3"', "line 3, x: x is '3': give a whole number"),
         ('study = "toy"\n[[sweep]]\nx = 1\n[[sweep]]\nx = [1, -2]', "line 5, x: x[1] is -2"),
         ('study = "toy"\n[[sweep]]\nx = 1\n[[sweep]]\nx = []', "line 5, x: x is []: give a list"),
-        ('study = "toy"\nseed = ' + "9" * 5000, "a number has too many digits"),
-        ('study = "toy"\n[set]\nx = 0x' + "f" * 5000, "line 3, x: x is a whole number beyond 64"),
         ('study = "toy"\nseed = ' + "[" * 3000, "is nested too deeply, write parameter = values"),
     ],
 )
@@ -119,9 +109,7 @@ def test_files_that_cannot_be_read(tmp_path):
     ("assignments", "line"),
     [
         (["x"], "--set x: write parameter=value"),
-        (["x="], "--set x=: write parameter=value"),
         (["z=1"], "--set z=1: toy has no parameter 'z', it has x, act"),
-        (["x=a"], "--set x is 'a': give a whole number"),
         (["x=1,-1"], "--set x is -1: give 0 or more"),
         (["x=1", "x=2"], "--set x=2: x is set twice, list its values by commas"),
     ],
@@ -139,8 +127,3 @@ def test_limits_are_finite(name, value):
         request(TOYS, **{name: value})
     with pytest.raises(InputError, match="x is a whole number beyond 64 bits"):
         request(TOYS, assignments=["x=" + "9" * 400])
-
-
-def test_an_unknown_size_gets_one_line():
-    with pytest.raises(InputError, match="size is 'huge': choose from smoke, small, paper"):
-        request(TOYS, size="huge")

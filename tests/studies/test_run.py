@@ -95,15 +95,6 @@ def test_what_ended_is_kept_and_counted():
     assert told[-1].done == 4
 
 
-def test_only_what_is_on_disk_is_told():
-    store = Memory()
-
-    def told(progress):
-        assert progress.done == len(store.kept)
-
-    go(store, x=range(50), on_progress=told)
-
-
 def test_what_is_finished_or_aside_is_skipped_and_counted():
     first, second, third, fourth = keys()
     store = Memory({first: Status.OK, second: Status.DEADLINE}, {third: "torn"})
@@ -134,32 +125,12 @@ def test_a_crash_is_tried_three_times_each_kept_the_last_final():
     assert (ended.done, ended.counts, ended.failed) == (1, {"crashed": 1}, 1)
 
 
-def test_a_trial_that_always_kills_its_process_does_not_keep_the_others(tmp_path):
-    with Store.open(tmp_path / "s.sqlite", write=True) as store:
-        asked = StudyPlan.of(TOYS, ({"act": ["die"]}, {"x": [1, 2, 3]}), 1)
-        ended = run(asked, store=store, limits=Limits(), executor=Local(2))
-        assert ended.counts == {"crashed": 1, "ok": 3}
-        table = store.table("toy")
-        assert table.loc[table["status"] == "crashed", "act"].tolist() == ["die"]
-        assert sum(row.status == "crashed" for row in store.rows("toy")) == 3
-
-
 def test_stop_keeps_what_is_under_way_and_leaves_the_rest():
     store, stop = Memory(), Event()
     ended = go(store, Scripted(), stop=stop, on_progress=lambda told: told.done and stop.set())
     assert 0 < len(store.kept) == ended.done < 5
     stop.set()
     assert go(Memory(), stop=stop).done == 0
-
-
-def test_a_crash_that_comes_last_is_tried_again_too():
-    class Ahead(Scripted):
-        def run(self, source, trials, limits, stop):
-            return super().run(source, list(trials), limits, stop)
-
-    store, executor = Memory(), Ahead(Status.CRASHED)
-    assert go(store, executor, x=(0, 1)).counts == {"ok": 2}
-    assert executor.passes == 2
 
 
 def test_a_crash_is_not_tried_again_after_stop():
@@ -195,17 +166,6 @@ def test_batches_are_bounded_in_time_and_number(monkeypatch):
     store = Memory()
     go(store, Scripted(), x=range(5))
     assert [len(batch) for batch in store.batches] == [1] * 5
-
-
-def test_a_slow_disk_is_written_to_less_often(monkeypatch):
-    course = module.RunCourse(Memory(), iter(()), Progress(9), 0.0)
-    (trial,) = plan(TOYS.load(), ({"x": [1]},), 1)
-    for seconds, interval in ((0.0, 0.2), (0.01, 0.5), (3.0, 2.0)):
-        clock = iter((10.0, 10.0 + seconds))
-        monkeypatch.setattr(module.time, "monotonic", lambda clock=clock: next(clock))
-        course.pending = [(Outcome(trial, Status.OK), True)]
-        course.commit()
-        assert course.interval == pytest.approx(interval)
 
 
 def test_the_second_request_stops_at_once_and_keeps_what_is_known(monkeypatch):
@@ -327,14 +287,3 @@ def test_serial_and_local_and_merged_shards_are_the_same(tmp_path):
     with Store.open(tmp_path / "merged.sqlite", write=True) as store:
         merge(paths, store)
         assert deterministic(store.table("toy")).equals(serial)
-
-
-def test_a_bar_for_notebooks(capsys):
-    from workbench.studies.run import notebook_bar
-
-    show = notebook_bar("toy")
-    show(Progress(4, 1))
-    show(Progress(4, 1, 0, 3, {"ok": 3}, 2.0))
-    told = capsys.readouterr().out
-    assert "toy" in told
-    assert "4/4" in told

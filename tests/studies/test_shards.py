@@ -12,7 +12,7 @@ from workbench.studies.environment import Environment
 from workbench.studies.records import checksum, deterministic, row_of
 from workbench.studies.shards import in_shard, merge, part_of, shard_path
 from workbench.studies.source import Source
-from workbench.studies.store import DamagedStoreError, Store, StoreError
+from workbench.studies.store import DamagedStoreError, Store
 from workbench.studies.study_plan import StudyPlan
 from workbench.studies.trials import Trial
 
@@ -98,18 +98,6 @@ def test_different_records_of_one_trial_are_refused_and_nothing_is_written(store
         assert len(merged.table("toy")) == 2
 
 
-def test_fields_that_may_differ_do_not_contradict(store, tmp_path):
-    file = tmp_path / "own.py"
-    text = (HERE / "toys.py").read_text()
-    file.write_text(text.replace("    trial=trial,", '    trial=trial, volatile=("spent",),'))
-    source = Source.of(str(file))
-    plan = StudyPlan.of(source, ({"x": [1]},), 1, size="small")
-    paths = [write(store, i, 2, [outcome(1, record={"y": 1, "spent": i})], plan) for i in (1, 2)]
-    with Store.open(store, write=True) as merged:
-        assert merge(paths, merged)["records"] == 1
-        assert merged.table("toy")["spent"].tolist() == [1]
-
-
 @pytest.mark.parametrize("turn", [1, -1])
 def test_an_end_that_comes_again_stands_before_one_that_the_machine_made(store, turn):
     failed = write(store, 1, 2, [outcome(1, status=Status.DEADLINE, record={})])
@@ -153,23 +141,3 @@ def test_a_shard_of_an_older_version_is_merged(store, tmp_path):
         assert merged.plans() == [PLAN]
         assert merged.table("toy")["y"].tolist() == [x / 7 for x in range(4)]
         assert merged.table("toy")["environment.python"].notna().all()
-
-
-@pytest.mark.parametrize(
-    ("damage", "line"),
-    [
-        (lambda text: text.replace("0.2857", "0.3857"), "line 6: is damaged; run that shard again"),
-        (lambda text: text.replace("[", "{", 1), "line 1: is damaged"),
-        (lambda text: "x,y\n1,2\n", "line 1: is damaged"),
-    ],
-)
-def test_a_damaged_shard_of_an_older_version_is_refused(store, tmp_path, damage, line):
-    path = tmp_path / "a.jsonl"
-    older(path, [outcome(x) for x in range(4)])
-    path.write_text(damage(path.read_text()))
-    with Store.open(store, write=True) as merged:
-        with pytest.raises(StoreError, match=line):
-            merge([path], merged)
-        with pytest.raises(StoreError, match="cannot be read"):
-            merge([tmp_path / "none.jsonl"], merged)
-        assert merged.rows() == []

@@ -6,7 +6,6 @@ import resource
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import textwrap
 from pathlib import Path
 
@@ -130,28 +129,6 @@ def test_the_table_has_one_row_a_trial_in_the_order_of_the_plan(path):
     assert (first["attempts"] == 1).all()
 
 
-def test_column_types_are_those_of_the_values_present(path):
-    records = [
-        {"whole": 1, "number": 1, "flag": True, "text": "a", "big": 2**70, "gap": 3, "never": None},
-        {"whole": 2, "number": 0.5, "flag": False, "text": "b", "big": 1, "gap": None},
-    ]
-    with Store.open(path, write=True) as store:
-        store.write([outcome(x, record=record) for x, record in enumerate(records)])
-        full = store.table("toy")
-        store.write([outcome(5, status=Status.CRASHED, record={})])
-        gaps = store.table("toy")
-    kinds = {name: str(full[name].dtype) for name in records[0]}
-    assert kinds == {
-        "whole": "int64", "number": "float64", "flag": "bool", "text": "str", "big": "object",
-        "gap": "float64", "never": "float64",
-    }  # fmt: skip
-    assert full["big"].tolist() == [2**70, 1]
-    assert str(gaps["flag"].dtype) == "boolean"
-    assert gaps["flag"].mean() == 0.5
-    assert gaps["whole"].tolist()[:2] == [1.0, 2.0]
-    assert gaps["whole"].isna().tolist() == [False, False, True]
-
-
 def test_a_later_final_attempt_replaces_the_record_and_attempts_stay(path):
     with Store.open(path, write=True) as store:
         store.write([outcome(1, status=Status.CRASHED, record={})], final=[False])
@@ -169,18 +146,6 @@ def test_a_later_final_attempt_replaces_the_record_and_attempts_stay(path):
         found = db.execute("SELECT key, status FROM records ORDER BY id").fetchall()
     db.close()
     assert found == [(trial(2).key, "ok"), (trial(1).key, "ok")]
-
-
-def test_studies_and_versions_are_kept_apart(path):
-    with Store.open(path, write=True) as store:
-        store.write([outcome(1), outcome(1, version=2), outcome(1, study="other")])
-        assert store.studies() == {"toy": {1, 2}, "other": {1}}
-        assert len(store.table("toy")) == 2
-        assert len(store.table("toy", 2)) == 1
-        assert list(store.finished("toy", 2)) == [trial(1, version=2).key]
-        nothing = store.table("unknown")
-        assert nothing.empty
-        assert {"key", "status", "repetition"} <= set(nothing.columns)
 
 
 def test_plans_are_remembered_once_and_as_given(path):
@@ -212,66 +177,10 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(path):
         store.write([outcome(3)])
 
 
-def test_what_an_older_version_left_in_its_log_is_read(path):
-    filled(path)
-    code = (
-        "import os, sqlite3, sys; db = sqlite3.connect(sys.argv[1]);"
-        "db.execute('PRAGMA journal_mode = WAL'); db.execute('DELETE FROM attempts WHERE id = 40');"
-        "db.commit(); os._exit(9)"
-    )
-    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == 9
-    assert path.with_name(f"{path.name}-wal").stat().st_size
-    with Store.open(path, write=True) as store:
-        assert len(store.table("toy")) == 39
-        store.write([outcome(39)])
-    assert path.read_bytes()[18:20] == b"\1\1"
-    assert not path.with_name(f"{path.name}-wal").exists()
-
-
-READER = textwrap.dedent("""
-    import os, sys
-    sys.path.insert(0, sys.argv[2])
-    from test_store import InputError, Store
-    with Store.open(sys.argv[3]) as store:  # so that nothing is left to import
-        store.table("toy")
-    import filelock
-    if os.getuid() == 0:  # root can write anywhere
-        os.setgroups([])
-        os.setgid(65534)
-        os.setuid(65534)
-    with Store.open(sys.argv[1]) as store:
-        print(len(store.table("toy")))
-    try:
-        Store.open(sys.argv[1], write=True)
-    except InputError as error:
-        print(error)
-""")
-
-
-def test_a_store_is_read_where_nothing_can_be_written(path):
-    other = path
-    filled(other)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "trials.sqlite"
-        filled(path)
-        path.with_name(f"{path.name}.lock").unlink()
-        Path(folder).chmod(0o555)
-        ran = subprocess.run(
-            [sys.executable, "-c", READER, str(path), str(HERE), str(other)],
-            capture_output=True, text=True, check=True, cwd=HERE.parents[1],
-        )  # fmt: skip
-        count, told = ran.stdout.splitlines()
-        assert count == "40"
-        assert "cannot be written there (Permission denied)" in told
-        assert [one.name for one in Path(folder).iterdir()] == [path.name]
-        Path(folder).chmod(0o755)
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("missing/trials.sqlite", "cannot be written there"),
-        ("file/trials.sqlite", "cannot be written there"),
         ("", "is a folder"),
     ],
 )
@@ -468,16 +377,6 @@ def test_a_damaged_row_is_lost_and_no_other(path, statement):
         assert store.plans() == [toy_plan(({"x": list(range(40))},), 1)]
 
 
-def test_no_earlier_record_takes_the_place_of_a_damaged_one(path):
-    with Store.open(path, write=True) as store:
-        store.write([outcome(1, status=Status.ERROR, record={}), outcome(2)])
-        store.write([outcome(1)])
-    change(path, "UPDATE attempts SET status = 'limit' WHERE id = 3")
-    repair(path)
-    with Store.open(path) as store:
-        assert list(store.finished("toy", 1)) == [trial(2).key]
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -493,20 +392,6 @@ def test_damage_elsewhere_costs_no_record(path, statement):
         Store.open(path)
     repair(path)
     with Store.open(path) as store:
-        assert len(store.table("toy")) == 40
-
-
-def test_what_an_older_version_put_in_quarantine_waits_until_it_is_run_again(path):
-    filled(path)
-    entry = f"NULL, '{trial(5).key}', 'toy', 'damaged', '[]', '2026-01-01', '', ''"
-    change(path, f"INSERT INTO quarantine VALUES ({entry})")
-    with Store.open(path, write=True) as store:
-        assert store.quarantined("toy") == {trial(5).key: "damaged"}
-        assert store.quarantined("other") == {}
-        assert trial(5).key not in store.finished("toy", 1)
-        assert len(store.table("toy")) == 39
-        store.write([outcome(5)])
-        assert store.quarantined("toy") == {}
         assert len(store.table("toy")) == 40
 
 

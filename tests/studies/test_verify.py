@@ -10,9 +10,8 @@ from workbench.base.errors import InputError
 from workbench.studies import source as source_module
 from workbench.studies import verify as checks
 from workbench.studies.attempt import Outcome, Status, attempt
-from workbench.studies.environment import Environment
 from workbench.studies.executors import Limits
-from workbench.studies.records import checksum, row_of
+from workbench.studies.records import checksum
 from workbench.studies.repair import repair
 from workbench.studies.source import Source
 from workbench.studies.store import Store
@@ -87,20 +86,6 @@ def test_a_sound_store_is_sound(path, verify):
         assert verify(store, sample=3).repeated == 3
 
 
-def test_the_sample_is_drawn_by_its_seed(path, verify):
-    class Listing(Serial):
-        def run(self, source, trials, limits, stop):
-            listed = list(trials)
-            drawn.append([one.key for one in listed])
-            return super().run(source, listed, limits, stop)
-
-    drawn = []
-    for seed in (0, 0, 1):
-        verify(path, sample=5, seed=seed, executor=Listing())
-    assert drawn[0] == drawn[1] != drawn[2]
-    assert len(drawn[0]) == 5
-
-
 def test_another_record_than_the_seeds_give_is_found(path, verify):
     change(path, "UPDATE attempts SET record = replace(record, '0.', '0.1') WHERE id = 1")
     report = verify(path, sample=100)
@@ -109,22 +94,6 @@ def test_another_record_than_the_seeds_give_is_found(path, verify):
     assert "drawn was 0.1" in report.text()
     change(path, "UPDATE attempts SET status = 'infeasible' WHERE id = 1")
     assert "infeasible before, ok now" in verify(path, sample=100).text()
-
-
-def test_volatile_fields_may_differ(tmp_path):
-    file = tmp_path / "timed.py"
-    file.write_text(TOYS.read_text().replace("trial=trial,", 'trial=trial, volatile=("drawn",),'))
-    source, path = Source.of(str(file)), tmp_path / "timed.sqlite"
-    with Store.open(path, write=True) as store:
-        store.remember(planned(source))
-        store.write([attempt(source, one) for one in trials(source)])
-    change(path, "UPDATE attempts SET record = replace(record, '\"drawn\":0.', '\"drawn\":0.1')")
-    report = checks.verify(path, sample=100, named=[source], executor=Serial())
-    assert report.findings == ()
-    assert report.same == 18
-    with Store.open(path, write=True) as store:
-        store.write([attempt(source, one) for one in trials(source)])
-    assert kinds(checks.verify(path)) == {("warning", "source"), ("note", "duplicate")}
 
 
 @pytest.mark.parametrize(
@@ -182,28 +151,6 @@ def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
     assert report.sound
 
 
-def test_what_an_older_version_kept_of_a_plan_is_filled_from_the_code(path, source, verify):
-    with Store.open(path, write=True) as store:
-        store.remember(replace(planned(source), defaults=None, instance=(), volatile=()))
-    assert verify(path, sample=0).findings == ()
-    report = verify(path, named=[])
-    assert {one.kind for one in report.findings} == {"source"}
-    assert "what one plan of toy asks for is not known: own.py is code" in report.text()
-
-
-def test_another_version_of_the_code_is_a_note(path, source, verify):
-    here = Environment.here()
-    old = Environment({**here.packages, "numpy": "1.0"}, here.python, "", "StudyPlan 9", "far", 1)
-    one = trials(source)[0]
-    with Store.open(path, write=True) as store:
-        store.append([row_of(attempt(source, one), True, old.id)], {old.id: old})
-    report = verify(path)
-    (note,) = [one for one in report.findings if one.kind == "source"]
-    assert note.severity == "note"
-    assert f"numpy 1.0 (here {here.packages['numpy']})" in note.message
-    assert "StudyPlan 9" not in note.message
-
-
 def test_damage_is_a_finding_and_what_is_lost_is_missing(path, source, verify):
     change(path, "UPDATE attempts SET status = 'limit' WHERE id < 15", seal=False)
     report = verify(path)
@@ -218,15 +165,6 @@ def test_damage_is_a_finding_and_what_is_lost_is_missing(path, source, verify):
     with Store.open(path, write=True) as store:
         store.write([attempt(source, one) for one in trials(source)[:14]])
     assert verify(path, sample=100).findings == ()
-
-
-def test_what_waits_in_an_older_quarantine_is_a_warning(path, verify, source):
-    key = trials(source)[0].key
-    entry = f"NULL, '{key}', 'toy', 'damaged', '[]', '2026-01-01', '', ''"
-    change(path, f"INSERT INTO quarantine VALUES ({entry})")
-    report = verify(path, sample=0)
-    assert kinds(report) == {("warning", "quarantine")}
-    assert (report.findings[0].keys, report.records) == ((key,), 17)
 
 
 def test_a_file_that_cannot_be_read_is_a_finding(path, verify):
