@@ -1,7 +1,6 @@
 """Online assignment policies: what each may do and may not, and slow loops beside fast ones."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
 from workbench.assignment.policies import (
     COVERED,
-    LEAST_QUALITY,
     ArrivingWorker,
     CoverageAware,
     DualDescent,
@@ -194,24 +192,6 @@ class TestReSolve:
         run, policy = play("re-solve", setting, workers, seed=seed)
         assert not policy.open.any()
         assert len(run.task) == n * each
-
-    def test_a_solver_that_fails_leaves_prices_as_they_were(self, monkeypatch):
-        setting, workers = crowd(4, m=60, capacity=20, priced=True)
-        policy, calls = ReSolve(setting, seed=1), []
-
-        def failing(*args):
-            calls.append(len(calls))
-            found = solve(*args)
-            return found if len(calls) == 3 else replace(found, task_weights=None)
-
-        monkeypatch.setattr("workbench.assignment.policies.solve", failing)
-        prices = []
-        for worker in workers:
-            policy.assign(worker)
-            prices.append((len(calls), policy.prices.tolist()))
-        assert dict(prices)[1] == dict(prices)[2] == [1 / LEAST_QUALITY] * 2
-        assert dict(prices)[3] == prices[-1][1] != dict(prices)[2]
-        assert policy.gathered.any()
 
 
 class TestDualDescent:

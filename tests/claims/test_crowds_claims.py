@@ -210,19 +210,3 @@ def test_other_sweeps(given, expected):
 class TestTooLittle:
     def test_one_coin_fits(self):
         assert ruling("crowds-score", misfit_sd=1.0) is UNMEASURED
-
-    def test_stand_ins_and_other_settings_decide_nothing(self):
-        """Trials on simulated crowds, with other pools or control questions, are not counted."""
-        made = good()
-        main = made["controls"].eq(10) & made["truncate"].eq(0.001)
-        wrong = made[main & (made["data"] != "simulated")].assign(accuracy=0.0, size=30.0)
-        others = [
-            wrong.assign(data="simulated", pool=None), wrong.assign(pool=20),
-            wrong.assign(controls=5),
-        ]  # fmt: skip
-        mixed = pd.concat([made, *others], ignore_index=True)
-        ours = [claim for claim in CLAIMS if "log-odds" not in claim.id]
-        before, after = (
-            [one.figures for one in judge(Tables({STUDY: each}), ours)] for each in (made, mixed)
-        )
-        assert before == after
