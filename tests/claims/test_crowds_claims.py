@@ -193,19 +193,6 @@ def test_other_sizes(claim, size, expected):
     assert ruling(claim, size=size) is expected
 
 
-SWEEPS = [
-    (lambda d, m, n, t: LEVEL[m], NOT),
-    (lambda d, m, n, t: swept(d, m, n, 0.001), CAVEAT),
-    (lambda d, m, n, t: swept(d, m, 10, t), CAVEAT),
-    (lambda d, m, n, t: swept(d, m, n, t) - 0.1 * (d == "simulated" and n == 40), CAVEAT),
-]
-
-
-@pytest.mark.parametrize(("given", "expected"), SWEEPS)
-def test_other_sweeps(given, expected):
-    assert ruling("crowds-log-odds-mends", swept=given) is expected
-
-
 @pytest.mark.slow
 class TestTooLittle:
     def test_one_coin_fits(self):
