@@ -88,7 +88,74 @@ def test_policies_know_only_their_gold_answers_and_pay_for_them():
 def test_a_method_added_at_the_end_leaves_the_others_as_they_were():
     few, more = np.random.SeedSequence(4).spawn(8), np.random.SeedSequence(4).spawn(len(METHODS))
     assert [one.spawn_key for one in few] == [one.spawn_key for one in more[:8]]
-    assert METHODS[8:] == ONLINE_POLICIES
+    assert METHODS[8:] == (*ONLINE_POLICIES, "random + Dawid–Skene")
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.2])
+def test_by_either_gain_the_offline_methods_keep_the_promise(epsilon):
+    """Certified bounds, Theorem 1 and exact errors of covered tasks, over random crowds."""
+    for seed in range(2):
+        skill = np.random.default_rng(seed).uniform(0.45, 0.99, (1, 45))
+        crowd = Crowd(skill, 12, np.arange(45), np.array(["all"]))
+        options = {"tasks": 12, "preliminary": 12, "gold": 20, "epsilon": epsilon}
+        optimum = {}
+        for gain, skills in (("hoeffding", "plug-in"), ("bhattacharyya", "fitted")):
+            given = simulated(
+                crowd, **options, gain=gain, skills=skills, seed=np.random.SeedSequence(seed)
+            )
+            assert len(given.tasks) == 12
+            table = rows(given)
+            exact, paper = table["offline IP"], table["primal approximation"]
+            assert exact.lower_bound <= exact.objective == exact.cost
+            assert exact.tasks_covered == 12
+            assert exact.error_exact <= exact.error_bound <= epsilon
+            assert paper.objective <= table["relaxation"].objective + 12 + 1e-6
+            assert table["dual"].objective == pytest.approx(table["relaxation"].objective)
+            for row in table.values():
+                if row.error_bound is not None:
+                    assert row.error_exact <= row.error_bound + 1e-9
+                    # Whoever covers all tasks pays no less than the bound.
+                    assert row.tasks_covered < 12 or row.ratio >= 1 - 1e-9
+            optimum[gain] = exact.objective
+        assert optimum["bhattacharyya"] < optimum["hoeffding"]
+
+
+def test_dawid_skene_votes_on_the_labels_of_the_majority_row():
+    given = instance()
+    table = rows(given)
+    told, plain = table["random + Dawid–Skene"], table["random + majority"]
+    for name in ("labels_task", "cost", "objective", "tasks_covered", "ratio"):
+        assert getattr(told, name) == getattr(plain, name)
+    assert told.error_exact is told.error_bound is None
+    assert 0 <= told.error_measured <= 0.5
+
+
+def test_fitted_skills_of_recorded_labels_differ_in_nothing_but_the_estimates():
+    rng = np.random.default_rng(2)
+    true = rng.integers(0, 2, 60)
+    good = rng.beta(6, 2, 25)
+    labels = pd.DataFrame(
+        [
+            (f"t{i}", f"w{j}", int(true[i] ^ (rng.random() > good[j])))
+            for i in range(60)
+            for j in range(25)
+        ],
+        columns=["task", "worker", "label"],
+    )
+    gold = pd.Series(true, index=[f"t{i}" for i in range(60)])
+    one, other = (
+        recorded(
+            labels, gold, RecordedOptions(20, 0.5, 10, 0.2, skills=skills),
+            seed=np.random.SeedSequence(1),
+        )
+        for skills in ("plug-in", "fitted")
+    )  # fmt: skip
+    assert (one.order == other.order).all()
+    assert (one.source.labels(np.arange(20), np.arange(20)) ==
+            other.source.labels(np.arange(20), np.arange(20))).all()  # fmt: skip
+    # Posterior means lie between the shares and what the crowd is like.
+    assert other.skill.std() < one.skill.std()
+    assert np.corrcoef(one.skill[0], other.skill[0])[0, 1] > 0.99
 
 
 def test_unknown_truth_is_not_scored():

@@ -2,8 +2,9 @@
 
 Every method gets the same crowd, the same recorded or potential labels and the same gold
 answers; its cost stands beside a proven lower bound, and its measured error beside the error
-its assignment predicts. The crowd's skills are known to the offline methods only. Paper: Ho,
-Jabbari, Vaughan (2013), Sections 4 to 6.
+its assignment predicts. The crowd's skills are known to the offline methods only. The bound is that
+of the program by one reading of what a label counts (`crowd_models.gains`), and so is the ratio.
+Paper: Ho, Jabbari, Vaughan (2013), Sections 4 to 6.
 """
 
 from __future__ import annotations
@@ -18,12 +19,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from crowd_models import AssignmentProblem, requirement
+from crowd_models import AssignmentProblem
+from crowd_models.gains import Gain, gain_of
 from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
+from workbench.aggregation.dawid_skene import smoothed
 from workbench.aggregation.message_passing import message_passing
-from workbench.aggregation.voting import Aggregate, linear_weights, majority, weighted_majority
+from workbench.aggregation.voting import (
+    Aggregate,
+    linear_weights,
+    log_odds_weights,
+    majority,
+    weighted_majority,
+)
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
+from workbench.assignment.estimates import SkillEstimate, known_estimate, skills_on_arrival
 from workbench.assignment.policies import ArrivingWorker, Setting, play
 from workbench.assignment.primal import primal_approximation
 from workbench.assignment.weights import OnInfeasible, offline_weights
@@ -32,11 +42,12 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import generator
 from workbench.crowd import align
 from workbench.crowd.arrivals import random_permutation
+from workbench.crowd.empirical_bayes import fitted_skills
 from workbench.crowd.graphs import random_pairs, regular_graph
 from workbench.crowd.population import Crowd
 from workbench.crowd.replay import RecordedLabels, split_gold
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
-from workbench.crowd.skills import estimate_skills, quality
+from workbench.crowd.skills import estimate_skills
 from workbench.crowd.sources import GoldAnswers, LabelSource, collect
 from workbench.crowd.votes import Votes
 from workbench.solving import Solution, Termination, solve
@@ -68,6 +79,10 @@ class ComparedCrowd:
         Price of a label by type and worker, shape (T, W); None for 1.
     notes
         What the reader of the table must know.
+    gain
+        What a label counts, by `crowd_models.gains`: of every method, its vote and the bound.
+    skills
+        How those who learn skills from gold answers estimate them: `assignment.estimates`.
     """
 
     source: LabelSource
@@ -81,6 +96,8 @@ class ComparedCrowd:
     left_out: tuple[str, ...] = ()
     price: FloatArray | None = None
     notes: tuple[str, ...] = ()
+    gain: str = "hoeffding"
+    skills: SkillEstimate = "plug-in"
 
     @property
     def main(self) -> IntArray:
@@ -100,13 +117,38 @@ class ComparedCrowd:
     def problem(self, workers: IntArray) -> AssignmentProblem:
         """The offline problem with some of the workers and their (true) skills."""
         return AssignmentProblem(
-            quality(self.skill[:, workers])[self.kinds],
+            self.counted(self.skill[:, workers])[self.kinds],
             self.capacity[workers],
-            np.full(len(self.tasks), float(requirement(self.epsilon))),
+            np.full(len(self.tasks), self.need),
             None if self.price is None else self.price[:, workers][self.kinds],
             self.available(workers),
             self.kinds,
+            self.gain,
         )
+
+    @property
+    def reading(self) -> Gain:
+        """What a label counts, what is asked, and what vote it is for."""
+        return gain_of(self.gain)
+
+    @property
+    def need(self) -> float:
+        """What each task must gather."""
+        return float(self.reading.requirement(self.epsilon))
+
+    def counted(self, skill: FloatArray) -> FloatArray:
+        """What labels of a skill count, any shape."""
+        return self.reading.quality(skill, self.need)
+
+    def weights(self, skill: FloatArray) -> FloatArray:
+        """Vote weights of labels of a skill, any shape: those that keep the gain's promise."""
+        if self.reading.vote == "linear":
+            return linear_weights(skill)
+        return log_odds_weights(skill, truncate=INFALLIBLE)
+
+
+INFALLIBLE = 1e-12
+"""A chance to err that is as good as none: weights stay finite, and the likelier class wins."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +167,8 @@ class ComparisonRow:
     tasks_covered
         Tasks whose labels gather the required quality, by the crowd's (true) skills.
     error_bound, error_exact
-        Mean over tasks of Lemma 1's bound, and of the exact error of the weighted vote.
+        Mean over tasks of a bound, and of the exact error of the weighted vote. The bound is the
+        gain's where the vote is by the (true) skills, otherwise Lemma 1's, for any weights.
     error_measured, error_se
         Share of wrong labels on tasks with known truth, ties as a half; its standard error.
     """
@@ -161,6 +204,7 @@ METHODS = (
     "random + majority",
     "random + weighted majority",
     *ONLINE_POLICIES,  # new methods come last: each has the random stream of its place
+    "random + Dawid–Skene",
 )
 
 
@@ -176,6 +220,8 @@ def simulated(
     preliminary: int,
     gold: int,
     epsilon: float,
+    gain: str = "hoeffding",
+    skills: SkillEstimate = "plug-in",
     seed: np.random.SeedSequence,
 ) -> ComparedCrowd:
     """An instance of a simulated crowd: tasks in equal shares of its types, random arrival.
@@ -193,7 +239,7 @@ def simulated(
     return _within_reach(
         ComparedCrowd(
             source, crowd.skill, crowd.capacity, order, preliminary, gold, epsilon,
-            np.arange(tasks),
+            np.arange(tasks), gain=gain, skills=skills,
         )
     )  # fmt: skip
 
@@ -215,6 +261,8 @@ class RecordedOptions:
     task_types, capacity, costs
         Type by task, M by worker or for all, price by worker and type; None for a single type, no
         limit, 1.
+    gain, skills
+        As in `ComparedCrowd`.
     """
 
     control: float
@@ -224,6 +272,8 @@ class RecordedOptions:
     task_types: pd.Series[Any] | None = None
     capacity: pd.Series[Any] | int | None = None
     costs: pd.DataFrame | None = None
+    gain: str = "bhattacharyya"
+    skills: SkillEstimate = "fitted"
 
 
 def recorded(
@@ -235,8 +285,8 @@ def recorded(
 ) -> ComparedCrowd:
     """An instance of recorded labels: what was never recorded cannot be assigned.
 
-    Nobody knows the true skills: the offline methods get the share of right answers on all gold,
-    one right and one wrong answer added.
+    Nobody knows the true skills: the offline methods get those that all gold tells, by the share of
+    right answers (one right and one wrong added) or fitted to one another.
 
     Raises
     ------
@@ -260,7 +310,7 @@ def recorded(
     return _within_reach(
         ComparedCrowd(
             source,
-            _hindsight(source),
+            _hindsight(source, options.skills),
             align.capacities(source.workers, capacity),
             random_permutation(workers, seed=seed),
             preliminary,
@@ -269,15 +319,24 @@ def recorded(
             np.arange(len(source.tasks)),
             price=price,
             notes=(
-                "true skills are unknown: the offline methods and the predicted errors take the "
-                "share of right answers on all gold (one right, one wrong added)",
+                "true skills are unknown: the offline methods and the predicted errors take "
+                + HINDSIGHT[options.skills],
             ),
+            gain=options.gain,
+            skills=options.skills,
         )
     )
 
 
-def _hindsight(source: RecordedLabels) -> FloatArray:
-    """Share of right labels on all gold, control and evaluation, add-one smoothed, (T, W)."""
+HINDSIGHT: dict[str, str] = {
+    "plug-in": "the share of right answers on all gold (one right, one wrong added)",
+    "fitted": "skills from all gold (posterior means, their prior fitted to the crowd)",
+}
+
+
+def _hindsight(source: RecordedLabels, skills: SkillEstimate) -> FloatArray:
+    """Skills by all gold, control and evaluation, shape (T, W)."""
+    known_estimate(skills)
     correct, answered = source.control_correct.copy(), source.control_answered.copy()
     assert source.available is not None
     task, worker = np.nonzero(source.available & (source.truth >= 0)[:, None])
@@ -285,7 +344,8 @@ def _hindsight(source: RecordedLabels) -> FloatArray:
     at = (source.task_type[task], worker)
     np.add.at(answered, at, 1)
     np.add.at(correct, at, right.astype(np.int64))
-    return estimate_skills(correct, answered, prior=(1.0, 1.0)).skill
+    known = estimate_skills(correct, answered, prior=(1.0, 1.0))
+    return known.skill if skills == "plug-in" else fitted_skills(known).skill
 
 
 def _within_reach(instance: ComparedCrowd) -> ComparedCrowd:
@@ -303,10 +363,11 @@ def _within_reach(instance: ComparedCrowd) -> ComparedCrowd:
     out = np.union1d(why.alone, why.drop).astype(np.int64)
     keep = np.setdiff1d(np.arange(len(instance.tasks)), out)
     if not len(keep):
-        half = math.ceil(1000 * math.exp(-np.median(reachable) / 2)) / 1000
+        idle = float(instance.reading.error(0.0))
+        half = math.ceil(1000 * float(instance.reading.error(np.median(reachable)))) / 1000
         raise InputError(
             f"no task can be covered at epsilon {instance.epsilon:g}, not even by all workers: "
-            + (f"use --epsilon {half:g} to reach half of them, capacity permitting" if half < 1
+            + (f"use --epsilon {half:g} to reach half of them, capacity permitting" if half < idle
                else "half of them have no label that says anything, bring more labels")
         )  # fmt: skip
     return replace(
@@ -320,13 +381,15 @@ def _within_reach(instance: ComparedCrowd) -> ComparedCrowd:
 class Assigned:
     """Labels a method bought: task (index into the instance's tasks), worker, vote weight.
 
-    And those on gold tasks, by type and worker, shape (T, W); None for none.
+    And those on gold tasks, by type and worker, shape (T, W); None for none. `by_skill` says
+    whether the weights are those of the (true) skills.
     """
 
     task: IntArray
     worker: IntArray
     weight: FloatArray
     gold: IntArray | None = None
+    by_skill: bool = False
 
 
 def compare(
@@ -383,10 +446,13 @@ def _weighted(votes: Votes, weight: FloatArray, rng: np.random.Generator) -> Agg
     return weighted_majority(votes, weight, seed=rng)
 
 
-PASSING = "random + message passing"
+MAJORITY = "random + majority"
 VOTES: dict[str, Callable[[Votes, FloatArray, np.random.Generator], Aggregate]] = {
-    PASSING: lambda votes, _, rng: message_passing(votes, iterations=10, seed=rng),
-    "random + majority": lambda votes, _, rng: majority(votes, seed=rng),
+    "random + message passing": lambda votes, _, rng: message_passing(
+        votes, iterations=10, seed=rng
+    ),
+    MAJORITY: lambda votes, _, rng: majority(votes, seed=rng),
+    "random + Dawid–Skene": lambda votes, _, rng: smoothed(votes, seed=rng),
 }
 """How labels are voted on where not by the buyer's weights."""
 
@@ -417,8 +483,8 @@ class _Buyer:
         if method == "random + weighted majority":
             return self._random(self._answers, own)
         if method in VOTES:
-            # One graph for majority and message passing: they differ in the vote alone.
-            return self._random(None, self.seeds["random + majority"])
+            # One graph for all: they differ in the vote alone.
+            return self._random(None, self.seeds[MAJORITY])
         return self._policy(method, own)
 
     def _offline(self, chosen: BoolArray) -> Assigned:
@@ -426,7 +492,7 @@ class _Buyer:
         task, place = np.nonzero(chosen)
         worker = self.instance.main[place]
         skill = self.instance.skill[self.instance.kinds[task], worker]
-        return Assigned(task, worker, linear_weights(skill))
+        return Assigned(task, worker, self.instance.weights(skill), by_skill=True)
 
     @cached_property
     def _answers(self) -> GoldAnswers:
@@ -435,7 +501,7 @@ class _Buyer:
 
     @cached_property
     def _adaptive(self) -> Assigned:
-        """The adaptive algorithm's labels; its weights are what it estimated, 2p̂ − 1."""
+        """The adaptive algorithm's labels, weighed by the skills that it estimated."""
         given, answers = self.instance, self._answers
         order, first = given.order, given.preliminary
         result = adaptive_assignment(
@@ -444,7 +510,12 @@ class _Buyer:
             given.capacity[order],
             given.kinds,
             AdaptiveSettings(
-                given.epsilon, len(order) - first, first, on_infeasible=self.on_infeasible
+                given.epsilon,
+                len(order) - first,
+                first,
+                on_infeasible=self.on_infeasible,
+                gain=given.gain,
+                skills=given.skills,
             ),
             cost=None if given.price is None else given.price[:, order],
             available=given.available(order),
@@ -452,13 +523,26 @@ class _Buyer:
         )
         return self._by_estimates(result.task, result.worker)
 
+    def _told(self, start: int) -> FloatArray:
+        """Skills as gold answers tell them, of the workers from the `start` to arrive on, (T, k).
+
+        A prior, where one is fitted, rests on the sample, or without one on those who came before.
+        """
+        given, answers = self.instance, self._answers
+        sampled = 0 if start else given.preliminary
+        columns = answers.correct[:, start:], answers.answered[:, start:]
+        return skills_on_arrival(*columns, sampled, given.skills)
+
     def _by_estimates(self, task: IntArray, place: IntArray, first: int = 0) -> Assigned:
         """Labels by place in the order of arrival, weighed by the skills that gold answers tell.
 
         Gold labels of the workers from the `first` to arrive on count.
         """
         given, answers = self.instance, self._answers
-        weight = linear_weights(estimate_skills(*answers).skill[given.kinds[task], place])
+        # Whoever has no sample learns what workers are like from those who came before.
+        skill = np.full(given.skill.shape, 0.5)
+        skill[:, first:] = self._told(first)
+        weight = given.weights(skill[given.kinds[task], place])
         gold = np.zeros(given.skill.shape, dtype=np.int64)
         gold[:, given.order[first:]] = answers.answered[:, first:]
         return Assigned(task, given.order[place], weight, gold)
@@ -466,7 +550,10 @@ class _Buyer:
     def _policy(self, name: str, seed: np.random.SeedSequence) -> Assigned:
         """Labels of an online policy that is told estimated skills, as the adaptive algorithm."""
         given, first = self.instance, self.instance.preliminary
-        skill, mask = estimate_skills(*self._answers).skill, given.available(given.order)
+        sampled = POLICIES[name].call.uses_sample
+        skill, mask = np.full(given.skill.shape, 0.5), given.available(given.order)
+        start = 0 if sampled else first
+        skill[:, start:] = self._told(start)
         told = tuple(
             ArrivingWorker(
                 skill[:, j],
@@ -476,14 +563,14 @@ class _Buyer:
             )
             for j, worker in enumerate(given.order.tolist())
         )
-        sampled = POLICIES[name].call.uses_sample
         sample = told[:first] if sampled else ()
         many = len(told) - first
         setting = Setting(
-            given.kinds, given.epsilon, many, sample, on_infeasible=self.on_infeasible
-        )
+            given.kinds, given.epsilon, many, sample, on_infeasible=self.on_infeasible,
+            gain=given.gain,
+        )  # fmt: skip
         run, _ = play(name, setting, told[first:], seed=generator(seed))
-        return self._by_estimates(run.task, run.worker + first, 0 if sampled else first)
+        return self._by_estimates(run.task, run.worker + first, start)
 
     def _random(self, answers: GoldAnswers | None, seed: np.random.SeedSequence) -> Assigned:
         """As many labels at random, from the whole crowd; gold answers, where used, count as well.
@@ -543,17 +630,20 @@ def _measured(
     shape = (len(instance.tasks), len(instance.order))
     kind = instance.kinds[bought.task]
     skill = instance.skill[kind, bought.worker]
-    covered = np.bincount(bought.task, quality(skill), minlength=shape[0])
-    asked = float(requirement(instance.epsilon))
+    covered = np.bincount(bought.task, instance.counted(skill), minlength=shape[0])
+    asked = instance.need
     price = np.ones(instance.skill.shape) if instance.price is None else instance.price
     gold = np.zeros_like(price) if bought.gold is None else bought.gold
     error_bound = error_exact = None
-    if method != PASSING:
+    if VOTES.get(method) in (None, VOTES[MAJORITY]):
         at = (bought.task, bought.worker)
         assigned, skills, weights = np.zeros(shape, dtype=bool), np.zeros(shape), np.zeros(shape)
         assigned[at], skills[at], weights[at] = True, skill, bought.weight
         error_exact = float(vote_errors(skills, weights, assigned)[0].mean())
-        error_bound = float(lemma_1_bounds(skills, weights, assigned).mean())
+        if bought.by_skill and instance.reading.vote != "linear":
+            error_bound = float(instance.reading.error(covered).mean())
+        else:
+            error_bound = float(lemma_1_bounds(skills, weights, assigned).mean())
     # Wrong where the truth is known, a tie as a half.
     true = instance.source.truth[instance.tasks]
     drawn = (outcome.tied | outcome.unlabelled)[instance.tasks]

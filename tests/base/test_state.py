@@ -39,9 +39,11 @@ class Session:
     kind = AssignmentSession
 
     def make(self, seed=0):
+        easiness = pd.Series([0.5, 0.5, 0.75], pd.Index([7, "7", 0], dtype=object))
         return AssignmentSession(
-            TASKS, GOLD, workers=4, preliminary=3, epsilon=0.4, gold_per_type=3, seed=seed
-        )
+            TASKS, GOLD.assign(easiness=[1, 1, 1, 0.5] * 2), workers=4, preliminary=3, epsilon=0.3,
+            gold_per_type=3, easiness=easiness if seed else None, seed=seed,
+        )  # fmt: skip
 
     def steps(self, seed):
         rng = np.random.default_rng(seed)
@@ -52,6 +54,7 @@ class Session:
                 name,
                 capacity=j,
                 cost=None if j % 2 else {"a": 0.5, 2: 1.5},
+                prices=None if j % 4 else {7: 0.5, "7": 2.5},
                 available=None if j % 3 else IDS[j:],
             )
 
@@ -418,6 +421,13 @@ SESSION = [
     (put("assigner", "sample", 0, "available", to=[12]), r"sample\[0\]\.available is beyond 12"),
     (put("visits", to=twice(0)), "worker 7 is there twice"),
     (put("visits", 0, "cost", to=[]), r"visits\[0\]\.cost is not of 2 types"),
+    (put("visits", 0, "cost", to=[1.0, 1e-300]), r"visits\[0\]\.cost or prices have a price below"),
+    (put("visits", 0, "prices", to=[[0, 1e-300]]), "cost or prices have a price below"),
+    (put("visits", 0, "prices", to=[[99, 1.0]]), r"visits\[0\]\.prices are not different tasks"),
+    (put("visits", 0, "gold", to=[[99, 1]]), r"visits\[0\]\.gold are not different tasks"),
+    (put("sampled", to=twice(0)), "sampled are not workers who were judged"),
+    (put("priors", to=[[1.0, 1.0]]), "priors are not those of 2 types"),
+    (put("tasks", 0, 2, to=0.0), r"tasks\[0\]\[2\]: Expected"),
     (put("visits", 0, "skill", to=None), "kind 'nothing': skill is amiss"),
     (put("visits", 0, "asked", to=[1]), "kind 'nothing', and asked is not empty"),
     (put("visits", 2, "asked", 0, to=99), r"visits\[2\]\.asked are not different tasks"),

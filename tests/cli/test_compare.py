@@ -67,6 +67,22 @@ class TestSimulated:
             assert budget - 20 < rows[name]["cost"] <= budget
             assert 0 <= rows[name]["error_measured"] <= 1
         assert rows["random + message passing"]["error_exact"] is None
+        assert rows["random + Dawid–Skene"]["error_exact"] is None
+        assert payload["gain"] == payload["settings"]["gain"] == "hoeffding"
+        assert payload["settings"]["skills"] == "plug-in"
+
+    def test_the_ratio_is_over_the_program_that_is_named(self, run):
+        paper, _ = rows_of(run("compare", *SMALL, "--json"))
+        rows, payload = rows_of(run("compare", *SMALL, "--gain", "bhattacharyya", "--json"))
+        assert payload["gain"] == "bhattacharyya"
+        assert payload["settings"]["skills"] == "fitted"
+        exact = rows["offline IP"]
+        assert exact["lower_bound"] < paper["offline IP"]["lower_bound"]
+        assert exact["error_exact"] <= exact["error_bound"] <= 0.2
+        assert exact["tasks_covered"] == 20
+        page = run("compare", *SMALL, "--gain", "bhattacharyya").stdout
+        assert "gain bhattacharyya, seed 0" in page
+        assert "of the program with gain bhattacharyya (Bhattacharyya's bound)" in page
 
     def test_files(self, run, tmp_path):
         out = tmp_path / "new" / "results"
@@ -89,6 +105,21 @@ class TestSimulated:
 
 
 class TestRecorded:
+    def test_the_defaults_of_recorded_crowds(self, run, recorded):
+        rows, payload = rows_of(run("compare", *recorded, "--epsilon", 0.2, "--json"))
+        assert payload["gain"] == "bhattacharyya"
+        assert payload["settings"]["skills"] == "fitted"
+        assert "posterior means" in payload["notes"][0]
+        paper, old = rows_of(
+            run(
+                "compare", *recorded, "--epsilon", 0.2, "--gain", "hoeffding", "--skills",
+                "plug-in", "--json",
+            )
+        )  # fmt: skip
+        assert old["gain"] == "hoeffding"
+        assert "one right, one wrong added" in old["notes"][0]
+        assert rows["offline IP"]["objective"] < paper["offline IP"]["objective"]
+
     def test_gold_labels_cost_what_their_workers_charge(self, run, recorded, tmp_path):
         prices = pd.DataFrame({"worker": [f"ann{j}" for j in range(24)], "cost": 1e-5})
         prices.to_csv(tmp_path / "c.csv", index=False)
@@ -116,6 +147,8 @@ BAD = {
     "capacity file": (("--labels", "L", "--gold", "G", "--capacity", "no.csv"), "no.csv"),
     "costs simulated": (("--costs", "c.csv"), "--costs: a simulated crowd has its own"),
     "types simulated": (("--task-types", "t.csv"), "--task-types: a simulated crowd has its"),
+    "gain": (("--gain", "exact"), "exact"),
+    "skills": (("--skills", "mean"), "mean"),
     "classes": (("--labels", "FIVE", "--gold", "G5"), "name 3 classes"),
 }  # fmt: skip
 

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from crowd_models.gains import gain_of
 from workbench import comparison as room
 from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table, Tasks, Truth
 from workbench.api.result import Figure, Result, names, page, picked
 from workbench.api.simulation import SimulatedCrowd
+from workbench.assignment.estimates import SkillEstimate, known_estimate
 from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -57,8 +59,20 @@ COLUMNS: Columns = {
 LEGEND = (
     "gold, labels: bought on gold and on real tasks; cost: price of both, a gold label at its "
     "worker's price like any other; objective: price of those on real tasks; bound: proven "
-    "lower bound on it; covered: tasks that gather 2 ln(1/ε) of quality; error: Lemma 1's "
-    "bound, exact for the assignment, measured."
+    "lower bound on it, of the program with gain {gain} ({source}), and ratio: objective / bound "
+    "of that program; covered: tasks that gather {asked}; error: {bound}, exact for the "
+    "assignment, measured."
+)
+ASKED = {
+    "hoeffding": ("2 ln(1/ε) of quality (2p − 1)²", "Lemma 1's bound"),
+    "bhattacharyya": (
+        "ln(1/(2ε)) of −ln(2√(p(1−p)))",
+        "Bhattacharyya's bound where skills are known, else Lemma 1's",
+    ),
+}
+"""By gain: what a covered task gathers, and which bound on its error stands in the table."""
+DAWID_SKENE = (
+    "Dawid–Skene: smoothed, on as many labels drawn at random; no error is predicted of it."
 )
 
 
@@ -82,6 +96,8 @@ class Comparison(Result):
         What the reader of the table must know.
     settings
         What was asked for.
+    gain
+        What a label counts in the program whose bound and ratio are shown.
     """
 
     table: pd.DataFrame
@@ -93,6 +109,7 @@ class Comparison(Result):
     left_out: tuple[Any, ...]
     notes: tuple[str, ...]
     settings: dict[str, Any]
+    gain: str
     versions: dict[str, str]
     pictured = True
 
@@ -110,17 +127,19 @@ class Comparison(Result):
         asked = self.settings
         head = (
             f"{self.crowd}: {self.tasks} tasks, {self.workers} workers after {self.preliminary} "
-            f"sampled, ε = {asked['epsilon']:g}, seed {asked['seed']}{self._mean}"
+            f"sampled, ε = {asked['epsilon']:g}, gain {self.gain}, seed {asked['seed']}{self._mean}"
         )
         columns = {k: v for k, v in COLUMNS.items() if k != "cost_gold" or self.priced}
-        notes = [LEGEND, *self.notes]
+        gathered, bound = ASKED[self.gain]
+        told = {"gain": self.gain, "source": gain_of(self.gain).source}
+        notes = [LEGEND.format(**told, asked=gathered, bound=bound), DAWID_SKENE, *self.notes]
         if (self.table["ratio"] < 1 - 1e-9).any():
             notes.append("a ratio below 1 pays less than covering every task takes.")
         if many := len(self.left_out):
-            told = names(self.left_out, 10, f" and {many - 10} more (--json names them)")
+            some = names(self.left_out, 10, f" and {many - 10} more (--json names them)")
             notes.append(
                 f"left out for every method, {many} tasks that the workers cannot cover at this ε: "
-                f"{told}; a larger --epsilon covers more."
+                f"{some}; a larger --epsilon covers more."
             )
         return page(head, tabled(self.table.to_dict("records"), columns), notes=notes)
 
@@ -159,6 +178,8 @@ def compare(
     gamma: float = 0.3,
     gold_tasks: int = 20,
     control: float = 0.3,
+    gain: str | None = None,
+    skills: SkillEstimate | None = None,
     infeasible: OnInfeasible = "relax",
     trials: int = 1,
     time_limit: float = 20.0,
@@ -186,6 +207,15 @@ def compare(
         Gold tasks a worker and type.
     control
         Of recorded crowds: share of the gold used as control tasks; the rest is for evaluation.
+    gain
+        What a label counts (`crowd_models.gains`): `hoeffding`, the paper's Lemma 1, with votes of
+        weight 2p − 1, or `bhattacharyya`, the same promise for fewer labels, with log-odds. By
+        default the paper's on simulated crowds, `bhattacharyya` on recorded ones. The ratio is
+        over the program with this gain.
+    skills
+        How the online methods estimate skills from gold answers: `plug-in`, the paper's share of
+        right answers, or `fitted`, posterior means. By default `plug-in` with simulated crowds
+        and the paper's gain, else `fitted`.
     infeasible
         When the sampled workers cannot cover the tasks: `relax`, `drop` or `error`.
     trials
@@ -223,6 +253,10 @@ def compare(
     if not checks.is_number(gamma) or not 0 < gamma < math.inf:
         raise InputError(f"gamma is {checks.show(gamma)}: give a number above 0")
     checks.count("trials", trials, 1)
+    invented = isinstance(labels, SimulatedCrowd)
+    gain = gain_of(gain or ("hoeffding" if invented else "bhattacharyya")).name
+    skills = skills or ("plug-in" if invented and gain == "hoeffding" else "fitted")
+    known_estimate(skills)
     given: dict[str, Any] = {
         "data": data, "labels": labels, "gold": gold, "task_types": task_types, "costs": costs,
         "capacity": capacity,
@@ -234,7 +268,7 @@ def compare(
         for name, value in given.items():
             if name != "labels" and value is not None:
                 raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
-        make = partial(_simulated, labels, epsilon, gamma, gold_tasks)
+        make = partial(_simulated, labels, epsilon, gamma, gold_tasks, gain, skills)
         title = labels.title
         drawn = {
             **picked(labels, "crowd", "skill", "types"),
@@ -252,6 +286,8 @@ def compare(
             None if task_types is None else inputs.task_types(task_types)[0],
             None if capacity is None else inputs.capacities(capacity, known.workers),
             inputs.by_worker("costs", costs, known.workers, tables.read_costs),
+            gain,
+            skills,
         )
         make, back = partial(room.recorded, known.table, true, options), known.tasks.back
     rows, instances = [], []
@@ -271,6 +307,7 @@ def compare(
     settings = {
         **{name: _told(name, value) for name, value in given.items()}, **drawn,
         "epsilon": epsilon, "gamma": gamma, "gold_tasks": gold_tasks, "control": control,
+        "gain": gain, "skills": skills,
         "infeasible": infeasible, "time_limit": time_limit, "trials": trials, "seed": seed,
     }  # fmt: skip
     return Comparison(
@@ -283,6 +320,7 @@ def compare(
         tuple(map(back, sorted({name for one in instances for name in one.left_out}))),
         first.notes,
         settings,
+        gain,
         versions(),
     )
 
@@ -292,6 +330,8 @@ def _simulated(
     epsilon: float,
     gamma: float,
     gold_tasks: int,
+    gain: str,
+    skills: SkillEstimate,
     *,
     seed: np.random.SeedSequence,
 ) -> ComparedCrowd:
@@ -303,6 +343,8 @@ def _simulated(
         preliminary=preliminary,
         gold=gold_tasks,
         epsilon=epsilon,
+        gain=gain,
+        skills=skills,
         seed=seed,
     )
 

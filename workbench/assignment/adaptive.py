@@ -2,20 +2,29 @@
 
 Source: Ho, Jabbari, Vaughan (2013), Algorithm 2. `AdaptiveAssigner` takes one worker at a time
 and knows nothing of labels; `adaptive_assignment` runs it over a whole crowd, and
-`workbench.assignment.session` over a stream.
+`workbench.assignment.session` over a stream. What a label counts, how skills are estimated and an
+easiness of each task's own (Section 7) are settings; the paper's are the defaults.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
 import numpy as np
 from msgspec import Meta
 
-from crowd_models import TypedProblem, requirement
+from crowd_models import TypedProblem
+from crowd_models.gains import gain_of
 from crowd_models.problem import LARGEST_PRICE
 from workbench.assignment.correction import corrected_epsilon
+from workbench.assignment.estimates import (
+    SkillEstimate,
+    TaskStructure,
+    known_estimate,
+    skills_on_arrival,
+    structure_of,
+)
 from workbench.assignment.primal import best_of_groups, best_tasks, perturb
 from workbench.assignment.weights import OnInfeasible, SampledWeights, sampled_weights
 from workbench.base import checks
@@ -24,7 +33,6 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, generator
 from workbench.base.state import Count, RandomState, Share, State, check
 from workbench.crowd import align
-from workbench.crowd.skills import estimate_skills, quality
 
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST_PRICE)]
 
@@ -43,6 +51,12 @@ class AdaptiveSettings:
         t and q̄*_min of the ε′ correction; None runs without it.
     on_infeasible, least_quality
         What to do when the sample cannot cover the tasks: see `weights.OnInfeasible`.
+    gain
+        What a label counts, by `crowd_models.gains`; the correction is for `hoeffding`, the
+        paper's.
+    skills
+        How skills are estimated, by `workbench.assignment.estimates`: `plug-in`, the paper's, or
+        `fitted`. A plug-in estimate of 0 or 1 counts for infallible under `bhattacharyya`.
     """
 
     epsilon: float
@@ -52,6 +66,8 @@ class AdaptiveSettings:
     mean_quality_least: float | None = None
     on_infeasible: OnInfeasible = "relax"
     least_quality: float = 0.01
+    gain: str = "hoeffding"
+    skills: SkillEstimate = "plug-in"
 
     def __post_init__(self) -> None:
         for name in ("workers", "preliminary"):
@@ -61,6 +77,9 @@ class AdaptiveSettings:
         if self.on_infeasible not in ("error", "drop", "relax"):
             raise InputError(f"on_infeasible is {self.on_infeasible!r}: use error, drop or relax")
         checks.share("least quality", self.least_quality)
+        known_estimate(self.skills)
+        if self.radius is not None and gain_of(self.gain).name != "hoeffding":
+            raise InputError(f"gain is {self.gain!r}: the correction is for hoeffding alone")
         _ = self.requirement  # raises for an ε out of range
 
     @property
@@ -76,16 +95,32 @@ class AdaptiveSettings:
             used = corrected_epsilon(
                 used, radius=self.radius, mean_quality_least=self.mean_quality_least
             ).epsilon_corrected
-        return float(requirement(used))
+        return float(gain_of(self.gain).requirement(used))
+
+    def counted(self, skill: FloatArray) -> FloatArray:
+        """What labels of a skill count towards the requirement, any shape."""
+        return gain_of(self.gain).quality(skill, self.requirement)
 
 
 class SampledWorker(State, frozen=True):
-    """A preliminary worker: perturbed qualities and prices by type, tasks open to her or None."""
+    """A preliminary worker: skills and prices by type; prices by task and tasks open, or None."""
 
-    quality: tuple[Share, ...]
+    skill: tuple[Share, ...]
     capacity: Count
     cost: tuple[Price, ...]
+    prices: tuple[Price, ...] | None
     available: tuple[Count, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Sampled:
+    """A preliminary worker, as `SampledWorker`, by type (T,) and by task (n,)."""
+
+    skill: FloatArray
+    capacity: int
+    cost: FloatArray
+    prices: FloatArray | None
+    available: BoolArray | None
 
 
 class AssignerState(State, frozen=True):
@@ -112,16 +147,32 @@ class AdaptiveAssigner:
         Type of each task, shape (n,), numbered 0 … T−1.
     settings
         See `AdaptiveSettings`.
+    easiness
+        d of each task, shape (n,): a worker of skill p on its type is right with probability
+        ½ + d (p − ½) (Section 7); None for 1.
     seed
         Perturbs estimates and decides between equal tasks.
     """
 
-    def __init__(self, task_class: IntArray, settings: AdaptiveSettings, *, seed: Seed) -> None:
-        self.task_class = np.asarray(task_class, dtype=np.int64)
+    def __init__(
+        self,
+        task_class: IntArray,
+        settings: AdaptiveSettings,
+        *,
+        easiness: FloatArray | None = None,
+        seed: Seed,
+    ) -> None:
+        kinds = np.asarray(task_class, dtype=np.int64)
+        self.types = int(kinds.max(initial=0)) + 1
+        self.structure: TaskStructure | None = None
+        if easiness is not None:
+            self.structure = structure_of(kinds, easiness)
+            kinds = self.structure.task_class
+        self.task_class = kinds
         self.settings = settings
         self.rng = generator(seed)
         self.sampled: SampledWeights | None = None
-        self._sample: list[tuple[FloatArray, int, FloatArray, BoolArray | None]] = []
+        self._sample: list[_Sampled] = []
         self._unit = 1.0  # the sample's typical price
         self._weights: FloatArray | None = None  # in that unit; −1 where discarded
         self._groups: list[IntArray] = []
@@ -152,7 +203,9 @@ class AdaptiveAssigner:
         capacity: int,
         *,
         cost: FloatArray | None = None,
+        prices: FloatArray | None = None,
         available: BoolArray | None = None,
+        others: FloatArray | None = None,
     ) -> None:
         """Take a preliminary worker's estimated skills p̂ (T,) into the sampled LP.
 
@@ -162,8 +215,12 @@ class AdaptiveAssigner:
             M, the most tasks she would take.
         cost
             Price of her label by task type, shape (T,); None for 1.
+        prices
+            By task, shape (n,), in place of `cost`.
         available
             Tasks she could be given, shape (n,); None for all.
+        others
+            Skills of those sampled before, shape (T, k), where they are now estimated otherwise.
 
         Raises
         ------
@@ -174,13 +231,18 @@ class AdaptiveAssigner:
         if not self.sampling:
             raise InputError("the sample is complete: assign tasks to this worker instead")
         price = np.ones(len(skill)) if cost is None else np.asarray(cost, dtype=np.float64)
-        before, taken = self.rng.bit_generator.state, len(self._sample)
+        before, taken = self.rng.bit_generator.state, list(self._sample)
         try:
-            self._sample.append((self._perturbed(skill), int(capacity), price, available))
+            if others is not None:
+                self._sample = [
+                    replace(one, skill=told) for one, told in zip(taken, others.T, strict=True)
+                ]
+            p = np.asarray(skill, dtype=np.float64)
+            self._sample.append(_Sampled(p, int(capacity), price, prices, available))
             if len(self._sample) == self.settings.preliminary:
                 self._price_tasks()
         except BaseException:
-            del self._sample[taken:]
+            self._sample = taken
             self.rng.bit_generator.state, self._weights, self._unit = before, None, 1.0
             raise
 
@@ -190,21 +252,25 @@ class AdaptiveAssigner:
         capacity: int,
         *,
         cost: FloatArray | None = None,
+        prices: FloatArray | None = None,
         available: BoolArray | None = None,
     ) -> IntArray:
         """Tasks for a worker with estimated skills p̂ (T,): Algorithm 1 with the sampled weights.
 
-        The work is of the order of the types and the tasks taken, however many tasks there are;
-        with `available`, of the order of the tasks.
+        The work is of the order of the classes of tasks and the tasks taken, however many tasks
+        there are; with `available` or `prices`, as for `sample`, of the order of the tasks.
         """
-        self._relative_weights()
-        perceived, price = self._perturbed(skill), self.relative(cost, len(skill))
-        if available is None:
+        weights, kind = self._relative_weights(), self.task_class
+        perceived = self._perturbed(skill)
+        price = self._by_class(self.relative(cost, len(skill)))
+        if available is None and prices is None:
             at = self._group_class
             values = perceived[at] * self._group_weights - price[at]
             return best_of_groups(values, self._groups, capacity, price=price[at], seed=self.rng)
-        values = np.where(available, self.values(perceived, price), -np.inf)
-        return best_tasks(values, capacity, price=price[self.task_class], seed=self.rng)
+        each = price[kind] if prices is None else self.relative(prices, len(kind))
+        allowed = weights >= 0 if available is None else available & (weights >= 0)
+        values = np.where(allowed, perceived[kind] * weights - each, -np.inf)
+        return best_tasks(values, capacity, price=each, seed=self.rng)
 
     def relative(self, cost: FloatArray | None, types: int) -> FloatArray:
         """Price by type, shape (T,), as a multiple of the sample's typical one; None for 1 each."""
@@ -213,37 +279,57 @@ class AdaptiveAssigner:
     def values(self, perceived: FloatArray, price: FloatArray) -> FloatArray:
         """What a label of each task is worth beyond its price, shape (n,); −∞ where discarded.
 
-        From quality and relative price by type, shape (T,).
+        From quality and relative price by class of tasks: without an easiness, their type (T,).
         """
         weights, kind = self._relative_weights(), self.task_class
         return np.where(weights >= 0, perceived[kind] * weights - price[kind], -np.inf)
 
     def _perturbed(self, skill: FloatArray) -> FloatArray:
-        return perturb(quality(np.asarray(skill, dtype=np.float64)), seed=self.rng)
+        """What her labels count, by class of tasks, no two equal; from p̂ by type."""
+        by_type = np.asarray(skill, dtype=np.float64)
+        p = by_type if self.structure is None else self.structure.skill(by_type)
+        return perturb(self.settings.counted(p), seed=self.rng)
+
+    def _by_class(self, by_type: FloatArray) -> FloatArray:
+        return by_type if self.structure is None else by_type[self.structure.kind]
 
     def _price_tasks(self) -> None:
-        """Solve the sampled LP: by type, or by task where workers differ in what they may do."""
-        columns = [np.stack(parts) for parts in zip(*[s[:3] for s in self._sample], strict=True)]
-        self._unit = align.typical(columns[2])
-        perceived, capacity = columns[0].T, columns[1]
-        prices = align.relative(columns[2].T, self._unit)
-        masks = [mask for *_, mask in self._sample]
-        by_task = any(mask is not None for mask in masks)
-        rows = self.task_class if by_task else np.arange(perceived.shape[0])
-        n, types = len(self.task_class), perceived.shape[0]
+        """Solve the sampled LP: by class of tasks, or by task where workers differ in more."""
+        crowd, n = self._sample, len(self.task_class)
+        perceived = np.stack([self._perturbed(one.skill) for one in crowd], axis=1)
+        classes = perceived.shape[0]
+        masked = any(one.available is not None for one in crowd)
+        by_task = masked or any(one.prices is not None for one in crowd)
+        rows = self.task_class if by_task else np.arange(classes)
+        if any(one.prices is not None for one in crowd):
+            each = [
+                self._by_class(one.cost)[rows] if one.prices is None else one.prices
+                for one in crowd
+            ]
+            self._unit = align.typical(np.stack(each))
+            prices = align.relative(np.stack(each, axis=1), self._unit)
+        else:
+            costs = np.stack([one.cost for one in crowd])
+            self._unit = align.typical(costs)
+            by_class = [self._by_class(row) for row in align.relative(costs, self._unit)]
+            prices = np.stack(by_class, axis=1)[rows]
         available = None
-        if by_task:
+        if masked:
             every = np.ones(n, dtype=bool)
-            available = np.stack([every if mask is None else mask for mask in masks], axis=1)
+            masks = [every if one.available is None else one.available for one in crowd]
+            available = np.stack(masks, axis=1)
         sampled = sampled_weights(
             TypedProblem(
                 perceived[rows],
-                capacity,
+                np.array([one.capacity for one in crowd], dtype=np.int64),
                 np.full(len(rows), self.settings.requirement),
-                np.ones(n, np.int64) if by_task else np.bincount(self.task_class, minlength=types),
-                np.ones(len(masks), dtype=np.int64),
-                None if bool(np.all(prices == 1)) else prices[rows],
+                np.ones(n, np.int64)
+                if by_task
+                else np.bincount(self.task_class, minlength=classes),
+                np.ones(len(crowd), dtype=np.int64),
+                None if bool(np.all(prices == 1)) else prices,
                 available,
+                gain=self.settings.gain,
             ),
             gamma=self.settings.gamma,
             on_infeasible=self.settings.on_infeasible,
@@ -287,12 +373,15 @@ class AdaptiveAssigner:
             self._unit,
             tuple(
                 SampledWorker(
-                    tuple(perceived.tolist()),
-                    capacity,
-                    tuple(price.tolist()),
-                    None if mask is None else tuple(np.flatnonzero(mask).tolist()),
+                    tuple(one.skill.tolist()),
+                    one.capacity,
+                    tuple(one.cost.tolist()),
+                    None if one.prices is None else tuple(one.prices.tolist()),
+                    None
+                    if one.available is None
+                    else tuple(np.flatnonzero(one.available).tolist()),
                 )
-                for perceived, capacity, price, mask in sample
+                for one in sample
             ),
             known,
         )
@@ -307,13 +396,17 @@ class AdaptiveAssigner:
         InputError
             It is not of so many tasks, types and preliminary workers.
         """
-        n, types = len(self.task_class), int(self.task_class.max()) + 1
+        n, types = len(self.task_class), self.types
         wanted = 1 if state.weights is not None else self.settings.preliminary
         check(len(state.sample) < wanted, "assigner.sample is of more workers than it can be")
         for k, one in enumerate(state.sample):
             check(
-                len(one.quality) == len(one.cost) == types,
-                f"assigner.sample[{k}] has not a quality and a cost for each of {types} types",
+                len(one.skill) == len(one.cost) == types,
+                f"assigner.sample[{k}] has not a skill and a cost for each of {types} types",
+            )
+            check(
+                one.prices is None or len(one.prices) == n,
+                f"assigner.sample[{k}].prices are not those of {n} tasks",
             )
             check(
                 max(one.available or (0,)) < n,
@@ -323,10 +416,11 @@ class AdaptiveAssigner:
         check(known, f"assigner.weights are not those of {n} tasks")
         self.rng = state.random.generator()
         self._sample = [
-            (
-                np.array(one.quality),
+            _Sampled(
+                np.array(one.skill),
                 one.capacity,
                 np.array(one.cost),
+                None if one.prices is None else np.array(one.prices),
                 None if one.available is None else np.isin(np.arange(n), one.available),
             )
             for one in state.sample
@@ -346,7 +440,8 @@ class AdaptiveResult:
         The labels asked for, shape (k,) each: task index, and worker index in the whole crowd
         (preliminary workers first, so no index below their number occurs).
     skill
-        p̂ of every worker, shape (T, γm + m); the vote's weights are 2p̂ − 1.
+        p̂ of every worker, shape (T, γm + m); `settings.gain` says how its vote is weighed: the
+        paper's by 2p̂ − 1.
     labels_gold
         Labels bought on gold tasks, preliminary workers included.
     task_weights
@@ -407,7 +502,7 @@ def adaptive_assignment(
             f"the crowd has {correct.shape[1]} workers: {settings.preliminary} preliminary and "
             f"{settings.workers} more make {crowd}"
         )
-    skill = estimate_skills(correct, answered).skill
+    skill = skills_on_arrival(correct, answered, settings.preliminary, settings.skills)
     assigner = AdaptiveAssigner(task_class, settings, seed=seed)
     tasks: list[IntArray] = []
     for j in range(crowd):

@@ -22,7 +22,8 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from crowd_models import AssignmentProblem, TypedProblem, requirement
+from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.gains import gain_of
 from workbench.assignment import POLICIES
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings
 from workbench.assignment.primal import PERTURBATION, ZERO, best_tasks, perturb
@@ -31,7 +32,6 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, generator
 from workbench.crowd import align
-from workbench.crowd.skills import quality
 from workbench.solving import solve
 
 COVERED = 1 - 1e-9
@@ -79,7 +79,7 @@ class Setting:
     task_class
         Type of each task, shape (n,), numbered 0 … T−1.
     epsilon
-        ε, the error each task may have: it must gather C = 2 ln(1/ε) of quality.
+        ε, the error each task may have: it must gather C of quality, what its labels count.
     workers
         m, how many workers are to come.
     sample
@@ -88,6 +88,8 @@ class Setting:
         The m workers with their true skills in order of arrival: for hindsight alone.
     on_infeasible
         What the sampled LP does when the sample cannot cover the tasks.
+    gain
+        What a label counts, by `crowd_models.gains`: the paper's is `hoeffding`.
     """
 
     task_class: IntArray
@@ -96,11 +98,16 @@ class Setting:
     sample: tuple[ArrivingWorker, ...] = ()
     future: tuple[ArrivingWorker, ...] = ()
     on_infeasible: OnInfeasible = "relax"
+    gain: str = "hoeffding"
 
     @cached_property
     def need(self) -> float:
-        """C of ε."""
-        return float(requirement(self.epsilon))
+        """C of ε: 2 ln(1/ε), or ln(1/(2ε))."""
+        return float(gain_of(self.gain).requirement(self.epsilon))
+
+    def counted(self, skill: FloatArray) -> FloatArray:
+        """q of labels by skill, any shape."""
+        return gain_of(self.gain).quality(skill, self.need)
 
 
 class AssignmentPolicy:
@@ -199,7 +206,7 @@ class _Covering(AssignmentPolicy):
 
     def perceived(self, worker: ArrivingWorker) -> FloatArray:
         """q̂ by type (T,), lowered by a hair so that no two workers are equal."""
-        return perturb(quality(np.asarray(worker.skill, dtype=np.float64)), seed=self.rng)
+        return perturb(self.setting.counted(worker.skill), seed=self.rng)
 
     def take(
         self, values: FloatArray, slack: FloatArray, seen: FloatArray, worker: ArrivingWorker
@@ -310,6 +317,7 @@ class ReSolve(_Covering):
             tasks,
             np.ones(len(crowd), dtype=np.int64),
             None if bool(np.all(cost == 1)) else cost,
+            gain=self.setting.gain,
         )
         # Shortfall from the start: near the end the program would often have no solution.
         solution = solve(sampled.with_shortfall(float(cost.max()) / LEAST_QUALITY), "typed")
@@ -379,7 +387,7 @@ class DualDescent(_Covering):
         met, logs = self._price_logs.tolist()
         price = align.relative(worker.prices, math.exp(logs / max(met, 1)))
         types, need = len(self.prices), self.setting.need
-        rate = need / self.setting.workers
+        rate = need / self.setting.workers or 1.0  # where nothing is asked, nothing moves
         if self.pace == "constant":
             pace = np.full(types, rate)
         else:
@@ -424,7 +432,7 @@ class Hindsight(AssignmentPolicy):
         self.arrived = 0
         future, kind = setting.future, setting.task_class
         skills = np.stack([np.asarray(one.skill, dtype=np.float64) for one in future], axis=1)
-        self.seen = perturb(quality(skills), seed=self.rng)
+        self.seen = perturb(setting.counted(skills), seed=self.rng)
         costs = np.stack([one.prices for one in future], axis=1)
         self.unit = align.typical(costs)
         costs = align.relative(costs, self.unit)
@@ -438,6 +446,7 @@ class Hindsight(AssignmentPolicy):
             None
             if all(mask is None for mask in masks)
             else np.stack([everyone if mask is None else mask for mask in masks], axis=1),
+            gain=setting.gain,
         )
         self.task_weights, _, _ = offline_weights(self.problem)
 
@@ -455,8 +464,9 @@ class Hindsight(AssignmentPolicy):
 def _from_sample(setting: Setting, seed: Seed) -> AdaptiveAssigner:
     """The Main Algorithm with its sample taken and its weights worked out."""
     settings = AdaptiveSettings(
-        setting.epsilon, setting.workers, len(setting.sample), on_infeasible=setting.on_infeasible
-    )
+        setting.epsilon, setting.workers, len(setting.sample),
+        on_infeasible=setting.on_infeasible, gain=setting.gain,
+    )  # fmt: skip
     assigner = AdaptiveAssigner(setting.task_class, settings, seed=seed)
     for skill, capacity, cost, available in setting.sample:
         assigner.sample(skill, capacity, cost=cost, available=available)

@@ -8,34 +8,53 @@
 The first γm workers to finish their gold tasks are the preliminary ones; whoever finishes later
 gets real tasks. So nobody waits for anybody, and a worker who leaves holds nothing up. Tasks,
 workers, types and classes keep their names as they are given, texts or whole numbers.
-Source: Ho, Jabbari, Vaughan (2013), Algorithm 2.
+
+A label counts by Bhattacharyya's bound and votes with its log-odds, and skills are posterior means
+under a prior fitted to the preliminary workers; the paper's are `gain="hoeffding"` and
+`skills="plug-in"`. Labels may be priced by task, and tasks have an easiness of their own.
+Source: Ho, Jabbari, Vaughan (2013), Algorithm 2 and Section 7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+from msgspec import Meta
 from msgspec.structs import replace
 
+from crowd_models.gains import gain_of
 from crowd_models.problem import LARGEST_PRICE
-from workbench.aggregation.voting import weighted_majority
+from workbench.aggregation.voting import linear_weights, log_odds_weights, weighted_majority
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings, AssignerState, Price
+from workbench.assignment.estimates import (
+    BetaPrior,
+    GoldReplies,
+    checked_easiness,
+    plug_in_skill,
+    posterior_skill,
+    priors_of,
+)
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.arrays import FloatArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.base.state import Count, Id, RandomState, Saveable, Share, State, check, identifier
-from workbench.crowd.skills import estimate_skills
+from workbench.crowd.empirical_bayes import FLAT
 from workbench.crowd.votes import Votes
 
 LEAST_PRICE = 1.0 / LARGEST_PRICE
 """No lower price, so that the ratio of two prices stays a number."""
+INFALLIBLE = 1e-12
+"""A chance to err that is as good as none: weights stay finite."""
 Kind: TypeAlias = Literal["gold", "task", "nothing"]
 Label: TypeAlias = Id | bool
+Answers: TypeAlias = tuple[tuple[Count, Literal[0, 1]], ...]
+Easiness: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
+Positive: TypeAlias = Annotated[float, Meta(gt=0, le=1e9)]
 
 
 @dataclass(frozen=True)
@@ -48,9 +67,10 @@ class NextTasks:
 
 
 class Visit(State, frozen=True):
-    """A worker's stay: what she is asked, her skill once she is judged, her labels on tasks.
+    """A worker's stay: what she is asked, her skill once she is judged, her labels.
 
     Tasks stand by their place among the tasks, or the gold tasks; a label by that of its class.
+    `cost` is by type; `prices` are those of tasks that have one of their own.
     """
 
     worker: Id
@@ -58,27 +78,36 @@ class Visit(State, frozen=True):
     kind: Kind
     asked: tuple[Count, ...]
     cost: tuple[Price, ...] | None
+    prices: tuple[tuple[Count, Price], ...] | None
     available: tuple[Count, ...] | None
     skill: tuple[Share, ...] | None = None
-    answers: tuple[tuple[Count, Literal[0, 1]], ...] = ()
+    gold: Answers = ()
+    answers: Answers = ()
 
     def __post_init__(self) -> None:
         check((self.kind == "gold") == (self.skill is None), f"kind {self.kind!r}: skill is amiss")
         check(self.kind != "nothing" or not self.asked, "kind 'nothing', and asked is not empty")
         check(self.kind == "nothing" or not self.answers, "answers are there, and asked for")
+        check(self.kind != "gold" or not self.gold, "gold answers are there, and asked for")
 
 
 class SessionState(State, frozen=True):
-    """All that `AssignmentSession` needs to go on: (task, type) and (gold task, label, type)."""
+    """All that `AssignmentSession` needs to go on.
+
+    (task, type, easiness) and (gold task, label, type, easiness), the preliminary workers in the
+    order in which they were judged, and the priors by type that were fitted to them.
+    """
 
     service: ClassVar[str] = "assignment-session"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
-    tasks: tuple[tuple[Id, Id], ...]
-    gold: tuple[tuple[Id, Label, Id], ...]
+    tasks: tuple[tuple[Id, Id, Easiness], ...]
+    gold: tuple[tuple[Id, Label, Id, Easiness], ...]
     gold_per_type: Count | None
     settings: AdaptiveSettings
     assigner: AssignerState
+    sampled: tuple[Id, ...]
+    priors: tuple[tuple[Positive, Positive], ...]
     visits: tuple[Visit, ...]
 
 
@@ -90,17 +119,22 @@ class AssignmentSession(Saveable[SessionState]):
     tasks
         Type of each task to be labelled, a Series by task; a single type is fine.
     gold
-        Gold tasks: a frame with index task and columns `label` and `task_type`.
+        Gold tasks: a frame with index task and columns `label` and `task_type`; where tasks have
+        an easiness, gold tasks have it in a column `easiness` (1 without).
     workers, preliminary
         m and γm.
     epsilon
         ε, the error each task may have.
     gold_per_type
         s, gold tasks asked of each worker for each type; all of a type's gold when None.
+    easiness
+        d by task, a Series, above 0 and at most 1: a worker of skill p on a type is right on its
+        task i with probability ½ + d_i (p − ½) (Section 7). None for 1, as for tasks left out.
     seed
         Draws gold tasks, perturbs estimates, breaks ties.
     settings
-        Further settings of `AdaptiveSettings` by name.
+        Further settings of `AdaptiveSettings` by name; here `gain` is `bhattacharyya` and `skills`
+        are `fitted` unless given.
 
     Raises
     ------
@@ -132,6 +166,7 @@ class AssignmentSession(Saveable[SessionState]):
         preliminary: int,
         epsilon: float,
         gold_per_type: int | None = None,
+        easiness: pd.Series[Any] | None = None,
         seed: Seed = 0,
         **settings: Any,
     ) -> None:
@@ -155,6 +190,9 @@ class AssignmentSession(Saveable[SessionState]):
             )
         ]
         self.tasks, self.types = list(self._place), _sorted(kinds)
+        self._easiness = self._by_task(easiness)
+        told = gold["easiness"] if "easiness" in gold else np.ones(len(gold))
+        self._gold_easiness = checked_easiness(np.asarray(told))
         self.classes = _sorted(label for _, label, _ in self._gold)
         check(
             len(self.classes) == 2,
@@ -171,11 +209,27 @@ class AssignmentSession(Saveable[SessionState]):
         for kind, pool in zip(self.types, self._pools, strict=True):
             enough = len(pool) >= least
             check(enough, f"task type {kind!r} has {len(pool)} gold tasks: give at least {least}")
+        settings = {"gain": "bhattacharyya", "skills": "fitted", **settings}
         self.settings = AdaptiveSettings(epsilon, workers, preliminary, **settings)
-        task_class = np.array([code[kind] for kind in kinds])
-        self._assigner = AdaptiveAssigner(task_class, self.settings, seed=seed)
+        self._kind = np.array([code[kind] for kind in kinds])
+        own = None if (self._easiness == 1).all() else self._easiness
+        self._assigner = AdaptiveAssigner(self._kind, self.settings, easiness=own, seed=seed)
         RandomState.of(self._assigner.rng)
         self._visits: dict[Id, Visit] = {}
+        self._sampled: list[Id] = []
+        self._priors: list[BetaPrior] = []
+
+    def _by_task(self, easiness: pd.Series[Any] | None) -> FloatArray:
+        """Easiness of each task, shape (n,)."""
+        d = np.ones(len(self.tasks))
+        if easiness is None:
+            return d
+        check(isinstance(easiness, pd.Series), "easiness is no Series: give a number by task")
+        for task, own in zip(easiness.index, checked_easiness(easiness.to_numpy()), strict=True):
+            place = _get(self._place, task)
+            check(place is not None, f"easiness names {checks.show(task)}, which is no task here")
+            d[place] = own
+        return d
 
     def arrive(
         self,
@@ -183,6 +237,7 @@ class AssignmentSession(Saveable[SessionState]):
         capacity: int,
         *,
         cost: Mapping[Any, float] | pd.Series[Any] | None = None,
+        prices: Mapping[Any, float] | pd.Series[Any] | None = None,
         available: Iterable[Id] | None = None,
     ) -> NextTasks:
         """A worker arrives and announces her capacity; she is asked gold tasks first.
@@ -193,6 +248,8 @@ class AssignmentSession(Saveable[SessionState]):
             M: the most real tasks she will do.
         cost
             Price of her label by task type; 1 where not given.
+        prices
+            Price of her label by task, where it is not that of the type (c_ij of Section 7).
         available
             Tasks she may be given; None for all.
 
@@ -209,7 +266,8 @@ class AssignmentSession(Saveable[SessionState]):
             _is_number(capacity, 2**53) and int(capacity) == capacity,
             f"capacity of worker {worker!r} is {checks.show(capacity)}: a whole number, 0 up",
         )
-        prices = None if cost is None else self._prices(worker, cost)
+        by_type = None if cost is None else self._costs(worker, cost)
+        by_task = None if prices is None else self._prices(worker, prices)
         places = None if available is None else self._places(available)
         asked: list[int] = []
         for pool in self._pools:
@@ -218,11 +276,12 @@ class AssignmentSession(Saveable[SessionState]):
             else:
                 chosen = self._assigner.rng.choice(len(pool), self.gold_per_type, replace=False)
                 asked += [pool[k] for k in chosen]
-        visit = Visit(worker, int(capacity), "gold", tuple(asked), prices, places)
+        visit = Visit(worker, int(capacity), "gold", tuple(asked), by_type, by_task, places)
         self._visits[worker] = visit
         return self._asked(visit)
 
-    def _prices(self, worker: Id, cost: Mapping[Any, float] | pd.Series[Any]) -> tuple[float, ...]:
+    def _costs(self, worker: Id, cost: Mapping[Any, float] | pd.Series[Any]) -> tuple[float, ...]:
+        """Price by type."""
         given = isinstance(cost, (Mapping, pd.Series))
         check(given, f"cost of worker {worker!r} is no mapping: give a price by task type")
         prices = dict.fromkeys(self.types, 1.0)
@@ -232,13 +291,26 @@ class AssignmentSession(Saveable[SessionState]):
                 f"cost of worker {worker!r} names the type {checks.show(kind)}: the types "
                 f"are {checks.listing(self.types)}",
             )
-            check(
-                _is_number(price, LARGEST_PRICE) and not 0 < price < LEAST_PRICE,
-                f"cost of worker {worker!r} for type {kind!r} is {checks.show(price)}: give "
-                f"0, or a price from {LEAST_PRICE:g} to {LARGEST_PRICE:g}",
-            )
-            prices[kind] = float(price)
+            prices[kind] = _price(f"cost of worker {worker!r} for type {kind!r}", price)
         return tuple(prices.values())
+
+    def _prices(
+        self, worker: Id, prices: Mapping[Any, float] | pd.Series[Any]
+    ) -> tuple[tuple[int, float], ...]:
+        """Place and price of the tasks that have a price of their own."""
+        given = isinstance(prices, (Mapping, pd.Series))
+        check(given, f"prices of worker {worker!r} are no mapping: give a price by task")
+        known = dict[int, float]()
+        for task, price in prices.items():
+            place = _get(self._place, task)
+            if place is None:
+                raise InputError(
+                    f"prices of worker {worker!r} name {checks.show(task)}, which is no task here"
+                )
+            if place in known:
+                raise InputError(f"prices of worker {worker!r} name task {task!r} twice")
+            known[place] = _price(f"price of worker {worker!r} for task {task!r}", price)
+        return tuple(sorted(known.items()))
 
     def _places(self, available: Iterable[Id]) -> tuple[int, ...]:
         listed = np.iterable(available) and not isinstance(available, str)
@@ -289,14 +361,8 @@ class AssignmentSession(Saveable[SessionState]):
         if visit.kind == "task":
             visit = replace(visit, kind="nothing", asked=(), answers=tuple(given.items()))
         else:
-            skill = self._judge(given)
-            chosen = self._next(visit, skill)
-            visit = replace(
-                visit,
-                kind="task" if len(chosen) else "nothing",
-                asked=tuple(chosen.tolist()),
-                skill=tuple(skill.tolist()),
-            )
+            visit = self._judged(replace(visit, kind="nothing", asked=(), skill=(),
+                                         gold=tuple(given.items())))  # fmt: skip
         self._visits[worker] = visit
         return self._asked(visit)
 
@@ -305,26 +371,59 @@ class AssignmentSession(Saveable[SessionState]):
             return NextTasks(visit.worker, "gold", tuple(self._gold[at][0] for at in visit.asked))
         return NextTasks(visit.worker, visit.kind, tuple(self.tasks[at] for at in visit.asked))
 
-    def _next(self, visit: Visit, skill: FloatArray) -> IntArray:
-        """Sample a preliminary worker; choose the real tasks of any other."""
-        mask: BoolArray | None = None
+    def _judged(self, visit: Visit) -> Visit:
+        """Take what gold answers tell: sample a preliminary worker, give any other her tasks."""
+        terms = self._terms(visit)
+        if not self.sampling:
+            skill = self._skill(visit, self._priors)
+            chosen = self._assigner.assign(skill, visit.capacity, **terms)
+            return replace(
+                visit,
+                kind="task" if len(chosen) else "nothing",
+                asked=tuple(chosen.tolist()),
+                skill=tuple(skill.tolist()),
+            )
+        crowd = [self._visits[name] for name in self._sampled]
+        priors, others = [FLAT] * len(self.types), None
+        last = len(crowd) + 1 == self.settings.preliminary
+        fit = last and self.settings.skills == "fitted"
+        if fit:
+            everyone = [self._replies(one) for one in (*crowd, visit)]
+            priors = priors_of(everyone, len(self.types))
+            crowd = [replace(one, skill=tuple(self._skill(one, priors).tolist())) for one in crowd]
+            told = [one.skill for one in crowd]
+            others = np.array(told, dtype=np.float64).reshape(len(crowd), len(self.types)).T
+        skill = self._skill(visit, priors)
+        self._assigner.sample(skill, visit.capacity, **terms, others=others)
+        self._priors = priors if fit else []
+        self._visits |= {one.worker: one for one in crowd}
+        self._sampled.append(visit.worker)
+        return replace(visit, skill=tuple(skill.tolist()))
+
+    def _terms(self, visit: Visit) -> dict[str, Any]:
+        """What she charges and may do, as the assigner takes it."""
+        n, mask, prices = len(self.tasks), None, None
         if visit.available is not None:
-            mask = np.zeros(len(self.tasks), dtype=bool)
+            mask = np.zeros(n, dtype=bool)
             mask[list(visit.available)] = True
         cost = None if visit.cost is None else np.array(visit.cost)
-        if self._assigner.sampling:
-            self._assigner.sample(skill, visit.capacity, cost=cost, available=mask)
-            return np.empty(0, dtype=np.int64)
-        return self._assigner.assign(skill, visit.capacity, cost=cost, available=mask)
+        if visit.prices is not None:
+            prices = np.ones(n) if cost is None else cost[self._kind]
+            for place, price in visit.prices:
+                prices[place] = price
+        return {"cost": cost, "prices": prices, "available": mask}
 
-    def _judge(self, given: dict[int, int]) -> FloatArray:
-        """Share of right gold answers by type; ½ where there are none."""
-        at = np.array(list(given), dtype=np.int64)
-        right = self._gold_truth[at] == list(given.values())
-        kind, types = self._gold_class[at], len(self.types)
-        correct = np.bincount(kind[right], minlength=types)
-        answered = np.bincount(kind, minlength=types)
-        return estimate_skills(correct[:, None], answered[:, None]).skill[:, 0]
+    def _replies(self, visit: Visit) -> GoldReplies:
+        """Her answers to gold tasks."""
+        at, said = np.array(visit.gold, dtype=np.int64).reshape(-1, 2).T
+        right = self._gold_truth[at] == said
+        return GoldReplies(self._gold_class[at], right, self._gold_easiness[at])
+
+    def _skill(self, visit: Visit, priors: Sequence[BetaPrior]) -> FloatArray:
+        """Skill by type as her gold answers tell it."""
+        if self.settings.skills == "plug-in":
+            return plug_in_skill(self._replies(visit), len(self.types))
+        return posterior_skill(self._replies(visit), priors)
 
     @property
     def sampling(self) -> bool:
@@ -345,34 +444,38 @@ class AssignmentSession(Saveable[SessionState]):
         return Votes(*columns, *map(_names, (self.tasks, self._visits, self.classes)))
 
     def result(self, *, seed: Seed = 0) -> pd.DataFrame:
-        """Label of every task by weighted vote with 2p̂ − 1 (Section 4.1).
+        """Label of every task by weighted vote, with the weights of the gain (Section 4.1).
 
         Returns
         -------
         DataFrame
             `task, label, score, tied, votes, covered`: the vote's margin, whether it was a tie
-            (then the label is a fair draw), the number of labels, and the quality they gather.
+            (then the label is a fair draw), the number of labels, and what they count together.
         """
         votes = self._votes()
         skill = np.array(
             [visit.skill or [0.5] * len(self.types) for visit in self._visits.values()]
         ).reshape(len(self._visits), len(self.types))
-        kind = self._assigner.task_class[votes.task]
-        weights = 2.0 * skill[votes.worker, kind] - 1.0
+        p = 0.5 + self._easiness[votes.task] * (skill[votes.worker, self._kind[votes.task]] - 0.5)
+        linear = gain_of(self.settings.gain).vote == "linear"
+        weights = linear_weights(p) if linear else log_odds_weights(p, truncate=INFALLIBLE)
         outcome = weighted_majority(votes, weights, seed=seed)
         count = np.bincount(votes.task, minlength=len(self.tasks))
-        covered = np.bincount(votes.task, weights**2, minlength=len(self.tasks))
+        covered = np.bincount(votes.task, self.settings.counted(p), minlength=len(self.tasks))
         return outcome.table(votes).assign(votes=count, covered=covered)
 
     def state(self) -> SessionState:
         """Everything needed to go on later."""
-        kinds = (self.types[code] for code in self._assigner.task_class.tolist())
+        kinds = (self.types[code] for code in self._kind.tolist())
+        levels = self._gold_easiness.tolist()
         return SessionState(
-            tasks=tuple(zip(self.tasks, kinds, strict=True)),
-            gold=tuple(self._gold),
+            tasks=tuple(zip(self.tasks, kinds, self._easiness.tolist(), strict=True)),
+            gold=tuple((*row, own) for row, own in zip(self._gold, levels, strict=True)),
             gold_per_type=self.gold_per_type,
             settings=self.settings,
             assigner=self._assigner.state(),
+            sampled=tuple(self._sampled),
+            priors=tuple(self._priors),
             visits=tuple(self._visits.values()),
         )
 
@@ -385,17 +488,19 @@ class AssignmentSession(Saveable[SessionState]):
         InputError
             Its parts do not agree.
         """
-        tasks, kinds = zip(*saved.tasks, strict=True) if saved.tasks else ((), ())
+        tasks, kinds, easiness = zip(*saved.tasks, strict=True) if saved.tasks else ((), (), ())
         gold = pd.DataFrame(
             [row[1:] for row in saved.gold],
             pd.Index([row[0] for row in saved.gold], dtype=object),
-            ["label", "task_type"],
+            ["label", "task_type", "easiness"],
             dtype=object,
         )
+        index = pd.Index(tasks, dtype=object)
         session = cls(
-            pd.Series(kinds, pd.Index(tasks, dtype=object), dtype=object),
+            pd.Series(kinds, index, dtype=object),
             gold,
             gold_per_type=saved.gold_per_type,
+            easiness=pd.Series(easiness, index, dtype=np.float64),
             seed=0,
             **vars(saved.settings),
         )
@@ -403,12 +508,21 @@ class AssignmentSession(Saveable[SessionState]):
         for k, visit in enumerate(saved.visits):
             session._check(visit, f"visits[{k}]")
             session._visits[visit.worker] = visit
-        judged = sum(visit.skill is not None for visit in saved.visits)
+        judged = {visit.worker for visit in saved.visits if visit.skill is not None}
+        known = len(set(saved.sampled)) == len(saved.sampled) and judged >= set(saved.sampled)
+        check(known, "sampled are not workers who were judged")
         if session.sampling:
-            check(judged == len(saved.assigner.sample), "visits are not those of assigner.sample")
+            enough = len(judged) == len(saved.assigner.sample) == len(saved.sampled)
+            check(enough, "visits are not those of assigner.sample")
         else:
-            enough = judged >= saved.settings.preliminary
+            enough = len(saved.sampled) == saved.settings.preliminary
             check(enough, "visits have fewer judged than preliminary workers")
+        fitted = saved.settings.skills == "fitted" and not session.sampling
+        check(
+            len(saved.priors) == (len(session.types) if fitted else 0),
+            f"priors are not those of {len(session.types)} types",
+        )
+        session._sampled, session._priors = list(saved.sampled), list(saved.priors)
         return session
 
     def _check(self, visit: Visit, at: str) -> None:
@@ -418,21 +532,28 @@ class AssignmentSession(Saveable[SessionState]):
         for name in ("cost", "skill"):
             numbers = getattr(visit, name)
             check(numbers is None or len(numbers) == T, f"{at}.{name} is not of {T} types")
-        low = [price for price in visit.cost or () if 0 < price < LEAST_PRICE]
-        check(not low, f"{at}.cost has a price below {LEAST_PRICE:g}")
+        own = visit.prices or ()
+        low = [price for price in (*(visit.cost or ()), *(price for _, price in own))
+               if 0 < price < LEAST_PRICE]  # fmt: skip
+        check(not low, f"{at}.cost or prices have a price below {LEAST_PRICE:g}")
         asked, answered = visit.asked, [task for task, _ in visit.answers]
-        limit = len(self._gold) if visit.kind == "gold" else n
+        judged = [task for task, _ in visit.gold]
+        gold = len(self._gold)
+        limit = gold if visit.kind == "gold" else n
         for name, places, most in (
             ("asked", asked, limit),
             ("available", visit.available or (), n),
+            ("prices", [task for task, _ in own], n),
+            ("gold", judged, gold),
             ("answers", answered, n),
         ):
             known = max(places, default=-1) < most and len(set(places)) == len(places)
             check(known, f"{at}.{name} are not different tasks of this session")
-        if visit.kind == "gold":
-            typed = all(self._gold_class[place] >= 0 for place in asked)
-            check(typed, f"{at}.asked has gold of a type that no task has")
-        else:
+        typed = all(
+            self._gold_class[place] >= 0 for place in (asked if visit.kind == "gold" else judged)
+        )
+        check(typed, f"{at} has gold of a type that no task has")
+        if visit.kind != "gold":
             room = max(len(asked), len(answered)) <= visit.capacity
             check(room, f"{at} has more tasks than her capacity {visit.capacity}")
             early = self.sampling and (asked or answered)
@@ -467,6 +588,15 @@ def _get(known: dict[Any, Any], key: Any) -> Any:
         return known.get(key)
     except TypeError:
         return None
+
+
+def _price(whose: str, price: Any) -> float:
+    check(
+        _is_number(price, LARGEST_PRICE) and not 0 < price < LEAST_PRICE,
+        f"{whose} is {checks.show(price)}: give 0, or a price from {LEAST_PRICE:g} to "
+        f"{LARGEST_PRICE:g}",
+    )
+    return float(price)
 
 
 def _is_number(value: Any, most: float) -> bool:

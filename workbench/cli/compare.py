@@ -45,6 +45,18 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
     "Recorded: share of the gold used as control tasks; the rest is for evaluation.",
     0.3,
 )
+@click.option(
+    "--gain",
+    type=click.Choice(("hoeffding", "bhattacharyya")),
+    help="What a label counts: the ratio is over the program with this gain. "
+    "[default: hoeffding simulated, bhattacharyya recorded]",
+)
+@click.option(
+    "--skills",
+    type=click.Choice(("plug-in", "fitted")),
+    help="How the online methods estimate skills from gold tasks. "
+    "[default: plug-in simulated with hoeffding, else fitted]",
+)
 @options.choice(
     "--infeasible",
     ("relax", "drop", "error"),

@@ -260,7 +260,7 @@ def hire(
     scored = score_by(control_answers(labels, gold, workers), L, options)
     known = eligible_to_hire(scored, options)
     refused = scored.eligible & ~known.eligible
-    prices = _prices(scored, workers, options.costs)
+    prices = worker_prices(scored, workers, options.costs)
     selection, money, found = chosen_by(known, prices, budget, options)
     if options.curve and found is None:
         each = np.ones(len(known)) if prices is None else prices
@@ -362,7 +362,7 @@ def _class_count(classes: int | None, names: list[Any]) -> int:
     return count
 
 
-def _prices(
+def worker_prices(
     known: Scores, workers: Names, costs: pd.Series[Any] | float | None
 ) -> FloatArray | None:
     """Price of each worker, shape (m,); who cannot be scored needs none, and has NaN."""
@@ -420,6 +420,7 @@ def chosen_by(
         )
         return selection, None, None
     if options.rule == "accuracy":
+        known = replace(known, eligible=known.eligible & ~np.isnan(prices))
         found = frontier(known, prices, budget, options.money, seed=options.seed)
         value, best = known.posterior_value, found.best
         if best is None:

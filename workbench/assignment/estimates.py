@@ -1,0 +1,251 @@
+"""Skills as gold answers tell them: by type of task, or where tasks have an easiness of their own.
+
+`plug-in` takes the share of right answers, as the paper does. `fitted` takes posterior means under
+a prior that is fitted to the workers sampled before (`workbench.crowd.empirical_bayes`): squares
+and log-odds of shares are too large in the mean, and a policy that believes them stops early.
+
+Section 7 of the paper lets tasks have another structure than types. Here task i has an easiness
+d_i, known beforehand, and 2p_ij − 1 = d_i (2p_j − 1): worker j has the skill p_j on tasks of
+easiness 1. Then each gold answer tells of p_j, whatever its task's easiness.
+
+Source: Ho, Jabbari, Vaughan (2013), Sections 5.2 and 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.crowd.empirical_bayes import ENDS, FLAT, fitted_prior
+from workbench.crowd.skills import estimate_skills
+
+SkillEstimate: TypeAlias = Literal["plug-in", "fitted"]
+BetaPrior: TypeAlias = tuple[float, float]
+"""(a, b) of a Beta prior of p."""
+GRID: FloatArray = (np.arange(500) + 0.5) / 500
+"""Skills at which a posterior is computed where tasks have an easiness."""
+
+
+def known_estimate(skills: str) -> None:
+    """Check how skills are to be estimated.
+
+    Raises
+    ------
+    InputError
+        Neither `plug-in` nor `fitted`.
+    """
+    if skills not in ("plug-in", "fitted"):
+        raise InputError(f"skills is {skills!r}: give plug-in or fitted")
+
+
+def skills_on_arrival(
+    correct: IntArray, answered: IntArray, sampled: int, skills: SkillEstimate
+) -> FloatArray:
+    """Estimated skills of workers in order of arrival, as they are known when each arrives.
+
+    Parameters
+    ----------
+    correct, answered
+        Gold tasks right, and answered, by type and worker, shape (T, m).
+    sampled
+        The prior is fitted to so many workers, who come first. With 0 it is fitted to those who
+        came before, anew whenever their number has doubled.
+    skills
+        `plug-in` or `fitted`.
+
+    Returns
+    -------
+    FloatArray
+        p̂, shape (T, m).
+    """
+    known_estimate(skills)
+    if skills == "plug-in":
+        return estimate_skills(correct, answered).skill
+    m = correct.shape[1]
+    starts = [0] if sampled else [0, *(2**k for k in range(max(m, 1).bit_length()) if 2**k < m)]
+    parts = []
+    for start, end in zip(starts, [*starts[1:], m], strict=True):
+        before = sampled or start
+        priors = fitted_priors(correct[:, :before], answered[:, :before])
+        parts.append(posterior_means(correct[:, start:end], answered[:, start:end], priors))
+    return np.concatenate(parts, axis=1)
+
+
+def fitted_priors(correct: IntArray, answered: IntArray) -> list[BetaPrior]:
+    """A prior for each task type, from gold answers by type and worker, shape (T, m)."""
+    return [fitted_prior(*row) for row in zip(correct, answered, strict=True)]
+
+
+def posterior_means(
+    correct: IntArray | FloatArray, answered: IntArray | FloatArray, priors: Sequence[BetaPrior]
+) -> FloatArray:
+    """Posterior mean skills, shape (T, m), from gold answers of the same shape and T priors."""
+    a, b = np.array(priors).T[:, :, None]
+    skill: FloatArray = (correct + a) / (answered + (a + b))
+    return skill
+
+
+class GoldReplies(NamedTuple):
+    """A worker's answers to gold tasks.
+
+    Attributes
+    ----------
+    kind
+        Type of each task, shape (s,), numbered 0 … T−1.
+    right
+        Whether each answer is right, shape (s,).
+    easiness
+        d of each task, shape (s,), above 0, at most 1.
+    """
+
+    kind: IntArray
+    right: BoolArray
+    easiness: FloatArray
+
+    @property
+    def alike(self) -> bool:
+        """Whether all tasks have easiness 1, so that right answers can be counted."""
+        return bool((self.easiness == 1).all())
+
+    def counts(self, types: int) -> tuple[FloatArray, FloatArray]:
+        """Right answers, and answers, by type, shape (T,); of less weight where tasks are hard.
+
+        The least squares estimate of 2p − 1 from signs s = ±1 of mean d (2p − 1) is Σ d s / Σ d²,
+        so that of p is a share: Σ (d² + d s)/2 of Σ d².
+        """
+        d, sign = self.easiness, np.where(self.right, 1.0, -1.0)
+        right, given = np.zeros(types), np.zeros(types)
+        np.add.at(right, self.kind, (d * d + d * sign) / 2)
+        np.add.at(given, self.kind, d * d)
+        return right, given
+
+    def likelihood(self, types: int) -> FloatArray:
+        """Logarithm of the likelihood of p on `GRID`, by type, shape (T, G)."""
+        chance = 0.5 + self.easiness[:, None] * (GRID - 0.5)
+        logs = np.zeros((types, len(GRID)))
+        np.add.at(logs, self.kind, np.log(np.where(self.right[:, None], chance, 1.0 - chance)))
+        return logs
+
+
+def plug_in_skill(replies: GoldReplies, types: int) -> FloatArray:
+    """Least squares estimate of p by type, shape (T,); ½ without answers.
+
+    Where tasks are alike it is the share of right answers.
+    """
+    right, given = replies.counts(types)
+    share = np.divide(right, given, out=np.full(types, 0.5), where=given > 0)
+    skill: FloatArray = np.clip(share, 0.0, 1.0)
+    return skill
+
+
+def priors_of(crowd: Sequence[GoldReplies], types: int) -> list[BetaPrior]:
+    """A prior for each task type, fitted to what workers answered."""
+    if all(one.alike for one in crowd):
+        counts = [one.counts(types) for one in crowd]
+        right, given = (
+            np.stack(part, axis=1).round().astype(np.int64) for part in zip(*counts, strict=True)
+        )
+        return fitted_priors(right, given)
+    told = np.stack([one.likelihood(types) for one in crowd], axis=1)
+    return [_fitted_on_grid(rows[(rows != 0).any(axis=1)]) for rows in told]
+
+
+def posterior_skill(replies: GoldReplies, priors: Sequence[BetaPrior]) -> FloatArray:
+    """Posterior mean of p by type, shape (T,), under a prior for each."""
+    types = len(priors)
+    if replies.alike:
+        right, given = replies.counts(types)
+        return posterior_means(right[:, None], given[:, None], priors)[:, 0]
+    logs = replies.likelihood(types) + np.stack([_log_prior(*prior) for prior in priors])
+    chance = np.exp(logs - logs.max(axis=1, keepdims=True))
+    skill: FloatArray = (chance * GRID).sum(axis=1) / chance.sum(axis=1)
+    return skill
+
+
+def _log_prior(a: float, b: float) -> FloatArray:
+    logs: FloatArray = (a - 1) * np.log(GRID) + (b - 1) * np.log1p(-GRID)
+    logs -= np.logaddexp.reduce(logs)
+    return logs
+
+
+def _fitted_on_grid(told: FloatArray) -> BetaPrior:
+    """`fitted_prior` where the workers' likelihoods are given, shape (m, G)."""
+    if len(told) < 2:
+        return FLAT
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    def unlikely(at: FloatArray) -> float:
+        a, b = _parts(float(expit(at[0])), float(np.exp(at[1])))
+        total = np.logaddexp.reduce(told + _log_prior(a, b), axis=1).sum()
+        return -float(total + np.log(a) + np.log(b) - 2.5 * at[1])
+
+    starts = [np.array([0.5, np.log(size)]) for size in (2.0, 20.0)]
+    fits = [minimize(unlikely, start, bounds=ENDS, method="L-BFGS-B") for start in starts]
+    best = min(fits, key=lambda fit: float(fit.fun)).x
+    return _parts(float(expit(best[0])), float(np.exp(best[1])))
+
+
+def _parts(mean: float, size: float) -> BetaPrior:
+    return mean * size, (1 - mean) * size
+
+
+class TaskStructure(NamedTuple):
+    """Tasks that are alike, of one type and one easiness, as classes.
+
+    Attributes
+    ----------
+    task_class
+        Class of each task, shape (n,).
+    kind, easiness
+        Type and d of each class, shape (C,).
+    """
+
+    task_class: IntArray
+    kind: IntArray
+    easiness: FloatArray
+
+    def skill(self, by_type: FloatArray) -> FloatArray:
+        """Skill on tasks of each class, shape (C,), of a worker of skills p by type, shape (T,)."""
+        skill: FloatArray = 0.5 + self.easiness * (by_type[self.kind] - 0.5)
+        return skill
+
+
+def structure_of(kinds: IntArray, easiness: FloatArray) -> TaskStructure:
+    """Number the classes of tasks of given types and easiness, shape (n,) each.
+
+    Raises
+    ------
+    InputError
+        Shapes differ, or an easiness that is not above 0 and at most 1.
+    """
+    d = checked_easiness(easiness)
+    if d.shape != np.shape(kinds):
+        raise InputError(f"easiness has shape {d.shape}: give one number a task, {np.shape(kinds)}")
+    levels, level = np.unique(d, return_inverse=True)
+    classes, task_class = np.unique(kinds * len(levels) + level, return_inverse=True)
+    kind, at = np.divmod(classes, len(levels))
+    return TaskStructure(task_class.astype(np.int64), kind, levels[at])
+
+
+def checked_easiness(easiness: FloatArray) -> FloatArray:
+    """Check numbers above 0, at most 1.
+
+    Raises
+    ------
+    InputError
+        Anything else; the line names the first.
+    """
+    try:
+        d = np.asarray(easiness, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("easiness is not made of numbers: give one above 0, at most 1") from None
+    wrong = ~((d > 0) & (d <= 1))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        raise InputError(f"easiness[{at}] is {d.ravel()[at]:g}: give a number above 0, at most 1")
+    return d
