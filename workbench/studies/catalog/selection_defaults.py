@@ -177,9 +177,10 @@ def against(rows: pd.DataFrame) -> pd.DataFrame:
     """Accuracy of each other rule less the default's, on the same splits."""
     if not (rows["rule"] == DEFAULT).any():
         return pd.DataFrame()
-    return paired_differences(
+    found = paired_differences(
         rows, by=["data", "controls", "budget"], method="rule", reference=DEFAULT, value="accuracy"
     )
+    return found.rename(columns={"rule": "rival"})
 
 
 def means(rows: pd.DataFrame) -> pd.DataFrame:
