@@ -154,6 +154,13 @@ def test_without_shared_tasks_nothing_is_shown():
     assert nothing.answers == 0
 
 
+def test_one_worker_a_task_is_no_pair():
+    label, truth, there = crowd(2, tasks=40, workers=3)
+    there[:] = np.arange(3) == (np.arange(40) % 3)[:, None]
+    found = dependence(votes_of(label, there), truth).overall
+    assert (found.correlation, found.p_value) == (0.0, 1.0)
+
+
 def test_the_same_seed_finds_the_same():
     label, truth, there = crowd(4, tasks=60, workers=6, missing=0.2)
     votes = votes_of(label, there)

@@ -316,12 +316,12 @@ def test_a_plan_buys_the_cheapest_gain_until_the_requirement_is_met():
     rng = np.random.default_rng(2)
     _, votes, truth = crowd(rng, tasks=80, workers=12, skill=rng.uniform(0.55, 0.95, 12))
     gold = hidden(truth, np.arange(24))
-    terms = PlanTerms(0.2, np.full(12, 40), np.array([80]))
+    terms = PlanTerms(np.array([0.2]), np.full(12, 40), np.array([80]), gain="hoeffding")
     fitted = plan_rule(votes, terms)(gold)
     left = np.arange(40, 80)
     found = fitted.label(left)
     correct, answered = VotesByTask(votes).answers(gold)
-    skill = (correct + 1) / (answered + 2)
+    skill = pooled_skills(correct, answered)
     gain, need = (2 * skill - 1) ** 2, 2 * np.log(1 / 0.2)
     for place, i in enumerate(left):
         there = votes.worker[votes.task == i]
@@ -345,7 +345,7 @@ def test_scarce_workers_are_spared_where_their_time_has_a_price():
     _, votes, truth = crowd(rng, tasks=60, workers=6, skill=0.9, missing=0.0)
     gold = hidden(truth, np.arange(60))
     capacity = np.array([5, 5, 5, 60, 60, 60])
-    fitted = plan_rule(votes, PlanTerms(0.4, capacity, np.array([60])))(gold)
+    fitted = plan_rule(votes, PlanTerms(np.array([0.2]), capacity, np.array([60])))(gold)
     assert fitted.dear[0, :3].min() > 0
     assert np.isfinite(fitted.dear).all()
     plain = 1.0 / fitted.worth[0]
@@ -356,14 +356,14 @@ def test_scarce_workers_are_spared_where_their_time_has_a_price():
 def test_a_plan_of_several_classes_is_refused():
     _, votes, _ = crowd(np.random.default_rng(1), classes=3)
     with pytest.raises(InputError, match="two classes"):
-        plan_rule(votes, PlanTerms(0.1, np.full(7, 10), np.array([60])))
+        plan_rule(votes, PlanTerms(np.array([0.1]), np.full(7, 10), np.array([60])))
 
 
 def test_the_same_seed_gives_the_same_measure():
     rng = np.random.default_rng(8)
     _, votes, truth = crowd(rng, tasks=150)
     gold = hidden(truth, np.arange(70))
-    rule = plan_rule(votes, PlanTerms(0.2, np.full(7, 60), np.array([80])), seed=3)
+    rule = plan_rule(votes, PlanTerms(np.array([0.2]), np.full(7, 60), np.array([80])), seed=3)
     one, two = (measure_error(rule, gold, most_folds=7, seed=5) for _ in range(2))
     assert vars(one) == vars(two)
     assert 0 <= one.met <= 1

@@ -48,6 +48,8 @@ VOTERS = 3
 """Answers that such a task must have."""
 MOST_WORKERS = 300
 """Workers whose pairs are looked at: those with the most gold answers."""
+INFORMED = 1e-9
+"""Weight of all pairs from which on their correlation is more than rounding."""
 LISTED = 10**6
 """Pairs of answers to one task that are listed; of more, full matrices are multiplied."""
 FACTORS: FloatArray = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 0.95])
@@ -167,7 +169,7 @@ def error_correlation(votes: Votes, gold: IntArray, *, seed: Seed = 0) -> ErrorC
     found = answers.moments(answers.wrong)
     alone = [answers.independent(rng) for _ in range(SIMULATED)]
     above = sum(answers.moments(e).together >= found.together - 1e-12 for e in alone)
-    informed = found.spread > 0
+    informed = found.weight > INFORMED
     hard, judged = answers.hard(answers.wrong)
     return ErrorCorrelation(
         correlation=found.together / found.weight if informed else 0.0,

@@ -91,6 +91,7 @@ def measure_error(
     gold: IntArray,
     *,
     left: IntArray | None = None,
+    further: int | None = None,
     most_folds: int = MOST_FOLDS,
     confidence: float = 0.9,
     seed: Seed = 0,
@@ -106,6 +107,8 @@ def measure_error(
     left
         Indices of the tasks that the error is wanted for; None for all without gold. Without any
         the interval is for the rate in any number of further tasks.
+    further
+        How many tasks lie ahead, where none of them is recorded (then `left` is empty).
     most_folds
         The control tasks are left out one by one, or in so many parts where there are more.
     confidence
@@ -143,7 +146,7 @@ def measure_error(
     chance = fitted.independent_error(away if len(away) else control)
     chance = chance[~np.isnan(chance)]
     alone = float(chance.mean()) if len(chance) else None
-    ahead = len(chance) if len(away) and len(chance) else None
+    ahead = len(chance) if len(away) and len(chance) else further
     within = error_interval(wrong, tasks, ahead, unstable=unstable, confidence=confidence)
     return MeasuredError(
         error_measured=shrunk(wrong, tasks, alone, within, unstable=unstable),

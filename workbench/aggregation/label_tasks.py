@@ -25,6 +25,7 @@ from workbench.aggregation.voting import Aggregate, named_few, weighted_majority
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
+from workbench.crowd.gold_rule import gold_codes
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.votes import Votes
 
@@ -71,6 +72,10 @@ class Labelled:
         Of a model: what the next may start from when there are more labels; else None.
     notes
         What has to be known to read the numbers, one sentence each.
+    aggregate, counted
+        The labels by index, and the votes they came from.
+    control, judged
+        Class of the control tasks, and of the others of the truth; −1 elsewhere, (n,).
     """
 
     answers: pd.DataFrame
@@ -89,6 +94,10 @@ class Labelled:
     temperature: float | None
     fit: Fit | None
     notes: tuple[str, ...]
+    aggregate: Aggregate
+    counted: Votes
+    control: IntArray
+    judged: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +231,8 @@ def _labelled(
     found: Aggregate, votes: Votes, method: str, known: KnownBeforehand, seed: Seed
 ) -> Labelled:
     info = found.info
-    right = _right(found, votes, known)
+    judged = _judged(votes, known)
+    right = None if known.truth is None else pd.Series(found.chance_right(judged))[judged >= 0]
     sure = info.get("confidence")
     return Labelled(
         answers=_answers(found, votes),
@@ -247,6 +257,10 @@ def _labelled(
             *info.get("notes", ()),
             *_notes(found, method, known, seed),
         ),
+        aggregate=found,
+        counted=votes,
+        control=gold_codes(votes, known.gold),
+        judged=judged,
     )
 
 
@@ -283,7 +297,7 @@ def _by_model(
 ) -> Aggregate:
     """Fit a model with gold inside, from an earlier fit if there is one, and calibrate it."""
     aggregator = AGGREGATORS[method].call
-    classes = _classes_of(known.gold, votes)
+    classes = gold_codes(votes, known.gold)
 
     def fit(some: Votes, at_class: IntArray) -> Aggregate:
         found: Aggregate = aggregator(
@@ -300,15 +314,6 @@ def _by_model(
     sure = posterior[np.arange(len(posterior)), found.label]
     info = {"posterior": posterior, "confidence": sure, "temperature": temperature}
     return replace(found, info={**found.info, **info})
-
-
-def _classes_of(truth: pd.Series[Any] | None, votes: Votes) -> IntArray:
-    """Class index of each task by a truth, −1 where it says nothing; shape (n,)."""
-    true: IntArray = np.full(len(votes.tasks), -1, dtype=np.int64)
-    if truth is not None:
-        at = pd.Index(votes.tasks).get_indexer(truth.index)
-        true[at[at >= 0]] = pd.Index(votes.classes).get_indexer(pd.Index(truth[at >= 0]))
-    return true
 
 
 def _votes(labels: pd.DataFrame, known: KnownBeforehand) -> Votes:
@@ -362,14 +367,12 @@ def _workers(found: Aggregate, votes: Votes) -> pd.DataFrame:
     return table.assign(**{k: found.info[k] for k in ("skill", "weight") if k in found.info})
 
 
-def _right(found: Aggregate, votes: Votes, known: KnownBeforehand) -> pd.Series[float] | None:
-    """Chance under fair draws that each judged task is right, by its row; no control tasks."""
+def _judged(votes: Votes, known: KnownBeforehand) -> IntArray:
+    """Class of each task by the truth, −1 without one and of control tasks; shape (n,)."""
     truth, gold = known.truth, known.gold
-    if truth is None:
-        return None
-    judged = truth if gold is None else truth[~truth.index.isin(gold.index)]
-    true = _classes_of(judged, votes)
-    return pd.Series(found.chance_right(true))[true >= 0]
+    if truth is not None and gold is not None:
+        truth = truth[~truth.index.isin(gold.index)]
+    return gold_codes(votes, truth)
 
 
 def _idle(known: KnownBeforehand, votes: Votes) -> list[str]:

@@ -1,21 +1,23 @@
 """Aggregation as a rule that is fitted on gold, so that its error can be measured.
 
-The weights come from the control tasks that the rule is given, as in `label_tasks`; those whose
-gold is hidden are labelled like all others. A method that uses no gold is the same rule whatever
-the gold.
+The weights come from the control tasks that the rule is given, as in `label_tasks`, and models
+learn from them; those whose gold is hidden are labelled like all others. A method that uses no gold
+is the same rule whatever the gold. (Models keep control tasks at their class, so that each of them
+counts as unstable where it would be labelled otherwise, and intervals are wide rather than narrow.)
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from workbench.aggregation import AGGREGATORS
+from workbench.aggregation.posteriors import Earlier
 from workbench.aggregation.voting import Aggregate, Tally, log_odds_weights
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed
@@ -51,20 +53,42 @@ def vote_rule(
     A `GoldRule`. Workers without a control answer weigh nothing, as in `label_tasks`.
     """
     entry, by_task = AGGREGATORS[method].call, VotesByTask(votes)
-    by_skill = "skill" in inspect.signature(entry).parameters
+    takes = inspect.signature(entry).parameters
+    by_skill, by_model = "skill" in takes, "earlier" in takes
     given = dict(options or {})
     always = np.full(len(votes.tasks), -1) if gold is None else gold
-    whole: list[FittedRule] = []
 
     def fit(known: IntArray) -> FittedRule:
         known = np.where(always >= 0, always, known)
         if by_skill:
             return _SkillVote(entry, by_task, known, given, seed)
-        if not whole:  # the same whatever the gold
-            whole.append(_WholeVote(entry(by_task.votes, seed=seed, **given), by_task, known))
-        first = whole[0]
-        assert isinstance(first, _WholeVote)
-        return _WholeVote(first.found, by_task, known)
+        return _model(known) if by_model else whole(known)
+
+    def _model(known: IntArray) -> FittedRule:
+        found = entry(by_task.votes, seed=seed, earlier=Earlier(known, None), **given)
+        return _WholeVote(found, by_task, known)
+
+    if not by_skill and not by_model:  # the same whatever the gold
+        found = entry(by_task.votes, seed=seed, **given)
+        whole = fixed_rule(found, by_task.votes, always)
+    return fit
+
+
+def fixed_rule(found: Aggregate, votes: Votes, gold: IntArray) -> GoldRule:
+    """Make a rule of labels that are there, whatever further gold becomes known.
+
+    Parameters
+    ----------
+    found, votes
+        The labels of n tasks, and the votes they came from.
+    gold
+        Class of the tasks whose gold they may rest on, −1 for the others, shape (n,).
+    """
+    by_task = VotesByTask(votes)
+    whole = _WholeVote(found, by_task, gold)
+
+    def fit(known: IntArray) -> FittedRule:
+        return replace(whole, gold=np.where(gold >= 0, gold, known))
 
     return fit
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.api import inputs
+from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -19,6 +20,7 @@ from workbench.crowd.tables import Duplicates
 from workbench.selection import RULES
 from workbench.selection import hire as room
 from workbench.selection.hire import HireOptions, Hiring
+from workbench.selection.hire_rule import measure_hiring
 
 SHOWN = 5
 """Workers left out that are shown."""
@@ -38,6 +40,9 @@ class Hires(Result):
         What the room found, ids as text (`selection.hire.Hiring`).
     given
         The labels that came in, and their ids.
+    error
+        The error of the vote of the chosen, measured on the control tasks by choosing anew without
+        a part of them, and how far they err independently; None without any.
     """
 
     name: str
@@ -45,6 +50,7 @@ class Hires(Result):
     money: float | None
     found: Hiring
     given: inputs.Given
+    error: GoldError | None = None
     pictured = True
 
     @property
@@ -96,10 +102,12 @@ class Hires(Result):
         rows = hired.table.assign(interval=[f"{low:.3f}–{high:.3f}" for low, high in ends])
         return page(
             head,
+            self.error.lines() if self.error else "",
             listed(rows, columns, hired.size + SHOWN, ", left out"),
             _curve(hired) if len(hired.curve) else "",
             _numbers(hired) if hired.size else "",
             notes=[
+                *(self.error.cautions() if self.error else ()),
                 f"intervals of skills are exact (Clopper–Pearson), {sure} for each worker "
                 "alone; that of F is Theorem 3's",
                 *hired.notes,
@@ -129,6 +137,7 @@ class Hires(Result):
             **picked(hired, "size", "score", "interval", "error_bound", "error_bound_printed"),
             **picked(hired, "curve", "plug_in_curve", "rule", "budget", "confidence", "notes"),
             **picked(hired.known, "prior", "classes"),
+            **payload_of(self.error),
             "chosen": self.chosen,
             "error_predicted": predicted and predicted.probability,
             "error_predicted_radius": predicted and predicted.radius,
@@ -237,7 +246,11 @@ def hire(
         allow_below_chance=allow_below_chance,
     )
     found = room.hire(given.table, control, budget, options)
-    return Hires(given.name, seed, money, found, given)
+    error = None
+    if found.size:
+        measured, correlation = measure_hiring(given.table, control, found, options)
+        error = GoldError(measured, correlation, found.size, "chosen anew without each")
+    return Hires(given.name, seed, money, found, given, error)
 
 
 def _prices(source: Any) -> pd.Series[Any]:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from workbench.accuracy.independence import error_correlation
+from workbench.accuracy.measured import measure_error
 from workbench.aggregation import DEFAULT
 from workbench.aggregation.label_tasks import (
     Calibrate,
@@ -19,7 +22,9 @@ from workbench.aggregation.label_tasks import (
     label_tasks,
 )
 from workbench.aggregation.posteriors import Fit
+from workbench.aggregation.vote_rule import fixed_rule
 from workbench.api import inputs
+from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import Figure, Result, facts, listed, names, page, picked
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -62,12 +67,16 @@ class Labels(Result):
         What the room found, ids as text (`aggregation.label_tasks.Labelled`).
     given
         The labels that came in, and their ids.
+    error
+        The error measured on the truth, its interval for the other tasks, and how far the workers
+        err independently; None without a truth.
     """
 
     name: str
     seed: int
     found: Labelled
     given: inputs.Given
+    error: GoldError | None = None
 
     @property
     def labels(self) -> pd.Series[Any]:
@@ -147,7 +156,14 @@ class Labels(Result):
         if found.method in CONFIDENCE:
             said += f"; confidence: {CONFIDENCE[found.method]}"
         answered = listed(answers, COLUMNS, SHOWN)
-        return page(self._title(), answered, facts(rows, 11), notes=[said, *found.notes])
+        error = self.error
+        return page(
+            self._title(),
+            error.lines() if error else "",
+            answered,
+            facts(rows, 11),
+            notes=[*(error.cautions() if error else ()), said, *found.notes],
+        )
 
     def _title(self) -> str:
         found = self.found
@@ -165,6 +181,7 @@ class Labels(Result):
             "tasks": len(answers),
             "workers": len(workers),
             "classes": self.given.classes.all_back(found.classes),
+            **payload_of(self.error),
             "temperature": found.temperature,
             "reliability": None
             if found.reliability is None
@@ -285,7 +302,17 @@ def aggregate(
         LabelOptions(truncate, classes, class_prior, iterations, restarts, calibrate),
         seed=seed,
     )
-    return Labels(given.name, seed, found, given)
+    error = None if true is None else _measured(found, seed)
+    return Labels(given.name, seed, found, given, error)
+
+
+def _measured(found: Labelled, seed: int) -> GoldError:
+    """Hold the labels against the truth, which they do not rest on."""
+    known = np.maximum(found.control, found.judged)
+    rule = fixed_rule(found.aggregate, found.counted, found.control)
+    measured = measure_error(rule, found.judged, left=np.flatnonzero(known < 0), seed=seed)
+    correlation = error_correlation(found.counted, known, seed=seed)
+    return GoldError(measured, correlation, correlation.answers, "none of which it rests on")
 
 
 def _planned(plan: Any, method: str) -> pd.DataFrame:

@@ -12,8 +12,10 @@ import pandas as pd
 from crowd_models.gains import gain_of
 from workbench.api import inputs
 from workbench.api.inputs import Ids, PerWorker, Table, Tasks, Truth
+from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import Figure, Result, facts, percent
 from workbench.assignment import make_plan as room
+from workbench.assignment.plan_rule import measure_plan
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.crowd import tables
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 Pairs: TypeAlias = "Table | Iterable[tuple[Any, Any]]"
 """Pairs (task, worker)."""
+History: TypeAlias = "tuple[pd.DataFrame, pd.Series[Any], pd.Series[Any] | None]"
+"""Labels that workers gave before, the true ones, and the types of their tasks."""
 HIDDEN = ("assignment", "task_weights", "worker_prices")
 """What goes by index, where a plan goes by name."""
 
@@ -61,6 +65,10 @@ class Plan(Result):
         How far an exact error may be off; 0 but where answers were drawn (several classes).
     total
         The budget, where one was given in place of an error.
+    error
+        The error of the plan's vote, measured on the gold by the rule behind the plan, made anew
+        without a part of the control tasks; and how far its workers err independently. None
+        without labels and gold, without a plan, and for more than two classes.
     """
 
     table: pd.DataFrame
@@ -76,6 +84,7 @@ class Plan(Result):
     levels: pd.Series[Any] | None = None
     error_radius: float = 0.0
     total: float | None = None
+    error: GoldError | None = None
 
     @property
     def solved(self) -> bool:
@@ -113,7 +122,12 @@ class Plan(Result):
         if many := len(self.without_history):
             names = checks.listing(self.without_history)
             rows["no history"] = f"{many} workers get no task, skill unknown: {names}"
-        return f"{head}\n{facts(rows.items(), indent='  ')}"
+        predicted = facts(rows.items(), indent="  ")
+        if self.error is None:
+            return f"{head}\n{predicted}"
+        cautions = "\n".join(f"- {one}" for one in self.error.cautions())
+        said = filter(None, (f"{head}\n{self.error.lines('  ')}", predicted, cautions))
+        return "\n\n".join(said)
 
     def plot(self) -> Figure:
         """Draw how many labels each worker gives, and how wrong each task may come out.
@@ -138,6 +152,7 @@ class Plan(Result):
             **known,
             "message": self.message,
             "labels": len(self.table),
+            **payload_of(self.error),
             "error_exact": float(self.errors["exact"].mean()) if there else None,
             "error_bound": float(self.errors["bound"].max()) if there else None,
             "error_exact_most": float(self.errors["exact"].max()) if there else None,
@@ -240,8 +255,9 @@ def plan(
         if gold is not None or gold_types is not None:
             raise InputError("`gold` goes with `labels`: leave it out where skills are given")
         known, workers = _known(skills)
+        history = None
     else:
-        known, workers = _estimated(labels, gold, gold_types)
+        known, workers, history = _estimated(labels, gold, gold_types)
     kinds, named = inputs.task_types(tasks, default=_only(known))
     limits = inputs.capacities(capacity, workers)
     workers = workers.with_more("capacity", _names(capacity))
@@ -249,16 +265,21 @@ def plan(
     if availability is not None:
         pairs, workers = _pairs(availability, named, workers)
     prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
+    terms = room.AssignmentTerms(limits, epsilon, prices, pairs, promise, gain, total)
     made = room.make_plan(
         known,
         kinds,
-        room.AssignmentTerms(limits, epsilon, prices, pairs, promise, gain, total),
+        terms,
         time_limit=time_limit,
         gap=gap,
         threads=threads,
         seed=seed,
     )
     there = made.message is None
+    found = None if history is None else measure_plan(*history, made, kinds, terms, seed=seed)
+    error = None
+    if found is not None:
+        error = GoldError(*found, len(made.table) / len(kinds), "planned anew without each")
     errors = pd.DataFrame(
         {"exact": made.error_exact, "bound": made.error_bound},
         index=named.index(kinds.index if there else []),
@@ -278,6 +299,7 @@ def plan(
         made.levels,
         made.error_radius,
         total,
+        error,
     )
 
 
@@ -322,18 +344,19 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
 
 def _estimated(
     labels: Table | None, gold: Truth | None, gold_types: Tasks | None
-) -> tuple[pd.DataFrame | room.Confusions, Ids]:
-    """What gold answers tell of each worker; NaN for who gave none."""
+) -> tuple[pd.DataFrame | room.Confusions, Ids, History]:
+    """What gold answers tell of each worker, NaN for who gave none; and these answers."""
     if labels is None or gold is None:
         raise InputError("`labels` and `gold` go together: give both")
     given = inputs.given(labels)
     true, given = inputs.truth(gold, given)
     kinds = None if gold_types is None else inputs.task_types(gold_types)[0]
+    history = given.table, true, kinds
     known = skills_from_gold(given.table, true, kinds)
     if len(set(known.classes)) > 2:
-        return room.confusions(given.table, true, kinds), given.workers
+        return room.confusions(given.table, true, kinds), given.workers, history
     fitted = replace(known, estimates=fitted_skills(known.estimates))
-    return fitted.wide().where(known.estimates.answered.T > 0), given.workers
+    return fitted.wide().where(known.estimates.answered.T > 0), given.workers, history
 
 
 def _pairs(pairs: Pairs, tasks: Ids, workers: Ids) -> tuple[pd.DataFrame, Ids]:

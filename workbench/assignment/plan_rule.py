@@ -13,25 +13,41 @@ Source of program and dual: Ho, Jabbari, Vaughan (2013), (1)–(3) and Section 4
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from crowd_models import TypedProblem
 from crowd_models.gains import Gain, gain_of
+from workbench.accuracy.independence import ErrorCorrelation, error_correlation
+from workbench.accuracy.measured import MeasuredError, measure_error
 from workbench.aggregation.vote_rule import wrong_chance
 from workbench.aggregation.voting import linear_weights, log_odds_weights
+from workbench.assignment.make_plan import AssignmentPlan, AssignmentTerms
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.crowd.empirical_bayes import pooled_skills
-from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, chances
+from workbench.crowd import align
+from workbench.crowd.empirical_bayes import fitted_skills
+from workbench.crowd.gold_rule import (
+    FittedRule,
+    GoldRule,
+    RuleLabels,
+    VotesByTask,
+    chances,
+    gold_codes,
+    some_votes,
+)
 from workbench.crowd.skills import estimate_skills
 from workbench.crowd.votes import Votes
 from workbench.solving import solve
 
 SHORT = 100.0
 """Price of what is missing of a requirement, in that of the dearest label of gain 1."""
+FOLDS = 10
+"""Times that a plan is made anew, at most: each solves a linear program."""
 MET = 1e-9
 """Share of the requirement by which rounding may fall short of it."""
 
@@ -42,8 +58,8 @@ class PlanTerms:
 
     Attributes
     ----------
-    epsilon
-        ε, the error each task may have.
+    level
+        Error that the cover of each task type promises, shape (T,).
     capacity
         M of each worker, shape (m,).
     tasks
@@ -54,17 +70,14 @@ class PlanTerms:
         Of a label by type and worker, shape (T, m); None for 1.
     gain
         Name of the reading of the requirement, as in `crowd_models.gains`.
-    prior
-        (a, b) of the Beta prior of skills.
     """
 
-    epsilon: float
+    level: FloatArray
     capacity: IntArray
     tasks: IntArray
     task_type: IntArray | None = None
     price: FloatArray | None = None
-    gain: str = "hoeffding"
-    prior: tuple[float, float] = (1.0, 1.0)
+    gain: str = "bhattacharyya"
 
 
 def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
@@ -86,7 +99,7 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
     Raises
     ------
     InputError
-        Other than two classes, shapes that do not fit, or ε outside (0, 1).
+        Other than two classes, shapes that do not fit, or a level outside (0, 1).
     """
     m, n, T = len(votes.workers), len(votes.tasks), len(terms.tasks)
     if len(votes.classes) != 2:
@@ -102,10 +115,70 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
 
     def fit(gold: IntArray) -> FittedRule:
         correct, answered = _by_type(by_task, gold, kinds, T)
-        skill = estimate_skills(correct, answered, prior=terms.prior).skill
-        return _fitted(by_task, terms, kinds, skill, (correct, answered), lot)
+        skill = fitted_skills(estimate_skills(correct, answered)).skill
+        return _fitted(by_task, terms, kinds, skill, answered > 0, lot)
 
     return fit
+
+
+def measure_plan(
+    labels: pd.DataFrame,
+    gold: pd.Series[Any],
+    gold_types: pd.Series[Any] | None,
+    made: AssignmentPlan,
+    tasks: pd.Series[Any],
+    terms: AssignmentTerms,
+    *,
+    seed: Seed,
+) -> tuple[MeasuredError, ErrorCorrelation] | None:
+    """Measure how often a plan's vote is wrong, by the rule behind it, and how workers err.
+
+    Parameters
+    ----------
+    labels, gold, gold_types
+        What the workers' skills were estimated by, for the plan and, without a part, again.
+    made, tasks, terms
+        A plan, of what tasks (type by task), on what terms. Which pairs may be assigned makes no
+        difference: whoever answered a control task was there.
+    seed
+        Of folds, ties and simulated crowds.
+
+    Returns
+    -------
+    Error for as many tasks as are planned, and correlation of the errors of the workers planned;
+    None where there is no plan, or one of more than two classes.
+    """
+    classes = sorted({*labels["label"], *gold})
+    if made.levels is None or made.message is not None or len(classes) != 2:
+        return None
+    workers, types = made.skills.index, made.skills.columns
+    votes = Votes.of(labels, workers=workers.to_numpy(), classes=classes)
+    kinds: IntArray = np.zeros(len(votes.tasks), dtype=np.int64)
+    if gold_types is not None:
+        named = gold_types.reindex(votes.tasks)
+        kinds = np.where(named.notna(), types.get_indexer(pd.Index(named)), 0).astype(np.int64)
+    price = None
+    if terms.costs is not None:
+        price = align.prices(list(workers), list(types), terms.costs)
+    levels = made.levels.reindex(types)
+    rule = plan_rule(
+        votes,
+        PlanTerms(
+            levels.fillna(levels.max()).to_numpy(np.float64),
+            align.capacities(list(workers), terms.capacity),
+            np.bincount(types.get_indexer(pd.Index(tasks)), minlength=len(types)),
+            kinds,
+            price,
+            terms.gain,
+        ),
+        seed=seed,
+    )
+    codes, nowhere = gold_codes(votes, gold), np.zeros(0, dtype=np.int64)
+    measured = measure_error(
+        rule, codes, left=nowhere, further=len(tasks), most_folds=FOLDS, seed=seed
+    )
+    planned = np.flatnonzero(np.isin(workers, made.table["worker"])[votes.worker])
+    return measured, error_correlation(some_votes(votes, planned), codes, seed=seed)
 
 
 def _by_type(
@@ -122,17 +195,17 @@ def _fitted(
     terms: PlanTerms,
     kinds: IntArray,
     skill: FloatArray,
-    answers: tuple[IntArray, IntArray],
+    known: BoolArray,
     lot: FloatArray,
 ) -> _PlanVote:
-    gain, known = gain_of(terms.gain), answers[1] > 0
-    need = np.broadcast_to(gain.requirement(terms.epsilon), (len(skill),)).astype(np.float64)
+    gain = gain_of(terms.gain)
+    need = np.asarray(gain.requirement(terms.level), dtype=np.float64)
     worth = np.where(known, gain.quality(np.where(known, skill, 0.5), need), 0.0)
     price = np.ones(skill.shape) if terms.price is None else terms.price
     time = worker_prices(worth, price, need, terms, known)
     with np.errstate(divide="ignore", invalid="ignore"):
         dear = np.where(worth > 0, (price + time) / worth, np.inf)
-    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, answers, lot)
+    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, lot)
 
 
 def worker_prices(
@@ -173,7 +246,6 @@ class _PlanVote:
     worth: FloatArray
     dear: FloatArray
     skill: FloatArray
-    answers: tuple[IntArray, IntArray]
     lot: FloatArray
 
     def label(self, tasks: IntArray) -> RuleLabels:
@@ -188,12 +260,8 @@ class _PlanVote:
 
     def independent_error(self, tasks: IntArray) -> FloatArray:
         rows, place, _ = self._bought(tasks)
-        correct, answered = self.answers
-        pooled = np.stack([
-            pooled_skills(c, n) for c, n in zip(correct, answered, strict=True)
-        ])  # fmt: skip
         chance, label = self.label(tasks).chance, self.by_task.votes.label[rows]
-        return wrong_chance(label, pooled[self._at(rows)], place, chance)
+        return wrong_chance(label, self.skill[self._at(rows)], place, chance)
 
     def _at(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         votes = self.by_task.votes

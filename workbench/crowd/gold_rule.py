@@ -63,7 +63,7 @@ GoldRule: TypeAlias = Callable[[IntArray], FittedRule]
 """From gold, the class of each task (n,), −1 where it is hidden, to the fitted rule."""
 
 
-def gold_codes(votes: Votes, gold: pd.Series[Any]) -> IntArray:
+def gold_codes(votes: Votes, gold: pd.Series[Any] | None) -> IntArray:
     """Class index of each task by its gold, −1 without, shape (n,).
 
     Parameters
@@ -71,9 +71,11 @@ def gold_codes(votes: Votes, gold: pd.Series[Any]) -> IntArray:
     votes
         Labels, which name all classes of the gold.
     gold
-        True label by task; tasks that have no votes are left out.
+        True label by task; tasks that have no votes are left out. None for none.
     """
     codes: IntArray = np.full(len(votes.tasks), -1, dtype=np.int64)
+    if gold is None:
+        return codes
     at = pd.Index(votes.tasks).get_indexer(gold.index)
     codes[at[at >= 0]] = pd.Index(votes.classes).get_indexer(pd.Index(gold[at >= 0]))
     return codes
@@ -94,7 +96,7 @@ class VotesByTask:
     """
 
     def __init__(self, votes: Votes) -> None:
-        self.votes = _rows(votes, np.argsort(votes.task, kind="stable"))
+        self.votes = some_votes(votes, np.argsort(votes.task, kind="stable"))
         sizes = np.bincount(votes.task, minlength=len(votes.tasks))
         self._start = np.concatenate([[0], np.cumsum(sizes)])
 
@@ -154,7 +156,8 @@ def class_sums(
     return sums.reshape(shape).astype(np.float64)  # without votes `bincount` counts in integers
 
 
-def _rows(votes: Votes, rows: IntArray) -> Votes:
+def some_votes(votes: Votes, rows: IntArray) -> Votes:
+    """Keep the votes of some rows, in their order; names stay."""
     return Votes(
         votes.task[rows],
         votes.worker[rows],

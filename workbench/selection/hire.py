@@ -229,7 +229,7 @@ def hire(
     scored = scores(c, n, L, prior=options.prior)
     known = eligible_to_hire(scored, options)
     refused = scored.eligible & ~known.eligible
-    prices = _prices(scored, workers, options.costs)
+    prices = worker_prices(scored, workers, options.costs)
     selection, money = chosen_by(known, prices, budget, options)
     if refused.any() and not known.eligible.any():
         selection = replace(selection, note=NOBODY)
@@ -321,7 +321,7 @@ def _class_count(classes: int | None, names: list[Any]) -> int:
     return count
 
 
-def _prices(
+def worker_prices(
     known: Scores, workers: Names, costs: pd.Series[Any] | float | None
 ) -> FloatArray | None:
     """Price of each worker, shape (m,); who cannot be scored needs none, and has NaN."""

@@ -10,21 +10,40 @@ Source of rule and vote: Li, Liu (2015), Section 3.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
+from workbench.accuracy.independence import ErrorCorrelation, error_correlation
+from workbench.accuracy.measured import MeasuredError, measure_error
 from workbench.aggregation.vote_rule import wrong_chance
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.crowd.empirical_bayes import pooled_skills
-from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask, chances
+from workbench.crowd.gold_rule import (
+    FittedRule,
+    GoldRule,
+    RuleLabels,
+    VotesByTask,
+    chances,
+    gold_codes,
+    some_votes,
+)
 from workbench.crowd.votes import Votes
-from workbench.selection.hire import HireOptions, chosen_by, eligible_to_hire
+from workbench.selection.hire import (
+    HireOptions,
+    Hiring,
+    chosen_by,
+    eligible_to_hire,
+    worker_prices,
+)
 from workbench.selection.scores import scores
 
 Choose: TypeAlias = Callable[[IntArray, IntArray], tuple[IntArray, FloatArray]]
 """From right and all control answers (m,) to the indices of the chosen (k,), and their weights."""
+BRIEFLY = 2.0
+"""Seconds that the solver may take to choose anew within the money, each time."""
 
 
 def hiring(
@@ -50,6 +69,31 @@ def hiring(
         return chosen, known.vote_weight[chosen]
 
     return choose
+
+
+def measure_hiring(
+    labels: pd.DataFrame, gold: pd.Series[Any], hired: Hiring, options: HireOptions
+) -> tuple[MeasuredError, ErrorCorrelation]:
+    """Measure how often the vote of the hired is wrong, and how far they err independently.
+
+    Parameters
+    ----------
+    labels, gold, options
+        As given to `hire`. The interval is for the tasks without gold that one of the hired
+        labelled; where there is none, for any number of tasks.
+    hired
+        What `hire` found; somebody is hired.
+    """
+    workers = labels["worker"].unique()
+    votes = Votes.of(labels, workers=workers, classes=hired.class_names)
+    codes = gold_codes(votes, gold)
+    prices = worker_prices(hired.known, workers, options.costs)
+    if options.money is not None and options.time_limit is not None:
+        options = replace(options, time_limit=min(options.time_limit, BRIEFLY))
+    choose = hiring(hired.budget, hired.known.classes, options, prices)
+    measured = measure_error(hire_rule(votes, choose), codes, seed=options.seed)
+    rows = np.flatnonzero(np.isin(workers, hired.chosen)[votes.worker])
+    return measured, error_correlation(some_votes(votes, rows), codes, seed=options.seed)
 
 
 def hire_rule(votes: Votes, choose: Choose) -> GoldRule:

@@ -6,9 +6,10 @@ error that follows if workers err independently, the error measured on the contr
 labelled by the rule fitted without it (`workbench.accuracy.measured`), and its 90 % interval.
 
 Rules: the majority and the vote weighted by log-odds, of all labels; `hire`, the vote of at most
-K workers chosen by their control answers; and `plan`, the assignment program as a rule, for two
-classes, in which a worker takes no more tasks than she labelled. The last two are replayed: they
-label the tasks that somebody of theirs labelled, and only those are measured and scored.
+K workers chosen by their control answers; and `plan`, the assignment program (Bhattacharyya's
+cover at ε) as a rule, for two classes, in which a worker takes no more tasks than she labelled.
+The last two are replayed: they label the tasks that somebody of theirs labelled, and only those
+are measured and scored.
 
 No estimate from c of n tasks with gold can be much better than the floor √(e(1 − e)(1/c +
 1/(n − c))), the standard deviation of a difference of two shares, e being the actual error; for
@@ -102,7 +103,8 @@ def rule_of(params: Params, crowd: Recording, seed: Seed) -> GoldRule:
     if len(votes.classes) != 2:
         raise TrialEnded("infeasible", f"a plan is for two classes, not {len(votes.classes)}")
     capacity = np.bincount(votes.worker, minlength=len(votes.workers))
-    terms = PlanTerms(params["epsilon"], capacity, np.array([len(votes.tasks)]))
+    level = np.array([params["epsilon"]])
+    terms = PlanTerms(level, capacity, np.array([len(votes.tasks)]))
     return plan_rule(votes, terms, seed=seed)
 
 

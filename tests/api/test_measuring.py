@@ -1,0 +1,113 @@
+"""Errors measured on gold at the front door: keys, order in the text, warnings, intervals."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+from tests.api.test_checking import made
+
+KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
+MEASURED, INDEPENDENT = "error, measured on your gold", "if errors were independent"
+
+
+def results(labels, gold):
+    """The same crowd through the three doors, the first 60 tasks being control tasks."""
+    return {
+        "hire": wb.hire(labels, gold[:60], budget=5),
+        "aggregate": wb.aggregate(labels, method="majority", truth=gold[:60]),
+        "plan": wb.plan(labels, gold[:60], list("wxyz"), epsilon=0.08, capacity=3),
+    }
+
+
+@pytest.fixture(scope="module")
+def copied():
+    """Seven of nine workers copy the first: errors are anything but independent."""
+    return results(*made(tasks=150, copies=(0, 1, 2, 3, 4, 5, 6)))
+
+
+@pytest.fixture(scope="module")
+def apart():
+    return results(*made(seed=2, tasks=150))
+
+
+@pytest.mark.parametrize("door", ["hire", "aggregate", "plan"])
+def test_measured_stands_first_and_independent_second(copied, apart, door):
+    for found in (copied[door], apart[door]):
+        told = found.to_dict()
+        low, high = told["error_interval"]
+        assert 0 <= low <= told["error_measured"] <= high <= 1
+        assert 0 <= told["error_independent"] <= 1
+        assert 0 < told["tasks_measured"] <= 60
+        text = found.summary()
+        assert 0 < text.index(MEASURED) < text.index(INDEPENDENT)
+
+
+@pytest.mark.parametrize("door", ["hire", "aggregate", "plan"])
+def test_the_warning_comes_where_errors_go_together_and_only_there(copied, apart, door):
+    assert "independent ones" in copied[door].summary()
+    assert copied[door].to_dict()["effective_workers"] < copied[door].error.workers
+    assert "independent ones" not in apart[door].summary()
+    together = copied[door].to_dict()
+    assert together["error_measured"] > together["error_independent"]
+
+
+def test_without_gold_nothing_is_measured():
+    plan = wb.plan(tasks=["a"], skills={"ann": 0.9, "bob": 0.9}, epsilon=0.2, capacity=1)
+    labels, _ = made(tasks=40)
+    bare = wb.aggregate(labels, method="majority")
+    for found in (plan, bare):
+        told = found.to_dict()
+        assert [told[key] for key in KEYS] == [None, None, None, 0]
+        assert told["effective_workers"] is None
+        assert MEASURED not in found.summary()
+
+
+def test_of_labels_the_measure_is_the_share_of_wrong_ones():
+    labels, gold = made(tasks=150)
+    found = wb.aggregate(labels, method="majority", truth=gold[:100])
+    measured = found.error.measured
+    assert measured.wrong / 100 == pytest.approx(1 - found.accuracy)
+    assert measured.tasks_left == 50
+    assert measured.unstable == 0
+    whole = wb.aggregate(labels, method="majority", truth=gold)
+    assert whole.error.measured.tasks_left is None  # of any number of further tasks
+
+
+def test_control_tasks_are_neither_judged_nor_left():
+    labels, gold = made(tasks=150)
+    found = wb.aggregate(
+        labels, method="weighted-linear", gold=gold[:40], truth=gold[:100]
+    ).error.measured
+    assert (found.tasks_measured, found.tasks_left) == (60, 50)
+
+
+@pytest.mark.skipif(
+    not os.environ.get("WORKBENCH_DATA"), reason="WORKBENCH_DATA names no folder of data sets"
+)
+def test_on_bluebird_the_interval_holds_where_the_prediction_does_not():
+    labels, gold = wb.load("bluebird")
+    held, under = 0, 0
+    for seed in range(10):
+        control = gold.sample(40, random_state=seed)
+        rest = gold.drop(control.index)
+        hired = wb.hire(labels, control, budget=10)
+        voted = wb.aggregate(
+            labels, workers=hired, method="weighted-linear", gold=control, truth=rest
+        )
+        actual = 1 - voted.accuracy
+        low, high = hired.to_dict()["error_interval"]
+        held += low - 1e-9 <= actual <= high + 1e-9
+        under += hired.to_dict()["error_predicted"] < actual
+    assert held >= 7
+    assert under >= 9
+
+
+def test_the_same_seed_measures_the_same():
+    labels, gold = made(tasks=80)
+    one, two = (wb.hire(labels, gold[:40], budget=4, seed=3) for _ in range(2))
+    assert one == two
+    assert np.isfinite(one.to_dict()["error_measured"])
+    assert isinstance(one.to_frame(), pd.DataFrame)
