@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from crowd_models import AssignmentProblem
 from workbench.assignment.adaptive import AdaptiveSettings, adaptive_assignment
-from workbench.assignment.primal import primal_approximation
 from workbench.crowd.align import relative, typical
 from workbench.selection.money import within_money
 from workbench.solving import solve
@@ -62,23 +61,6 @@ class TestMainAlgorithm:
         assert np.array_equal(first.task, other.task)
         assert np.array_equal(first.worker, other.worker)
         assert other.task_weights == pytest.approx(first.task_weights * unit)
-
-
-class TestAlgorithm1:
-    @given(seed=st.integers(0, 10**6), unit=UNITS)
-    @settings(max_examples=33, deadline=None)
-    def test_task_weights_and_prices_in_one_unit(self, seed, unit):
-        rng = np.random.default_rng(seed)
-        quality, weights = rng.uniform(0, 1, (9, 6)), rng.uniform(0, 4, 9)
-        price, capacity = prices(rng, (9, 6), seed), rng.integers(0, 10, 6)
-        quality[0] = price[0] / weights[0] * (quality[0] > 0.5)  # worth nothing, or less
-        first, other = (
-            primal_approximation(
-                quality, weights * factor, capacity, cost=price * factor, seed=2
-            )
-            for factor in (1.0, unit)
-        )  # fmt: skip
-        assert np.array_equal(first, other)
 
 
 class TestSelection:

@@ -117,20 +117,6 @@ def test_ids_come_back(named):
     assert ids(learnt.best_set) <= ids(workers)
 
 
-@pytest.mark.parametrize("named", NAMED)
-def test_labels_come_back_beside_tasks_that_have_none(named):
-    """A missing label makes no float of a whole number."""
-    labels, _ = crowd(**NAMED[named])
-    first = labels["worker"].iloc[0]
-    found = wb.aggregate(labels, workers=[first])
-    given = labels[labels["worker"] == first].set_index("task")["label"]
-    assert found.labels[given.index].tolist() == given.tolist()
-    assert ids(found.labels[given.index]) == ids(given)
-    absent = found.labels.drop(index=given.index)
-    assert len(absent)
-    assert all(label is None for label in absent)
-
-
 def test_what_is_accepted_for_gold(labels, gold, files):
     one = wb.hire(labels, gold, budget=3)
     assert one == wb.hire("labels.csv", "gold.csv", budget=3)

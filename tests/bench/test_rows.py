@@ -76,15 +76,6 @@ def test_every_row_runs(name):
     assert name not in PEERS or "absent" in sample.note or sample.beside
 
 
-@pytest.mark.parametrize("name", ["linopy", "glop", "scip"])
-def test_a_peer_that_is_not_installed(name, monkeypatch):
-    monkeypatch.setattr(peers, "find_spec", lambda _: None)
-    sample = row(name).measure(SMOKE)
-    assert sample.ours
-    assert sample.beside == []
-    assert sample.note.startswith("peer absent: pip install")
-
-
 def test_the_rows_that_other_solvers_get(tmp_path):
     """Cover first, then capacity: by hand, for every whole assignment of 2 × 3."""
     rng = np.random.default_rng(0)

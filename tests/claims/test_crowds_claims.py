@@ -193,36 +193,7 @@ def test_other_sizes(claim, size, expected):
     assert ruling(claim, size=size) is expected
 
 
-SWEEPS = [
-    (lambda d, m, n, t: LEVEL[m], NOT),
-    (lambda d, m, n, t: swept(d, m, n, 0.001), CAVEAT),
-    (lambda d, m, n, t: swept(d, m, 10, t), CAVEAT),
-    (lambda d, m, n, t: swept(d, m, n, t) - 0.1 * (d == "simulated" and n == 40), CAVEAT),
-]
-
-
-@pytest.mark.parametrize(("given", "expected"), SWEEPS)
-def test_other_sweeps(given, expected):
-    assert ruling("crowds-log-odds-mends", swept=given) is expected
-
-
 @pytest.mark.slow
 class TestTooLittle:
     def test_one_coin_fits(self):
         assert ruling("crowds-score", misfit_sd=1.0) is UNMEASURED
-
-    def test_stand_ins_and_other_settings_decide_nothing(self):
-        """Trials on simulated crowds, with other pools or control questions, are not counted."""
-        made = good()
-        main = made["controls"].eq(10) & made["truncate"].eq(0.001)
-        wrong = made[main & (made["data"] != "simulated")].assign(accuracy=0.0, size=30.0)
-        others = [
-            wrong.assign(data="simulated", pool=None), wrong.assign(pool=20),
-            wrong.assign(controls=5),
-        ]  # fmt: skip
-        mixed = pd.concat([made, *others], ignore_index=True)
-        ours = [claim for claim in CLAIMS if "log-odds" not in claim.id]
-        before, after = (
-            [one.figures for one in judge(Tables({STUDY: each}), ours)] for each in (made, mixed)
-        )
-        assert before == after

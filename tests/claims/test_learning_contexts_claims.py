@@ -101,19 +101,6 @@ def test_continuous(power, more, expected):
     assert found.ruling is expected, found.figures
 
 
-@pytest.mark.parametrize(
-    ("claim", "rows"),
-    [
-        ("discrete", "contexts > 1"), ("discrete", "repetition < 12"),
-        ("discrete", "learner == 'ignoring'"), ("continuous", "repetition < 12"),
-        ("continuous", "learner == 'ignoring'"), ("continuous", "kind == 'few'"),
-    ],
-)  # fmt: skip
-def test_too_little(claim, rows):
-    table = (few() if claim == "discrete" else many()).query(rows)
-    assert rule(claim, table).ruling is Ruling.UNMEASURED
-
-
 @pytest.mark.slow
 def test_contexts_that_are_never_learnt(monkeypatch):
     sweep = {"contexts": [1, 2], "learner": ["contexts"], "horizon": [300], "tests": [1.0]}

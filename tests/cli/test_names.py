@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from workbench.base.text import LONGEST_LINE, printable
-from workbench.cli.output import as_csv
 from workbench.cli.streams import say
 
 ESCAPES = "\x1b[31mred\x1b]0;title\x07"
@@ -75,22 +74,6 @@ def test_files_have_the_names_as_they_came(crowd, run):
     assert set(json.loads(again.stdout)["weights"]) == set(chosen)
     assert "warning: answers.csv: task =t0 begins like a formula" in again.stderr
     assert list(pd.read_csv("answers.csv")["task"]) == [f"=t{i}" for i in range(40)]
-
-
-@pytest.mark.parametrize(
-    ("names", "warned"),
-    [
-        (["ann", "7", "0012"], False),
-        (["-5", "+4912345", "-1e5", "=", "a=b"], True),
-        (["-5", "+4912345", "-1e5", "a=b", "a-b", "x@y.org"], False),
-        (["@ann"], True),
-        (["\tann"], True),
-    ],
-)
-def test_who_is_warned_of(names, warned, capsys, tmp_path):
-    frame = pd.DataFrame({"worker": names, "skill": 0.5, "chosen": True})
-    assert as_csv(frame, tmp_path / "x.csv") == frame.to_csv(index=False)
-    assert ("begins like a formula" in capsys.readouterr().err) == warned
 
 
 def test_a_line_is_never_long_nor_steers(capsys):

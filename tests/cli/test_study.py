@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import sqlite3
@@ -17,7 +16,7 @@ import psutil
 import pytest
 
 from workbench.base import registry
-from workbench.studies import records, source
+from workbench.studies import source
 
 TOYS = Path(__file__).parents[1] / "studies" / "toys.py"
 WORKBENCH = [sys.executable, "-m", "workbench.cli"]
@@ -140,24 +139,8 @@ def marked(tmp_path, run, monkeypatch):
     return mark
 
 
-@pytest.mark.parametrize("stored", ["as it is", "relative", "as a study"])
-def test_code_that_only_a_store_names_is_not_run(marked, run, tmp_path, stored):
+def test_code_that_only_a_store_names_is_not_run(marked, run, tmp_path):
     store = tmp_path / "studies.sqlite"
-    if stored != "as it is":  # as somebody else may have written it
-        with sqlite3.connect(store) as db:
-            (text,) = db.execute("SELECT json FROM plans").fetchone()
-            db.execute("DELETE FROM plans")
-            if stored == "relative":
-                text = json.dumps({**json.loads(text), "source": {"name": "own.py", "digest": "0"}})
-                name = hashlib.sha256(text.encode()).hexdigest()
-                db.execute("INSERT INTO plans VALUES (?, ?)", (name, text))
-            else:
-                for id_, *row, _ in db.execute("SELECT * FROM attempts").fetchall():
-                    row[1] = "own.py"
-                    seal = records.checksum(row)
-                    values = ("own.py", seal, id_)
-                    db.execute("UPDATE attempts SET study = ?, checksum = ? WHERE id = ?", values)
-        db.close()
     for arguments in (
         ("status",), ("verify",), ("verify", "--quarantine"), ("report",),
         ("export", "own-study", "--out", "t.csv"), ("merge", store, "--store", "other.sqlite"),

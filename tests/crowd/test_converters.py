@@ -105,21 +105,6 @@ def test_headerless(tmp_path):
     assert from_headerless(path, name="birds").name == "birds"
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("worker,task,label,gold\nw,t,0,1\n", ["line 1: looks like a header", "read_labels"]),
-        ("w,t,0,1\nv,t,0,0\n", ["line 2: task 't' appears already on line 1"]),
-    ],
-)
-def test_bad_headerless(tmp_path, text, parts):
-    path = tmp_path / "crowd.csv"
-    path.write_text(text)
-    found = message(from_headerless, path)
-    assert found.startswith(str(path))
-    assert all(part in found for part in parts)
-
-
 # Tab-separated
 
 

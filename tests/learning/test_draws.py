@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from workbench.base.errors import InputError
 from workbench.learning.draws import COINS, Draws
 
 
@@ -46,18 +45,3 @@ def test_identical_labels_stay():
     assert (stream.labels(3, 70) == stream.labels(3)).all()
     copies = Draws([0.6] * 8, 1, seed=5).stream(0)
     assert any((copies.labels(t, 70) != copies.labels(t)).any() for t in range(5))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        (((0.5,), 0), "runs"),
-        (([[0.5], [0.6]], 3), "2 rows for 3 runs"),
-        (([], 1), "shape"),
-        (([1.2], 1), r"outside \[0, 1\]"),
-        (([np.nan], 1), "NaN"),
-    ],
-)
-def test_wrong_crowds_are_refused(arguments, word):
-    with pytest.raises(InputError, match=word):
-        Draws(*arguments, seed=0)

@@ -138,27 +138,6 @@ def test_joining_is_caught_up_on_every_tester_once():
 # ---- mistakes ----
 
 
-@pytest.mark.parametrize(
-    ("make", "word"),
-    [
-        (lambda: LsOl(0, FEW, seed=1), "workers"),
-        (lambda: LsOl(["a", "a"], FEW, seed=1), "twice"),
-        (lambda: LsOl(["a", 7], FEW, seed=1), r"workers\[1\] is 7: give names"),
-        (lambda: LsOl(2, FEW, seed=1).join("\ud800"), "no Unicode"),
-        (lambda: LsOl(2, FEW, delay=-1, seed=1), "delay"),
-        (lambda: LsOl(2, FEW, tolerance=0.1, seed=1), "tolerance"),
-        (lambda: LsOl(2, FEW, seed=np.random.Generator(np.random.MT19937(1))), "PCG64"),
-        (lambda: LsOl(2, FEW, seed=1).ask(1.5), "task"),
-        (lambda: LsOl(2, FEW, seed=1).leave("nobody"), "unknown"),
-        (lambda: LsOl(2, FEW, seed=1).join("0"), "already"),
-    ],
-)
-def test_other_mistakes_are_told(make, word):
-    with pytest.raises(InputError, match=word) as told:
-        make()
-    assert "\n" not in str(told.value)
-
-
 def test_a_series_is_read_by_its_index():
     """Labels by worker in whatever order; where there is none, −1 or nothing."""
     for labels in (

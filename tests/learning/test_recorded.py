@@ -60,21 +60,6 @@ def test_order_of_time():
     assert np.isnan(data.time[1:, y]).all()
 
 
-def test_duplicates():
-    rows = [("a", "x", 1, 7.0), ("b", "x", 0, 2.0), ("a", "x", 0, 1.0), ("c", "x", 1, 9.0)]
-    labels = table(rows, ("task", "worker", "label", "time"))
-    with pytest.raises(InputError, match=r"worker 'x'.*task 'a'|task 'a'.*worker 'x'"):
-        recorded(labels)
-    # The label that does not count is as if it had never been given.
-    for order, which, tasks, label in (
-        ("file", "first", "abc", 1), ("file", "last", "bac", 0),
-        ("time", "first", "abc", 0), ("time", "last", "bac", 1),
-    ):  # fmt: skip
-        data = recorded(labels, order=order, duplicates=which)
-        assert data.tasks.tolist() == list(tasks)
-        assert data.labels[data.tasks.tolist().index("a"), 0] == label
-
-
 @pytest.mark.parametrize(
     ("labels", "gold", "said"),
     [

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.accuracy.best_set import crowd_constants
-from workbench.base.errors import InputError
 from workbench.learning.schedule import (
     Schedule,
     contextual,
@@ -78,24 +77,3 @@ def test_theoretical_constants_by_hand():
     assert free.tests == pytest.approx(1 / ((0.5 / 80) ** 2 * (0.99 * limit) ** 2), rel=1e-12)
     assert free.tests > 1e7
     assert free.exploration_steps(10**6) == 10**6 - 1
-
-
-@pytest.mark.parametrize(
-    ("make", "word"),
-    [
-        (lambda: Schedule(-1, 2), "tests"),
-        (lambda: Schedule(1, math.nan), "repeats"),
-        (lambda: Schedule(1, math.inf), "infinite"),
-        (lambda: Schedule(1, 2, -1), "log_power"),
-        (lambda: Schedule(1, 2, 1e300), "beyond any number"),
-        (lambda: decreasing(1, 2, 0), "eta"),
-        (lambda: contextual(1, 2, 1), "z is"),
-        (lambda: theoretical([0.7, 0.7, 0.7]), "epsilon"),
-        (lambda: theoretical([0.5, 1.0], weighted=True), "0 or 1"),
-        (lambda: list(practical(1, 1).phases(0)), "horizon"),
-    ],
-)
-def test_wrong_parameters_are_told(make, word):
-    with pytest.raises(InputError, match=word) as told:
-        make()
-    assert "\n" not in str(told.value)

@@ -3,8 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from workbench.base.errors import InputError
-from workbench.learning.vetting import Removal, Vetting, disagreement_rate
+from workbench.learning.vetting import Removal, Vetting
 
 
 def worst(vetting, differed, rounds, present=None):
@@ -56,18 +55,3 @@ def test_rates_decide_where_rounds_differ():
     # 9 of 10 against 60 of 100; N is the smaller.
     told = worst(Vetting(0.999), [9, 60, 5, 5], [10, 100, 100, 100])
     assert told == Removal(0, pytest.approx(math.exp(-0.5 * 0.3**2 * 10)))
-
-
-@pytest.mark.parametrize(
-    ("make", "word"),
-    [
-        (lambda: Vetting(0), "error"),
-        (lambda: Vetting(1), "error"),
-        (lambda: Vetting(least=0), "least"),
-        (lambda: Vetting(variant="other"), "variant"),
-        (lambda: disagreement_rate(1.5, 0.5), "skill"),
-    ],
-)
-def test_wrong_parameters_are_told(make, word):
-    with pytest.raises(InputError, match=word):
-        make()

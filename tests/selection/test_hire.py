@@ -263,19 +263,6 @@ def test_below_chance_is_refused_unless_allowed():
     assert {"ed", "hal"} <= {*sure.excluded["worker"]}
 
 
-@pytest.mark.parametrize(
-    "given",
-    [{"counts": {"a": (1, 1), "b": (0, 1)}, "classes": 2}, {"costs": 3.0, "money": 2.0}],
-)
-def test_nobody_to_hire(given):
-    found = hired(5, **given)
-    numbers = found.score, found.interval, found.error_bound, found.error_bound_printed
-    assert (*numbers, found.error_predicted) == (None,) * 5
-    assert (found.size, found.best, found.table["chosen"].sum()) == (0, 0, 0)
-    assert found.error_curve() == []
-    assert any("no worker can be scored" in note or "buys no" in note for note in found.notes)
-
-
 def test_money():
     names = list(COUNTS)[:-1]
     costs = pd.Series([5.0, 1, 1, 2, 2, 1, 1], index=names)
@@ -300,21 +287,6 @@ def test_money():
     assert rows.loc[names, "cost"].to_dict() == costs.to_dict()
     assert np.isnan(rows.loc["hal", "cost"])
     assert hired(5, costs=1.0, money=2.5).size == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"threshold": 0.8}, "threshold goes with"),
-        ({"costs": PRICES}, "costs and money go together"),
-        ({"costs": PRICES, "money": 3.0, "rule": "top-skill"}, "go with the rule 'selected'"),
-        ({"costs": PRICES.drop("cy"), "money": 3.0}, "worker 'cy' has none"),
-        ({"costs": -PRICES, "money": 3.0}, "cost"),
-    ],
-)
-def test_options_are_checked(options, message):
-    with pytest.raises(InputError, match=message):
-        hired(**options)
 
 
 def test_tables_are_checked():

@@ -110,16 +110,6 @@ class TestExam:
 
 
 class TestChoice:
-    def test_workers_without_an_exam_are_not_in_the_pool(self):
-        labels = crowd(m=6, n=30).votes.label.reshape(30, 6)
-        labels[2:, 5] = -1  # two labels: one control answer
-        met = Recording(dense_votes(labels, 2), np.zeros(30, dtype=np.int64))
-        exam = examine(met, own_controls(met, 5, seed=0), shared=False)
-        assert not exam.known.eligible[5]
-        for rule in RULES:
-            marked = choose(exam, rule, 6, seed=0)
-            assert not (marked & (exam.votes.worker == 5)).any(), rule
-
     def test_hindsight_maximises_f_itself(self):
         met = crowd(8, m=7, n=40)
         exam = examine(met, first_ten(met), shared=True)

@@ -19,7 +19,6 @@ from workbench.studies.catalog.learn_crowds import (
     disagreement,
     draw,
 )
-from workbench.studies.study import TrialEnded
 
 NAME = "learn-crowds"
 
@@ -79,13 +78,6 @@ class TestBlocks:
             assert data_sets["rte"].gold[task] == met.classes[met.truth[i]]
             for j, worker in enumerate(met.workers):
                 assert table[task, worker] == met.classes[met.labels[i, j]]
-
-    def test_all_of_a_sparse_crowd_share_too_little(self, data_sets):
-        with pytest.raises(TrialEnded, match="take a block") as ended:
-            draw("rte", None, "random", seed=1)
-        assert ended.value.status == "infeasible"
-        with pytest.raises(TrialEnded, match="no 8 workers"):
-            draw("rte", 8, "random", seed=1)
 
 
 class TestDisagreement:

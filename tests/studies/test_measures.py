@@ -12,7 +12,6 @@ from workbench.studies.measures import (
     Each,
     Grouped,
     Part,
-    Sweep,
     along,
     base_point,
     ended,
@@ -130,22 +129,3 @@ def test_an_analysis_is_declared():
     assert "Means over 2 to 3 runs a mark" in found.charts[1].caption
     assert (found.charts[1].low, found.charts[1].high) == ("low", "high")
     assert len(analysis(ROWS.assign(status="error")).findings) == 1
-
-
-def test_a_sweep_is_a_part_for_each_parameter_that_varies():
-    rows = pd.DataFrame({
-        "size": [10, 10, 20, 20, 10], "depth": [1, 1, 1, 1, 3], "kind": "x", "repetition": 0,
-        "method": ["b", "a", "b", "a", "a"], "status": "ok", "cost": [4.0, 1, 6, 3, 8],
-    })  # fmt: skip
-    sweep = Sweep(
-        ("size", "depth", "kind"),
-        lambda name: Part(f"Along {name}", Grouped((name, "method"), {"cost": "mean"}, orders={})),
-        Part("Base", Grouped((), {"n": ("cost", "size")})),
-        orders={"method": ("b", "a")}, by=("method",), defaults={"depth": 1},
-    )  # fmt: skip
-    found = DeclaredAnalysis(sweep)(rows)
-    assert found.findings[1] == "Base point: size 10, depth 1, kind x."
-    assert list(found.tables) == ["Base", "Along size", "Along depth"]
-    assert found.tables["Base"]["n"].tolist() == [2]
-    assert found.tables["Along size"]["cost"].tolist() == [4, 6, 1, 3]
-    assert found.tables["Along depth"]["cost"].tolist() == [4, 1, 8]

@@ -93,18 +93,6 @@ def test_malformed_files_get_line_and_key(tmp_path, text, line):
     assert "\n" not in told
 
 
-def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
-        request(str(tmp_path / "none.toml"))
-    path = tmp_path / "bytes.toml"
-    path.write_bytes(b'study = "toy"\n# \xff')
-    with pytest.raises(InputError, match="line 2: is not UTF-8"):
-        request(str(path))
-    (tmp_path / "folder.toml").mkdir()
-    with pytest.raises(InputError, match="cannot be read"):
-        request(str(tmp_path / "folder.toml"))
-
-
 @pytest.mark.parametrize(
     ("assignments", "line"),
     [

@@ -214,22 +214,6 @@ def test_a_third_press_is_an_interrupt_on_the_spot():
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
-def test_an_interrupt_from_nowhere_keeps_what_is_known(monkeypatch):
-    monkeypatch.setattr(module, "EVERY", 1e9)
-    store = Memory()
-
-    class Struck:
-        def run(self, source, trials, limits, stop):
-            waiting = iter(trials)
-            yield Outcome(next(waiting), Status.OK)
-            next(waiting)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        go(store, Struck())
-    assert [one.status for one, _ in store.kept] == [Status.OK, Status.CANCELLED]
-
-
 def test_a_store_that_fails_ends_the_run_and_its_workers():
     class Full(Memory):
         def write(self, outcomes, *, final=None):

@@ -1,6 +1,5 @@
-"""Shards: which trial falls to which, what merging makes of them, and shards of older versions."""
+"""Shards: which trial falls to which, what merging makes of them."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -8,8 +7,7 @@ import pytest
 
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Outcome, Status
-from workbench.studies.environment import Environment
-from workbench.studies.records import checksum, deterministic, row_of
+from workbench.studies.records import deterministic
 from workbench.studies.shards import in_shard, merge, part_of, shard_path
 from workbench.studies.source import Source
 from workbench.studies.store import DamagedStoreError, Store
@@ -116,28 +114,3 @@ def test_a_damaged_shard_is_refused(store):
         with pytest.raises(DamagedStoreError, match="attempts 3"):
             merge([path], merged)
         assert merged.rows() == []
-
-
-# Shards that older versions wrote as JSON lines.
-
-
-def older(path, outcomes):
-    """Write a shard as older versions did."""
-    here = Environment.here()
-    lines = [["shard", [1, 1, 1]], ["plan", [PLAN.json]], ["environment", [here.json]]]
-    lines += [["attempt", list(row_of(one, True, here.id))] for one in outcomes]
-    sealed = [[kind, values, checksum([kind, *values])] for kind, values in lines]
-    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in sealed))
-
-
-def test_a_shard_of_an_older_version_is_merged(store, tmp_path):
-    path = tmp_path / "trials.shard-1-of-1.jsonl"
-    older(path, [outcome(x) for x in range(4)])
-    with path.open("a") as file:
-        file.write('["attempt",["torn')
-    with Store.open(store, write=True) as merged:
-        assert merge([path], merged) == counts(records=4, attempts=4)
-        assert merge([path], merged) == counts(known=4)
-        assert merged.plans() == [PLAN]
-        assert merged.table("toy")["y"].tolist() == [x / 7 for x in range(4)]
-        assert merged.table("toy")["environment.python"].notna().all()

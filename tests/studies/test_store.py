@@ -224,15 +224,6 @@ def test_a_store_of_another_version_is_refused_and_left_alone(path, version):
     assert path.read_bytes() == before
 
 
-def test_a_log_without_its_store_is_not_swallowed(path):
-    for ending in ("-journal", "-wal"):
-        log = path.with_name(path.name + ending)
-        log.write_bytes(b"trials")
-        with pytest.raises(StoreError, match=rf"is gone but trials\.sqlite{ending} is there"):
-            Store.open(path, write=True)
-        log.unlink()
-
-
 # What was acknowledged is there.
 
 

@@ -187,22 +187,6 @@ STUDY = Study("mine", "t", "s", {"x": Parameter(int, 0, "h")},
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("import nothing_of_the_kind", "mine.py, line 1: ModuleNotFoundError: No module named"),
-        ("STUDY = 3", "mine.py: define STUDY = workbench.studies.study.Study"),
-        (OWN.replace('"mine"', '"My study"'), "line 8: study name 'My study'"),
-    ],
-)
-def test_bad_modules_get_one_line(tmp_path, text, line):
-    path = tmp_path / "mine.py"
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        Source.of(str(path)).load()
-    assert line in str(caught.value)
-
-
 def test_no_worker_runs_another_version_of_a_file(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(OWN)
