@@ -206,20 +206,3 @@ def test_hiring():
     assert figure.get_suptitle() == r"answers.csv, \$1 and \$2"
     assert_marks_are_whole(*figure.axes)
     assert_whole_numbers(below.xaxis)
-
-
-FEW = {
-    "guessing": (5, {"a": (5, 10), "b": (5, 10)}, {}),
-    "prior": (8, {"once": (1, 1), "a": (8, 10)}, {"prior": (1.0, 1.0)}),
-}
-
-
-@pytest.mark.parametrize("case", FEW)
-def test_hiring_of_few(case):
-    budget, counts, options = FEW[case]
-    found = hired(budget, counts, **options)
-    figure = plots.hiring(found, found.error_curve(), title="t")
-    assert_nothing_overlaps(figure)
-    assert_marks_are_whole(*figure.axes)
-    low, high = figure.axes[1].get_xlim()
-    assert low <= 0 < found.size < high

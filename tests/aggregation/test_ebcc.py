@@ -9,7 +9,6 @@ from scipy.special import digamma, gammaln
 from workbench.aggregation.dawid_skene import smoothed
 from workbench.aggregation.ebcc import SubtypePrior, ebcc
 from workbench.aggregation.posteriors import Earlier
-from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.crowd.simulate import dense_votes
 from workbench.crowd.votes import Votes
@@ -121,20 +120,6 @@ def test_subtypes_learn_from_gold_what_one_matrix_cannot():
         theirs = smoothed(votes, earlier=gold, seed=0)
         gains.append(np.mean((ours.label == truth)[100:]) - np.mean((theirs.label == truth)[100:]))
     assert min(gains) > 0.03
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"subtypes": 0}, "subtypes"),
-        ({"restarts": 0}, "restarts"),
-        ({"iterations": 0}, "iterations"),
-        ({"prior": SubtypePrior(right=0.0)}, "prior.right"),
-    ],
-)
-def test_bad_options(options, said):
-    with pytest.raises(InputError, match=said):
-        ebcc(crowd(0), seed=0, **options)
 
 
 PUBLISHED = {

@@ -53,14 +53,6 @@ class TestGap:
         assert paired.se == pytest.approx(np.zeros(4), abs=1e-12)
         assert gap(self.EQUAL, "a").se.min() > 0.05
 
-    def test_labels_few_repetitions_reach_are_left_out(self):
-        equal = self.EQUAL.copy()
-        equal.loc[(equal["labels"] == 40) & (equal["repetition"] > 2), "a"] = np.nan
-        assert gap(equal, "a").labels.tolist() == [10, 20, 30]
-        equal.loc[equal["labels"] > 10, "a"] = np.nan
-        with pytest.raises(NotMeasured, match="fewer than 3 numbers of labels"):
-            gap(equal, "a")
-
 
 def test_rows_and_columns():
     rows = pd.DataFrame({"x": [1, 2]})

@@ -1,11 +1,9 @@
 """Orders in which workers come."""
 
 import numpy as np
-import pytest
 
-from workbench.base.errors import InputError
 from workbench.crowd import population
-from workbench.crowd.arrivals import adversarial, iid, random_permutation
+from workbench.crowd.arrivals import adversarial
 from workbench.crowd.population import Crowd
 
 
@@ -35,16 +33,3 @@ def test_quality_is_totalled_over_types_and_ties_are_named():
     pair = Crowd(skill, np.ones(2), np.arange(2), np.arange(3))
     assert adversarial(pair, "worst_first").tolist() == [0, 1]
     assert adversarial(pair, "best_first").tolist() == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: random_permutation(-1, 1), "m is -1: give a whole number of 0 or more"),
-        (lambda: iid(3, -1, 1), "count is -1"),
-        (lambda: adversarial(crowd_of(0.5), "worst"), "kind is 'worst': choose from 'worst_first'"),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(InputError, match=message):
-        call()

@@ -6,9 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.base.errors import InputError
 from workbench.crowd import population
-from workbench.crowd.population import Crowd
 
 MAKERS = [
     population.uniform,
@@ -63,31 +61,4 @@ def test_table_and_capacities_by_name():
     assert population.from_table(skills, [1, 2]).capacity.tolist() == [1, 2]
 
 
-def crowd_of(skill=((0.5, 0.7),), capacity=1, workers=("a", "b"), types=("x",)):
-    return Crowd(
-        np.array(skill, dtype=object), np.array(capacity), np.array(workers), np.array(types)
-    )
-
-
 SKILLS = pd.DataFrame({"x": [0.5, 0.7]}, index=["a", "b"])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: crowd_of([[0.5, 1.2]]), r"skill\[0, 1\] is 1.2: give a number from 0 to 1"),
-        (lambda: crowd_of([[0.5]]), r"skill has shape \(1, 1\): give one row for each of 1"),
-        (lambda: crowd_of(capacity=[1, 2, 3]), r"capacity has shape \(3,\)"),
-        (lambda: crowd_of(workers=("a", "a")), r"workers\[1\] repeats 'a'"),
-        (lambda: crowd_of(np.zeros((1, 0)), workers=()), "at least one worker"),
-        (lambda: crowd_of().subset([2]), r"indices\[0\] is 2: give an index from 0 to 1"),
-        (lambda: population.uniform(0), "workers is 0: give a whole number of 1 or more"),
-        (lambda: population.uniform_range(3, seed=1, low=0.6, high=0.5), "high is 0.5"),
-        (lambda: population.beta(3, seed=1, a=0), "a is 0: give a finite number above 0"),
-        (lambda: population.from_table(SKILLS, pd.Series({"a": 1})), "worker 'b' has none"),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(InputError, match=message) as caught:
-        call()
-    assert "\n" not in str(caught.value)

@@ -87,33 +87,3 @@ def test_split_is_stratified_seeded_and_complete():
     assert control.is_monotonic_increasing
     assert control.equals(split_gold(gold, control=20, seed=1)[0])
     assert not control.equals(split_gold(gold, control=20, seed=2)[0])
-
-
-def relabelled(*labels):
-    return LABELS.assign(label=pd.Series(labels, dtype=object))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: RecordedLabels(relabelled(*"abcabca"), pd.Series({"a": "a"})),
-            r"name 3 classes \('a', 'b', 'c'\): this takes two",
-        ),
-        (
-            lambda: RecordedLabels(relabelled("a", 1, "a", 1, 1, 1, 1), pd.Series({"a": "a"})),
-            "classes of mixed kinds",
-        ),
-        (lambda: RecordedLabels(LABELS, GOLD, control=["b"]), "task 'b' has no gold label"),
-        (
-            lambda: RecordedLabels(LABELS, GOLD, task_types=KINDS.drop("d")),
-            "task_types: task 'd' has no type",
-        ),
-        (lambda: RecordedLabels(pd.concat([LABELS, LABELS]), GOLD), "row 7: .* a second time"),
-        (lambda: split_gold(GOLD, control=3, seed=1), "3 control tasks out of 3 with gold"),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(InputError, match=message) as caught:
-        call()
-    assert "\n" not in str(caught.value)

@@ -79,25 +79,6 @@ def test_gold_answers_are_binomial_and_the_same_whoever_else_is_asked():
     assert (source.gold_answers([1], 0, seed=3).answered == 0).all()
 
 
-CROWD = population.uniform(3)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: simulate.task_types(3.5, 1), "n is 3.5"),
-        (lambda: SimulatedLabels(CROWD, [0, 1], [0, 0], 1), r"task_type\[1\] is 1: give an index"),
-        (lambda: SimulatedLabels(CROWD, [0, 0], [0, 1, 1], 1), "has 2 entries and truth 3"),
-        (lambda: SimulatedLabels(CROWD, [0], [0], 1).labels([1], [0]), r"task_idx\[0\] is 1"),
-        (lambda: simulate_labels(CROWD, [0], [0], [[0]], [0], seed=1), r"shape \(1, 1\)"),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(InputError, match=message) as caught:
-        call()
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize("classes", [2, 3, 5])
 def test_one_coin_labels(classes):
     skill, n = np.array([0.0, 0.3, 0.8, 1.0]), 10_000

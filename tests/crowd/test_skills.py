@@ -83,30 +83,3 @@ def test_skills_from_gold_by_type():
     assert table.loc[("ann", "cats"), "high"] == 1
     with pytest.raises(InputError, match=r"name 3 classes \('x', 'y', 'z'\): this takes two"):
         known.wide()  # qualities (2p − 1)² are those of two classes
-
-
-def frame(*rows):
-    return pd.DataFrame(rows, columns=["task", "worker", "label"])
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: quality(1.5), "skill p is outside"),
-        (lambda: hoeffding_radius(3, 0), "delta is 0: give a number strictly between"),
-        (lambda: estimate_skills([1, 3], [1, 2]), r"correct\[1\] is 3 of 2 answered"),
-        (lambda: estimate_skills([1], [2], prior=(0, 1)), r"prior is \(0, 1\)"),
-        (
-            lambda: skills_from_gold(frame(("a", "w", "x"), ("a", "w", "y")), GOLD),
-            "row 1: worker 'w' labels task 'a' a second time",
-        ),
-        (
-            lambda: skills_from_gold(LABELS, GOLD, pd.Series({"a": "dogs", "b": "dogs"})),
-            "task_types: task 'c' has no type",
-        ),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(InputError, match=message) as caught:
-        call()
-    assert "\n" not in str(caught.value)

@@ -5,7 +5,6 @@ from tests.learning.configurations import configurations
 from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
 from workbench.accuracy.weighted import log_odds_accuracy
-from workbench.base.errors import InputError
 from workbench.learning import engine
 from workbench.learning.draws import Draws
 from workbench.learning.ls_ol import PLAIN, LsOlOptions
@@ -129,19 +128,3 @@ def test_long_horizons():
     delayed = simulate(TABLE_1, practical(2, 5), 10**6, runs=5, seed=1, delay=100)
     # As many rounds, but for those that still wait at the end.
     assert (np.abs(delayed.explored[:, -1] - runs.explored[:, -1]) <= 2).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"horizon": 0}, "horizon"),
-        ({"costs": [1, 2]}, "costs"),
-        ({"costs": [1, 2, 3, 4, np.nan]}, "costs"),
-        ({"skill": [0.6] * 30, "weighted": True}, "26"),
-    ],
-)
-def test_wrong_input_is_told(options, word):
-    given = {"skill": TABLE_1, "schedule": practical(1, 1), "horizon": 100} | options
-    with pytest.raises(InputError, match=word) as told:
-        simulate(**given)
-    assert "\n" not in str(told.value)

@@ -7,7 +7,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -20,7 +19,7 @@ from workbench.studies.catalog import (
     selection_exact,
     selection_trials,
 )
-from workbench.studies.catalog.selection_trials import difference, draw_pool
+from workbench.studies.catalog.selection_trials import draw_pool
 
 MANY = ("selection-figure-2", "selection-sweep")
 
@@ -65,21 +64,6 @@ class TestPool:
             exact = record["accuracy_exact"]
             doubt = 4.5 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-9
             assert abs(record["accuracy"] - exact) < doubt
-
-
-class TestDifference:
-    table = pd.DataFrame(
-        [(budget, r, method, value + 0.01 * r)
-         for budget in (3, 9) for r in range(5)
-         for method, value in (("selected", 0.9), ("plug-in", 0.9 + 0.001 * (budget == 9)))],
-        columns=["budget", "repetition", "method", "accuracy_exact"],
-    ).assign(status="ok")  # fmt: skip
-
-    def test_paired(self):
-        found = difference(self.table, ["budget"], "selected", "plug-in").set_index("budget")
-        assert found["mean"].tolist() == pytest.approx([0, -0.001])
-        assert found["behind"].tolist() == [False, True]
-        assert not found["ahead"].any()
 
 
 class TestBound:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -213,23 +212,3 @@ def test_a_worker_dismissed_by_another_thread_does_not_start_again(when):
         outcomes = list(next_outcomes([held], held.inbox))
     assert outcomes[0].status is Status.CRASHED
     held.kill()
-
-
-def test_a_generator_left_half_used_does_not_keep_python_from_ending(tmp_path):
-    script = tmp_path / "run.py"
-    script.write_text(
-        "import threading\n"
-        "from workbench.studies.executors import Limits\n"
-        "from workbench.studies.executors.local import Local\n"
-        "from workbench.studies.source import Source\n"
-        "from workbench.studies.trials import plan\n"
-        "if __name__ == '__main__':\n"
-        f"    source = Source.of({TOYS.name!r})\n"
-        "    trials = plan(source.load(), [{'act': ['sleep'], 'seconds_asked': [60.0]}], 9)\n"
-        "    outcomes = Local(2).run(source, trials, Limits(), threading.Event())\n"
-        "    next(outcomes)\n"
-    )
-    subprocess.run(
-        [sys.executable, str(script)], timeout=15, check=True,
-        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
-    )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,7 +14,6 @@ from workbench.studies.measures import (
     along,
     base_point,
     ended,
-    fill,
     in_order,
     listed,
     mean_chart,
@@ -49,23 +47,6 @@ def test_a_table_says_what_its_columns_ask():
     by_value = summarise(ROWS, ["method"], {"worst": ("cost", "max")}, sort=True)
     assert by_value["worst"].tolist() == [2, 8]
     assert summarise(ROWS, [], {"n": ("cost", "count")})["n"].tolist() == [5]
-
-
-@pytest.mark.parametrize(
-    ("template", "values", "text"),
-    [
-        ("{n:,} of {all}", {"n": 1234, "all": 5}, "1,234 of 5"),
-        ("{x:±2}", {"x": (0.5, 0.125)}, "0.50 ± 0.12"),
-        ("{x:±1}", {"x": 0.5, "x_se": 0.25}, "0.5 ± 0.2"),
-        ("{x:±1}", {"x": 0.5, "x_se": np.nan}, "0.5"),
-        ("{x:+±2}, {y:+±2}", {"x": (1, 0.5), "y": (-1, 0.5)}, "+1.00 ± 0.50, -1.00 ± 0.50"),
-        ("{share:1 %}", {"share": 0.123}, "12.3 %"),
-        ("{who:list} {who:cap}", {"who": ["a", "b"]}, "a and b ['a', 'b']"),
-        ("{two words:cap}", {"two words": "message passing"}, "Message passing"),
-    ],
-)
-def test_numbers_in_a_sentence(template, values, text):
-    assert fill(template, values) == text
 
 
 def test_sentences_are_one_a_row():

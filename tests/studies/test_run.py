@@ -156,18 +156,6 @@ def test_a_bad_plan_leaves_no_trace(keywords, line):
     assert store.plans == []
 
 
-def test_batches_are_bounded_in_time_and_number(monkeypatch):
-    monkeypatch.setattr(module, "EVERY", 1e9)
-    store = Memory()
-    go(store, Scripted(), x=range(module.BATCH + 7))
-    assert [len(batch) for batch in store.batches] == [module.BATCH, 7]
-    monkeypatch.setattr(module, "EVERY", 0.0)
-    monkeypatch.setattr(module, "SHARE", 0)
-    store = Memory()
-    go(store, Scripted(), x=range(5))
-    assert [len(batch) for batch in store.batches] == [1] * 5
-
-
 def test_the_second_request_stops_at_once_and_keeps_what_is_known(monkeypatch):
     monkeypatch.setattr(module, "EVERY", 1e9)
     store = Memory()

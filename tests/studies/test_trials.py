@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from workbench.base.errors import InputError
 from workbench.studies.attempt import Status, attempt
 from workbench.studies.source import Source
-from workbench.studies.study import Parameter, Size
+from workbench.studies.study import Parameter
 from workbench.studies.trials import plan, points_of
 
 TOYS = str(Path(__file__).with_name("toys.py"))
@@ -100,21 +100,6 @@ def test_a_sweep_too_large_to_list_is_refused():
 def test_bad_sweeps_get_one_line(sweep, line):
     with pytest.raises(InputError) as caught:
         trials(sweep)
-    assert str(caught.value).startswith(line)
-
-
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        ({"name": "Figure 1"}, "study name 'Figure 1': use lower case words"),
-        ({"parameters": {"seed": Parameter(int, 0, "h")}}, "toy: a parameter cannot be called"),
-        ({"sizes": {"smoke": TOY.sizes["smoke"]}}, "toy: sizes lacks 'small'"),
-        ({"sizes": {**TOY.sizes, "paper": Size(({"z": [1]},), 1)}}, "toy has no parameter 'z'"),
-    ],
-)
-def test_bad_declarations_get_one_line(changes, line):
-    with pytest.raises(InputError) as caught:
-        replace(TOY, **changes)
     assert str(caught.value).startswith(line)
 
 

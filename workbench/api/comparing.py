@@ -133,6 +133,11 @@ class Comparison(Result):
         gathered, bound = ASKED[self.gain]
         told = {"gain": self.gain, "source": gain_of(self.gain).source}
         notes = [LEGEND.format(**told, asked=gathered, bound=bound), DAWID_SKENE, *self.notes]
+        if self.gain != "hoeffding" and asked["skills"] == "plug-in":
+            notes.append(
+                "plug-in skills take a worker without a wrong answer for infallible: with log-odds "
+                "tasks are left short that were believed covered; --skills fitted mends it."
+            )
         if (self.table["ratio"] < 1 - 1e-9).any():
             notes.append("a ratio below 1 pays less than covering every task takes.")
         if many := len(self.left_out):

@@ -18,6 +18,7 @@ from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
 from workbench.learning import schedule as schedules
+from workbench.learning.baselines import baselines
 from workbench.learning.ls_ol import LsOlOptions
 from workbench.learning.recorded import Order, Pool, Replayed, recorded, replay
 from workbench.learning.schedule import Schedule
@@ -214,7 +215,11 @@ def learn(
         steps, workers = _steps(given.back(run.steps)), given.back(run.workers)
         crowd = run.structure
         classes = given.classes.all_back(data.classes)
-        numbers |= {"horizon": len(steps), "runs": 1, "classes": classes, **_recorded(run, workers)}
+        others = baselines(data, run, seed=seed)
+        numbers |= {
+            "horizon": len(steps), "runs": 1, "classes": classes, **_recorded(run, workers),
+            "baselines": [vars(one) for one in others],
+        }  # fmt: skip
         title = (
             f"{given.name}: {len(steps)} tasks, {len(workers)} workers, classes "
             f"{data.classes[0]} and {data.classes[1]}"
@@ -437,6 +442,7 @@ RECORDED_LINES = {
     "best set": "{best}",
     "accuracy": "{accuracy} on {gold_tasks} tasks with gold; full crowd {crowd_accuracy:.4f}, best "
     "set by this gold {best_accuracy:.4f}",
+    "baselines": "{baselines}",
     "agreement": "{agreement:.4f} with the majority of all labels on record (no gold)",
     "labels": "{asked} asked for, {missing} did not come in time; of late ones {late_used} used, "
     "{late_ignored} ignored",
@@ -455,8 +461,12 @@ def _lines(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
             known[name] += "" if math.isnan(error) else f" ± {error:{form}}"
     said = LINES
     if "counts" in numbers:
-        idle = "accuracy" if numbers["accuracy"] is None else "agreement"
-        said = {name: line for name, line in RECORDED_LINES.items() if name != idle}
+        idle = {"accuracy", "baselines"} if numbers["accuracy"] is None else {"agreement"}
+        said = {name: line for name, line in RECORDED_LINES.items() if name not in idle}
+        known["baselines"] = "; ".join(
+            f"{one['method']} {shown(one['accuracy'], '.4f')} ({one['labels']} labels)"
+            for one in numbers["baselines"]
+        )
     else:
         known["best_percent"] = 100 * numbers["best_set_share"]
         known["hindsight"] = _named(numbers["best_set_hindsight"])
