@@ -68,22 +68,6 @@ def test_wide_file(tmp_path, first, task):
     assert_frame_equal(from_wide(path, task=task), table(("01", "w1", "1"), ("02", "007", "0")))
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("image,w1\na,1\n", ["no column 'task' (or item", "pass task=NAME", "'image'"]),
-        ("task,w1,w1\na,1,1\n", ["column 3: worker 'w1' appears already on column 2"]),
-        ("task,w1\na,1\na,1\n", ["line 3: task 'a' appears already on line 2"]),
-    ],
-)
-def test_bad_wide(tmp_path, text, parts):
-    path = tmp_path / "wide.csv"
-    path.write_text(text)
-    found = message(from_wide, path)
-    assert found.startswith(str(path))
-    assert all(part in found for part in parts)
-
-
 # Headerless
 
 

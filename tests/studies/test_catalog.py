@@ -47,7 +47,7 @@ def test_a_study_keeps_what_studies_promise(name):
         some.loc[lost, "status"] = ["deadline", "crashed"]
     analysis = study.analyse(spoilt)
     found = analysis.findings
-    if len(table) <= 20:  # too little is left
+    if len(table) <= 24:  # too little is left
         analysis = study.analyse(table)
     assert len(analysis.findings) > 1
     assert "did not end ok" in found[0]

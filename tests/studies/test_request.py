@@ -93,21 +93,6 @@ def test_malformed_files_get_line_and_key(tmp_path, text, line):
     assert "\n" not in told
 
 
-@pytest.mark.parametrize(
-    ("assignments", "line"),
-    [
-        (["x"], "--set x: write parameter=value"),
-        (["z=1"], "--set z=1: toy has no parameter 'z', it has x, act"),
-        (["x=1,-1"], "--set x is -1: give 0 or more"),
-        (["x=1", "x=2"], "--set x=2: x is set twice, list its values by commas"),
-    ],
-)
-def test_bad_assignments_get_one_line(assignments, line):
-    with pytest.raises(InputError) as caught:
-        request(TOYS, assignments=assignments)
-    assert str(caught.value).startswith(line)
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0])
 @pytest.mark.parametrize("name", ["deadline", "memory"])
 def test_limits_are_finite(name, value):
