@@ -93,7 +93,7 @@ def test_on_bluebird_the_interval_holds_where_the_prediction_does_not():
     for seed in range(10):
         control = gold.sample(40, random_state=seed)
         rest = gold.drop(control.index)
-        hired = wb.hire(labels, control, budget=10)
+        hired = wb.hire(labels, control, budget=10, rule="selected")
         voted = wb.aggregate(
             labels, workers=hired, method="weighted-linear", gold=control, truth=rest
         )
