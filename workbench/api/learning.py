@@ -74,6 +74,11 @@ class Learning(Result):
         known: float | None = self.numbers["accuracy"]
         return known
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was measured, a sentence each: the body of the summary."""
+        return tuple(facts(_lines(self.numbers), WIDTH).splitlines())
+
     def to_frame(self) -> pd.DataFrame:
         """Give the workers, one a row."""
         return self.workers.copy()
