@@ -20,12 +20,16 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.crowd.empirical_bayes import ENDS, FLAT, fitted_prior
+from workbench.crowd.empirical_bayes import (
+    FLAT,
+    BetaPrior,
+    fitted_priors,
+    likeliest_beta,
+    posterior_means,
+)
 from workbench.crowd.skills import estimate_skills
 
 SkillEstimate: TypeAlias = Literal["plug-in", "fitted"]
-BetaPrior: TypeAlias = tuple[float, float]
-"""(a, b) of a Beta prior of p."""
 GRID: FloatArray = (np.arange(500) + 0.5) / 500
 """Skills at which a posterior is computed where tasks have an easiness."""
 
@@ -73,20 +77,6 @@ def skills_on_arrival(
         priors = fitted_priors(correct[:, :before], answered[:, :before])
         parts.append(posterior_means(correct[:, start:end], answered[:, start:end], priors))
     return np.concatenate(parts, axis=1)
-
-
-def fitted_priors(correct: IntArray, answered: IntArray) -> list[BetaPrior]:
-    """A prior for each task type, from gold answers by type and worker, shape (T, m)."""
-    return [fitted_prior(*row) for row in zip(correct, answered, strict=True)]
-
-
-def posterior_means(
-    correct: IntArray | FloatArray, answered: IntArray | FloatArray, priors: Sequence[BetaPrior]
-) -> FloatArray:
-    """Posterior mean skills, shape (T, m), from gold answers of the same shape and T priors."""
-    a, b = np.array(priors).T[:, :, None]
-    skill: FloatArray = (correct + a) / (answered + (a + b))
-    return skill
 
 
 class GoldReplies(NamedTuple):
@@ -176,22 +166,11 @@ def _fitted_on_grid(told: FloatArray) -> BetaPrior:
     """`fitted_prior` where the workers' likelihoods are given, shape (m, G)."""
     if len(told) < 2:
         return FLAT
-    from scipy.optimize import minimize
-    from scipy.special import expit
 
-    def unlikely(at: FloatArray) -> float:
-        a, b = _parts(float(expit(at[0])), float(np.exp(at[1])))
-        total = np.logaddexp.reduce(told + _log_prior(a, b), axis=1).sum()
-        return -float(total + np.log(a) + np.log(b) - 2.5 * at[1])
+    def likely(a: float, b: float) -> float:
+        return float(np.logaddexp.reduce(told + _log_prior(a, b), axis=1).sum())
 
-    starts = [np.array([0.5, np.log(size)]) for size in (2.0, 20.0)]
-    fits = [minimize(unlikely, start, bounds=ENDS, method="L-BFGS-B") for start in starts]
-    best = min(fits, key=lambda fit: float(fit.fun)).x
-    return _parts(float(expit(best[0])), float(np.exp(best[1])))
-
-
-def _parts(mean: float, size: float) -> BetaPrior:
-    return mean * size, (1 - mean) * size
+    return likeliest_beta(likely, 0.5)
 
 
 class TaskStructure(NamedTuple):

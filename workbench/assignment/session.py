@@ -28,10 +28,9 @@ from msgspec.structs import replace
 
 from crowd_models.gains import gain_of
 from crowd_models.problem import LARGEST_PRICE
-from workbench.aggregation.voting import linear_weights, log_odds_weights, weighted_majority
+from workbench.aggregation.voting import promised_weights, weighted_majority
 from workbench.assignment.adaptive import AdaptiveAssigner, AdaptiveSettings, AssignerState, Price
 from workbench.assignment.estimates import (
-    BetaPrior,
     GoldReplies,
     checked_easiness,
     plug_in_skill,
@@ -43,13 +42,11 @@ from workbench.base.arrays import FloatArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.base.state import Count, Id, RandomState, Saveable, Share, State, check, identifier
-from workbench.crowd.empirical_bayes import FLAT
+from workbench.crowd.empirical_bayes import FLAT, BetaPrior
 from workbench.crowd.votes import Votes
 
 LEAST_PRICE = 1.0 / LARGEST_PRICE
 """No lower price, so that the ratio of two prices stays a number."""
-INFALLIBLE = 1e-12
-"""A chance to err that is as good as none: weights stay finite."""
 Kind: TypeAlias = Literal["gold", "task", "nothing"]
 Label: TypeAlias = Id | bool
 Answers: TypeAlias = tuple[tuple[Count, Literal[0, 1]], ...]
@@ -457,8 +454,7 @@ class AssignmentSession(Saveable[SessionState]):
             [visit.skill or [0.5] * len(self.types) for visit in self._visits.values()]
         ).reshape(len(self._visits), len(self.types))
         p = 0.5 + self._easiness[votes.task] * (skill[votes.worker, self._kind[votes.task]] - 0.5)
-        linear = gain_of(self.settings.gain).vote == "linear"
-        weights = linear_weights(p) if linear else log_odds_weights(p, truncate=INFALLIBLE)
+        weights = promised_weights(gain_of(self.settings.gain).vote, p)
         outcome = weighted_majority(votes, weights, seed=seed)
         count = np.bincount(votes.task, minlength=len(self.tasks))
         covered = np.bincount(votes.task, self.settings.counted(p), minlength=len(self.tasks))

@@ -12,15 +12,20 @@ Source: Gelman et al. (2013), "Bayesian Data Analysis", Section 5.3.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.crowd.skills import SkillEstimates, estimate_skills
+from workbench.crowd.skills import SkillEstimates
 
-FLAT = (1.0, 1.0)
+BetaPrior: TypeAlias = tuple[float, float]
+"""(a, b) of a Beta prior of p."""
+FLAT: BetaPrior = (1.0, 1.0)
 """Where there is nobody to fit to: one right and one wrong answer."""
 ENDS = ((-6.0, 6.0), (np.log(0.2), np.log(1e4)))
 """Ranges of log(a/b) and log(a + b)."""
@@ -28,12 +33,12 @@ ENDS = ((-6.0, 6.0), (np.log(0.2), np.log(1e4)))
 
 def pooled_skills(correct: ArrayLike, answered: ArrayLike) -> FloatArray:
     """Posterior mean skill of each worker under the `fitted_prior`, shape (m,), in (0, 1)."""
-    a, b = fitted_prior(correct, answered)
-    skill: FloatArray = (np.asarray(correct) + a) / (np.asarray(answered) + (a + b))
+    counts = np.atleast_2d(correct), np.atleast_2d(answered)
+    skill: FloatArray = posterior_means(*counts, [fitted_prior(correct, answered)])[0]
     return skill
 
 
-def fitted_prior(correct: ArrayLike, answered: ArrayLike) -> tuple[float, float]:
+def fitted_prior(correct: ArrayLike, answered: ArrayLike) -> BetaPrior:
     """Fit (a, b) of a Beta prior to right answers of answers given, shape (m,) each.
 
     Returns
@@ -53,28 +58,60 @@ def fitted_prior(correct: ArrayLike, answered: ArrayLike) -> tuple[float, float]
     right, given = right[given > 0], given[given > 0]
     if len(given) < 2:
         return FLAT
-    from scipy.optimize import minimize
-    from scipy.special import betaln, expit
+    from scipy.special import betaln
 
-    def unlikely(at: np.ndarray) -> float:
-        mean, size = expit(at[0]), np.exp(at[1])
-        a, b = mean * size, (1 - mean) * size
-        told = (betaln(a + right, b + given - right) - betaln(a, b)).sum()
-        return -float(told + np.log(a) + np.log(b) - 2.5 * np.log(size))
+    def told(a: float, b: float) -> float:
+        return float((betaln(a + right, b + given - right) - betaln(a, b)).sum())
 
     share = (right.sum() + 1) / (given.sum() + 2)
-    starts = [np.array([np.log(share / (1 - share)), np.log(size)]) for size in (2.0, 20.0)]
-    fits = [minimize(unlikely, start, bounds=ENDS, method="L-BFGS-B") for start in starts]
-    best = min(fits, key=lambda fit: float(fit.fun)).x
-    mean, size = float(expit(best[0])), float(np.exp(best[1]))
-    return mean * size, (1 - mean) * size
+    return likeliest_beta(told, float(np.log(share / (1 - share))))
+
+
+def likeliest_beta(told: Callable[[float, float], float], start: float) -> BetaPrior:
+    """Mode of (a, b) under the weak prior (a + b)^(−5/2).
+
+    Parameters
+    ----------
+    told
+        Log-likelihood of (a, b).
+    start
+        log(a/b) to start from.
+    """
+    from scipy.optimize import minimize
+
+    def unlikely(at: FloatArray) -> float:
+        a, b = beta_of(at)
+        return -float(told(a, b) + np.log(a) + np.log(b) - 2.5 * at[1])
+
+    starts = [np.array([start, np.log(size)]) for size in (2.0, 20.0)]
+    fits = [minimize(unlikely, at, bounds=ENDS, method="L-BFGS-B") for at in starts]
+    return beta_of(min(fits, key=lambda fit: float(fit.fun)).x)
+
+
+def beta_of(at: FloatArray) -> BetaPrior:
+    """(a, b) from log(a/b) and log(a + b), the first two numbers."""
+    from scipy.special import expit
+
+    mean, size = float(expit(at[0])), float(np.exp(at[1]))
+    return mean * size, (1.0 - mean) * size
+
+
+def fitted_priors(correct: IntArray, answered: IntArray) -> list[BetaPrior]:
+    """A prior for each task type, from gold answers by type and worker, shape (T, m)."""
+    return [fitted_prior(*row) for row in zip(correct, answered, strict=True)]
 
 
 def fitted_skills(known: SkillEstimates) -> SkillEstimates:
     """The same answers with posterior means as skills, a prior fitted for each task type."""
-    priors = [fitted_prior(*row) for row in zip(known.correct, known.answered, strict=True)]
-    rows = [
-        estimate_skills(right, given, prior=prior).skill
-        for right, given, prior in zip(known.correct, known.answered, priors, strict=True)
-    ]
-    return SkillEstimates(np.concatenate(rows), known.answered, known.correct)
+    priors = fitted_priors(known.correct, known.answered)
+    skill = posterior_means(known.correct, known.answered, priors)
+    return SkillEstimates(skill, known.answered, known.correct)
+
+
+def posterior_means(
+    correct: IntArray | FloatArray, answered: IntArray | FloatArray, priors: Sequence[BetaPrior]
+) -> FloatArray:
+    """Posterior mean skills, shape (T, m), from gold answers of the same shape and T priors."""
+    a, b = np.array(priors).T[:, :, None]
+    skill: FloatArray = (correct + a) / (answered + (a + b))
+    return skill

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.crowd.empirical_bayes import FLAT, fitted_prior
+from workbench.crowd.empirical_bayes import ENDS, FLAT, beta_of, fitted_prior
 from workbench.selection.difficulty import skills_by_difficulty
 from workbench.selection.scores import Scores, scores
 
@@ -130,17 +130,16 @@ def mixture_prior(
     by_luck = c * np.log(1.0 / classes) + (n - c) * np.log1p(-1.0 / classes)
 
     def unlikely(at: FloatArray) -> float:
-        mean, size, share = expit(at[0]), np.exp(at[1]), expit(at[2])
-        a, b = mean * size, (1.0 - mean) * size
+        (a, b), share = beta_of(at), expit(at[2])
         by_skill = betaln(a + c, b + n - c) - betaln(a, b)
         told = np.logaddexp(np.log1p(-share) + by_skill, np.log(share) + by_luck).sum()
-        return -float(told + np.log(a) + np.log(b) - 2.5 * np.log(size))
+        return -float(told + np.log(a) + np.log(b) - 2.5 * at[1])
 
     start = np.log(a / b), np.log(a + b)
     nobody = unlikely(np.array([*start, -30.0]))
     best = (c.sum() + 1.0) / (n.sum() + 2.0)
     able = np.log((best + 1.0) / (1.0 - best))  # Better than the mean, guessers apart.
-    ends = ((-6.0, 6.0), (np.log(0.2), np.log(1e4)), (-8.0, 5.0))
+    ends = (*ENDS, (-8.0, 5.0))
     fits = [
         minimize(unlikely, np.array(at), bounds=ends, method="L-BFGS-B")
         for at in ((*start, -2.0), (able, np.log(10.0), 0.0), (able, np.log(10.0), 2.0))
@@ -148,8 +147,7 @@ def mixture_prior(
     fit = min(fits, key=lambda each: float(each.fun))
     if nobody - float(fit.fun) < NEEDED:
         return a, b, 0.0
-    mean, size = float(expit(fit.x[0])), float(np.exp(fit.x[1]))
-    return mean * size, (1.0 - mean) * size, float(expit(fit.x[2]))
+    return (*beta_of(fit.x), float(expit(fit.x[2])))
 
 
 def fitted_difficulty(answers: ControlAnswers, skill: FloatArray) -> float:
