@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_models.gains import MOST
-from crowd_models.problem import LARGEST_COUNT, TypedProblem, checked
+from crowd_models.problem import LARGEST_COUNT, TypedProblem, checked, freeze
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 
@@ -188,8 +188,7 @@ class JointProblem:
         if "available" in kept:
             kept["available"] = kept["available"] == 1
         for name, value in kept.items():
-            value.flags.writeable = False
-            object.__setattr__(self, name, value)
+            freeze(self, name, value)
 
     @property
     def shape(self) -> tuple[int, int]:

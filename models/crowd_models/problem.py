@@ -123,7 +123,7 @@ class CoverProblem:
             mend = f"give true or false for each pair, {n, m}"
             kept["available"] = checked("available", self.available, (n, m), mend) == 1
         for name, value in kept.items():
-            _freeze(self, name, value)
+            freeze(self, name, value)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -260,15 +260,15 @@ class AssignmentProblem(CoverProblem):
     def __post_init__(self) -> None:
         self._check("")
         n, m = self.shape
-        _freeze(self, "tasks", np.ones(n, dtype=np.int64))
-        _freeze(self, "workers", np.ones(m, dtype=np.int64))
+        freeze(self, "tasks", np.ones(n, dtype=np.int64))
+        freeze(self, "workers", np.ones(m, dtype=np.int64))
         if self.task_types is not None:
             types = np.array(self.task_types)
             if types.shape != (n,):
                 raise InputError(
                     f"task_types has shape {types.shape}: give one type for each of {n} tasks"
                 )
-            _freeze(self, "task_types", types)
+            freeze(self, "task_types", types)
 
     @cached_property
     def sizes(self) -> FloatArray:
@@ -482,7 +482,7 @@ class SelectionProblem:
         gain = checked("gain", self.gain)
         if gain.ndim != 1 or not len(gain):
             raise InputError(f"gain has shape {gain.shape}: give one number for each worker")
-        _freeze(self, "gain", gain)
+        freeze(self, "gain", gain)
         budget = checked("budget", self.budget, (), "give a whole number, 1 or more")
         object.__setattr__(self, "budget", int(min(float(budget), LARGEST_COUNT)))
         if (self.costs is None) != (self.money is None):
@@ -490,7 +490,7 @@ class SelectionProblem:
             raise InputError(f"{given} without {missing}: give both, or neither")
         if self.costs is not None and self.money is not None:
             mend = f"give one price for each worker, {gain.shape}"
-            _freeze(self, "costs", checked("costs", self.costs, gain.shape, mend))
+            freeze(self, "costs", checked("costs", self.costs, gain.shape, mend))
             money = checked("money", self.money, (), "give one number")
             object.__setattr__(self, "money", float(money))
 
@@ -619,6 +619,7 @@ def _added(counts: IntArray, kind: IntArray) -> IntArray:
     return total
 
 
-def _freeze(owner: object, name: str, value: NDArray[Any]) -> None:
+def freeze(owner: object, name: str, value: NDArray[Any]) -> None:
+    """Keep an array as a field of a frozen dataclass, so that nobody can change it."""
     value.flags.writeable = False
     object.__setattr__(owner, name, value)
