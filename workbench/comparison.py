@@ -26,9 +26,8 @@ from workbench.aggregation.dawid_skene import smoothed
 from workbench.aggregation.message_passing import message_passing
 from workbench.aggregation.voting import (
     Aggregate,
-    linear_weights,
-    log_odds_weights,
     majority,
+    promised_weights,
     weighted_majority,
 )
 from workbench.assignment import POLICIES
@@ -142,13 +141,7 @@ class ComparedCrowd:
 
     def weights(self, skill: FloatArray) -> FloatArray:
         """Vote weights of labels of a skill, any shape: those that keep the gain's promise."""
-        if self.reading.vote == "linear":
-            return linear_weights(skill)
-        return log_odds_weights(skill, truncate=INFALLIBLE)
-
-
-INFALLIBLE = 1e-12
-"""A chance to err that is as good as none: weights stay finite, and the likelier class wins."""
+        return promised_weights(self.reading.vote, skill)
 
 
 @dataclass(frozen=True)

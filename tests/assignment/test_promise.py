@@ -6,11 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from crowd_models.gains import gain_of
 from workbench.accuracy.error_rate import vote_errors
 from workbench.accuracy.likeliest import likeliest_error
 from workbench.aggregation.voting import log_odds_weights
 from workbench.assignment.make_plan import AssignmentTerms, Confusions, confusions, make_plan
+from workbench.assignment.promise import TRIED, CoverPlan, TwoClasses, keep_promise
 from workbench.base.errors import InputError
+from workbench.solving import Solution, Termination
+from workbench.solving.highs import RunOptions
 
 
 def cheapest_exact(skill, tasks, capacity, epsilon):
@@ -68,6 +72,30 @@ def test_a_vote_with_the_plans_weights_errs_as_told():
         lean = np.where(rng.random((40_000, len(p))) < p, w, -w).sum(axis=1)
         wrong = np.where(np.abs(lean) < 1e-12, 0.5, lean < 0).mean()
         assert wrong == pytest.approx(error, abs=4 * np.sqrt(error / 40_000))
+
+
+def test_a_worker_who_hardly_errs_outvotes_two_who_err_a_little():
+    """Weights cut at a skill of .999 would let the two win, and break the bound."""
+    skills = pd.Series([1 - 1e-9, 0.998, 0.998])
+    made = make_plan(skills, pd.Series("all", index=[0]), AssignmentTerms(1, 3e-7, promise="bound"))
+    assert len(made.table) == 3
+    assert made.error_exact[0] <= made.error_bound[0] <= 3e-7
+
+
+def test_a_plan_that_errs_more_when_made_anew_is_not_taken(monkeypatch):
+    """The solver may give another plan of the same cover, whose exact error is above epsilon."""
+    program = TwoClasses(
+        np.full((1, 3), 0.9), gain_of("bhattacharyya"), np.zeros(1, int), np.ones(3)
+    )
+
+    def cover(self, levels, options, *, draws):
+        solution = Solution("ip", "arrays", Termination.OPTIMAL, objective=1.0)
+        errors = np.array([0.1 if draws == TRIED else 0.3])
+        return CoverPlan(solution, levels, np.ones((1, 3), bool), errors)
+
+    monkeypatch.setattr(TwoClasses, "cover", cover)
+    kept = keep_promise(program, 0.2, exact=True, options=RunOptions())
+    assert kept.errors.max() <= 0.2
 
 
 class TestTotal:

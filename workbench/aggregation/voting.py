@@ -25,6 +25,8 @@ from workbench.crowd.votes import TIE, Votes
 
 LARGEST = 1e300
 """No weight may be larger, so that sums of weights stay finite."""
+INFALLIBLE = 1e-12
+"""A chance to err that is as good as none: weights stay finite, and the likelier class wins."""
 TRUNCATE = 1e-3
 
 
@@ -359,6 +361,28 @@ def log_odds_weights(
         raise InputError("a skill of 0 or 1 has infinite log-odds: truncate above 0")
     weights: FloatArray = np.log(p) - np.log1p(-p) + np.log(L - 1.0)
     return weights
+
+
+def promised_weights(vote: str, skill: ArrayLike) -> FloatArray:
+    """Weights of the vote that keeps what a cover promises, of two classes, any shape.
+
+    Parameters
+    ----------
+    vote
+        As a gain names it (`crowd_models.gains`): "linear", 2p − 1, or "log-odds". Log-odds are not
+        truncated but for skills as good as 0 or 1: a lower weight than a worker has earned would
+        break the promise.
+    skill
+        p.
+
+    Raises
+    ------
+    InputError
+        A skill outside [0, 1].
+    """
+    if vote == "linear":
+        return linear_weights(skill)
+    return log_odds_weights(skill, truncate=INFALLIBLE)
 
 
 def tally(votes: Votes, weight: FloatArray) -> Tally:

@@ -23,7 +23,7 @@ from crowd_models.gains import Gain, gain_of
 from workbench.accuracy.independence import ErrorCorrelation, error_correlation
 from workbench.accuracy.measured import MeasuredError, measure_error
 from workbench.aggregation.vote_rule import wrong_chance
-from workbench.aggregation.voting import linear_weights, log_odds_weights
+from workbench.aggregation.voting import promised_weights
 from workbench.assignment.make_plan import AssignmentPlan, AssignmentTerms
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
@@ -251,10 +251,10 @@ class _PlanVote:
     def label(self, tasks: IntArray) -> RuleLabels:
         rows, place, reached = self._bought(tasks)
         votes, at = self.by_task.votes, self._at(rows)
-        weights = linear_weights if self.gain.vote == "linear" else log_odds_weights
+        weights = promised_weights(self.gain.vote, self.skill[at])
         need = self.need[self.kinds[tasks]]
         return RuleLabels(
-            chances(place, votes.label[rows], weights(self.skill[at]), (len(tasks), 2)),
+            chances(place, votes.label[rows], weights, (len(tasks), 2)),
             reached >= need * (1.0 - MET),
         )
 

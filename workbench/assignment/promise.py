@@ -20,7 +20,7 @@ from crowd_models.gains import Gain
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from workbench.accuracy.error_rate import vote_errors
 from workbench.accuracy.likeliest import likeliest_error
-from workbench.aggregation.voting import linear_weights, log_odds_weights
+from workbench.aggregation.voting import log_odds_weights, promised_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving import Certificate, Solution, Termination, solve
 from workbench.solving.highs import RunOptions
@@ -97,8 +97,7 @@ class TwoClasses:
     @property
     def weight(self) -> FloatArray:
         """Weight of each label in the vote, shape (n, m)."""
-        of = linear_weights if self.gain.vote == "linear" else log_odds_weights
-        return of(self.skill)
+        return promised_weights(self.gain.vote, self.skill)
 
     def problem(self, levels: FloatArray) -> AssignmentProblem:
         """The program at some levels."""
@@ -166,8 +165,8 @@ class SeveralClasses:
 
     def cover(self, levels: FloatArray, options: RunOptions, *, draws: int) -> CoverPlan:
         """The cheapest cover at some levels; its errors are listed or drawn."""
-        mask = np.ones((len(self.kinds), len(self.capacity)), bool)
-        mask = mask if self.available is None else self.available
+        everybody = np.ones((len(self.kinds), len(self.capacity)), dtype=bool)
+        mask = everybody if self.available is None else self.available
         alike = np.column_stack([self.kinds, mask])
         rows, own = np.unique(alike, axis=0, return_inverse=True)
         types, own = rows[:, 0], own.ravel()
@@ -223,10 +222,14 @@ def keep_promise(
     types = int(program.kinds.max()) + 1
     if not exact or epsilon >= program.top:
         return program.cover(np.full(types, epsilon), options, draws=TOLD)
+    left = options.countdown()
     limit = None if options.time_limit is None else SHARE * options.time_limit
     quick = RunOptions(limit, max(options.gap, QUICK), options.threads, seed=options.seed)
     low, high = np.full(types, np.log(epsilon)), np.full(types, np.log(0.999 * program.top))
-    limit_error = epsilon * (1 + ROUNDING)
+
+    def keeps(plan: CoverPlan) -> bool:
+        return _worst(plan) <= epsilon * (1 + ROUNDING)
+
     kept: list[CoverPlan] = []
     fewest: CoverPlan | None = None
     for _ in range(STEPS):
@@ -236,22 +239,20 @@ def keep_promise(
             low = middle  # asks for more than there is: only covers that promise less are left
             continue
         worst = np.array([tried.errors[program.kinds == t].max(initial=0.0) for t in range(types)])
-        fine = worst <= limit_error
+        fine = worst <= epsilon * (1 + ROUNDING)
         low, high = np.where(fine, middle, low), np.where(fine, high, middle)
         if fine.all():
             kept.append(tried)
         if fewest is None or tried.errors.max() < _worst(fewest):
             fewest = tried
-    rest = options.time_limit and (1 - STEPS * SHARE) * options.time_limit
-    options = replace(options, time_limit=rest)
-    last = program.cover(np.exp(low), options, draws=TOLD)
-    if last.errors is not None and last.errors.max() <= limit_error:
+    last = program.cover(np.exp(low), left(), draws=TOLD)
+    if keeps(last):
         return last
     if kept:
         best = min(kept, key=lambda plan: plan.solution.objective or np.inf)
-        again = program.cover(best.levels, options, draws=TOLD)
-        return again if again.errors is not None else best
-    strict = program.cover(np.full(types, epsilon), options, draws=TOLD)
+        again = program.cover(best.levels, left(), draws=TOLD)
+        return again if keeps(again) else best
+    strict = program.cover(np.full(types, epsilon), left(), draws=TOLD)
     if strict.errors is None and fewest is not None:
         enough = math.ceil(1e4 * _worst(fewest)) / 1e4
         near = f"the nearest leaves a task at {_worst(fewest):.4f}"
