@@ -1,0 +1,88 @@
+"""Where labels come from in a rehearsal: simulated workers, or labels on record.
+
+One matrix holds the label of every pair, so that the answer to a pair does not depend on who asks,
+when, or what else is asked: policies are compared on the same crowd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.base.arrays import IntArray
+from workbench.collection.policy import Belief, Goal, Policy
+from workbench.collection.pool import Ask, Ledger, Pool
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Labels of all pairs, −1 where there is none.
+
+    Attributes
+    ----------
+    label, gold_label
+        Class indices, shapes (n, m) and (g, m).
+    truth
+        True class of each task, −1 where it is not known; shape (n,).
+    """
+
+    label: IntArray
+    gold_label: IntArray
+    truth: IntArray
+
+    def of(self, ask: Ask) -> IntArray:
+        """Labels of the pairs asked, shape (k,)."""
+        said: IntArray = (self.gold_label if ask.gold else self.label)[ask.task, ask.worker]
+        return said.astype("int64")
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """How a rehearsal ended.
+
+    Attributes
+    ----------
+    ledger
+        All that was asked, answered and paid.
+    belief
+        Of the tasks, at the end.
+    """
+
+    ledger: Ledger
+    belief: Belief
+
+
+def rehearse(
+    policy: type[Policy],
+    pool: Pool,
+    answers: Answers,
+    goal: Goal,
+    *,
+    total: float | None = None,
+    arrivals: IntArray | None = None,
+    seed: int = 0,
+) -> Collected:
+    """Let a policy collect until it asks no more.
+
+    Parameters
+    ----------
+    policy, goal
+        Who decides, and what is wanted.
+    pool, answers
+        The crowd, and what it answers.
+    total
+        Budget; None without one.
+    arrivals
+        Workers in order of arrival, each asked until the policy has nothing for her; None where
+        anybody can be asked at any time.
+    seed
+        Of the policy's own draws.
+    """
+    ledger = Ledger(pool, total)
+    deciding = policy(ledger, goal, seed)
+    for worker in [None] if arrivals is None else arrivals.tolist():
+        while len(ask := deciding.next(worker)):
+            ledger.ask(ask)
+            label = answers.of(ask)
+            ledger.tell(ask, label)
+            deciding.told(ask, label)
+    return Collected(ledger, deciding.belief())

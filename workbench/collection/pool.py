@@ -1,0 +1,235 @@
+"""Who may be asked about what, at which price; and what has been asked and answered so far.
+
+A `Pool` does not change; a `Ledger` is the one record of a collection: which pairs were asked,
+which labels came, what they cost and what may still be asked. Policies read it and keep beliefs of
+their own; nobody but the ledger counts capacities, prices and budgets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from workbench.base import checks
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
+from workbench.base.errors import InputError
+from workbench.crowd.votes import Votes
+
+LARGEST = 2**30
+"""Pairs of a task and a worker: the ledger keeps a byte for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Tasks to be labelled and workers who may be asked.
+
+    Attributes
+    ----------
+    tasks, workers, classes
+        Names, shapes (n,), (m,) and (K,).
+    capacity
+        Labels that each worker can give, gold tasks included; shape (m,).
+    price
+        Of a label, by task type and worker; shape (T, m). A gold label costs the same.
+    kind
+        Type of each task, shape (n,), below T.
+    share
+        Prior share of each class, shape (K,).
+    gold
+        Class of each gold task, shape (g,): tasks whose class is known, to judge workers by.
+    gold_kind
+        Their types, shape (g,).
+    available, gold_available
+        Pairs that can be asked, shapes (n, m) and (g, m); None for all.
+    group
+        Workers whose errors go together (models of one family) share a number; −1 for a worker on
+        her own. Shape (m,).
+    confusion
+        Known chance of each answer, by type, worker, true class and answer: shape (T, m, K, K);
+        NaN for workers of unknown skill; None where nobody's is known. An expert who makes gold is
+        a worker who is known never to err, at a price.
+    """
+
+    tasks: Names
+    workers: Names
+    classes: Names
+    capacity: IntArray
+    price: FloatArray
+    kind: IntArray
+    share: FloatArray
+    gold: IntArray
+    gold_kind: IntArray
+    available: BoolArray | None = None
+    gold_available: BoolArray | None = None
+    group: IntArray | None = None
+    confusion: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        n, m = len(self.tasks), len(self.workers)
+        if (n + len(self.gold)) * m > LARGEST:
+            raise InputError(
+                f"{n} tasks and {len(self.gold)} gold tasks of {m} workers: more than 2^30 pairs; "
+                "collect in several parts"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """Pairs to be asked now, none twice; empty when there is nothing (more) to ask.
+
+    Attributes
+    ----------
+    task, worker
+        Shape (k,): rows of the pool's tasks, or of its gold tasks, and of its workers.
+    gold
+        Whether `task` counts gold tasks.
+    """
+
+    task: IntArray
+    worker: IntArray
+    gold: bool = False
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+
+NOTHING = Ask(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+@dataclass
+class _Column:
+    """Rows of whole numbers that grow by appending."""
+
+    rows: IntArray = field(default_factory=lambda: np.empty((64, 3), dtype=np.int64))
+    size: int = 0
+
+    def append(self, *columns: IntArray) -> None:
+        end = self.size + len(columns[0])
+        if end > len(self.rows):
+            grown = np.empty((max(end, 2 * len(self.rows)), 3), dtype=np.int64)
+            grown[: self.size] = self.rows[: self.size]
+            self.rows = grown
+        for at, column in enumerate(columns):
+            self.rows[self.size : end, at] = column
+        self.size = end
+
+
+class Ledger:
+    """What was asked, answered and paid.
+
+    Parameters
+    ----------
+    pool
+        Tasks and workers.
+    total
+        Money that may be spent, gold labels included; None without a limit.
+
+    Attributes
+    ----------
+    open, gold_open
+        Pairs that can still be asked, shapes (n, m) and (g, m).
+    left
+        Labels that each worker can still give, shape (m,).
+    spent, gold_spent
+        Money, gold labels included; and what of it went to gold labels.
+    counts
+        Labels of each task, shape (n,).
+    """
+
+    def __init__(self, pool: Pool, total: float | None = None) -> None:
+        self.pool, self.total = pool, total
+        n, m = len(pool.tasks), len(pool.workers)
+        self.open: BoolArray = _all_or(pool.available, (n, m))
+        self.gold_open: BoolArray = _all_or(pool.gold_available, (len(pool.gold), m))
+        self.left: IntArray = pool.capacity.astype(np.int64)
+        self.counts: IntArray = np.zeros(n, dtype=np.int64)
+        self.spent = self.gold_spent = 0.0
+        self._labels, self._gold = _Column(), _Column()
+
+    @property
+    def labels(self) -> IntArray:
+        """Labels so far in order of arrival, shape (k, 3): task, worker, class named."""
+        return self._labels.rows[: self._labels.size]
+
+    @property
+    def gold_labels(self) -> IntArray:
+        """Gold labels so far, shape (k, 3): gold task, worker, class named."""
+        return self._gold.rows[: self._gold.size]
+
+    @property
+    def money(self) -> float:
+        """What may still be spent."""
+        return np.inf if self.total is None else self.total - self.spent
+
+    def prices(self, ask: Ask) -> FloatArray:
+        """Price of each pair, shape (k,)."""
+        kind = (self.pool.gold_kind if ask.gold else self.pool.kind)[ask.task]
+        return self.pool.price[kind, ask.worker]
+
+    def affordable(self, ask: Ask) -> Ask:
+        """Drop the pairs at the end that money or capacity does not reach."""
+        order = np.argsort(ask.worker, kind="stable")
+        start = np.concatenate([[True], np.diff(ask.worker[order]) != 0])[: len(ask)]
+        rank = np.empty(len(ask), dtype=np.int64)
+        first = np.maximum.accumulate(np.where(start, np.arange(len(ask)), 0))
+        rank[order] = np.arange(len(ask)) - first
+        kept = rank < self.left[ask.worker]
+        ask = Ask(ask.task[kept], ask.worker[kept], ask.gold)
+        reach = np.cumsum(self.prices(ask)) <= self.money + 1e-9
+        return Ask(ask.task[reach], ask.worker[reach], ask.gold)
+
+    def ask(self, ask: Ask) -> None:
+        """Close the pairs and pay for them.
+
+        Raises
+        ------
+        InputError
+            A pair cannot be asked (any more), a worker has no labels left to give, or the money
+            does not reach.
+        """
+        still = self.gold_open if ask.gold else self.open
+        if not still[ask.task, ask.worker].all():
+            at = int((~still[ask.task, ask.worker]).argmax())
+            raise InputError(
+                f"worker {checks.show(self.pool.workers[ask.worker[at]])} cannot be asked about "
+                f"task {int(ask.task[at])} (again): ask for pairs that are open"
+            )
+        cost = float(self.prices(ask).sum())
+        if cost > self.money + 1e-6:
+            raise InputError(f"{len(ask)} labels cost {cost:g}, and {self.money:g} is left")
+        np.subtract.at(self.left, ask.worker, 1)
+        if self.left[ask.worker].min(initial=0) < 0:
+            np.add.at(self.left, ask.worker, 1)
+            raise InputError("a worker is asked for more labels than she can give")
+        still[ask.task, ask.worker] = False
+        self.spent += cost
+        self.gold_spent += cost if ask.gold else 0.0
+
+    def tell(self, ask: Ask, label: ArrayLike) -> None:
+        """Take labels that came, class index each; shape (k,)."""
+        named = checks.indices("label", label, len(self.pool.classes))
+        if ask.gold:
+            self._gold.append(ask.task, ask.worker, named)
+            return
+        self._labels.append(ask.task, ask.worker, named)
+        np.add.at(self.counts, ask.task, 1)
+
+    def miss(self, ask: Ask) -> None:
+        """Give back money and capacity for labels that never came; the pairs stay closed."""
+        cost = float(self.prices(ask).sum())
+        np.add.at(self.left, ask.worker, 1)
+        self.spent -= cost
+        self.gold_spent -= cost if ask.gold else 0.0
+
+    def votes(self) -> Votes:
+        """All labels of tasks (gold tasks apart) in the form the aggregators take."""
+        task, worker, label = self.labels.T
+        return Votes(
+            task, worker, label, self.pool.tasks, self.pool.workers, self.pool.classes
+        )  # fmt: skip
+
+
+def _all_or(available: BoolArray | None, shape: tuple[int, int]) -> BoolArray:
+    return np.ones(shape, dtype=bool) if available is None else available.copy()
