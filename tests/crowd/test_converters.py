@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pandas.testing import assert_frame_equal
+from label_tables import assert_same_labels
 
 from workbench.base.errors import InputError
 from workbench.crowd.converters import (
@@ -55,17 +55,17 @@ votes = st.dictionaries(st.tuples(names, names), names, min_size=1, max_size=12)
 def test_wide_frame():
     frame = pd.DataFrame({"w1": [1, np.nan], "w2": [0, 1]}, index=["t1", "t2"])
     expected = table(("t1", "w1", "1"), ("t1", "w2", "0"), ("t2", "w2", "1"))
-    assert_frame_equal(from_wide(frame), expected)
-    assert_frame_equal(from_wide(frame.rename_axis("image")), expected)
-    assert_frame_equal(from_wide(frame.rename_axis("Item").reset_index()), expected)
-    assert_frame_equal(from_wide(frame.rename_axis("image").reset_index(), task="image"), expected)
+    assert_same_labels(from_wide(frame), expected)
+    assert_same_labels(from_wide(frame.rename_axis("image")), expected)
+    assert_same_labels(from_wide(frame.rename_axis("Item").reset_index()), expected)
+    assert_same_labels(from_wide(frame.rename_axis("image").reset_index(), task="image"), expected)
 
 
 @pytest.mark.parametrize(("first", "task"), [("item", None), ("", None), ("image", "image")])
 def test_wide_file(tmp_path, first, task):
     path = tmp_path / "wide.csv"
     path.write_text(f"{first},w1,007\n01,1,\n02,NA,0\n")
-    assert_frame_equal(from_wide(path, task=task), table(("01", "w1", "1"), ("02", "007", "0")))
+    assert_same_labels(from_wide(path, task=task), table(("01", "w1", "1"), ("02", "007", "0")))
 
 
 # Headerless
@@ -95,7 +95,7 @@ def test_headerless(tmp_path):
 def test_tab_separated(tmp_path):
     path = tmp_path / "answers.txt"
     path.write_text('worker "1"\thttp://a,b\tporn\nw2\t"quote\tnotporn\n')
-    assert_frame_equal(
+    assert_same_labels(
         from_tab_separated(path),
         table(("http://a,b", 'worker "1"', "porn"), ('"quote', "w2", "notporn")),
     )
@@ -107,10 +107,10 @@ def test_tab_separated(tmp_path):
 def test_nested_json(tmp_path):
     content = {"01": {"w1": 1, "w2": None, "w3": ""}, "02": {}, "03": {"w1": "cat", "w2": True}}
     expected = table(("01", "w1", "1"), ("03", "w1", "cat"), ("03", "w2", "True"))
-    assert_frame_equal(from_nested_json(content), expected)
+    assert_same_labels(from_nested_json(content), expected)
     path = tmp_path / "labels.json"
     path.write_text(json.dumps(content))
-    assert_frame_equal(from_nested_json(str(path)), expected)
+    assert_same_labels(from_nested_json(str(path)), expected)
 
 
 @settings(deadline=None, max_examples=10)
@@ -122,9 +122,9 @@ def test_nested_json_round_trip(tmp_path_factory, long):
     path = tmp_path_factory.mktemp("json") / "labels.json"
     path.write_text(json.dumps(nested))
     found = from_nested_json(path)
-    assert_frame_equal(found, from_nested_json(nested))
+    assert_same_labels(found, from_nested_json(nested))
     assert as_set(found) == as_set(long)
-    assert_frame_equal(read_labels(found), found)
+    assert_same_labels(read_labels(found), found)
 
 
 @pytest.mark.parametrize(

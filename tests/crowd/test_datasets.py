@@ -12,7 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pooch
 import pytest
-from pandas.testing import assert_frame_equal, assert_series_equal
+from label_tables import assert_same_labels
+from pandas.testing import assert_series_equal
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry
@@ -61,7 +62,7 @@ def test_upstream_files_give_the_normalised_tables(name):
     for file in dataset.files:
         assert file.bytes in (None, (folder / file.filename).stat().st_size)
     labels = read_labels(folder / "labels.csv", duplicates="keep")
-    assert_frame_equal(crowd.labels[["task", "worker", "label"]], labels)
+    assert_same_labels(crowd.labels[["task", "worker", "label"]], labels)
     assert_series_equal(crowd.gold, read_gold(folder / "gold.csv", labels))
     assert counts(labels) == dataset.counts
     assert crowd.name == name
@@ -77,7 +78,7 @@ def test_normalised_tables_alone_will_do(name, tmp_path, monkeypatch):
         (tmp_path / name / file).write_bytes((source / file).read_bytes())
     monkeypatch.setenv("WORKBENCH_DATA", str(tmp_path))
     crowd = load(name)
-    assert_frame_equal(crowd.labels, full.labels[["task", "worker", "label"]])
+    assert_same_labels(crowd.labels, full.labels[["task", "worker", "label"]])
     assert_series_equal(crowd.gold, full.gold)
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from label_tables import assert_same_labels
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 from workbench.base.errors import InputError
@@ -48,8 +49,8 @@ def test_labels_are_text_stripped_in_the_order_of_the_file(tmp_path):
     expected = pd.DataFrame(
         {"task": ["007", "08", "007"], "worker": ["w1", "w1", "1e3"], "label": ["1", "cat", "0"]}
     )
-    assert_frame_equal(read_labels(path), expected)
-    assert_frame_equal(read_labels(str(path)), expected)
+    assert_same_labels(read_labels(path), expected)
+    assert_same_labels(read_labels(str(path)), expected)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +123,8 @@ def test_labels_survive_a_file_and_a_second_reading(tmp_path_factory, votes):
     )
     path = tmp_path_factory.mktemp("labels") / "labels.csv"
     table.to_csv(path, index=False)
-    assert_frame_equal(read_labels(path), table)
-    assert_frame_equal(read_labels(read_labels(table)), table)
+    assert_same_labels(read_labels(path), table)
+    assert_same_labels(read_labels(read_labels(table)), table)
 
 
 @settings(deadline=None, max_examples=10)
@@ -258,3 +259,30 @@ def test_parquet(tmp_path):
 
 
 # Chosen workers
+
+
+FIELDS = st.text(st.sampled_from("ab1 .\t\u00e9\u2028"), max_size=3)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    lines=st.lists(st.lists(FIELDS, min_size=1, max_size=3).map(",".join), min_size=1, max_size=6),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_plain_files_are_read_as_row_by_row(tmp_path_factory, lines, end):
+    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    path.write_bytes(end.join(lines).encode())
+    fast = reading._read_plain(path, ",")
+    if fast is None:
+        return
+    slow = reading.read_rows(path, ",", header=True)
+    assert fast.header == slow.header
+    assert [list(column) for column in fast.columns] == [list(column) for column in slow.columns]
+    assert list(fast.marks) == list(slow.marks)
+
+
+def test_most_files_are_plain(tmp_path):
+    path = write(tmp_path, "task,worker,label\n\n007, w1 ,1\n  \n08,w1,cat \n")
+    plain = reading._read_plain(path, ",")
+    assert list(plain.marks) == [3, 5]
+    assert [column[1] for column in plain.columns] == ["08", "w1", "cat"]

@@ -212,12 +212,7 @@ def _by_plan(labels: pd.DataFrame, known: KnownBeforehand, seed: Seed) -> tuple[
     counted = labels.merge(known.plan, on=["task", "worker"], how="inner")
     if counted.empty:
         raise InputError("`plan`: none of its labels has been given: mend the ids, or wait")
-    named = [labels["label"], *(one for one in (known.gold, known.truth) if one is not None)]
-    votes = Votes.of(
-        counted,
-        tasks=known.plan["task"].unique(),
-        classes=sorted({name for series in named for name in series}),
-    )
+    votes = Votes.of(counted, tasks=known.plan["task"].unique(), classes=_classes(labels, known))
     missing, beside = len(known.plan) - len(counted), len(labels) - len(counted)
     notes = [
         f"labels of the plan that have not been given, {missing}" if missing else "",
@@ -318,21 +313,26 @@ def _by_model(
 
 def _votes(labels: pd.DataFrame, known: KnownBeforehand) -> Votes:
     """The labels that count; tasks and classes are those of all labels."""
-    workers = labels["worker"].drop_duplicates()
-    if known.workers is not None:
-        chosen = known.workers.index
-        workers = workers[workers.isin(chosen)]
-        if workers.empty:
-            raise InputError(
-                f"none of the chosen workers ({named_few(list(chosen))}) gave a label: mend the ids"
-            )
-    named = [labels["label"], *(one for one in (known.gold, known.truth) if one is not None)]
+    if known.workers is None:
+        return Votes.of(labels, classes=_classes(labels, known))
+    workers, chosen = labels["worker"].drop_duplicates(), known.workers.index
+    workers = workers[workers.isin(chosen)]
+    if workers.empty:
+        raise InputError(
+            f"none of the chosen workers ({named_few(list(chosen))}) gave a label: mend the ids"
+        )
     return Votes.of(
         labels,
-        tasks=labels["task"].unique(),
+        tasks=np.asarray(labels["task"].unique()),
         workers=workers.to_numpy(),
-        classes=sorted({name for series in named for name in series}),
+        classes=_classes(labels, known),
     )
+
+
+def _classes(labels: pd.DataFrame, known: KnownBeforehand) -> list[Any]:
+    """All classes that labels, gold or truth name, sorted."""
+    named = (labels["label"], known.gold, known.truth)
+    return sorted({name for series in named if series is not None for name in series.unique()})
 
 
 def _skills(labels: pd.DataFrame, known: KnownBeforehand, votes: Votes) -> FloatArray:

@@ -102,7 +102,8 @@ def load(name: str) -> tuple[pd.DataFrame, pd.Series[Any]]:
     workbench.base.errors.InputError: no data set 'blue bird': did you mean 'bluebird'? there are...
     """
     known = datasets.load(name)
-    return known.labels, known.gold
+    text = dict.fromkeys(("task", "worker", "label"), str)
+    return known.labels.astype(text), known.gold
 
 
 def _nobody() -> inputs.Given:

@@ -16,6 +16,7 @@ import pandas as pd
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry
 from workbench.crowd import tables
+from workbench.crowd.cells import Cells
 from workbench.crowd.reading import (
     ALIASES,
     Duplicates,
@@ -98,7 +99,7 @@ def _long(cells: list[tuple[str, str, str]], name: str) -> pd.DataFrame:
     votes = [vote for vote in cells if not is_missing(vote[2])]
     if not votes:
         raise InputError(f"{name}: no label in the whole table; check that it holds labels")
-    columns = [list(column) for column in zip(*votes, strict=True)]
+    columns = [Cells.of(column) for column in zip(*votes, strict=True)]
     table = TextTable(name, ["task", "worker", "label"], columns, "label", range(1, len(votes) + 1))
     return table.votes("error")
 

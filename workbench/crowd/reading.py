@@ -1,8 +1,8 @@
 """Opening tables that users bring: one reader, one way of saying what is wrong.
 
-Everything becomes text, stripped, cell by cell, with the line each row stood on, so that
-ids keep their leading zeros and a message can name the line. Used by `tables` and
-`converters`.
+Everything becomes text, stripped, with the line each row stood on, so that ids keep their leading
+zeros and a message can name the line. Plain files are parsed by pandas; files with quotes, ragged
+lines or blanks where a field should be are read row by row, which finds out what is wrong. Used by `tables` and `converters`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from workbench.base import checks
 from workbench.base.errors import InputError
+from workbench.crowd.cells import Cells
 
 Source: TypeAlias = "str | Path | pd.DataFrame | pd.Series[Any]"
 Duplicates = Literal["error", "first", "last", "keep"]
@@ -110,7 +112,7 @@ class TextTable:
 
     name: str
     header: list[str]
-    columns: list[list[str]]
+    columns: Sequence[Cells]
     unit: str
     marks: Sequence[object]
 
@@ -151,17 +153,17 @@ class TextTable:
             f"{self.name}: no column {field!r}{also}; the columns found are {listing(self.header)}"
         )
 
-    def words(self, *fields: str) -> list[list[str]]:
+    def words(self, *fields: str) -> list[Cells]:
         """Cells of required columns, none of them missing."""
         places = [self.place(field) for field in fields]
         return [self.filled(place, field) for place, field in zip(places, fields, strict=True)]
 
-    def filled(self, column: int, field: str) -> list[str]:
+    def filled(self, column: int, field: str) -> Cells:
         """Cells of a column by its position, none of them missing."""
         cells = self.columns[column]
-        bad = {cell for cell in set(cells) if is_missing(cell)}
-        if bad:
-            row = next(i for i, cell in enumerate(cells) if cell in bad)
+        bad = np.array([is_missing(text) for text in cells.texts], dtype=bool)[cells.code]
+        if bad.any():
+            row = int(bad.argmax())
             if cells[row]:
                 raise InputError(
                     f"{self.at(row)}: {field} is {show(cells[row])}, which reads as missing; "
@@ -175,11 +177,12 @@ class TextTable:
 
     def once(self, mend: str, **fields: Sequence[str]) -> None:
         """Raise an `InputError` when a value (or several together) appears twice."""
-        cells = pd.DataFrame(fields)
-        again = cells.duplicated().to_numpy()
+        cells = {field: Cells.of(values) for field, values in fields.items()}
+        key = _keys(list(cells.values()))
+        again = pd.Series(key).duplicated().to_numpy()
         if again.any():
             row = int(again.argmax())
-            first = int((cells == cells.iloc[row]).all(axis=1).argmax())
+            first = int((key == key[row]).argmax())
             named = (f"{field.replace('_', ' ')} {show(cells[field][row])}" for field in fields)
             raise InputError(
                 f"{self.at(row)}: {' and '.join(named)} appear{'s' * (len(fields) == 1)} "
@@ -188,24 +191,28 @@ class TextTable:
 
     def numbers(self, column: int, field: str) -> list[float]:
         """Read a column of finite numbers within the limits of the field."""
-        for row, cell in enumerate(self.columns[column]):
-            wrong = _wrong_number(field, cell)
-            if wrong:
-                place = f"{self.at(row)}, column {show(self.header[column])}"
-                raise InputError(f"{place}: {field} {wrong}")
-        return [float(cell) for cell in self.columns[column]]
+        cells = self.columns[column]
+        wrong = [_wrong_number(field, text) for text in cells.texts]
+        if any(wrong):
+            row = int(np.array([one is not None for one in wrong])[cells.code].argmax())
+            place = f"{self.at(row)}, column {show(self.header[column])}"
+            raise InputError(f"{place}: {field} {wrong[cells.code[row]]}")
+        values: list[float] = np.array([float(text) for text in cells.texts])[cells.code].tolist()
+        return values
 
     def heads(self, field: str, *, but: int | None) -> dict[str, int]:
         """Place of each column but one by its name, which is a value of a field."""
         places = [place for place in range(len(self.header)) if place != but]
         names = [self.header[place] for place in places]
-        table = TextTable(self.name, [field], [names], "column", [place + 1 for place in places])
+        table = TextTable(
+            self.name, [field], [Cells.of(names)], "column", [place + 1 for place in places]
+        )
         table.once("keep one", **{field: table.filled(0, field)})
         return dict(zip(names, places, strict=True))
 
     def keep(self, rows: Sequence[int]) -> TextTable:
         """Table of some of the rows."""
-        columns = [[cells[row] for row in rows] for cells in self.columns]
+        columns = [cells.rows(rows) for cells in self.columns]
         return replace(self, columns=columns, marks=[self.marks[row] for row in rows])
 
     def votes(self, duplicates: Duplicates) -> pd.DataFrame:
@@ -217,9 +224,9 @@ class TextTable:
         fields = ("task", "worker", "label")
         cells = dict(zip(fields, self.words(*fields), strict=True))
         time = self.find("time")
-        frame = pd.DataFrame(
-            cells if time is None else {**cells, "time": _times(self.columns[time])}
-        )
+        frame = pd.DataFrame({field: column.categorical() for field, column in cells.items()})
+        if time is not None:
+            frame["time"] = _times(self.columns[time])
         if duplicates == "keep":
             return frame
         if duplicates == "error":
@@ -227,6 +234,16 @@ class TextTable:
             self.once("remove one of them, or pass duplicates='first' or 'last'", **cells)
             return frame
         return frame.drop_duplicates(["task", "worker"], keep=duplicates, ignore_index=True)
+
+
+def _keys(columns: Sequence[Cells]) -> NDArray[np.int64]:
+    """Number what several columns say together, row by row."""
+    key = columns[0].code.astype(np.int64)
+    for cells in columns[1:]:
+        if key.max(initial=0) > 2**62 // max(len(cells.texts), 1):
+            key = pd.factorize(key)[0]
+        key = key * len(cells.texts) + cells.code
+    return key
 
 
 def _wrong_number(field: str, cell: str) -> str | None:
@@ -241,12 +258,13 @@ def _wrong_number(field: str, cell: str) -> str | None:
     return next((f"{number:g} {said}" for fails, said in LIMITS[field] if fails(number)), None)
 
 
-def _times(cells: Sequence[str]) -> list[float] | list[str | None]:
+def _times(cells: Cells) -> NDArray[Any]:
     """Read numbers where every time is one (seconds), otherwise text (dates)."""
-    numbers = [math.nan if is_missing(cell) else as_number(cell) for cell in cells]
+    numbers = [math.nan if is_missing(text) else as_number(text) for text in cells.texts]
     if any(number is None for number in numbers):
-        return [None if is_missing(cell) else cell for cell in cells]
-    return [number for number in numbers if number is not None]
+        texts = [None if is_missing(text) else text for text in cells.texts]
+        return np.array(texts, dtype=object)[cells.code]
+    return np.array(numbers, dtype=np.float64)[cells.code]
 
 
 def open_table(source: Source, what: str) -> TextTable:
@@ -268,7 +286,9 @@ def open_table(source: Source, what: str) -> TextTable:
             f"{path_name(path)}: unknown file ending {suffix!r}; {what} are read from "
             ".csv, .tsv or .parquet"
         )
-    return read_rows(path, SEPARATORS[suffix], header=True)
+    separator = SEPARATORS[suffix]
+    table = _read_plain(path, separator)
+    return read_rows(path, separator, header=True) if table is None else table
 
 
 def file_path(source: object, what: str) -> Path:
@@ -307,6 +327,50 @@ def read_text(path: Path) -> str:
     return text
 
 
+class _Lines(Sequence[int]):
+    """Line of each row of a plain file, which is counted when a message asks for it."""
+
+    def __init__(self, path: Path, rows: int) -> None:
+        self.path, self.rows = path, rows
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __getitem__(self, row: Any) -> Any:
+        lines = [
+            at
+            for at, line in enumerate(io.StringIO(read_text(self.path), newline=None), 1)
+            if line.strip()
+        ]
+        return lines[1:][row]
+
+
+def _read_plain(path: Path, separator: str) -> TextTable | None:
+    """Read a file without quotes, of which every line has as many fields; None for any other."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    if b'"' in data or b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
+        return None
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(data), sep=separator, header=None, dtype=object, na_filter=False,
+            encoding="utf-8-sig", quoting=csv.QUOTE_NONE, low_memory=False,
+        )  # fmt: skip
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
+        return None
+    del data
+    if len(frame) < 2 or not isinstance(frame.index, pd.RangeIndex):
+        return None
+    header = [str(cell).strip() for cell in frame.iloc[0]]
+    # Taken out one by one: the texts of a column are freed when it is numbered.
+    columns = [Cells.of(frame.pop(place).to_numpy()[1:]) for place in list(frame.columns)]
+    if "" in columns[-1].texts:  # perhaps a line with fewer fields
+        return None
+    return TextTable(path_name(path), header, columns, "line", _Lines(path, len(columns[0])))
+
+
 def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True) -> TextTable:
     """Read separated text; every row has as many fields as the first one."""
     name = path_name(path)
@@ -334,7 +398,7 @@ def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True)
     names = rows.pop(0) if header else [""] * len(rows[0])
     if not rows:
         raise InputError(f"{name}: a header but no rows; add the rows")
-    columns = [list(column) for column in zip(*rows, strict=True)]
+    columns = [Cells.of(column) for column in zip(*rows, strict=True)]
     return TextTable(name, names, columns, "line", lines[header:])
 
 
@@ -377,7 +441,7 @@ def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Te
     names = [frame.index.names[at] for at in levels]
     header = [str(column).strip() for column in (*names, *frame.columns)]
     columns = [
-        *([as_text(cell) for cell in frame.index.get_level_values(at)] for at in levels),
+        *(Cells.of([as_text(x) for x in frame.index.get_level_values(at)]) for at in levels),
         *(_texts(frame.iloc[:, j]) for j in range(frame.shape[1])),
     ]
     if not header:
@@ -388,13 +452,12 @@ def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Te
     return TextTable(name, header, columns, unit, rows if unit == "row" else marks)
 
 
-def _texts(cells: pd.Series[Any]) -> list[str]:
+def _texts(cells: pd.Series[Any]) -> Cells:
     """Write cells as text, those that are equal once: a column has few ids and many rows."""
     if cells.dtype == object:  # may hold 1 and True, which are equal
-        return [as_text(cell) for cell in cells]
+        return Cells.of([as_text(cell) for cell in cells])
     at, found = pd.factorize(cells, use_na_sentinel=False)
-    texts = [as_text(cell) for cell in found]
-    return [texts[k] for k in at.tolist()]
+    return Cells.numbered(at, [as_text(cell) for cell in found])
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

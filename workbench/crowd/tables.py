@@ -11,6 +11,7 @@ for a frame its index), field, and the mend.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,8 +86,8 @@ def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataF
     Returns
     -------
     DataFrame
-        Columns `task, worker, label` as text, in the order of the file, and `time` when
-        present: floats if every time is a number, text otherwise.
+        Columns `task, worker, label`, categoricals of text, in the order of the file, and `time`
+        when present: floats if every time is a number, text otherwise.
 
     Raises
     ------
@@ -150,7 +151,7 @@ def _by_key(
     place = table.find(field) if default is not None else table.place(field)
     (keys,) = table.words(key)
     if place is None:
-        values: list[Any] = [default] * len(keys)
+        values: Sequence[Any] = [default] * len(keys)
     else:
         values = table.numbers(place, field) if field in LIMITS else table.filled(place, field)
     table.once(f"a {key} has one {field.replace('_', ' ')}, remove the other", **{key: keys})

@@ -8,6 +8,7 @@ array operations. `Votes.of` and `Votes.table` go from one to the other.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,18 +54,20 @@ class Votes:
         appearance, classes sorted. A row naming something outside given names is dropped.
         """
         given = {"task": tasks, "worker": workers, "label": classes}
-        columns = {
-            name: pd.Index(table[name].unique() if names is None else np.asarray(names))
-            for name, names in given.items()
-        }
-        if classes is None:
-            columns["label"] = columns["label"].sort_values()
-        codes = {name: index.get_indexer(table[name]) for name, index in columns.items()}
-        known = np.logical_and.reduce([code >= 0 for code in codes.values()])
-        return cls(
-            *(codes[name][known].astype(np.int64) for name in ("task", "worker", "label")),
-            *(index.to_numpy() for index in columns.values()),
-        )
+        codes, names = [], []
+        for column, wanted in given.items():
+            code, found = _numbered(table[column])
+            if wanted is not None:
+                asked = pd.Index(np.asarray(wanted))
+                code, found = asked.get_indexer(found)[code], asked
+            elif column == "label":
+                order = found.argsort()
+                code, found = np.argsort(order)[code], found[order]
+            codes.append(code)
+            names.append(found.to_numpy())
+        known = np.logical_and.reduce([code >= 0 for code in codes])
+        whole = bool(known.all())
+        return cls(*((code if whole else code[known]).astype(np.int64) for code in codes), *names)
 
     def table(self) -> pd.DataFrame:
         """Give the long table `task, worker, label` back, one row a vote."""
@@ -82,3 +85,12 @@ class Votes:
     def signs(self) -> FloatArray:
         """Votes as −1 (first class) and +1 (second class), for two-class crowds."""
         return 2.0 * self.label.astype(np.float64) - 1.0
+
+
+def _numbered(cells: pd.Series[Any]) -> tuple[IntArray, pd.Index[Any]]:
+    """Number the different values of a column in order of first appearance."""
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        code, first = pd.factorize(cells.cat.codes.to_numpy())
+        return code, cells.cat.categories[first]
+    code, found = pd.factorize(cells)
+    return code, pd.Index(found)
