@@ -94,9 +94,9 @@ class Ids:
         """Give a frame's columns of names as their user wrote them; missing ones stay so."""
         backs: dict[str, Any] = {}
         for column in columns:
-            cells: pd.Series[Any] = pd.Series(
-                self.all_back(frame[column]), index=frame.index, dtype=object
-            )
+            code, texts = pd.factorize(frame[column], use_na_sentinel=False)
+            names = pd.Series(self.all_back(texts), dtype=object).to_numpy()
+            cells: pd.Series[Any] = pd.Series(names[code], index=frame.index, dtype=object)
             # With a missing one whole numbers would become floats.
             backs[column] = cells if cells.isna().any() else cells.infer_objects()
         return frame.assign(**backs)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from workbench.bench.exact import DIFFERENT, FEW, MANY, beside_highs, beside_peer
 from workbench.bench.measure import BenchRow, BenchSize, Sample, Target, late, memory_of
+from workbench.bench.reading import beside_crowd_kit, beside_reading, memory
 from workbench.bench.relaxation import beside_or_tools, linopy_memory
 
 
@@ -45,6 +46,8 @@ SOLVERS = {"scip": ("SCIP", "pyscipopt"), "cp-sat": ("CP-SAT", "ortools")}
 SIZES = {200: 0.06, 300: 0.06, 600: 0.1, 1000: 0.1}
 """Tasks that all differ, and the gap in percent that is to be reached."""
 ARRAYS, BARE_JOB = "relaxation.by_arrays", "relaxation.by_bare_solver"
+EXPORT = "5 million labels from CSV to answers"
+READ_ONLY = "pandas.read_csv(dtype=str) of the file"
 ONE, BOTH = memory_of(ARRAYS), memory_of(ARRAYS, BARE_JOB, repeated=True)
 OF_TRIAL = memory_of("trial.adaptive_trial")
 
@@ -68,6 +71,10 @@ TABLE: tuple[tuple[str, str, str, Target, str | Callable[[BenchSize], Sample]], 
     ("selection", MILLIONS, "one argsort", Target(2), "voting.selection"),
     ("dawid-skene", VOTES, "crowd-kit", faster(5), "voting.dawid_skene"),
     ("message-passing", MESSAGES, "crowd-kit", faster(5), "voting.message_passing"),
+    ("export-majority", f"{EXPORT}, majority", READ_ONLY, Target(8), beside_reading("majority")),
+    ("export", f"{EXPORT}, {VOTES}", READ_ONLY, Target(14), beside_reading("dawid-skene")),
+    ("export-peak", "the same", "", megabytes(900), memory("dawid-skene")),
+    ("export-peer", f"{EXPORT}, {VOTES}", "crowd-kit", faster(), beside_crowd_kit("dawid-skene")),
     ("exact-ip", f"{PATTERNS}, gap after 60 s", ALONE, gap(0.05), beside_highs(MANY)),
     ("exact-ip-few", FEW_QUALITIES, ALONE, gap(0.0), beside_highs(FEW)),
     *(

@@ -13,6 +13,18 @@ from workbench.base.checks import listing, show
 from workbench.base.errors import InputError
 
 COLUMNS = ["task", "worker", "label"]
+MOST_PAIRS = 2**27
+"""Pairs of a task and a worker that a dense table may have: 128 MB, or 1 GB of whole numbers."""
+
+
+def check_pairs(labels: pd.DataFrame) -> None:
+    """Raise where a cell for each pair of a task and a worker would not fit into memory."""
+    n, m = labels["task"].nunique(), labels["worker"].nunique()
+    if n * m > MOST_PAIRS:
+        raise InputError(
+            f"labels have {n} tasks and {m} workers, {n * m:.2g} pairs, and this takes at most "
+            f"{MOST_PAIRS:.2g}: give a part of the tasks; aggregate, select and check take them all"
+        )
 
 
 def label_table(labels: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 Everything becomes text, stripped, with the line each row stood on, so that ids keep their leading
 zeros and a message can name the line. Plain files are parsed by pandas; files with quotes, ragged
-lines or blanks where a field should be are read row by row, which finds out what is wrong. Used by `tables` and `converters`.
+lines or blanks where a field should be are read row by row, which finds out what is wrong.
 """
 
 from __future__ import annotations
@@ -436,7 +436,6 @@ def by_position(source: Source, separator: str, fields: Sequence[str], least: in
 
 def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> TextTable:
     frame = source.to_frame() if isinstance(source, pd.Series) else source
-    marks = [show(mark) if isinstance(mark, str) else str(mark) for mark in frame.index]
     levels = [at for at, level in enumerate(frame.index.names) if level is not None]
     names = [frame.index.names[at] for at in levels]
     header = [str(column).strip() for column in (*names, *frame.columns)]
@@ -446,16 +445,34 @@ def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Te
     ]
     if not header:
         raise InputError(f"{name}: empty; a table with rows is wanted")
-    if not marks:
+    if not len(frame):
         raise InputError(f"{name}: a header but no rows; add the rows")
-    rows = range(1, len(marks) + 1)
-    return TextTable(name, header, columns, unit, rows if unit == "row" else marks)
+    rows = range(1, len(frame) + 1)
+    return TextTable(name, header, columns, unit, rows if unit == "row" else _Marks(frame.index))
+
+
+class _Marks(Sequence[str]):
+    """Labels of a frame's index, written when a message asks for one."""
+
+    def __init__(self, names: pd.Index[Any]) -> None:
+        self.names = names
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, row: Any) -> Any:
+        mark = self.names[row]
+        return show(mark) if isinstance(mark, str) else str(mark)
 
 
 def _texts(cells: pd.Series[Any]) -> Cells:
     """Write cells as text, those that are equal once: a column has few ids and many rows."""
     if cells.dtype == object:  # may hold 1 and True, which are equal
         return Cells.of([as_text(cell) for cell in cells])
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        at, first = pd.factorize(cells.cat.codes.to_numpy(np.int32))
+        names = np.array([*map(as_text, cells.cat.categories), ""], dtype=object)
+        return Cells.numbered(at, names[first])  # −1, missing, is the last
     at, found = pd.factorize(cells, use_na_sentinel=False)
     return Cells.numbered(at, [as_text(cell) for cell in found])
 

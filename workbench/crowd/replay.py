@@ -55,8 +55,8 @@ class RecordedLabels:
     Raises
     ------
     InputError
-        A pair is repeated, other than two classes, a control task without gold, only control
-        tasks, or a task without a type.
+        Too many pairs of tasks and workers, a pair is repeated, other than two classes, a control
+        task without gold, only control tasks, or a task without a type.
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class RecordedLabels:
         control: Iterable[Any] = (),
         task_types: pd.Series[Any] | None = None,
     ) -> None:
+        frames.check_pairs(labels)
         table = frames.label_table(labels)
         every = pd.Index(table["task"].unique())
         reserved = pd.Index(list(control))

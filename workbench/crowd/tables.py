@@ -126,15 +126,15 @@ def read_gold(source: Source, labels: pd.DataFrame | None = None) -> pd.Series[A
     """
     table, gold = _by_key(source, "gold", "task", "gold")
     if labels is not None:
-        votes = read_labels(labels, duplicates="keep")
-        known = set(votes["task"])
+        tasks, classes = open_table(labels, "labels").words("task", "label")
+        known = set(tasks.texts)
         for row, task in enumerate(gold.index):
             if task not in known:
                 raise InputError(
                     f"{table.at(row)}: gold for task {show(task)}, which has no label; "
                     "remove the row or mend the task id"
                 )
-        _match_classes(table, gold.tolist(), set(votes["label"]))
+        _match_classes(table, gold.tolist(), set(classes.texts))
     return gold
 
 

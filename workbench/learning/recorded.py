@@ -87,6 +87,7 @@ def recorded(
         raise InputError(f"order is {order!r}: give 'file' or 'time'")
     if duplicates not in ("error", "first", "last"):
         raise InputError(f"duplicates is {duplicates!r}: give 'error', 'first' or 'last'")
+    frames.check_pairs(labels)
     table = read_labels(labels, duplicates="error" if duplicates == "error" else "keep")
     if "time" in table:
         table["time"] = _times(table["time"])
@@ -98,7 +99,7 @@ def recorded(
         table = table.drop_duplicates(["task", "worker"], keep=duplicates)
     known = pd.Series(dtype=object) if gold is None else read_gold(gold)
     who = "labels name" if gold is None else "labels and gold name"
-    classes = frames.two_classes({*table["label"], *known}, who).to_numpy(object)
+    classes = frames.two_classes({*table["label"].unique(), *known}, who).to_numpy(object)
     tasks, workers = pd.Index(table["task"].unique()), pd.Index(table["worker"].unique())
     tasks = tasks.append(known.index.difference(tasks, sort=False))
     at = tasks.get_indexer(table["task"]), workers.get_indexer(table["worker"])
