@@ -226,6 +226,22 @@ class JointProblem:
         need = (float(slope @ cover) + total - float(self.epsilon[task_class])) / total
         return Tangent(self.gains[task_class] @ slope / total, max(need, 0.0))
 
+    def with_shortfall(self, price: float) -> JointProblem:
+        """The same problem where promises may fall short, at a price a unit of cover.
+
+        What is missing is bought from one further worker, the last, who has no limit: so the
+        result always has a solution, and no price of cover exceeds `price`.
+        """
+        types, m, pairs = self.gains.shape
+        mask = np.ones((types, m), dtype=bool) if self.available is None else self.available
+        return JointProblem(
+            np.concatenate([self.gains, np.full((types, 1, pairs), MOST)], axis=1),
+            self.weights, self.epsilon, self.tasks,
+            np.append(self.capacity, self.tasks.sum()),
+            np.hstack([self.prices, np.full((types, 1), MOST * price)]),
+            np.hstack([mask, np.ones((types, 1), dtype=bool)]),
+        )  # fmt: skip
+
     def covers(self, rows: list[Tangent]) -> TypedProblem:
         """The cover problem by one tangent a task class: cheaper than, or as dear as, this one."""
         return TypedProblem(

@@ -1,5 +1,7 @@
 """Errors measured on gold: against plain nested loops, SciPy, and crowds that break the model."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +20,7 @@ from workbench.accuracy.measured import (
 from workbench.aggregation.label_tasks import KnownBeforehand, label_tasks
 from workbench.aggregation.vote_rule import vote_rule
 from workbench.aggregation.voting import linear_weights
+from workbench.assignment.joint_rule import joint_plan_rule
 from workbench.assignment.plan_rule import PlanTerms, plan_rule
 from workbench.base.errors import InputError
 from workbench.crowd.empirical_bayes import pooled_skills
@@ -353,10 +356,35 @@ def test_scarce_workers_are_spared_where_their_time_has_a_price():
     assert fitted.dear[0, 3:] == pytest.approx(plain[3:])
 
 
-def test_a_plan_of_several_classes_is_refused():
-    _, votes, _ = crowd(np.random.default_rng(1), classes=3)
-    with pytest.raises(InputError, match="two classes"):
+def test_of_several_classes_a_plan_takes_sets_that_keep_the_promise():
+    rng = np.random.default_rng(3)
+    _, votes, truth = crowd(rng, tasks=160, classes=3, skill=rng.uniform(0.5, 0.9, 7))
+    with pytest.raises(InputError, match="this rule takes two"):
         plan_rule(votes, PlanTerms(np.array([0.1]), np.full(7, 10), np.array([60])))
+    gold, capacity = hidden(truth, np.arange(100)), np.full(7, 40)
+    rule = joint_plan_rule(votes, PlanTerms(np.array([0.4]), capacity, np.array([60])))
+    fitted, left = rule(gold), np.arange(100, 160)
+    assert fitted.time.max() > 0
+    found, wrong = fitted.label(left), fitted.independent_error(left)
+    for place, i in enumerate(left):
+        own = votes.task == i
+        there = dict(zip(votes.worker[own].tolist(), votes.label[own].tolist(), strict=True))
+        kept = {}
+        for size in range(len(there) + 1):
+            for who in itertools.combinations(sorted(there), size):
+                if fitted.problem.error(0, np.isin(np.arange(7), who)) <= 0.4:
+                    kept[who] = sum(1.0 + fitted.time[j] for j in who)
+        assert found.met[place] == bool(kept)
+        cheap = [who for who, cost in kept.items() if cost <= 1.1 * min(kept.values())]
+        for who in cheap or [tuple(there)]:
+            likely = fitted.prior * np.prod(
+                [fitted.confusion[0, j, :, there[j]] for j in who], axis=0
+            )
+            if wrong[place] == pytest.approx(1 - likely.max() / likely.sum()):
+                assert found.chance[place] == pytest.approx((likely == likely.max()) * 1.0)
+                break
+        else:
+            pytest.fail(f"task {i}: no cheap set votes so")
 
 
 def test_the_same_seed_gives_the_same_measure():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.accuracy.test_measured import crowd
 from tests.api.test_checking import made
 
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
@@ -52,6 +53,21 @@ def test_the_warning_comes_where_errors_go_together_and_only_there(copied, apart
     assert "independent ones" not in apart[door].summary()
     together = copied[door].to_dict()
     assert together["error_measured"] > together["error_independent"]
+
+
+def test_a_plan_of_several_classes_is_measured_too():
+    """Independent workers: the interval holds what the plan expects of its own vote."""
+    rng = np.random.default_rng(5)
+    labels, _, truth = crowd(rng, 240, 9, rng.uniform(0.6, 0.9, 9), classes=3)
+    gold = pd.Series([f"c{k}" for k in truth], index=[f"t{i}" for i in range(240)])
+    found = wb.plan(labels, gold[:160], list(range(20)), epsilon=0.12, capacity=14)
+    told = found.to_dict()
+    low, high = told["error_interval"]
+    assert low <= told["error_exact"] <= high
+    assert told["tasks_measured"] == 160
+    assert 1 < told["effective_workers"] <= 9
+    assert found.error.measured.met > 0.9
+    assert MEASURED in found.summary()
 
 
 def test_without_gold_nothing_is_measured():

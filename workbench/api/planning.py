@@ -15,7 +15,7 @@ from workbench.api.inputs import Ids, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import Figure, Result, facts, percent
 from workbench.assignment import make_plan as room
-from workbench.assignment.plan_rule import measure_plan
+from workbench.assignment.measure_plan import measure_plan
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.crowd import tables
@@ -68,7 +68,7 @@ class Plan(Result):
     error
         The error of the plan's vote, measured on the gold by the rule behind the plan, made anew
         without a part of the control tasks; and how far its workers err independently. None
-        without labels and gold, without a plan, and for more than two classes.
+        without labels and gold, and without a plan.
     """
 
     table: pd.DataFrame

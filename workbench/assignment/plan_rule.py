@@ -13,23 +13,17 @@ Source of program and dual: Ho, Jabbari, Vaughan (2013), (1)–(3) and Section 4
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from crowd_models import TypedProblem
 from crowd_models.gains import Gain, gain_of
-from workbench.accuracy.independence import ErrorCorrelation, error_correlation
-from workbench.accuracy.measured import MeasuredError, measure_error
 from workbench.aggregation.vote_rule import wrong_chance
 from workbench.aggregation.voting import promised_weights
-from workbench.assignment.make_plan import AssignmentPlan, AssignmentTerms
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.crowd import align
 from workbench.crowd.empirical_bayes import fitted_skills
 from workbench.crowd.gold_rule import (
     FittedRule,
@@ -37,8 +31,6 @@ from workbench.crowd.gold_rule import (
     RuleLabels,
     VotesByTask,
     chances,
-    gold_codes,
-    some_votes,
 )
 from workbench.crowd.skills import estimate_skills
 from workbench.crowd.votes import Votes
@@ -46,8 +38,6 @@ from workbench.solving import solve
 
 SHORT = 100.0
 """Price of what is missing of a requirement, in that of the dearest label of gain 1."""
-FOLDS = 10
-"""Times that a plan is made anew, at most: each solves a linear program."""
 MET = 1e-9
 """Share of the requirement by which rounding may fall short of it."""
 
@@ -79,6 +69,13 @@ class PlanTerms:
     price: FloatArray | None = None
     gain: str = "bhattacharyya"
 
+    def kinds(self, recorded: int) -> IntArray:
+        """Type of each recorded task, shape (n,)."""
+        one = np.zeros(recorded, dtype=np.int64)
+        kinds = one if self.task_type is None else self.task_type
+        checks.indices("task_type", kinds, len(self.tasks))
+        return kinds
+
 
 def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
     """Make a rule of an assignment program, for labels of two classes.
@@ -104,12 +101,11 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
     m, n, T = len(votes.workers), len(votes.tasks), len(terms.tasks)
     if len(votes.classes) != 2:
         raise InputError(
-            f"votes have {len(votes.classes)} classes: a plan takes labels of two classes"
+            f"votes have {len(votes.classes)} classes: this rule takes two, joint_plan_rule more"
         )
     if terms.capacity.shape != (m,):
         raise InputError(f"capacity has shape {terms.capacity.shape}: give one number a worker")
-    kinds = np.zeros(n, dtype=np.int64) if terms.task_type is None else terms.task_type
-    checks.indices("task_type", kinds, T)
+    kinds = terms.kinds(n)
     by_task = VotesByTask(votes)
     lot = stream(seed, "plan rule").random(len(votes))
 
@@ -119,66 +115,6 @@ def plan_rule(votes: Votes, terms: PlanTerms, *, seed: Seed = 0) -> GoldRule:
         return _fitted(by_task, terms, kinds, skill, answered > 0, lot)
 
     return fit
-
-
-def measure_plan(
-    labels: pd.DataFrame,
-    gold: pd.Series[Any],
-    gold_types: pd.Series[Any] | None,
-    made: AssignmentPlan,
-    tasks: pd.Series[Any],
-    terms: AssignmentTerms,
-    *,
-    seed: Seed,
-) -> tuple[MeasuredError, ErrorCorrelation] | None:
-    """Measure how often a plan's vote is wrong, by the rule behind it, and how workers err.
-
-    Parameters
-    ----------
-    labels, gold, gold_types
-        What the workers' skills were estimated by, for the plan and, without a part, again.
-    made, tasks, terms
-        A plan, of what tasks (type by task), on what terms. Which pairs may be assigned makes no
-        difference: whoever answered a control task was there.
-    seed
-        Of folds, ties and simulated crowds.
-
-    Returns
-    -------
-    Error for as many tasks as are planned, and correlation of the errors of the workers planned;
-    None where there is no plan, or one of more than two classes.
-    """
-    classes = sorted({*labels["label"], *gold})
-    if made.levels is None or made.message is not None or len(classes) != 2:
-        return None
-    workers, types = made.skills.index, made.skills.columns
-    votes = Votes.of(labels, workers=workers.to_numpy(), classes=classes)
-    kinds: IntArray = np.zeros(len(votes.tasks), dtype=np.int64)
-    if gold_types is not None:
-        named = gold_types.reindex(votes.tasks)
-        kinds = np.where(named.notna(), types.get_indexer(pd.Index(named)), 0).astype(np.int64)
-    price = None
-    if terms.costs is not None:
-        price = align.prices(list(workers), list(types), terms.costs)
-    levels = made.levels.reindex(types)
-    rule = plan_rule(
-        votes,
-        PlanTerms(
-            levels.fillna(levels.max()).to_numpy(np.float64),
-            align.capacities(list(workers), terms.capacity),
-            np.bincount(types.get_indexer(pd.Index(tasks)), minlength=len(types)),
-            kinds,
-            price,
-            terms.gain,
-        ),
-        seed=seed,
-    )
-    codes, nowhere = gold_codes(votes, gold), np.zeros(0, dtype=np.int64)
-    measured = measure_error(
-        rule, codes, left=nowhere, further=len(tasks), most_folds=FOLDS, seed=seed
-    )
-    planned = np.flatnonzero(np.isin(workers, made.table["worker"])[votes.worker])
-    return measured, error_correlation(some_votes(votes, planned), codes, seed=seed)
 
 
 def _by_type(
