@@ -22,6 +22,8 @@ import pandas as pd
 from crowd_models import AssignmentProblem
 from crowd_models.gains import Gain, gain_of
 from workbench.accuracy.error_rate import lemma_1_bounds, vote_errors
+from workbench.accuracy.independence import ErrorCorrelation, error_correlation
+from workbench.accuracy.measured import error_interval
 from workbench.aggregation.dawid_skene import smoothed
 from workbench.aggregation.message_passing import message_passing
 from workbench.aggregation.voting import (
@@ -82,6 +84,8 @@ class ComparedCrowd:
         What a label counts, by `crowd_models.gains`: of every method, its vote and the bound.
     skills
         How those who learn skills from gold answers estimate them: `assignment.estimates`.
+    correlation
+        How far the crowd's errors on gold go together; None where they are simulated apart.
     """
 
     source: LabelSource
@@ -97,6 +101,7 @@ class ComparedCrowd:
     notes: tuple[str, ...] = ()
     gain: str = "hoeffding"
     skills: SkillEstimate = "plug-in"
+    correlation: ErrorCorrelation | None = None
 
     @property
     def main(self) -> IntArray:
@@ -164,6 +169,13 @@ class ComparisonRow:
         gain's where the vote is by the (true) skills, otherwise Lemma 1's, for any weights.
     error_measured, error_se
         Share of wrong labels on tasks with known truth, ties as a half; its standard error.
+    error_low, error_high
+        90 % interval of that share among any number of further tasks.
+    tasks_measured
+        Tasks with known truth.
+    effective_workers
+        Independent workers that those who label a task are worth, by how errors on gold go
+        together; None on simulated crowds.
     """
 
     method: str
@@ -179,6 +191,10 @@ class ComparisonRow:
     error_exact: float | None = None
     error_measured: float | None = None
     error_se: float | None = None
+    error_low: float | None = None
+    error_high: float | None = None
+    tasks_measured: float | None = None
+    effective_workers: float | None = None
     seconds: float | None = None
 
 
@@ -289,24 +305,20 @@ def recorded(
     """
     chosen, _ = split_gold(gold, control=options.control, seed=seed)
     source = RecordedLabels(labels, gold, control=chosen, task_types=options.task_types)
-    workers, gamma = len(source.workers), options.gamma
-    preliminary = round(gamma / (1 + gamma) * workers)
-    if not 0 < preliminary < workers:
-        raise InputError(
-            f"gamma is {gamma:g}: it leaves {preliminary} of {workers} workers for the sample; "
-            "give a share that leaves some for both"
-        )
+    workers = len(source.workers)
     capacity = len(source.tasks) if options.capacity is None else options.capacity
     price = None
     if options.costs is not None:
         price = align.prices(source.workers, source.task_types, options.costs)
+    assert source.available is not None
+    every = np.nonzero(source.available)
     return _within_reach(
         ComparedCrowd(
             source,
             _hindsight(source, options.skills),
             align.capacities(source.workers, capacity),
             random_permutation(workers, seed=seed),
-            preliminary,
+            sample_size(workers, options.gamma),
             options.gold_tasks,
             options.epsilon,
             np.arange(len(source.tasks)),
@@ -317,8 +329,26 @@ def recorded(
             ),
             gain=options.gain,
             skills=options.skills,
+            correlation=error_correlation(collect(source, *every), source.truth),
         )
     )
+
+
+def sample_size(workers: int, gamma: float) -> int:
+    """Give the size of the preliminary sample, a share γ/(1+γ) of the workers.
+
+    Raises
+    ------
+    InputError
+        That leaves nobody for the sample, or nobody else.
+    """
+    preliminary = round(gamma / (1 + gamma) * workers)
+    if not 0 < preliminary < workers:
+        raise InputError(
+            f"gamma is {gamma:g}: it leaves {preliminary} of {workers} workers for the sample; "
+            "give a share that leaves some for both"
+        )
+    return preliminary
 
 
 HINDSIGHT: dict[str, str] = {
@@ -419,7 +449,7 @@ def compare(
         if name in ("relaxation", "dual"):
             dual = name == "dual"
             found = solve(problem, "dual", time_limit=time_limit) if dual else relaxed
-            yield _relaxed_row(name, found)
+            yield relaxed_row(name, found)
             continue
         rng = generator(seeds[name].spawn(1)[0])
         started = time.perf_counter() - (exact.seconds if name == "offline IP" else 0.0)
@@ -591,7 +621,7 @@ def _ratio(objective: float | None, bound: float | None) -> float | None:
     return None if objective is None or not bound else objective / bound
 
 
-def _relaxed_row(method: str, solution: Solution) -> ComparisonRow:
+def relaxed_row(method: str, solution: Solution) -> ComparisonRow:
     """The relaxation or its dual, beside its own certified bound: fractions buy no labels."""
     bound = solution.certificate.lower_bound
     return ComparisonRow(
@@ -641,7 +671,6 @@ def _measured(
     true = instance.source.truth[instance.tasks]
     drawn = (outcome.tied | outcome.unlabelled)[instance.tasks]
     wrong = np.where(drawn, 0.5, outcome.label[instance.tasks] != true)[true >= 0]
-    known = len(wrong)
     objective, cost_gold = float(price[kind, bought.worker].sum()), float((price * gold).sum())
     return ComparisonRow(
         method,
@@ -653,9 +682,32 @@ def _measured(
         tasks_covered=float(np.count_nonzero(covered >= asked * (1 - 1e-9))),
         error_bound=error_bound,
         error_exact=error_exact,
-        error_measured=float(wrong.mean()) if known else None,
-        error_se=float(wrong.std(ddof=1) / math.sqrt(known)) if known > 1 else None,
+        **measured_on_gold(wrong, instance.correlation, len(bought.task) / shape[0]),
     )
+
+
+def measured_on_gold(
+    wrong: FloatArray, correlation: ErrorCorrelation | None, voters: float
+) -> dict[str, float | None]:
+    """Give the measured figures of a row.
+
+    Parameters
+    ----------
+    wrong
+        Chance over ties of a wrong label, of each task with known truth.
+    correlation, voters
+        How errors go together, and workers a task.
+    """
+    known = len(wrong)
+    low, high = error_interval(float(wrong.sum()), known, None) if known else (None, None)
+    return {
+        "error_measured": float(wrong.mean()) if known else None,
+        "error_se": float(wrong.std(ddof=1) / math.sqrt(known)) if known > 1 else None,
+        "error_low": low,
+        "error_high": high,
+        "tasks_measured": float(known),
+        "effective_workers": None if correlation is None else correlation.effective(voters),
+    }
 
 
 def summarise(trials: pd.DataFrame) -> pd.DataFrame:

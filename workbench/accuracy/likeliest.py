@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.accuracy.error_rate import ErrorRate
 from workbench.base import checks
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, generator
 
@@ -26,8 +26,34 @@ DRAWS = 20_000
 TINY = 1e-300
 
 
+def posteriors(chance: FloatArray, task: IntArray, prior: FloatArray, tasks: int) -> FloatArray:
+    """Probability of each class given the votes, shape (k, K): equation 2.5.
+
+    Parameters
+    ----------
+    chance
+        π_j(a | k) of each vote's worker and label by true class k, shape (v, K).
+    task
+        Of each vote, 0 … k − 1, shape (v,).
+    prior
+        ρ, shape (K,).
+    tasks
+        k.
+    """
+    log = np.tile(np.log(np.maximum(prior, TINY)), (tasks, 1))
+    np.add.at(log, task, np.log(np.maximum(chance, TINY)))
+    likely = np.exp(log - log.max(axis=1, keepdims=True))
+    share: FloatArray = likely / likely.sum(axis=1, keepdims=True)
+    return share
+
+
 def likeliest_error(
-    confusion: FloatArray, prior: FloatArray, *, draws: int = DRAWS, seed: Seed = 0
+    confusion: FloatArray,
+    prior: FloatArray,
+    *,
+    believed: FloatArray | None = None,
+    draws: int = DRAWS,
+    seed: Seed = 0,
 ) -> ErrorRate:
     """Error of the likeliest class, exact or drawn.
 
@@ -37,6 +63,8 @@ def likeliest_error(
         π of each voter, shape (v, K, A): true class × class named; rows sum to 1.
     prior
         ρ, shape (K,).
+    believed
+        The matrices that the vote goes by, where they are not those of the voters.
     draws
         Answers drawn where more than 32,768 would have to be listed.
     seed
@@ -61,20 +89,33 @@ def likeliest_error(
             "× class named for each voter, and a probability for each class"
         )
     voters, _, named = chance.shape
+    seen = chance if believed is None else np.asarray(believed, dtype=np.float64)
+    if seen.shape != chance.shape:
+        raise InputError(f"believed has shape {seen.shape}: give {chance.shape}, as of confusion")
     if voters * math.log(named) <= math.log(LISTED):
-        likely = rho[:, None]
-        for matrix in chance:
-            likely = (likely[:, :, None] * matrix[:, None, :]).reshape(len(rho), -1)
-        return ErrorRate(max(0.0, 1.0 - float(likely.max(axis=0).sum())), 0.0, "exact")
+        likely, told = (_listed(matrices, rho) for matrices in (chance, seen))
+        right = likely[told.argmax(axis=0), np.arange(likely.shape[1])]
+        return ErrorRate(max(0.0, 1.0 - float(right.sum())), 0.0, "exact")
     rng = generator(seed)
     true = rng.choice(len(rho), draws, p=rho)
-    log = np.tile(np.log(np.maximum(rho, TINY)), (draws, 1))
-    for matrix in chance:
+    answers = np.empty((draws, voters), dtype=np.int64)
+    for j, matrix in enumerate(chance):
         edges = np.cumsum(matrix, axis=1)[true]
-        answer = np.minimum((rng.random(draws)[:, None] > edges).sum(axis=1), named - 1)
-        log += np.log(np.maximum(matrix, TINY))[:, answer].T
-    log -= log.max(axis=1, keepdims=True)
-    wrong = 1.0 - 1.0 / np.exp(log).sum(axis=1)
+        answers[:, j] = np.minimum((rng.random(draws)[:, None] > edges).sum(axis=1), named - 1)
+    task, voter = np.repeat(np.arange(draws), voters), np.tile(np.arange(voters), draws)
+    likely, told = (
+        posteriors(matrices[voter, :, answers.ravel()], task, rho, draws)
+        for matrices in (chance, seen)
+    )
+    wrong = 1.0 - likely[np.arange(draws), told.argmax(axis=1)]
     return ErrorRate(
         float(wrong.mean()), 4.0 * float(wrong.std(ddof=1)) / math.sqrt(draws), "sampled"
     )
+
+
+def _listed(confusion: FloatArray, prior: FloatArray) -> FloatArray:
+    """ρ_k Π_j π_j(a_j | k) of all answers a, shape (K, A^v)."""
+    likely = prior[:, None]
+    for matrix in confusion:
+        likely = (likely[:, :, None] * matrix[:, None, :]).reshape(len(prior), -1)
+    return likely

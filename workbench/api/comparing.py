@@ -14,6 +14,8 @@ import pandas as pd
 
 from crowd_models.gains import gain_of
 from workbench import comparison as room
+from workbench import joint_comparison as joint
+from workbench.accuracy.independence import ErrorCorrelation
 from workbench.api import inputs
 from workbench.api.inputs import PerWorker, Table, Tasks, Truth
 from workbench.api.result import Figure, Result, names, page, picked
@@ -23,7 +25,7 @@ from workbench.assignment.weights import OnInfeasible
 from workbench.base import checks
 from workbench.base.errors import InputError
 from workbench.base.text import Columns, shown, tabled
-from workbench.comparison import ComparedCrowd, methods
+from workbench.comparison import ComparedCrowd
 from workbench.crowd import datasets, tables
 from workbench.solving import versions
 
@@ -53,6 +55,8 @@ COLUMNS: Columns = {
     "error_exact": ("exact", ".4f"),
     "error_measured": ("measured", ".4f"),
     "error_se": ("± se", ".4f"),
+    "error_low": ("90 % from", ".4f"),
+    "error_high": ("to", ".4f"),
     "seconds": ("seconds", ".3g"),
 }
 """Columns of the table that a person reads."""
@@ -61,13 +65,17 @@ LEGEND = (
     "worker's price like any other; objective: price of those on real tasks; bound: proven "
     "lower bound on it, of the program with gain {gain} ({source}), and ratio: objective / bound "
     "of that program; covered: tasks that gather {asked}; error: {bound}, exact for the "
-    "assignment, measured."
+    "assignment if errors are independent, measured, with the 90 % interval for further tasks."
 )
 ASKED = {
     "hoeffding": ("2 ln(1/ε) of quality (2p − 1)²", "Lemma 1's bound"),
     "bhattacharyya": (
         "ln(1/(2ε)) of −ln(2√(p(1−p)))",
         "Bhattacharyya's bound where skills are known, else Lemma 1's",
+    ),
+    "joint": (
+        "cover of all pairs of classes, Σ √(ρ_k ρ_l) exp(−Σ gain) ≤ ε",
+        "that sum",
     ),
 }
 """By gain: what a covered task gathers, and which bound on its error stands in the table."""
@@ -98,6 +106,10 @@ class Comparison(Result):
         What was asked for.
     gain
         What a label counts in the program whose bound and ratio are shown.
+    correlation
+        How errors on gold go together, of the first trial; None on simulated crowds.
+    classes
+        Classes of label.
     """
 
     table: pd.DataFrame
@@ -112,6 +124,9 @@ class Comparison(Result):
     gain: str
     versions: dict[str, str]
     pictured = True
+
+    correlation: ErrorCorrelation | None = None
+    classes: int = 2
 
     def to_frame(self) -> pd.DataFrame:
         """Give the table, a row a method."""
@@ -130,13 +145,20 @@ class Comparison(Result):
             f"sampled, ε = {asked['epsilon']:g}, gain {self.gain}, seed {asked['seed']}{self._mean}"
         )
         columns = {k: v for k, v in COLUMNS.items() if k != "cost_gold" or self.priced}
-        gathered, bound = ASKED[self.gain]
+        gathered, bound = ASKED[self.gain if self.classes == 2 else "joint"]
         told = {"gain": self.gain, "source": gain_of(self.gain).source}
         notes = [LEGEND.format(**told, asked=gathered, bound=bound), DAWID_SKENE, *self.notes]
         if self.gain != "hoeffding" and asked["skills"] == "plug-in":
             notes.append(
                 "plug-in skills take a worker without a wrong answer for infallible: with log-odds "
                 "tasks are left short that were believed covered; --skills fitted mends it."
+            )
+        if self.correlation is not None and self.correlation.shown:
+            notes.append(
+                f"warning: errors on your gold go together (mean correlation "
+                f"{self.correlation.correlation:.2f} given the class): bounds and exact errors, "
+                "which take workers for independent, are too good; go by the error measured "
+                "(--json tells how many independent workers the voters of a task are worth)."
             )
         if (self.table["ratio"] < 1 - 1e-9).any():
             notes.append("a ratio below 1 pays less than covering every task takes.")
@@ -167,8 +189,15 @@ class Comparison(Result):
         )
 
     def _payload(self) -> dict[str, Any]:
-        known = {k: v for k, v in super()._payload().items() if k not in ("table", "trials")}
-        return {"rows": self.table.to_dict("records"), **known}
+        hidden = ("table", "trials", "correlation")
+        known = {k: v for k, v in super()._payload().items() if k not in hidden}
+        rows: list[dict[str, Any]] = []
+        for row in self.table.to_dict("records"):
+            ends = row.pop("error_low"), row.pop("error_high")
+            row["error_interval"] = None if pd.isna(ends[0]) else ends
+            row["error_independent"] = row["error_exact"]
+            rows.append({str(name): value for name, value in row.items()})
+        return {"rows": rows, **known}
 
 
 def compare(
@@ -196,9 +225,10 @@ def compare(
     Parameters
     ----------
     labels, gold
-        Recorded labels of two classes, and the true label of some tasks: what was never recorded
-        cannot be assigned. Or, alone, a crowd of `simulate`: each trial draws another of its
-        kind, with γ workers more for each, and knows its true skills.
+        Recorded labels, and the true label of some tasks: what was never recorded cannot be
+        assigned. Of more than two classes workers have confusion matrices, and the methods are
+        `workbench.joint_comparison.METHODS`. Or, alone, a crowd of `simulate`: each trial draws
+        another of its kind, with γ workers more for each, and knows its true skills.
     data
         In place of both: a recorded crowd by name (`workbench data list`).
     epsilon
@@ -240,8 +270,8 @@ def compare(
     Raises
     ------
     InputError
-        Frames without the columns, other than two classes, a number out of range, no task that
-        can be covered.
+        Frames without the columns, a single class, a gain that is for two classes where there are
+        more, a number out of range, no task that can be covered.
 
     Notes
     -----
@@ -268,7 +298,8 @@ def compare(
     }  # fmt: skip
     drawn: dict[str, Any] = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
     back: Callable[[str], Any] = str
-    make: Callable[..., ComparedCrowd]
+    make: Callable[..., Any]
+    several, classes = room, 2
     if isinstance(labels, SimulatedCrowd):
         for name, value in given.items():
             if name != "labels" and value is not None:
@@ -294,17 +325,20 @@ def compare(
             gain,
             skills,
         )
-        make, back = partial(room.recorded, known.table, true, options), known.tasks.back
+        back = known.tasks.back
+        classes = len({*known.table["label"], *true})
+        several = joint if classes > 2 else room
+        make = partial(several.recorded, known.table, true, options)
     rows, instances = [], []
     for trial in range(trials):
         seeds = [np.random.SeedSequence(seed, spawn_key=(trial, part)) for part in range(2)]
         instance = make(seed=seeds[0])
         instances.append(instance)
-        steps = room.compare(
+        steps = several.compare(
             instance, seed=seeds[1], time_limit=time_limit, on_infeasible=infeasible
         )
         of = f"trial {trial + 1} of {trials}: " if trials > 1 else ""
-        for method in methods():
+        for method in room.methods() if classes == 2 else joint.METHODS:
             if progress is not None:
                 progress(f"{of}{method}")
             rows.append({"trial": trial, **vars(next(steps))})
@@ -327,6 +361,8 @@ def compare(
         settings,
         gain,
         versions(),
+        first.correlation,
+        classes,
     )
 
 

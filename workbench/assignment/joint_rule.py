@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
-from workbench.accuracy.likeliest import TINY
+from workbench.accuracy.likeliest import posteriors
 from workbench.assignment.plan_rule import SHORT, PlanTerms
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.crowd.confusion import estimate_confusion
+from workbench.crowd.confusion import class_shares, estimate_confusion, gold_counts
 from workbench.crowd.gold_rule import FittedRule, GoldRule, RuleLabels, VotesByTask
 from workbench.crowd.votes import TIE, Votes
-from workbench.solving.joint.relaxation import KEPT
 from workbench.solving.joint.route import solve_joint
 from workbench.solving.joint.worker_sets import WorkerSets
 
@@ -43,13 +42,8 @@ def _learned(
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """π (T, m, K, K), ρ (K,), and who answered control tasks of a type (T, m)."""
     votes = by_task.votes
-    shape = types, len(votes.workers), len(votes.classes), len(votes.classes)
-    counts: IntArray = np.zeros(shape, dtype=np.int64)
-    told = gold[votes.task] >= 0
-    task = votes.task[told]
-    np.add.at(counts, (kinds[task], votes.worker[told], gold[task], votes.label[told]), 1)
-    shares = np.bincount(gold[gold >= 0], minlength=shape[2]) + 1.0
-    prior: FloatArray = shares / shares.sum()
+    counts = gold_counts(votes, gold, kinds, types)
+    prior = class_shares(gold, len(votes.classes))
     known = [estimate_confusion(own, prior, votes.workers, votes.classes) for own in counts]
     answered: BoolArray = counts.sum(axis=(2, 3)) > 0
     return np.stack([one.confusion for one in known]), prior, answered
@@ -90,24 +84,20 @@ class _JointVote:
 
     def _posteriors(self, tasks: IntArray) -> tuple[FloatArray, BoolArray, BoolArray]:
         """Of each class (k, K); whether the promise is kept, and whether anybody voted (k,)."""
-        votes, met, bought = self.by_task.votes, [], []
+        votes = self.by_task.votes
         rows, place = self.by_task.rows(tasks)
-        log = np.tile(np.log(np.maximum(self.prior, TINY)), (len(tasks), 1))
-        for k, own in enumerate(np.split(rows, np.searchsorted(place, np.arange(1, len(tasks))))):
-            kind, there = int(self.kinds[tasks[k]]), votes.worker[own]
-            chosen = np.zeros(self.problem.shape[1], dtype=bool)
-            chosen[there] = self.problem.usable[kind, there]
-            best = WorkerSets(self.problem, kind, chosen).cheapest(
-                self.problem.prices[kind] + self.time
-            )
-            chosen = chosen if best is None else best
-            worker, label = there[chosen[there]], votes.label[own][chosen[there]]
-            log[k] += np.log(np.maximum(self.confusion[kind, worker, :, label], TINY)).sum(axis=0)
-            met.append(self.problem.error(kind, chosen) <= self.problem.epsilon[kind] * (1 + KEPT))
-            bought.append(len(worker) > 0)
-        likely = np.exp(log - log.max(axis=1, keepdims=True))
-        return (
-            likely / likely.sum(axis=1, keepdims=True),
-            np.array(met, dtype=bool),
-            np.array(bought, dtype=bool),
-        )
+        chosen = np.zeros((len(tasks), self.problem.shape[1]), dtype=bool)
+        kinds = self.kinds[tasks]
+        chosen[place, votes.worker[rows]] = True
+        chosen &= self.problem.usable[kinds]
+        met: BoolArray = np.zeros(len(tasks), dtype=np.bool_)
+        for k, kind in enumerate(kinds.tolist()):
+            price = self.problem.prices[kind] + self.time
+            best = WorkerSets(self.problem, kind, chosen[k]).cheapest(price)
+            if best is not None:
+                chosen[k], met[k] = best, True
+        bought = chosen[place, votes.worker[rows]]
+        rows, place = rows[bought], place[bought]
+        chance = self.confusion[kinds[place], votes.worker[rows], :, votes.label[rows]]
+        likely = posteriors(chance, place, self.prior, len(tasks))
+        return likely, met, np.bincount(place, minlength=len(tasks)) > 0

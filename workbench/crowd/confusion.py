@@ -12,7 +12,7 @@ Source: Dawid, Skene (1979), Section 2, for the model; Good (1965), Chapter 5, f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ import pandas as pd
 
 from workbench.base.arrays import FloatArray, IntArray, Names
 from workbench.crowd import frames
+from workbench.crowd.votes import Votes
 
 LEAST_WEIGHT, MOST_WEIGHT = 0.1, 1e4
 """Range of s: below, rows of three answers are taken at their word; above, workers are equal."""
@@ -59,6 +60,39 @@ class ConfusionEstimates:
         diagonal = np.arange(len(self.classes))
         share: FloatArray = self.confusion[:, diagonal, diagonal] @ self.prior
         return share
+
+    def drawn(self, counts: IntArray) -> FloatArray:
+        """Draw other counted rows, shape (…, K, K), toward the pooled ones by the same weight."""
+        rows = counts + self.weight * self.pooled
+        share: FloatArray = rows / rows.sum(axis=-1, keepdims=True)
+        return share
+
+
+def gold_counts(votes: Votes, gold: IntArray, kinds: IntArray, types: int) -> IntArray:
+    """Count labels of gold tasks by task type, worker, true class and class named: (T, m, K, K).
+
+    Parameters
+    ----------
+    votes
+        Labels of n tasks.
+    gold
+        True class of each task, −1 where it is not known, shape (n,).
+    kinds
+        Type of each task, shape (n,), of so many types.
+    """
+    size = len(votes.classes)
+    counts: IntArray = np.zeros((types, len(votes.workers), size, size), dtype=np.int64)
+    told = gold[votes.task] >= 0
+    task = votes.task[told]
+    np.add.at(counts, (kinds[task], votes.worker[told], gold[task], votes.label[told]), 1)
+    return counts
+
+
+def class_shares(gold: IntArray, classes: int) -> FloatArray:
+    """Share ρ of each class among the gold tasks, one more of each counted, shape (K,)."""
+    shares = np.bincount(gold[gold >= 0], minlength=classes) + 1.0
+    share: FloatArray = shares / shares.sum()
+    return share
 
 
 def confusion_from_gold(
@@ -112,9 +146,9 @@ def estimate_confusion(
     pooled = counts.sum(axis=0) + 1.0 / len(classes)
     pooled = pooled / pooled.sum(axis=1, keepdims=True)
     weight = likeliest_weight(counts, pooled)
-    rows = counts + weight * pooled
-    confusion = rows / rows.sum(axis=2, keepdims=True)
-    return ConfusionEstimates(confusion, prior, counts, pooled, weight, workers, classes)
+    blank: FloatArray = np.zeros(counts.shape)
+    found = ConfusionEstimates(blank, prior, counts, pooled, weight, workers, classes)
+    return replace(found, confusion=found.drawn(counts))
 
 
 def likeliest_weight(counts: IntArray, pooled: FloatArray) -> float:

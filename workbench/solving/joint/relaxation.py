@@ -57,8 +57,10 @@ class JointRelaxation:
     proof: JointProof | None = None
 
 
-def relax(problem: JointProblem, left: Remaining) -> JointRelaxation:
-    """Solve the relaxation, or find that there is none."""
+def relax(
+    problem: JointProblem, left: Remaining, known: JointProof | None = None
+) -> JointRelaxation:
+    """Solve the relaxation, or find that there is none; from the tangents of a similar one."""
     types, m = problem.shape
     kinds, workers = np.nonzero(problem.usable)
     asking = np.flatnonzero((problem.tasks > 0) & (problem.weights.sum() > problem.epsilon))
@@ -66,9 +68,12 @@ def relax(problem: JointProblem, left: Remaining) -> JointRelaxation:
     even = np.log(problem.weights.sum() / problem.epsilon[asking])
     at: list[int] = asking.tolist()
     points = [np.full(len(problem.weights), cover) for cover in even]
-    duals = np.zeros(m)
+    if known is not None:
+        at += known.task_class.tolist()
+        points += list(known.points)
+    duals, rows = np.zeros(m), list[Tangent]()
     for _ in range(ROUNDS):
-        rows = [problem.tangent(t, point) for t, point in zip(at, points, strict=True)]
+        rows += [problem.tangent(t, points[k]) for k, t in enumerate(at) if k >= len(rows)]
         ran = run(_model(problem, kinds, workers, at, rows), left())
         if ran.values is None or ran.row_duals is None:
             return JointRelaxation(ran.termination)
@@ -92,6 +97,18 @@ def relax(problem: JointProblem, left: Remaining) -> JointRelaxation:
     )
     ending = Termination.TIME_LIMIT if missed else Termination.OPTIMAL
     return JointRelaxation(ending, labels, proof)
+
+
+def cover_prices(problem: JointProblem, proof: JointProof) -> FloatArray:
+    """What a unit of cover of each pair of classes is worth to a task of each class, (T, P).
+
+    Every tangent is linear in the cover Σ_j g_j(k, l) y_j: the multipliers times its slopes.
+    """
+    prices = np.zeros((problem.shape[0], len(problem.weights)))
+    slopes = problem.weights * np.exp(-proof.points)
+    worth = proof.multipliers / np.maximum(slopes.sum(axis=1), 1e-300)
+    np.add.at(prices, proof.task_class, worth[:, None] * slopes)
+    return prices
 
 
 def surrogate(problem: JointProblem, proof: JointProof) -> tuple[TypedProblem, FloatArray]:
@@ -132,10 +149,16 @@ def _model(
 
     m, columns = problem.shape[1], np.arange(len(kinds))
     capacity = csc_array((np.ones(len(kinds)), (workers, columns)), shape=(m, len(kinds)))
-    cover = [
-        np.where(kinds == t, row.quality[workers], 0.0) for t, row in zip(at, rows, strict=True)
-    ]
-    matrix = csc_array(vstack([capacity, csc_array(np.array(cover).reshape(-1, len(kinds)))]))
+    edges = np.searchsorted(kinds, np.arange(problem.shape[0] + 1))
+    of = [np.arange(edges[t], edges[t + 1]) for t in at]
+    place = np.repeat(np.arange(len(rows)), [len(own) for own in of])
+    worth = [row.quality[workers[own]] for own, row in zip(of, rows, strict=True)]
+    none = np.zeros(0, dtype=np.int64)
+    cover = csc_array(
+        (np.concatenate([none, *worth]), (place, np.concatenate([none, *of]))),
+        shape=(len(rows), len(kinds)),
+    )
+    matrix = csc_array(vstack([capacity, cover]))
     need = [problem.tasks[t] * row.requirement for t, row in zip(at, rows, strict=True)]
     return LinearModel(
         cost=problem.prices[kinds, workers],
