@@ -63,7 +63,7 @@ CASES = {
         )
     ),
     "assign --skills skills.csv --tasks typed.csv --capacity 2 --epsilon 0.65 --seed 3 "
-    "--availability pairs.csv": (
+    "--available pairs.csv": (
         lambda: wb.plan(
             skills="skills.csv", tasks="typed.csv", capacity=2, epsilon=0.65, seed=3,
             availability="pairs.csv",

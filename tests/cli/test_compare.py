@@ -112,6 +112,13 @@ class TestRecorded:
         rows, payload = rows_of(run("compare", *recorded, "--epsilon", 0.2, "--json"))
         assert payload["gain"] == "bhattacharyya"
         assert payload["settings"]["skills"] == "fitted"
+        for row in payload["rows"][3:]:
+            low, high = row["error_interval"]
+            assert low <= row["error_measured"] <= high
+            assert row["error_independent"] == row["error_exact"]
+            # 29 tasks with gold, 9 of them for control.
+            assert row["tasks_measured"] == 20
+            assert row["effective_workers"] >= 1
         assert "posterior means" in payload["notes"][0]
         paper, old = rows_of(
             run(
@@ -152,7 +159,10 @@ BAD = {
     "types simulated": (("--task-types", "t.csv"), "--task-types: a simulated crowd has its"),
     "gain": (("--gain", "exact"), "exact"),
     "skills": (("--skills", "mean"), "mean"),
-    "classes": (("--labels", "FIVE", "--gold", "G5"), "name 3 classes"),
+    "classes": (
+        ("--labels", "FIVE", "--gold", "G5", "--gain", "hoeffding"),
+        "is for labels of two classes, here are more",
+    ),
 }  # fmt: skip
 
 

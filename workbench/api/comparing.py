@@ -27,6 +27,7 @@ from workbench.base.errors import InputError
 from workbench.base.text import Columns, shown, tabled
 from workbench.comparison import ComparedCrowd
 from workbench.crowd import datasets, tables
+from workbench.crowd.tables import Duplicates
 from workbench.solving import versions
 
 
@@ -215,6 +216,7 @@ def compare(
     gain: str | None = None,
     skills: SkillEstimate | None = None,
     infeasible: OnInfeasible = "relax",
+    duplicates: Duplicates = "error",
     trials: int = 1,
     time_limit: float = 20.0,
     seed: int = 0,
@@ -253,6 +255,8 @@ def compare(
         and the paper's gain, else `fitted`.
     infeasible
         When the sampled workers cannot cover the tasks: `relax`, `drop` or `error`.
+    duplicates
+        Which label counts when a worker labelled a task twice: "first", "last", or "error".
     trials
         How often all is drawn anew.
     time_limit
@@ -313,7 +317,7 @@ def compare(
         }
         given |= {"labels": None, "capacity": labels.capacity}
     else:
-        known, true, title = _recorded(data, labels, gold)
+        known, true, title = _recorded(data, labels, gold, duplicates)
         options = room.RecordedOptions(
             control,
             gamma,
@@ -391,7 +395,7 @@ def _simulated(
 
 
 def _recorded(
-    data: str | None, labels: Table | None, gold: Truth | None
+    data: str | None, labels: Table | None, gold: Truth | None, duplicates: Duplicates
 ) -> tuple[inputs.Given, pd.Series[Any], str]:
     """Labels, true labels, and what to call the crowd."""
     if data is not None:
@@ -404,7 +408,7 @@ def _recorded(
     else:
         name = f" {Path(labels).name}" if isinstance(labels, (str, Path)) else ""
         title = f"recorded crowd{name}"
-    given = inputs.given(labels)
+    given = inputs.given(labels, duplicates=duplicates)
     true, given = inputs.truth(gold, given)
     return given, true, title
 

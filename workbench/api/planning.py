@@ -21,6 +21,7 @@ from workbench.base.errors import InputError
 from workbench.crowd import tables
 from workbench.crowd.empirical_bayes import fitted_skills
 from workbench.crowd.skills import skills_from_gold
+from workbench.crowd.tables import Duplicates
 
 if TYPE_CHECKING:
     from workbench.solving import Solution
@@ -182,6 +183,7 @@ def plan(
     availability: Pairs | None = None,
     promise: room.Promise = "exact",
     gain: str = "bhattacharyya",
+    duplicates: Duplicates = "error",
     time_limit: float = 30.0,
     gap: float = 0.0,
     threads: int = 1,
@@ -219,6 +221,8 @@ def plan(
     gain
         What a label counts: `bhattacharyya`, for the vote with log-odds weights, or `hoeffding`,
         the paper's Lemma 1, for weights 2p − 1 and two classes.
+    duplicates
+        Which label counts when a worker labelled a task twice: "first", "last", or "error".
     time_limit, gap, threads, seed
         Of the integer program: seconds, relative gap to stop at, threads, random seed.
 
@@ -257,7 +261,7 @@ def plan(
         known, workers = _known(skills)
         history = None
     else:
-        known, workers, history = _estimated(labels, gold, gold_types)
+        known, workers, history = _estimated(labels, gold, gold_types, duplicates)
     kinds, named = inputs.task_types(tasks, default=_only(known))
     limits = inputs.capacities(capacity, workers)
     workers = workers.with_more("capacity", _names(capacity))
@@ -343,12 +347,12 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
 
 
 def _estimated(
-    labels: Table | None, gold: Truth | None, gold_types: Tasks | None
+    labels: Table | None, gold: Truth | None, gold_types: Tasks | None, duplicates: Duplicates
 ) -> tuple[pd.DataFrame | room.Confusions, Ids, History]:
     """What gold answers tell of each worker, NaN for who gave none; and these answers."""
     if labels is None or gold is None:
         raise InputError("`labels` and `gold` go together: give both")
-    given = inputs.given(labels)
+    given = inputs.given(labels, duplicates=duplicates)
     true, given = inputs.truth(gold, given)
     kinds = None if gold_types is None else inputs.task_types(gold_types)[0]
     history = given.table, true, kinds

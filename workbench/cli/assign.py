@@ -40,9 +40,12 @@ from workbench.cli.output import deliver, working
     "tasks is sought.",
 )
 @options.csv("--costs", "Columns worker, task_type, cost; or worker, cost.")
-@options.csv(
+@click.option(
+    "--available",
     "--availability",
-    "Who may label what, a row a pair: columns task, worker; every pair without it.",
+    "availability",
+    metavar="CSV",
+    help="Who may label what, a row a pair: columns task, worker; every pair without it.",
 )
 @options.choice(
     "--promise",
@@ -57,6 +60,7 @@ from workbench.cli.output import deliver, working
     "What a label counts in the program: by Bhattacharyya's bound, or by the paper's Lemma 1.",
     "bhattacharyya",
 )
+@options.duplicates("Which label counts when a worker labels a task twice.")
 @options.seconds("For the integer program.", 30.0)
 @options.number("--gap", "Relative gap to stop at.", 0.0)
 @options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv")

@@ -21,6 +21,8 @@ class Termination(StrEnum):
     OPTIMAL = "optimal"
     INFEASIBLE = "infeasible"
     TIME_LIMIT = "time_limit"
+    SEARCH_ENDED = "search_ended"
+    """Nothing more was tried and the gap is open: more time is of no use."""
     INTERRUPTED = "interrupted"
     NUMERICS = "numerics"
     """The answer failed its certificate, contradicted itself or was none; or the solver died."""

@@ -11,6 +11,7 @@ Grossmann 1986).
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -162,9 +163,12 @@ def _whole(
         blank, worker_prices=proof.worker_prices, joint_proof=proof, method=method,
         bound=lower, certificate=Certificate("bound", (), lower, None, source, bounds),
     )  # fmt: skip
+    late = asked.time_limit is not None and _left(left) <= (1 - WHOLE) * asked.time_limit
+    ended = Termination.TIME_LIMIT if late else Termination.SEARCH_ENDED
     if plan is None:
         if claimed is None or left().over:
-            return replace(known, termination=Termination.TIME_LIMIT)
+            why = "" if late else "no plan among the sets of workers tried: use a larger epsilon"
+            return replace(known, termination=ended, note=why)
         return replace(known, note="no whole plan keeps every promise")
     assert blank.task_class is not None
     kinds = blank.task_class
@@ -179,13 +183,19 @@ def _whole(
     optimal = spent - bound <= max(asked.gap, 1e-9) * spent
     return replace(
         known,
-        termination=Termination.OPTIMAL if optimal else Termination.TIME_LIMIT,
+        termination=Termination.OPTIMAL if optimal else ended,
         objective=spent,
         bound=min(bound, spent),
         assignment=plan,
         errors=errors,
         certificate=Certificate(status, checks, lower, None, source, bounds),
     )
+
+
+def _left(left: Remaining) -> float:
+    """Seconds that are left; infinity without a limit."""
+    seconds = left().time_limit
+    return math.inf if seconds is None else seconds
 
 
 def _checks(
