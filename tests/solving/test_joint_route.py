@@ -71,7 +71,7 @@ def test_generated_sets_make_plans_that_hold(seed):
         return
     options = RunOptions(time_limit=2.0)
     proof = relax(problem, options.countdown()).proof
-    plan = _by_sets(problem, proof, options.countdown(), options)
+    plan, _ = _by_sets(problem, proof, options.countdown(), options)
     kinds = np.repeat(np.arange(2), problem.tasks)
     if plan is not None:
         assert (plan.sum(axis=0) <= problem.capacity).all()

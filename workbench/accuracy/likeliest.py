@@ -98,15 +98,16 @@ def likeliest_error(
         return ErrorRate(max(0.0, 1.0 - float(right.sum())), 0.0, "exact")
     rng = generator(seed)
     true = rng.choice(len(rho), draws, p=rho)
-    answers = np.empty((draws, voters), dtype=np.int64)
-    for j, matrix in enumerate(chance):
+    log = np.tile(np.log(np.maximum(rho, TINY)), (2, draws, 1))
+    for matrix, own in zip(chance, seen, strict=True):
         edges = np.cumsum(matrix, axis=1)[true]
-        answers[:, j] = np.minimum((rng.random(draws)[:, None] > edges).sum(axis=1), named - 1)
-    task, voter = np.repeat(np.arange(draws), voters), np.tile(np.arange(voters), draws)
-    likely, told = (
-        posteriors(matrices[voter, :, answers.ravel()], task, rho, draws)
-        for matrices in (chance, seen)
-    )
+        answer = np.minimum((rng.random(draws)[:, None] > edges).sum(axis=1), named - 1)
+        log[0] += np.log(np.maximum(matrix, TINY)).T[answer]
+        if believed is not None:
+            log[1] += np.log(np.maximum(own, TINY)).T[answer]
+    told = log[0] if believed is None else log[1]
+    likely = np.exp(log[0] - log[0].max(axis=1, keepdims=True))
+    likely /= likely.sum(axis=1, keepdims=True)
     wrong = 1.0 - likely[np.arange(draws), told.argmax(axis=1)]
     return ErrorRate(
         float(wrong.mean()), 4.0 * float(wrong.std(ddof=1)) / math.sqrt(draws), "sampled"

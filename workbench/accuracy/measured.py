@@ -242,7 +242,8 @@ def error_interval(
         from scipy.special import betaincinv
 
         low, high = betaincinv(a, b, [tail, 1.0 - tail])
-        return float(low), float(high)
+        # As Brown, Cai, DasGupta: none wrong does not rule out that none ever is.
+        return float(low) if wrong else 0.0, float(high) if wrong < tasks else 1.0
     below = np.cumsum(_beta_binomial(left, a, b))
     ends = np.searchsorted(below, [tail, 1.0 - tail - 1e-12])
     low, high = np.minimum(ends, left) / max(left, 1)

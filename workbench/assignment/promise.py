@@ -34,6 +34,8 @@ QUICK = 0.005
 """Gap at which a plan tells whether a level will do."""
 SHARE = 0.08
 """Of the time, for each such plan."""
+LAST = 0.3
+"""Of the time, for the last plan at least."""
 ROUNDING = 1e-9
 """An error above ε by so much, relative, is ε: 1 − .95 is above .05."""
 TRIED, TOLD = 4_000, 40_000
@@ -233,6 +235,8 @@ def keep_promise(
     kept: list[CoverPlan] = []
     fewest: CoverPlan | None = None
     for _ in range(STEPS):
+        if limit is not None and (left().time_limit or 0.0) < LAST * limit / SHARE:
+            break
         middle = (low + high) / 2
         tried = program.cover(np.exp(middle), quick, draws=TRIED)
         if tried.errors is None:
@@ -285,6 +289,8 @@ def spend(program: CoverProgram, total: float, *, options: RunOptions) -> CoverP
         return plan.errors is not None and cost is not None and cost <= total * (1 + ROUNDING)
 
     best = tried(0.999 * program.top)
+    if best.errors is None:  # no cover at any price: told why
+        return program.cover(best.levels, quick, draws=TOLD)
     if not paid(best):
         return _refused(best, f"{total:g} buys no cover of all tasks")
     low, high = math.log(LEAST_LEVEL), math.log(0.999 * program.top)

@@ -11,7 +11,6 @@ Grossmann 1986).
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,7 +87,8 @@ def solve_joint(
     formulation
         `ip`, or `relaxation`, whose assignment has a row a task class: labels by worker.
     certified
-        Spend time on a better bound of the integer program than the relaxation's.
+        Spend time on a better bound of the integer program than the relaxation's, and on what
+        would do where there is no plan.
     options
         `time_limit`, `gap`, `threads` and `seed`, as of `solve`.
 
@@ -109,7 +109,7 @@ def solve_joint(
     beyond = np.flatnonzero(asking & (least > problem.epsilon * (1 + KEPT)))
     relaxed = JointRelaxation(Termination.INFEASIBLE) if len(beyond) else relax(problem, left)
     if relaxed.termination is Termination.INFEASIBLE:
-        why = _explained(problem, beyond, blank, asked)
+        why = _explained(problem, beyond, blank, asked) if certified else None
         return replace(blank, infeasibility=why, seconds=time.perf_counter() - started)
     if relaxed.proof is None or relaxed.labels is None:
         return replace(
@@ -153,9 +153,10 @@ def _whole(
     bounds = {"relaxation": proven_bound(problem, proof, whole=True)}
     if problem.tasks.sum() * problem.shape[1] <= FEW:
         method, (plan, claimed) = "tangents", _outer_approximation(problem, proof, left)
+        late = left().over
     else:
         method, claimed = "worker sets", None
-        plan = _by_sets(problem, proof, left, asked)
+        plan, late = _by_sets(problem, proof, left, asked)
         if certified:
             bounds |= _surrogate_bound(problem, proof, left())
     lower, source = max((value, name) for name, value in bounds.items())
@@ -163,10 +164,9 @@ def _whole(
         blank, worker_prices=proof.worker_prices, joint_proof=proof, method=method,
         bound=lower, certificate=Certificate("bound", (), lower, None, source, bounds),
     )  # fmt: skip
-    late = asked.time_limit is not None and _left(left) <= (1 - WHOLE) * asked.time_limit
     ended = Termination.TIME_LIMIT if late else Termination.SEARCH_ENDED
     if plan is None:
-        if claimed is None or left().over:
+        if claimed is None or late:
             why = "" if late else "no plan among the sets of workers tried: use a larger epsilon"
             return replace(known, termination=ended, note=why)
         return replace(known, note="no whole plan keeps every promise")
@@ -190,12 +190,6 @@ def _whole(
         errors=errors,
         certificate=Certificate(status, checks, lower, None, source, bounds),
     )
-
-
-def _left(left: Remaining) -> float:
-    """Seconds that are left; infinity without a limit."""
-    seconds = left().time_limit
-    return math.inf if seconds is None else seconds
 
 
 def _checks(
@@ -231,19 +225,21 @@ def _surrogate_bound(
 
 def _by_sets(
     problem: JointProblem, proof: JointProof, left: Remaining, asked: RunOptions
-) -> FloatArray | None:
-    """A plan from generated sets: rounding, then branch and bound over the sets."""
+) -> tuple[FloatArray | None, bool]:
+    """A plan from generated sets, by rounding and by branch and bound; and if time cut that off."""
     rng, started = generator(asked.seed), time.perf_counter()
     seconds = left().time_limit or UNLIMITED
     supply = problem.capacity.astype(np.float64)
     master = _generated(
         problem, proof.worker_prices, problem.tasks, supply, rng, started + GENERATING * seconds
     )
+    late = time.perf_counter() >= started + GENERATING * seconds
     rounded = _dive(problem, master, rng, started + DIVING * seconds)
     rest = max(started + WHOLE * seconds - time.perf_counter(), LEAST_SECONDS)
     best = master.whole(RunOptions(rest, asked.gap, seed=asked.seed, nodes=NODES))
+    late |= time.perf_counter() >= started + WHOLE * seconds
     plans = [plan for plan in (rounded, best) if plan is not None]
-    return _dealt(problem, min(plans, key=cost)) if plans else None
+    return (_dealt(problem, min(plans, key=cost)) if plans else None), late
 
 
 def _generated(
