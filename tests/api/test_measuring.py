@@ -67,6 +67,10 @@ def test_a_plan_of_several_classes_is_measured_too():
     assert told["tasks_measured"] == 160
     assert 1 < told["effective_workers"] <= 9
     assert found.error.measured.met > 0.9
+    few = labels.groupby("task").head(2)  # whoever comes first
+    scarce = wb.plan(few, gold, list(range(20)), epsilon=0.12, capacity=14)
+    assert scarce.error.measured.met < 0.5
+    assert "fewer labels, and may be too high" in scarce.summary()
     assert MEASURED in found.summary()
 
 

@@ -353,3 +353,28 @@ def test_the_default_chooses_by_expected_error_within_the_money():
     assert [each.cost for each in counted.frontier.sets] == sorted(
         {len(each.chosen) for each in counted.frontier.sets}
     )
+
+
+def test_it_says_where_hardly_more_errors_cost_much_less():
+    """Three humans are expected to err .0172; two and five cheap models .0196, a third cheaper."""
+    rng, truth = np.random.default_rng(1), np.arange(1000) % 2
+    crowd = {f"human {k}": 924 for k in range(3)} | {f"model {k}": 753 for k in range(5)}
+    rows = []
+    for name, correct in crowd.items():
+        right = np.isin(np.arange(1000), rng.permutation(1000)[:correct])
+        said = np.where(right, truth, 1 - truth)
+        rows += [(f"t{i}", name, str(label)) for i, label in enumerate(said)]
+    labels = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    gold = pd.Series(truth.astype(str), index=[f"t{i}" for i in range(1000)])
+    costs = pd.Series({name: 0.1 if "human" in name else 0.002 for name in crowd})
+    bought = hire(labels, gold, 8, HireOptions(costs=costs, money=0.3))
+    best, less = bought.frontier.best, bought.frontier.nearly
+    assert (best.cost, less.cost) == (pytest.approx(0.3), pytest.approx(0.21))
+    assert best.error.probability == pytest.approx(0.0172, abs=5e-5)
+    assert less.error.probability == pytest.approx(0.0196, abs=5e-5)
+    assert sum("human" in name for name in costs.index[less.chosen]) == 2
+    (said,) = [note for note in bought.notes if note.startswith("for less: 7 workers")]
+    assert "at 0.21 a task are expected to err 0.0196, where 3 at 0.3" in said
+    curve = hire(labels, gold, 8, HireOptions(costs=costs, curve=True)).frontier
+    assert {0.21, 0.3} <= {round(each.cost, 9) for each in curve.sets}
+    assert curve.best.error.probability < best.error.probability

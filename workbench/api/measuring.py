@@ -10,6 +10,8 @@ from workbench.accuracy.measured import MeasuredError
 from workbench.api.result import facts, percent
 
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
+SELDOM = 0.5
+"""Share of control tasks below which a plan's requirement is called seldom met."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +62,23 @@ class GoldError:
         return facts(rows, indent=indent)
 
     def cautions(self) -> list[str]:
-        """Warn where a promise rests on independence, and errors go together."""
+        """Warn where a promise rests on independence, and where few tasks could show it."""
+        met, said = self.measured.met, []
+        if met is not None and met < SELDOM:
+            said.append(
+                f"warning: those who labelled the control tasks meet the plan's requirement on "
+                f"{percent(met, 3)} of them: the error measured is that of fewer labels, and may "
+                "be too high"
+            )
         if not self.correlation.shown:
-            return []
+            return said
         return [
+            *said,
             f"warning: errors on your gold go together (mean correlation "
             f"{self.correlation.correlation:.2f} given the class): the {self.workers:.3g} voters "
             f"of a task are worth {self.effective_workers:.1f} independent ones, and bounds and "
             "expected errors, which take them for independent, are too good; go by the error "
-            "measured"
+            "measured",
         ]
 
     def payload(self) -> dict[str, Any]:
