@@ -61,6 +61,8 @@ METHODS = (
 )
 SHORTFALL = 1e3
 """Price of missing cover, in that of the dearest label: tasks bought at it are left out."""
+NEAR = 1e-4
+"""Share of ε by which a promise may be missed where it is only asked who can be served."""
 DRAWS = 2_000
 """Answers drawn for the error of a task with many labels: what is told is the mean over tasks."""
 
@@ -235,7 +237,8 @@ def _within_reach(instance: ComparedClasses) -> ComparedClasses:
     keep = np.flatnonzero(least <= instance.epsilon)
     if len(keep):
         within = _only(instance, keep).problem(instance.main, instance.known)
-        found = relax(within.with_shortfall(SHORTFALL * float(problem.prices.max())), RunOptions)
+        short = within.with_shortfall(SHORTFALL * float(problem.prices.max()))
+        found = relax(short, RunOptions, near=NEAR)
         if found.labels is not None:
             keep = keep[found.labels[:, -1] <= SHORT]
     if not len(keep):

@@ -58,9 +58,19 @@ class JointRelaxation:
 
 
 def relax(
-    problem: JointProblem, left: Remaining, known: JointProof | None = None
+    problem: JointProblem, left: Remaining, known: JointProof | None = None, near: float = NEAR
 ) -> JointRelaxation:
-    """Solve the relaxation, or find that there is none; from the tangents of a similar one."""
+    """Solve the relaxation, or find that there is none.
+
+    Parameters
+    ----------
+    left
+        Options with the time that is left.
+    known
+        Proof of a similar problem, whose tangents are a start.
+    near
+        A promise may be missed by this share of ε.
+    """
     types, m = problem.shape
     kinds, workers = np.nonzero(problem.usable)
     asking = np.flatnonzero((problem.tasks > 0) & (problem.weights.sum() > problem.epsilon))
@@ -83,7 +93,7 @@ def relax(
         missed = [
             t
             for t in asking.tolist()
-            if problem.error(t, share[t]) > problem.epsilon[t] * (1 + NEAR)
+            if problem.error(t, share[t]) > problem.epsilon[t] * (1 + near)
         ]
         if not missed or left().over:
             break
