@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from crowd_models.gains import MOST
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
 from workbench.accuracy.independence import ErrorCorrelation, error_correlation
 from workbench.accuracy.likeliest import likeliest_error, posteriors
@@ -61,8 +62,8 @@ METHODS = (
 )
 SHORTFALL = 1e3
 """Price of missing cover, in that of the dearest label: tasks bought at it are left out."""
-NEAR = 1e-4
-"""Share of ε by which a promise may be missed where it is only asked who can be served."""
+NEAR = 0.01
+"""Share of ε within which it is asked who can be served, where capacities are scarce."""
 DRAWS = 2_000
 """Answers drawn for the error of a task with many labels: what is told is the mean over tasks."""
 
@@ -235,12 +236,8 @@ def _within_reach(instance: ComparedClasses) -> ComparedClasses:
     least = problem.least_error()
     idle = float(problem.weights.sum())
     keep = np.flatnonzero(least <= instance.epsilon)
-    if len(keep):
-        within = _only(instance, keep).problem(instance.main, instance.known)
-        short = within.with_shortfall(SHORTFALL * float(problem.prices.max()))
-        found = relax(short, RunOptions, near=NEAR)
-        if found.labels is not None:
-            keep = keep[found.labels[:, -1] <= SHORT]
+    if (instance.capacity < (instance.label >= 0).sum(axis=0))[instance.main].any():
+        keep = _served(instance, np.flatnonzero(least <= instance.epsilon * (1.0 - NEAR)))
     if not len(keep):
         half = math.ceil(1000 * float(np.median(least))) / 1000
         raise InputError(
@@ -251,6 +248,26 @@ def _within_reach(instance: ComparedClasses) -> ComparedClasses:
         )  # fmt: skip
     out = np.setdiff1d(np.arange(len(instance.tasks)), keep)
     return replace(_only(instance, keep), left_out=tuple(str(name) for name in instance.tasks[out]))
+
+
+def _served(instance: ComparedClasses, keep: IntArray) -> IntArray:
+    """Tasks that scarce workers can serve together: those short of most cover are left out.
+
+    Cover is looked at for a little less than ε, within a little of it: so it is there at ε.
+    """
+    while len(keep):
+        within = _only(instance, keep).problem(instance.main, instance.known)
+        within = replace(within, epsilon=within.epsilon * (1.0 - NEAR))
+        price = SHORTFALL * float(within.prices.max())
+        found = relax(within.with_shortfall(price), RunOptions, near=NEAR)
+        assert found.labels is not None
+        missing = MOST * found.labels[:, -1]
+        if missing.max() <= SHORT:
+            break
+        each = math.log(max(float(within.weights.sum()) / instance.epsilon, 2.0))
+        dropped = np.argsort(-missing, kind="stable")[: max(1, int(missing.sum() / each))]
+        keep = np.delete(keep, dropped)
+    return keep
 
 
 def compare(

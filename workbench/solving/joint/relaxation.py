@@ -81,12 +81,13 @@ def relax(
     if known is not None:
         at += known.task_class.tolist()
         points += list(known.points)
-    duals, rows = np.zeros(m), list[Tangent]()
+    rows, found = list[Tangent](), JointRelaxation(Termination.TIME_LIMIT)
     for _ in range(ROUNDS):
         rows += [problem.tangent(t, points[k]) for k, t in enumerate(at) if k >= len(rows)]
         ran = run(_model(problem, kinds, workers, at, rows), left())
         if ran.values is None or ran.row_duals is None:
-            return JointRelaxation(ran.termination)
+            late = ran.termination is Termination.TIME_LIMIT  # the round before proves a bound too
+            return found if late else JointRelaxation(ran.termination)
         duals, labels = ran.row_duals, np.zeros((types, m))
         labels[kinds, workers] = ran.values
         share = labels / np.maximum(problem.tasks, 1)[:, None]
@@ -95,18 +96,19 @@ def relax(
             for t in asking.tolist()
             if problem.error(t, share[t]) > problem.epsilon[t] * (1 + near)
         ]
+        proof = JointProof(
+            np.array(at, dtype=np.int64),
+            np.array(points).reshape(len(rows), len(problem.weights)),
+            np.maximum(duals[m:], 0.0),
+            np.maximum(-duals[:m], 0.0),
+        )
+        ending = Termination.TIME_LIMIT if missed else Termination.OPTIMAL
+        found = JointRelaxation(ending, labels, proof)
         if not missed or left().over:
             break
         at += missed
         points += [problem.gathered(t, share[t]) for t in missed]
-    proof = JointProof(
-        np.array(at[: len(rows)], dtype=np.int64),
-        np.array(points[: len(rows)]).reshape(len(rows), len(problem.weights)),
-        np.maximum(duals[m:], 0.0),
-        np.maximum(-duals[:m], 0.0),
-    )
-    ending = Termination.TIME_LIMIT if missed else Termination.OPTIMAL
-    return JointRelaxation(ending, labels, proof)
+    return found
 
 
 def cover_prices(problem: JointProblem, proof: JointProof) -> FloatArray:
