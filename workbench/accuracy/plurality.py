@@ -102,26 +102,42 @@ def _exact(p: FloatArray, w: FloatArray, L: int, atoms: int) -> ErrorRate | None
     for chance, step, rest in zip(p.tolist(), w.tolist(), left.tolist(), strict=True):
         if lead.size * L > LARGEST:
             return None
-        lead, mass = _voted(lead, mass, chance, step)
+        lead, mass = voted(lead, mass, chance, step)
         best = lead.max(axis=1)
         error += float(mass[best > rest + margin].sum())
         open_ = (np.abs(best) <= rest + margin) & (mass > 0)
         lead, mass, best = lead[open_], mass[open_], np.maximum(best[open_], 0.0)
         # Classes that cannot catch up any more are all the same.
         lead[lead < (best - rest - margin)[:, None]] = OUT
-        lead, mass = _merged(lead, mass)
+        lead, mass = merged(lead, mass)
         if len(mass) > atoms:
             return None
+    return lost(lead, mass, error, len(w))
+
+
+def lost(lead: FloatArray, mass: FloatArray, error: float, voters: int) -> ErrorRate:
+    """Error of states of so many voters, beside what is lost already."""
+    blur = 2 * (voters + 1) * (MERGE + 4 * EPS)
     near, far = _loss(lead, TIE - blur), _loss(lead, TIE + blur)
     unsure = float(mass[near != far].sum())
     middle = min(max(error + float(mass @ (near + far)) / 2, 0.0), 1.0)
     return ErrorRate(middle, unsure + ROUNDING, "exact")
 
 
-def _voted(
-    lead: FloatArray, mass: FloatArray, chance: float, step: float
+def voted(
+    lead: FloatArray, mass: FloatArray, chance: float | FloatArray, step: float
 ) -> tuple[FloatArray, FloatArray]:
-    """States after one more vote: for the true class, or for any other."""
+    """States after one more vote: for the true class, or for any other.
+
+    Parameters
+    ----------
+    lead
+        Of each wrong class over the true one, shape (s, L − 1).
+    mass
+        Chance of each state, shape (s,), or (s, q) for q skills.
+    chance, step
+        The voter's skill, shape (q,) for several, and weight.
+    """
     after, others = [lead - step], lead.shape[1]
     for at in range(others):
         raised = lead.copy()
@@ -131,7 +147,7 @@ def _voted(
     return np.concatenate(after), np.concatenate([mass * chance, *[wrong] * others])
 
 
-def _merged(lead: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+def merged(lead: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Sort each row, and merge rows that are equal but for rounding."""
     if len(mass) < 2:
         return lead, mass

@@ -167,8 +167,13 @@ def _fitted_on_grid(told: FloatArray) -> BetaPrior:
     if len(told) < 2:
         return FLAT
 
-    def likely(a: float, b: float) -> float:
-        return float(np.logaddexp.reduce(told + _log_prior(a, b), axis=1).sum())
+    ends = np.log([GRID, 1.0 - GRID])
+
+    def likely(a: float, b: float) -> FloatArray:
+        prior = _log_prior(a, b)
+        each = np.logaddexp.reduce(told + prior, axis=1)
+        more = np.exp(told + prior - each[:, None]).sum(axis=0) - len(told) * np.exp(prior)
+        return np.append(each.sum(), ends @ more)
 
     return likeliest_beta(likely, 0.5)
 

@@ -58,34 +58,69 @@ def fitted_prior(correct: ArrayLike, answered: ArrayLike) -> BetaPrior:
     right, given = right[given > 0], given[given > 0]
     if len(given) < 2:
         return FLAT
-    from scipy.special import betaln
+    right, given, times = counted(right, given)
 
-    def told(a: float, b: float) -> float:
-        return float((betaln(a + right, b + given - right) - betaln(a, b)).sum())
+    def told(a: float, b: float) -> FloatArray:
+        return beta_binomial(right, given, a, b) @ times
 
     share = (right.sum() + 1) / (given.sum() + 2)
     return likeliest_beta(told, float(np.log(share / (1 - share))))
 
 
-def likeliest_beta(told: Callable[[float, float], float], start: float) -> BetaPrior:
+def counted(right: IntArray, given: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Pairs of counts that occur, shape (k,) each, and how many workers have them."""
+    pairs, times = np.unique(np.stack([right, given]), axis=1, return_counts=True)
+    return pairs[0], pairs[1], times
+
+
+def beta_binomial(right: IntArray, given: IntArray, a: float, b: float) -> FloatArray:
+    """Log-likelihood of (a, b) by worker, and its slopes in a and in b, shape (3, m)."""
+    from scipy.special import betaln, digamma
+
+    wrong, whole = given - right, digamma(a + b) - digamma(a + b + given)
+    return np.stack(
+        [
+            betaln(a + right, b + wrong) - betaln(a, b),
+            digamma(a + right) - digamma(a) + whole,
+            digamma(b + wrong) - digamma(b) + whole,
+        ]
+    )
+
+
+def likeliest_beta(told: Callable[[float, float], FloatArray], start: float) -> BetaPrior:
     """Mode of (a, b) under the weak prior (a + b)^(−5/2).
 
     Parameters
     ----------
     told
-        Log-likelihood of (a, b).
+        Log-likelihood of (a, b), and its slopes in a and in b, shape (3,).
     start
         log(a/b) to start from.
     """
     from scipy.optimize import minimize
 
-    def unlikely(at: FloatArray) -> float:
-        a, b = beta_of(at)
-        return -float(told(a, b) + np.log(a) + np.log(b) - 2.5 * at[1])
+    def unlikely(at: FloatArray) -> tuple[float, FloatArray]:
+        return against(at, told(*beta_of(at)))
 
     starts = [np.array([start, np.log(size)]) for size in (2.0, 20.0)]
-    fits = [minimize(unlikely, at, bounds=ENDS, method="L-BFGS-B") for at in starts]
+    fits = [minimize(unlikely, at, bounds=ENDS, method="L-BFGS-B", jac=True) for at in starts]
     return beta_of(min(fits, key=lambda fit: float(fit.fun)).x)
+
+
+def against(at: FloatArray, told: FloatArray) -> tuple[float, FloatArray]:
+    """What is minimised, by log(a/b) and log(a + b), and its slopes, shape (2,).
+
+    Parameters
+    ----------
+    at
+        log(a/b) and log(a + b), the first two numbers.
+    told
+        Log-likelihood, and its slopes in a and in b.
+    """
+    a, b = beta_of(at)
+    up, down = told[1] + 1 / a, told[2] + 1 / b
+    slopes = np.array([(up - down) * a * b / (a + b), up * a + down * b - 2.5])
+    return -float(told[0] + np.log(a) + np.log(b) - 2.5 * at[1]), -slopes
 
 
 def beta_of(at: FloatArray) -> BetaPrior:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.accuracy.error_rate import ROUNDING, ErrorRate, vote_errors
-from workbench.accuracy.plurality import plurality_error
+from workbench.accuracy.plurality import lost, merged, plurality_error, voted
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
@@ -40,6 +40,8 @@ from workbench.selection.scores import Scores
 
 DRAWS = 200_000
 """Most votes that are simulated of one crowd."""
+MIXED = 50_000
+"""Of them where tasks differ in difficulty, shared out among the difficulties by frequency."""
 LABELS = 20_000_000
 """Most labels that are simulated, all workers and votes together."""
 RESOLUTION = 8.0
@@ -113,24 +115,23 @@ def prefix_errors(known: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[Er
     if not len(at):
         return []
     w, votes = known.vote_weight[at], _draws(len(at), L)
-    return _mixed([
-        (share, _prefix_errors(p[at], w, L, max(votes // parts, 10_000), seed))
-        for share, p, parts in _by_difficulty(known)
-    ])  # fmt: skip
-
-
-def _prefix_errors(p: FloatArray, w: FloatArray, L: int, votes: int, seed: Seed) -> list[ErrorRate]:
-    """Errors of the votes of the first 1, 2, …, k independent workers."""
-    most = _chernoff(p, w, L)
-    if L == 2:
-        far = 1 + int(np.flatnonzero(most > ROUNDING).max(initial=-1))
-        rates = _enumerated(p[:far], w[:far], np.tri(far, dtype=np.bool_))
-    else:
-        rates = _listed(p, w, L)
+    parts = [(share, p[at]) for share, p, _ in _by_difficulty(known)]
+    most = sum(share * _chernoff(p, w, L) for share, p in parts)
+    rates = _listed(parts, w, L)
     # Up to the last prefix of which the bound says too little.
-    far = 1 + int(np.flatnonzero(most > RESOLUTION / votes).max(initial=-1))
+    far = 1 + int(np.flatnonzero(most > (ROUNDING if L == 2 else RESOLUTION / votes)).max(initial=-1))
     if len(rates) < far:
-        rates += _simulated(p[:far], w[:far], L, votes, seed)[len(rates) :]
+        sets: BoolArray = np.tri(far, dtype=np.bool_)[len(rates) :]
+        if len(parts) > 1:
+            votes = min(votes, MIXED)
+        rates += _mixed([
+            (
+                share,
+                _enumerated(p[:far], w[:far], sets) if L == 2
+                else _simulated(p[:far], w[:far], L, max(int(share * votes), 1000), seed)[len(rates) :],
+            )
+            for share, p in parts
+        ])  # fmt: skip
     return rates + [ErrorRate(half, half, "bounded") for half in (most[len(rates) :] / 2).tolist()]
 
 
@@ -219,6 +220,8 @@ def least_error(rates: Sequence[ErrorRate]) -> int:
     return int(np.argmax(middle - radius <= (middle + radius).min()))
 
 
+ATOMS = 2**12
+"""Most states of a vote that are listed for every prefix."""
 METHODS = ("exact", "lattice", "bounded", "sampled")
 """From the surest to the least sure."""
 
@@ -236,14 +239,19 @@ def _enumerated(p: FloatArray, w: FloatArray, sets: BoolArray) -> list[ErrorRate
     ]
 
 
-def _listed(p: FloatArray, w: FloatArray, L: int) -> list[ErrorRate]:
-    """Errors of the first prefixes of voters among many classes, while they can be listed."""
+def _listed(parts: list[tuple[float, FloatArray]], w: FloatArray, L: int) -> list[ErrorRate]:
+    """Errors of the first prefixes of voters, while all ways to answer can be listed.
+
+    Weights, and so the leads, are the same at all difficulties; their chances are not.
+    """
+    share, skill = np.array([share for share, _ in parts]), np.stack([p for _, p in parts], axis=1)
+    lead, mass = np.zeros((1, L - 1)), np.ones((1, len(parts)))
     rates: list[ErrorRate] = []
-    for k in range(1, len(p) + 1):
-        rate = plurality_error(p[:k], w[:k], L, atoms=2**11, draws=1)
-        if rate.method != "exact":
+    for chance, step in zip(skill, (w / (np.abs(w).sum() or 1.0)).tolist(), strict=True):
+        if len(mass) * L > ATOMS:
             break
-        rates.append(rate)
+        lead, mass = merged(*voted(lead, mass, chance, step))
+        rates.append(lost(lead, mass @ share, 0.0, len(rates) + 1))
     return rates
 
 

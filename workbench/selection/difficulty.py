@@ -9,9 +9,12 @@ Aitkin (1981), "Marginal maximum likelihood estimation of item parameters".
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.checks import frozen
 
 NODES = 9
 """Points of the normal distribution of difficulty."""
@@ -44,12 +47,21 @@ def skills_by_difficulty(
         return np.where(turned[:, None], 1.0 - able, able), share
     from scipy.special import expit, logit
 
-    u, share = np.polynomial.hermite_e.hermegauss(NODES)
-    share = share / share.sum()
+    u, share = _normal()
     # The logistic curve's mean over a normal shift is about one flatter curve: a start for Newton.
     at = logit(skill) * np.sqrt(1.0 + 0.346 * sigma**2)
     for _ in range(20):
         chance = expit(at[:, None] + sigma * u)
         slope = (chance * (1.0 - chance)) @ share
-        at = at + np.clip((skill - chance @ share) / np.maximum(slope, 1e-12), -2.0, 2.0)
+        step = np.clip((skill - chance @ share) / np.maximum(slope, 1e-12), -2.0, 2.0)
+        at = at + step
+        if np.abs(step).max(initial=0.0) < 1e-12:
+            break
     return expit(at[:, None] + sigma * u), share
+
+
+@cache
+def _normal() -> tuple[FloatArray, FloatArray]:
+    """Points of the normal distribution, and their shares, shape (q,) each."""
+    u, share = np.polynomial.hermite_e.hermegauss(NODES)
+    return frozen(u), frozen(share / share.sum())

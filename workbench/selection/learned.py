@@ -25,7 +25,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.crowd.empirical_bayes import ENDS, FLAT, beta_of, fitted_prior
+from workbench.crowd.empirical_bayes import (
+    ENDS,
+    FLAT,
+    against,
+    beta_binomial,
+    beta_of,
+    counted,
+    fitted_prior,
+)
 from workbench.selection.difficulty import skills_by_difficulty
 from workbench.selection.scores import Scores, scores
 
@@ -120,28 +128,31 @@ def mixture_prior(
     workers answered.
     """
     from scipy.optimize import minimize
-    from scipy.special import betaln, expit
+    from scipy.special import expit
 
     given = answered > 0
-    c, n = correct[given], answered[given]
-    a, b = fitted_prior(c, n)
-    if len(n) < 2:
+    if given.sum() < 2:
         return (*FLAT, 0.0)
+    a, b = fitted_prior(correct, answered)
+    c, n, times = counted(correct[given], answered[given])
     by_luck = c * np.log(1.0 / classes) + (n - c) * np.log1p(-1.0 / classes)
 
-    def unlikely(at: FloatArray) -> float:
-        (a, b), share = beta_of(at), expit(at[2])
-        by_skill = betaln(a + c, b + n - c) - betaln(a, b)
-        told = np.logaddexp(np.log1p(-share) + by_skill, np.log(share) + by_luck).sum()
-        return -float(told + np.log(a) + np.log(b) - 2.5 * at[1])
+    def unlikely(at: FloatArray) -> tuple[float, FloatArray]:
+        share = expit(at[2])
+        by_skill, *slopes = beta_binomial(c, n, *beta_of(at))
+        able = np.log1p(-share) + by_skill
+        told = np.logaddexp(able, np.log(share) + by_luck)
+        skilled = np.exp(able - told)
+        value, down = against(at, np.stack([told, skilled * slopes[0], skilled * slopes[1]]) @ times)
+        return value, np.append(down, (share - 1.0 + skilled) @ times)
 
     start = np.log(a / b), np.log(a + b)
-    nobody = unlikely(np.array([*start, -30.0]))
+    nobody = unlikely(np.array([*start, -30.0]))[0]
     best = (c.sum() + 1.0) / (n.sum() + 2.0)
     able = np.log((best + 1.0) / (1.0 - best))  # Better than the mean, guessers apart.
     ends = (*ENDS, (-8.0, 5.0))
     fits = [
-        minimize(unlikely, np.array(at), bounds=ends, method="L-BFGS-B")
+        minimize(unlikely, np.array(at), bounds=ends, method="L-BFGS-B", jac=True)
         for at in ((*start, -2.0), (able, np.log(10.0), 0.0), (able, np.log(10.0), 2.0))
     ]
     fit = min(fits, key=lambda each: float(each.fun))
@@ -162,15 +173,15 @@ def fitted_difficulty(answers: ControlAnswers, skill: FloatArray) -> float:
     """
     if not len(answers.task):
         return 0.0
-    _, task = np.unique(answers.task, return_inverse=True)
-    starts = np.argsort(task, kind="stable")
-    first = np.flatnonzero(np.diff(task[starts], prepend=-1))
-    worker, right = answers.worker[starts], answers.right[starts][:, None]
+    starts = np.argsort(answers.task, kind="stable")
+    first = np.flatnonzero(np.diff(answers.task[starts], prepend=-1))
+    kinds, kind = np.unique(skill[answers.worker[starts]], return_inverse=True)
+    said = kind + len(kinds) * answers.right[starts]
     told = []
     for sigma in DIFFICULTIES.tolist():
-        chance, share = skills_by_difficulty(skill, sigma)
-        chance = np.clip(chance[worker], 1e-12, 1.0 - 1e-12)
-        log = np.log(np.where(right, chance, 1.0 - chance))
+        chance, share = skills_by_difficulty(kinds, sigma)
+        chance = np.clip(chance, 1e-12, 1.0 - 1e-12)
+        log = np.log(np.concatenate([1.0 - chance, chance]))[said]
         by_task = np.add.reduceat(log, first, axis=0) + np.log(share)
         told.append(np.logaddexp.reduce(by_task, axis=1).sum() - 0.5 * (sigma / SPREAD) ** 2)
     return float(DIFFICULTIES[int(np.argmax(told))])
