@@ -24,7 +24,7 @@ from workbench.assignment.joint_rule import joint_plan_rule
 from workbench.assignment.plan_rule import PlanTerms, plan_rule
 from workbench.base.errors import InputError
 from workbench.crowd.empirical_bayes import pooled_skills
-from workbench.crowd.gold_rule import RuleLabels, VotesByTask, chances
+from workbench.crowd.gold_rule import FittedRule, RuleLabels, VotesByTask, chances
 from workbench.crowd.votes import Votes
 from workbench.selection.hire import HireOptions, hire
 from workbench.selection.hire_rule import hire_rule
@@ -63,7 +63,7 @@ def hidden(truth, control):
     return gold
 
 
-class Spy:
+class Spy(FittedRule):
     """A rule that notes which gold it saw, and is right by coins that depend on it."""
 
     def __init__(self, truth, rng):

@@ -15,12 +15,15 @@ gold is known. The counts are divided by 1 + (share of labels that change)/(erro
 which is what Nadeau and Bengio's correction comes to when each task is left out once; a rule that
 does not look at gold keeps them whole.
 
-The point is shrunk towards what the model says, which counts as `WEIGHT` control tasks: it is of
-use while there are few. The interval is not.
+The point is what the model says of the tasks left, and λ times what the control tasks were worse
+than it said of these: so chance differences between both that the model sees do no harm. With t
+control tasks that the rule labels λ is t/(t + `WEIGHT`), the model being of use while there are
+few; those it does not label count for the model, which has learned from them too. The interval
+leaves the model out.
 
 Sources: Geisser (1975), "The predictive sample reuse method"; Brown, Cai, DasGupta (2001),
 "Interval estimation for a binomial proportion"; Nadeau, Bengio (2003), "Inference for the
-generalization error".
+generalization error"; Angelopoulos et al. (2023), "Prediction-powered inference".
 """
 
 from __future__ import annotations
@@ -52,8 +55,8 @@ class MeasuredError:
     Attributes
     ----------
     error_measured
-        Expected share of wrong labels: that on the control tasks, shrunk towards
-        `error_independent` where there are few. None where nothing is known.
+        Expected share of wrong labels: that on the control tasks, shrunk towards what the rule
+        expects where there are few. None where nothing is known.
     error_interval
         Holds the share of wrong labels among the tasks left with the given confidence.
     error_independent
@@ -127,12 +130,13 @@ def measure_error(
     parts = folds(len(control), most, seed=seed)
     fitted = rule(gold)
     known = fitted.label(control)
-    loss, changed = np.full(len(control), np.nan), np.full(len(control), np.nan)
+    loss, changed, said = np.full((3, len(control)), np.nan)
     met = None if known.met is None else np.zeros(len(control), dtype=np.bool_)
     for part in parts:
         hidden = gold.copy()
         hidden[control[part]] = -1
-        found = rule(hidden).label(control[part])
+        without = rule(hidden)
+        found, said[part] = without.label(control[part]), without.expected_error(control[part])
         loss[part] = found.loss(gold[control[part]])
         # A label given with the gold alone, or without it alone, is a change too.
         moved = 0.5 * np.abs(found.chance - known.chance[part]).sum(axis=1)
@@ -143,13 +147,18 @@ def measure_error(
     wrong, tasks = float(loss[done].sum()), int(done.sum())
     unstable = float(changed[done].mean()) if tasks else 0.0
     away = np.flatnonzero(gold < 0) if left is None else np.asarray(left, dtype=np.int64)
-    chance = fitted.independent_error(away if len(away) else control)
+    asked = away if len(away) else control
+    chance = fitted.independent_error(asked)
     chance = chance[~np.isnan(chance)]
-    alone = float(chance.mean()) if len(chance) else None
+    alone = _mean(chance)
     ahead = len(chance) if len(away) and len(chance) else further
     within = error_interval(wrong, tasks, ahead, unstable=unstable, confidence=confidence)
+    point = shrunk(
+        wrong, tasks, _mean(fitted.expected_error(asked)), within,
+        said=_mean(said), idle=len(control) - tasks, unstable=unstable,
+    )  # fmt: skip
     return MeasuredError(
-        error_measured=shrunk(wrong, tasks, alone, within, unstable=unstable),
+        error_measured=point,
         error_interval=within,
         error_independent=alone,
         tasks_measured=tasks,
@@ -170,12 +179,19 @@ def folds(tasks: int, most: int, *, seed: Seed) -> list[IntArray]:
     return [np.sort(part) for part in np.array_split(order, min(tasks, most))]
 
 
+def _mean(chance: FloatArray) -> float | None:
+    chance = chance[~np.isnan(chance)]
+    return float(chance.mean()) if len(chance) else None
+
+
 def shrunk(
     wrong: float,
     tasks: int,
-    independent: float | None,
+    model: float | None,
     within: tuple[float, float] = (0.0, 1.0),
     *,
+    said: float | None = None,
+    idle: int = 0,
     unstable: float = 0.0,
 ) -> float | None:
     """Shrink the share of wrong labels towards what the model says, and into the interval.
@@ -187,17 +203,22 @@ def shrunk(
     ----------
     wrong, tasks
         Expected number of wrong labels, and of how many.
-    independent
-        The model's figure; None keeps the share as it is, or none where there are no tasks.
+    model
+        What the model says of the tasks left; None keeps the share as it is, or none where there
+        are no tasks.
     within
         Ends of the interval.
+    said
+        What the model said of the labels that were counted; None for the same.
+    idle
+        Control tasks that the rule gave no label.
     unstable
         Share of labels that change when their own gold is known.
     """
-    if independent is None:
+    if model is None:
         return wrong / tasks if tasks else None
-    weight = WEIGHT * _spread(wrong, tasks, unstable)
-    point = (wrong + weight * independent) / (tasks + weight)
+    worse = wrong - tasks * (model if said is None else said)
+    point = model + worse / (tasks + idle + WEIGHT * _spread(wrong, tasks, unstable))
     return float(np.clip(point, *within))
 
 

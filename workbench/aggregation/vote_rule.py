@@ -137,7 +137,7 @@ def wrong_chance(
 
 
 @dataclass(frozen=True, eq=False)
-class _SkillVote:
+class _SkillVote(FittedRule):
     """A vote weighted by the shares of right control answers."""
 
     entry: Any
@@ -163,7 +163,7 @@ class _SkillVote:
 
 
 @dataclass(frozen=True, eq=False)
-class _WholeVote:
+class _WholeVote(FittedRule):
     """Labels of all tasks by a method that looks at no gold."""
 
     found: Aggregate

@@ -169,7 +169,7 @@ def worker_prices(
 
 
 @dataclass(frozen=True, eq=False)
-class _PlanVote:
+class _PlanVote(FittedRule):
     """Labels bought cheapest gain first, and their vote.
 
     `need` (T,); `worth`, `dear` (what a gain of 1 costs) and `skill` (T, m); `lot` by vote.

@@ -116,21 +116,22 @@ def prefix_errors(known: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[Er
         return []
     w, votes = known.vote_weight[at], _draws(len(at), L)
     parts = [(share, p[at]) for share, p, _ in _by_difficulty(known)]
-    most = sum(share * _chernoff(p, w, L) for share, p in parts)
+    most = np.sum([share * _chernoff(p, w, L) for share, p in parts], axis=0)
     rates = _listed(parts, w, L)
     # Up to the last prefix of which the bound says too little.
-    far = 1 + int(np.flatnonzero(most > (ROUNDING if L == 2 else RESOLUTION / votes)).max(initial=-1))
+    far = 1 + int(
+        np.flatnonzero(most > (ROUNDING if L == 2 else RESOLUTION / votes)).max(initial=-1)
+    )
     if len(rates) < far:
         sets: BoolArray = np.tri(far, dtype=np.bool_)[len(rates) :]
-        if len(parts) > 1:
-            votes = min(votes, MIXED)
+        each = [max(int(share * min(votes, MIXED)), 1000) for share, _ in parts]
         rates += _mixed([
             (
                 share,
                 _enumerated(p[:far], w[:far], sets) if L == 2
-                else _simulated(p[:far], w[:far], L, max(int(share * votes), 1000), seed)[len(rates) :],
+                else _simulated(p[:far], w[:far], L, draws, seed)[len(rates) :],
             )
-            for share, p in parts
+            for (share, p), draws in zip(parts, each if len(parts) > 1 else [votes], strict=True)
         ])  # fmt: skip
     return rates + [ErrorRate(half, half, "bounded") for half in (most[len(rates) :] / 2).tolist()]
 

@@ -13,8 +13,9 @@ from functools import cache
 
 import numpy as np
 
-from workbench.base.arrays import BoolArray, FloatArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.checks import frozen
+from workbench.crowd.gold_rule import class_sums
 
 NODES = 9
 """Points of the normal distribution of difficulty."""
@@ -58,6 +59,38 @@ def skills_by_difficulty(
         if np.abs(step).max(initial=0.0) < 1e-12:
             break
     return expit(at[:, None] + sigma * u), share
+
+
+def wrong_by_difficulty(
+    label: IntArray,
+    able: FloatArray,
+    place: IntArray,
+    chance: FloatArray,
+    share: FloatArray,
+) -> FloatArray:
+    """Chance that labels are wrong if errors are independent on tasks alike, shape (k,).
+
+    Parameters
+    ----------
+    label, place
+        Class and task (0 … k − 1) of each of v votes.
+    able
+        Chance that each vote is right, by difficulty, strictly between 0 and 1, shape (v, q).
+    chance
+        Of each class, as labelled, shape (k, L); NaN where there is no label.
+    share
+        Of the tasks, by difficulty, shape (q,).
+    """
+    shape = (chance.shape[0], chance.shape[1])
+    told = np.empty((*shape, len(share)))
+    for q, part in enumerate(share.tolist()):
+        miss = np.log1p(-able[:, q]) - np.log(max(shape[1] - 1, 1))
+        none = np.bincount(place, miss, minlength=shape[0])[:, None]
+        lead = class_sums(place, label, np.log(able[:, q]) - miss, shape)
+        told[:, :, q] = none + lead + np.log(part)
+    likely = np.exp(told - told.max(axis=(1, 2), keepdims=True)).sum(axis=2)
+    wrong: FloatArray = 1.0 - (chance * likely).sum(axis=1) / likely.sum(axis=1)
+    return wrong
 
 
 @cache

@@ -31,6 +31,7 @@ from workbench.crowd.gold_rule import (
     some_votes,
 )
 from workbench.crowd.votes import Votes
+from workbench.selection.difficulty import skills_by_difficulty, wrong_by_difficulty
 from workbench.selection.hire import (
     HireOptions,
     Hiring,
@@ -39,7 +40,7 @@ from workbench.selection.hire import (
     score_by,
     worker_prices,
 )
-from workbench.selection.learned import ControlAnswers
+from workbench.selection.learned import ControlAnswers, fitted_difficulty
 
 Choose: TypeAlias = Callable[[ControlAnswers], tuple[IntArray, FloatArray]]
 """From control answers to the indices of the chosen (k,), and their weights."""
@@ -130,7 +131,7 @@ def hire_rule(votes: Votes, choose: Choose) -> GoldRule:
 
 
 @dataclass(frozen=True, eq=False)
-class _HiredVote:
+class _HiredVote(FittedRule):
     """A vote of the chosen: weight by worker, NaN for the others."""
 
     by_task: VotesByTask
@@ -149,6 +150,19 @@ class _HiredVote:
         skill = pooled_skills(self.answers.correct, self.answers.answered)
         chance = self.label(tasks).chance
         return wrong_chance(votes.label[rows], skill[votes.worker[rows]], place, chance)
+
+    def expected_error(self, tasks: IntArray) -> FloatArray:
+        """Tasks differ in difficulty as far as the control answers say."""
+        rows, place = self._rows(tasks)
+        votes, skill = (
+            self.by_task.votes,
+            pooled_skills(self.answers.correct, self.answers.answered),
+        )
+        sigma = fitted_difficulty(self.answers, skill)
+        able, share = skills_by_difficulty(skill, sigma, np.nan_to_num(self.weight) < 0)
+        able = np.clip(able[votes.worker[rows]], 1e-12, 1.0 - 1e-12)
+        chance = self.label(tasks).chance
+        return wrong_by_difficulty(votes.label[rows], able, place, chance, share)
 
     def _rows(self, tasks: IntArray) -> tuple[IntArray, IntArray]:
         rows, place = self.by_task.rows(tasks)

@@ -143,7 +143,9 @@ def mixture_prior(
         able = np.log1p(-share) + by_skill
         told = np.logaddexp(able, np.log(share) + by_luck)
         skilled = np.exp(able - told)
-        value, down = against(at, np.stack([told, skilled * slopes[0], skilled * slopes[1]]) @ times)
+        value, down = against(
+            at, np.stack([told, skilled * slopes[0], skilled * slopes[1]]) @ times
+        )
         return value, np.append(down, (share - 1.0 + skilled) @ times)
 
     start = np.log(a / b), np.log(a + b)

@@ -6,7 +6,7 @@ error that follows if workers err independently, the error measured on the contr
 labelled by the rule fitted without it (`workbench.accuracy.measured`), and its 90 % interval.
 
 Rules: the majority and the vote weighted by log-odds, of all labels; `hire`, the vote of at most
-K workers chosen by Algorithm 1; and `plan`, the assignment program (Bhattacharyya's
+K workers chosen as `hire` does by default; and `plan`, the assignment program (Bhattacharyya's
 cover at ε) as a rule, for two classes, in which a worker takes no more tasks than she labelled.
 The last two are replayed: they label the tasks that somebody of theirs labelled, and only those
 are measured and scored.
@@ -34,7 +34,6 @@ from workbench.base.arrays import IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.datasets import DATASETS
 from workbench.crowd.gold_rule import GoldRule
-from workbench.selection.hire import HireOptions
 from workbench.selection.hire_rule import hire_rule, hiring
 from workbench.studies.catalog._recorded import SIMULATED, Recording, recorded, simulated
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, Rows
@@ -100,9 +99,7 @@ def rule_of(params: Params, crowd: Recording, seed: Seed) -> GoldRule:
     if params["rule"] in VOTES:
         return vote_rule(votes, VOTES[params["rule"]], seed=seed)
     if params["rule"] == "hire":
-        return hire_rule(
-            votes, hiring(params["budget"], len(votes.classes), HireOptions(rule="selected"))
-        )
+        return hire_rule(votes, hiring(params["budget"], len(votes.classes)))
     if len(votes.classes) != 2:
         raise TrialEnded("infeasible", f"a plan is for two classes, not {len(votes.classes)}")
     capacity = np.bincount(votes.worker, minlength=len(votes.workers))
@@ -258,5 +255,6 @@ STUDY = Study(
             },
         ),
     ),
+    version=2,
     deadline=120.0,
 )  # fmt: skip
