@@ -125,8 +125,10 @@ class Dependence:
     ----------
     overall
         On the whole.
+    correlations
+        Of the errors of every pair that was looked at, shape (pairs,).
     typical
-        Median correlation of pairs: what difficulty alone explains.
+        Their median: what difficulty alone explains.
     pairs
         Pairs that stand out of it, the clearest first.
     groups
@@ -136,6 +138,7 @@ class Dependence:
     """
 
     overall: ErrorCorrelation
+    correlations: FloatArray
     typical: float
     pairs: tuple[Pair, ...]
     groups: tuple[tuple[int, ...], ...]
@@ -187,9 +190,10 @@ def dependence(votes: Votes, gold: IntArray, *, seed: Seed = 0) -> Dependence:
     Arguments as for `error_correlation`.
     """
     answers = _Answers.of(votes, gold)
-    typical, pairs = _outstanding(answers, stream(seed, "pairs"))
+    correlations, typical, pairs = _outstanding(answers, stream(seed, "pairs"))
     return Dependence(
         overall=error_correlation(votes, gold, seed=seed),
+        correlations=correlations,
         typical=typical,
         pairs=pairs,
         groups=_groups(pairs),
@@ -395,11 +399,13 @@ class _PairFigures:
         return cls(correlation, typical, (T - typical * W) / np.sqrt(V + DAMPING))
 
 
-def _outstanding(answers: _Answers, rng: np.random.Generator) -> tuple[float, tuple[Pair, ...]]:
-    """The median correlation of pairs, and the pairs that stand out of it."""
+def _outstanding(
+    answers: _Answers, rng: np.random.Generator
+) -> tuple[FloatArray, float, tuple[Pair, ...]]:
+    """The correlations of pairs, their median, and the pairs that stand out of it."""
     products = _Products(answers)
     if not len(products):
-        return 0.0, ()
+        return np.zeros(0), 0.0, ()
     found = _PairFigures.of(products, answers, answers.wrong)
     share = _common_share(products, answers, found.typical, rng)
     most = np.array([
@@ -411,16 +417,20 @@ def _outstanding(answers: _Answers, rng: np.random.Generator) -> tuple[float, tu
     both = products.of(answers.wrong.astype(np.float64))
     named = np.flatnonzero(p_value <= LEVEL)
     named = named[np.argsort(-found.out[named], kind="stable")]
-    return found.typical, tuple(
-        Pair(
-            int(products.first[at]),
-            int(products.second[at]),
-            int(products.tasks[at]),
-            round(float(both[at])),
-            float(found.correlation[at]),
-            float(p_value[at]),
-        )
-        for at in named
+    return (
+        found.correlation,
+        found.typical,
+        tuple(
+            Pair(
+                int(products.first[at]),
+                int(products.second[at]),
+                int(products.tasks[at]),
+                round(float(both[at])),
+                float(found.correlation[at]),
+                float(p_value[at]),
+            )
+            for at in named
+        ),
     )
 
 

@@ -20,7 +20,7 @@ BLUE, VERMILION, GREEN = COLOURS[:3]
 
 
 def checked(workers: pd.DataFrame, wrong: FloatArray, found: Dependence, *, title: str) -> Figure:
-    """Skills with intervals (left), wrong answers by task (middle), pairs of workers (right).
+    """Skills with intervals (left), wrong answers by task (middle), correlation of pairs (right).
 
     Parameters
     ----------
@@ -83,21 +83,23 @@ def _pairs(axes: Axes, found: Dependence) -> None:
         for pair in found.pairs
         if any({pair.first, pair.second} <= set(group) for group in found.groups)
     ]
+    axes.hist(np.clip(found.correlations, -1.0, 1.0), bins=40, range=(-1.0, 1.0), color="0.75")
     for pairs, colour, mark, label in (
-        ([pair for pair in found.pairs if pair not in grouped], BLUE, "o", "stand out"),
-        (grouped, GREEN, "s", "of a group"),
+        ([pair for pair in found.pairs if pair not in grouped], BLUE, "o", "pairs that stand out"),
+        (grouped, GREEN, "s", "pairs of a group"),
     ):
         if pairs:
             axes.plot(
-                [pair.tasks for pair in pairs], [pair.correlation for pair in pairs], color=colour,
-                marker=mark, ms=5, ls="none", label=f"pairs that {label}: {len(pairs)}"
-                if mark == "o" else f"pairs {label}: {len(pairs)}",
+                [pair.correlation for pair in pairs], np.full(len(pairs), 0.03), color=colour,
+                transform=axes.get_xaxis_transform(), marker=mark, ms=5, mew=0.5, mec="white",
+                ls="none", label=f"{label}: {len(pairs)}",
             )  # fmt: skip
-    axes.axhline(
+    axes.axvline(
         found.typical, color="0.35", ls="-.", lw=1.1, label=f"median of pairs: {found.typical:.2f}"
     )
-    axes.set_xlabel("gold tasks that two workers share")
-    axes.set_ylabel("correlation of their errors")
-    axes.set_ylim(-0.25, 1.05)
-    whole_ticks(axes.xaxis)
+    axes.set_xlabel("correlation of two workers' errors")
+    axes.set_ylabel("pairs")
+    axes.set_xlim(-1.05, 1.05)
+    whole_ticks(axes.yaxis)
+    from_zero(axes)
     key_above(axes, 2)
