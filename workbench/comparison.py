@@ -354,6 +354,7 @@ def sample_size(workers: int, gamma: float) -> int:
 HINDSIGHT: dict[str, str] = {
     "plug-in": "the share of right answers on all gold (one right, one wrong added)",
     "fitted": "skills from all gold (posterior means, their prior fitted to the crowd)",
+    "median": "skills from all gold (posterior means, their prior fitted to the crowd)",
 }
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from workbench.assignment.estimates import (
     GoldReplies,
@@ -35,6 +36,11 @@ def test_a_prior_of_the_sample_holds_for_all():
     for kind in range(2):
         a, b = fitted_prior(right[kind, :12], given[kind, :12])
         np.testing.assert_allclose(told[kind], (right[kind] + a) / (given[kind] + a + b))
+    middle = skills_on_arrival(right, given, 12, "median")
+    for kind in range(2):
+        a, b = fitted_prior(right[kind, :12], given[kind, :12])
+        below = beta(right[kind] + a, given[kind] - right[kind] + b).cdf(middle[kind])
+        np.testing.assert_allclose(below, 0.5, atol=1e-9)
 
 
 def test_without_a_sample_nobody_is_judged_by_those_who_come_later():
@@ -49,7 +55,7 @@ def test_without_a_sample_nobody_is_judged_by_those_who_come_later():
 
 
 def test_other_words_are_refused():
-    with pytest.raises(InputError, match="skills is 'mean': give plug-in or fitted"):
+    with pytest.raises(InputError, match="skills is 'mean': give plug-in, fitted, median"):
         skills_on_arrival(*answers(0), 3, "mean")
 
 
@@ -74,6 +80,11 @@ def test_of_easiness_one_the_two_ways_to_fit_agree():
     for one, other in zip(everyone, harder, strict=True):
         np.testing.assert_allclose(
             posterior_skill(other, exact), posterior_skill(one, exact), atol=1e-4
+        )
+        np.testing.assert_allclose(
+            posterior_skill(other, exact, "median"),
+            posterior_skill(one, exact, "median"),
+            atol=3e-3,
         )
         right, given = one.counts(2)
         assert (plug_in_skill(one, 2) == right / given).all()

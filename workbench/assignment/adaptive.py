@@ -55,8 +55,9 @@ class AdaptiveSettings:
         What a label counts, by `crowd_models.gains`; the correction is for `hoeffding`, the
         paper's.
     skills
-        How skills are estimated, by `workbench.assignment.estimates`: `plug-in`, the paper's, or
-        `fitted`. A plug-in estimate of 0 or 1 counts for infallible under `bhattacharyya`.
+        How skills are estimated, by `workbench.assignment.estimates`: `plug-in`, the paper's,
+        `fitted` or `median`. A plug-in estimate of 0 or 1 counts for infallible under
+        `bhattacharyya`.
     """
 
     epsilon: float

@@ -3,6 +3,9 @@
 `plug-in` takes the share of right answers, as the paper does. `fitted` takes posterior means under
 a prior that is fitted to the workers sampled before (`workbench.crowd.empirical_bayes`): squares
 and log-odds of shares are too large in the mean, and a policy that believes them stops early.
+`median` takes posterior medians in place of means. Of workers who are nearly always right the mean
+is well below the median, and a policy that stops when a task is covered then buys more than it
+needs.
 
 Section 7 of the paper lets tasks have another structure than types. Here task i has an easiness
 d_i, known beforehand, and 2p_ij − 1 = d_i (2p_j − 1): worker j has the skill p_j on tasks of
@@ -14,7 +17,7 @@ Source: Ho, Jabbari, Vaughan (2013), Sections 5.2 and 7.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -26,10 +29,11 @@ from workbench.crowd.empirical_bayes import (
     fitted_priors,
     likeliest_beta,
     posterior_means,
+    posterior_medians,
 )
 from workbench.crowd.skills import estimate_skills
 
-SkillEstimate: TypeAlias = Literal["plug-in", "fitted"]
+SkillEstimate: TypeAlias = Literal["plug-in", "fitted", "median"]
 GRID: FloatArray = (np.arange(500) + 0.5) / 500
 """Skills at which a posterior is computed where tasks have an easiness."""
 
@@ -40,10 +44,10 @@ def known_estimate(skills: str) -> None:
     Raises
     ------
     InputError
-        Neither `plug-in` nor `fitted`.
+        None of `SkillEstimate`.
     """
-    if skills not in ("plug-in", "fitted"):
-        raise InputError(f"skills is {skills!r}: give plug-in or fitted")
+    if skills not in get_args(SkillEstimate):
+        raise InputError(f"skills is {skills!r}: give {', '.join(get_args(SkillEstimate))}")
 
 
 def skills_on_arrival(
@@ -59,7 +63,7 @@ def skills_on_arrival(
         The prior is fitted to so many workers, who come first. With 0 it is fitted to those who
         came before, anew whenever their number has doubled.
     skills
-        `plug-in` or `fitted`.
+        `plug-in`, `fitted` or `median`.
 
     Returns
     -------
@@ -69,13 +73,13 @@ def skills_on_arrival(
     known_estimate(skills)
     if skills == "plug-in":
         return estimate_skills(correct, answered).skill
-    m = correct.shape[1]
+    m, posterior = correct.shape[1], posterior_medians if skills == "median" else posterior_means
     starts = [0] if sampled else [0, *(2**k for k in range(max(m, 1).bit_length()) if 2**k < m)]
     parts = []
     for start, end in zip(starts, [*starts[1:], m], strict=True):
         before = sampled or start
         priors = fitted_priors(correct[:, :before], answered[:, :before])
-        parts.append(posterior_means(correct[:, start:end], answered[:, start:end], priors))
+        parts.append(posterior(correct[:, start:end], answered[:, start:end], priors))
     return np.concatenate(parts, axis=1)
 
 
@@ -144,15 +148,20 @@ def priors_of(crowd: Sequence[GoldReplies], types: int) -> list[BetaPrior]:
     return [_fitted_on_grid(rows[(rows != 0).any(axis=1)]) for rows in told]
 
 
-def posterior_skill(replies: GoldReplies, priors: Sequence[BetaPrior]) -> FloatArray:
-    """Posterior mean of p by type, shape (T,), under a prior for each."""
-    types = len(priors)
+def posterior_skill(
+    replies: GoldReplies, priors: Sequence[BetaPrior], skills: SkillEstimate = "fitted"
+) -> FloatArray:
+    """Posterior mean, or `median`, of p by type, shape (T,), under a prior for each."""
+    types, median = len(priors), skills == "median"
     if replies.alike:
+        posterior = posterior_medians if median else posterior_means
         right, given = replies.counts(types)
-        return posterior_means(right[:, None], given[:, None], priors)[:, 0]
+        return posterior(right[:, None], given[:, None], priors)[:, 0]
     logs = replies.likelihood(types) + np.stack([_log_prior(*prior) for prior in priors])
     chance = np.exp(logs - logs.max(axis=1, keepdims=True))
-    skill: FloatArray = (chance * GRID).sum(axis=1) / chance.sum(axis=1)
+    chance /= chance.sum(axis=1, keepdims=True)
+    middle = GRID[(np.cumsum(chance, axis=1) < 0.5).sum(axis=1)]
+    skill: FloatArray = middle if median else (chance * GRID).sum(axis=1)
     return skill
 
 

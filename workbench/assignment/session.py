@@ -383,7 +383,7 @@ class AssignmentSession(Saveable[SessionState]):
         crowd = [self._visits[name] for name in self._sampled]
         priors, others = [FLAT] * len(self.types), None
         last = len(crowd) + 1 == self.settings.preliminary
-        fit = last and self.settings.skills == "fitted"
+        fit = last and self.settings.skills != "plug-in"
         if fit:
             everyone = [self._replies(one) for one in (*crowd, visit)]
             priors = priors_of(everyone, len(self.types))
@@ -420,7 +420,7 @@ class AssignmentSession(Saveable[SessionState]):
         """Skill by type as her gold answers tell it."""
         if self.settings.skills == "plug-in":
             return plug_in_skill(self._replies(visit), len(self.types))
-        return posterior_skill(self._replies(visit), priors)
+        return posterior_skill(self._replies(visit), priors, self.settings.skills)
 
     @property
     def sampling(self) -> bool:
@@ -513,7 +513,7 @@ class AssignmentSession(Saveable[SessionState]):
         else:
             enough = len(saved.sampled) == saved.settings.preliminary
             check(enough, "visits have fewer judged than preliminary workers")
-        fitted = saved.settings.skills == "fitted" and not session.sampling
+        fitted = saved.settings.skills != "plug-in" and not session.sampling
         check(
             len(saved.priors) == (len(session.types) if fitted else 0),
             f"priors are not those of {len(session.types)} types",

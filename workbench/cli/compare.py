@@ -53,7 +53,7 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
 )
 @click.option(
     "--skills",
-    type=click.Choice(("plug-in", "fitted")),
+    type=click.Choice(("plug-in", "fitted", "median")),
     help="How the online methods estimate skills from gold tasks. "
     "[default: plug-in simulated with hoeffding, else fitted]",
 )

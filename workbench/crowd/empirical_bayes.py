@@ -150,3 +150,14 @@ def posterior_means(
     a, b = np.array(priors).T[:, :, None]
     skill: FloatArray = (correct + a) / (answered + (a + b))
     return skill
+
+
+def posterior_medians(
+    correct: IntArray | FloatArray, answered: IntArray | FloatArray, priors: Sequence[BetaPrior]
+) -> FloatArray:
+    """Posterior median skills, as likely too low as too high; arguments as `posterior_means`."""
+    from scipy.special import betaincinv
+
+    a, b = np.array(priors).T[:, :, None]
+    skill: FloatArray = betaincinv(correct + a, answered - correct + b, 0.5)
+    return skill

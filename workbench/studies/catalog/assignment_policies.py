@@ -3,8 +3,10 @@
 Each trial draws a crowd, orders it, lets one policy of `workbench.assignment.policies` assign
 tasks, and measures against the certified bound of the offline relaxation with true skills. The
 skills a policy is told are the true ones (then all that is lost is lost to not knowing who comes)
-or those estimated from s gold tasks a type, as the paper's algorithm has them; hindsight always has
-the true ones. All policies meet the same workers, orders and gold answers.
+or those estimated from s gold tasks a type: shares of right answers, as the paper's algorithm
+always has them, or means or medians of posteriors whose prior is fitted to the workers sampled
+before (or met before, where there is no sample). Hindsight always has the true ones. All policies
+meet the same workers, orders and gold answers.
 
 The figures are those of the study `competitive-ratio`, and one more:
 
@@ -31,13 +33,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from crowd_models import requirement
 from workbench.assignment import POLICIES
+from workbench.assignment.estimates import SkillEstimate, skills_on_arrival
 from workbench.assignment.policies import (
     COVERED,
     AssignmentPolicy,
@@ -49,7 +52,6 @@ from workbench.assignment.policies import (
 )
 from workbench.assignment.theorems import Guarantee, theorem_1, theorem_2
 from workbench.base.arrays import FloatArray
-from workbench.crowd.skills import estimate_skills
 from workbench.studies.catalog import assignment_trials as shared
 from workbench.studies.catalog.assignment_trials import ARRIVALS, CROWDS, LABELS, Bought, Instance
 from workbench.studies.measures import (
@@ -71,13 +73,15 @@ from workbench.studies.trials import Streams
 
 ONLINE = tuple(name for name in POLICIES if POLICIES[name].call.online)
 INFORMATION = ("true", "estimated")
+SKILLS = get_args(SkillEstimate)
 SETTINGS = (
-    "information", "arrival", "crowd", "tasks", "workers", "capacity", "types", "gamma",
+    "information", "skills", "arrival", "crowd", "tasks", "workers", "capacity", "types", "gamma",
     "epsilon", "gold",
 )  # fmt: skip
-SWEPT = ("arrival", "crowd", "tasks", "workers", "gamma", "epsilon", "gold")
+SWEPT = ("skills", "arrival", "crowd", "tasks", "workers", "gamma", "epsilon", "gold")
 ORDERS: dict[str, Sequence[str]] = {
     "policy": tuple(POLICIES), "information": INFORMATION, "arrival": ARRIVALS, "crowd": CROWDS,
+    "skills": SKILLS,
 }  # fmt: skip
 ENOUGH = 0.99
 """Mean share of tasks covered from which on a policy counts as covering."""
@@ -119,8 +123,14 @@ def _told(instance: Instance, params: Params) -> tuple[FloatArray, int]:
         return instance.crowd.skill, 0
     crowd = np.arange(len(instance.crowd))
     correct, answered = instance.source.gold_answers(crowd, params["gold"], seed=instance.seed)
-    first = 0 if POLICIES[params["policy"]].call.uses_sample else instance.preliminary
-    return estimate_skills(correct, answered).skill, int(answered[:, first:].sum())
+    sample, sampled = POLICIES[params["policy"]].call.uses_sample, instance.preliminary
+    first = 0 if sample else sampled
+    how: Any = "plug-in" if params["policy"] == "paper" else params["skills"]
+    skill = np.full(correct.shape, 0.5)
+    skill[:, first:] = skills_on_arrival(
+        correct[:, first:], answered[:, first:], sampled if sample else 0, how
+    )
+    return skill, int(answered[:, first:].sum())
 
 
 def _repair(instance: Instance, lacking: FloatArray) -> float | None:
@@ -318,12 +328,21 @@ PARAMETERS = {
         str, "true", "skills that a policy is told: true ones, or from gold tasks",
         choices=INFORMATION, paired=True,
     ),
+    "skills": Parameter(
+        str, "median", "how skills are estimated, but for the paper's policy: it has shares",
+        choices=SKILLS, paired=True,
+    ),
     **shared.ARRIVING,
 }  # fmt: skip
 
 _BOTH: Block = {"policy": list(ONLINE), "information": list(INFORMATION)}
 _KNOWN: Block = {"policy": ["hindsight"], "information": ["true"]}
 
+_SKILLS: Block = {
+    "policy": [name for name in ONLINE if name != "paper"],
+    "information": ["estimated"],
+    "skills": ["plug-in", "fitted"],
+}
 _GOLD: Block = {"policy": list(ONLINE), "information": ["estimated"], "gold": [5, 50, 200]}
 
 
@@ -352,7 +371,7 @@ STUDY = Study(
              *_each(tasks=[250, 500]),
              *_each(epsilon=[0.2, 0.01, 0.001]),
              *_each(gamma=[0.05, 0.1, 1.0]),
-             _GOLD), 15,
+             _SKILLS, _GOLD), 15,
         ),
     },
     trial=trial,
@@ -377,6 +396,6 @@ STUDY = Study(
         },
         orders={"policy": ORDERS["policy"], "repetition": None},
     ),
-    version=2,
+    version=3,
     deadline=300.0,
 )  # fmt: skip

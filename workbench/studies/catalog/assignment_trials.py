@@ -78,7 +78,8 @@ ARRIVING = {
 LABELS = {
     "tasks": "tasks n", "workers": "workers m", "gamma": "sampled workers per worker, γ",
     "epsilon": "error asked for, ε", "gold": "gold tasks a worker and type, s",
-    "types": "task types T", "crowd": "crowd", "arrival": "order of arrival",
+    "types": "task types T", "skills": "estimate of skills", "crowd": "crowd",
+    "arrival": "order of arrival",
 }  # fmt: skip
 """Axis labels of those that studies vary."""
 
