@@ -251,6 +251,19 @@ def test_the_point_is_shrunk_and_the_interval_is_not():
     assert shrunk(5, 10, None) == 0.5
     assert shrunk(0, 0, None) is None
     assert shrunk(5, 10, 0.0, (0.4, 0.6)) == 0.4
+    assert shrunk(5, 10, 0.2, said=0.3, idle=5) == pytest.approx(0.2 + 2 / (15 + WEIGHT))
+
+
+def test_a_model_that_sees_which_tasks_are_hard_makes_up_for_their_chance_share():
+    rng = np.random.default_rng(0)
+    squares = np.zeros(2)
+    for _ in range(500):
+        chance = rng.choice([0.02, 0.6], 140)
+        wrong = rng.random(140) < chance
+        for k, said in enumerate((None, chance[:40].mean())):
+            point = shrunk(wrong[:40].sum(), 40, chance[40:].mean(), said=said)
+            squares[k] += (point - wrong[40:].mean()) ** 2
+    assert squares[1] < 0.8 * squares[0]
 
 
 @pytest.mark.parametrize("error", [0.05, 0.2, 0.5])

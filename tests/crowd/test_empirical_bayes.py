@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import approx_fprime
 
 from workbench.base.errors import InputError
-from workbench.crowd.empirical_bayes import fitted_prior
+from workbench.crowd.empirical_bayes import against, beta_binomial, beta_of, fitted_prior
 from workbench.crowd.skills import estimate_skills
 
 
@@ -41,3 +42,16 @@ def test_equal_answers_leave_some_spread():
     a, b = fitted_prior([9] * 20, [10] * 20)
     assert np.isfinite([a, b]).all()
     assert a / (a + b) == pytest.approx(0.9, abs=0.03)
+
+
+def test_slopes_are_those_of_differences():
+    rng = np.random.default_rng(2)
+    given = rng.integers(1, 12, 30)
+    right = rng.binomial(given, 0.7)
+
+    def unlikely(at):
+        return against(at, beta_binomial(right, given, *beta_of(at)).sum(axis=1))
+
+    for at in rng.uniform(-1.0, 4.0, (10, 2)):
+        step = approx_fprime(at, lambda where: unlikely(where)[0], 1e-7)
+        np.testing.assert_allclose(unlikely(at)[1], step, rtol=1e-4, atol=1e-4)

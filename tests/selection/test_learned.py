@@ -11,8 +11,9 @@ from scipy import integrate, stats
 from scipy.special import expit
 
 from workbench.accuracy.error_rate import vote_error
+from workbench.aggregation.vote_rule import wrong_chance
 from workbench.selection.accuracy import predicted_error, prefix_errors
-from workbench.selection.difficulty import skills_by_difficulty
+from workbench.selection.difficulty import skills_by_difficulty, wrong_by_difficulty
 from workbench.selection.hire import HireOptions, eligible_to_hire, score_by
 from workbench.selection.learned import (
     ControlAnswers,
@@ -148,3 +149,22 @@ def test_a_given_prior_stays_and_workers_without_answers_are_left_out():
     told = learned_scores(of_counts(counts), 2, prior=(7.0, 2.0))
     assert (told.prior, told.guessers) == ((7.0, 2.0), 0.0)
     assert told.eligible.all()
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_expected_error_of_a_vote_is_that_of_all_ways_a_task_can_be(classes):
+    rng = np.random.default_rng(classes)
+    skill, place = rng.uniform(0.4, 0.95, 12), np.repeat(np.arange(4), 3)
+    label = rng.integers(classes, size=12)
+    chance = rng.dirichlet(np.ones(classes), 4)
+    able, share = skills_by_difficulty(skill, 1.3)
+    found = wrong_by_difficulty(label, able, place, chance, share)
+    for i in range(4):
+        likely = np.zeros(classes)
+        for true, q in itertools.product(range(classes), range(len(share))):
+            p = able[place == i, q]
+            right = label[place == i] == true
+            likely[true] += share[q] * np.where(right, p, (1 - p) / (classes - 1)).prod()
+        assert found[i] == pytest.approx(1 - chance[i] @ likely / likely.sum())
+    alone = wrong_by_difficulty(label, skill[:, None], place, chance, np.ones(1))
+    np.testing.assert_allclose(alone, wrong_chance(label, skill, place, chance))
