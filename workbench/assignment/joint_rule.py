@@ -61,7 +61,7 @@ def time_prices(problem: JointProblem) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _JointVote:
+class _JointVote(FittedRule):
     """Sets of workers bought at their prices and those of their time (m,), and their vote."""
 
     by_task: VotesByTask
