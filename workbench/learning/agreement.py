@@ -130,7 +130,7 @@ def structure(labels: ArrayLike, truth: ArrayLike | None = None, *, seed: Seed) 
     pairs = _pairs(votes)
     enough = np.count_nonzero((side != 0).sum(axis=1) > 1) >= LEAST
     groups = _groups(pairs.shared > 0) if enough else []
-    lean = _fit(pairs, _start(pairs, groups))
+    lean = rank_one(pairs, _start(pairs, groups))
     for group in groups:
         lean[group] *= -1 if lean[group].sum() < 0 else 1
     distance = _mean(lean) / 2
@@ -138,7 +138,7 @@ def structure(labels: ArrayLike, truth: ArrayLike | None = None, *, seed: Seed) 
     drawn: list[float] = []
     while groups and len(drawn) < RESAMPLES:
         again = np.bincount(rng.integers(len(side), size=len(side)), minlength=len(side))
-        drawn.append(_mean(_fit(_pairs(votes, again), lean)) / 2)
+        drawn.append(_mean(rank_one(_pairs(votes, again), lean)) / 2)
     low, high = np.maximum(np.quantile(drawn, [0.025, 0.975]), 0.0) if drawn else (np.nan, np.nan)
     known = lean[np.isfinite(lean)]
     return Structure(
@@ -152,14 +152,14 @@ def structure(labels: ArrayLike, truth: ArrayLike | None = None, *, seed: Seed) 
     )
 
 
-class _Pairs(NamedTuple):
+class Pairs(NamedTuple):
     """Of each pair of workers, shape (M, M): shared tasks, and agreements less disagreements."""
 
     shared: FloatArray
     agreed: FloatArray
 
 
-def _pairs(votes: Any, times: IntArray | None = None) -> _Pairs:
+def _pairs(votes: Any, times: IntArray | None = None) -> Pairs:
     """Count pairs, each task once or a number of times; votes dense or sparse, shape (n, M).
 
     Whole numbers below 2²⁴ are exact.
@@ -174,7 +174,7 @@ def _pairs(votes: Any, times: IntArray | None = None) -> _Pairs:
         count = (product.toarray() if sparse else product).astype(np.float64)
         np.fill_diagonal(count, 0.0)
         counts.append(count)
-    return _Pairs(*counts)
+    return Pairs(*counts)
 
 
 def _groups(linked: BoolArray) -> list[IntArray]:
@@ -201,7 +201,7 @@ def _groups(linked: BoolArray) -> list[IntArray]:
     return groups
 
 
-def _start(pairs: _Pairs, groups: list[IntArray]) -> FloatArray:
+def _start(pairs: Pairs, groups: list[IntArray]) -> FloatArray:
     """The main direction of each group's mean agreements; NaN outside of groups."""
     start: FloatArray = np.full(len(pairs.shared), np.nan)
     mean = np.divide(
@@ -213,7 +213,7 @@ def _start(pairs: _Pairs, groups: list[IntArray]) -> FloatArray:
     return start
 
 
-def _fit(pairs: _Pairs, start: FloatArray) -> FloatArray:
+def rank_one(pairs: Pairs, start: FloatArray) -> FloatArray:
     """Least squares of C_ij = r_i r_j over pairs, by their number of shared tasks."""
     known = np.isfinite(start) & pairs.shared.any(axis=1)
     lean = np.where(known, start, 0.0)
