@@ -371,7 +371,7 @@ COMMON = [
     (put("testers", to=lambda old: old[::-1]), "testers are no places of tasks"),
     (put("testers", 0, "first", to=lambda old: old[1:]), r"\[0\]\.first has not [45] labels"),
     (put("testers", 0, "rounds", to=0), "rounds is 0"),
-    (put("testers", 0, to=lambda old: {**old, "rounds": 1, "ones": 1, "label": 0}), "most rounds"),
+    (put("testers", 0, to=lambda old: {**old, "rounds": 1, "said": [0, 1], "label": 0}), "most rounds"),
     (put("pending", "kind", to="retest"), "pending.tester is -1: no tester"),
     (
         put("pending", "workers", to=lambda old: [old[1], *old[1:]]),

@@ -47,7 +47,7 @@ def test_one_interval_is_ls_ol(schedule: Schedule, options: dict[str, float]) ->
         assert plain.estimates.tolist() == refining.estimates_at(0.3).tolist()
         assert plain.best.tolist() == refining.best_at(1.0).tolist()
     ours, theirs = refining.testers(), plain.testers()
-    for name in ("task", "rounds", "ones", "label"):
+    for name in ("task", "rounds", "said", "label"):
         assert ours[name].tolist() == theirs[name].tolist()
     assert refining.kinds == plain.kinds
     assert refining.counts == {name: plain.counts[name] for name in refining.counts}
@@ -65,7 +65,7 @@ def test_refinement_keeps_testers_and_sorts_them(rule: str) -> None:
         ask = learner.ask(t, float(rng.random()))
         after = learner.testers()
         # Asking may refine; it changes nothing but cells.
-        kept = ["task", "context", "rounds", "ones", "label"]
+        kept = ["task", "context", "rounds", "said", "label"]
         assert before[kept].equals(after[kept])
         v = learner.cells
         grown.add(v)

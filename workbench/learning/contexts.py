@@ -38,7 +38,7 @@ class ContextualState(State, frozen=True):
     """All that `ContextualLsOl` needs to go on."""
 
     service: ClassVar[str] = "contextual-ls-ol"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     contexts: tuple[Id, ...]
     learners: tuple[LsOlState, ...]

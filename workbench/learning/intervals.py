@@ -85,7 +85,7 @@ class RefiningState(SavedStream, frozen=True):
     """All that `RefiningLsOl` needs to go on; `order` ranks equal workers."""
 
     service: ClassVar[str] = "refining-ls-ol"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     partition: Partition
     order: tuple[Coin, ...]
@@ -197,9 +197,9 @@ class RefiningLsOl(TesterLearner[RefiningState]):
         return pd.DataFrame(np.stack(rows), index=pd.Index(starts, name="from"))
 
     def testers(self) -> pd.DataFrame:
-        """One row a tester: `task, context, cell, rounds, ones, label`."""
+        """One row a tester: `task, context, cell, rounds, said, label`."""
         table = self._table(
-            task="name", context="context", rounds="rounds", ones="ones", label="label"
+            task="name", context="context", rounds="rounds", said="said", label="label"
         )
         table.insert(2, "cell", [self._place(one.context) for one in self._testers])
         return table

@@ -36,7 +36,7 @@ from workbench.base.registry import Entry, Registry
 from workbench.base.seeds import Seed
 from workbench.crowd.votes import Votes
 from workbench.learning.ls_ol import LsOl
-from workbench.learning.online import Ask, OnlineLearner, Task, majority_label
+from workbench.learning.online import Ask, OnlineLearner, Task, plurality
 from workbench.learning.saved import Coins, Pending
 from workbench.learning.schedule import Kind
 from workbench.learning.sets import Vote, estimates, ranking
@@ -133,7 +133,7 @@ class Comparator(OnlineLearner):
         if not taught or np.count_nonzero(answered) < LEAST:
             return
         self._judged += answered
-        self._agreed += answered & (given == majority_label(given, now.coins.label))
+        self._agreed += answered & (given == plurality(given, now.coins.label))
         self._best = None
 
 

@@ -92,7 +92,7 @@ class LsOlState(SavedStream, frozen=True):
     """All that `LsOl` needs to go on."""
 
     service: ClassVar[str] = "ls-ol"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     counted: ClassVar[tuple[str, ...]] = (*COUNTED, "late_used", "late_ignored")
 
     workers: tuple[SavedWorker, ...]
@@ -146,6 +146,9 @@ class LsOl(TesterLearner[LsOlState]):
         time. While testers want another round and none is ready, steps exploit. 0 is no delay.
     vetting
         When to drop the worst worker for good; None never does.
+    classes
+        K: labels are 0, …, K − 1, and of more than two classes the one that most name counts
+        (Section 6.2 and footnote 1).
     seed
         Of ties and draws: M numbers at the start, five at each step.
 
@@ -196,9 +199,10 @@ class LsOl(TesterLearner[LsOlState]):
         truncate: float = 1e-3,
         delay: int = 0,
         vetting: Vetting | None = None,
+        classes: int = 2,
         seed: Seed = 0,
     ) -> None:
-        vote = Vote(weighted, tolerance, truncate)
+        vote = Vote(weighted, tolerance, truncate, classes)
         super().__init__(workers, schedules.read(schedule, weighted=weighted), vote, delay, seed)
         self.vetting = vetting
         self.removed: list[Removal] = []
@@ -275,7 +279,7 @@ class LsOl(TesterLearner[LsOlState]):
             raise InputError(f"task {task!r} never arrived: give the name of one that did")
         if self._pending is not None and task == self._asked_task(self._pending):
             raise InputError(f"task {task!r} waits for its labels: tell them instead")
-        given = given_labels(labels, None, len(self.names), self._index)
+        given = given_labels(labels, None, len(self.names), self._index, self.vote.classes)
         used = np.zeros(len(given), dtype=bool)
         for tester in self._testers:
             if tester.name == task:
@@ -361,11 +365,12 @@ class LsOl(TesterLearner[LsOlState]):
         )
 
     def testers(self) -> pd.DataFrame:
-        """E(t): one row a tester, `task, step, rounds, ones, label`.
+        """E(t): one row a tester, `task, step, rounds, said, label`.
 
-        The step at which it arrived, its rounds so far, in how many the majority said 1, and y*.
+        The step at which it arrived, its rounds so far, in how many the majority said each class,
+        and y*.
         """
-        return self._table(task="name", step="task", rounds="rounds", ones="ones", label="label")
+        return self._table(task="name", step="task", rounds="rounds", said="said", label="label")
 
     def state(self) -> LsOlState:
         """Everything needed to go on later."""

@@ -23,7 +23,7 @@ from workbench.base.seeds import Seed, stream
 from workbench.base.state import Id, identifier
 from workbench.learning.saved import COUNTED, Pending
 from workbench.learning.schedule import KINDS, Kind
-from workbench.learning.sets import Vote
+from workbench.learning.sets import Vote, pair_accuracies
 
 Task = Id
 """A task's name."""
@@ -55,10 +55,11 @@ class TaskLabel:
     Attributes
     ----------
     task, label
-        The arriving task and its label, 0 or 1.
+        The arriving task and its label, 0, …, K − 1.
     confidence
         Estimated probability that the label is right, by the estimates before this step: π̂ of
-        those who answered, or with weights the posterior probability; ½ for a drawn label.
+        those who answered (with more than two classes a bound from below), or with weights the
+        posterior probability; 1/K for a drawn label.
     kind
         What the step did. At a retest the label is drawn.
     revised
@@ -147,24 +148,21 @@ class OnlineLearner:
         Parameters
         ----------
         labels
-            By index or name of the worker, 0 or 1; or an array of shape (M,) with −1 where there
-            is no label. Workers left out have not answered.
+            By index or name of the worker, 0, …, K − 1; or an array of shape (M,) with −1 where
+            there is no label. Workers left out have not answered.
 
         Raises
         ------
         InputError
-            Nobody was asked, a label other than 0 or 1, or one by somebody who was not asked.
+            Nobody was asked, a label that is no class, or one by somebody who was not asked.
         """
         now = self._pending
         if now is None:
             raise InputError("no task waits for labels: ask first")
-        given = given_labels(labels, now.workers, len(self.names), self._index)
+        K = self.vote.classes
+        given = given_labels(labels, now.workers, len(self.names), self._index, K)
         received = int(np.count_nonzero(given >= 0))
-        if now.kind == "retest":
-            label, confidence = int(now.coins.label < 0.5), 0.5
-        else:
-            vote = self.vote if now.kind == "exploit" else Vote()
-            label, confidence = decide(vote, given, self._estimates_for(now), now.coins.label)
+        label, confidence = self._label(given, now)
         revised = self._learn(given, now, label)
         self.counts["received"] += received
         self.counts["missing"] += len(now.workers) - received
@@ -173,6 +171,14 @@ class OnlineLearner:
         self._pending = None
         self.step += 1
         return TaskLabel(self._arriving(), label, confidence, now.kind, revised)
+
+    def _label(self, given: IntArray, now: Pending) -> tuple[int, float]:
+        """Label the arriving task; drawn where the labels are those of a tester."""
+        K = self.vote.classes
+        if now.kind == "retest":
+            return plurality(np.full(0, -1), now.coins.label, K), 1.0 / K
+        vote = self.vote if now.kind == "exploit" else Vote(classes=K)
+        return decide(vote, given, self._estimates_for(now), now.coins.label)
 
     def _index(self, worker: object) -> int:
         """Find a worker by name or index."""
@@ -211,19 +217,22 @@ def given_labels(
     asked: Sequence[int] | None,
     workers: int,
     index: Callable[[object], int],
+    classes: int = 2,
 ) -> IntArray:
     """Check the labels of those who were asked.
 
     Parameters
     ----------
     labels
-        By worker, a mapping or a Series; or an array of shape (M,). 0, 1, or −1 for none.
+        By worker, a mapping or a Series; or an array of shape (M,). 0, …, K − 1, or −1 for none.
     asked
         Indices; None for anybody.
     workers
         M.
     index
         Finds the index of who is named in a mapping.
+    classes
+        K.
 
     Returns
     -------
@@ -232,8 +241,9 @@ def given_labels(
     Raises
     ------
     InputError
-        A label other than 0 or 1, two of one worker, or one by somebody who was not asked.
+        A label that is no class, two of one worker, or one by somebody who was not asked.
     """
+    said = "0 or 1" if classes == 2 else f"0 to {classes - 1}"
     given = np.full(workers, -1, dtype=np.int64)
     if isinstance(labels, (Mapping, pd.Series)):
         named: set[int] = set()
@@ -242,9 +252,9 @@ def given_labels(
             if i in named:
                 raise InputError(f"labels has worker {checks.show(worker)} twice: give one label")
             known = isinstance(label, (int, np.bool_)) or checks.is_number(label)
-            if not known or label not in (-1, 0, 1):
+            if not known or label not in range(-1, classes):
                 raise InputError(
-                    f"labels[{checks.show(worker)}] is {checks.show(label)}: give 0 or 1, "
+                    f"labels[{checks.show(worker)}] is {checks.show(label)}: give {said}, "
                     "or -1 for none"
                 )
             named.add(i)
@@ -256,10 +266,10 @@ def given_labels(
                 f"labels has shape {array.shape}: give one for each of {workers} workers, "
                 "−1 for none"
             )
-        fit = (array == -1) | (array == 0) | (array == 1)
+        fit = np.isin(array, np.arange(-1, classes))
         if not fit.all():
             at = int(fit.argmin())
-            raise InputError(f"labels[{at}] is {array[at]:g}: give 0 or 1, or -1 for none")
+            raise InputError(f"labels[{at}] is {array[at]:g}: give {said}, or -1 for none")
         given[:] = array
     if asked is not None:
         others = given >= 0
@@ -288,20 +298,33 @@ def decide(vote: Vote, given: IntArray, estimate: FloatArray, coin: float) -> tu
 
     Returns
     -------
-    The label, and the estimated probability that it is right: π̂ of those who answered, or with
-    weights the posterior probability; ½ where the coin decided.
+    The label, and the estimated probability that it is right: π̂ of those who answered (of more
+    than two classes, what `pair_accuracies` says at least), or with weights the posterior
+    probability; one in as many as are equal where the coin decided.
     """
     if not vote.weighted:
-        even = 2 * np.count_nonzero(given == 1) == np.count_nonzero(given >= 0)
-        confidence = 0.5 if even else majority_accuracy(estimate[given >= 0])
-        return majority_label(given, coin), confidence
+        K, answered = vote.classes, estimate[given >= 0]
+        label, tied = plurality(given, coin, K), len(_leading(given, K))
+        if tied > 1:
+            return label, 1.0 / tied
+        if K == 2:
+            return label, majority_accuracy(answered)
+        beaten = 1.0 - float(pair_accuracies(answered[None], K)[0, -1])
+        return label, max(1.0 - (K - 1) * beaten, 1.0 / K)
     margin = float(vote.margins(given[None], estimate[None])[0])
     if not margin:
         return int(coin < 0.5), 0.5
     return int(margin > 0), 1.0 / (1.0 + math.exp(-abs(margin)))
 
 
-def majority_label(given: IntArray, coin: float) -> int:
-    """Label of most, −1 for none; the coin's (1 below ½) where they are even."""
-    ahead = 2 * np.count_nonzero(given == 1) - np.count_nonzero(given >= 0)
-    return int(ahead > 0) if ahead else int(coin < 0.5)
+def plurality(given: IntArray, coin: float, classes: int = 2) -> int:
+    """Label of most, −1 for none; where some are equal the coin's, the last of them if it is low."""
+    leading = _leading(given, classes)
+    return int(leading[-1 - int(coin * len(leading))])
+
+
+def _leading(given: IntArray, classes: int) -> IntArray:
+    """The classes that most name."""
+    count = np.bincount(given[given >= 0], minlength=classes)
+    leading: IntArray = np.flatnonzero(count == count.max())
+    return leading

@@ -35,19 +35,20 @@ class Pending(State, frozen=True):
 
 
 class SavedTester(State, frozen=True):
-    """A tester: its place among the tasks, its rounds, how many said 1, y*, first labels."""
+    """A tester: its place among the tasks, rounds, how many said each class, y*, first labels."""
 
     task: Count
     rounds: Count
-    ones: Count
-    label: Literal[0, 1]
-    first: tuple[Literal[-1, 0, 1], ...]
+    said: tuple[Count, ...]
+    label: Count
+    first: tuple[Annotated[int, Meta(ge=-1)], ...]
 
     def __post_init__(self) -> None:
         check(self.rounds > 0, "rounds is 0, a tester has had one")
-        check(self.ones <= self.rounds, f"ones is {self.ones} of {self.rounds} rounds")
-        ahead = 2 * self.ones - self.rounds
-        check(not ahead or self.label == (ahead > 0), "label is not that of most rounds")
+        check(sum(self.said) == self.rounds, f"said is not of {self.rounds} rounds")
+        K = len(self.said)
+        check(max(self.label, *self.first) < K, f"label or first names no class of {K}")
+        check(self.said[self.label] == max(self.said), "label is not that of most rounds")
 
 
 class SavedStream(State, frozen=True):
@@ -97,6 +98,8 @@ class SavedStream(State, frozen=True):
             "testers are no places of tasks in order of arrival",
         )
         for k, one in enumerate(self.testers):
+            K = self.vote.classes
+            check(len(one.said) == K, f"testers[{k}].said is not of {K} classes")
             check(len(one.first) == M, f"testers[{k}].first has not {M} labels, one a worker")
         if now is not None:
             testers = range(len(self.testers)) if now.kind == "retest" else (-1,)

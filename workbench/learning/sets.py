@@ -33,17 +33,21 @@ class Vote:
     Attributes
     ----------
     weighted
-        False: simple majority. True: log-odds weights from the estimates.
+        False: simple majority, of more than two classes plurality. True: log-odds weights from
+        the estimates, two classes alone.
     tolerance
         ε of Section 4: the side ahead by at least ε wins, else the label is drawn.
     truncate
         Estimates are moved into [truncate, 1 − truncate] before they become weights: a worker
         who agreed on every tester is not one who never errs.
+    classes
+        K.
     """
 
     weighted: bool = False
     tolerance: float = 0.0
     truncate: float = 1e-3
+    classes: int = 2
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -55,6 +59,11 @@ class Vote:
             )
         if self.tolerance and not self.weighted:
             raise InputError("tolerance belongs to the weighted vote: give weighted=True with it")
+        checks.count("classes", self.classes, 2)
+        if self.weighted and self.classes > 2:
+            raise InputError(
+                f"the weighted vote is of two classes, not {self.classes}: leave `weighted` out"
+            )
 
     def worth(self, agreed: IntArray, judged: IntArray) -> FloatArray:
         """By what workers are ranked: p̂, or its distance from ½ when the vote is weighted.
@@ -84,9 +93,14 @@ class Vote:
         Returns
         -------
         Shape (Q,). Simple majority: odd (Theorem 1), accuracies within 1e-12 being equal.
+        Plurality: of any parity, by `pair_accuracies`.
         Weighted: any size; beyond 26 workers the search is left out, and all who carry weight
         are asked, which is a best set though perhaps not the smallest.
         """
+        if self.classes > 2:
+            accuracy = pair_accuracies(estimate, self.classes)[:, 1:]
+            first: IntArray = accuracy >= accuracy.max(axis=1, keepdims=True) - EQUAL
+            return first.argmax(axis=1) + 1
         if not self.weighted:
             return best_prefixes(prefix_accuracies_many(estimate))
         m = estimate.shape[1]
@@ -176,6 +190,36 @@ class Vote:
         """
         short = self.tolerance - 4 * TIE * (weight + self.tolerance)
         return np.maximum(TIE * weight, short)
+
+
+def pair_accuracies(skill: FloatArray, classes: int) -> FloatArray:
+    """How often more of the first workers name the true class than one given wrong one, ties half.
+
+    Of two classes, `prefix_accuracies_many`. Of K, a plurality is right with at least
+    1 − (K − 1)(1 − this).
+
+    Parameters
+    ----------
+    skill
+        p, shape (Q, m): the true class with p, each other with (1 − p)/(K − 1).
+    classes
+        K.
+
+    Returns
+    -------
+    Of the first 0, 1, …, m workers, shape (Q, m + 1).
+    """
+    Q, m = skill.shape
+    lead = np.zeros((Q, 2 * m + 3))
+    lead[:, m + 1] = 1.0
+    found = np.full((Q, m + 1), 0.5)
+    for j, p in enumerate(skill.T[:, :, None]):
+        wrong = (1.0 - p) / (classes - 1)
+        lead[:, 1:-1] = (
+            (1.0 - p - wrong) * lead[:, 1:-1] + p * lead[:, :-2] + wrong * lead[:, 2:]
+        )
+        found[:, j + 1] = lead[:, m + 2 :].sum(axis=1) + 0.5 * lead[:, m + 1]
+    return found
 
 
 def estimates(agreed: IntArray, judged: IntArray) -> FloatArray:

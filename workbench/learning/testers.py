@@ -22,7 +22,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.base.state import RandomState, Saveable
 from workbench.learning.draws import COINS
-from workbench.learning.online import Ask, OnlineLearner, Task, majority_label
+from workbench.learning.online import Ask, OnlineLearner, Task, plurality
 from workbench.learning.saved import Coins, Pending, SavedStream, SavedTester
 from workbench.learning.schedule import Kind, Schedule
 from workbench.learning.sets import Vote, estimates, ranked_sets
@@ -39,7 +39,7 @@ class LiveTester:
     first: IntArray
     context: float = 0.0
     rounds: int = 0
-    ones: int = 0
+    said: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     label: int = 0
     ready: int = 0
     owed: bool = False
@@ -171,11 +171,12 @@ class TesterLearner(OnlineLearner, Saveable[S]):
             unlabelled = np.full(len(self.names), -1)
             name, place = self._arriving(), len(self._tasks) - 1
             cell.testers.append(len(self._testers))
-            self._testers.append(LiveTester(name, place, unlabelled, self._context(now)))
+            none = np.zeros(self.vote.classes, dtype=np.int64)
+            self._testers.append(LiveTester(name, place, unlabelled, self._context(now), said=none))
             tester = self._testers[-1]
         else:
             tester = self._testers[now.tester]
-            label = majority_label(given, now.coins.round)
+            label = plurality(given, now.coins.round, self.vote.classes)
         if received:
             self._round(cell, tester, given, label, now.coins.agreement)
             self._vet(given, label)
@@ -186,14 +187,14 @@ class TesterLearner(OnlineLearner, Saveable[S]):
     def _round(
         self, cell: Cell, tester: LiveTester, given: IntArray, label: int, coin: float
     ) -> None:
-        """2.2: y*_k, the majority of its rounds; 2.3: p̂_i, the share of first labels that are."""
+        """2.2: y*_k, the label of most of its rounds; 2.3: p̂_i, the share of first labels that are."""
         if tester.rounds:
             cell.count(tester, -1)
         tester.first = np.where(tester.first < 0, given, tester.first)
         tester.rounds += 1
-        tester.ones += label
-        ahead = 2 * tester.ones - tester.rounds
-        tester.label = int(ahead > 0) if ahead else int(coin < 0.5)
+        tester.said[label] += 1
+        tester.label = plurality(np.repeat(np.arange(len(tester.said)), tester.said), coin,
+                                 len(tester.said))  # fmt: skip
         cell.count(tester, 1)
 
     def _vet(self, given: IntArray, label: int) -> None:
@@ -224,13 +225,16 @@ class TesterLearner(OnlineLearner, Saveable[S]):
         """One row a tester; columns by name, and what they show of it."""
         rows = {name: [getattr(one, shown) for one in self._testers]
                 for name, shown in columns.items()}  # fmt: skip
+        if "said" in rows:
+            rows["said"] = [tuple(said.tolist()) for said in rows["said"]]
         return pd.DataFrame(rows)
 
     def _saved(self) -> dict[str, Any]:
         """What `SavedStream` declares."""
         names = self.tester_type.__struct_fields__
         testers = [
-            {name: getattr(one, name) for name in names} | {"first": tuple(one.first.tolist())}
+            {name: getattr(one, name) for name in names}
+            | {"first": tuple(one.first.tolist()), "said": tuple(one.said.tolist())}
             for one in self._testers
         ]
         return {
@@ -260,6 +264,7 @@ class TesterLearner(OnlineLearner, Saveable[S]):
         self._pending, self.step = saved.pending, saved.steps
         for one in saved.testers:
             values = {name: getattr(one, name) for name in one.__struct_fields__}
-            values["first"] = np.array(one.first, dtype=np.int64)
+            for name in ("first", "said"):
+                values[name] = np.array(values[name], dtype=np.int64)
             self._testers.append(LiveTester(name=saved.tasks[one.task], **values))
         self._sort(cells)
