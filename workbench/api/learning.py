@@ -19,14 +19,16 @@ from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
 from workbench.learning import schedule as schedules
 from workbench.learning.baselines import baselines
-from workbench.learning.ls_ol import LsOlOptions
+from workbench.learning.em import PRICE
+from workbench.learning.ls_ol import PLAIN, LsOlOptions
+from workbench.learning.policies import POLICIES
 from workbench.learning.recorded import Order, Pool, Replayed, recorded, replay
 from workbench.learning.schedule import Schedule
 from workbench.learning.simulated import Simulated, simulated
 from workbench.learning.vetting import Vetting
 
-SIMULATED, RECORDED = "3,5", "5,0"
-"""Schedules where none is given."""
+SIMULATED, RECORDED = "3,5", "30,0"
+"""Schedules of LS_OL where none is given."""
 HORIZON, RUNS = 2000, 100
 """Simulated tasks and runs where none are given."""
 SHOWN = 12
@@ -37,7 +39,7 @@ WIDTH = 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Learning(Result):
-    """Whom LS_OL came to trust, and how well it labelled meanwhile.
+    """Whom a learner came to trust, and how well it labelled meanwhile.
 
     Attributes
     ----------
@@ -105,6 +107,7 @@ def learn(
     labels: inputs.Table | None = None,
     gold: inputs.Truth | None = None,
     *,
+    policy: str | None = None,
     simulate: int | str | Sequence[float] | None = None,
     low: float | None = None,
     high: float | None = None,
@@ -115,6 +118,7 @@ def learn(
     pool: Pool | None = None,
     patience: float | None = None,
     horizon: int | None = None,
+    price: float | None = None,
     schedule: Schedule | str | Sequence[float] | None = None,
     weighted: bool = False,
     vetting: bool = False,
@@ -123,19 +127,23 @@ def learn(
     delay: int = 0,
     seed: int = 0,
 ) -> Learning:
-    """Learn whom to ask from agreement alone (LS_OL of Liu and Liu), task by task.
+    """Learn whom to ask from labels alone, without ground truth, task by task.
 
-    Now and then all workers label a task; who agrees with the majority is trusted. All other
-    tasks go to the set of workers that is best by what was learnt. Recorded, labels are taken
-    from a table as if tasks came in anew; simulated, regret is counted against the best set.
+    Now and then all workers label a task; all other tasks go to the set of workers that is best
+    by what was learnt. LS_OL (Liu and Liu) trusts who agrees with the majority then; "em" fits a
+    model to every label bought. Recorded, labels are taken from a table as if tasks came in anew;
+    simulated, regret is counted against the best set.
 
     Parameters
     ----------
     labels
-        Recorded labels of two classes: a frame with columns task, worker, label (and time), or
+        Recorded labels: a frame with columns task, worker, label (and time), or
         the path of a file.
     gold
         Recorded: true label by task, for scoring alone.
+    policy
+        Who learns: "em" (recorded when not given), "ls-ol" (simulated), or another of
+        `learning.policies.POLICIES`.
     simulate
         Instead of labels: skills of simulated workers, or how many, their skills drawn evenly.
     low, high
@@ -154,23 +162,25 @@ def learn(
         Recorded: labels that come later after their task's first are late.
     horizon
         Number of tasks; 2000 simulated, all recorded when not given.
+    price
+        "em": of a label, in right labels; 0.001 when not given.
     schedule
-        When to explore: (G1, G2) or "G1,G2" (G1 log t testers, each labelled G2 log t times by
-        all); "decreasing:G1,G2,eta"; or "theoretical". (3, 5) simulated and (5, 0) recorded when
-        not given.
+        LS_OL: when to explore: (G1, G2) or "G1,G2" (G1 log t testers, each labelled G2 log t times by
+        all); "decreasing:G1,G2,eta"; or "theoretical". (3, 5) simulated and (30, 0) recorded
+        when not given: recorded labels are the same in every round.
     weighted
-        Vote by log-odds of the estimates.
+        LS_OL, two classes: vote by log-odds of the estimates.
     vetting, vetting_error, vetting_variant
-        Drop workers who are clearly the worst: when wrong with less than the error (0.1 when not
+        LS_OL: drop workers who are clearly the worst: when wrong with less than the error (0.1 when not
         given), by the exponent of (13) that is "supported" by Hoeffding's inequality or "printed".
     delay
-        A tester is assigned again no sooner than 1 to this many steps later.
+        LS_OL: a tester is assigned again no sooner than 1 to this many steps later.
 
     Raises
     ------
     InputError
-        Neither labels nor simulated workers, or both; labels or gold cannot be read; other than
-        two classes; or an option that is out of range or for the other of the two.
+        Neither labels nor simulated workers, or both; labels or gold cannot be read; fewer
+        than two classes; or an option that is out of range, or for another run or policy.
 
     Examples
     --------
@@ -188,7 +198,16 @@ def learn(
         raise InputError("give `simulate`, or `labels`: one of them")
     dropping = _vetting(vetting, vetting_error, vetting_variant)
     how = LsOlOptions(weighted, delay=delay, vetting=dropping)
-    numbers: dict[str, Any] = {"weighted": weighted, "seed": seed}
+    who = policy or ("em" if simulate is None else "ls-ol")
+    POLICIES[who]
+    if who == "ls-ol":
+        _refuse('is for the policy "em": give that', price=price)
+    else:
+        why, given_how = 'is for the policy "ls-ol": give that', vars(how) | {"schedule": schedule}
+        usual = vars(PLAIN) | {"schedule": None}
+        _refuse(why, **{k: v for k, v in given_how.items() if v != usual[k]})
+    cost = PRICE if price is None else checks.number("price", price, 0.0, 1e9)
+    numbers: dict[str, Any] = {"policy": who, "weighted": weighted, "seed": seed}
     if simulate is not None:
         why = "is for recorded labels: give it with `labels`"
         _refuse(why, gold=gold, order=order, duplicates=duplicates, pool=pool, patience=patience)
@@ -197,7 +216,9 @@ def learn(
         text = SIMULATED if schedule is None else schedule
         when = schedules.read(text, skill, weighted=weighted)
         tasks, times = HORIZON if horizon is None else horizon, RUNS if runs is None else runs
-        result = simulated(skill, when, tasks, times, how, costs=prices, seed=seed)
+        result = simulated(
+            skill, when, tasks, times, how, policy=who, price=cost, costs=prices, seed=seed
+        )
         steps, workers, crowd = result.steps, result.workers, result.structure
         numbers |= {"horizon": tasks, "runs": times, "costs": prices, **_simulated(result, tasks)}
         title = f"simulated crowd of {len(skill)}: {tasks} tasks, {times} runs"
@@ -216,6 +237,7 @@ def learn(
         text = RECORDED if schedule is None else schedule
         when = schedules.read(text, weighted=weighted)
         limits: dict[str, Any] = {"pool": pool or "recorded", "patience": patience}
+        limits |= {"policy": who, "price": cost}
         run = replay(data, when, how, horizon=horizon, **limits, seed=seed)
         steps, workers = _steps(given.back(run.steps)), given.back(run.workers)
         crowd = run.structure
@@ -227,7 +249,7 @@ def learn(
         }  # fmt: skip
         title = (
             f"{given.name}: {len(steps)} tasks, {len(workers)} workers, classes "
-            f"{data.classes[0]} and {data.classes[1]}"
+            f"{checks.listing(data.classes)}"
         )
     told = text if isinstance(text, str) else f"{when.tests:g},{when.repeats:g}"
     implied = when.exploration_steps(numbers["horizon"])
@@ -241,7 +263,10 @@ def learn(
     }
     notes = _simulated_notes if simulate is not None else _recorded_notes
     numbers["notes"] = notes(numbers, when, dropping)
-    return Learning(f"{title}, schedule {told}", numbers, steps, workers)
+    if who != "ls-ol":
+        numbers["schedule"] = None
+    means = f"LS_OL, schedule {told}" if who == "ls-ol" else f"policy {who}, price {cost:g}"
+    return Learning(f"{title}, {means}", numbers, steps, workers)
 
 
 def _refuse(why: str, **options: object) -> None:
@@ -336,7 +361,7 @@ def _simulated_notes(
         "± one standard error over the runs; estimates are means, with 90 % of the runs between "
         "low and high."
     ]
-    if numbers["schedule"]["text"] == "theoretical":
+    if numbers["policy"] == "ls-ol" and numbers["schedule"]["text"] == "theoretical":
         implied = numbers["schedule"]["exploration_steps"]
         notes.append(
             f"the theoretical schedule wants {schedule.d1(T):.3g} testers labelled "
@@ -348,8 +373,8 @@ def _simulated_notes(
         notes.append(f"{_vetted(vetting)} {number} workers in {R} runs, {number / R:.2f} a run.")
     if numbers["mean_skill"] <= 0.5:
         notes.append(
-            f"mean skill is {numbers['mean_skill']:.3f}: LS_OL assumes more than ½; below, the "
-            "majority teaches it the reverse."
+            f"mean skill is {numbers['mean_skill']:.3f}: more than ½ is assumed; below, the "
+            "reverse is learnt."
         )
     return [*notes, f"from the labels of one run alone: {numbers['structure']['sentence']}"]
 
@@ -393,12 +418,12 @@ def _recorded_notes(
     numbers: Mapping[str, Any], schedule: Schedule, vetting: Vetting | None
 ) -> list[str]:
     notes = [numbers["structure"]["sentence"]]
-    if numbers["schedule"]["text"] == RECORDED:
+    if numbers["policy"] == "ls-ol" and not schedule.repeats:
         notes.append(
-            f"schedule {RECORDED}: testers are labelled once, since a worker asked again would "
-            "give the label on record again."
+            "testers are labelled once, since a worker asked again would give the label on record "
+            "again: what is learnt is who agrees with the majority, not who is right."
         )
-    elif schedule.repeats:
+    elif numbers["policy"] == "ls-ol":
         notes.append(
             f"{numbers['retests']} retests gave the same labels as before, which teaches nothing, "
             "and left their tasks a drawn label: with recorded labels take G2 = 0."
@@ -507,11 +532,12 @@ COLUMNS: Columns = {
     "estimate_high": ("high", ".3f"),
     "skill": ("skill", ".3f"),
     "consensus": ("with majority", ".3f"),
+    "bought": ("labels", ""),
     "testers": ("testers", ""),
     "in_best_set": ("in best set", _share),
     "removed": ("dropped", _share),
     "removed_at": ("dropped at", ""),
 }
 """Columns of the table of workers that a person reads."""
-IF_ANY = ("skill", "removed", "removed_at")
+IF_ANY = ("skill", "testers", "removed", "removed_at")
 """Columns that are shown where there is something in them."""

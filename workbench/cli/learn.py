@@ -10,14 +10,21 @@ import click
 from workbench.cli import options
 from workbench.cli.output import tell, working, write_folder
 
-SIMULATED, RECORDED = "3,5", "5,0"
-"""Schedules where none is given; as `api.learning`, whose module would take a while to import."""
+SIMULATED, RECORDED = "3,5", "30,0"
+"""Schedules of LS_OL where none is given; as `api.learning`, whose module would take a while to import."""
 
 
 @options.command(
     "workbench learn --simulate 0.76,0.78,0.62,0.78,0.73 --horizon 2000 --out results",
     "workbench learn --simulate 9 --low 0.5 --high 0.9 --schedule 2,4 --weighted",
-    "workbench learn --labels labels.csv --gold gold.csv --vetting --out results",
+    "workbench learn --labels labels.csv --gold gold.csv --out results",
+    "workbench learn --labels labels.csv --policy ls-ol --vetting",
+)
+@click.option(
+    "--policy",
+    metavar="NAME",
+    help="Who learns: em (a model of all labels bought), ls-ol (LS_OL of Liu and Liu), or one of "
+    "your own. [default: em recorded, ls-ol simulated]",
 )
 @click.option(
     "--simulate",
@@ -54,11 +61,12 @@ SIMULATED, RECORDED = "3,5", "5,0"
 @click.option(
     "--schedule",
     metavar="SCHEDULE",
-    help="G1,G2 (G1 log t testers, each labelled G2 log t times by all); decreasing:G1,G2,eta; or "
+    help="LS_OL: G1,G2 (G1 log t testers, each labelled G2 log t times by all); decreasing:G1,G2,eta; or "
     f"theoretical. [default: {SIMULATED} simulated, {RECORDED} recorded]",
 )
-@options.flag("--weighted", "Vote by log-odds of the estimates.")
-@options.flag("--vetting", "Drop workers who are clearly the worst.")
+@options.number("--price", "em: of a label, in right labels. [default: 0.001]")
+@options.flag("--weighted", "LS_OL: vote by log-odds of the estimates.")
+@options.flag("--vetting", "LS_OL: drop workers who are clearly the worst.")
 @options.number("--vetting-error", "Drop when wrong with less than this. [default: 0.1]")
 @options.choice(
     "--vetting-variant",
@@ -66,15 +74,16 @@ SIMULATED, RECORDED = "3,5", "5,0"
     "Exponent of (13) that Hoeffding's inequality supports, or as printed. [default: supported]",
 )
 @options.whole(
-    "--delay", "A tester is assigned again no sooner than 1 to this many steps later.", 0
+    "--delay", "LS_OL: a tester is assigned again no sooner than 1 to this many steps later.", 0
 )
 @options.folder("Folder for steps.csv, workers.csv, learn.json and learn.png.")
 def command(out: Path | None, as_json: bool, **given: Any) -> int:
-    """Learn whom to ask from agreement alone (LS_OL of Liu and Liu), task by task.
+    """Learn whom to ask from labels alone, without ground truth, task by task.
 
-    Now and then all workers label a task; who agrees with the majority is trusted. All other
-    tasks go to the set of workers that is best by what was learnt. Simulated, regret is counted
-    against the best set; recorded, labels are taken from a file as if tasks came in anew.
+    Now and then all workers label a task; all other tasks go to the set of workers that is best
+    by what was learnt. LS_OL (Liu and Liu) trusts who agrees with the majority then; em fits a
+    model to every label bought. Simulated, regret is counted against the best set; recorded,
+    labels are taken from a file as if tasks came in anew.
     """
     from workbench.api import learn
 

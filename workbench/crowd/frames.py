@@ -43,16 +43,26 @@ def label_table(labels: pd.DataFrame) -> pd.DataFrame:
 
 def two_classes(found: Iterable[Any], who: str = "labels and gold name") -> pd.Index[Any]:
     """Return the two classes that were found, sorted; raise where there are more, or fewer."""
+    index = sorted_classes(found, who)
+    if len(index) != 2:
+        raise InputError(
+            f"{who} {len(index)} classes ({listing(list(index))}): this takes two, give labels of "
+            "two classes"
+        )
+    return index
+
+
+def sorted_classes(found: Iterable[Any], who: str = "labels and gold name") -> pd.Index[Any]:
+    """Return the classes that were found, sorted; raise where they cannot be, or there is one."""
     classes: list[Any] = list(set(found))
     try:
         classes.sort()
     except TypeError:
         kinds = f"{who} classes of mixed kinds ({listing(classes)}): code them alike"
         raise InputError(kinds) from None
-    if len(classes) != 2:
+    if len(classes) < 2:
         raise InputError(
-            f"{who} {len(classes)} classes ({listing(classes)}): this takes two, give labels of "
-            "two classes"
+            f"{who} {len(classes)} classes ({listing(classes)}): give labels of two classes or more"
         )
     index: pd.Index[Any] = pd.Index(classes)
     return index

@@ -56,6 +56,8 @@ class Structure:
         there are none, or too few to tell.
     groups
         How many groups of workers no shared task connects; each is turned on its own.
+    classes
+        K: with more than two, r = (Kp − 1)/(K − 1), and the distance is |p̄ − 1/K|.
     """
 
     lean: FloatArray
@@ -65,6 +67,7 @@ class Structure:
     camps: tuple[int, int]
     sign: int
     groups: int = 1
+    classes: int = 2
 
     @property
     def trusted(self) -> bool | None:
@@ -74,11 +77,16 @@ class Structure:
         return None if self.sign == 0 else self.sign > 0
 
     @property
+    def _chance(self) -> str:
+        return "½" if self.classes == 2 else f"1/{self.classes}"
+
+    @property
     def sentence(self) -> str:
         """What is to be said before the majority is believed."""
         if not np.isfinite(self.distance):
             return "Too few labels are shared to say anything of the crowd's agreement."
-        size = f"mean skill is {self.distance:.3f} from ½ ({self.low:.3f} to {self.high:.3f})"
+        size = f"mean skill is {self.distance:.3f} from {self._chance} "
+        size += f"({self.low:.3f} to {self.high:.3f})"
         if self.groups > 1:
             size += f" if each of {self.groups} groups that share no task is mostly right"
         lean = f"; {self.camps[1]} of {sum(self.camps)} lean against the others"
@@ -86,59 +94,67 @@ class Structure:
         if self.sign < 0:
             return (
                 f"The known truths contradict the majority: {size}, on the wrong side{apart}. "
-                "LS_OL assumes a mean skill above ½ and learns the reverse: do not use its labels."
+                f"It is assumed to be above {self._chance}, and the reverse is learnt: do not use "
+                "the labels."
             )
         if self.low <= 0.02:
             return (
-                f"The crowd's agreement does not show a majority to trust: {size}{apart}. LS_OL "
-                "assumes a mean skill above ½."
+                f"The crowd's agreement does not show a majority to trust: {size}{apart}. It is "
+                f"assumed to be above {self._chance}."
             )
         if self.sign > 0:
             return f"The known truths agree with the majority: {size}, on the right side{apart}."
         return (
-            f"By agreement {size}{apart}; on which side of ½, agreement cannot tell: LS_OL assumes "
-            "above."
+            f"By agreement {size}{apart}; on which side of {self._chance}, agreement cannot tell: "
+            "it is assumed to be above."
         )
 
 
-def structure(labels: ArrayLike, truth: ArrayLike | None = None, *, seed: Seed) -> Structure:
+def structure(
+    labels: ArrayLike, truth: ArrayLike | None = None, classes: int = 2, *, seed: Seed
+) -> Structure:
     """Read a crowd's structure from who agrees with whom.
 
     Parameters
     ----------
     labels
-        Shape (n, M): 0, 1, or −1 for none.
+        Shape (n, M): 0, …, K − 1, or −1 for none.
     truth
-        Shape (n,): 0, 1, or −1 where unknown; None for nowhere.
+        Shape (n,): 0, …, K − 1, or −1 where unknown; None for nowhere.
+    classes
+        K.
     seed
         Of the resampled tasks.
 
     Raises
     ------
     InputError
-        Labels other than −1, 0 and 1, or a truth that does not fit.
+        Labels other than −1, …, K − 1, or a truth that does not fit.
     """
-    given = np.asarray(labels)
-    if given.ndim != 2 or not np.isin(given, (-1, 0, 1)).all():
-        raise InputError("labels are not a matrix of −1, 0 and 1, tasks × workers: give one")
-    side = np.where(given < 0, 0, 2 * given.astype(np.int64) - 1)
-    votes: Any = side.astype(np.float32)
-    if np.count_nonzero(side) <= SPARSE * side.size:
+    given, K = np.asarray(labels), classes
+    if given.ndim != 2 or not np.isin(given, np.arange(-1, K)).all():
+        raise InputError(f"labels are no matrix of −1 to {K - 1}, tasks × workers: give one")
+    # One row a task, or with more than two classes one a class and task, that class's side or not.
+    sides = [np.where(given < 0, 0.0, np.where(given == a, 1.0, -1.0))
+             for a in range(K == 2, K)]  # fmt: skip
+    votes: Any = np.concatenate(sides, dtype=np.float32)
+    if np.count_nonzero(votes) <= SPARSE * votes.size:
         from scipy.sparse import csr_matrix
 
         votes = csr_matrix(votes)
-    pairs = _pairs(votes)
-    enough = np.count_nonzero((side != 0).sum(axis=1) > 1) >= LEAST
+    pairs = _pairs(votes, K)
+    enough = np.count_nonzero((given >= 0).sum(axis=1) > 1) >= LEAST
     groups = _groups(pairs.shared > 0) if enough else []
     lean = rank_one(pairs, _start(pairs, groups))
     for group in groups:
         lean[group] *= -1 if lean[group].sum() < 0 else 1
-    distance = _mean(lean) / 2
+    apart = (K - 1) / K
+    distance = _mean(lean) * apart
     rng = stream(seed, "agreement")
     drawn: list[float] = []
     while groups and len(drawn) < RESAMPLES:
-        again = np.bincount(rng.integers(len(side), size=len(side)), minlength=len(side))
-        drawn.append(_mean(rank_one(_pairs(votes, again), lean)) / 2)
+        again = np.bincount(rng.integers(len(given), size=len(given)), minlength=len(given))
+        drawn.append(_mean(rank_one(_pairs(votes, K, again), lean)) * apart)
     low, high = np.maximum(np.quantile(drawn, [0.025, 0.975]), 0.0) if drawn else (np.nan, np.nan)
     known = lean[np.isfinite(lean)]
     return Structure(
@@ -147,25 +163,32 @@ def structure(labels: ArrayLike, truth: ArrayLike | None = None, *, seed: Seed) 
         float(low),
         float(high),
         (int((known > CAMP).sum()), int((known < -CAMP).sum())),
-        0 if truth is None else _sign(side, lean, np.asarray(truth)),
+        0 if truth is None else _sign(given, lean, np.asarray(truth), K),
         len(groups),
+        K,
     )
 
 
 class Pairs(NamedTuple):
-    """Of each pair of workers, shape (M, M): shared tasks, and agreements less disagreements."""
+    """Of each pair of workers, shape (M, M): shared tasks, and agreements less disagreements.
+
+    With K classes a disagreement counts 1/(K − 1), so that agreement by chance is 0.
+    """
 
     shared: FloatArray
     agreed: FloatArray
 
 
-def _pairs(votes: Any, times: IntArray | None = None) -> Pairs:
+def _pairs(votes: Any, classes: int, times: IntArray | None = None) -> Pairs:
     """Count pairs, each task once or a number of times; votes dense or sparse, shape (n, M).
+
+    With K > 2 classes there are K rows a task.
 
     Whole numbers below 2²⁴ are exact.
     """
     sparse, turned = hasattr(votes, "tocsr"), votes.T
     if times is not None:
+        times = np.tile(times, votes.shape[0] // len(times))
         kept = np.flatnonzero(times)
         votes, weight = votes[kept], times[kept].astype(np.float32)
         turned = votes.T.multiply(weight).tocsr() if sparse else votes.T * weight
@@ -174,7 +197,12 @@ def _pairs(votes: Any, times: IntArray | None = None) -> Pairs:
         count = (product.toarray() if sparse else product).astype(np.float64)
         np.fill_diagonal(count, 0.0)
         counts.append(count)
-    return Pairs(*counts)
+    if classes == 2:
+        return Pairs(*counts)
+    # Sides agree in K rows of a task where labels do, else in K − 2 of K.
+    K, shared = classes, counts[0] / classes
+    alike = (counts[1] - (K - 4) * shared) / 4
+    return Pairs(shared, (K * alike - shared) / (K - 1))
 
 
 def _groups(linked: BoolArray) -> list[IntArray]:
@@ -233,12 +261,15 @@ def _mean(lean: FloatArray) -> float:
     return float(known.mean()) if len(known) else math.nan
 
 
-def _sign(side: IntArray, lean: FloatArray, truth: IntArray) -> int:
+def _sign(given: IntArray, lean: FloatArray, truth: IntArray, K: int) -> int:
     """Whether the majority camp is right on tasks of known truth, by two standard errors."""
-    if truth.shape != (len(side),):
+    if truth.shape != (len(given),):
         raise InputError(f"truth has shape {truth.shape}: give one entry for each task")
     known = np.flatnonzero(truth >= 0)
-    camp = np.sign(side[known] @ np.nan_to_num(lean))
-    sides = camp * (2 * truth[known] - 1)
-    total, count = int(sides.sum()), np.count_nonzero(sides)
-    return int(np.sign(total)) if abs(total) > 2 * np.sqrt(count) else 0
+    votes = np.stack([(given[known] == a) @ np.nan_to_num(lean) for a in range(K)], axis=1)
+    best = votes.max(axis=1, keepdims=True)
+    clear = (votes == best).sum(axis=1) == 1
+    right = votes.argmax(axis=1) == truth[known]
+    count = int(clear.sum())
+    ahead = int(right[clear].sum()) - count / K
+    return int(np.sign(ahead)) if abs(ahead) > 2 * np.sqrt(count * (K - 1)) / K else 0

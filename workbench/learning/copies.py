@@ -2,15 +2,15 @@
 
 Given the true class, independent workers' labels correlate as a product, ρ_ij = λ_i λ_j: one common
 factor, the truth. (For two classes this is exact, whatever each one's two error rates.) Who copies
-agrees more than the product allows. The product is fitted to the pairs that keep to it; what is left
-of the others is the correlation of their errors,
+agrees more than the product allows. The product is fitted to the pairs that keep to it; what is
+left of the others is the correlation of their errors,
 
     φ_ij = (ρ_ij − λ_i λ_j) / √((1 − λ_i²)(1 − λ_j²)),
 
-and workers whose φ is clearly above `ALIKE` are one. A crowd where three experts agree and one where
-three others copy look alike at first: of several fits the one counts that leaves the least
-unexplained. A pair that is left out costs from CUT to CUT², the less the more nearly alike its
-labels are: experts without any error are rare.
+and workers whose φ is clearly above `ALIKE` are one. A crowd where three experts agree and one
+where three others copy look alike at first: of several fits the one counts that leaves the least
+unexplained, λ being as likely as √(1 − λ²): experts who never err are rare. A pair that is left out
+costs from CUT to CUT², the less the more nearly alike its labels are.
 
 Source: beyond Liu, Liu (2015); one common factor with correlated remainders is Spearman's (1904).
 """
@@ -147,6 +147,6 @@ class _Agreement:
         order = np.argsort(ratio)
         total = (self.shared * np.abs(product)).ravel()[order].cumsum()
         square = max(float(ratio[order[np.searchsorted(total, total[-1] / 2)]]), 0.0)
-        length = min(np.sqrt(square), MOST / np.abs(vector).max())
+        length = min(np.sqrt(square), MOST / max(float(np.abs(vector).max()), 1e-300))
         scaled: FloatArray = vector * length * (-1.0 if vector.sum() < 0 else 1.0)
         return scaled

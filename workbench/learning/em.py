@@ -6,16 +6,17 @@
 
 Dawid and Skene's model is fitted anew each time the labels have grown by a tenth; workers who copy
 one another count as one (`copies`). It says what each worker is worth, q = ½(1 + √(1 − BC²)): the
-skill of a one-coin worker whose labels tell as much, by the Bhattacharyya coefficient
-BC = Σ_a √(π(a|k) π(a|l)), the mean over pairs of classes. A task goes to
+skill of the one-coin worker whose labels tell as much, by the Bhattacharyya coefficient
+BC = Σ_a √(π(a|k) π(a|l)), the mean over pairs of classes. Then
 
-- the set S_t that is best by q: the most accurate majority, less a price for each label;
-- whoever else is worth a trial. Of worlds drawn from what the model leaves open, some have her in
-  their best set, and S_t is worse there by a loss. One label more makes the mean of this loss
-  smaller by about one part in as many labels as she has given; she is asked while that, times the
-  tasks left, is more than the price.
+- N^(2/3) of N tasks go to all, so that copies can be told from experts whatever is believed;
+- every other task goes to the set S_t that is best by q (the most accurate majority, less a price
+  for each label), and to whoever else is worth a trial. Of worlds drawn from what the labels leave
+  open, some have her in their best set, and S_t is worse there by a loss. One label more makes the
+  mean of this loss smaller by about one part in as many labels as she has given; she is asked
+  while that, times the tasks left for her, is more than the price.
 
-The task's label is the likeliest class given all labels that came.
+A task's label is the likeliest class by the model, given all the labels that came.
 
 Source: Dawid, Skene (1979), for the model; beyond Liu, Liu (2015), for what is made of it.
 """
@@ -24,7 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from operator import lt
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from msgspec import Meta
@@ -35,11 +37,14 @@ from workbench.aggregation.dawid_skene import dawid_skene
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
-from workbench.base.state import Count, RandomState, Saveable, State
-from workbench.crowd.votes import Votes
+from workbench.base.state import Coin, Count, RandomState, Saveable, State, check
+from workbench.crowd.votes import TIE, Votes
 from workbench.learning.copies import copies
-from workbench.learning.online import Ask, OnlineLearner, Task
-from workbench.learning.saved import Coins, Pending
+from workbench.learning.draws import COINS
+from workbench.learning.online import Ask, Task
+from workbench.learning.roster import Roster
+from workbench.learning.saved import COUNTED, LATE, Coins, Pending, SavedTasks
+from workbench.learning.schedule import Kind
 from workbench.learning.sets import Vote
 
 PRICE = 0.001
@@ -50,6 +55,12 @@ WORLDS = 32
 """Crowds drawn from what the model leaves open."""
 GROWTH = 1.1
 """Labels now, beside those at the last fit, at which the model is fitted anew."""
+TO_ALL = 2.0 / 3.0
+"""Exponent of N, the number of tasks, in how many go to all."""
+LISTED = 16
+"""Workers of whom all outcomes are listed; of more, outcomes are drawn."""
+DRAWN = 2**14
+"""How many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +92,9 @@ class Model:
         task, worker, label = votes.task[kept], first[votes.worker[kept]], votes.label[kept]
         one = Votes(task, worker, label, votes.tasks, votes.workers, votes.classes)
         fitted = dawid_skene(one, smoothing=SMOOTHED, seed=0)
-        posterior = fitted.info["posterior"][task]
-        weight = np.stack([np.bincount(worker, posterior[:, k], len(first)) for k in range(K)], 1)
-        weight = weight + (SMOOTHED[0] * (K - 1) + SMOOTHED[1])
+        weight = np.zeros((len(first), K))
+        np.add.at(weight, worker, fitted.info["posterior"][task])
+        weight += SMOOTHED[0] * (K - 1) + SMOOTHED[1]
         chance = fitted.info["confusion"].transpose(0, 2, 1)
         return cls(first, chance[first], weight[first], fitted.info["class_prior"])
 
@@ -99,8 +110,9 @@ class Model:
         said = np.flatnonzero(given >= 0)
         said = said[np.unique(self.first[said], return_index=True)[1]]
         joint = np.log(self.prior) + np.log(self.chance[said, given[said]]).sum(axis=0)
-        odds: FloatArray = np.exp(joint - joint.max())
-        return odds / odds.sum()
+        odds = np.exp(joint - joint.max())
+        posterior: FloatArray = odds / odds.sum()
+        return posterior
 
 
 def worth(chance: FloatArray, prior: FloatArray) -> FloatArray:
@@ -111,3 +123,325 @@ def worth(chance: FloatArray, prior: FloatArray) -> FloatArray:
     mean = (alike * pair).sum(axis=(-1, -2)) / pair.sum()
     q: FloatArray = 0.5 * (1.0 + np.sqrt(np.maximum(1.0 - mean**2, 0.0)))
     return q
+
+
+class SavedEmWorker(State, frozen=True):
+    """A worker of `EmLearner`: rank among equals, whether she is asked, tasks offered to her."""
+
+    name: str
+    order: Coin
+    present: bool
+    offered: Count
+
+
+class EmState(SavedTasks, frozen=True):
+    """All that `EmLearner` needs to go on; `labels` by place of task, worker and label, as told."""
+
+    service: ClassVar[str] = "em"
+    version: ClassVar[int] = 1
+    counted: ClassVar[tuple[str, ...]] = (*COUNTED, *LATE)
+
+    workers: tuple[SavedEmWorker, ...]
+    price: Annotated[float, Meta(ge=0)]
+    horizon: Annotated[int, Meta(ge=1)] | None
+    labels: tuple[tuple[Count, Count, Count], ...]
+    fitted: Count
+    to_all: Count
+    worlds: Count
+
+    @property
+    def size(self) -> int:
+        """M."""
+        return len(self.workers)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = [one.name for one in self.workers]
+        check(len(set(names)) == len(names), "workers have a name twice")
+        known = len(self.tasks), len(names), self.vote.classes
+        for one in self.labels:
+            check(all(map(lt, one, known)), f"labels have {one}, of no task, worker or class")
+        check(len({one[:2] for one in self.labels}) == len(self.labels), "labels have a pair twice")
+        came = self.counts["received"] + self.counts["late_used"]
+        check(len(self.labels) == came, f"labels are not the {came} that counts has")
+        check(self.fitted <= len(self.labels), "fitted is of more labels than there are")
+        check(self.to_all <= len(self.tasks), "to_all is of more tasks than there are")
+
+
+class EmLearner(Roster, Saveable[EmState]):
+    """A learner that fits a model to all labels and explores while it pays.
+
+    Parameters
+    ----------
+    workers
+        How many workers, or their names; 1 or more.
+    classes
+        K: labels are 0, …, K − 1.
+    price
+        Of a label, in right labels: how much more often it must make a task's label right.
+    horizon
+        How many tasks there will be; None for twice as many as have come.
+    seed
+        Of ties and draws.
+
+    Raises
+    ------
+    InputError
+        No workers, a name twice, a parameter out of range.
+
+    Notes
+    -----
+    It relies on errors that are independent given the class, but for workers who copy, and on a
+    crowd that is right more often than not: agreement cannot tell a crowd from its mirror image.
+
+    Examples
+    --------
+    >>> from workbench.learning.em import EmLearner
+    >>> learner = EmLearner(["ann", "bob", "eve"], horizon=100, seed=1)
+    >>> learner.ask("photo 1").workers.tolist()
+    [0, 1, 2]
+    >>> learner.tell({"ann": 1, "bob": 1, "eve": 0}).label
+    1
+    """
+
+    state_type = EmState
+    stream_name = "learning coins"
+    counted = EmState.counted
+
+    def __init__(
+        self,
+        workers: int | Sequence[str],
+        *,
+        classes: int = 2,
+        price: float = PRICE,
+        horizon: int | None = None,
+        seed: Seed = 0,
+    ) -> None:
+        super().__init__(workers, Vote(classes=classes), seed)
+        RandomState.of(self._rng)
+        self.price = checks.number("price", price, 0.0, 1e300)
+        self.horizon = None if horizon is None else checks.count("horizon", horizon, 1)
+        self._present = np.ones(len(self.names), dtype=bool)
+        self._offered, self._given = np.zeros((2, len(self.names)), dtype=np.int64)
+        self._labels: list[tuple[int, int, int]] = []
+        self._to_all = 0
+        self._worlds = int(self._rng.integers(2**53))
+        self._fit(0)
+
+    # ---- the model ----
+
+    def _fit(self, labels: int) -> None:
+        """Fit the first so many labels, and draw the worlds they leave open."""
+        task, worker, label = np.array(self._labels[:labels], dtype=np.int64).reshape(-1, 3).T
+        tasks, row = np.unique(task, return_inverse=True)
+        names = tasks, np.arange(len(self.names)), np.arange(self.vote.classes)
+        self._fitted = labels
+        self.model = Model.of(Votes(row, worker, label, *names))
+        self._worth = worth(self.model.chance, self.model.prior)
+        rng = np.random.Generator(np.random.PCG64([self._worlds, labels]))
+        self._drawn = self.model.drawn(WORLDS, rng)
+        self._sets: dict[bytes, tuple[IntArray, IntArray, FloatArray]] = {}
+        self._gains: dict[bytes, float] = {}
+
+    @property
+    def estimates(self) -> FloatArray:
+        """p̂, shape (M,): how often each is right, by the model."""
+        right = np.diagonal(self.model.chance, axis1=1, axis2=2)
+        return np.minimum(right @ self.model.prior, 1.0)
+
+    @property
+    def best(self) -> IntArray:
+        """S_t, the best set by the model, best worker first."""
+        return self._set(self._present)[0].copy()
+
+    def _set(self, able: BoolArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """S_t among those who can be asked; the others; and what is lost by not having them."""
+        key = able.tobytes()
+        if key not in self._sets:
+            self._sets[key] = self._chosen(np.flatnonzero(able))
+        return self._sets[key]
+
+    def _chosen(self, able: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        if not len(able):
+            return able, able, np.empty(0)
+        # Of those who count as one, the one with most labels.
+        able = able[np.lexsort((self._order[able], -self._given[able]))]
+        able = able[np.sort(np.unique(self.model.first[able], return_index=True)[1])]
+        able = able[np.lexsort((self._order[able], -self._worth[able]))]
+        paid = self.price * np.arange(1, len(able) + 1)
+        size = 1 + int((prefix_accuracies_many(self._worth[able][None])[0, 1:] - paid).argmax())
+        drawn = self._drawn[:, able]
+        ranked = np.argsort(-drawn, axis=1, kind="stable")
+        gain = prefix_accuracies_many(np.take_along_axis(drawn, ranked, axis=1))[:, 1:] - paid
+        ours = prefix_accuracies_many(drawn[:, :size])[:, -1] - paid[size - 1]
+        theirs = np.argsort(ranked, axis=1) <= gain.argmax(axis=1)[:, None]
+        loss = np.maximum(gain.max(axis=1) - ours, 0.0)
+        return able[:size], able[size:], (loss[:, None] * theirs).mean(axis=0)[size:]
+
+    # ---- asking and telling ----
+
+    def ask(self, task: Task, *, available: ArrayLike | None = None) -> Ask:
+        """Decide whom to ask about the arriving task.
+
+        Parameters
+        ----------
+        task
+            Its name, a text or whole number that no task had before.
+        available
+            Indices of those who can be asked about this task; None for all.
+
+        Raises
+        ------
+        InputError
+            The labels of the last task have not been told, the name is not new, or an index is
+            out of range.
+        """
+        task = self._new(task)
+        able = self._able(available)
+        coins = Coins(*self._rng.random(COINS).tolist())
+        self._offered += able
+        workers, kind = self._choose(able)
+        asked = tuple(workers.tolist())
+        return self._wait(task, Pending(kind=kind, tester=-1, workers=asked, coins=coins))
+
+    def _choose(self, able: BoolArray) -> tuple[IntArray, Kind]:
+        tasks = self.step + 1
+        left = tasks if self.horizon is None else max(self.horizon - self.step, 1)
+        if self._to_all < (self.step + left) ** TO_ALL:
+            self._to_all += 1
+            return np.flatnonzero(able), "new tester"
+        best, others, loss = self._set(able)
+        for_her = left * self._offered[others] / tasks
+        tried = others[loss * for_her / (self._given[others] + 1) > self.price]
+        return np.concatenate([best, tried]), "new tester" if len(tried) else "exploit"
+
+    def _label(self, given: IntArray, now: Pending) -> tuple[int, float]:
+        """Give the likeliest class; the coin's of those that are."""
+        posterior = self.model.posterior(given)
+        likeliest = np.flatnonzero(posterior >= posterior.max() - TIE)
+        label = int(likeliest[-1 - int(now.coins.label * len(likeliest))])
+        return label, float(posterior[label])
+
+    def _learn(self, given: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
+        self._add(len(self._tasks) - 1, given)
+
+    def _add(self, place: int, given: IntArray) -> None:
+        """Take labels of a task, and fit anew where there are enough new ones."""
+        said = np.flatnonzero(given >= 0)
+        self._labels += [(place, i, int(given[i])) for i in said.tolist()]
+        self._given[said] += 1
+        if len(self._labels) > self._fitted and len(self._labels) >= GROWTH * self._fitted:
+            self._fit(len(self._labels))
+
+    def late(self, task: Task, labels: Mapping[int, int] | ArrayLike) -> None:
+        """Take labels that came after `tell`: the model learns from them (`late_used`).
+
+        Of a worker whose label of the task is there already, another is ignored (`late_ignored`).
+
+        Parameters
+        ----------
+        task
+            A task that arrived.
+        labels
+            As for `tell`.
+
+        Raises
+        ------
+        InputError
+            A task that never arrived, or that waits for its labels; labels as in `tell`.
+        """
+        task, given = self._came_late(task, labels)
+        place = self._tasks[task]
+        had = [worker for at, worker, _ in self._labels if at == place]
+        used = given >= 0
+        used[had] = False
+        self._count_late(given, used)
+        self._add(place, np.where(used, given, -1))
+
+    def accuracy_of(self, skill: FloatArray, workers: IntArray) -> float:
+        """U: how often the label of those asked is right, if they have these skills; K = 2.
+
+        Classes are equally likely, errors independent. Exact for up to 16 workers; of more,
+        by drawn labels, to some .002.
+
+        Parameters
+        ----------
+        skill
+            p, shape (M,).
+        workers
+            Whom the next task is labelled by.
+        """
+        key = workers.tobytes()
+        if key not in self._gains:
+            with np.errstate(divide="ignore"):
+                weight = np.diff(np.log(self.model.chance), axis=2)[:, :, 0]
+                prior = float(np.diff(np.log(self.model.prior))[0])
+            first = self.model.first[workers]
+            some = workers[np.sort(np.unique(first, return_index=True)[1])]
+            self._gains[key] = _right(weight[some], prior, skill[some])
+        return self._gains[key]
+
+    # ---- workers who come and go ----
+
+    def _enrol(self) -> None:
+        self._offered, self._given = (np.append(x, 0) for x in (self._offered, self._given))
+        self._fit(self._fitted)
+
+    # ---- saving ----
+
+    def state(self) -> EmState:
+        """Everything needed to go on later."""
+        each = self._order, self._present, self._offered
+        return EmState(
+            vote=self.vote,
+            random=RandomState.of(self._rng),
+            tasks=tuple(self._tasks),
+            counts=dict(self.counts),
+            kinds=dict(self.kinds),
+            pending=self._pending,
+            workers=tuple(map(SavedEmWorker, self.names, *(one.tolist() for one in each))),
+            price=self.price,
+            horizon=self.horizon,
+            labels=tuple(self._labels),
+            fitted=self._fitted,
+            to_all=self._to_all,
+            worlds=self._worlds,
+        )
+
+    @classmethod
+    def restore(cls, saved: EmState) -> EmLearner:
+        """Take up a `state`; what follows is the same, to the last bit, as without the break."""
+        names = [one.name for one in saved.workers]
+        settings: dict[str, Any] = {"price": saved.price, "horizon": saved.horizon}
+        learner = cls(names, classes=saved.vote.classes, **settings, seed=saved.random.generator())
+        learner._rng = saved.random.generator()
+        learner._order, learner._present, learner._offered = (
+            np.array([getattr(one, name) for one in saved.workers])
+            for name in ("order", "present", "offered")
+        )
+        learner._tasks = {task: place for place, task in enumerate(saved.tasks)}
+        learner.counts, learner.kinds = dict(saved.counts), dict(saved.kinds)
+        learner._pending, learner.step = saved.pending, saved.steps
+        learner._labels = list(saved.labels)
+        gave = [worker for _, worker, _ in saved.labels]
+        learner._given = np.bincount(np.array(gave, dtype=np.int64), minlength=len(names))
+        learner._to_all, learner._worlds = saved.to_all, saved.worlds
+        learner._fit(saved.fitted)
+        return learner
+
+
+def _right(weight: FloatArray, prior: float, skill: FloatArray) -> float:
+    """How often the log-odds of class 1 (weights by worker and label said) are on its side."""
+    m = len(skill)
+    if m > LISTED:
+        coins = np.random.Generator(np.random.PCG64(0)).random((DRAWN, m)) < skill
+        chance = np.full(DRAWN, 1.0 / DRAWN)
+    else:
+        coins = (np.arange(2**m)[:, None] >> np.arange(m)) & 1 > 0
+        chance = np.where(coins, skill, 1.0 - skill).prod(axis=1)
+    right = 0.0
+    for true in (0, 1):
+        said = np.where(coins, true, 1 - true)
+        odds = (prior + weight[np.arange(m), said].sum(axis=1)) * (2 * true - 1)
+        right += float((chance * np.where(np.abs(odds) <= TIE, 0.5, odds > 0)).sum()) / 2.0
+    return right

@@ -20,13 +20,14 @@ from msgspec import Meta
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.base.state import Coin, Count, State, check, identifier
+from workbench.base.state import Coin, Count, State, check
 from workbench.learning import schedule as schedules
-from workbench.learning.online import Ask, Task, given_labels
-from workbench.learning.saved import COUNTED, SavedStream, SavedTester
+from workbench.learning.online import Ask, Task
+from workbench.learning.roster import Roster
+from workbench.learning.saved import COUNTED, LATE, SavedStream, SavedTester
 from workbench.learning.schedule import Schedule
 from workbench.learning.sets import Vote, estimates
 from workbench.learning.testers import TesterLearner
@@ -93,7 +94,7 @@ class LsOlState(SavedStream, frozen=True):
 
     service: ClassVar[str] = "ls-ol"
     version: ClassVar[int] = 2
-    counted: ClassVar[tuple[str, ...]] = (*COUNTED, "late_used", "late_ignored")
+    counted: ClassVar[tuple[str, ...]] = (*COUNTED, *LATE)
 
     workers: tuple[SavedWorker, ...]
     testers: tuple[SavedLsOlTester, ...]
@@ -125,7 +126,7 @@ class LsOlState(SavedStream, frozen=True):
             check(not self.workers[i].present, f"removed: worker {i} is present")
 
 
-class LsOl(TesterLearner[LsOlState]):
+class LsOl(Roster, TesterLearner[LsOlState]):
     """The algorithm LS_OL over a stream of tasks.
 
     Parameters
@@ -227,13 +228,7 @@ class LsOl(TesterLearner[LsOlState]):
             out of range.
         """
         task = self._new(task)
-        if available is None:
-            return self._step(task, 0.0)
-        given = np.asarray(available)
-        given = given if given.size else given.astype(np.int64)
-        able = np.zeros(len(self.names), dtype=bool)
-        able[checks.indices("available", given, len(self.names))] = True
-        return self._step(task, 0.0, able & self._present)
+        return self._step(task, 0.0, None if available is None else self._able(available))
 
     @property
     def estimates(self) -> FloatArray:
@@ -274,12 +269,7 @@ class LsOl(TesterLearner[LsOlState]):
         InputError
             A task that never arrived, or that waits for its labels; labels as in `tell`.
         """
-        task = identifier("task", task)
-        if task not in self._tasks:
-            raise InputError(f"task {task!r} never arrived: give the name of one that did")
-        if self._pending is not None and task == self._asked_task(self._pending):
-            raise InputError(f"task {task!r} waits for its labels: tell them instead")
-        given = given_labels(labels, None, len(self.names), self._index, self.vote.classes)
+        task, given = self._came_late(task, labels)
         used = np.zeros(len(given), dtype=bool)
         for tester in self._testers:
             if tester.name == task:
@@ -287,63 +277,21 @@ class LsOl(TesterLearner[LsOlState]):
                 self._cells[0].count(tester, -1)
                 tester.first = np.where(used, given, tester.first)
                 self._cells[0].count(tester, 1)
-        self.counts["late_used"] += int(used.sum())
-        self.counts["late_ignored"] += int((given >= 0).sum() - used.sum())
+        self._count_late(given, used)
 
     # ---- workers who come and go ----
 
-    def leave(self, worker: int | str) -> None:
-        """Ask a worker no more, from the next step on.
-
-        Parameters
-        ----------
-        worker
-            Index or name.
-
-        Raises
-        ------
-        InputError
-            She is unknown, or not here.
-        """
-        i = self._index(worker)
-        if not self._present[i]:
-            raise InputError(f"worker {self.names[i]!r} is not here: nobody can leave twice")
-        self._present[i] = False
+    def _changed(self) -> None:
         self._cells[0].best = None
 
-    def join(self, worker: str) -> int:
-        """Let a new worker in, or one who left; return her index.
-
-        Parameters
-        ----------
-        worker
-            Her name.
-
-        Raises
-        ------
-        InputError
-            She is here already, or vetting has dropped her.
-        """
-        if not isinstance(worker, str):
-            raise InputError(f"worker is {checks.show(worker)}: give a name, a text")
-        identifier("worker", worker)
-        if worker not in self.names:
-            self._enrol(worker)
-        i = self.names.index(worker)
-        if self._present[i]:
-            raise InputError(f"worker {worker!r} is here already: let her join once")
-        if any(one.worker == i for one in self.removed):
-            raise InputError(f"worker {worker!r} was dropped by vetting: she cannot join again")
-        self._present[i] = True
+    def _admit(self, worker: int) -> None:
+        if any(one.worker == worker for one in self.removed):
+            name = self.names[worker]
+            raise InputError(f"worker {name!r} was dropped by vetting: she cannot join again")
         for tester in self._testers:
-            tester.owed = tester.owed or bool(tester.first[i] < 0)
-        self._cells[0].best = None
-        return i
+            tester.owed = tester.owed or bool(tester.first[worker] < 0)
 
-    def _enrol(self, name: str) -> None:
-        self.names = (*self.names, name)
-        self._order = np.append(self._order, self._rng.random())
-        self._present = np.append(self._present, False)
+    def _enrol(self) -> None:
         self._differed = np.append(self._differed, 0)
         self._rounds_of = np.append(self._rounds_of, 0)
         for tester in self._testers:
@@ -351,11 +299,6 @@ class LsOl(TesterLearner[LsOlState]):
         self._sort(1)
 
     # ---- looking, saving ----
-
-    @property
-    def present(self) -> BoolArray:
-        """Who may be asked, shape (M,): neither gone nor dropped."""
-        return self._present.copy()
 
     @property
     def disagreement(self) -> pd.DataFrame:

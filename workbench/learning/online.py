@@ -318,7 +318,7 @@ def decide(vote: Vote, given: IntArray, estimate: FloatArray, coin: float) -> tu
 
 
 def plurality(given: IntArray, coin: float, classes: int = 2) -> int:
-    """Label of most, −1 for none; where some are equal the coin's, the last of them if it is low."""
+    """Label of most, −1 for none; of equal ones the coin's, the last if it is low."""
     leading = _leading(given, classes)
     return int(leading[-1 - int(coin * len(leading))])
 

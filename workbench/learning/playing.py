@@ -29,7 +29,9 @@ from workbench.base.seeds import Seed
 from workbench.learning.context_skills import Skills
 from workbench.learning.contexts import ContextLearner, IgnoringContext, context_seeds
 from workbench.learning.draws import Draws
+from workbench.learning.em import EmLearner
 from workbench.learning.learners import Learner
+from workbench.learning.roster import Roster
 from workbench.learning.schedule import KINDS, checkpoints_of
 from workbench.learning.sets import Vote
 
@@ -87,7 +89,7 @@ class Played:
 
 
 def play(
-    learner: Learner,
+    learner: Learner | Roster,
     draws: Draws,
     run: int,
     horizon: int,
@@ -131,13 +133,14 @@ def play(
     best = best_set(skill, weighted=weighted).accuracy
     total: FloatArray = best * tasks.astype(np.float64)
     return _played(
-        IgnoringContext(learner),
+        IgnoringContext(learner),  # type: ignore[arg-type]
         stream.labels,
         np.array([stream.truth(t) for t in range(T)]),
         np.broadcast_to(skill, (T, draws.workers)),
         [None] * T,
         tasks,
         (best, total, np.full(T, best)),
+        learner if isinstance(learner, EmLearner) else None,
     )
 
 
@@ -204,8 +207,13 @@ def _played(
     contexts: Sequence[Any],
     tasks: IntArray,
     best: tuple[float, FloatArray, FloatArray],
+    own: EmLearner | None = None,
 ) -> Played:
-    """Play; `labels` of all at a step, skills of shape (T, M), U(S*) as `Played` and by step."""
+    """Play; `labels` of all at a step, skills of shape (T, M), U(S*) as `Played` and by step.
+
+    `own` is the learner if its labels are no `Vote` of p̂.
+    """
+    gain = np.empty(len(truth))
     asked, estimate = np.zeros(skill.shape, dtype=bool), np.zeros(skill.shape)
     kind, right = np.empty((2, len(truth)), dtype=np.int64)
     for t, context in enumerate(contexts):
@@ -214,10 +222,14 @@ def _played(
         kind[t] = KINDS.index(ask.kind)
         if learner.vote.weighted:
             estimate[t] = learner.estimates_at(context)
+        if own is not None:
+            gain[t] = own.accuracy_of(skill[t], ask.workers)
         said = np.where(asked[t], labels(int(ask.task), t), -1)
         right[t] = learner.tell(said).label == truth[t]
     exploits = kind == KINDS.index("exploit")
-    missed = best[2] - gains(skill, estimate, asked, kind, learner.vote)
+    if own is None:
+        gain = gains(skill, estimate, asked, kind, learner.vote)
+    missed = best[2] - gain
     at, bought = tasks - 1, asked.sum(axis=1)
     steps = exploits.cumsum()[at]
     size = np.full(len(tasks), np.nan)
@@ -235,6 +247,14 @@ def _played(
         contexts=contexts,
         regrets=missed,
     )
+
+
+def set_accuracy(learner: Learner | Roster, skill: FloatArray, workers: IntArray) -> float:
+    """U of the label that a learner makes of some workers' labels, by true skills (M,)."""
+    if isinstance(learner, EmLearner):
+        return learner.accuracy_of(skill, workers)
+    asked = np.isin(np.arange(len(skill)), workers)[None]
+    return float(set_accuracies(skill[None], learner.estimates[None], asked, learner.vote)[0])
 
 
 def set_accuracies(

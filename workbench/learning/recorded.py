@@ -1,8 +1,8 @@
-"""LS_OL on recorded labels: tasks come in the order of the file or of time, as if new.
+"""Learners on recorded labels: tasks come in the order of the file or of time, as if new.
 
 A worker who is asked gives the label on record, or none where there is none: missing labels are
-counted and do not vote. A tester labelled again would get the same labels, which teach nothing, so
-that the schedule for recorded labels asks each tester once (G2 = 0).
+counted and do not vote. A tester labelled again would get the same labels, which teach nothing:
+LS_OL is left with one round a tester (G2 = 0), and learns who agrees with the majority.
 
 Source: Liu, Liu (2015), Section 6.2: a crowd's labels taken one task after the other, vetting,
 average error over time, disagreement counts.
@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from workbench.accuracy.best_set import best_set
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
@@ -24,9 +23,13 @@ from workbench.base.seeds import Seed
 from workbench.crowd import frames
 from workbench.crowd.tables import Duplicates, read_gold, read_labels
 from workbench.learning.agreement import Structure, structure
-from workbench.learning.ls_ol import PLAIN, LsOl, LsOlOptions
+from workbench.learning.em import PRICE
+from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.online import Ask
+from workbench.learning.policies import POLICIES, Terms
+from workbench.learning.roster import Roster
 from workbench.learning.schedule import Schedule
+from workbench.learning.sets import Vote
 
 Order = Literal["file", "time"]
 Pool = Literal["recorded", "all"]
@@ -39,11 +42,11 @@ class Recorded:
     Attributes
     ----------
     labels
-        Shape (n, M): class index 0 or 1, −1 where there is no label; tasks in order of arrival.
+        Shape (n, M): class index, −1 where there is no label; tasks in order of arrival.
     truth
         Shape (n,): class index, −1 where unknown.
     tasks, workers, classes
-        Names (text), shapes (n,), (M,) and (2,).
+        Names (text), shapes (n,), (M,) and (K,).
     time
         When each label was given, shape (n, M): a number, or seconds since 1970; NaN where there
         is no label. None where times are not known.
@@ -81,7 +84,7 @@ def recorded(
     Raises
     ------
     InputError
-        Other than two classes, a (task, worker) pair twice, or no time to order by.
+        Fewer than two classes, a (task, worker) pair twice, or no time to order by.
     """
     if order not in ("file", "time"):
         raise InputError(f"order is {order!r}: give 'file' or 'time'")
@@ -99,7 +102,12 @@ def recorded(
         table = table.drop_duplicates(["task", "worker"], keep=duplicates)
     known = pd.Series(dtype=object) if gold is None else read_gold(gold)
     who = "labels name" if gold is None else "labels and gold name"
-    classes = frames.two_classes({*table["label"].unique(), *known}, who).to_numpy(object)
+    if len(known) and not set(known) & set(table["label"].unique()):
+        raise InputError(
+            f"gold names the classes {checks.listing(known.unique())}, of which no label has any: "
+            "code them alike"
+        )
+    classes = frames.sorted_classes({*table["label"].unique(), *known}, who).to_numpy(object)
     tasks, workers = pd.Index(table["task"].unique()), pd.Index(table["worker"].unique())
     tasks = tasks.append(known.index.difference(tasks, sort=False))
     at = tasks.get_indexer(table["task"]), workers.get_indexer(table["worker"])
@@ -135,7 +143,7 @@ def _times(given: pd.Series[Any]) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """What LS_OL did with recorded labels.
+    """What a learner did with recorded labels.
 
     Attributes
     ----------
@@ -148,13 +156,14 @@ class Replayed:
         label), `best_right` the majority of the best set by skill, and `as_crowd` whether the
         label is that of the crowd's majority (½ for a tie or no label).
     workers
-        One row a worker: `worker, estimate, testers, differed, rounds, in_best_set, removed_at,
-        left_after, labelled, skill, consensus`. `left_after` is the last step with a label of
-        hers, missing where that is the last of the run; `skill` her share of right labels among
-        those with gold, `consensus` of labels that are the crowd's majority, missing where there
-        is none. The best set by skill knows the gold that it is judged by.
+        One row a worker: `worker, estimate, bought, testers, differed, rounds, in_best_set,
+        removed_at, left_after, labelled, skill, consensus`. `bought` counts the labels that she
+        was asked for and gave in time, `labelled` all of hers on record; `left_after` is the last
+        step with one, missing where that is the last of the run; `skill` is her share of right
+        labels among those with gold, `consensus` of labels that are the crowd's majority, missing
+        where there is none. The best set by skill knows the gold that it is judged by.
     counts
-        As `LsOl.counts`, and `left`, how many workers had gone before the end.
+        As `Roster.counts`, and `left`, how many workers had gone before the end.
     structure
         What agreement says of the crowd.
     pool
@@ -168,7 +177,7 @@ class Replayed:
     counts: dict[str, int]
     structure: Structure
     pool: Pool
-    learner: LsOl
+    learner: Roster
 
     @property
     def accuracy(self) -> float | None:
@@ -193,9 +202,11 @@ class Replayed:
 
 def replay(
     data: Recorded,
-    schedule: Schedule,
+    schedule: Schedule | None = None,
     options: LsOlOptions = PLAIN,
     *,
+    policy: str = "ls-ol",
+    price: float = PRICE,
     horizon: int | None = None,
     pool: Pool = "recorded",
     patience: float | None = None,
@@ -211,6 +222,8 @@ def replay(
         When to explore; with G2 > 0 testers are "labelled" again with the same labels.
     options, seed
         As for `LsOl`.
+    policy, price
+        Who learns, one of `POLICIES`; and what a label costs, for those who weigh it.
     horizon
         How many tasks; None for all.
     pool
@@ -239,12 +252,15 @@ def replay(
     if pool not in ("recorded", "all"):
         raise InputError(f"pool is {pool!r}: give 'recorded' or 'all'")
     late = _Late(data, n, patience)
-    learner = LsOl([str(name) for name in data.workers], schedule, **vars(options), seed=seed)
+    names = [str(name) for name in data.workers]
+    terms = Terms(names, len(data.classes), n, schedule, options, price)
+    learner = POLICIES[policy].call(terms, seed)
     there = data.labels >= 0
     # The last task that each worker labelled.
     last: IntArray = len(there) - 1 - there[::-1].argmax(axis=0)
     place = {task: at for at, task in enumerate(data.tasks.tolist())}
     rows = []
+    bought = np.zeros(len(names), dtype=np.int64)
     for at, task in enumerate(data.tasks[:n].tolist()):
         if pool == "all":
             for gone in np.flatnonzero((last == at - 1) & learner.present):
@@ -256,17 +272,17 @@ def replay(
         given = {i: int(data.labels[k, i]) for i in ask.workers.tolist() if there[k, i]}
         given = late.hold(ask, k, at, given)
         answer = learner.tell(given)
+        bought[list(given)] += 1
         rows.append((task, answer.kind, answer.label, answer.confidence, len(ask.workers),
                      len(given), int(there[at].sum())))  # fmt: skip
     late.tell(learner, None)
-    names = ["task", "kind", "label", "confidence", "asked", "received", "on_record"]
-    steps = pd.DataFrame(rows, columns=names)
-    truth = data.truth[:n]
-    workers = _workers(learner, data, n, last)
-    _score(steps, data.labels[:n], truth, workers["skill"].to_numpy(dtype=float), pool)
+    columns = ["task", "kind", "label", "confidence", "asked", "received", "on_record"]
+    steps = pd.DataFrame(rows, columns=columns)
+    workers = _workers(learner, data, n, last, bought)
+    _score(steps, data, n, workers["skill"].to_numpy(dtype=float), pool)
     steps["label"] = data.classes[steps["label"].to_numpy()]
     counts = {**learner.counts, "left": int(workers["left_after"].notna().sum())}
-    crowd = structure(data.labels[:n], truth, seed=seed)
+    crowd = structure(data.labels[:n], data.truth[:n], len(data.classes), seed=seed)
     return Replayed(steps, workers, counts, crowd, pool, learner)
 
 
@@ -299,7 +315,7 @@ class _Late:
             self._held += [(float(self._time[task, i]), str(ask.task), i, given[i]) for i in late]
         return {i: label for i, label in given.items() if i not in late}
 
-    def tell(self, learner: LsOl, step: int | None) -> None:
+    def tell(self, learner: Roster, step: int | None) -> None:
         """Tell what has come before the task of a step arrives; in the end (None) all."""
         if not self._held:
             return
@@ -310,24 +326,29 @@ class _Late:
             learner.late(task, {worker: label})
 
 
-def _ahead(labels: IntArray) -> IntArray:
-    """Which class has more labels, as −1, 0 (a tie or none) or 1, shape (n,)."""
-    ahead: IntArray = np.sign(np.where(labels < 0, 0, 2 * labels - 1).sum(axis=1))
-    return ahead
+def _leading(labels: IntArray, classes: int) -> BoolArray:
+    """Which classes most of a task's labels name, all where there are none, shape (n, K)."""
+    count = (labels[:, :, None] == np.arange(classes)).sum(axis=1)
+    leading: BoolArray = count == count.max(axis=1, keepdims=True)
+    return leading
 
 
-def _score(
-    steps: pd.DataFrame, labels: IntArray, truth: IntArray, skill: FloatArray, pool: Pool
-) -> None:
+def _right(leading: BoolArray, label: IntArray) -> FloatArray:
+    """Chance that a fair draw among the leading classes gives a label, NaN for −1; shape (n,)."""
+    hit = leading[np.arange(len(label)), label] / leading.sum(axis=1)
+    return np.where(label >= 0, hit, np.nan)
+
+
+def _score(steps: pd.DataFrame, data: Recorded, n: int, skill: FloatArray, pool: Pool) -> None:
     """Add what is right, by gold and by the crowd's majority, and the running means."""
-    known, aim = truth >= 0, 2 * truth - 1
+    labels, truth, K = data.labels[:n], data.truth[:n], len(data.classes)
     said = steps["label"].to_numpy()
-    crowd = _ahead(labels)
-    best = _ahead(np.where(_best_by_skill(labels, skill, pool), labels, -1))
-    steps["right"] = np.where(known, said == truth, np.nan)
-    steps["crowd_right"] = np.where(known, 0.5 + 0.5 * crowd * aim, np.nan)
-    steps["best_right"] = np.where(known, 0.5 + 0.5 * best * aim, np.nan)
-    steps["as_crowd"] = 0.5 + 0.5 * crowd * (2 * said - 1)
+    crowd = _leading(labels, K)
+    best = np.where(_best_by_skill(labels, skill, pool, K), labels, -1)
+    steps["right"] = np.where(truth >= 0, said == truth, np.nan)
+    steps["crowd_right"] = _right(crowd, truth)
+    steps["best_right"] = _right(_leading(best, K), truth)
+    steps["as_crowd"] = _right(crowd, said)
     means = {"accuracy": "right", "crowd_accuracy": "crowd_right", "best_accuracy": "best_right",
              "agreement": "as_crowd"}  # fmt: skip
     for mean, score in means.items():
@@ -336,7 +357,7 @@ def _score(
         steps[mean] = _share(np.where(scored, right, 0.0).cumsum(), scored.cumsum())
 
 
-def _best_by_skill(labels: IntArray, skill: FloatArray, pool: Pool) -> BoolArray:
+def _best_by_skill(labels: IntArray, skill: FloatArray, pool: Pool, classes: int) -> BoolArray:
     """Whom to ask by skill, shape (n, M): of each task's workers, or of all."""
     chosen = np.zeros(labels.shape, dtype=bool)
     there = np.isfinite(skill) & ((labels >= 0) | (pool == "all"))
@@ -344,22 +365,28 @@ def _best_by_skill(labels: IntArray, skill: FloatArray, pool: Pool) -> BoolArray
     for k, row in enumerate(rows):
         able = np.flatnonzero(row)
         if len(able):
-            chosen[np.ix_(which == k, able[best_set(skill[able]).workers])] = True
+            able = able[np.argsort(-skill[able], kind="stable")]
+            size = Vote(classes=classes).sizes(skill[able][None])[0]
+            chosen[np.ix_(which == k, able[:size])] = True
     return chosen
 
 
-def _workers(learner: LsOl, data: Recorded, n: int, last: IntArray) -> pd.DataFrame:
+def _workers(
+    learner: Roster, data: Recorded, n: int, last: IntArray, bought: IntArray
+) -> pd.DataFrame:
     said, truth, M = data.labels[:n], data.truth[:n, None], len(data.workers)
     given = said >= 0
-    crowd = _ahead(said)[:, None]
+    ahead = _leading(said, len(data.classes))
+    crowd = np.where(ahead.sum(axis=1) == 1, ahead.argmax(axis=1), -1)[:, None]
     gone = {one.worker: one.step for one in learner.removed}
     judging = np.isin(data.tasks[:n].astype(str), learner.testers()["task"].to_numpy(str))
     table = learner.disagreement
-    truths, majorities = given & (truth >= 0), given & (crowd != 0)
+    truths, majorities = given & (truth >= 0), given & (crowd >= 0)
     return pd.DataFrame(
         {
             "worker": data.workers,
             "estimate": learner.estimates,
+            "bought": bought,
             "testers": given[judging].sum(axis=0),
             "differed": table["differed"].to_numpy(),
             "rounds": table["rounds"].to_numpy(),
@@ -368,9 +395,7 @@ def _workers(learner: LsOl, data: Recorded, n: int, last: IntArray) -> pd.DataFr
             "left_after": pd.array([i if i < n - 1 else None for i in last], dtype="Int64"),
             "labelled": given.sum(axis=0),
             "skill": _share(((said == truth) & truths).sum(axis=0), truths.sum(axis=0)),
-            "consensus": _share(
-                ((2 * said - 1 == crowd) & majorities).sum(axis=0), majorities.sum(axis=0)
-            ),
+            "consensus": _share(((said == crowd) & majorities).sum(axis=0), majorities.sum(axis=0)),
         }
     )
 

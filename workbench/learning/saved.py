@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from msgspec import Meta
 
@@ -13,6 +13,8 @@ from workbench.learning.sets import Vote
 
 COUNTED = ("asked", "received", "missing", "unlabelled")
 """What every learner counts of labels."""
+LATE = ("late_used", "late_ignored")
+"""What learners count that take labels which come late."""
 
 
 class Coins(NamedTuple):
@@ -51,16 +53,14 @@ class SavedTester(State, frozen=True):
         check(self.said[self.label] == max(self.said), "label is not that of most rounds")
 
 
-class SavedStream(State, frozen=True):
+class SavedTasks(State, frozen=True):
     """What learners of a stream of tasks have in common; `tasks` in order of arrival."""
 
-    schedule: Schedule
     vote: Vote
     random: RandomState
     tasks: tuple[Id, ...]
     counts: dict[str, Annotated[int, Meta(ge=0)]]
     kinds: dict[Kind, Count]
-    testers: tuple[SavedTester, ...]
     pending: Pending | None
 
     counted: ClassVar[tuple[str, ...]] = COUNTED
@@ -87,6 +87,22 @@ class SavedStream(State, frozen=True):
         )
         check(kinds.keys() == set(KINDS), f"kinds is not of {', '.join(KINDS)}")
         check(sum(kinds.values()) == self.steps, f"kinds do not add up to {self.steps} steps")
+        if now is not None:
+            check(
+                len(set(now.workers)) == len(now.workers) and max(now.workers, default=0) < M,
+                f"pending.workers are no {M} or fewer different workers",
+            )
+
+
+class SavedStream(SavedTasks, frozen=True):
+    """What learners by testers have in common."""
+
+    schedule: Schedule
+    testers: tuple[SavedTester, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        M, now, kinds = self.size, self.pending, self.kinds
         rounds = sum(one.rounds for one in self.testers)
         check(
             len(self.testers) <= kinds["new tester"] and rounds <= self.steps - kinds["exploit"],
@@ -104,7 +120,3 @@ class SavedStream(State, frozen=True):
         if now is not None:
             testers = range(len(self.testers)) if now.kind == "retest" else (-1,)
             check(now.tester in testers, f"pending.tester is {now.tester}: no tester to retest")
-            check(
-                len(set(now.workers)) == len(now.workers) and max(now.workers, default=0) < M,
-                f"pending.workers are no {M} or fewer different workers",
-            )

@@ -99,8 +99,9 @@ class Vote:
         """
         if self.classes > 2:
             accuracy = pair_accuracies(estimate, self.classes)[:, 1:]
-            first: IntArray = accuracy >= accuracy.max(axis=1, keepdims=True) - EQUAL
-            return first.argmax(axis=1) + 1
+            best = accuracy >= accuracy.max(axis=1, keepdims=True) - EQUAL
+            size: IntArray = best.argmax(axis=1) + 1
+            return size
         if not self.weighted:
             return best_prefixes(prefix_accuracies_many(estimate))
         m = estimate.shape[1]
@@ -215,9 +216,7 @@ def pair_accuracies(skill: FloatArray, classes: int) -> FloatArray:
     found = np.full((Q, m + 1), 0.5)
     for j, p in enumerate(skill.T[:, :, None]):
         wrong = (1.0 - p) / (classes - 1)
-        lead[:, 1:-1] = (
-            (1.0 - p - wrong) * lead[:, 1:-1] + p * lead[:, :-2] + wrong * lead[:, 2:]
-        )
+        lead[:, 1:-1] = (1.0 - p - wrong) * lead[:, 1:-1] + p * lead[:, :-2] + wrong * lead[:, 2:]
         found[:, j + 1] = lead[:, m + 2 :].sum(axis=1) + 0.5 * lead[:, m + 1]
     return found
 

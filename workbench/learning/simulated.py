@@ -1,4 +1,4 @@
-"""LS_OL on simulated workers, many runs merged: curves with standard errors, workers, bounds.
+"""Learners on simulated workers, many runs merged: curves with standard errors, workers, bounds.
 
 Source: Liu, Liu (2015), Section 6.1: regret over time, mean of many runs, beside Theorems 3 and 5.
 """
@@ -16,13 +16,17 @@ from numpy.typing import ArrayLike
 
 from workbench.accuracy.best_set import best_set
 from workbench.accuracy.majority import majority_accuracy
+from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.learning import regret_bounds
 from workbench.learning.agreement import Structure, structure
 from workbench.learning.draws import Draws
+from workbench.learning.em import PRICE
 from workbench.learning.engine import Runs, simulate
 from workbench.learning.ls_ol import PLAIN, LsOlOptions
+from workbench.learning.playing import play, set_accuracy
+from workbench.learning.policies import POLICIES, Terms
 from workbench.learning.schedule import Schedule
 
 MOST_SHOWN = 2000
@@ -31,7 +35,7 @@ MOST_SHOWN = 2000
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """What LS_OL did with simulated workers, over all runs.
+    """What a learner did with simulated workers, over all runs.
 
     Attributes
     ----------
@@ -54,8 +58,9 @@ class Simulated:
     structure
         What agreement says, from the labels of one run.
     bounds
-        Theorem 3 (or 5): `source`, `holds`, `why` not, and where it can be computed `regret`,
-        `cost_regret`, `says_something`, `failing`; None below two tasks.
+        Of LS_OL, Theorem 3 (or 5): `source`, `holds`, `why` not, and where it can be computed `regret`,
+        `cost_regret`, `says_something`, `failing`; None below two tasks,
+        and of other policies.
     """
 
     runs: Runs
@@ -76,10 +81,12 @@ def simulated(
     runs: int,
     options: LsOlOptions = PLAIN,
     *,
+    policy: str = "ls-ol",
+    price: float = PRICE,
     costs: Sequence[float] | None = None,
     seed: int,
 ) -> Simulated:
-    """Run LS_OL many times on workers of given skills.
+    """Run a learner many times on workers of given skills.
 
     Parameters
     ----------
@@ -89,6 +96,8 @@ def simulated(
         As for `engine.simulate`.
     runs
         How many.
+    policy, price
+        Who learns, one of `POLICIES`; and what a label costs, for those who weigh it.
 
     Raises
     ------
@@ -97,16 +106,21 @@ def simulated(
     """
     p: FloatArray = np.asarray(skill, dtype=np.float64)
     draws = Draws(p, runs, seed=seed)
-    played = simulate(draws, schedule, horizon, options, costs=costs)
-    weighted = options.weighted
     stream = draws.stream(0)
     seen = np.stack([stream.labels(task) for task in range(min(horizon, MOST_SHOWN))])
-    best = best_set(p, weighted=weighted).workers
+    if policy == "ls-ol":
+        played = simulate(draws, schedule, horizon, options, costs=costs)
+        learnt = [
+            options.vote.accuracies(p[None, chosen], estimate[None, chosen], chosen.sum()[None])[0]
+            for chosen, estimate in zip(played.chosen, played.estimates, strict=True)
+        ]
+    else:
+        if costs is not None:
+            raise InputError("`costs` are counted for the policy 'ls-ol': leave them out")
+        terms = Terms(len(p), 2, checks.count("horizon", horizon, 1), schedule, options, price)
+        played, learnt = _played(draws, terms, policy)
+    best = best_set(p, weighted=options.weighted).workers
     sets, times = np.unique(played.chosen, axis=0, return_counts=True)
-    learnt = [
-        options.vote.accuracies(p[None, chosen], estimate[None, chosen], chosen.sum()[None])[0]
-        for chosen, estimate in zip(played.chosen, played.estimates, strict=True)
-    ]
     return Simulated(
         played,
         _curves(played, p),
@@ -116,8 +130,44 @@ def simulated(
         float(times.max() / runs),
         float(np.mean(learnt)),
         structure(seen, seed=seed),
-        _bounds(p, horizon, costs, weighted),
+        _bounds(p, horizon, costs, options.weighted) if policy == "ls-ol" else None,
     )
+
+
+def _played(draws: Draws, terms: Terms, policy: str) -> tuple[Runs, list[float]]:
+    """Play a policy in every run; what it came to, and U of the sets at the end."""
+    M = draws.workers
+    played, learners = [], []
+    for run in range(draws.runs):
+        learners.append(POLICIES[policy].call(terms, draws.coins(run)))
+        played.append(play(learners[-1], draws, run, terms.horizon, against="majority"))
+    tasks = played[0].tasks
+    best = [best_set(skill) for skill in draws.skill]
+    cost = np.array([len(one.workers) for one in best], dtype=np.float64)
+    labels, explored = (
+        np.stack([getattr(one, k) for one in played]) for k in ("labels", "explored")
+    )
+    spent = labels.astype(np.float64)
+    runs = Runs(
+        tasks=tasks,
+        best_accuracy=np.array([one.accuracy for one in best]),
+        best_cost=cost,
+        exploration_regret=np.stack([one.exploration_regret for one in played]),
+        exploitation_regret=np.stack([one.exploitation_regret for one in played]),
+        spent=spent,
+        cost_regret=spent - cost[:, None] * tasks,
+        labels=labels,
+        new_testers=explored,
+        retests=np.zeros_like(explored),
+        size=np.stack([one.size for one in played]),
+        estimates=np.stack([one.estimates for one in learners]),
+        chosen=np.stack([np.isin(np.arange(M), one.best) for one in learners]),
+        removed=((),) * draws.runs,
+    )
+    learnt = [
+        set_accuracy(one, skill, one.best) for one, skill in zip(learners, draws.skill, strict=True)
+    ]
+    return runs, learnt
 
 
 def _curves(runs: Runs, skill: FloatArray) -> pd.DataFrame:

@@ -187,7 +187,7 @@ class TesterLearner(OnlineLearner, Saveable[S]):
     def _round(
         self, cell: Cell, tester: LiveTester, given: IntArray, label: int, coin: float
     ) -> None:
-        """2.2: y*_k, the label of most of its rounds; 2.3: p̂_i, the share of first labels that are."""
+        """2.2: y*_k, the label of most rounds; 2.3: p̂_i, the share of first labels that are."""
         if tester.rounds:
             cell.count(tester, -1)
         tester.first = np.where(tester.first < 0, given, tester.first)
