@@ -65,6 +65,8 @@ def copies(votes: Votes) -> IntArray:
     for k, start in enumerate(starts):
         lean = seen.fit(start)
         z = seen.surplus(lean)
+        if not k and not (compared & (z > CUT)).any():
+            return np.arange(m)
         most = np.where(z > 0, CUT * (1.0 + (CUT - 1.0) * (1.0 - seen.rho**2)), CUT**2)
         unexplained = np.minimum(z**2, most)[compared].sum() / 2.0
         fits.append((float(unexplained - np.log(1.0 - lean**2).sum()), k, lean))

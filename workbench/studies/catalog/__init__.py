@@ -47,6 +47,7 @@ TITLES = (
     ("learn-theory", "The theorems and lemmas of online worker selection, computed"),
     ("learn-contexts", "Workers whose skills depend on the kind of task"),
     ("learn-policies", "LS_OL beside other policies without ground truth"),
+    ("learn-beyond", "A learner that uses every label bought, beside LS_OL"),
     ("learn-crowds", "Online worker selection on recorded crowds"),
     ("aggregation", "Votes to labels on recorded crowds"),
     ("calibration", "Predicted, measured and actual error on recorded crowds"),
