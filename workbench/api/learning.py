@@ -17,12 +17,13 @@ from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
+from workbench.crowd.tables import Duplicates
 from workbench.learning import schedule as schedules
 from workbench.learning.baselines import baselines
 from workbench.learning.em import PRICE
 from workbench.learning.ls_ol import PLAIN, LsOlOptions
 from workbench.learning.policies import POLICIES
-from workbench.learning.recorded import Order, Pool, Replayed, recorded, replay
+from workbench.learning.recorded import Order, Pool, Recorded, Replayed, recorded, replay
 from workbench.learning.schedule import Schedule
 from workbench.learning.simulated import Simulated, simulated
 from workbench.learning.vetting import Vetting
@@ -165,14 +166,15 @@ def learn(
     price
         "em": of a label, in right labels; 0.001 when not given.
     schedule
-        LS_OL: when to explore: (G1, G2) or "G1,G2" (G1 log t testers, each labelled G2 log t times by
-        all); "decreasing:G1,G2,eta"; or "theoretical". (3, 5) simulated and (30, 0) recorded
-        when not given: recorded labels are the same in every round.
+        LS_OL: when to explore: (G1, G2) or "G1,G2" (G1 log t testers, each labelled G2 log t
+        times by all); "decreasing:G1,G2,eta"; or "theoretical". (3, 5) simulated and
+        (30, 0) recorded when not given: recorded labels are the same in every round.
     weighted
         LS_OL, two classes: vote by log-odds of the estimates.
     vetting, vetting_error, vetting_variant
-        LS_OL: drop workers who are clearly the worst: when wrong with less than the error (0.1 when not
-        given), by the exponent of (13) that is "supported" by Hoeffding's inequality or "printed".
+        LS_OL: drop workers who are clearly the worst: when wrong with less than the error (0.1
+        when not given), by the exponent of (13) that is "supported" by
+        Hoeffding's inequality or "printed".
     delay
         LS_OL: a tester is assigned again no sooner than 1 to this many steps later.
 
@@ -199,14 +201,7 @@ def learn(
     dropping = _vetting(vetting, vetting_error, vetting_variant)
     how = LsOlOptions(weighted, delay=delay, vetting=dropping)
     who = policy or ("em" if simulate is None else "ls-ol")
-    POLICIES[who]
-    if who == "ls-ol":
-        _refuse('is for the policy "em": give that', price=price)
-    else:
-        why, given_how = 'is for the policy "ls-ol": give that', vars(how) | {"schedule": schedule}
-        usual = vars(PLAIN) | {"schedule": None}
-        _refuse(why, **{k: v for k, v in given_how.items() if v != usual[k]})
-    cost = PRICE if price is None else checks.number("price", price, 0.0, 1e9)
+    cost = _weighed(who, price, how, schedule)
     numbers: dict[str, Any] = {"policy": who, "weighted": weighted, "seed": seed}
     if simulate is not None:
         why = "is for recorded labels: give it with `labels`"
@@ -226,11 +221,7 @@ def learn(
         why = "is for simulated workers: give it with `simulate`"
         _refuse(why, low=low, high=high, runs=runs, costs=costs)
         assert labels is not None
-        kept: Any = "keep" if duplicates in ("first", "last") else "error"
-        given, true = inputs.given(labels, duplicates=kept), None
-        if gold is not None:
-            true, given = inputs.truth(gold, given, unlabelled=True)
-        data = recorded(given.table, true, order=order or "file", duplicates=duplicates or "error")
+        given, data = _stream(labels, gold, order or "file", duplicates or "error")
         if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):
             tasks = len(data.tasks)
             raise InputError(f"`horizon` is {horizon}: there are {tasks} tasks, give no more")
@@ -274,6 +265,29 @@ def _refuse(why: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
             raise InputError(f"`{name}` {why}, or leave it out")
+
+
+def _stream(
+    labels: inputs.Table, gold: inputs.Truth | None, order: Order, duplicates: Duplicates
+) -> tuple[inputs.Given, Recorded]:
+    """Labels as they are named, and as a stream of tasks."""
+    kept: Any = "error" if duplicates == "error" else "keep"
+    given, true = inputs.given(labels, duplicates=kept), None
+    if gold is not None:
+        true, given = inputs.truth(gold, given, unlabelled=True)
+    return given, recorded(given.table, true, order=order, duplicates=duplicates)
+
+
+def _weighed(policy: str, price: float | None, how: LsOlOptions, schedule: Any) -> float:
+    """Look whether a policy takes these options; the price of a label."""
+    POLICIES[policy]
+    if policy == "ls-ol":
+        _refuse("is for the policy 'em': give that", price=price)
+    else:
+        usual = vars(PLAIN)
+        given = {k: None if v == usual[k] else v for k, v in vars(how).items()}
+        _refuse("is for the policy 'ls-ol': give that", schedule=schedule, **given)
+    return PRICE if price is None else checks.number("price", price, 0.0, 1e9)
 
 
 def _vetting(wanted: bool, error: float | None, variant: Any) -> Vetting | None:

@@ -11,7 +11,7 @@ from workbench.cli import options
 from workbench.cli.output import tell, working, write_folder
 
 SIMULATED, RECORDED = "3,5", "30,0"
-"""Schedules of LS_OL where none is given; as `api.learning`, whose module would take a while to import."""
+"""Schedules of LS_OL where none is given; as `api.learning`, which takes a while to import."""
 
 
 @options.command(
@@ -61,8 +61,8 @@ SIMULATED, RECORDED = "3,5", "30,0"
 @click.option(
     "--schedule",
     metavar="SCHEDULE",
-    help="LS_OL: G1,G2 (G1 log t testers, each labelled G2 log t times by all); decreasing:G1,G2,eta; or "
-    f"theoretical. [default: {SIMULATED} simulated, {RECORDED} recorded]",
+    help="LS_OL: G1,G2 (G1 log t testers, each labelled G2 log t times by all); "
+    f"decreasing:G1,G2,eta; or theoretical. [default: {SIMULATED} simulated, {RECORDED} recorded]",
 )
 @options.number("--price", "em: of a label, in right labels. [default: 0.001]")
 @options.flag("--weighted", "LS_OL: vote by log-odds of the estimates.")

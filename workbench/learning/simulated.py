@@ -58,9 +58,8 @@ class Simulated:
     structure
         What agreement says, from the labels of one run.
     bounds
-        Of LS_OL, Theorem 3 (or 5): `source`, `holds`, `why` not, and where it can be computed `regret`,
-        `cost_regret`, `says_something`, `failing`; None below two tasks,
-        and of other policies.
+        Of LS_OL, Theorem 3 (or 5): `source`, `holds`, `why` not, and where it can be computed
+        `regret`, `cost_regret`, `says_something`, `failing`; None below two tasks, and of others.
     """
 
     runs: Runs

@@ -51,13 +51,13 @@ COPIES: dict[str, tuple[int, tuple[int, ...], float]] = {
     "copied .55": (3, (5, 6, 7), 1.0),
     "copied .58": (8, (5, 6, 7), 1.0),
     "copied .95": (0, (5, 6, 7), 1.0),
-    "copied .55, 4 in 5": (3, (5, 6, 7), 0.8),
+    "copied .55 noisily": (3, (5, 6, 7), 0.8),
 }
 """Whose label is copied in the crowd of nine, by whom, and how often."""
 SCHEDULES = {
-    f"LS_OL {g1:g},{g2:g}": (g1, g2) for g1, g2 in ((3, 5), (3, 1), (5, 0), (30, 0), (100, 0))
+    f"LS_OL {g1:g}/{g2:g}": (g1, g2) for g1, g2 in ((3, 5), (3, 1), (5, 0), (30, 0), (100, 0))
 }
-RECORDED = ("LS_OL 5,0", "LS_OL 30,0", "LS_OL 100,0")
+RECORDED = ("LS_OL 5/0", "LS_OL 30/0", "LS_OL 100/0")
 """Those that recorded labels are for: in a second round they are the same."""
 ALL = ("majority of all", "EM on all")
 """Those who buy every label; EM is smoothed Dawid–Skene, of all tasks in the end."""
@@ -243,7 +243,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            (_block(["nine", "copied .55", "uniform"], 150, [5], "em", "LS_OL 3,1", *ALL),), 1
+            (_block(["nine", "copied .55", "uniform"], 150, [5], "em", "LS_OL 3/1", *ALL),), 1
         ),
         "small": Size(
             (_block(_NINE, 4000, [9]), _block(["uniform"], 10_000, [5, 9, 15]),
