@@ -17,6 +17,9 @@ from workbench.base.registry import load_plugin
 from workbench.cli import main
 from workbench.learning.learners import LEARNERS, Thompson
 from workbench.learning.ls_ol import LsOl
+from workbench.learning.policies import POLICIES as LEARNING
+from workbench.learning.policies import Terms
+from workbench.learning.schedule import practical
 from workbench.selection import RULES
 from workbench.studies.catalog import STUDIES
 from workbench.studies.study import Analysis
@@ -47,7 +50,7 @@ def test_rules(name):
 
 
 def test_every_entry_says_what_it_is():
-    for family in (AGGREGATORS, POLICIES, RULES, STUDIES):
+    for family in (AGGREGATORS, POLICIES, RULES, LEARNING, STUDIES):
         assert all(entry.summary and entry.source for entry in family.values())
 
 
@@ -168,10 +171,11 @@ SKILL = np.array([0.9, 0.62, 0.8, 0.7, 0.55])
     "make",
     [
         *(partial(LEARNERS[name].call, SKILL) for name in LEARNERS),
+        *(partial(LEARNING[name].call, Terms(5, 2, 40, practical(1, 1))) for name in LEARNING),
         lambda seed: LsOl(5, (1.0, 1.0), seed=seed),
         lambda seed: Thompson(5, weighted=True, seed=seed),
     ],
-    ids=[*LEARNERS, "LS_OL", "Thompson, weighted"],
+    ids=[*LEARNERS, *LEARNING, "LS_OL", "Thompson, weighted"],
 )
 def test_learners(make):
     check_learner(make)

@@ -16,6 +16,7 @@ from workbench.assignment.session import AssignmentSession
 from workbench.base.errors import InputError
 from workbench.base.state import identifier
 from workbench.learning.contexts import ContextualLsOl
+from workbench.learning.em import EmLearner
 from workbench.learning.intervals import Partition, RefiningLsOl
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import practical
@@ -153,6 +154,20 @@ class Plain(Learner):
         )  # fmt: skip
 
 
+class Several(Learner):
+    kind = LsOl
+
+    def make(self, seed=0):
+        return LsOl(4, practical(2, 1), classes=3, seed=seed)
+
+
+class EveryLabel(Learner):
+    kind = EmLearner
+
+    def make(self, seed=0):
+        return EmLearner(5, classes=2 + seed, price=0.01, horizon=None if seed else 60, seed=seed)
+
+
 class Contextual(Learner):
     kind = ContextualLsOl
 
@@ -173,8 +188,8 @@ class Refining(Learner):
         return service.ask(task, (t * 0.37) % 1.0)
 
 
-SERVICES = [Session(), Plain(), Contextual(), Refining()]
-each = pytest.mark.parametrize("service", SERVICES, ids=lambda one: one.kind.__name__)
+SERVICES = [Session(), Plain(), Several(), EveryLabel(), Contextual(), Refining()]
+each = pytest.mark.parametrize("service", SERVICES, ids=lambda one: type(one).__name__)
 
 
 def plain(answer):
@@ -371,7 +386,10 @@ COMMON = [
     (put("testers", to=lambda old: old[::-1]), "testers are no places of tasks"),
     (put("testers", 0, "first", to=lambda old: old[1:]), r"\[0\]\.first has not [45] labels"),
     (put("testers", 0, "rounds", to=0), "rounds is 0"),
-    (put("testers", 0, to=lambda old: {**old, "rounds": 1, "said": [0, 1], "label": 0}), "most rounds"),
+    (
+        put("testers", 0, to=lambda old: {**old, "rounds": 1, "said": [0, 1], "label": 0}),
+        "most rounds",
+    ),
     (put("pending", "kind", to="retest"), "pending.tester is -1: no tester"),
     (
         put("pending", "workers", to=lambda old: [old[1], *old[1:]]),
@@ -394,6 +412,18 @@ LS_OL.append((back, r"removed: worker \d is present"))
 REFINING = [
     (put("order", to=[]), "there are no workers"),
     (put("partition", "zeta", to=2), "partition: zeta is 2"),
+]
+SEVERAL = [
+    (put("testers", 0, "said", to=lambda old: old[1:]), "said is not of"),
+    (put("vote", "classes", to=2), "said is not of 2 classes"),
+]
+EM = [
+    (put("labels", 0, to=[9999, 0, 0]), r"labels have \(9999, 0, 0\), of no task"),
+    (put("labels", to=twice(0)), "labels have a pair twice"),
+    (put("labels", to=[]), "labels are not the"),
+    (put("fitted", to=10**6), "fitted is of more labels"),
+    (put("to_all", to=10**6), "to_all is of more tasks"),
+    (put("workers", 1, "name", to="0"), "workers have a name twice"),
 ]
 CONTEXTUAL = [
     (put("contexts", to=["1", "1"]), "contexts names one twice"),
@@ -464,8 +494,10 @@ def waiting(service):
 @pytest.mark.parametrize(
     ("service", "edit", "word"),
     [
-        pytest.param(service, *case, id=f"{service.kind.__name__}-{case[1]}")
-        for service, cases in zip(SERVICES, [SESSION, LS_OL, CONTEXTUAL, REFINING], strict=True)
+        pytest.param(service, *case, id=f"{type(service).__name__}-{case[1]}")
+        for service, cases in zip(
+            SERVICES, [SESSION, LS_OL, SEVERAL, EM, CONTEXTUAL, REFINING], strict=True
+        )
         for case in cases
     ],
 )

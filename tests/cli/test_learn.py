@@ -17,9 +17,9 @@ from workbench.learning.schedule import decreasing, practical
 from workbench.learning.vetting import Vetting
 
 KEYS = [
-    "best_set", "estimates", "labels_bought", "explored", "exploited", "accuracy", "regret",
-    "crowd_accuracy", "best_accuracy", "removed", "structure", "schedule", "seed", "horizon",
-    "runs",
+    "policy", "best_set", "estimates", "labels_bought", "explored", "exploited", "accuracy",
+    "regret", "crowd_accuracy", "best_accuracy", "removed", "structure", "schedule", "seed",
+    "horizon", "runs",
 ]  # fmt: skip
 SKILLS = [0.76, 0.78, 0.62, 0.78, 0.73]
 SIMULATED = ("learn", "--simulate", "0.76,0.78,0.62,0.78,0.73", "--horizon", 400, "--runs", 20)
@@ -105,7 +105,7 @@ def test_options_reach_the_engine(run):
 
 
 def test_recorded_json_is_the_replay_s_answer(run, files):
-    told = answer(run(*RECORDED, "--json", "--seed", 2))
+    told = answer(run(*RECORDED, "--policy", "ls-ol", "--schedule", "5,0", "--json", "--seed", 2))
     found = replay(stream(), practical(5, 0), seed=2)
     assert [key for key in KEYS if key not in told] == []
     assert told["best_set"] == [found.learner.names[i] for i in found.learner.best]
@@ -123,6 +123,29 @@ def test_recorded_json_is_the_replay_s_answer(run, files):
     assert told["structure"]["sentence"] == found.structure.sentence
     assert told["structure"]["camps"][1] == 1
     assert told["schedule"]["text"] == "5,0"
+
+
+def test_by_default_a_model_of_all_labels_learns_from_recorded_ones(run, files):
+    told = answer(run(*RECORDED, "--json", "--seed", 2))
+    found = replay(stream(), policy="em", seed=2)
+    assert [key for key in KEYS if key not in told] == []
+    assert (told["policy"], told["schedule"]) == ("em", None)
+    assert told["accuracy"] == found.accuracy > 0.9
+    assert told["best_set"] == [found.learner.names[i] for i in found.learner.best]
+    # The one who is wrong, told by her agreement, is not believed.
+    assert min(told["estimates"], key=told["estimates"].get) == "w6"
+    dear = answer(run(*RECORDED, "--json", "--seed", 2, "--price", 0.05))
+    assert dear["labels_bought"] < told["labels_bought"]
+
+
+def test_simulated_by_the_model(run):
+    told = answer(run("learn", "--simulate", "0.9,0.85,0.8,0.5,0.5", "--policy", "em",
+                      "--horizon", 300, "--runs", 2, "--json"))  # fmt: skip
+    assert [key for key in KEYS if key not in told] == []
+    assert told["regret"] == pytest.approx(
+        300 * (told["best_accuracy"] - told["accuracy"]), abs=1e-9
+    )
+    assert told["labels_bought"] < told["labels_crowd"]
 
 
 # ---- for both ----
@@ -154,7 +177,9 @@ BAD = {
     "schedule": ((*S, "--schedule", "3"), "--schedule is '3': give G1,G2 (as 3,5)"),
     "vetting": ((*S, "--vetting-error", "0.1"), "go with --vetting: give it too"),
     "runs recorded": ((*L, "--runs", "5"), "--runs is for simulated workers: give it with --sim"),
-    "three classes": ((*L, "--gold", "upper.csv"), "name 4 classes ('N', 'Y', 'n', 'y')"),
+    "alien classes": ((*L, "--gold", "upper.csv"), "gold names the classes 'N', 'Y', of which"),
+    "policy": ((*L, "--policy", "em-"), "no learning policy 'em-': did you mean 'em'?"),
+    "of another": ((*L, "--schedule", "5,0"), "--schedule is for the policy 'ls-ol': give that"),
     "patience": (("--labels", "timeless.csv", "--patience", "1"), "patience needs the times"),
     "out": ((*S, "--out", "gold.csv"), "--out gold.csv: is a file, give a folder"),
 }  # fmt: skip

@@ -74,5 +74,5 @@ def test_a_mean_of_half_is_not_trusted(p):
 
 @pytest.mark.parametrize("labels", [[0, 1], [[0, 2]], [[0.5, 1]], [[np.nan, 1]], [[-2, 0]]])
 def test_labels_that_are_none(labels):
-    with pytest.raises(InputError, match="not a matrix of −1, 0 and 1"):
+    with pytest.raises(InputError, match="no matrix of −1 to 1"):
         structure(labels, seed=1)

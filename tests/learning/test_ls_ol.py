@@ -167,3 +167,42 @@ class TestAvailable:
         ask = learner.ask("last", available=[2, 3])
         assert ask.kind == "exploit"
         assert ask.workers.tolist() == [2]
+
+
+def test_several_classes_go_by_plurality():
+    learner = LsOl(["a", "b", "c", "d"], (20, 0), classes=4, seed=1)
+    said = [[3, 3, 1, 0], [2, 0, 2, 2], [1, 1, 0, 3]]
+    learner.ask("first")
+    learner.tell({"a": 3, "b": 3, "c": 1, "d": 0})
+    learner.ask("second")  # D1(1) = 0: one tester is enough.
+    learner.tell({})
+    for t, labels in enumerate(said[1:], 1):
+        assert learner.ask(t).kind == "new tester"
+        answer = learner.tell(dict(zip("abcd", labels, strict=True)))
+        assert answer.label == [3, 2, 1][t]
+    assert learner.estimates.tolist() == [1.0, 2 / 3, 1 / 3, 1 / 3]
+    assert learner.testers()["said"].tolist() == [(0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 0)]
+    learner.ask("x")
+    with pytest.raises(InputError, match="give 0 to 3, or -1 for none"):
+        learner.tell({"a": 4})
+    drawn = learner.tell([0, 1, 2, 3])
+    assert drawn.confidence == 0.25
+
+
+def test_names_of_classes_change_nothing_but_themselves():
+    """With the same coins, classes in another order give the same sets and estimates."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 120)
+    given = np.where(rng.random((120, 5)) < 0.7, truth[:, None], rng.integers(0, 3, (120, 5)))
+    turned = np.array([2, 0, 1])
+    learners = [LsOl(5, (5, 0), classes=3, seed=2) for _ in range(2)]
+    for t in range(120):
+        asked = [one.ask(t).workers.tolist() for one in learners]
+        count = np.bincount(given[t, asked[0]], minlength=3)
+        if (count == count.max()).sum() > 1:  # The coin would tell the two apart.
+            given[t] = given[t, 0]
+        for one, labels in zip(learners, (given[t], turned[given[t]]), strict=True):
+            answer = one.tell({i: int(labels[i]) for i in asked[0]})
+        assert asked[0] == asked[1]
+    assert answer.label == turned[given[t, 0]] or len(asked[0]) > 1
+    assert learners[0].estimates.tolist() == learners[1].estimates.tolist()

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.accuracy.best_set import best_set
-from workbench.accuracy.majority import majority_accuracy
+from workbench.accuracy.majority import majority_accuracy, prefix_accuracies_many
 from workbench.accuracy.weighted import log_odds_accuracy
-from workbench.learning.sets import Vote, estimates, ranked_sets, ranking
+from workbench.base.errors import InputError
+from workbench.learning.sets import Vote, estimates, pair_accuracies, ranked_sets, ranking
 
 COUNTS = st.integers(1, 12).flatmap(
     lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n), min_size=1, max_size=6))
@@ -89,3 +90,25 @@ def test_nobody_and_everybody():
     assert sets(Vote(True), [5] * 30, 10) == [0]
     assert len(sets(Vote(True), [7] * 30, 10)) == 30
     assert estimates(np.array([0, 3]), np.array([0, 4])).tolist() == [0.5, 0.75]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=5), st.integers(2, 4))
+def test_pair_accuracies_by_listing_every_outcome(skill, classes):
+    """The true class is 0, the wrong one 1."""
+    expected = 0.0
+    for said in product(range(classes), repeat=len(skill)):
+        chance = np.prod([p if a == 0 else (1 - p) / (classes - 1)
+                          for p, a in zip(skill, said, strict=True)])  # fmt: skip
+        expected += chance * (0.5 + 0.5 * np.sign(said.count(0) - said.count(1)))
+    found = pair_accuracies(np.array([skill]), classes)[0]
+    assert found[-1] == pytest.approx(expected, abs=1e-12)
+    if classes == 2:
+        assert found == pytest.approx(prefix_accuracies_many(np.array([skill]))[0], abs=1e-12)
+
+
+def test_among_many_classes_workers_below_a_half_are_worth_asking():
+    vote = Vote(classes=5)
+    assert vote.sizes(np.array([[0.45, 0.44, 0.43, 0.42, 0.41]]))[0] == 5
+    with pytest.raises(InputError, match="the weighted vote is of two classes"):
+        Vote(True, classes=3)

@@ -95,7 +95,7 @@ class Structure:
             return (
                 f"The known truths contradict the majority: {size}, on the wrong side{apart}. "
                 f"It is assumed to be above {self._chance}, and the reverse is learnt: do not use "
-                "the labels."
+                "its labels."
             )
         if self.low <= 0.02:
             return (

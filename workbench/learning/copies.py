@@ -73,7 +73,7 @@ def copies(votes: Votes) -> IntArray:
     lean = min(fits, key=lambda fit: fit[:2])[2]
     own = np.sqrt(1.0 - lean**2)
     chance = seen.expected(np.outer(lean, lean) + ALIKE * np.outer(own, own))
-    unlikely = bdtrc(np.round(seen.agreed) - 1.0, seen.shared, chance)
+    unlikely = bdtrc(np.round(seen.agreed) - 1.0, seen.shared.astype(np.int64), chance)
     linked = compared & (unlikely < 2.0 * LEVEL / compared.sum())
     group = connected_components(linked, directed=False)[1]
     first: IntArray = np.unique(group, return_index=True)[1][group]

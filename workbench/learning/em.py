@@ -142,7 +142,7 @@ class EmState(SavedTasks, frozen=True):
     counted: ClassVar[tuple[str, ...]] = (*COUNTED, *LATE)
 
     workers: tuple[SavedEmWorker, ...]
-    price: Annotated[float, Meta(ge=0)]
+    price: Annotated[float, Meta(ge=0, le=1e9)]
     horizon: Annotated[int, Meta(ge=1)] | None
     labels: tuple[tuple[Count, Count, Count], ...]
     fitted: Count
@@ -158,7 +158,7 @@ class EmState(SavedTasks, frozen=True):
         super().__post_init__()
         names = [one.name for one in self.workers]
         check(len(set(names)) == len(names), "workers have a name twice")
-        known = len(self.tasks), len(names), self.vote.classes
+        known = self.steps, len(names), self.vote.classes
         for one in self.labels:
             check(all(map(lt, one, known)), f"labels have {one}, of no task, worker or class")
         check(len({one[:2] for one in self.labels}) == len(self.labels), "labels have a pair twice")
@@ -219,7 +219,7 @@ class EmLearner(Roster, Saveable[EmState]):
     ) -> None:
         super().__init__(workers, Vote(classes=classes), seed)
         RandomState.of(self._rng)
-        self.price = checks.number("price", price, 0.0, 1e300)
+        self.price = checks.number("price", price, 0.0, 1e9)
         self.horizon = None if horizon is None else checks.count("horizon", horizon, 1)
         self._present = np.ones(len(self.names), dtype=bool)
         self._offered, self._given = np.zeros((2, len(self.names)), dtype=np.int64)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.accuracy.majority import EQUAL, best_prefixes, prefix_accuracies_many
+from workbench.accuracy.plurality import MOST_CLASSES
 from workbench.accuracy.weighted import (
     MOST,
     log_odds,
@@ -59,7 +60,8 @@ class Vote:
             )
         if self.tolerance and not self.weighted:
             raise InputError("tolerance belongs to the weighted vote: give weighted=True with it")
-        checks.count("classes", self.classes, 2)
+        if checks.count("classes", self.classes, 2) > MOST_CLASSES:
+            raise InputError(f"classes is {self.classes}: give {MOST_CLASSES} or fewer")
         if self.weighted and self.classes > 2:
             raise InputError(
                 f"the weighted vote is of two classes, not {self.classes}: leave `weighted` out"
