@@ -105,7 +105,8 @@ def test_options_reach_the_engine(run):
 
 
 def test_recorded_json_is_the_replay_s_answer(run, files):
-    told = answer(run(*RECORDED, "--policy", "ls-ol", "--schedule", "5,0", "--json", "--seed", 2))
+    told = answer(run(*RECORDED, "--schedule", "5,0", "--json", "--seed", 2))
+    assert told["policy"] == "ls-ol"
     found = replay(stream(), practical(5, 0), seed=2)
     assert [key for key in KEYS if key not in told] == []
     assert told["best_set"] == [found.learner.names[i] for i in found.learner.best]
@@ -179,7 +180,7 @@ BAD = {
     "runs recorded": ((*L, "--runs", "5"), "--runs is for simulated workers: give it with --sim"),
     "alien classes": ((*L, "--gold", "upper.csv"), "gold names the classes 'N', 'Y', of which"),
     "policy": ((*L, "--policy", "em-"), "no learning policy 'em-': did you mean 'em'?"),
-    "of another": ((*L, "--schedule", "5,0"), "--schedule is for the policy 'ls-ol': give that"),
+    "of another": ((*L, "--policy", "em", "--schedule", "5,0"), "--schedule is for the policy 'ls-ol': give that"),
     "patience": (("--labels", "timeless.csv", "--patience", "1"), "patience needs the times"),
     "out": ((*S, "--out", "gold.csv"), "--out gold.csv: is a file, give a folder"),
 }  # fmt: skip

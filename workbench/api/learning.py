@@ -143,8 +143,8 @@ def learn(
     gold
         Recorded: true label by task, for scoring alone.
     policy
-        Who learns: "em" (recorded when not given), "ls-ol" (simulated), or another of
-        `learning.policies.POLICIES`.
+        Who learns: "em", "ls-ol", or another of `learning.policies.POLICIES`. When not given: "em"
+        recorded, but "ls-ol" simulated, or if an option of LS_OL is given.
     simulate
         Instead of labels: skills of simulated workers, or how many, their skills drawn evenly.
     low, high
@@ -164,7 +164,7 @@ def learn(
     horizon
         Number of tasks; 2000 simulated, all recorded when not given.
     price
-        "em": of a label, in right labels; 0.001 when not given.
+        "em": of a label, in right labels; 0.0001 when not given.
     schedule
         LS_OL: when to explore: (G1, G2) or "G1,G2" (G1 log t testers, each labelled G2 log t
         times by all); "decreasing:G1,G2,eta"; or "theoretical". (3, 5) simulated and
@@ -200,8 +200,7 @@ def learn(
         raise InputError("give `simulate`, or `labels`: one of them")
     dropping = _vetting(vetting, vetting_error, vetting_variant)
     how = LsOlOptions(weighted, delay=delay, vetting=dropping)
-    who = policy or ("em" if simulate is None else "ls-ol")
-    cost = _weighed(who, price, how, schedule)
+    who, cost = _policy(policy, simulate is None, price, how, schedule)
     numbers: dict[str, Any] = {"policy": who, "weighted": weighted, "seed": seed}
     if simulate is not None:
         why = "is for recorded labels: give it with `labels`"
@@ -278,16 +277,19 @@ def _stream(
     return given, recorded(given.table, true, order=order, duplicates=duplicates)
 
 
-def _weighed(policy: str, price: float | None, how: LsOlOptions, schedule: Any) -> float:
-    """Look whether a policy takes these options; the price of a label."""
-    POLICIES[policy]
-    if policy == "ls-ol":
+def _policy(
+    name: str | None, recorded: bool, price: float | None, how: LsOlOptions, schedule: Any
+) -> tuple[str, float]:
+    """Who learns, if these options are given, and the price of a label."""
+    own = {k: v for k, v in vars(how).items() if v != getattr(PLAIN, k)}
+    own |= {} if schedule is None else {"schedule": schedule}
+    who = name or ("em" if recorded and not own else "ls-ol")
+    POLICIES[who]
+    if who == "ls-ol":
         _refuse("is for the policy 'em': give that", price=price)
     else:
-        usual = vars(PLAIN)
-        given = {k: None if v == usual[k] else v for k, v in vars(how).items()}
-        _refuse("is for the policy 'ls-ol': give that", schedule=schedule, **given)
-    return PRICE if price is None else checks.number("price", price, 0.0, 1e9)
+        _refuse("is for the policy 'ls-ol': give that", **own)
+    return who, PRICE if price is None else checks.number("price", price, 0.0, 1e9)
 
 
 def _vetting(wanted: bool, error: float | None, variant: Any) -> Vetting | None:

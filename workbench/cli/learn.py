@@ -18,13 +18,13 @@ SIMULATED, RECORDED = "3,5", "30,0"
     "workbench learn --simulate 0.76,0.78,0.62,0.78,0.73 --horizon 2000 --out results",
     "workbench learn --simulate 9 --low 0.5 --high 0.9 --schedule 2,4 --weighted",
     "workbench learn --labels labels.csv --gold gold.csv --out results",
-    "workbench learn --labels labels.csv --policy ls-ol --vetting",
+    "workbench learn --labels labels.csv --policy ls-ol --schedule 30,0 --vetting",
 )
 @click.option(
     "--policy",
     metavar="NAME",
     help="Who learns: em (a model of all labels bought), ls-ol (LS_OL of Liu and Liu), or one of "
-    "your own. [default: em recorded, ls-ol simulated]",
+    "your own. [default: em recorded; ls-ol simulated, or with an option of LS_OL]",
 )
 @click.option(
     "--simulate",
@@ -64,7 +64,7 @@ SIMULATED, RECORDED = "3,5", "30,0"
     help="LS_OL: G1,G2 (G1 log t testers, each labelled G2 log t times by all); "
     f"decreasing:G1,G2,eta; or theoretical. [default: {SIMULATED} simulated, {RECORDED} recorded]",
 )
-@options.number("--price", "em: of a label, in right labels. [default: 0.001]")
+@options.number("--price", "em: of a label, in right labels. [default: 0.0001]")
 @options.flag("--weighted", "LS_OL: vote by log-odds of the estimates.")
 @options.flag("--vetting", "LS_OL: drop workers who are clearly the worst.")
 @options.number("--vetting-error", "Drop when wrong with less than this. [default: 0.1]")

@@ -47,7 +47,7 @@ from workbench.learning.saved import COUNTED, LATE, Coins, Pending, SavedTasks
 from workbench.learning.schedule import Kind
 from workbench.learning.sets import Vote
 
-PRICE = 0.001
+PRICE = 0.0001
 """Of a label, in right labels: bought where it makes a task's label right so much more often."""
 SMOOTHED = (1.0, 4.0)
 """Votes added to each cell of a confusion matrix off and on the diagonal."""
