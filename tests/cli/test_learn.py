@@ -180,7 +180,7 @@ BAD = {
     "runs recorded": ((*L, "--runs", "5"), "--runs is for simulated workers: give it with --sim"),
     "alien classes": ((*L, "--gold", "upper.csv"), "gold names the classes 'N', 'Y', of which"),
     "policy": ((*L, "--policy", "em-"), "no learning policy 'em-': did you mean 'em'?"),
-    "of another": ((*L, "--policy", "em", "--schedule", "5,0"), "--schedule is for the policy 'ls-ol': give that"),
+    "of another": ((*L, "--policy", "em", "--delay", "3"), "--delay is for the policy 'ls-ol'"),
     "patience": (("--labels", "timeless.csv", "--patience", "1"), "patience needs the times"),
     "out": ((*S, "--out", "gold.csv"), "--out gold.csv: is a file, give a folder"),
 }  # fmt: skip
