@@ -12,6 +12,7 @@ Source: beyond Liu, Liu (2015), Sections 6.1 and 6.2.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -190,6 +191,8 @@ def at_end(rows: pd.DataFrame) -> pd.DataFrame:
 
     `random`: of smoothed Dawid–Skene on as many recorded labels, drawn at random.
     """
+    none = {name: math.nan for name in ("regret", "random_accuracy") if name not in rows}
+    rows = rows.assign(**none)
     found = summarise(rows, KEYS, {
         **learning_runs.mean_of("accuracy", "accuracy"),
         **{f"regret{end}": ("regret", what) for end, what in (("", "mean"), ("_se", "se"))},
