@@ -209,6 +209,14 @@ def over_time(rows: pd.DataFrame) -> pd.DataFrame:
     return learning_runs.over_time(measured(rows, "regret"), KEYS)
 
 
+def _panels(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those of uniform skills, the best schedules alone, at a few checkpoints."""
+    some = rows[(rows["crowd"] == "uniform") & rows["method"].isin(["em", *RECORDED])]
+    found = over_time(some)
+    few = (found["tasks"] % 1000 == 0) | (found["tasks"] == found["tasks"].max())
+    return found.assign(panel=found["workers"].astype(str) + " workers").loc[few]
+
+
 def said(row: Any) -> str:
     """A sentence of a row of `at_end`."""
     regret = "" if pd.isna(row["regret"]) else ", regret {regret:±1}"
@@ -263,8 +271,7 @@ STUDY = Study(
         Part("Regret over time, against the best set by majority", over_time, (),
              (Drawn("regret", "Regret, against the best set by majority", "tasks", "mean",
                     ("tasks", "regret R(t) (tasks)"), {**_STYLE, "panel": "panel"}, unit="runs",
-                    of=lambda rows: over_time(rows[rows["crowd"] == "uniform"]).assign(
-                        panel=lambda x: x["workers"].astype(str) + " workers")),),
+                    of=_panels),),
              where=_simulated, needs="regret"),
         Part("Recorded crowds", at_end, (Each(said),),
              (Drawn("recorded", "Accuracy less that of the majority of all labels", "crowd", "gain",
