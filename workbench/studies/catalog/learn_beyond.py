@@ -214,7 +214,8 @@ def _panels(rows: pd.DataFrame) -> pd.DataFrame:
     some = rows[(rows["crowd"] == "uniform") & rows["method"].isin(["em", *RECORDED])]
     found = over_time(some)
     few = (found["tasks"] % 1000 == 0) | (found["tasks"] == found["tasks"].max())
-    return found.assign(panel=found["workers"].astype(str) + " workers").loc[few]
+    shown: pd.DataFrame = found[few].assign(panel=found["workers"].astype(str) + " workers")
+    return shown
 
 
 def said(row: Any) -> str:
