@@ -57,6 +57,8 @@ GROWTH = 1.1
 """Labels now, beside those at the last fit, at which the model is fitted anew."""
 TO_ALL = 2.0 / 3.0
 """Exponent of N, the number of tasks, in how many go to all."""
+RARE = 1e-9
+"""Share that every class has at least."""
 LISTED = 16
 """Workers of whom all outcomes are listed; of more, outcomes are drawn."""
 DRAWN = 2**14
@@ -96,7 +98,8 @@ class Model:
         np.add.at(weight, worker, fitted.info["posterior"][task])
         weight += SMOOTHED[0] * (K - 1) + SMOOTHED[1]
         chance = fitted.info["confusion"].transpose(0, 2, 1)
-        return cls(first, chance[first], weight[first], fitted.info["class_prior"])
+        prior = np.maximum(fitted.info["class_prior"], RARE)
+        return cls(first, chance[first], weight[first], prior / prior.sum())
 
     def drawn(self, worlds: int, rng: np.random.Generator) -> FloatArray:
         """Draw worths of the workers in worlds that the labels leave open, shape (worlds, M)."""
@@ -236,6 +239,7 @@ class EmLearner(Roster, Saveable[EmState]):
         tasks, row = np.unique(task, return_inverse=True)
         names = tasks, np.arange(len(self.names)), np.arange(self.vote.classes)
         self._fitted = labels
+        self._gave = np.bincount(worker, minlength=len(self.names))
         self.model = Model.of(Votes(row, worker, label, *names))
         self._worth = worth(self.model.chance, self.model.prior)
         rng = np.random.Generator(np.random.PCG64([self._worlds, labels]))
@@ -265,7 +269,7 @@ class EmLearner(Roster, Saveable[EmState]):
         if not len(able):
             return able, able, np.empty(0)
         # Of those who count as one, the one with most labels.
-        able = able[np.lexsort((self._order[able], -self._given[able]))]
+        able = able[np.lexsort((self._order[able], -self._gave[able]))]
         able = able[np.sort(np.unique(self.model.first[able], return_index=True)[1])]
         able = able[np.lexsort((self._order[able], -self._worth[able]))]
         paid = self.price * np.arange(1, len(able) + 1)
@@ -371,7 +375,7 @@ class EmLearner(Roster, Saveable[EmState]):
         workers
             Whom the next task is labelled by.
         """
-        key = workers.tobytes()
+        key = workers.tobytes() + skill.tobytes()
         if key not in self._gains:
             with np.errstate(divide="ignore"):
                 weight = np.diff(np.log(self.model.chance), axis=2)[:, :, 0]
