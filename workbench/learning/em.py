@@ -50,7 +50,7 @@ from workbench.learning.sets import Vote
 PRICE = 0.0001
 """Of a label, in right labels: bought where it makes a task's label right so much more often."""
 SMOOTHED = (1.0, 4.0)
-"""Votes added to each cell of a confusion matrix off and on the diagonal."""
+"""Votes added to each row of a confusion matrix, off the diagonal together and on it."""
 WORLDS = 32
 """Crowds drawn from what the model leaves open."""
 GROWTH = 1.1
@@ -93,10 +93,11 @@ class Model:
         kept = np.unique(votes.task * len(first) + first[votes.worker], return_index=True)[1]
         task, worker, label = votes.task[kept], first[votes.worker[kept]], votes.label[kept]
         one = Votes(task, worker, label, votes.tasks, votes.workers, votes.classes)
-        fitted = dawid_skene(one, smoothing=SMOOTHED, seed=0)
+        wrong, right = SMOOTHED
+        fitted = dawid_skene(one, smoothing=(wrong / (K - 1), right), seed=0)
         weight = np.zeros((len(first), K))
         np.add.at(weight, worker, fitted.info["posterior"][task])
-        weight += SMOOTHED[0] * (K - 1) + SMOOTHED[1]
+        weight += wrong + right
         chance = fitted.info["confusion"].transpose(0, 2, 1)
         prior = np.maximum(fitted.info["class_prior"], RARE)
         return cls(first, chance[first], weight[first], prior / prior.sum())
