@@ -245,7 +245,9 @@ class LabelCheck(Result):
         return told
 
 
-def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> LabelCheck:
+def check(
+    labels: inputs.LabelTable, gold: inputs.Truth | None = None, *, seed: int = 0
+) -> LabelCheck:
     """Look at labels before anything is built on them.
 
     Skills with intervals, workers below chance, whether errors go together (and how many
@@ -258,7 +260,8 @@ def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> LabelCh
         A frame with columns task, worker, label, or the path of a file; of a pair that is labelled
         more than once the first label counts.
     gold
-        True label by task, of some or all tasks: a Series, a dict, or the path of a file.
+        True label by task, of some or all tasks: a Series, a dict, or the path of a file; None for
+        those that come with the labels.
     seed
         Of the simulated crowds that tell what chance alone does.
 
@@ -283,7 +286,7 @@ def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> LabelCh
     1    bob       10         False
     2    eve        0          True
     """
-    given = inputs.given(labels, duplicates="keep")
+    given = inputs.given(labels, duplicates="all")
     true, given = inputs.truth(gold, given)
     whole = given.table[["task", "worker", "label"]]
     first = whole.drop_duplicates(["task", "worker"])

@@ -102,7 +102,7 @@ class Learning(Result):
 
 
 def learn(
-    labels: inputs.Table | None = None,
+    labels: inputs.LabelTable | None = None,
     gold: inputs.Truth | None = None,
     *,
     simulate: int | str | Sequence[float] | None = None,
@@ -205,9 +205,9 @@ def learn(
         why = "is for simulated workers: give it with `simulate`"
         _refuse(why, low=low, high=high, runs=runs, costs=costs)
         assert labels is not None
-        kept: Any = "keep" if duplicates in ("first", "last") else "error"
+        kept: Any = "all" if duplicates in ("first", "last") else "error"
         given, true = inputs.given(labels, duplicates=kept), None
-        if gold is not None:
+        if gold is not None or given.gold is not None:
             true, given = inputs.truth(gold, given, unlabelled=True)
         data = recorded(given.table, true, order=order or "file", duplicates=duplicates or "error")
         if horizon is not None and checks.count("horizon", horizon, 1) > len(data.tasks):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from crowd_models.gains import gain_of
 from workbench.api import inputs
-from workbench.api.inputs import Ids, PerWorker, Table, Tasks, Truth
+from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import Figure, Result, facts, percent
 from workbench.assignment import make_plan as room
@@ -170,7 +170,7 @@ class Plan(Result):
 
 
 def plan(
-    labels: Table | None = None,
+    labels: LabelTable | None = None,
     gold: Truth | None = None,
     tasks: Tasks | None = None,
     *,
@@ -347,10 +347,13 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
 
 
 def _estimated(
-    labels: Table | None, gold: Truth | None, gold_types: Tasks | None, duplicates: Duplicates
+    labels: LabelTable | None,
+    gold: Truth | None,
+    gold_types: Tasks | None,
+    duplicates: Duplicates | None,
 ) -> tuple[pd.DataFrame | room.Confusions, Ids, History]:
     """What gold answers tell of each worker, NaN for who gave none; and these answers."""
-    if labels is None or gold is None:
+    if labels is None:
         raise InputError("`labels` and `gold` go together: give both")
     given = inputs.given(labels, duplicates=duplicates)
     true, given = inputs.truth(gold, given)

@@ -20,11 +20,11 @@ from workbench.cli.output import deliver, working
     plugins=True,
 )
 @options.csv("--skills", "Columns worker, task_type, skill; or worker and one column a task type.")
+@options.labels("Instead of skills: labels the workers gave before, columns task, worker, label.")
 @options.csv(
-    "--labels",
-    "Instead of skills: labels the workers gave before, columns task, worker, label.",
+    "--gold",
+    "True labels to judge them by: columns task, gold. [default: gold in --labels, if any]",
 )
-@options.csv("--gold", "True labels to judge them by: columns task, gold.")
 @options.csv("--gold-types", "Types of the gold tasks: task, task_type.")
 @options.csv("--tasks", "Columns task, task_type (or task alone).", required=True)
 @click.option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -58,16 +58,21 @@ def classes_alike(counts: Mapping[str, int]) -> list[tuple[str, ...]]:
     -------
     Groups of names, the commonest first.
     """
-    same = defaultdict(list)
-    for name in counts:
-        same[_spelling(name)].append(name)
-    groups = [names for names in same.values() if len(names) > 1]
+    groups = spelled_alike(counts)
     for name, count in counts.items():
         for other, many in counts.items():
             near = count <= RARE * many and one_slip(name.casefold(), other.casefold())
             if near and _spelling(name) != _spelling(other):
                 groups.append([name, other])
     return [tuple(sorted(names, key=lambda name: (-counts[name], name))) for names in groups]
+
+
+def spelled_alike(counts: Iterable[str]) -> list[list[str]]:
+    """Group the classes that differ in case, blanks or the form of letters or number alone."""
+    same = defaultdict(list)
+    for name in counts:
+        same[_spelling(name)].append(name)
+    return [names for names in same.values() if len(names) > 1]
 
 
 def one_slip(one: str, other: str) -> bool:
