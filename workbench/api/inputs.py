@@ -30,6 +30,10 @@ Tasks: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Sequence[Any] | pd.Data
 """Tasks, or the type of each."""
 
 
+def unsaid(_: str) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True)
 class LabelFile:
     """A file or folder of labels, how it is to be read, and who is told of it.
@@ -49,7 +53,7 @@ class LabelFile:
     path: str | Path
     options: ReadOptions = field(default_factory=ReadOptions)
     ignore_unlabelled: bool = False
-    tell: Callable[[str], object] = lambda _: None
+    tell: Callable[[str], object] = unsaid
 
     def __str__(self) -> str:
         return str(self.path)
@@ -158,7 +162,7 @@ class Given:
     gold: pd.Series[Any] | None = None
     notes: tuple[str, ...] = ()
     ignore_unlabelled: bool = False
-    tell: Callable[[str], object] = lambda _: None
+    tell: Callable[[str], object] = unsaid
 
     def back(self, table: pd.DataFrame) -> pd.DataFrame:
         """Give a table with columns task, worker or label in the user's names."""

@@ -18,7 +18,7 @@ from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import measure_plan
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.crowd import tables
+from workbench.crowd import formats, tables
 from workbench.crowd.empirical_bayes import fitted_skills
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.tables import Duplicates
@@ -95,6 +95,16 @@ class Plan(Result):
     def to_frame(self) -> pd.DataFrame:
         """Give the plan: columns `task, worker, weight`, a row a label to buy."""
         return self.table
+
+    def assignments(self, to: str) -> str:
+        """Give the text by which a platform takes the plan: "label-studio" or "toloka".
+
+        Raises
+        ------
+        InputError
+            Another form, or ids that the platform does not have.
+        """
+        return formats.assign(self.table, to)
 
     def summary(self) -> str:
         """Say what it costs and promises, or why there is none."""

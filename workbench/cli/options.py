@@ -103,11 +103,15 @@ def whole(
 
 
 def choice(
-    name: str, kinds: Sequence[str] | RegistryChoice, help: str, default: str | None = None
+    name: str,
+    kinds: Sequence[str] | RegistryChoice,
+    help: str,
+    default: str | None = None,
+    **more: Any,
 ) -> Decorator[Any]:
     """One of some names: `--pool [recorded|all]`."""
     kind = kinds if isinstance(kinds, RegistryChoice) else click.Choice(kinds)
-    return _defaulted(name, default, type=kind, help=help)
+    return _defaulted(name, default, type=kind, help=help, **more)
 
 
 def _defaulted(name: str, default: object, **given: Any) -> Decorator[Any]:

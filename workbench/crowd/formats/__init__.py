@@ -23,7 +23,16 @@ from workbench.crowd.label_checks import spelled_alike
 from workbench.crowd.reading import ending, find_column, listing, of_frame, path_name
 from workbench.crowd.tables import read_gold
 
-__all__ = ["FORMATS", "Export", "ReadOptions", "is_known", "read_export", "write"]
+__all__ = [
+    "FORMATS",
+    "Export",
+    "ReadOptions",
+    "assign",
+    "is_known",
+    "read_export",
+    "write",
+    "written",
+]
 
 HERE = "workbench.crowd.formats"
 FORMATS: Registry[Format] = Registry(
@@ -162,9 +171,30 @@ def write(export: Export, name: str) -> str:
     """
     form = FORMATS[name].call
     if form.write is None:
-        can = [each for each in FORMATS if FORMATS[each].call.write is not None]
-        raise InputError(f"format {name} is read, not written; there are {', '.join(can)}")
+        raise InputError(f"format {name} is read, not written; there are {', '.join(written())}")
     return form.write(export)
+
+
+def written() -> list[str]:
+    """Name the forms that are written."""
+    return [name for name in FORMATS if FORMATS[name].call.write is not None]
+
+
+def assign(plan: pd.DataFrame, name: str) -> str:
+    """Give the text by which a platform takes a plan `task, worker`.
+
+    Raises
+    ------
+    InputError
+        It takes none, or not these ids.
+    """
+    form = FORMATS[name].call
+    if form.assign is None:
+        can = [each for each in FORMATS if FORMATS[each].call.assign is not None]
+        raise InputError(
+            f"format {name} takes no plan of who labels what; there are {', '.join(can)}"
+        )
+    return form.assign(plan)
 
 
 def _is_folder(path: Path) -> bool:

@@ -103,9 +103,6 @@ def _write(export: Export) -> str:
                 "label.responses.status": [],
             },
         )
-        if row.get("model"):
-            record |= {"label.suggestion": row["label"], "label.suggestion.agent": row["worker"]}
-            continue
         record["label.responses"].append(row["label"])
         record["label.responses.users"].append(row["worker"])
         record["label.responses.status"].append("submitted")

@@ -108,8 +108,8 @@ class Format:
         Gives the text of one; None where none is written.
     assign
         Gives the text by which the platform takes a plan `task, worker`; None where it takes none.
-    ending
-        Of the files that are written.
+    carries
+        What is written beside task, worker and label: "gold", "time", "cost", "status", "model".
     generic
         Whether it is told by columns alone, after all platforms.
     """
@@ -118,7 +118,7 @@ class Format:
     read: Callable[[Content, ReadOptions], Export]
     write: Callable[[Export], str] | None = None
     assign: Callable[[pd.DataFrame], str] | None = None
-    ending: str = ".json"
+    carries: frozenset[str] = frozenset()
     generic: bool = False
 
 
@@ -296,6 +296,24 @@ def as_json(document: Any) -> str:
 def as_lines(records: Iterable[Any]) -> str:
     """Write lines of JSON."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def once(export: Export) -> Export:
+    """Check that no worker labels a task twice, for which a form has no place.
+
+    Raises
+    ------
+    InputError
+        One does.
+    """
+    twice = export.labels.duplicated(["task", "worker"]).to_numpy()
+    if twice.any():
+        row = export.labels.iloc[int(twice.argmax())]
+        raise InputError(
+            f"{export.name}: worker {show(row['worker'])} labels task {show(row['task'])} twice, "
+            "for which this form has no place; pass duplicates='first' or 'last'"
+        )
+    return export
 
 
 def rows(export: Export) -> Iterator[dict[str, Any]]:

@@ -66,9 +66,8 @@ def _detect(content: Content) -> str | None:
     if len(body) < len(rows):
         return "a line of counts and no header"
     labels = [cells[2] for _, cells in body]
-    if by_number or labels[0] in labels[1:] or all(c.isdigit() for _, r in body for c in r[:3]):
-        return "no header"
-    return None
+    numbers = any(as_number(cell) is not None for cell in body[0][1])
+    return "no header" if by_number or numbers or labels[0] in labels[1:] else None
 
 
 def _read(content: Content, options: ReadOptions) -> Export:

@@ -21,7 +21,7 @@ from workbench.crowd.formats.exports import (
     of_answers,
     rows,
 )
-from workbench.crowd.reading import as_text, is_missing, listing
+from workbench.crowd.reading import as_text, is_missing, listing, show
 
 FLAT = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 """Columns of the flat forms that are neither data nor answers."""
@@ -157,19 +157,25 @@ def _write(export: Export) -> str:
 def _assign(plan: pd.DataFrame) -> str:
     """Write the bodies of Label Studio Enterprise's bulk assignment, one a worker."""
 
-    def number(name: str) -> int | str:
-        return int(name) if name.isascii() and name.isdigit() else name
+    def number(name: Any) -> int:
+        text = as_text(name)
+        if not text.isdigit():
+            raise InputError(
+                f"{show(text)}: Label Studio assigns tasks and users by their numbers; plan with "
+                "these as ids"
+            )
+        return int(text)
 
     return as_json(
         [
             {
                 "type": "AN",
-                "users": [number(str(worker))],
-                "selectedItems": {"all": False, "included": [number(str(t)) for t in tasks]},
+                "users": [number(worker)],
+                "selectedItems": {"all": False, "included": [number(task) for task in tasks]},
             }
             for worker, tasks in plan.groupby("worker", sort=False)["task"]
         ]
     )
 
 
-FORMAT = Format(detect, of_answers(_answers), _write, _assign)
+FORMAT = Format(detect, of_answers(_answers), _write, _assign, frozenset({"gold", "time", "model"}))

@@ -129,9 +129,11 @@ def _write_three(export: Export) -> str:
     return export.labels[list(FIELDS)].to_csv(index=False)
 
 
-def _assign(plan: pd.DataFrame) -> str:
-    return plan.to_csv(index=False)
-
-
-FORMAT = Format(_detect, _read, _write, _assign, ending=".csv", generic=True)
-CROWD_KIT = Format(lambda _: None, _read, _write_three, ending=".csv", generic=True)
+FORMAT = Format(
+    _detect,
+    _read,
+    _write,
+    carries=frozenset({"gold", "time", "cost", "status", "model"}),
+    generic=True,
+)
+CROWD_KIT = Format(lambda _: None, _read, _write_three, generic=True)

@@ -92,4 +92,4 @@ def _write(export: Export) -> str:
     return pd.DataFrame(table).to_csv(index=False)
 
 
-FORMAT = Format(detect, of_answers(_answers), _write, ending=".csv")
+FORMAT = Format(detect, of_answers(_answers), _write, carries=frozenset({"cost", "time", "status"}))

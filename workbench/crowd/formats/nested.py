@@ -19,6 +19,7 @@ from workbench.crowd.formats.exports import (
     ReadOptions,
     as_json,
     of_answers,
+    once,
     rows,
 )
 from workbench.crowd.reading import find_column, show
@@ -119,7 +120,7 @@ def _read(kind: Outer) -> Callable[[Content, ReadOptions], Export]:
 def _write(kind: Outer) -> Callable[[Export], str]:
     def write(export: Export) -> str:
         document: dict[str, dict[str, str]] = {}
-        for row in rows(export):
+        for row in rows(once(export)):
             outer, inner = ("task", "worker") if kind == "task" else ("worker", "task")
             document.setdefault(row[outer], {})[row[inner]] = row["label"]
         return as_json(document)

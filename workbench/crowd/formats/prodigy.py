@@ -56,4 +56,4 @@ def _write(export: Export) -> str:
     )
 
 
-FORMAT = Format(detect, of_answers(_answers), _write, ending=".jsonl")
+FORMAT = Format(detect, of_answers(_answers), _write)

@@ -89,4 +89,6 @@ def _assign(plan: pd.DataFrame) -> str:
     )
 
 
-FORMAT = Format(detect, of_answers(_answers), _write, _assign, ending=".tsv")
+FORMAT = Format(
+    detect, of_answers(_answers), _write, _assign, frozenset({"gold", "time", "status"})
+)

@@ -6,13 +6,12 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.crowd.formats.content import LOOKED_AT, Content
-from workbench.crowd.formats.exports import Answer, Export, Format, ReadOptions, gather
+from workbench.crowd.formats.exports import Answer, Export, Format, ReadOptions, gather, once
 from workbench.crowd.reading import (
     ALIASES,
     TextTable,
     find_column,
     is_missing,
-    plain,
     show,
     squeezed,
 )
@@ -93,9 +92,9 @@ def _gathered(table: TextTable, place: int, options: ReadOptions) -> Export:
 
 
 def _write(export: Export) -> str:
-    labels = export.labels
+    labels = once(export).labels
     workers = labels["worker"].unique()
-    odd = [worker for worker in workers if squeezed(worker) in GOLD or plain(worker) == "task"]
+    odd = [worker for worker in workers if squeezed(worker) in GOLD or squeezed(worker) == "task"]
     if odd:
         raise InputError(f"worker {show(odd[0])}: a column of this name is read otherwise; rename")
     table = labels.pivot_table(index="task", columns="worker", values="label", aggfunc="first")
@@ -105,4 +104,4 @@ def _write(export: Export) -> str:
     return table.to_csv()
 
 
-FORMAT = Format(_detect, _read, _write, ending=".csv", generic=True)
+FORMAT = Format(_detect, _read, _write, carries=frozenset({"gold"}), generic=True)
