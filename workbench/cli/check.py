@@ -34,8 +34,8 @@ def command(
     """Say on one page what is odd about labels, and whether workers err independently.
 
     Skills with intervals, workers below chance, how many independent workers a task's answers are
-    worth, tasks on which nearly all err, workers who copy, pairs labelled twice, classes that are
-    most likely one. Warnings do not change the exit code.
+    worth, tasks on which nearly all err, workers who copy, how far labels agree, pairs labelled
+    twice, classes that are most likely one. Warnings do not change the exit code.
     """
     from workbench.api import check
 

@@ -230,7 +230,7 @@ def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[A
             from workbench.crowd.formats import ReadOptions
 
             ignore = asked.pop("ignore_unlabelled", False)
-            given["labels"] = LabelFile(given["labels"], ReadOptions(**asked), ignore, say)
+            given["labels"] = LabelFile(given["labels"], ReadOptions(**asked), ignore, _tell)
             return function(**given)
 
         made: Any = read
@@ -259,6 +259,13 @@ def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[A
         return made
 
     return decorate
+
+
+def _tell(line: str) -> None:
+    """Tell of the labels on standard error, in the words of the command."""
+    from workbench.cli.output import as_options
+
+    say(as_options(line, click.get_current_context().command))
 
 
 def _columns(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, str]:

@@ -30,7 +30,7 @@ def detect(content: Content) -> str | None:
     if flat is not None:
         return f"column {flat}"
     if content.is_json and {"fields", "responses"} <= set(content.header):
-        return "records with `fields` and `responses`"
+        return "records with fields and responses"
     if any(name.endswith(OLD) for name in content.header):
         return "a question with suggestions"
     return None

@@ -33,7 +33,7 @@ def detect(content: Content) -> str | None:
     """Look for tasks with annotations, or the flat forms' columns."""
     names = set(content.header)
     if content.is_json and names & {"annotations", "completions"} and "data" in names:
-        return "tasks with `data` and `annotations`"
+        return "tasks with data and annotations"
     if {"annotator", "id"} <= names and names & {"annotation_id", "lead_time"}:
         return "columns annotator, annotation_id, lead_time"
     return None
