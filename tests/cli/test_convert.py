@@ -39,7 +39,7 @@ def export(tmp_path, monkeypatch):
         (("select", "--budget", 2), "expected"),
         (("check",), "12 tasks with gold"),
         (("learn",), "12 tasks"),
-        (("compare", "--epsilon", 0.5, "--time-limit", 2), "12 tasks"),
+        (("compare", "--epsilon", 0.5, "--time-limit", 2), "crowd p.json"),
         (("assign", "--tasks", "t.csv", "--capacity", 9, "--epsilon", 0.45), "labels by"),
     ],
 )

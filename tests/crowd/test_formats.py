@@ -114,6 +114,11 @@ FIXTURES: dict[str, tuple[str, dict[str, str | bytes], tuple[int, int, int, int]
         {"p.csv": FLAT + "hi, you\tx\t1\t2\t9\t1\nhi, you\ty\t1\t3\t8\t1\nbye\ty\t2\t2\t7\t1\n"},
         (2, 2, 3, 0),
     ),
+    "label studio csv, few": (
+        "label-studio",
+        {"p.csv": "text,id,mood,annotator,annotation_id,lead_time\nq,1,x,4,8,1\nr,2,y,4,9,1\n"},
+        (2, 1, 2, 0),
+    ),
     "label studio json-min": (
         "label-studio",
         {
@@ -128,6 +133,11 @@ FIXTURES: dict[str, tuple[str, dict[str, str | bytes], tuple[int, int, int, int]
     "argilla csv": (
         "argilla",
         {"p.csv": pd.DataFrame(ARGILLA).to_csv(index=False)},
+        (2, 2, 3, 0),
+    ),
+    "argilla by columns": (
+        "argilla",
+        {"p.json": json.dumps({key: [one.get(key) for one in ARGILLA] for key in ARGILLA[0]})},
         (2, 2, 3, 0),
     ),
     "argilla nested": ("argilla", {"p.json": json.dumps([ARGILLA_NESTED])}, (1, 1, 1, 0)),
@@ -234,6 +244,11 @@ FIXTURES: dict[str, tuple[str, dict[str, str | bytes], tuple[int, int, int, int]
         (2, 2, 3, 0),
     ),
     "wide": ("wide", {"w.csv": "img,ann,bob,gold\n1,x,y,x\n2,y,,\n3,x,x,y\n"}, (3, 2, 5, 2)),
+    "blanks, tasks and workers counted": (
+        "headerless",
+        {"l.txt": "3 2 2\n1 1 0\n1 2 1\n2 1 1\n3 1 1\n"},
+        (3, 2, 4, 0),
+    ),
     "blanks, count line": (
         "headerless",
         {"l.txt": "4 3 2\n1 1 0\n1 2 1\n2 1 1\n3 1 1\n"},

@@ -137,7 +137,11 @@ class Content:
             header = self.table.header
             rows = zip(*columns, strict=True)
             return [dict(zip(header, row, strict=True)) for row in rows]
-        listed = self.document if isinstance(self.document, list) else [self.document]
+        document = self.document
+        if isinstance(document, dict) and len(document) > 1 and _is_columns(document):
+            rows = zip(*document.values(), strict=True)
+            return [dict(zip(document, row, strict=True)) for row in rows]
+        listed = document if isinstance(document, list) else [document]
         return listed if all(isinstance(record, dict) for record in listed) else []
 
     @cached_property
@@ -171,3 +175,9 @@ class Content:
     def at(self, row: int) -> str:
         """Name the file and a record of it."""
         return f"{self.name}, {self.mark(row)}"
+
+
+def _is_columns(document: Mapping[str, Any]) -> bool:
+    """Whether an object holds columns: lists, all as long."""
+    lists = all(isinstance(column, list) for column in document.values())
+    return lists and len({len(column) for column in document.values()}) == 1

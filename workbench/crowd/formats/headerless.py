@@ -45,13 +45,16 @@ def _separator(content: Content) -> str:
 
 
 def _without_count(rows: list[Row]) -> list[Row]:
-    """Leave out a first line that counts: numbers, of which one is how many rows follow."""
+    """Leave out a first line that counts: the rows that follow, or the tasks and workers."""
     first = rows[0][1]
     whole = [cell for cell in first if cell.isdigit()]
     counts = len(rows) > 1 and len(whole) > 0 and all(as_number(cell) is not None for cell in first)
-    if counts and (str(len(rows) - 1) in whole or len(first) != len(rows[1][1])):
-        return rows[1:]
-    return rows
+    if not counts:
+        return rows
+    width = min(len(cells) for _, cells in rows)
+    names = {str(len({cells[j] for _, cells in rows[1:]})) for j in range(min(width, 2))}
+    sized = str(len(rows) - 1) in whole or len(first) != len(rows[1][1])
+    return rows[1:] if sized or (len(names) == 2 and names <= set(whole[:2])) else rows
 
 
 def _detect(content: Content) -> str | None:

@@ -21,7 +21,7 @@ from workbench.crowd.formats.exports import (
     of_answers,
     rows,
 )
-from workbench.crowd.reading import as_text, is_missing, listing, show
+from workbench.crowd.reading import as_text, is_missing, show
 
 FLAT = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 """Columns of the flat forms that are neither data nor answers."""
@@ -107,23 +107,24 @@ def _flat(content: Content, options: ReadOptions) -> Iterator[Answer]:
 
 
 def _controls(content: Content, task: str, options: ReadOptions) -> list[str]:
-    """Tell answers from data: data are the same in all rows of a task, and new with each task."""
-    names = [name for name in content.header if name not in FLAT and name != task]
-    if options.question is not None:
-        return [name for name in names if name == options.question] or names
+    """Tell answers from data.
+
+    Answers stand between `id` and `annotator`. Where nothing does, they are what differs within a
+    task, else what has fewer kinds than there are tasks, else the last column before `id`.
+    """
+    header = content.header
+    names = [name for name in header if name not in FLAT and name != task]
+    between = [name for name in names if header.index("id") < header.index(name)]
+    between = [name for name in between if header.index(name) < header.index("annotator")]
+    if options.question is not None or between:
+        return names if options.question in names else between
     frame = pd.DataFrame(
         [{key: as_text(value) for key, value in record.items()} for record in content.records]
     ).fillna("")
-    tasks = frame[task].nunique()
     kinds = {name: frame[name][~frame[name].map(is_missing)].nunique() for name in names}
-    varied = [n for n in names if frame.groupby(task)[n].nunique().max() > 1]
-    few = [n for n in names if 0 < kinds[n] < max(tasks, 2)]
-    if len(names) > 1 and len(varied) != 1 and len(few) != 1 and len(varied or few) == 0:
-        raise InputError(
-            f"{content.name}: which column has the answers? there are {listing(names)}; name it, "
-            f"as `question` {names[-1]}"
-        )
-    return varied or few or names
+    varied = [name for name in names if frame.groupby(task)[name].nunique().max() > 1]
+    few = [name for name in names if 0 < kinds[name] < frame[task].nunique()]
+    return varied or few or names[-1:]
 
 
 def _write(export: Export) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import Answer, Format, ReadOptions, choose, of_answers
-from workbench.crowd.reading import as_text
+from workbench.crowd.reading import as_number, as_text
 
 STATE = "instance_id_to_label_to_value"
 LINES = "label_annotations"
+WRITTEN = ("text_box", "slider", "number", "value")
+"""Names of fields whose value is the answer; of others their name is, where they are ticked."""
 
 
 def detect(content: Content) -> str | None:
@@ -56,10 +58,11 @@ def _values(labels: Any) -> dict[str, list[str]]:
         pairs += [(label["schema"], label["name"], value) for label, value in labels]
     values: dict[str, list[str]] = {}
     for schema, name, value in pairs:
-        text = as_text(value)
-        ticked = text.casefold() in ("true", "on", as_text(name).casefold())
+        text, called = as_text(value), as_text(name)
+        ticked = text.casefold() in ("true", "on", called.casefold())
+        ticked |= as_number(text) is not None and called not in WRITTEN
         if text and text.casefold() != "false":
-            values.setdefault(schema, []).append(as_text(name) if ticked and name else text)
+            values.setdefault(schema, []).append(called if ticked and called else text)
     return values
 
 
