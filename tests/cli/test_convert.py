@@ -48,7 +48,7 @@ def test_an_export_with_gold_goes_into_every_command(command, part, run, export,
     ran = run(command[0], "--labels", export, *command[1:])
     assert ran.exit_code in (0, 1), ran.output
     assert part in ran.stdout
-    told = ran.stderr.splitlines()
+    told = [line for line in ran.stderr.splitlines() if line.startswith("p.json: ")]
     assert told[0].startswith("p.json: read as label-studio (")
     assert told[0].endswith("12 by models (--predictions takes them)")
     assert told[1] == "p.json: gold of 12 tasks is taken from it"
@@ -83,10 +83,8 @@ def test_to_labels_and_back_with_pseudonyms(run, export, tmp_path):
         (("--to", "wide", "--format", "mturk"), "p.json: no question with answers"),
     ],
 )
-def test_refusals_name_the_option(arguments, part, run, export):
-    ran = run("convert", export, *arguments)
-    assert ran.exit_code == 2
-    assert part in ran.stderr.splitlines()[-1]
+def test_refusals_name_the_option(arguments, part, refused, export):
+    assert part in refused("convert", export, *arguments)
 
 
 def test_gold_without_labels_is_counted_and_can_be_left_out(run, refused, tmp_path, monkeypatch):

@@ -13,7 +13,6 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Registry, load_plugin
-from workbench.cli.streams import say
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
@@ -227,11 +226,14 @@ def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[A
                     raise InputError(f"--{name.replace('_', '-')} goes with --labels")
                 return function(**given)
             from workbench.api.inputs import LabelFile
+            from workbench.cli.output import note, say_notes
             from workbench.crowd.formats import ReadOptions
 
             ignore = asked.pop("ignore_unlabelled", False)
-            given["labels"] = LabelFile(given["labels"], ReadOptions(**asked), ignore, _tell)
-            return function(**given)
+            given["labels"] = LabelFile(given["labels"], ReadOptions(**asked), ignore, note)
+            code = function(**given)
+            say_notes()
+            return code
 
         made: Any = read
         options = [
@@ -259,13 +261,6 @@ def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[A
         return made
 
     return decorate
-
-
-def _tell(line: str) -> None:
-    """Tell of the labels on standard error, in the words of the command."""
-    from workbench.cli.output import as_options
-
-    say(as_options(line, click.get_current_context().command))
 
 
 def _columns(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, str]:

@@ -176,9 +176,15 @@ def gather(name: str, answers: Iterable[Answer], options: ReadOptions) -> Export
     notes = [f"left out: {count} {why}" for why, count in left.items()]
     if several:
         notes.append(f"{several} answers name several classes, joined as one by {JOINED!r}")
-    known = pd.Series(gold, dtype=object).rename("gold").rename_axis("task") if gold else None
     labels = _table(name, kept).votes(options.duplicates, **_more(kept))
-    return Export(name, labels, known, tuple(notes))
+    return Export(name, labels, gold_series(gold), tuple(notes))
+
+
+def gold_series(gold: Mapping[str, str]) -> pd.Series[Any] | None:
+    """Make the Series of true labels by task; None of none."""
+    if not gold:
+        return None
+    return pd.Series(list(gold.values()), index=pd.Index(list(gold), name="task"), name="gold")
 
 
 def _class(label: Any) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.crowd.formats.content import Content
-from workbench.crowd.formats.exports import Export, Format, ReadOptions, price
+from workbench.crowd.formats.exports import Export, Format, ReadOptions, gold_series, price
 from workbench.crowd.reading import (
     TextTable,
     find_column,
@@ -110,12 +110,10 @@ def _gold(table: TextTable) -> pd.Series[Any] | None:
     pairs = pd.DataFrame({"task": tasks, "gold": pd.Series(table.columns[place], dtype=object)})
     known = pairs.drop_duplicates()
     known = known[~known["gold"].map(is_missing)]
-    if known.empty:
-        return None
     table.keep(known.index.to_list()).once(
         "a task has one gold label", task=known["task"].to_list()
     )
-    return known.set_index("task")["gold"]
+    return gold_series(dict(zip(known["task"], known["gold"], strict=True)))
 
 
 def _write(export: Export) -> str:
