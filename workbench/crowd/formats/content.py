@@ -133,9 +133,8 @@ class Content:
     def records(self) -> list[dict[str, Any]]:
         """The rows of a table, or the objects of a JSON list, each a mapping; else none."""
         if not self.is_json:
-            columns = [pd.Series(column, dtype=object).tolist() for column in self.table.columns]
             header = self.table.header
-            rows = zip(*columns, strict=True)
+            rows = zip(*(column[:] for column in self.table.columns), strict=True)
             return [dict(zip(header, row, strict=True)) for row in rows]
         document = self.document
         if isinstance(document, dict) and len(document) > 1 and _is_columns(document):

@@ -74,15 +74,16 @@ def _read(content: Content, options: ReadOptions) -> Export:
     cost, status, model = (_place(table, name) for name in ("cost", "status", "model"))
     more: dict[str, Any] = {}
     if cost is not None:
-        cells = pd.Series(table.columns[cost], dtype=object)
-        prices = cells.map(price)
-        if (prices.notna() | cells.map(is_missing)).all():
-            more["cost"] = prices.to_numpy(np.float64)
+        cells = table.columns[cost]
+        prices = np.array([price(text) for text in cells.texts])
+        if all(is_missing(text) for text in cells.texts[np.isnan(prices)]):
+            more["cost"] = prices[cells.code]
     if status is not None:
-        more["status"] = list(table.columns[status])
+        more["status"] = table.columns[status][:]
     left, notes = 0, []
     if model is not None:
-        is_model = pd.Series(table.columns[model], dtype=object).str.casefold() == "true"
+        cells = table.columns[model]
+        is_model = np.array([text.casefold() == "true" for text in cells.texts])[cells.code]
         if is_model.any() and not options.predictions:
             left = int(is_model.sum())
             notes = [f"left out: {left} by models (`predictions` takes them)"]
@@ -106,9 +107,9 @@ def _gold(table: TextTable) -> pd.Series[Any] | None:
     place = table.find("gold")
     if place is None or place in (table.find(field) for field in FIELDS):
         return None
-    tasks = pd.Series(table.words("task")[0], dtype=object)
-    pairs = pd.DataFrame({"task": tasks, "gold": pd.Series(table.columns[place], dtype=object)})
-    known = pairs.drop_duplicates()
+    tasks, gold = table.words("task")[0], table.columns[place]
+    pairs = pd.DataFrame({"task": tasks.categorical(), "gold": gold.categorical()})
+    known = pairs.drop_duplicates().astype(object)
     known = known[~known["gold"].map(is_missing)]
     table.keep(known.index.to_list()).once(
         "a task has one gold label", task=known["task"].to_list()
