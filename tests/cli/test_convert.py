@@ -60,10 +60,12 @@ def test_to_labels_and_back_with_pseudonyms(run, export, tmp_path):
     told = json.loads(ran.stdout)
     assert (told["tasks"], told["workers"], told["labels"], told["gold"]) == (12, 3, 36, 12)
     given, hidden = read_export(export).labels, read_export("l.csv").labels
-    pairs = pd.DataFrame({"was": given["worker"], "now": hidden["worker"]}).drop_duplicates()
+    pairs = pd.DataFrame(
+        {"was": given["worker"], "now": hidden["worker"]}, dtype=str
+    ).drop_duplicates()
     assert sorted(pairs["now"]) == ["w1", "w2", "w3"]
     assert len(pairs) == pairs["was"].nunique()
-    assert given[["task", "label"]].equals(hidden[["task", "label"]])
+    assert given[["task", "label"]].astype(object).equals(hidden[["task", "label"]].astype(object))
     assert not set("abc") & set(hidden["worker"])
     again = run("convert", "l.csv", "--to", "label-studio", "--predictions")
     (tmp_path / "again.json").write_text(again.stdout)

@@ -288,7 +288,8 @@ def test_a_form_is_told_and_read(case, tmp_path):
     form, files, counts = FIXTURES[case]
     export = read_export(place(tmp_path, files))
     assert counted(export) == counts
-    assert export.labels[["task", "worker", "label"]].map(type).eq(str).all(axis=None)
+    fields = export.labels[["task", "worker", "label"]].astype(object)
+    assert fields.map(type).eq(str).all(axis=None)
     said = export.notes[0] if export.notes else "read as labels ("
     assert said.startswith(f"read as {form} (")
 
@@ -362,9 +363,9 @@ def test_what_is_written_is_read_again(form, tmp_path_factory, votes, true, data
     )
     path.write_text(write(Export("l", labels, gold), form), encoding="utf-8")
     found = read_export(path, ReadOptions(form, predictions=True))
-    by = ["task", "worker"]
+    by, text = ["task", "worker"], dict.fromkeys(("task", "worker", "label"), object)
     assert_frame_equal(
-        found.labels.sort_values(by, ignore_index=True)[list(labels)],
+        found.labels.astype(text).sort_values(by, ignore_index=True)[list(labels)],
         labels.sort_values(by, ignore_index=True),
         check_dtype=False,
     )
@@ -432,8 +433,8 @@ def test_columns_are_called_as_the_user_says(tmp_path):
 def test_what_may_be_either_names_the_choice(tmp_path):
     path = place(tmp_path, {"l.json": json.dumps({"x": {"y": "a", "z": "b"}, "p": {"y": "a"}})})
     assert refused(path).endswith("say which, by `format` peerannot or `format` by-annotator")
-    by_task = read_export(path, ReadOptions("peerannot")).labels
-    by_worker = read_export(path, ReadOptions("by-annotator")).labels
+    by_task = read_export(path, ReadOptions("peerannot")).labels.astype(object)
+    by_worker = read_export(path, ReadOptions("by-annotator")).labels.astype(object)
     assert_frame_equal(
         by_task.rename(columns={"task": "worker", "worker": "task"})[by_task.columns], by_worker
     )

@@ -87,7 +87,11 @@ def _gathered(table: TextTable, place: int, options: ReadOptions) -> Export:
     ]
     if gold is not None:
         true = table.columns[gold]
-        answers += [Answer(table.mark(k), t, "", None, true[k]) for k, t in enumerate(tasks)]
+        answers += [
+            Answer(table.mark(k), task, "", None, true[k])
+            for k, task in enumerate(tasks)
+            if not is_missing(true[k])
+        ]
     return gather(table.name, answers, options)
 
 
