@@ -216,7 +216,7 @@ def compare(
     gain: str | None = None,
     skills: SkillEstimate | None = None,
     infeasible: OnInfeasible = "relax",
-    duplicates: Duplicates = "error",
+    duplicates: Duplicates | None = None,
     trials: int = 1,
     time_limit: float = 20.0,
     seed: int = 0,

@@ -193,7 +193,7 @@ def plan(
     availability: Pairs | None = None,
     promise: room.Promise = "exact",
     gain: str = "bhattacharyya",
-    duplicates: Duplicates = "error",
+    duplicates: Duplicates | None = None,
     time_limit: float = 30.0,
     gap: float = 0.0,
     threads: int = 1,

@@ -60,7 +60,6 @@ from workbench.cli.output import deliver, tell, working, write_files
     "What a label counts in the program: by Bhattacharyya's bound, or by the paper's Lemma 1.",
     "bhattacharyya",
 )
-@options.duplicates("Which label counts when a worker labels a task twice.")
 @options.seconds("For the integer program.", 30.0)
 @options.number("--gap", "Relative gap to stop at.", 0.0)
 @options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv", ".json")

@@ -65,7 +65,6 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
     "When the sampled workers cannot cover the tasks.",
     "relax",
 )
-@options.duplicates("Recorded: which label counts when a worker labels a task twice.")
 @options.whole("--trials", None, 1, least=1)
 @options.seconds("For the integer program, each trial.", 20.0)
 @options.folder("Folder for table and picture.")
