@@ -218,6 +218,7 @@ FIXTURES: dict[str, tuple[str, dict[str, str | bytes], tuple[int, int, int, int]
         {
             "answer.csv": "question,worker,answer\n1,a,0\n1,b,1\n2,a,1\n",
             "truth.csv": "question,truth\n1,0\n",
+            "LICENSE.txt": 'Free, for all.\n\n"As is", without, any warranty\n',
         },
         (2, 2, 3, 1),
     ),

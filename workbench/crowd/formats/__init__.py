@@ -123,6 +123,8 @@ FORMATS: Registry[Format] = Registry(
 
 READ = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".manifest", "")
 """Endings of the files in a folder that are looked at."""
+PROSE = (".txt", "")
+"""Those that may be a licence or notes as well as labels."""
 
 
 def read_export(source: object, options: ReadOptions | None = None) -> Export:
@@ -266,8 +268,14 @@ def _read_folder(folder: Path, options: ReadOptions) -> Export:
         if hidden or not path.is_file() or ending(path) not in READ:
             continue
         content = Content(path, options.columns)
-        found = [options.format] if options.format != "auto" else list(_forms(content))
-        if _is_gold(content):
+        try:
+            is_gold = _is_gold(content)
+            found = [options.format] if options.format != "auto" else list(_forms(content))
+        except InputError:
+            if ending(path) not in PROSE:
+                raise
+            is_gold, found = False, []
+        if is_gold:
             golds.append(read_gold(path))
         elif not found:
             skipped.append(path.name)
