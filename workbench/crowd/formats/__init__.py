@@ -223,7 +223,7 @@ def _told(content: Content, options: ReadOptions) -> tuple[str, str]:
 def _forms(content: Content) -> dict[str, str]:
     """Give the forms that a file may have, and why; the generic ones where it is no platform's."""
     found: dict[str, str] = {}
-    for name in FORMATS:
+    for name in sorted(FORMATS, key=lambda name: FORMATS[name].call.generic):
         form = FORMATS[name].call
         if form.generic and found:
             break
