@@ -26,6 +26,7 @@ __all__ = [
     "aggregate",
     "check",
     "compare",
+    "convert",
     "hire",
     "learn",
     "load",

@@ -34,6 +34,7 @@ RESULTS = {
     "plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=0.4, capacity=1),
     "no plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=1e-6, capacity=1),
     "comparison": lambda: wb.compare(LABELS, GOLD, epsilon=0.6),
+    "converted": lambda: wb.convert(LABELS, "wide", gold=GOLD),
     "crowd": lambda: wb.simulate(tasks=6, workers=4),
     "assignment": lambda: wb.solve(wb.AssignmentProblem([[0.5, 0.6]], 1, 1.0), exact=True),
     "classes": lambda: wb.solve(wb.TypedProblem([[0.5]], [2], [1.0], [3], [4])),
@@ -43,7 +44,7 @@ RESULTS = {
     "diagnosis": api.doctor,
     "judgement": lambda: api.judge(study().store),
 }
-NO_FIGURE = {"no plan", "classes", "report", "diagnosis", "judgement"}
+NO_FIGURE = {"converted", "no plan", "classes", "report", "diagnosis", "judgement"}
 
 
 @pytest.fixture(scope="module")

@@ -103,7 +103,7 @@ ROOMS = {
     "data info rte": lambda: datasets.describe("rte"),
 }
 """Commands that list what a room knows."""
-ACTIONS = {"export", "study export", "study merge", "data fetch", "bench"}
+ACTIONS = {"convert", "export", "study export", "study merge", "data fetch", "bench"}
 """Commands that do something: compared below, or in tests of their own."""
 
 

@@ -111,7 +111,7 @@ def test_a_solver_that_fails_is_not_called_slow(run, files, monkeypatch):
 
 BAD = {
     "nothing": (("--tasks", "tasks.csv"), "give --skills, or --labels with --gold"),
-    "no gold": (("--tasks", "tasks.csv", "--labels", "labels.csv"), "go together"),
+    "no gold": (("--tasks", "tasks.csv", "--labels", "labels.csv"), "no true labels; give --gold"),
     "type without skill": (
         ("--skills", "skills.csv", "--tasks", "cats.csv"), "type 'cats', for which no worker",
     ),

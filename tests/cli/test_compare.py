@@ -148,7 +148,7 @@ class TestRecorded:
 
 BAD = {
     "two crowds": (("--data", "bluebird", "--labels", "L"), "--data and --labels exclude"),
-    "labels alone": (("--labels", "L"), "--labels and --gold go together"),
+    "labels alone": (("--labels", "L"), "no true labels; give --gold"),
     "no such data": (("--data", "bluebrid"), "bluebrid"),
     "epsilon out of reach": (
         ("--labels", "L", "--gold", "G", "--epsilon", "1e-9"), "no task can be covered",

@@ -17,7 +17,6 @@ from pandas.testing import assert_series_equal
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry
-from workbench.crowd.converters import from_headerless
 from workbench.crowd.datasets import (
     DATASETS,
     READERS,
@@ -31,6 +30,7 @@ from workbench.crowd.datasets import (
     load,
     stored,
 )
+from workbench.crowd.formats import ReadOptions, read_export
 from workbench.crowd.tables import read_gold, read_labels
 
 CONTENT = b"w1,t1,0,1\nw2,t1,1,1\nw1,t2,1,0\n"
@@ -61,7 +61,7 @@ def test_upstream_files_give_the_normalised_tables(name):
     folder = Path(os.environ["WORKBENCH_DATA"]) / name
     for file in dataset.files:
         assert file.bytes in (None, (folder / file.filename).stat().st_size)
-    labels = read_labels(folder / "labels.csv", duplicates="keep")
+    labels = read_labels(folder / "labels.csv", duplicates="all")
     assert_same_labels(crowd.labels[["task", "worker", "label"]], labels)
     assert_series_equal(crowd.gold, read_gold(folder / "gold.csv", labels))
     assert counts(labels) == dataset.counts
@@ -127,7 +127,9 @@ def server() -> Iterator[ThreadingHTTPServer]:
 
 def read_toy_table() -> LabelSet:
     rows = [line.split(",") for line in CONTENT.decode().split()]
-    return from_headerless(pd.DataFrame(rows), name="toy")
+    places = {"worker": "1", "task": "2", "label": "3"}
+    known = read_export(pd.DataFrame(rows), ReadOptions("headerless", columns=places))
+    return LabelSet("toy", known.labels, known.gold)
 
 
 @pytest.fixture

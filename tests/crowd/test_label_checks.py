@@ -1,9 +1,13 @@
-"""Repeats, and classes that are most likely one."""
+"""Repeats, agreement, and classes that are most likely one."""
 
+from itertools import permutations
+
+import numpy as np
 import pandas as pd
 import pytest
 
-from workbench.crowd.label_checks import classes_alike, one_slip, repeats
+from workbench.crowd.label_checks import agreement, classes_alike, one_slip, repeats
+from workbench.crowd.votes import Votes
 
 
 def test_repeats_are_counted_by_pair():
@@ -43,3 +47,28 @@ def test_a_slip_is_one_letter():
     assert not one_slip("neutral", "neutral")
     assert not one_slip("neutral", "nuertal")
     assert not one_slip("neutral", "neutered")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_agreement_is_that_of_the_pairs_one_by_one(seed):
+    """By the definition: one less observed over expected disagreement, over ordered pairs."""
+    rng = np.random.default_rng(seed)
+    pairs = [(i, j) for i in range(9) for j in range(5) if rng.random() < 0.6]
+    table = pd.DataFrame(pairs, columns=["task", "worker"])
+    table["label"] = rng.choice(list("abc"), len(table))
+    found = agreement(Votes.of(table))
+    tasks = [given.tolist() for _, given in table.groupby("task")["label"] if len(given) > 1]
+    within = [(a != b, 1 / (len(t) - 1)) for t in tasks for a, b in permutations(t, 2)]
+    whole = [a != b for a, b in permutations([label for t in tasks for label in t], 2)]
+    assert found.pairs == len(within) / 2
+    assert found.pairwise == pytest.approx(1 - np.mean([differ for differ, _ in within]))
+    observed = np.average([d for d, _ in within], weights=[w for _, w in within])
+    assert found.alpha == pytest.approx(1 - observed / np.mean(whole))
+
+
+def test_agreement_without_pairs_or_of_one_class():
+    table = pd.DataFrame({"task": [1, 2], "worker": ["a", "a"], "label": ["x", "y"]})
+    assert agreement(Votes.of(table)).pairwise is None
+    table = pd.DataFrame({"task": [1, 1], "worker": ["a", "b"], "label": ["x", "x"]})
+    found = agreement(Votes.of(table))
+    assert (found.pairwise, found.alpha, found.pairs) == (1.0, None, 1)

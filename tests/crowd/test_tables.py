@@ -90,7 +90,7 @@ def test_times(tmp_path, times, expected):
 
 
 @pytest.mark.parametrize(
-    ("duplicates", "expected"), [("first", ["0", "1"]), ("last", ["1", "2"]), ("keep", [*"012"])]
+    ("duplicates", "expected"), [("first", ["0", "1"]), ("last", ["1", "2"]), ("all", [*"012"])]
 )
 def test_duplicates_by_choice(tmp_path, duplicates, expected):
     path = write(tmp_path, "task,worker,label\nt1,a,0\nt2,a,1\nt1,a,2\n")
@@ -192,7 +192,7 @@ BAD = [
     (read_labels, "x.csv", "", ["x.csv: empty"]),
     (read_labels, "x.csv", "task,worker,label\n", ["a header but no rows"]),
     (read_labels, "x.csv", b"task,worker,label\nt,\xff,1\n", ["not UTF-8", "byte 20", "save it"]),
-    (read_labels, "x.csv", "a;b;c\n1;2;3\n", ["split by ';'", "save it with commas"]),
+    (read_labels, "x.csv", "a;b;c\n1;2;3\n", ["no column 'task'", "'a', 'b', 'c'"]),
     (
         read_labels,
         "x.csv",

@@ -7,6 +7,7 @@ calls one room, and wraps what comes back as a `Result`.
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
 from workbench.api.checking import check
 from workbench.api.comparing import compare
+from workbench.api.converting import convert
 from workbench.api.hiring import hire
 from workbench.api.labelling import aggregate
 from workbench.api.learning import learn
@@ -29,6 +30,7 @@ __all__ = [
     "aggregate",
     "check",
     "compare",
+    "convert",
     "doctor",
     "export",
     "hire",

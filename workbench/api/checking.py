@@ -14,7 +14,13 @@ from workbench.api.result import Figure, Result, facts, listed, names, page, per
 from workbench.base.arrays import FloatArray
 from workbench.base.text import Columns
 from workbench.crowd.gold_rule import VotesByTask, gold_codes
-from workbench.crowd.label_checks import Repeats, classes_alike, repeats
+from workbench.crowd.label_checks import (
+    Agreement,
+    Repeats,
+    agreement,
+    classes_alike,
+    repeats,
+)
 from workbench.crowd.votes import Votes
 from workbench.selection.hire import skill_interval
 
@@ -55,6 +61,8 @@ class LabelCheck(Result):
         Names of the classes; groups of them that are most likely one.
     wrong
         Share of wrong answers on each gold task, shape (k,).
+    agreement
+        How far labels of the same task agree, whoever is right.
     repeated
         Pairs labelled more than once; the first label counts.
     counts
@@ -71,6 +79,7 @@ class LabelCheck(Result):
     classes: list[Any]
     alike: list[tuple[str, ...]]
     wrong: FloatArray
+    agreement: Agreement
     repeated: Repeats
     counts: dict[str, int]
     given: inputs.Given
@@ -117,6 +126,7 @@ class LabelCheck(Result):
             ("effective workers", worth),
             ("nearly all err", f"{hard}; {percent(overall.hard_expected, 3)} if independent"),
             ("groups", "; ".join(names(group, NAMED) for group in self.groups) or "none"),
+            ("agreement", _agreement(self.agreement)),
             ("labelled twice", f"{self.repeated.pairs} pairs, {self.repeated.in_conflict} differ"),
             ("classes", names(self.classes, NAMED)),
         ]
@@ -166,6 +176,7 @@ class LabelCheck(Result):
                 }
                 for pair in self.found.pairs
             ],
+            "agreement": vars(self.agreement),
             "repeated": vars(self.repeated),
             "seed": self.seed,
         }
@@ -245,12 +256,14 @@ class LabelCheck(Result):
         return told
 
 
-def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> LabelCheck:
+def check(
+    labels: inputs.LabelTable, gold: inputs.Truth | None = None, *, seed: int = 0
+) -> LabelCheck:
     """Look at labels before anything is built on them.
 
     Skills with intervals, workers below chance, whether errors go together (and how many
-    independent workers they leave), tasks on which nearly all err, workers who copy, pairs labelled
-    twice, and classes that are most likely one.
+    independent workers they leave), tasks on which nearly all err, workers who copy, how far labels
+    agree, pairs labelled twice, and classes that are most likely one.
 
     Parameters
     ----------
@@ -258,7 +271,8 @@ def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> LabelCh
         A frame with columns task, worker, label, or the path of a file; of a pair that is labelled
         more than once the first label counts.
     gold
-        True label by task, of some or all tasks: a Series, a dict, or the path of a file.
+        True label by task, of some or all tasks: a Series, a dict, or the path of a file; None for
+        those that come with the labels.
     seed
         Of the simulated crowds that tell what chance alone does.
 
@@ -283,7 +297,7 @@ def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> LabelCh
     1    bob       10         False
     2    eve        0          True
     """
-    given = inputs.given(labels, duplicates="keep")
+    given = inputs.given(labels, duplicates="all")
     true, given = inputs.truth(gold, given)
     whole = given.table[["task", "worker", "label"]]
     first = whole.drop_duplicates(["task", "worker"])
@@ -300,10 +314,19 @@ def check(labels: inputs.Table, gold: inputs.Truth, *, seed: int = 0) -> LabelCh
         classes,
         classes_alike({str(k): int(v) for k, v in whole["label"].value_counts().items()}),
         _wrong(votes, codes),
+        agreement(votes),
         repeats(whole),
         {"tasks": len(votes.tasks), "gold_tasks": int((codes >= 0).sum()), "labels": len(whole)},
         given,
     )
+
+
+def _agreement(found: Agreement) -> str:
+    """Say how far labels agree."""
+    if found.pairwise is None:
+        return "no task with two labels"
+    alpha = "of one class" if found.alpha is None else f"{found.alpha:.3f}"
+    return f"{percent(found.pairwise, 3)} of pairs of labels; Krippendorff's α {alpha}"
 
 
 def _workers(votes: Votes, codes: Any, found: Dependence) -> pd.DataFrame:

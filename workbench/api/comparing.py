@@ -17,7 +17,7 @@ from workbench import comparison as room
 from workbench import joint_comparison as joint
 from workbench.accuracy.independence import ErrorCorrelation
 from workbench.api import inputs
-from workbench.api.inputs import PerWorker, Table, Tasks, Truth
+from workbench.api.inputs import LabelTable, PerWorker, Tasks, Truth
 from workbench.api.result import Figure, Result, names, page, picked
 from workbench.api.simulation import SimulatedCrowd
 from workbench.assignment.estimates import SkillEstimate, known_estimate
@@ -202,7 +202,7 @@ class Comparison(Result):
 
 
 def compare(
-    labels: Table | SimulatedCrowd | None = None,
+    labels: LabelTable | SimulatedCrowd | None = None,
     gold: Truth | None = None,
     *,
     data: str | None = None,
@@ -216,7 +216,7 @@ def compare(
     gain: str | None = None,
     skills: SkillEstimate | None = None,
     infeasible: OnInfeasible = "relax",
-    duplicates: Duplicates = "error",
+    duplicates: Duplicates | None = None,
     trials: int = 1,
     time_limit: float = 20.0,
     seed: int = 0,
@@ -395,7 +395,7 @@ def _simulated(
 
 
 def _recorded(
-    data: str | None, labels: Table | None, gold: Truth | None, duplicates: Duplicates
+    data: str | None, labels: LabelTable | None, gold: Truth | None, duplicates: Duplicates | None
 ) -> tuple[inputs.Given, pd.Series[Any], str]:
     """Labels, true labels, and what to call the crowd."""
     if data is not None:
@@ -403,10 +403,10 @@ def _recorded(
             raise InputError("`data` and `labels` exclude each other: give one crowd")
         known = datasets.load(data)
         labels, gold, title = known.labels, known.gold, f"recorded crowd {data}"
-    elif labels is None or gold is None:
+    elif labels is None:
         raise InputError("`labels` and `gold` go together: give both, or a simulated crowd alone")
     else:
-        name = f" {Path(labels).name}" if isinstance(labels, (str, Path)) else ""
+        name = "" if isinstance(labels, pd.DataFrame) else f" {Path(str(labels)).name}"
         title = f"recorded crowd{name}"
     given = inputs.given(labels, duplicates=duplicates)
     true, given = inputs.truth(gold, given)
@@ -417,4 +417,8 @@ def _told(name: str, value: object) -> str | None:
     """Write what was given for the settings: a path or a name as it is, a table as given."""
     if value is None or isinstance(value, str):
         return value
-    return str(value) if isinstance(value, Path) or checks.is_number(value) else f"{name} as given"
+    return (
+        str(value)
+        if isinstance(value, (Path, inputs.LabelFile)) or checks.is_number(value)
+        else f"{name} as given"
+    )

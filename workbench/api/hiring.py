@@ -201,8 +201,8 @@ class Hires(Result):
 
 
 def hire(
-    labels: inputs.Table,
-    gold: inputs.Truth,
+    labels: inputs.LabelTable,
+    gold: inputs.Truth | None = None,
     *,
     budget: int,
     rule: str = "accuracy",
@@ -215,7 +215,7 @@ def hire(
     allow_below_chance: bool = False,
     time_limit: float | None = 20.0,
     confidence: float = 0.95,
-    duplicates: Duplicates = "error",
+    duplicates: Duplicates | None = None,
     seed: int = 0,
 ) -> Hires:
     """Choose at most K workers from their answers to control tasks.
@@ -226,7 +226,8 @@ def hire(
         A frame with columns task, worker, label, or the path of a file; only labels of control
         tasks count.
     gold
-        True label by control task: a Series, a dict, or the path of a file.
+        True label by control task: a Series, a dict, or the path of a file; None for those that
+        come with the labels.
     budget
         K, the most workers to hire.
     rule

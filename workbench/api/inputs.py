@@ -8,7 +8,7 @@ one is text, and fits ids of any type that are written alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,15 +16,47 @@ import pandas as pd
 
 from workbench.base.checks import count, show, type_name
 from workbench.base.errors import InputError
-from workbench.crowd import tables
+from workbench.crowd import formats, tables
+from workbench.crowd.formats import ReadOptions, long
 from workbench.crowd.tables import Duplicates
 
 Table: TypeAlias = "pd.DataFrame | str | Path"
+LabelTable: TypeAlias = "Table | LabelFile"
+"""Labels: a frame, or a file or folder of any known form."""
 Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | str | Path"
 PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str | Path"
 """A number for each worker, by name."""
 Tasks: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Sequence[Any] | pd.DataFrame | str | Path"
 """Tasks, or the type of each."""
+
+
+def unsaid(_: str) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class LabelFile:
+    """A file or folder of labels, how it is to be read, and who is told of it.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    options
+        How the labels in it are read.
+    ignore_unlabelled
+        Leave gold of tasks without a label out.
+    tell
+        Gets what a user should know of it, a line each.
+    """
+
+    path: str | Path
+    options: ReadOptions = field(default_factory=ReadOptions)
+    ignore_unlabelled: bool = False
+    tell: Callable[[str], object] = unsaid
+
+    def __str__(self) -> str:
+        return str(self.path)
 
 
 @dataclass(frozen=True)
@@ -114,6 +146,12 @@ class Given:
         Long table `task, worker, label` (and `time`), all text.
     tasks, workers, classes
         The names as they came.
+    gold
+        True label by task that came with the labels; None where none did.
+    notes
+        What a user should know of how they were read.
+    ignore_unlabelled, tell
+        As `LabelFile`.
     """
 
     name: str
@@ -121,6 +159,10 @@ class Given:
     tasks: Ids
     workers: Ids
     classes: Ids
+    gold: pd.Series[Any] | None = None
+    notes: tuple[str, ...] = ()
+    ignore_unlabelled: bool = False
+    tell: Callable[[str], object] = unsaid
 
     def back(self, table: pd.DataFrame) -> pd.DataFrame:
         """Give a table with columns task, worker or label in the user's names."""
@@ -130,15 +172,27 @@ class Given:
         return table
 
 
-def given(labels: Table, *, duplicates: Duplicates = "error") -> Given:
-    """Take labels from a frame, or a file of any known format.
+def given(
+    labels: LabelTable,
+    *,
+    duplicates: Duplicates | None = None,
+    options: ReadOptions | None = None,
+) -> Given:
+    """Take labels from a frame, or a file or folder of any known form.
+
+    Parameters
+    ----------
+    duplicates
+        Which label counts when a worker labels a task twice; where not given, as the options say.
+    options
+        How they are read; of a `LabelFile` its own count.
 
     Raises
     ------
     InputError
-        It is neither; as `tables.read_labels`; or two ids read alike.
+        It is neither; as `formats.read_export`; or two ids read alike.
     """
-    if not isinstance(labels, (pd.DataFrame, str, Path)):
+    if not isinstance(labels, (pd.DataFrame, str, Path, LabelFile)):
         made = (
             "; labels.reset_index() makes one of a Series" if isinstance(labels, pd.Series) else ""
         )
@@ -146,23 +200,42 @@ def given(labels: Table, *, duplicates: Duplicates = "error") -> Given:
             f"labels: {type_name(labels)}; give a data frame with columns task, worker, label, or "
             f"the path of a file{made}"
         )
-    table = tables.read_labels(labels, duplicates=duplicates)
+    options = options or ReadOptions()
+    file = labels if isinstance(labels, LabelFile) else LabelFile("labels", options)
+    options = replace(file.options, duplicates=duplicates) if duplicates else file.options
     fields = ("task", "worker", "label")
+    tasks, workers, classes = map(Ids, fields)
     if isinstance(labels, pd.DataFrame):
-        names = [
-            Ids.of(field, "labels", tables.column(labels, field, "labels")) for field in fields
-        ]
-        return Given("labels", table, *names)
-    return Given(Path(labels).name, table, *map(Ids, fields))
+        plainly = options.format in ("auto", "labels")
+        if plainly:
+            if options.columns:
+                names = [str(name) for name in labels]
+                labels = labels.set_axis(long.named("labels", names, options.columns), axis=1)
+            options = replace(options, format="labels", columns={}, predictions=True)
+            tasks, workers, classes = (
+                Ids.of(name, "labels", tables.column(labels, name, "labels")) for name in fields
+            )
+        export, name = formats.read_export(labels, options), "labels"
+    else:
+        path = labels.path if isinstance(labels, LabelFile) else labels
+        export, name = formats.read_export(path, options), Path(path).name
+    warned = [note for note in export.notes if note.startswith("warning: ")]
+    said = [note for note in export.notes if note not in warned]
+    for note in filter(None, ["; ".join(said), *warned]):
+        file.tell(f"{name}: {note}")
+    about = export.gold, export.notes, file.ignore_unlabelled, file.tell
+    return Given(name, export.labels, tasks, workers, classes, *about)
 
 
 def truth(
-    gold: Truth, labels: Given, *, what: str = "gold", unlabelled: bool = False
+    gold: Truth | None, labels: Given, *, what: str = "gold", unlabelled: bool = False
 ) -> tuple[pd.Series[Any], Given]:
     """Take true labels by task, from a Series, a mapping or a file.
 
     Parameters
     ----------
+    gold
+        None for those that came with the labels.
     labels
         What they belong to.
     what
@@ -177,23 +250,38 @@ def truth(
     Raises
     ------
     InputError
-        It is none of these, a frame too; as `tables.read_gold`; or ids or classes are of another
-        type than those of the labels.
+        It is none of these, a frame too; as `tables.read_gold`; ids or classes are of another
+        type than those of the labels; or there is none.
     """
+    owned, ignore = labels.table, labels.ignore_unlabelled
+    if gold is None:
+        if labels.gold is None:
+            raise InputError(
+                f"{labels.name}: no true labels; give `{what}`, columns task and gold, or labels "
+                "that have a column gold"
+            )
+        labels.tell(f"{labels.name}: gold of {len(labels.gold)} tasks is taken from it")
+        return tables.read_gold(labels.gold, None if unlabelled else owned), labels
     if isinstance(gold, (str, Path)):
-        return tables.read_gold(gold, None if unlabelled else labels.table), labels
+        if unlabelled:
+            return tables.read_gold(gold), labels
+        known = tables.read_gold(gold, owned, ignore_unlabelled=ignore)
+        if ignore:
+            left = len(tables.read_gold(gold)) - len(known)
+            labels.tell(f"{Path(gold).name}: left out: gold of {left} tasks without a label")
+        return known, labels
     series = series_of(what, gold, "task", "the true label")
     tasks = labels.tasks.with_more(what, series.index)
     classes = labels.classes.with_more(what, series)
     if isinstance(series.index, pd.RangeIndex) and len(labels.table):
-        known = set(labels.table["task"])
-        if not any(str(task) in known for task in series.index):
+        labelled = set(owned["task"].unique())
+        if not any(str(task) in labelled for task in series.index):
             raise InputError(
                 f"{what}: a Series that is not indexed by task; frame.set_index('task')['gold'] "
                 "makes one of a frame"
             )
-    known_gold = tables.read_gold(series, None if unlabelled else labels.table)
-    return known_gold, replace(labels, tasks=tasks, classes=classes)
+    known = tables.read_gold(series, None if unlabelled else owned, ignore_unlabelled=ignore)
+    return known, replace(labels, tasks=tasks, classes=classes)
 
 
 def by_worker(

@@ -200,7 +200,7 @@ class Labels(Result):
 
 
 def aggregate(
-    labels: inputs.Table,
+    labels: inputs.LabelTable,
     *,
     method: str = DEFAULT,
     gold: inputs.Truth | None = None,
@@ -214,7 +214,7 @@ def aggregate(
     restarts: int | None = None,
     calibrate: Calibrate | None = None,
     start: Labels | None = None,
-    duplicates: Duplicates = "error",
+    duplicates: Duplicates | None = None,
     seed: int = 0,
 ) -> Labels:
     """Give every task one label, by a vote or by a model of the workers.
@@ -235,7 +235,8 @@ def aggregate(
         models keep these tasks at their class, and learn from them. Votes label them like all
         others. No accuracy is measured on them.
     truth
-        True label by task: accuracy is measured.
+        True label by task: accuracy is measured. Gold that comes with the labels is taken for it
+        where neither is given; for `gold`, where a weighted method lacks skills.
     workers
         Only these workers' labels count: a frame with a column worker and, if weights are to
         follow from it, skill, as `hire` gives it; a list of workers; or a file.
@@ -258,7 +259,7 @@ def aggregate(
     start
         Models: an earlier result of the same model, to start from when there are more labels.
     duplicates
-        Which label counts when a worker labels a task twice: "first", "last", or "error".
+        Which label counts when a worker labels a task twice: "first", "last", "all", or "error".
     seed
         Of the draws among ties.
 
@@ -287,8 +288,13 @@ def aggregate(
     {1: 0.67, 2: 1.0}
     """
     given = inputs.given(labels, duplicates=duplicates)
-    gold_labels, given = inputs.truth(gold, given) if gold is not None else (None, given)
-    true, given = inputs.truth(truth, given, what="truth") if truth is not None else (None, given)
+    within = gold is truth is None and given.gold is not None
+    asked = within and workers is None and method.startswith("weighted")
+    gold_labels = true = None
+    if gold is not None or asked:
+        gold_labels, given = inputs.truth(gold, given)
+    if truth is not None or (within and not asked):
+        true, given = inputs.truth(truth, given, what="truth")
     found = label_tasks(
         given.table,
         method,

@@ -105,7 +105,7 @@ class Learning(Result):
 
 
 def learn(
-    labels: inputs.Table | None = None,
+    labels: inputs.LabelTable | None = None,
     gold: inputs.Truth | None = None,
     *,
     policy: str | None = None,
@@ -267,12 +267,12 @@ def _refuse(why: str, **options: object) -> None:
 
 
 def _stream(
-    labels: inputs.Table, gold: inputs.Truth | None, order: Order, duplicates: Duplicates
+    labels: inputs.LabelTable, gold: inputs.Truth | None, order: Order, duplicates: Duplicates
 ) -> tuple[inputs.Given, Recorded]:
     """Labels as they are named, and as a stream of tasks."""
-    kept: Any = "error" if duplicates == "error" else "keep"
+    kept: Any = "all" if duplicates in ("first", "last") else "error"
     given, true = inputs.given(labels, duplicates=kept), None
-    if gold is not None:
+    if gold is not None or given.gold is not None:
         true, given = inputs.truth(gold, given, unlabelled=True)
     return given, recorded(given.table, true, order=order, duplicates=duplicates)
 

@@ -11,14 +11,14 @@ import pandas as pd
 
 from crowd_models.gains import gain_of
 from workbench.api import inputs
-from workbench.api.inputs import Ids, PerWorker, Table, Tasks, Truth
+from workbench.api.inputs import Ids, LabelTable, PerWorker, Table, Tasks, Truth
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.result import Figure, Result, facts, percent
 from workbench.assignment import make_plan as room
 from workbench.assignment.measure_plan import measure_plan
 from workbench.base import checks
 from workbench.base.errors import InputError
-from workbench.crowd import tables
+from workbench.crowd import formats, tables
 from workbench.crowd.empirical_bayes import fitted_skills
 from workbench.crowd.skills import skills_from_gold
 from workbench.crowd.tables import Duplicates
@@ -96,6 +96,16 @@ class Plan(Result):
         """Give the plan: columns `task, worker, weight`, a row a label to buy."""
         return self.table
 
+    def assignments(self, to: str) -> str:
+        """Give the text by which a platform takes the plan: "label-studio" or "toloka".
+
+        Raises
+        ------
+        InputError
+            Another form, or ids that the platform does not have.
+        """
+        return formats.assign(self.table, to)
+
     def summary(self) -> str:
         """Say what it costs and promises, or why there is none."""
         if self.message is not None:
@@ -170,7 +180,7 @@ class Plan(Result):
 
 
 def plan(
-    labels: Table | None = None,
+    labels: LabelTable | None = None,
     gold: Truth | None = None,
     tasks: Tasks | None = None,
     *,
@@ -183,7 +193,7 @@ def plan(
     availability: Pairs | None = None,
     promise: room.Promise = "exact",
     gain: str = "bhattacharyya",
-    duplicates: Duplicates = "error",
+    duplicates: Duplicates | None = None,
     time_limit: float = 30.0,
     gap: float = 0.0,
     threads: int = 1,
@@ -347,10 +357,13 @@ def _names(by_worker: int | PerWorker) -> Iterable[Any]:
 
 
 def _estimated(
-    labels: Table | None, gold: Truth | None, gold_types: Tasks | None, duplicates: Duplicates
+    labels: LabelTable | None,
+    gold: Truth | None,
+    gold_types: Tasks | None,
+    duplicates: Duplicates | None,
 ) -> tuple[pd.DataFrame | room.Confusions, Ids, History]:
     """What gold answers tell of each worker, NaN for who gave none; and these answers."""
-    if labels is None or gold is None:
+    if labels is None:
         raise InputError("`labels` and `gold` go together: give both")
     given = inputs.given(labels, duplicates=duplicates)
     true, given = inputs.truth(gold, given)

@@ -2,31 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.crowd import datasets, tables
+from workbench.crowd import datasets, formats, tables
+from workbench.crowd.formats import ReadOptions
 from workbench.crowd.tables import Duplicates
 
 
-def read_labels(labels: inputs.Table, *, duplicates: Duplicates = "error") -> pd.DataFrame:
+def read_labels(
+    labels: inputs.LabelTable,
+    *,
+    format: str = "auto",
+    question: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    predictions: bool = False,
+    duplicates: Duplicates = "error",
+) -> pd.DataFrame:
     """Read labels into the long table `task, worker, label`, one row a label.
 
     Parameters
     ----------
     labels
-        The path of a file, or a frame, whose ids stay as they are; other columns are left out. Of
-        a file everything is text. Columns may be called task (or item, question, object), worker
-        (or annotator, user, performer) and label (or answer, response); `time` is kept.
+        The path of a file, or of a folder whose files are read as one, in any form that
+        docs/formats.md lists; or a frame, whose ids stay as they are. Of a file everything is text.
+        Where they are known there are columns `time`, `cost`, `status` and `model`; the gold in a
+        file is read by `read_gold`.
+    format
+        The form, where it cannot be told by what the file holds.
+    question
+        Whose answers are read, where the file has several questions.
+    columns
+        What columns are called, by field: `{"task": "orig_id", "worker": "WorkerId"}`.
+    predictions
+        Take what models predicted or suggested for labels too.
     duplicates
-        Where a worker labels a task twice: an "error", keep the "first", the "last", or "keep" all.
+        Where a worker labels a task twice: an "error", keep the "first", the "last", or "all".
+
+    Returns
+    -------
+    The table; its `attrs["notes"]` say how it was read.
 
     Raises
     ------
     InputError
-        The file or its columns cannot be read, a cell is empty, or a pair is repeated.
+        The file or its columns cannot be read, its form is not known, several questions and none
+        is named, a cell is empty, or a pair is repeated.
 
     Examples
     --------
@@ -36,12 +62,18 @@ def read_labels(labels: inputs.Table, *, duplicates: Duplicates = "error") -> pd
        task worker label
     0     7    ann   yes
     """
-    given = inputs.given(labels, duplicates=duplicates)
-    return given.back(given.table)
+    options = ReadOptions(format, question, columns or {}, predictions, duplicates)
+    given = inputs.given(labels, options=options)
+    table = given.back(given.table)
+    table.attrs["notes"] = list(given.notes)
+    return table
 
 
 def read_gold(
-    gold: inputs.Truth | pd.DataFrame, labels: inputs.Table | None = None
+    gold: inputs.Truth | pd.DataFrame,
+    labels: inputs.LabelTable | None = None,
+    *,
+    ignore_unlabelled: bool = False,
 ) -> pd.Series[Any]:
     """Read true labels into a Series by task, named "gold".
 
@@ -49,9 +81,12 @@ def read_gold(
     ----------
     gold
         The path of a file, or a frame, with columns task and gold (or truth, ground_truth, label);
-        a Series by task or a dict will do. Ids of a file are text, all others stay as they are.
+        a Series by task or a dict will do; a file of labels gives the gold in it. Ids of a file are
+        text, all others stay as they are.
     labels
         The labels that it belongs to: every gold task must then have one, and classes must match.
+    ignore_unlabelled
+        Leave gold of tasks without a label out.
 
     Raises
     ------
@@ -70,9 +105,10 @@ def read_gold(
         tables.read_gold(gold)  # complete, each task once
         tasks, true = tables.column(gold, "task", "gold"), tables.column(gold, "gold", "gold")
         gold = pd.Series(true.to_numpy(), index=pd.Index(tasks, name="task"), name="gold")
-    known, given = inputs.truth(
-        gold, _nobody() if labels is None else inputs.given(labels), unlabelled=labels is None
-    )
+    of = _nobody() if labels is None else inputs.given(labels)
+    of = replace(of, ignore_unlabelled=ignore_unlabelled)
+    inside = _inside(gold) if isinstance(gold, (str, Path)) else None
+    known, given = inputs.truth(gold if inside is None else inside, of, unlabelled=labels is None)
     return pd.Series(
         given.classes.all_back(known), index=given.tasks.index(known.index), name="gold"
     )
@@ -106,8 +142,16 @@ def load(name: str) -> tuple[pd.DataFrame, pd.Series[Any]]:
     return known.labels.astype(text), known.gold
 
 
+def _inside(path: str | Path) -> pd.Series[Any] | None:
+    """Give the gold in a file of labels; None where the file is a table of gold."""
+    return formats.read_export(path).gold if formats.is_known(path) else None
+
+
 def _nobody() -> inputs.Given:
     """No labels, of which any gold may be."""
     empty: list[Any] = []
-    names = [inputs.Ids.of(what, "gold", empty) for what in ("task", "worker", "label")]
-    return inputs.Given("gold", pd.DataFrame(columns=["task", "worker", "label"]), *names)
+    tasks, workers, classes = (
+        inputs.Ids.of(what, "gold", empty) for what in ("task", "worker", "label")
+    )
+    frame = pd.DataFrame(columns=["task", "worker", "label"])
+    return inputs.Given("gold", frame, tasks, workers, classes)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.aggregation import DEFAULT
 from workbench.cli import options
 from workbench.cli.output import deliver, working
+
+if TYPE_CHECKING:
+    from workbench.api.inputs import LabelFile
 
 METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
 
@@ -18,7 +21,7 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "    --method weighted-linear --gold control.csv --truth truth.csv",
     plugins=True,
 )
-@options.csv("--labels", "Labels: columns task, worker, label.", required=True)
+@options.labels("Labels: columns task, worker, label.", required=True)
 @options.csv(
     "--workers",
     "Only these workers' labels count: column worker and, if weights are to follow from it, skill, "
@@ -36,7 +39,10 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "--workers); models keep them at their class and learn from them. No accuracy is measured on "
     "them.",
 )
-@options.csv("--truth", "True labels, columns task, gold: accuracy is measured.")
+@options.csv(
+    "--truth",
+    "True labels, columns task, gold: accuracy is measured. [default: gold in --labels, if any]",
+)
 @options.number(
     "--truncate", "weighted-log-odds: skills are moved into [X, 1 − X].  [default: 0.001]"
 )
@@ -58,13 +64,12 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "Models: fit a temperature of the confidences to the control tasks, hidden from the model in "
     "turn, or to a tenth of the labels, held out.",
 )
-@options.duplicates("Which label counts when a worker labels a task twice.")
 @options.path(
     "--out",
     "The answers, a .csv with columns task, label, score, confidence, tied, unlabelled.",
     ".csv",
 )
-def command(labels: str, out: Path | None, as_json: bool, **given: Any) -> int:
+def command(labels: LabelFile, out: Path | None, as_json: bool, **given: Any) -> int:
     """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label

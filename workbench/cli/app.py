@@ -29,6 +29,7 @@ COMMANDS = {
     "aggregate": "Turn labels into one answer a task.",
     "learn": "Learn whom to trust while tasks come in, without gold.",
     "check": "Look at labels: skills, copies, hard tasks, independence.",
+    "convert": "Write labels in another form, that of a platform or toolkit.",
     "data": "List recorded crowds, describe one, download them.",
     "solve": "Solve an assignment problem and prove the answer.",
     "export": "Write an assignment problem as .lp or .mps for any solver.",

@@ -9,7 +9,7 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import deliver, working
+from workbench.cli.output import deliver, tell, working, write_files
 
 
 @options.command(
@@ -20,11 +20,11 @@ from workbench.cli.output import deliver, working
     plugins=True,
 )
 @options.csv("--skills", "Columns worker, task_type, skill; or worker and one column a task type.")
+@options.labels("Instead of skills: labels the workers gave before, columns task, worker, label.")
 @options.csv(
-    "--labels",
-    "Instead of skills: labels the workers gave before, columns task, worker, label.",
+    "--gold",
+    "True labels to judge them by: columns task, gold. [default: gold in --labels, if any]",
 )
-@options.csv("--gold", "True labels to judge them by: columns task, gold.")
 @options.csv("--gold-types", "Types of the gold tasks: task, task_type.")
 @options.csv("--tasks", "Columns task, task_type (or task alone).", required=True)
 @click.option(
@@ -60,11 +60,15 @@ from workbench.cli.output import deliver, working
     "What a label counts in the program: by Bhattacharyya's bound, or by the paper's Lemma 1.",
     "bhattacharyya",
 )
-@options.duplicates("Which label counts when a worker labels a task twice.")
 @options.seconds("For the integer program.", 30.0)
 @options.number("--gap", "Relative gap to stop at.", 0.0)
-@options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv")
-def command(capacity: str, out: Path | None, as_json: bool, **given: Any) -> int:
+@options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv", ".json")
+@options.choice(
+    "--to",
+    ("label-studio", "toloka"),
+    "Write --out, a .json, as this platform's interface takes assignments.",
+)
+def command(capacity: str, out: Path | None, to: str | None, as_json: bool, **given: Any) -> int:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
     Exit code 0 when the plan is proven the cheapest; 1 when it is not proven (it is written all
@@ -74,7 +78,15 @@ def command(capacity: str, out: Path | None, as_json: bool, **given: Any) -> int
 
     if (given["epsilon"] is None) == (given["total"] is None):
         raise InputError("give --epsilon, the error of each task, or --total, a budget for all")
+    if to is not None and out is None:
+        raise InputError("--to goes with --out: give the .json to write")
+    if out is not None and (out.suffix.lower() == ".json") != (to is not None):
+        raise InputError(f"--out {out}: give a .csv, or with --to a .json")
     with working("making the plan", after=5.0):
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **given)
-    deliver(plan, as_json, out=out, there=len(plan.table) > 0)
+    if to is None or out is None or plan.table.empty:
+        deliver(plan, as_json, out=out, there=len(plan.table) > 0)
+    else:
+        write_files({out: plan.assignments(to)})
+        tell(plan, as_json, f"written: {out}")
     return 0 if plan.solved else 1

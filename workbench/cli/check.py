@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.cli import options
 from workbench.cli.output import deliver, working
+
+if TYPE_CHECKING:
+    from workbench.api.inputs import LabelFile
 
 
 @options.command(
     "workbench check --labels labels.csv --gold gold.csv",
     "workbench check --labels labels.csv --gold gold.csv --out workers.csv --plot check.png",
 )
-@options.csv("--labels", "Labels: columns task, worker, label.", required=True)
-@options.csv("--gold", "True labels of some or all tasks: columns task, gold.", required=True)
+@options.labels("Labels: columns task, worker, label.", required=True, duplicates=None)
+@options.csv(
+    "--gold",
+    "True labels of some or all tasks: columns task, gold. [default: gold in --labels, if any]",
+)
 @options.path("--plot", "Picture to write, a .png.", ".png")
 @options.path("--out", "One row a worker: skill, interval, group, a .csv.", ".csv")
 def command(
-    labels: str, gold: str, plot: Path | None, out: Path | None, as_json: bool, seed: int
+    labels: LabelFile,
+    gold: str | None,
+    plot: Path | None,
+    out: Path | None,
+    as_json: bool,
+    seed: int,
 ) -> int:
     """Say on one page what is odd about labels, and whether workers err independently.
 
     Skills with intervals, workers below chance, how many independent workers a task's answers are
-    worth, tasks on which nearly all err, workers who copy, pairs labelled twice, classes that are
-    most likely one. Warnings do not change the exit code.
+    worth, tasks on which nearly all err, workers who copy, how far labels agree, pairs labelled
+    twice, classes that are most likely one. Warnings do not change the exit code.
     """
     from workbench.api import check
 

@@ -22,8 +22,10 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
     plugins=True,
 )
 @click.option("--data", metavar="NAME", help="A recorded crowd: see workbench data list.")
-@options.csv("--labels", "Recorded labels: columns task, worker, label.")
-@options.csv("--gold", "True labels of some tasks: columns task, gold.")
+@options.labels("Recorded labels: columns task, worker, label.")
+@options.csv(
+    "--gold", "True labels of some tasks: columns task, gold. [default: gold in --labels, if any]"
+)
 @options.csv("--task-types", "Recorded: type of each task (one by default).")
 @options.csv("--costs", "Recorded: price of a label by worker and type.")
 @click.option(
@@ -63,7 +65,6 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
     "When the sampled workers cannot cover the tasks.",
     "relax",
 )
-@options.duplicates("Recorded: which label counts when a worker labels a task twice.")
 @options.whole("--trials", None, 1, least=1)
 @options.seconds("For the integer program, each trial.", 20.0)
 @options.folder("Folder for table and picture.")

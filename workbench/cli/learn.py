@@ -35,12 +35,13 @@ SIMULATED, RECORDED = "3,5", "30,0"
 @options.number("--high", "Simulated M: the greatest skill. [default: 1]")
 @options.whole("--runs", "Simulated: how many. [default: 100]", least=1)
 @click.option("--costs", metavar="C|C,C,…", help="Simulated: price of a label. [default: 1]")
-@options.csv("--labels", "Recorded labels: task, worker, label (and time).")
+@options.labels(
+    "Recorded labels: task, worker, label (and time).",
+    duplicates="Recorded: which label counts when a worker labels a task twice. [default: error]",
+    keep=True,
+)
 @options.csv("--gold", "Recorded: true labels, for scoring: task, gold.")
 @options.choice("--order", ("file", "time"), "Recorded: of the tasks. [default: file]")
-@options.duplicates(
-    "Recorded: which label counts when a worker labels a task twice. [default: error]", None
-)
 @options.choice(
     "--pool",
     ("recorded", "all"),

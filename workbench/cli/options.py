@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,6 +36,10 @@ class RegistryChoice(click.Choice[str]):
         module, _, attribute = self.where.partition(":")
         registry: Registry[Any] = getattr(importlib.import_module(module), attribute)
         return tuple(registry)
+
+
+FORMATS = RegistryChoice("workbench.crowd.formats:FORMATS")
+ONCE = "Which label counts when a worker labels a task twice. [default: error]"
 
 
 def command(
@@ -96,11 +102,15 @@ def whole(
 
 
 def choice(
-    name: str, kinds: Sequence[str] | RegistryChoice, help: str, default: str | None = None
+    name: str,
+    kinds: Sequence[str] | RegistryChoice,
+    help: str,
+    default: str | None = None,
+    **more: Any,
 ) -> Decorator[Any]:
     """One of some names: `--pool [recorded|all]`."""
     kind = kinds if isinstance(kinds, RegistryChoice) else click.Choice(kinds)
-    return _defaulted(name, default, type=kind, help=help)
+    return _defaulted(name, default, type=kind, help=help, **more)
 
 
 def _defaulted(name: str, default: object, **given: Any) -> Decorator[Any]:
@@ -177,9 +187,92 @@ def seconds(help: str, default: float | None = None) -> Decorator[Any]:
     return number("--time-limit", help, default, metavar="SECONDS")
 
 
-def duplicates(help: str, default: str | None = "error") -> Decorator[Any]:
-    """`--duplicates`: which label counts when there are two."""
-    return choice("--duplicates", ("error", "first", "last"), help, default)
+def labels(
+    help: str, *, required: bool = False, duplicates: str | None = ONCE, keep: bool = False
+) -> Decorator[Any]:
+    """`--labels FILE` and how it is read; the command gets a `LabelFile` for `labels`.
+
+    Parameters
+    ----------
+    duplicates
+        Help of `--duplicates`; None where the command takes none.
+    keep
+        Whether `--duplicates` is handed to the command, which sees to it.
+    """
+    form = "Any form that docs/formats.md lists, a folder too."
+
+    def decorate(function: Function) -> Any:
+        made = reading(duplicates=duplicates, keep=keep)(function)
+        return click.option("--labels", metavar="FILE", help=f"{help} {form}", required=required)(
+            made
+        )
+
+    return decorate
+
+
+def reading(*, duplicates: str | None = ONCE, keep: bool = False) -> Decorator[Any]:
+    """Options of how labels are read: the command gets a `LabelFile` for its `labels`."""
+    named = ["format", "question", "columns", "predictions", "ignore_unlabelled"]
+    if duplicates is not None and not keep:
+        named.append("duplicates")
+
+    def decorate(function: Function) -> Any:
+        @functools.wraps(function)
+        def read(**given: Any) -> Any:
+            asked = {name: given.pop(name) for name in named}
+            asked = {name: value for name, value in asked.items() if value}
+            if given["labels"] is None:
+                for name in asked:
+                    raise InputError(f"--{name.replace('_', '-')} goes with --labels")
+                return function(**given)
+            from workbench.api.inputs import LabelFile
+            from workbench.cli.output import note, say_notes
+            from workbench.crowd.formats import ReadOptions
+
+            ignore = asked.pop("ignore_unlabelled", False)
+            given["labels"] = LabelFile(given["labels"], ReadOptions(**asked), ignore, note)
+            code = function(**given)
+            say_notes()
+            return code
+
+        made: Any = read
+        options = [
+            choice("--format", FORMATS, "Form of the labels. [default: told by what is there]"),
+            click.option(
+                "--question",
+                metavar="NAME",
+                help="Whose answers are read, where there are several.",
+            ),
+            click.option(
+                "--columns",
+                metavar="FIELD=NAME,…",
+                callback=_columns,
+                help="What columns are called: task=orig_id,worker=WorkerId,label=choice; without "
+                "a header their numbers.",
+            ),
+            flag("--predictions", "What models predicted or suggested are labels too."),
+            flag("--ignore-unlabelled", "Leave gold of tasks without a label out."),
+        ]
+        if duplicates is not None:
+            kinds = ("error", "first", "last") if keep else ("error", "first", "last", "all")
+            options.append(choice("--duplicates", kinds, duplicates))
+        for option in reversed(options):
+            made = option(made)
+        return made
+
+    return decorate
+
+
+def _columns(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, str]:
+    """Read `task=orig_id,worker=WorkerId`; a name may hold commas."""
+    given: dict[str, str] = {}
+    for part in re.split(r",(?=\s*\w+=)", text or ""):
+        field, found, name = part.partition("=")
+        if part and not (found and field.strip() and name.strip()):
+            raise InputError(f"--columns {text}: write what columns are called, as task=orig_id")
+        if part:
+            given[field.strip()] = name.strip()
+    return given
 
 
 def _load(_context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:

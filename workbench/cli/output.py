@@ -36,8 +36,25 @@ def emit(payload: Any) -> None:
     click.echo(strict_json(payload).encode("utf-8", "backslashreplace"))
 
 
+NOTES = "workbench.cli.notes"
+"""Where click keeps what is to be told of a command's input."""
+
+
+def note(line: str) -> None:
+    """Keep a line for standard error, before the result: what is refused is refused in one line."""
+    click.get_current_context().meta.setdefault(NOTES, []).append(line)
+
+
+def say_notes() -> None:
+    """Tell what was kept, in the words of the command."""
+    context = click.get_current_context()
+    for line in context.meta.pop(NOTES, []):
+        say(as_options(line, context.command))
+
+
 def tell(result: Result, as_json: bool, *written: str) -> None:
     """Print a result on standard output: as JSON, or as a person reads it and then more lines."""
+    say_notes()
     if as_json:
         emit(result.to_dict())
         return

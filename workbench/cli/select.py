@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from workbench.cli import options
 from workbench.cli.output import deliver, working
+
+if TYPE_CHECKING:
+    from workbench.api.inputs import LabelFile
 
 RULES = options.RegistryChoice("workbench.selection:RULES")
 
@@ -19,12 +22,14 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
     "    --costs prices.csv --money 1.50 --plot hiring.png",
     plugins=True,
 )
-@options.csv(
-    "--labels",
+@options.labels(
     "Answers, columns task, worker, label; only those to control questions count.",
     required=True,
+    duplicates="Which answer counts when a worker answers a question twice. [default: error]",
 )
-@options.csv("--gold", "The control questions: columns task, gold.", required=True)
+@options.csv(
+    "--gold", "The control questions: columns task, gold. [default: gold in --labels, if any]"
+)
 @options.whole("--budget", "Most workers to hire, K.", least=1, required=True)
 @options.choice(
     "--rule",
@@ -61,14 +66,18 @@ RULES = options.RegistryChoice("workbench.selection:RULES")
     "and in --json.",
 )
 @options.seconds("For the solver, with --money and rule selected.", 20.0)
-@options.duplicates("Which answer counts when a worker answers a question twice.")
 @options.number("--confidence", "Of the intervals.", 0.95)
 @options.path("--plot", "Picture to write, a .png.", ".png")
 @options.path(
     "--out", "The chosen workers and their skills, a .csv that workbench aggregate reads.", ".csv"
 )
 def command(
-    labels: str, gold: str, out: Path | None, plot: Path | None, as_json: bool, **given: Any
+    labels: LabelFile,
+    gold: str | None,
+    out: Path | None,
+    plot: Path | None,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Choose at most K workers from their answers to control questions.
 

@@ -27,7 +27,7 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry
-from workbench.crowd.converters import from_headerless
+from workbench.crowd.formats import ReadOptions, read_export
 from workbench.crowd.reading import path_name
 from workbench.crowd.tables import LabelSet, read_gold, read_labels
 
@@ -272,7 +272,7 @@ def _load_local(dataset: Dataset, data: Path) -> LabelSet:
             f"{path_name(folder)}: lacks {', '.join(absent)}; add what is missing, or "
             f"labels.csv and gold.csv, or unset {DATA_VARIABLE} to download"
         )
-    labels = read_labels(folder / "labels.csv", duplicates="keep")
+    labels = read_labels(folder / "labels.csv", duplicates="all")
     known = LabelSet(dataset.name, labels, read_gold(folder / "gold.csv", labels))
     if dataset.content not in (None, digest(known)) or counts(known.labels) != dataset.counts:
         raise InputError(
@@ -314,13 +314,15 @@ def _rte(path: Path) -> LabelsGold:
 
 def _headerless(path: Path) -> LabelsGold:
     """Read `worker,task,label,gold,time`; repeated pairs stay, as published."""
-    known = from_headerless(path, duplicates="keep")
+    places = {"worker": "1", "task": "2", "label": "3"}
+    known = read_export(path, ReadOptions("headerless", columns=places, duplicates="all"))
+    assert known.gold is not None
     return known.labels, known.gold
 
 
 def _items(labels: Path, gold: Path) -> LabelsGold:
     """Read `item,worker,label` and `item,truth`; repeated pairs stay, as published."""
-    table = read_labels(labels, duplicates="keep")
+    table = read_labels(labels, duplicates="all")
     return table, read_gold(gold, table)
 
 

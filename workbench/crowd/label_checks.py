@@ -1,15 +1,17 @@
-"""What is odd about a label table, before anything is made of it: repeats and classes alike."""
+"""What to know of a label table before anything is made of it: repeats, agreement, classes."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from workbench.crowd.reading import as_number
+from workbench.crowd.votes import Votes
 
 RARE = 0.02
 """Share of the commoner spelling's labels below which a near miss is taken for a slip."""
@@ -43,6 +45,49 @@ def repeats(labels: pd.DataFrame) -> Repeats:
     return Repeats(len(kinds), int((kinds > 1).sum()), again["worker"].nunique())
 
 
+@dataclass(frozen=True)
+class Agreement:
+    """How far labels of the same task agree.
+
+    Attributes
+    ----------
+    pairwise
+        Share of the pairs of labels of a task that are equal; None without a pair.
+    alpha
+        Krippendorff's α of nominal labels: 1 where all agree, 0 by chance, below it worse; None
+        without a pair, or where only one class is used.
+    pairs
+        How many pairs there are.
+    """
+
+    pairwise: float | None
+    alpha: float | None
+    pairs: int
+
+
+def agreement(votes: Votes) -> Agreement:
+    """Measure how far labels of the same task agree.
+
+    Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C, from the
+    coincidences o_ck of labels within tasks of two labels or more.
+    """
+    L = max(len(votes.classes), 1)
+    at, given = np.unique(votes.task * L + votes.label, return_counts=True)
+    labels = np.bincount(votes.task, minlength=len(votes.tasks)).astype(np.float64)
+    of = labels[at // L]
+    at, given, of = at[of > 1], given[of > 1], of[of > 1]
+    pairs = float((labels * (labels - 1)).sum())
+    if not pairs:
+        return Agreement(None, None, 0)
+    equal = given * (given - 1)
+    by_class = np.bincount(at % L, weights=given)
+    n = by_class.sum()
+    expected = n * n - (by_class**2).sum()
+    observed = n - (equal / (of - 1)).sum()
+    alpha = float(1 - (n - 1) * observed / expected) if expected else None
+    return Agreement(float(equal.sum() / pairs), alpha, int(pairs) // 2)
+
+
 def classes_alike(counts: Mapping[str, int]) -> list[tuple[str, ...]]:
     """Find classes that are most likely one under several spellings, as "NO" and "no".
 
@@ -58,16 +103,21 @@ def classes_alike(counts: Mapping[str, int]) -> list[tuple[str, ...]]:
     -------
     Groups of names, the commonest first.
     """
-    same = defaultdict(list)
-    for name in counts:
-        same[_spelling(name)].append(name)
-    groups = [names for names in same.values() if len(names) > 1]
+    groups = spelled_alike(counts)
     for name, count in counts.items():
         for other, many in counts.items():
             near = count <= RARE * many and one_slip(name.casefold(), other.casefold())
             if near and _spelling(name) != _spelling(other):
                 groups.append([name, other])
     return [tuple(sorted(names, key=lambda name: (-counts[name], name))) for names in groups]
+
+
+def spelled_alike(counts: Iterable[str]) -> list[list[str]]:
+    """Group the classes that differ in case, blanks or the form of letters or number alone."""
+    same = defaultdict(list)
+    for name in counts:
+        same[_spelling(name)].append(name)
+    return [names for names in same.values() if len(names) > 1]
 
 
 def one_slip(one: str, other: str) -> bool:

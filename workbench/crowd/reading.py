@@ -7,10 +7,14 @@ lines or blanks where a field should be are read row by row, which finds out wha
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import csv
+import gzip
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -24,21 +28,30 @@ from workbench.base.errors import InputError
 from workbench.crowd.cells import Cells
 
 Source: TypeAlias = "str | Path | pd.DataFrame | pd.Series[Any]"
-Duplicates = Literal["error", "first", "last", "keep"]
+Duplicates = Literal["error", "first", "last", "all"]
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
-    "task": ("item", "question", "object"),
-    "worker": ("annotator", "user", "performer"),
-    "label": ("answer", "response"),
-    "time": (),
-    "gold": ("truth", "ground_truth", "label"),
+    "task": (
+        "item", "question", "object", "taskid", "itemid", "questionid", "objectid", "origid",
+        "instanceid", "exampleid", "unitid", "documentid", "imageid",
+    ),
+    "worker": (
+        "annotator", "user", "performer", "workerid", "workerids", "amtworkerids", "annotatorid",
+        "userid", "performerid", "rater", "raterid", "coder", "coderid", "labeler", "labelerid",
+    ),
+    "label": ("answer", "response", "choice", "annotation", "rating"),
+    "time": ("timestamp",),
+    "gold": ("truth", "groundtruth", "goldlabel", "truelabel"),
     "task_type": ("type",),
     "skill": (),
     "posterior": (),
     "capacity": (),
     "cost": (),
     "weight": (),
-}
+}  # fmt: skip
+"""What columns are called beside the field's own name, as `squeezed` writes it."""
+LAST_RESORT: Mapping[str, tuple[str, ...]] = {"task": ("id", "q"), "gold": ("label", "answer")}
+"""What they are called where no other column will do."""
 
 LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
     "skill": ((lambda p: not 0 <= p <= 1, "is outside [0, 1]; write a probability, as in 0.75"),),
@@ -55,7 +68,10 @@ LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
 # What pandas, NumPy, R and databases write for "no value".
 MISSING = frozenset({"", "nan", "na", "<na>", "null"})
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+"""What most likely parts the fields of a file, by its ending."""
+HEAD = 2**16
+"""Bytes at the beginning of a file by which its form is told."""
 
 
 def is_missing(cell: str) -> bool:
@@ -96,6 +112,33 @@ def plain(name: str) -> str:
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
+def squeezed(name: str) -> str:
+    """Bring a column name to the form the aliases have: `Task ID`, `!amt_worker_ids`."""
+    return plain(name).replace("_", "").lstrip("!#")
+
+
+def find_column(owner: str, header: Sequence[str], field: str) -> int | None:
+    """Return the column of `field`: its own name first, then an alias.
+
+    Raises
+    ------
+    InputError
+        Several columns have such a name.
+    """
+    names = [squeezed(name) for name in header]
+    for wanted in ((squeezed(field),), ALIASES[field], LAST_RESORT.get(field, ())):
+        found = [j for j, name in enumerate(names) if name in wanted]
+        if len(found) > 1:
+            columns = listing([header[j] for j in found])
+            raise InputError(
+                f"{owner}: columns {columns} all name the {field}; keep one, or say which with "
+                f"`columns` {field}={header[found[0]]}"
+            )
+        if found:
+            return found[0]
+    return None
+
+
 @dataclass(frozen=True)
 class TextTable:
     """A table as text.
@@ -129,26 +172,14 @@ class TextTable:
 
     def find(self, field: str) -> int | None:
         """Return the column of `field`: its own name first, then an alias."""
-        names = [plain(name) for name in self.header]
-        found = [j for j, name in enumerate(names) if name == field]
-        found = found or [j for j, name in enumerate(names) if name in ALIASES[field]]
-        if len(found) > 1:
-            columns = listing([self.header[j] for j in found])
-            raise InputError(f"{self.name}: columns {columns} all name the {field}; keep one")
-        return found[0] if found else None
+        return find_column(self.name, self.header, field)
 
     def place(self, field: str) -> int:
         """Return the column of `field`, which must be there."""
         place = self.find(field)
         if place is not None:
             return place
-        other = [mark for mark in ("\t", ";", ",") if mark in self.header[0]]
-        if len(self.header) == 1 and other:
-            raise InputError(
-                f"{self.name}: one column {show(self.header[0])}, split by {other[0]!r}; "
-                "save it with commas as .csv or with tabs as .tsv"
-            )
-        also = f" (or {' or '.join(ALIASES[field])})" if ALIASES[field] else ""
+        also = f" (or {' or '.join(ALIASES[field][:3])})" if ALIASES[field] else ""
         raise InputError(
             f"{self.name}: no column {field!r}{also}; the columns found are {listing(self.header)}"
         )
@@ -215,11 +246,14 @@ class TextTable:
         columns = [cells.rows(rows) for cells in self.columns]
         return replace(self, columns=columns, marks=[self.marks[row] for row in rows])
 
-    def votes(self, duplicates: Duplicates) -> pd.DataFrame:
-        """Make the long table `task, worker, label` (and `time`), minding repeated pairs."""
+    def votes(self, duplicates: Duplicates, **more: Any) -> pd.DataFrame:
+        """Make the long table `task, worker, label` (and `time`), minding repeated pairs.
+
+        `more` are further columns.
+        """
         if duplicates not in get_args(Duplicates):
             raise InputError(
-                f"duplicates is {show(duplicates)}; choose 'error', 'first', 'last' or 'keep'"
+                f"duplicates is {show(duplicates)}; choose 'error', 'first', 'last' or 'all'"
             )
         fields = ("task", "worker", "label")
         cells = dict(zip(fields, self.words(*fields), strict=True))
@@ -227,7 +261,8 @@ class TextTable:
         frame = pd.DataFrame({field: column.categorical() for field, column in cells.items()})
         if time is not None:
             frame["time"] = _times(self.columns[time])
-        if duplicates == "keep":
+        frame = frame.assign(**more)
+        if duplicates == "all":
             return frame
         if duplicates == "error":
             del cells["label"]
@@ -268,7 +303,9 @@ def _times(cells: Cells) -> NDArray[Any]:
 
 
 def open_table(source: Source, what: str) -> TextTable:
-    """Open a headed CSV, TSV or Parquet file, or a frame.
+    """Open a headed text file, a Parquet file, or a frame.
+
+    The text is UTF-8 or UTF-16, perhaps gzipped; its header tells what parts the fields.
 
     Raises
     ------
@@ -276,19 +313,79 @@ def open_table(source: Source, what: str) -> TextTable:
         No such file, a directory, an unknown ending, undecodable, empty, ragged, no rows.
     """
     if isinstance(source, (pd.DataFrame, pd.Series)):
-        return _of_frame(source, what, "index")
+        return of_frame(source, what, "index")
     path = file_path(source, what)
-    suffix = path.suffix.lower()
+    beginning = head(path)
+    if beginning.startswith(b"PAR1"):
+        return of_frame(read_parquet(path), path_name(path), "row")
+    suffix = ending(path)
     if suffix == ".parquet":
-        return _of_frame(_read_parquet(path), path_name(path), "row")
+        raise InputError(f"{path_name(path)}: not a Parquet file; save it anew")
     if suffix not in SEPARATORS:
         raise InputError(
             f"{path_name(path)}: unknown file ending {suffix!r}; {what} are read from "
-            ".csv, .tsv or .parquet"
+            ".csv, .tsv, .txt (each perhaps with .gz) or .parquet"
         )
-    separator = SEPARATORS[suffix]
-    table = _read_plain(path, separator)
-    return read_rows(path, separator, header=True) if table is None else table
+    mark = separator(beginning, suffix)
+    table = _read_plain(path, mark)
+    return read_rows(path, mark, header=True) if table is None else table
+
+
+def ending(path: Path) -> str:
+    """Give the ending of a file's name, that of gzip left out."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def head(path: Path) -> bytes:
+    """Read the first bytes of a file, unzipped where it is gzipped."""
+    with _readable(path):
+        with path.open("rb") as file:
+            beginning = file.read(HEAD)
+        if beginning.startswith(b"\x1f\x8b"):
+            with gzip.open(path) as unzipped:
+                beginning = unzipped.read(HEAD)
+    return beginning
+
+
+def first_lines(beginning: bytes) -> list[str]:
+    """Decode the whole lines at the beginning of a file, those that are blank left out."""
+    decoder = codecs.getincrementaldecoder(_encoding(beginning))("replace")
+    text = decoder.decode(beginning)
+    lines = text.splitlines()
+    if len(beginning) >= HEAD and len(lines) > 1:
+        lines.pop()
+    return [line for line in lines if line.strip()]
+
+
+def separator(beginning: bytes, suffix: str) -> str:
+    """Tell what parts the fields of a table, by its first line and the ending of its name."""
+    line = next(iter(first_lines(beginning)), "")
+    usual = SEPARATORS.get(suffix, ",")
+    outside = "".join(line.split('"')[::2])  # fields in quotes may hold anything
+    return max((usual, "\t", ";", ",", "|"), key=lambda mark: (outside.count(mark), mark == usual))
+
+
+def _encoding(data: bytes) -> str:
+    """Tell UTF-16 (with a byte-order mark, or by its zeros) from UTF-8."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    start = data[:200]
+    if b"\0" in start:
+        return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
+    return "utf-8-sig"
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Say in one line why a file cannot be read."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(
+            f"{path_name(path)}: not a whole gzip file; copy it anew, or unzip it"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{path_name(path)}: cannot be read ({error.strerror})") from None
 
 
 def file_path(source: object, what: str) -> Path:
@@ -312,16 +409,24 @@ def path_name(path: Path) -> str:
     return str(path) if str(path).isprintable() else repr(str(path))
 
 
+def read_data(path: Path) -> bytes:
+    """Read a file, unzipped where it is gzipped."""
+    with _readable(path):
+        data = path.read_bytes()
+        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+
+
 def read_text(path: Path) -> str:
-    """Read a UTF-8 file (with or without a byte-order mark) that is not empty."""
+    """Read a text file (UTF-8 or UTF-16, perhaps gzipped) that is not empty."""
+    data = read_data(path)
+    encoding = _encoding(data)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path_name(path)}: not UTF-8 text (byte {error.start}); save it as UTF-8"
+            f"{path_name(path)}: not {encoding[:6].upper().rstrip('-')} text (byte {error.start}); "
+            "save it as UTF-8"
         ) from None
-    except OSError as error:
-        raise InputError(f"{path_name(path)}: cannot be read ({error.strerror})") from None
     if not text.strip():
         raise InputError(f"{path_name(path)}: empty; a table with rows is wanted")
     return text
@@ -347,10 +452,7 @@ class _Lines(Sequence[int]):
 
 def _read_plain(path: Path, separator: str) -> TextTable | None:
     """Read a file without quotes, of which every line has as many fields; None for any other."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
+    data = read_data(path)
     if b'"' in data or b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
         return None
     try:
@@ -402,39 +504,8 @@ def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True)
     return TextTable(name, names, columns, "line", lines[header:])
 
 
-def by_position(source: Source, separator: str, fields: Sequence[str], least: int) -> TextTable:
-    """Read a table without a header, of which `least` or more of the fields are columns, in order.
-
-    Raises
-    ------
-    InputError
-        As `open_table` and `read_rows`; too few or too many columns, or a header after all.
-    """
-    if isinstance(source, pd.DataFrame):
-        table = open_table(source.reset_index(drop=True), "labels")
-    else:
-        path = file_path(source, "labels")
-        table = read_rows(path, separator, header=False, quoting=separator == ",")
-    if not least <= len(table.columns) <= len(fields):
-        raise InputError(
-            f"{table.name}: {len(table.columns)} columns; {', '.join(fields)} are wanted, with "
-            f"{separator!r} between, without a header"
-        )
-    first = [plain(column[0]) for column in table.columns]
-    named = [
-        cell
-        for cell, field in zip(first, fields, strict=False)
-        if cell in (field, f"{field}_id", f"{field}id", *ALIASES[field])
-    ]
-    if len(named) > 1:
-        raise InputError(
-            f"{table.at(0)}: looks like a header ({listing(named)}); remove it, or read the "
-            "file with read_labels"
-        )
-    return replace(table, header=list(fields[: len(table.columns)]))
-
-
-def _of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> TextTable:
+def of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> TextTable:
+    """Make a text table of a frame, its named levels of the index as columns."""
     frame = source.to_frame() if isinstance(source, pd.Series) else source
     levels = [at for at, level in enumerate(frame.index.names) if level is not None]
     names = [frame.index.names[at] for at in levels]
@@ -477,7 +548,8 @@ def _texts(cells: pd.Series[Any]) -> Cells:
     return Cells.numbered(at, [as_text(cell) for cell in found])
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def read_parquet(path: Path) -> pd.DataFrame:
+    """Read a Parquet file, which takes pyarrow."""
     try:
         return pd.read_parquet(path)
     except ImportError:

@@ -81,7 +81,7 @@ def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataF
         label (or answer, response) and, optionally, time.
     duplicates
         What to do when a worker labels a task twice: raise an error, keep the "first" or
-        the "last" of the labels, or "keep" them all.
+        the "last" of the labels, or keep them "all".
 
     Returns
     -------
@@ -98,7 +98,9 @@ def read_labels(source: Source, *, duplicates: Duplicates = "error") -> pd.DataF
     return open_table(source, "labels").votes(duplicates)
 
 
-def read_gold(source: Source, labels: pd.DataFrame | None = None) -> pd.Series[Any]:
+def read_gold(
+    source: Source, labels: pd.DataFrame | None = None, *, ignore_unlabelled: bool = False
+) -> pd.Series[Any]:
     """Read the gold labels.
 
     Parameters
@@ -112,6 +114,8 @@ def read_gold(source: Source, labels: pd.DataFrame | None = None) -> pd.Series[A
         not when it is a used class in another spelling ("Yes" and "yes", "1.0" and "1"),
         and not when gold and labels have no class in common at all: then the two tables
         code their classes differently.
+    ignore_unlabelled
+        Leave gold of tasks without a label out.
 
     Returns
     -------
@@ -127,13 +131,15 @@ def read_gold(source: Source, labels: pd.DataFrame | None = None) -> pd.Series[A
     table, gold = _by_key(source, "gold", "task", "gold")
     if labels is not None:
         tasks, classes = open_table(labels, "labels").words("task", "label")
-        known = set(tasks.texts)
-        for row, task in enumerate(gold.index):
-            if task not in known:
-                raise InputError(
-                    f"{table.at(row)}: gold for task {show(task)}, which has no label; "
-                    "remove the row or mend the task id"
-                )
+        there = gold.index.isin(tasks.texts)
+        if not (there.any() if ignore_unlabelled else there.all()):
+            row, missing = int(there.argmin()), int((~there).sum())
+            others = f", as {missing - 1} others have none" if missing > 1 else ""
+            raise InputError(
+                f"{table.at(row)}: gold for task {show(gold.index[row])}, which has no label"
+                f"{others}; mend the task id, or leave such gold out by `ignore_unlabelled`"
+            )
+        gold, table = gold[there], table.keep(np.flatnonzero(there).tolist())
         _match_classes(table, gold.tolist(), set(classes.texts))
     return gold
 

@@ -91,7 +91,7 @@ def recorded(
     if duplicates not in ("error", "first", "last"):
         raise InputError(f"duplicates is {duplicates!r}: give 'error', 'first' or 'last'")
     frames.check_pairs(labels)
-    table = read_labels(labels, duplicates="error" if duplicates == "error" else "keep")
+    table = read_labels(labels, duplicates="error" if duplicates == "error" else "all")
     if "time" in table:
         table["time"] = _times(table["time"])
     if order == "time":

@@ -1,0 +1,117 @@
+"""`convert`: labels from any form to any other that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.api import inputs
+from workbench.api.result import Result, facts
+from workbench.base.errors import InputError
+from workbench.crowd import formats
+from workbench.crowd.formats import Export
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Converted(Result):
+    """Labels in another form.
+
+    Attributes
+    ----------
+    to
+        The form, a name of `workbench.crowd.formats.FORMATS`.
+    content
+        The text of the file.
+    export
+        The labels that are in it, and their gold.
+    dropped
+        What the labels had and the form has no place for: "gold", "time", "cost", "status",
+        "model".
+    """
+
+    to: str
+    content: str
+    export: Export
+    dropped: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the labels: `task, worker, label` and what else is known of each."""
+        return self.export.labels
+
+    def summary(self) -> str:
+        """Give the text that `workbench convert` prints."""
+        return facts([(name, str(value)) for name, value in self._payload().items() if value])
+
+    def _payload(self) -> Mapping[str, Any]:
+        labels, gold = self.export.labels, self.export.gold
+        counts = {f"{name}s": labels[name].nunique() for name in ("task", "worker")}
+        known = 0 if gold is None else len(gold)
+        lost = ", ".join(self.dropped)
+        return {"to": self.to, **counts, "labels": len(labels), "gold": known, "dropped": lost}
+
+
+def convert(
+    labels: inputs.LabelTable,
+    to: str,
+    *,
+    gold: inputs.Truth | None = None,
+    pseudonyms: bool = False,
+    seed: int = 0,
+) -> Converted:
+    """Write labels in another form.
+
+    Parameters
+    ----------
+    labels
+        A frame, or a file or folder of any known form.
+    to
+        The form: "labels", "crowd-kit", "label-studio", "mturk", "toloka" and others that
+        docs/formats.md lists.
+    gold
+        True label by task; None for those that come with the labels, if any do.
+    pseudonyms
+        Call workers w1, w2 and so on, in an order that is drawn. Who is who is kept nowhere.
+    seed
+        Of that order.
+
+    Raises
+    ------
+    InputError
+        The labels cannot be read, the form is unknown or only read, or it has no place for a
+        second label of a worker to a task.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import workbench as wb
+    >>> labels = pd.DataFrame({"task": ["a", "b"], "worker": ["ann", "bob"], "label": ["x", "y"]})
+    >>> print(wb.convert(labels, "wide", gold={"a": "x"}).content)
+    task,ann,bob,gold
+    a,x,,x
+    b,,y,
+    <BLANKLINE>
+    """
+    given = inputs.given(labels)
+    true = given.gold
+    if gold is not None:
+        true, given = inputs.truth(gold, given)
+    table = given.table
+    if pseudonyms:
+        workers = table["worker"].unique()
+        order = np.random.default_rng(seed).permutation(len(workers)) + 1
+        names = dict(zip(workers, [f"w{k}" for k in order.tolist()], strict=True))
+        table = table.assign(worker=table["worker"].map(names))
+    export = Export(given.name, table, true)
+    if to not in formats.FORMATS:
+        raise InputError(f"to is {to!r}: there are {', '.join(formats.written())}")
+    kept = formats.FORMATS[to].call.carries
+    has = [name for name in ("time", "cost", "status", "model") if name in table]
+    has += ["gold"] * (true is not None)
+    dropped = tuple(name for name in has if name not in kept)
+    carried = table.drop(columns=[name for name in dropped if name in table])
+    export = replace(export, labels=carried, gold=None if "gold" in dropped else true)
+    return Converted(to, formats.write(export, to), export, dropped)

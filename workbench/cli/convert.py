@@ -1,0 +1,52 @@
+"""`workbench convert`: labels from any form to any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.base.errors import InputError
+from workbench.cli import options
+from workbench.cli.output import tell, working, write_files
+
+if TYPE_CHECKING:
+    from workbench.api.inputs import LabelFile
+
+
+@options.command(
+    "workbench convert export.json --to labels --out labels.csv",
+    "workbench convert results.csv --to label-studio --pseudonyms --out tasks.json",
+    plugins=True,
+)
+@click.argument("labels", metavar="FILE")
+@options.reading()
+@options.choice("--to", options.FORMATS, "Form to write.", required=True)
+@options.csv("--gold", "True labels, columns task, gold. [default: gold in FILE, if any]")
+@options.flag("--pseudonyms", "Call workers w1, w2, …, in an order drawn by --seed.")
+@options.path("--out", "File to write; without it the labels go to standard output.")
+def command(
+    labels: LabelFile,
+    to: str,
+    gold: str | None,
+    pseudonyms: bool,
+    out: Path | None,
+    as_json: bool,
+    seed: int,
+) -> None:
+    """Write labels in another form: those of FILE, whose form is told by what is there.
+
+    Gold, times, prices, status and models' answers go along where the other form has a place.
+    """
+    if as_json and out is None:
+        raise InputError("--json needs --out: without it the labels take standard output")
+    from workbench.api import convert
+
+    with working("converting", after=5.0):
+        made = convert(labels, to, gold=gold, pseudonyms=pseudonyms, seed=seed)
+    if out is None:
+        click.echo(made.content.encode(), nl=False)
+        return
+    write_files({out: made.content})
+    tell(made, as_json, f"written: {out}")

@@ -1,0 +1,347 @@
+"""Files of labels in any form that platforms, toolkits and papers give them.
+
+A form is one file here and one line of `FORMATS`: how a file of it is told, read and, where the
+workbench writes it, written. `read_export` reads any of them. Fields of the platforms:
+docs/formats.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.base.errors import InputError
+from workbench.base.registry import Entry, Registry, imported
+from workbench.crowd.formats.content import Content
+from workbench.crowd.formats.exports import Export, Format, ReadOptions
+from workbench.crowd.formats.long import FIELDS, lacking
+from workbench.crowd.label_checks import spelled_alike
+from workbench.crowd.reading import ending, find_column, listing, of_frame, path_name
+from workbench.crowd.tables import read_gold
+
+__all__ = [
+    "FORMATS",
+    "Export",
+    "ReadOptions",
+    "assign",
+    "is_known",
+    "read_export",
+    "write",
+    "written",
+]
+
+HERE = "workbench.crowd.formats"
+FORMATS: Registry[Format] = Registry(
+    "format",
+    Entry(
+        "label-studio",
+        imported(f"{HERE}.label_studio:FORMAT"),
+        "tasks with annotations (JSON), JSON-MIN, CSV or TSV",
+        "Label Studio",
+    ),
+    Entry(
+        "argilla",
+        imported(f"{HERE}.argilla:FORMAT"),
+        "records with responses and suggestions, flattened or nested",
+        "Argilla",
+    ),
+    Entry(
+        "prodigy",
+        imported(f"{HERE}.prodigy:FORMAT"),
+        "lines of JSON, accepted, rejected or ignored",
+        "Prodigy",
+    ),
+    Entry(
+        "mturk",
+        imported(f"{HERE}.mturk:FORMAT"),
+        "the results of a batch, a row an assignment",
+        "Amazon Mechanical Turk",
+    ),
+    Entry(
+        "toloka",
+        imported(f"{HERE}.toloka:FORMAT"),
+        "assignments, columns INPUT:, OUTPUT:, GOLDEN:, ASSIGNMENT:",
+        "Toloka",
+    ),
+    Entry(
+        "doccano",
+        imported(f"{HERE}.doccano:FORMAT"),
+        "lines of JSON, a file an annotator",
+        "doccano",
+    ),
+    Entry(
+        "potato",
+        imported(f"{HERE}.potato:FORMAT"),
+        "user_state.json, a folder an annotator; or annotated instances",
+        "Potato",
+    ),
+    Entry(
+        "sagemaker",
+        imported(f"{HERE}.sagemaker:FORMAT"),
+        "manifests with the annotations of all workers",
+        "Amazon SageMaker Ground Truth",
+    ),
+    Entry(
+        "peerannot",
+        imported(f"{HERE}.nested:BY_TASK"),
+        "JSON {task: {worker: label}}, as answers.json",
+        "peerannot, web services",
+    ),
+    Entry(
+        "by-annotator",
+        imported(f"{HERE}.nested:BY_WORKER"),
+        "JSON {annotator: {item: label}}",
+        "Calderon, Reichart, Dror (2025), alternative annotator test",
+    ),
+    Entry(
+        "labels",
+        imported(f"{HERE}.long:FORMAT"),
+        "a row a label: columns task, worker, label and what they are also called",
+        "this workbench, truth inference data sets",
+    ),
+    Entry(
+        "crowd-kit",
+        imported(f"{HERE}.long:CROWD_KIT"),
+        "columns task, worker, label and no other",
+        "Crowd-Kit",
+    ),
+    Entry(
+        "wide", imported(f"{HERE}.wide:FORMAT"), "a row a task, a column a worker", "spreadsheets"
+    ),
+    Entry(
+        "headerless",
+        imported(f"{HERE}.headerless:FORMAT"),
+        "rows without a header, by commas, tabs or blanks, perhaps after a line of counts",
+        "ActiveCrowdToolkit, Get-Another-Label, GLAD",
+    ),
+)
+"""Forms of label files by name: a `Format` each."""
+
+READ = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".manifest", "")
+"""Endings of the files in a folder that are looked at."""
+PROSE = (".txt", "")
+"""Those that may be a licence or notes as well as labels."""
+
+
+def read_export(source: object, options: ReadOptions | None = None) -> Export:
+    """Read labels of any known form.
+
+    Parameters
+    ----------
+    source
+        The path of a file, or of a folder whose files are read as one; a frame; or what a JSON
+        file would hold.
+    options
+        How; by default the form is told by what is there.
+
+    Raises
+    ------
+    InputError
+        No known form, or several; as the reader of the form; or nothing that can be read.
+    """
+    options = options or ReadOptions()
+    if isinstance(source, (str, Path)) and _is_folder(Path(source)):
+        return _checked(_read_folder(Path(source), options))
+    content = Content(source, options.columns)
+    name, why = _told(content, options)
+    export = FORMATS[name].call.read(content, options)
+    return _checked(replace(export, notes=(*_said(export, name, why), *export.notes)))
+
+
+def is_known(path: str | Path) -> bool:
+    """Whether a path leads to labels of a form that is known, and not to another table.
+
+    Raises
+    ------
+    InputError
+        There is nothing, or it is cut off.
+    """
+    return _is_folder(Path(path)) or bool(_forms(Content(path)))
+
+
+def write(export: Export, name: str) -> str:
+    """Give the text of a file of labels.
+
+    Raises
+    ------
+    InputError
+        No such format, it is not written, or it has no place for a worker's second label.
+    """
+    form = FORMATS[name].call
+    if form.write is None:
+        raise InputError(f"format {name} is read, not written; there are {', '.join(written())}")
+    return form.write(export)
+
+
+def written() -> list[str]:
+    """Name the forms that are written."""
+    return [name for name in FORMATS if FORMATS[name].call.write is not None]
+
+
+def assign(plan: pd.DataFrame, name: str) -> str:
+    """Give the text by which a platform takes a plan `task, worker`.
+
+    Raises
+    ------
+    InputError
+        It takes none, or not these ids.
+    """
+    form = FORMATS[name].call
+    if form.assign is None:
+        can = [each for each in FORMATS if FORMATS[each].call.assign is not None]
+        raise InputError(
+            f"format {name} takes no plan of who labels what; there are {', '.join(can)}"
+        )
+    return form.assign(plan)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _told(content: Content, options: ReadOptions) -> tuple[str, str]:
+    """Tell the form, and why."""
+    if options.format != "auto":
+        return FORMATS[options.format].name, "as asked for"
+    found = _forms(content)
+    if not found:
+        raise InputError(_unknown(content))
+    if len(found) > 1:
+        kinds = " or ".join(f"{name} ({FORMATS.summaries()[name]})" for name in found)
+        ways = " or ".join(f"`format` {name}" for name in found)
+        raise InputError(f"{content.name}: may be {kinds}; say which, by {ways}")
+    return next(iter(found.items()))
+
+
+def _forms(content: Content) -> dict[str, str]:
+    """Give the forms that a file may have, and why; the generic ones where it is no platform's."""
+    found: dict[str, str] = {}
+    for name in sorted(FORMATS, key=lambda name: FORMATS[name].call.generic):
+        form = FORMATS[name].call
+        if form.generic and found:
+            break
+        why = form.detect(content)
+        if why is not None:
+            found[name] = why
+    return found
+
+
+def _unknown(content: Content) -> str:
+    """Say what is missing, and which option to type."""
+    ways = f"name its form by `format` ({', '.join(FORMATS)})"
+    missing = lacking(content) if content.records or not content.is_json else []
+    if not missing:
+        kind = "JSON" if content.is_json else "a table"
+        return f"{content.name}: {kind} of no known form; {ways}"
+    found = [find_column(content.name, content.header, field) for field in FIELDS]
+    free = [name for at, name in enumerate(content.header) if at not in found]
+    names = [*free, *["NAME"] * len(missing)]
+    told = ",".join(f"{field}={name}" for field, name in zip(missing, names, strict=False))
+    return (
+        f"{content.name}: no column for {', '.join(missing)}; the columns found are "
+        f"{listing(content.header)}; {ways}, or its columns, as in `columns` {told}"
+    )
+
+
+def _said(export: Export, name: str, why: str) -> tuple[str, ...]:
+    """Say what was taken for what, but of tables that are plainly labels."""
+    if name == "labels" and why == f"columns {', '.join(FIELDS)}":
+        return ()
+    counts = (export.labels[field].nunique() for field in ("task", "worker"))
+    size = "{} tasks, {} workers, {} labels".format(*counts, len(export.labels))
+    return (f"read as {name} ({why}): {size}",)
+
+
+def _read_folder(folder: Path, options: ReadOptions) -> Export:
+    """Read a folder's files as one: labels of one form, perhaps gold in a table of its own."""
+    name = path_name(folder)
+    parts, golds, skipped, forms = [], [], [], set()
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if hidden or not path.is_file() or ending(path) not in READ:
+            continue
+        content = Content(path, options.columns)
+        try:
+            is_gold = _is_gold(content)
+            found = [options.format] if options.format != "auto" else list(_forms(content))
+        except InputError:
+            if ending(path) not in PROSE:
+                raise
+            is_gold, found = False, []
+        if is_gold:
+            golds.append(read_gold(path))
+        elif not found:
+            skipped.append(path.name)
+        else:
+            forms.update(found)
+            parts.append(FORMATS[found[0]].call.read(content, replace(options, duplicates="all")))
+    if len(forms) > 1:
+        raise InputError(
+            f"{name}: {' or '.join(sorted(forms))}? the files are not of one form; say which, as "
+            f"`format` {min(forms)}, or name one of them"
+        )
+    if not parts:
+        raise InputError(f"{name}: a directory without files of labels; name a file in it")
+    whole = _joined(name, parts, options)
+    gold = _one_gold([*golds, *(part.gold for part in parts if part.gold is not None)], name)
+    notes = _said(whole, forms.pop(), f"{len(parts)} files")
+    if skipped:
+        notes += (f"left out: {listing(skipped)}, of no known form",)
+    told = [note for part in parts for note in part.notes]
+    return replace(whole, gold=gold, notes=(*notes, *dict.fromkeys(told)))
+
+
+def _is_gold(content: Content) -> bool:
+    """Whether a table has a column of true labels and none of workers."""
+    if content.is_json or not content.header:
+        return False
+    fields = ("task", "gold", "worker")
+    task, gold, worker = (find_column(content.name, content.header, field) for field in fields)
+    return task is not None and gold is not None and worker is None and len(content.header) == 2
+
+
+def _joined(name: str, parts: Sequence[Export], options: ReadOptions) -> Export:
+    frame = pd.concat([part.labels for part in parts], ignore_index=True)
+    more = {key: frame[key].tolist() for key in ("cost", "status", "model") if key in frame}
+    if "model" in more:
+        more["model"] = [flag is True for flag in more["model"]]
+    table = of_frame(frame.drop(columns=list(more)), name, "row")
+    return Export(name, table.votes(options.duplicates, **more))
+
+
+def _one_gold(golds: Sequence[pd.Series[Any]], name: str) -> pd.Series[Any] | None:
+    if not golds:
+        return None
+    whole = pd.concat(golds)
+    pairs = whole.rename_axis("task").reset_index().drop_duplicates()
+    twice = pairs["task"][pairs["task"].duplicated()]
+    if len(twice):
+        raise InputError(
+            f"{name}: task {twice.iloc[0]!r} has two gold labels in its files; mend one"
+        )
+    gold: pd.Series[Any] = pairs.set_index("task")["gold"]
+    return gold
+
+
+def _checked(export: Export) -> Export:
+    """Note what is odd: classes that differ in their spelling alone, gold that nobody labelled."""
+    notes = [
+        f"warning: classes {listing(group)} are spelled alike and count as different ones; write "
+        "them alike"
+        for group in spelled_alike(export.labels["label"].unique())
+    ]
+    gold = export.gold
+    if gold is not None:
+        there = gold.index.isin(export.labels["task"].unique())
+        if not there.all():
+            notes.append(f"left out: gold of {int((~there).sum())} tasks that nobody labelled")
+            gold = gold[there]
+    gold = None if gold is None or gold.empty else gold
+    return replace(export, gold=gold, notes=(*export.notes, *notes))

@@ -1,0 +1,138 @@
+"""A row a label: CSV and its kin, JSON records or Parquet, with columns task, worker, label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.base.errors import InputError
+from workbench.crowd.formats.content import Content
+from workbench.crowd.formats.exports import Export, Format, ReadOptions, gold_series, price
+from workbench.crowd.reading import (
+    TextTable,
+    find_column,
+    is_missing,
+    listing,
+    plain,
+    show,
+)
+
+FIELDS = ("task", "worker", "label")
+MORE = (*FIELDS, "time", "gold", "cost")
+"""What `columns` can name."""
+
+
+def named(owner: str, header: Sequence[str], columns: Mapping[str, str]) -> list[str]:
+    """Give a header in which columns are called as the user said.
+
+    Raises
+    ------
+    InputError
+        No such field, or no such column.
+    """
+    names = list(header)
+    for field, column in columns.items():
+        if field not in MORE:
+            raise InputError(f"columns: {show(field)} is no field; there are {', '.join(MORE)}")
+        found = [j for j, name in enumerate(header) if plain(name) == plain(column)]
+        found = [j for j in found if header[j] == column] or found
+        if not found:
+            raise InputError(
+                f"{owner}: no column {show(column)} for `columns` {field}={column}; the columns "
+                f"found are {listing(header)}"
+            )
+        names = [f"{name} (left out)" if plain(name) == field else name for name in names]
+        names[found[0]] = field
+    return names
+
+
+def lacking(content: Content) -> list[str]:
+    """Name the fields for which there is no column."""
+    header = named(content.name, content.header, content.columns)
+    return [field for field in FIELDS if find_column(content.name, header, field) is None]
+
+
+def _detect(content: Content) -> str | None:
+    if set(content.columns.values()) and all(name.isdigit() for name in content.columns.values()):
+        return None  # places of columns that have no header
+    if content.is_json and not content.records and not isinstance(content.document, dict):
+        return None
+    header = named(content.name, content.header, content.columns)
+    if lacking(content):
+        return None
+    places = [find_column(content.name, header, field) for field in FIELDS]
+    return f"columns {', '.join(content.header[place] for place in places if place is not None)}"
+
+
+def _read(content: Content, options: ReadOptions) -> Export:
+    table = content.table
+    table = replace(table, header=named(table.name, table.header, options.columns))
+    cost, status, model = (_place(table, name) for name in ("cost", "status", "model"))
+    more: dict[str, Any] = {}
+    if cost is not None:
+        cells = table.columns[cost]
+        prices = np.array([price(text) for text in cells.texts])
+        if all(is_missing(text) for text in cells.texts[np.isnan(prices)]):
+            more["cost"] = prices[cells.code]
+    if status is not None:
+        more["status"] = table.columns[status][:]
+    left, notes = 0, []
+    if model is not None:
+        cells = table.columns[model]
+        is_model = np.array([text.casefold() == "true" for text in cells.texts])[cells.code]
+        if is_model.any() and not options.predictions:
+            left = int(is_model.sum())
+            notes = [f"left out: {left} by models (`predictions` takes them)"]
+            if left == len(table):
+                raise InputError(f"{table.name}: no label in the whole file; {notes[0]}")
+            table = table.keep(np.flatnonzero(~is_model).tolist())
+            more = {name: np.asarray(cells)[~is_model] for name, cells in more.items()}
+        elif is_model.any():
+            more["model"] = is_model.tolist()
+    gold = _gold(table)
+    return Export(table.name, table.votes(options.duplicates, **more), gold, tuple(notes))
+
+
+def _place(table: TextTable, name: str) -> int | None:
+    """Return the column of exactly this name."""
+    return next((j for j, other in enumerate(table.header) if plain(other) == name), None)
+
+
+def _gold(table: TextTable) -> pd.Series[Any] | None:
+    """Give the gold by task where a column of its own has it."""
+    place = table.find("gold")
+    if place is None or place in (table.find(field) for field in FIELDS):
+        return None
+    tasks, gold = table.words("task")[0], table.columns[place]
+    pairs = pd.DataFrame({"task": tasks.categorical(), "gold": gold.categorical()})
+    known = pairs.drop_duplicates().astype(object)
+    known = known[~known["gold"].map(is_missing)]
+    table.keep(known.index.to_list()).once(
+        "a task has one gold label", task=known["task"].to_list()
+    )
+    return gold_series(dict(zip(known["task"], known["gold"], strict=True)))
+
+
+def _write(export: Export) -> str:
+    frame = export.labels
+    if export.gold is not None:
+        frame = frame.assign(gold=frame["task"].map(export.gold))
+    return frame.to_csv(index=False)
+
+
+def _write_three(export: Export) -> str:
+    return export.labels[list(FIELDS)].to_csv(index=False)
+
+
+FORMAT = Format(
+    _detect,
+    _read,
+    _write,
+    carries=frozenset({"gold", "time", "cost", "status", "model"}),
+    generic=True,
+)
+CROWD_KIT = Format(lambda _: None, _read, _write_three, generic=True)
