@@ -38,8 +38,9 @@ UNITS = {
     "hoeffding": "quality",
     "bhattacharyya": "quality in nats",
     "information": "quality in nats",
+    "exact error": "quality in nats",
 }
-"""What qualities are by gain: see `crowd_models.gains`, and for the last `.information`."""
+"""What qualities are by gain: see `crowd_models.gains`, and `.information` and `.exact_error`."""
 
 _COUNT = (0.0, math.inf, "give a whole number, 0 or more")
 _PRICE = (0.0, LARGEST_PRICE, f"a price is 0 or more, and at most {LARGEST_PRICE:g}")
