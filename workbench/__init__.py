@@ -27,6 +27,7 @@ __all__ = [
     "check",
     "compare",
     "hire",
+    "ladder",
     "learn",
     "load",
     "plan",
