@@ -18,7 +18,7 @@ from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.dantzig_wolfe import pattern_master
 from crowd_models.exact_error import Vote
 from crowd_models.patterns import Pattern, deal, limits
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.certify import primal_checks
 from workbench.solving.highs import RunOptions
 from workbench.solving.linear import solve_linear
@@ -102,7 +102,7 @@ def solve_exact_error(
     vote = Vote.of(problem)
     everybody = [limits(typed, t) for t in range(typed.shape[0])]
     asked = np.flatnonzero(typed.tasks)
-    if not all(vote.allows(t, everybody[t]) for t in asked.tolist()):
+    if not all(_possible(vote, t, everybody[t]) for t in asked.tolist()):
         return ExactErrorPlan("infeasible")
     options = RunOptions(time_limit, gap, seed=seed)
     if sum(math.prod((everybody[t] + 1).tolist()) for t in asked) <= LISTED:
@@ -115,6 +115,15 @@ def solve_exact_error(
             start=known, pricing=pricing,
         )  # fmt: skip
     return _checked(problem, vote, answer)
+
+
+def _possible(vote: Vote, t: int, most: IntArray) -> bool:
+    """Whether any set is allowed: the strongest workers, more and more of them."""
+    order = np.argsort(-vote.weight[t], kind="stable")
+    strongest = np.repeat(order, most[order])
+    sizes = [0, *(2**k for k in range(3, 40) if 2**k < len(strongest)), len(strongest)]
+    sets = (np.bincount(strongest[:size], minlength=len(most)) for size in sizes)
+    return any(vote.allows(t, copies) for copies in sets)
 
 
 def _listed(problem: AssignmentProblem, vote: Vote, options: RunOptions) -> RawAnswer:

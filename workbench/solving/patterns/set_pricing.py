@@ -20,7 +20,6 @@ f(t + s) ≥ e^{−s/2} f(t).
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass, field
 
@@ -35,15 +34,13 @@ CELL = 0.1
 """Step of the lattice, in log-odds."""
 MARGIN = 5.0
 """Log-odds by which it reaches beyond those of an error of ε."""
-TRIED, FOUND = 60, 12
+TRIED, FOUND = 60, 6
 """Of the cheapest sets of a sweep, looked at exactly; until so many are allowed."""
 BEYOND = 1.02
 """Sets up to so much dearer than the cheapest known are looked for."""
-SAFE = 1e-3
-"""A set filled up is to be allowed by so much on the lattice, where it is less exact."""
-OFF = 0.02
-"""By how much prices are a little off."""
-RATES = np.geomspace(0.2, 40.0, 12)
+OFF = (0.0, 0.01, 0.03, 0.06)
+"""By how much prices are off, sweep by sweep."""
+RATES = np.geomspace(0.5, 30.0, 6)
 """Worth of a nat in typical prices, at which simple sets are filled up."""
 NEVER = 1e250
 """Profile of no set at all: hundreds of workers leave it far above any."""
@@ -101,7 +98,7 @@ class SetPricing:
     """
 
     problem: TypedProblem
-    near: tuple[tuple[float, float], ...] = ((math.inf, 0.04), (math.inf, 0.01), (math.inf, 0.003))
+    near: tuple[tuple[float, float], ...] = ((math.inf, 0.05), (math.inf, 0.02), (math.inf, 0.003))
     loose: float = 0.01
     vote: Vote = field(init=False)
     _known: list[dict[bytes, IntArray]] = field(init=False)
@@ -113,7 +110,7 @@ class SetPricing:
 
     def resolutions(self) -> tuple[int, int, int]:
         """Steps of the price: at first, then, and at the end."""
-        return 60, 150, 300
+        return 300, 300, 600
 
     def cheapest(
         self, task_class: int, charge: FloatArray, most: IntArray, steps: int,
@@ -121,7 +118,7 @@ class SetPricing:
     ) -> tuple[list[Pattern], float]:  # fmt: skip
         """Cheap allowed sets where a label costs `charge`, shape (K,), and P_τ bounded from below.
 
-        The cheapest come first; besides those of a sweep at the prices, some of one at prices
+        The cheapest come first; besides those of a sweep at the prices, some of sweeps at prices
         a little off, which other workers are in.
         """
         nobody = np.zeros(len(charge), dtype=np.int64)
@@ -135,7 +132,8 @@ class SetPricing:
         step = BEYOND * float(charge @ best) / steps
         least = float(charge @ best)
         if step > 0:
-            for near in (charge, charge * (1 + OFF * rng.standard_normal(len(charge)))):
+            for off in OFF:
+                near = charge * (1 + off * rng.standard_normal(len(charge)))
                 found += self._swept(task_class, np.maximum(near, 0.0), most, step, steps, rng)
             least = step * self._least(task_class, (charge / step).astype(np.int64), best, most)
         found.sort(key=lambda copies: float(charge @ copies))
@@ -198,22 +196,22 @@ class SetPricing:
         return found
 
     def _filled_up(self, t: int, charge: FloatArray, most: IntArray) -> list[IntArray]:
-        """The cheapest set of whoever is worth most beyond her price, at some rates."""
+        """Sets of whoever is worth most beyond her price, at some rates, until allowed."""
         weight, worth = self.vote.weight[t], self.problem.quality[t]
         able = np.flatnonzero((most > 0) & (weight > 0))
         profiles = Profiles.down_to(float(self.vote.epsilon[t]))
-        every = {}
+        found = []
         for rate in RATES * float(np.median(charge[able])) if len(able) else []:
             copies, profile = np.zeros(len(charge), dtype=np.int64), profiles.nobody
             order = able[np.argsort(charge[able] - rate * worth[able], kind="stable")]
             for k in np.repeat(order, most[order]).tolist():
                 copies[k] += 1
                 profile = profiles.joined(profile, float(weight[k]))
-                if 0.5 * profile[0] <= self.vote.epsilon[t] * (1 - SAFE):
+                near = 0.5 * profile[0] <= self.vote.epsilon[t] * (1 + TOLERANCE)
+                if near and self._keep(t, copies):
+                    found.append(copies)
                     break
-            every[copies.tobytes()] = copies
-        cheap = sorted(every.values(), key=lambda copies: float(charge @ copies))
-        return list(itertools.islice((c for c in cheap if self._keep(t, c)), 1))
+        return found
 
     def _keep(self, t: int, copies: IntArray) -> bool:
         """Remember a set if it is allowed."""
