@@ -11,7 +11,7 @@ nobody labels more than M_j: `crowd_models.dantzig_wolfe.pattern_master` over th
 It is stated as a cover problem, so that all that knows such problems knows this one: a label
 counts its worth −ln(2√(p(1 − p))), and a task requires the worth of one label of skill 1 − ε. For
 e(S) ≥ ½ (1 − √(1 − b²)) with b = Π 2√(p(1 − p)), so that every allowed set covers its task: what
-misses the requirement is not allowed. Not all that meets it is: `Vote.allows` says which.
+misses the requirement is not allowed. Not all that meets it is: `ExactVote.allows` says which.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def log_odds(worth: ArrayLike) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Vote:
+class ExactVote:
     """What a set of workers is allowed for, by the classes of a problem.
 
     Attributes
@@ -83,7 +83,7 @@ class Vote:
     epsilon: FloatArray
 
     @classmethod
-    def of(cls, problem: Problem) -> Vote:
+    def of(cls, problem: Problem) -> ExactVote:
         """Read them off an `error_problem`, or one by class."""
         typed = problem.typed
         return cls(log_odds(typed.quality), 1.0 / (1.0 + np.exp(log_odds(typed.requirement))))

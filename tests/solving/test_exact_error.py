@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench.solving.exact_error as route
-from crowd_models.exact_error import Vote, error_problem, likeliest_error, log_odds
+from crowd_models.exact_error import ExactVote, error_problem, likeliest_error, log_odds
 from crowd_models.gains import GAINS
 from workbench.accuracy.error_rate import vote_error
 from workbench.base.errors import InputError
@@ -183,6 +183,6 @@ def test_infeasible_and_empty():
     assert (nothing.status, nothing.cost) == ("proven", 0.0)
     with pytest.raises(InputError, match="epsilon"):
         error_problem([[0.8]], 1, 1.5)
-    vote = Vote.of(error_problem([[0.9, 0.9]], 1, 0.1))
+    vote = ExactVote.of(error_problem([[0.9, 0.9]], 1, 0.1))
     assert vote.allows(0, np.array([1]))
     assert math.isclose(vote.error(0, np.array([1])), 0.1)

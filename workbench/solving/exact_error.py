@@ -16,7 +16,7 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.dantzig_wolfe import pattern_master
-from crowd_models.exact_error import Vote
+from crowd_models.exact_error import ExactVote
 from crowd_models.patterns import Pattern, deal, limits
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.certify import primal_checks
@@ -99,7 +99,7 @@ def solve_exact_error(
         Every number in it is recomputed from the problem's data.
     """
     typed = problem.typed
-    vote = Vote.of(problem)
+    vote = ExactVote.of(problem)
     everybody = [limits(typed, t) for t in range(typed.shape[0])]
     asked = np.flatnonzero(typed.tasks)
     if not all(_possible(vote, t, everybody[t]) for t in asked.tolist()):
@@ -117,7 +117,7 @@ def solve_exact_error(
     return _checked(problem, vote, answer)
 
 
-def _possible(vote: Vote, t: int, most: IntArray) -> bool:
+def _possible(vote: ExactVote, t: int, most: IntArray) -> bool:
     """Whether any set is allowed: the strongest workers, more and more of them."""
     order = np.argsort(-vote.weight[t], kind="stable")
     strongest = np.repeat(order, most[order])
@@ -126,7 +126,7 @@ def _possible(vote: Vote, t: int, most: IntArray) -> bool:
     return any(vote.allows(t, copies) for copies in sets)
 
 
-def _listed(problem: AssignmentProblem, vote: Vote, options: RunOptions) -> RawAnswer:
+def _listed(problem: AssignmentProblem, vote: ExactVote, options: RunOptions) -> RawAnswer:
     """Branch and bound over all allowed sets that are so with nobody to spare."""
     typed = problem.typed
     patterns = []
@@ -178,7 +178,7 @@ def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> Flo
     return best if pricing.bound(u) <= highest else u
 
 
-def _checked(problem: AssignmentProblem, vote: Vote, answer: RawAnswer) -> ExactErrorPlan:
+def _checked(problem: AssignmentProblem, vote: ExactVote, answer: RawAnswer) -> ExactErrorPlan:
     """The answer, recomputed; a plan that fails a check is none."""
     bound = answer.bound
     if bound is not None and problem.price_step:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from crowd_models import TypedProblem
-from crowd_models.exact_error import TOLERANCE, Vote
+from crowd_models.exact_error import TOLERANCE, ExactVote
 from crowd_models.patterns import Pattern, limits
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
@@ -100,12 +100,12 @@ class SetPricing:
     problem: TypedProblem
     near: tuple[tuple[float, float], ...] = ((math.inf, 0.05), (math.inf, 0.02), (math.inf, 0.003))
     loose: float = 0.01
-    vote: Vote = field(init=False)
+    vote: ExactVote = field(init=False)
     _known: list[dict[bytes, IntArray]] = field(init=False)
     """Allowed sets met so far, by task class."""
 
     def __post_init__(self) -> None:
-        self.vote = Vote.of(self.problem)
+        self.vote = ExactVote.of(self.problem)
         self._known = [{} for _ in range(self.problem.shape[0])]
 
     def resolutions(self) -> tuple[int, int, int]:

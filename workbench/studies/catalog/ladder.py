@@ -90,7 +90,7 @@ STUDY = Study(
     sizes={
         "smoke": Size(
             ({"crowd": list(CROWDS), "tasks": [30], "workers": [30], "capacity": [20],
-              "epsilon": [0.1], "runs": [3], "time_limit": [5.0]},), 1,
+              "epsilon": [0.1], "runs": [3], "time_limit": [5.0]},), 2,
         ),
         "small": Size(
             ({"crowd": list(CROWDS), "epsilon": [0.1, 0.05, 0.01], "capacity": [200, 100]},), 2,
