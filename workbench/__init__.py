@@ -28,6 +28,7 @@ __all__ = [
     "compare",
     "convert",
     "hire",
+    "ladder",
     "learn",
     "load",
     "plan",

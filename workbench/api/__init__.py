@@ -6,6 +6,7 @@ calls one room, and wraps what comes back as a `Result`.
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
 from workbench.api.checking import check
+from workbench.api.climbing import ladder
 from workbench.api.comparing import compare
 from workbench.api.converting import convert
 from workbench.api.hiring import hire
@@ -35,6 +36,7 @@ __all__ = [
     "export",
     "hire",
     "judge",
+    "ladder",
     "learn",
     "load",
     "plan",

@@ -24,6 +24,7 @@ from workbench.cli.streams import ctrl_c, open_streams, printing, say, silence
 
 COMMANDS = {
     "compare": "Compare exact, adaptive and random assignment on one crowd.",
+    "ladder": "Price one promise five ways, down to the information limit.",
     "assign": "Make a plan: who labels which task, and what is proven of it.",
     "select": "Choose whom to hire from their answers to control questions.",
     "aggregate": "Turn labels into one answer a task.",

@@ -11,6 +11,7 @@ from workbench.plots.check import checked
 from workbench.plots.compare import comparison
 from workbench.plots.growth import cost_growth
 from workbench.plots.label import labelling
+from workbench.plots.ladder import rungs
 from workbench.plots.learn import learning
 from workbench.plots.render import as_png, as_svg
 from workbench.plots.select import FAINTEST, hiring
@@ -35,5 +36,6 @@ __all__ = [
     "labelling",
     "learning",
     "plan",
+    "rungs",
     "skills",
 ]

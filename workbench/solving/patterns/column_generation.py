@@ -16,6 +16,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from crowd_models import TypedProblem
 from crowd_models.patterns import Pattern, limits
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.highs import RunOptions
+from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.knapsack_cover import cheapest_patterns
 from workbench.solving.patterns.master import Master, MasterOptimum
 
@@ -37,11 +40,60 @@ EXTRA = 5
 """Further patterns taken from each pricing."""
 
 
-def resolutions(kinds: int) -> tuple[int, int, int]:
-    """The three resolutions: lower where many task classes price their patterns in turn."""
-    share = min(1.0, 10.0 / kinds)
-    coarse, fine, finer = COARSE * share, FINE * share, FINER * share**2
-    return max(1000, int(coarse)), max(2000, int(fine)), max(COARSE, int(finer))
+class Pricing(Protocol):
+    """What a pattern is: how the cheapest are found, and what bounds them all.
+
+    `near` says how near master and L(u) are to come, time after time: in labels at the highest
+    price, or as a share of the cost where that is nearer; `loose` the same as a share of the cost
+    for the tasks left in a dive, where that is farther.
+    """
+
+    near: tuple[tuple[float, float], ...]
+    loose: float
+
+    def resolutions(self) -> tuple[int, int, int]:
+        """How finely to count, the three times that patterns are generated."""
+
+    def cheapest(
+        self, task_class: int, charge: FloatArray, most: IntArray, steps: int,
+        rng: np.random.Generator,
+    ) -> tuple[list[Pattern], float]:  # fmt: skip
+        """Cheap patterns where labels cost `charge`, shape (K,), and about the least price."""
+
+    def bound(self, worker_prices: FloatArray) -> Fraction | float:
+        """L(u), bounded from below."""
+
+
+@dataclass
+class CoverPricing:
+    """Patterns that meet a cover constraint."""
+
+    problem: TypedProblem
+    near: tuple[tuple[float, float], ...] = ((0.5, 2e-4), (0.1, 2e-6), (0.01, 2e-7))
+    loose: float = 0.0
+
+    def resolutions(self) -> tuple[int, int, int]:
+        """Give the three: lower where many task classes price their patterns in turn."""
+        share = min(1.0, 10.0 / self.problem.shape[0])
+        coarse, fine, finer = COARSE * share, FINE * share, FINER * share**2
+        return max(1000, int(coarse)), max(2000, int(fine)), max(COARSE, int(finer))
+
+    def cheapest(
+        self, task_class: int, charge: FloatArray, most: IntArray, steps: int,
+        rng: np.random.Generator,
+    ) -> tuple[list[Pattern], float]:  # fmt: skip
+        """Solve the knapsack cover."""
+        quality, need = self.problem.quality[task_class], self.problem.requirement[task_class]
+        found = cheapest_patterns(
+            quality, float(need), charge, most, steps=steps, extra=EXTRA, rng=rng
+        )
+        prices = self.problem.prices[task_class]
+        patterns = [Pattern(task_class, copies, float(prices @ copies)) for copies in found]
+        return patterns, float(charge @ found[0]) if found else np.inf
+
+    def bound(self, worker_prices: FloatArray) -> Fraction:
+        """Evaluate it in whole numbers."""
+        return pattern_bound(self.problem, worker_prices)
 
 
 NODES = 1000
@@ -57,6 +109,7 @@ class Search:
     """What a search may use: the problem, random numbers, and a time on `time.perf_counter`."""
 
     problem: TypedProblem
+    pricing: Pricing
     rng: np.random.Generator
     until: float = float("inf")
 
@@ -144,9 +197,11 @@ def generate(
         search.check()
         cheapest, every = open_prices.copy(), []
         for t in kinds.tolist():
-            found = _priced(search, problem, t, asked, most[t], resolution[0])
+            found, lowest = search.pricing.cheapest(
+                t, problem.prices[t] + asked, most[t], resolution[0], search.rng
+            )
             if found:
-                cheapest[t] = found[0].cost + float(asked @ found[0].copies)
+                cheapest[t] = lowest
                 every += found
         new = master.add(every)
         # What it costs to leave a task open bounds what it can be worth.
@@ -195,8 +250,11 @@ def dive(
             break
         at = generate(
             search, left, room, at.mix.worker_prices, at.patterns,
-            tolerance=min(0.5, 0.02 * float(left.sum())) * _price(search), steps=_fine(search),
-            rounds=60,
+            tolerance=max(
+                min(0.5, 0.02 * float(left.sum())) * _price(search),
+                search.pricing.loose * at.mix.cost,
+            ),
+            steps=_fine(search), rounds=60,
         )  # fmt: skip
         if at.mix.short.sum() > 0.5 and not _fixable(at, left):
             return None
@@ -306,7 +364,7 @@ def _price(search: Search) -> float:
 
 
 def _fine(search: Search) -> tuple[int, ...]:
-    return resolutions(search.problem.shape[0])[1:2]
+    return search.pricing.resolutions()[1:2]
 
 
 def _no_better(problem: TypedProblem, mix: float, before: float) -> bool:
@@ -326,18 +384,6 @@ def used(plan: PatternPlan, classes: int) -> FloatArray:
     for pattern, times in plan:
         total += times * pattern.copies
     return total
-
-
-def _priced(
-    search: Search, problem: TypedProblem, t: int, prices: FloatArray, most: IntArray, steps: int
-) -> list[Pattern]:
-    """The cheapest patterns of a task class at some worker prices."""
-    charge = problem.prices[t] + prices
-    found = cheapest_patterns(
-        problem.quality[t], float(problem.requirement[t]), charge, most,
-        steps=steps, extra=EXTRA, rng=search.rng,
-    )  # fmt: skip
-    return [Pattern(t, copies, float(problem.prices[t] @ copies)) for copies in found]
 
 
 def _most(problem: TypedProblem, supply: FloatArray, kinds: IntArray) -> dict[int, IntArray]:

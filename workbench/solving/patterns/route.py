@@ -19,17 +19,17 @@ from crowd_models.patterns import Pattern, deal
 from workbench.base.arrays import FloatArray
 from workbench.solving.certify import OPTIMALITY
 from workbench.solving.highs import RunOptions
-from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.column_generation import (
+    CoverPricing,
     Generated,
     OutOfTime,
     PatternPlan,
+    Pricing,
     Search,
     cost,
     dive,
     generate,
     replan,
-    resolutions,
     whole,
 )
 from workbench.solving.solution import PatternProof, RawAnswer, Termination
@@ -40,10 +40,6 @@ WHOLE_SECONDS = 3.0
 """For one such program."""
 SMALL, LARGE = 30, 150
 """Tasks planned anew at a time."""
-
-NEAR = ((0.5, 2e-4), (0.1, 2e-6), (0.01, 2e-7))
-"""How near master and L(u) are to come, time after time: in labels at the highest price, or as a
-share of the cost where that is nearer."""
 
 OnAnswer = Callable[[RawAnswer], None]
 
@@ -56,6 +52,7 @@ class _Best:
     """
 
     problem: AssignmentProblem
+    pricing: Pricing
     report: OnAnswer
     started: float
     answer: RawAnswer
@@ -77,7 +74,7 @@ class _Best:
 
     def prove(self, prices: FloatArray) -> None:
         """Keep worker prices that prove a higher bound."""
-        value = pattern_bound(self.problem.typed, prices)
+        value = self.pricing.bound(prices)
         bound = float(math.ceil(value)) if self.problem.integral_cost else float(value)
         if self.answer.bound is None or bound > self.answer.bound:
             self._tell(replace(self.answer, bound=bound, proofs=(PatternProof(prices),)))
@@ -110,6 +107,7 @@ def run_patterns(
     start: FloatArray | None = None,
     bound: float | None = None,
     patience: int | None = None,
+    pricing: Pricing | None = None,
 ) -> RawAnswer:
     """Solve the integer program by column generation.
 
@@ -126,6 +124,8 @@ def run_patterns(
     patience
         Attempts in a row that may fail to improve the plan; None for no end but the gap, the
         time and Ctrl-C.
+    pricing
+        What a pattern is; None for the sets that meet the cover constraints.
 
     Returns
     -------
@@ -136,10 +136,11 @@ def run_patterns(
     """
     started = time.perf_counter()
     until = math.inf if options.time_limit is None else started + options.time_limit
-    search = Search(problem.typed, np.random.Generator(np.random.PCG64(options.seed)), until)
+    rng = np.random.Generator(np.random.PCG64(options.seed))
+    search = Search(problem.typed, pricing or CoverPricing(problem.typed), rng, until)
     blank = RawAnswer(Termination.TIME_LIMIT, start, bound=bound)
     known = None if start is None else float(problem.prices[problem.pairs] @ start)
-    best = _Best(problem, report, started, blank, known)
+    best = _Best(problem, search.pricing, report, started, blank, known)
     enough = max(options.gap, 0.0 if problem.integral_cost else OPTIMALITY)
     with contextlib.suppress(OutOfTime):
         generated = _refine(search, best, worker_prices, enough)
@@ -152,10 +153,10 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
     """Patterns, bound and plan, nearer and nearer to the master's optimum."""
     problem = search.problem
     unit = float(problem.prices.max()) or 1.0
-    *rough, finer = resolutions(problem.shape[0])
+    *rough, finer = search.pricing.resolutions()
     best.prove(prices)
     patterns: list[Pattern] = []
-    for (labels, share), steps in zip(NEAR, (rough, [finer], [finer]), strict=True):
+    for (labels, share), steps in zip(search.pricing.near, (rough, [finer], [finer]), strict=True):
         tolerance = min(labels * unit, share * (best.answer.bound or math.inf))
         generated = generate(
             search, problem.tasks, problem.supply, prices, patterns,

@@ -23,6 +23,7 @@ TITLES = (
     ("exact-heuristic", "The integer program and its heuristics"),
     ("weighted-vote", "A weighted vote's error beside Lemma 1"),
     ("gold-estimates", "Skill and quality estimated from gold tasks"),
+    ("ladder", "One promise, five prices"),
     ("offline-assignment", "The Primal Approximation with the optimal dual"),
     ("sampled-weights", "Task weights from a sample, skills known"),
     ("toy-example", "Three perfect workers judged too low"),

@@ -1,0 +1,188 @@
+"""The exact-error program: brute force, the bound over profiles, the plans of three crowds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import workbench.solving.exact_error as route
+from crowd_models.exact_error import ExactVote, error_problem, likeliest_error, log_odds
+from crowd_models.gains import GAINS
+from workbench.accuracy.error_rate import vote_error
+from workbench.base.errors import InputError
+from workbench.solving import solve
+from workbench.solving.exact_error import solve_exact_error
+from workbench.solving.patterns.set_pricing import SetPricing
+
+SKILLS = (0.1, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
+
+
+def by_enumeration(skill, capacity, epsilon, cost):
+    """The least cost over all plans, errors by listing all answers; None where there is none."""
+    n, m = skill.shape
+    sets = list(itertools.product([0, 1], repeat=m))
+
+    def error(i, chosen):
+        p = skill[i, np.flatnonzero(chosen)]
+        answers = np.array(list(itertools.product([0, 1], repeat=len(p))), dtype=bool)
+        right, wrong = (np.where(a, p, 1 - p).prod(axis=1) for a in (answers, ~answers))
+        return 0.5 * np.minimum(right, wrong).sum()
+
+    best = None
+    allowed = [[s for s in sets if error(i, s) <= epsilon[i] * (1 + 1e-9)] for i in range(n)]
+    for plan in itertools.product(*allowed):
+        chosen = np.array(plan)
+        if (chosen.sum(axis=0) <= capacity).all():
+            paid = float((cost * chosen).sum())
+            best = paid if best is None else min(best, paid)
+    return best
+
+
+@st.composite
+def small(draw):
+    n, m = draw(st.sampled_from([(1, 5), (2, 4), (3, 3)]))
+    skill = np.array(draw(st.lists(st.sampled_from(SKILLS), min_size=n * m, max_size=n * m)))
+    capacity = np.array(draw(st.lists(st.integers(0, n), min_size=m, max_size=m)))
+    epsilon = np.array(draw(st.lists(st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5]), min_size=n,
+                                     max_size=n)))  # fmt: skip
+    cost = np.array(draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.5]), min_size=n * m,
+                                  max_size=n * m)))  # fmt: skip
+    if draw(st.booleans()):
+        cost = np.ones(n * m)
+    return skill.reshape(n, m), capacity, epsilon, cost.reshape(n, m)
+
+
+@settings(max_examples=60, deadline=None)
+@given(small(), st.booleans())
+def test_optimum_is_that_of_enumeration(instance, listed):
+    """By listing all sets, and by column generation, which may leave a gap but tells no lie."""
+    skill, capacity, epsilon, cost = instance
+    best = by_enumeration(*instance)
+    problem = error_problem(skill, capacity, epsilon, cost)
+    with pytest.MonkeyPatch.context() as patch:
+        if not listed:
+            patch.setattr(route, "LISTED", 0)
+        plan = solve_exact_error(problem, time_limit=1.0)
+    if best is None:
+        assert plan.cost is None
+        assert listed is False or plan.status == "infeasible"
+        return
+    assert plan.lower_bound is not None
+    assert plan.lower_bound <= best + 1e-9
+    if plan.cost is not None:
+        assert plan.cost >= best - 1e-9
+    if listed:
+        assert plan.status == "proven"
+    if plan.status == "proven":
+        assert plan.cost == pytest.approx(best, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    skill=st.lists(st.floats(0.5, 0.99), min_size=3, max_size=7),
+    fee=st.lists(st.floats(0, 2), min_size=7, max_size=7),
+    epsilon=st.sampled_from([0.02, 0.1, 0.3]),
+)
+def test_bound_is_below_the_cheapest_set(skill, fee, epsilon):
+    """At any prices of capacity, and not far below; whole labels to within less than one."""
+    problem = error_problem([skill], 1, epsilon).typed
+    u = np.array(fee)[: problem.shape[1]]
+    pricing = SetPricing(problem)
+    sets, least = pricing.cheapest(0, 1.0 + u, problem.workers, 300, np.random.default_rng(0))
+    every = map(np.array, itertools.product(*(range(k + 1) for k in problem.workers.tolist())))
+    errors = [(pricing.vote.error(0, copies) / epsilon, copies) for copies in every]
+
+    def cheapest(most, price):
+        return min((float(price @ c) for e, c in errors if e <= most), default=math.inf)
+
+    assert math.isfinite(cheapest(1 + 1e-9, 1.0 + u)) == bool(sets)
+    if sets:
+        best, near = cheapest(1 + 1e-9, 1.0 + u), cheapest(1.02, 1.0 + u)
+        assert 0.96 * near <= least <= best * (1 + 1e-9)
+        assert sets[0].cost + u @ sets[0].copies >= best * (1 - 1e-9)
+        none = np.zeros(len(u))
+        assert pricing.bound(u) <= cheapest(1 + 1e-9, 1.0 + none) + 1e-9
+        assert pricing.bound(none) >= cheapest(1.02, 1.0 + none) - 1e-6
+
+
+@given(st.lists(st.sampled_from(SKILLS), min_size=0, max_size=8))
+def test_error_is_that_of_the_vote(skill):
+    """Held against `accuracy`, which shares no code; a weight stands for p and for 1 − p."""
+    p = np.array(skill)
+    weight = log_odds(GAINS["bhattacharyya"].quality(p))
+    sure = np.clip(p, 1e-12, 1 - 1e-12)
+    held = vote_error(sure, np.log(sure / (1 - sure)))
+    found = likeliest_error(weight, np.ones(len(p), dtype=np.int64))
+    assert found == pytest.approx(held.probability, abs=1e-10)
+
+
+def test_many_voters_are_bounded_from_above(monkeypatch):
+    weight = log_odds(GAINS["bhattacharyya"].quality(np.linspace(0.55, 0.8, 12)))
+    copies = np.full(12, 2)
+    exact = likeliest_error(weight, copies)
+    monkeypatch.setattr("crowd_models.exact_error.ATOMS", 100)
+    rounded = likeliest_error(weight, copies)
+    assert exact <= rounded <= exact * 1.02
+
+
+def crowds():
+    rng = np.random.default_rng(0)
+    half = np.where(rng.permutation(300) < 150, 0.5, 0.8)
+    wide, narrow = rng.uniform(0.5, 0.99, (3, 300)), rng.uniform(0.6, 0.95, (3, 300))
+    kinds = np.arange(999) % 3
+    return {
+        "half": (np.tile(half, (1000, 1)), 200, 0.05, 7000),
+        "wide": (wide[kinds], 200, 0.05, 999),
+        "narrow": (narrow[kinds], 200, 0.001, 6993),
+    }
+
+
+@pytest.mark.parametrize("name", ["half", "wide", pytest.param("narrow", marks=pytest.mark.slow)])
+def test_three_crowds_to_a_proof(name):
+    """The plan's sets are of different workers, and each errs as seldom as it should."""
+    skill, capacity, epsilon, expected = crowds()[name]
+    plan = solve_exact_error(error_problem(skill, capacity, epsilon))
+    assert (plan.status, plan.cost, plan.lower_bound) == ("proven", expected, expected)
+    chosen = plan.assignment
+    assert np.isin(chosen, (0, 1)).all()
+    assert chosen.sum() == expected
+    assert chosen.sum(axis=0).max() <= capacity
+    assert plan.errors.max() <= epsilon
+    for i in range(0, len(chosen), 97):
+        p = skill[i, chosen[i] > 0]
+        held = vote_error(p, np.log(p / (1 - p)))
+        assert held.probability == pytest.approx(plan.errors[i], rel=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(small())
+def test_a_bound_asks_for_more(instance):
+    skill, capacity, epsilon, cost = instance
+    gain = GAINS["bhattacharyya"]
+    need = gain.requirement(epsilon)
+    sufficient = type(error_problem(skill, capacity, epsilon))(
+        gain.quality(skill, need), capacity, need, cost, gain=gain.name
+    )
+    above = solve(sufficient, "ip")
+    plan = solve_exact_error(error_problem(skill, capacity, epsilon, cost))
+    if above.objective is not None:
+        assert plan.cost is not None
+        assert plan.cost <= above.objective + 1e-9
+
+
+def test_infeasible_and_empty():
+    assert solve_exact_error(error_problem([[0.8, 0.6]], 1, 0.01)).status == "infeasible"
+    scarce = error_problem([[0.99]] * 2, 1, 0.05)
+    assert solve_exact_error(scarce).status == "infeasible"
+    nothing = solve_exact_error(error_problem([[0.8, 0.6]], 1, 0.5))
+    assert (nothing.status, nothing.cost) == ("proven", 0.0)
+    with pytest.raises(InputError, match="epsilon"):
+        error_problem([[0.8]], 1, 1.5)
+    vote = ExactVote.of(error_problem([[0.9, 0.9]], 1, 0.1))
+    assert vote.allows(0, np.array([1]))
+    assert math.isclose(vote.error(0, np.array([1])), 0.1)

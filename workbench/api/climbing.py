@@ -1,0 +1,203 @@
+"""`ladder`: one promise, and what it costs five ways."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.api import inputs
+from workbench.api.inputs import PerWorker, Table
+from workbench.api.result import Figure, Result, page
+from workbench.api.simulation import SimulatedCrowd
+from workbench.assignment.ladder import LadderCrowd
+from workbench.assignment.ladder import ladder as climb
+from workbench.base import checks
+from workbench.base.errors import InputError
+from workbench.base.text import Columns, tabled
+from workbench.crowd import tables
+from workbench.crowd.population import from_table
+from workbench.crowd.simulate import task_types
+from workbench.solving import versions
+
+COLUMNS: Columns = {
+    "name": ("rung", ""),
+    "cost": ("cost", ",.10g"),
+    "se": ("± se", ".3g"),
+    "lower_bound": ("at least", ",.1f"),
+    "each": ("a task", ".2f"),
+    "error": ("error", ".4f"),
+    "status": ("", ""),
+}
+NOTES = (
+    "cost: labels, or money where they have prices, that keep every task's error at ε; hoeffding, "
+    "bhattacharyya, exact error: planned ahead, the worst task's exact error beside them; at "
+    "least: proven of every plan of the kind.",
+    "sequential: each label is looked at, skills known; measured, mean of {trials} simulations; at "
+    "least: of every policy of its mean error (two standard errors added).",
+    "information limit: no policy at all pays less in expectation, adaptive or not.",
+    "proven of the model: two equally likely classes, labels independent, skills as given. Of a "
+    "real crowd, measure.",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ladder(Result):
+    """What one promise costs five ways.
+
+    Attributes
+    ----------
+    rungs
+        A row a rung, the dearest first: name, lower_bound, cost, status, error, se, error_se,
+        seconds, as `workbench.assignment.ladder.Rung`.
+    crowd
+        What the crowd is called.
+    tasks, workers
+        How many.
+    epsilon
+        ε, error of each task.
+    settings
+        What was asked for.
+    """
+
+    rungs: pd.DataFrame
+    crowd: str
+    tasks: int
+    workers: int
+    epsilon: float
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    pictured = True
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the rungs, a row each."""
+        return self.rungs
+
+    def summary(self) -> str:
+        """Lay the rungs out, and say what they are."""
+        head = f"{self.crowd}: {self.tasks} tasks, {self.workers} workers, ε = {self.epsilon:g}"
+        rows = self.rungs.to_dict("records")
+        for row in rows:
+            paid = row["lower_bound"] if pd.isna(row["cost"]) else row["cost"]
+            row["each"] = None if paid is None or pd.isna(paid) else paid / max(1, self.tasks)
+        told = [note.format(trials=self.settings["trials"]) for note in NOTES]
+        return page(head, tabled(rows, COLUMNS), notes=told)
+
+    def plot(self) -> Figure:
+        """Draw the rungs, the dearest on top."""
+        from workbench import plots
+
+        title = f"{self.crowd}: {self.tasks} tasks, every task's error at most {self.epsilon:g}"
+        priced = self.settings["costs"] is not None
+        return plots.rungs(self.rungs, tasks=self.tasks, title=title, priced=priced)
+
+    def _payload(self) -> dict[str, Any]:
+        return {**super()._payload(), "rungs": self.rungs.to_dict("records")}
+
+
+def ladder(
+    crowd: SimulatedCrowd | None = None,
+    *,
+    skills: Table | None = None,
+    tasks: int = 1000,
+    capacity: int | PerWorker | None = None,
+    costs: PerWorker | None = None,
+    epsilon: float = 0.05,
+    trials: int = 10,
+    gap: float = 0.0,
+    time_limit: float = 60.0,
+    seed: int = 0,
+) -> Ladder:
+    """Price one promise five ways: an error of at most ε on every task.
+
+    Parameters
+    ----------
+    crowd
+        A crowd of `simulate`, whose true skills are taken as known.
+    skills
+        In its place: skills by worker and task type, a table `worker, task_type, skill`, wide or
+        long, or a file of it.
+    tasks, capacity, costs
+        With `skills`: how many tasks, their types in equal shares; the most tasks a worker takes
+        (200); price of a label by worker and task type (1).
+    epsilon
+        ε, below ½.
+    trials
+        Simulations of the sequential rung, 2 or more.
+    gap
+        Relative gap at which a plan may stop: 0.005 saves most of the time.
+    time_limit
+        Seconds for each plan.
+    seed
+        Same seed, same result, unless time runs out.
+
+    Returns
+    -------
+    Ladder
+        With `to_frame()`, a row a rung, and `plot()`.
+
+    Raises
+    ------
+    InputError
+        Both crowds or none, numbers out of range, prices of other workers or types.
+
+    Notes
+    -----
+    Source: Ho, Jabbari, Vaughan (2013), Section 4.2, and `crowd_models.gains`, `.exact_error`,
+    `.information`.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> crowd = wb.simulate("uniform", tasks=20, workers=20, capacity=20, skill=0.9)
+    >>> wb.ladder(crowd, epsilon=0.1).rungs["cost"].head(3).tolist()
+    [160.0, 80.0, 20.0]
+    """
+    checks.count("trials", trials, 2)
+    if not checks.is_number(epsilon) or not 0 < epsilon < 0.5:
+        raise InputError(f"epsilon is {checks.show(epsilon)}: give a number above 0, below 0.5")
+    if (crowd is None) == (skills is None):
+        raise InputError("give a crowd of `simulate`, or `skills` by worker and type: one of them")
+    prices = None
+    if crowd is not None:
+        given = {"capacity": capacity, "costs": costs}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"`{name}`: a simulated crowd has its own, leave it out")
+        tasks, title = crowd.tasks, crowd.title
+        known = from_table(crowd.skills, crowd.capacity)
+    else:
+        table = tables.read_skills(skills)  # type: ignore[arg-type]
+        ids = inputs.Ids("worker")
+        known = from_table(table, 200 if capacity is None else inputs.capacities(capacity, ids))
+        title = "crowd of known skills"
+        if costs is not None:
+            prices = _prices(costs, table, ids)
+    checks.count("tasks", tasks, 1)
+    kinds = np.bincount(task_types(tasks, len(known.skill)), minlength=len(known.skill))
+    at = LadderCrowd(known.skill, kinds, np.asarray(known.capacity), prices)
+    found = climb(at, epsilon, trials=trials, time_limit=time_limit, gap=gap, seed=seed)
+    settings = {
+        "capacity": None if crowd is None else crowd.capacity,
+        "costs": None if costs is None else "given",
+        "trials": trials, "gap": gap, "time_limit": time_limit, "seed": seed,
+    }  # fmt: skip
+    rows = pd.DataFrame([asdict(rung) for rung in found])
+    return Ladder(
+        rows.astype({"cost": float, "lower_bound": float}), title, tasks, known.skill.shape[1],
+        epsilon, settings, versions(),
+    )  # fmt: skip
+
+
+def _prices(costs: PerWorker, table: pd.DataFrame, ids: inputs.Ids) -> Any:
+    """Prices by type and worker, in the order of the skills."""
+    priced = inputs.by_worker("costs", costs, ids, tables.read_costs)
+    frame = priced if isinstance(priced, pd.DataFrame) else priced.to_frame()
+    if frame.shape[1] == 1:
+        frame = pd.concat([frame.iloc[:, 0]] * table.shape[1], axis=1, keys=table.columns)
+    missing = [w for w in table.index if w not in frame.index]
+    if missing or set(table.columns) - set(frame.columns):
+        raise InputError("costs: give a price for every worker of the skills, and every task type")
+    return frame.loc[table.index, table.columns].to_numpy(dtype=np.float64).T

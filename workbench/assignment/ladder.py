@@ -1,0 +1,299 @@
+"""The ladder: one promise, an error of at most ε on every task, and what it costs five ways.
+
+From the dearest down: planned by Hoeffding's bound (the paper's integer program), by
+Bhattacharyya's, by the exact error, bought label by label with a look at each (`sequential`), and
+the least that any policy can pay (the information limit). Two equally likely classes, skills
+known, labels independent given the true one.
+
+The first three and the last are proven of this model. The sequential rung is measured in it, and
+is the cheaper of two loops:
+
+- *until sure*: a task asks one worker after another until its posterior error is ≤ ε. Whom first
+  is told by the dual prices of the information limit: D x − c − u, what she tells less what she
+  costs and what her capacity is worth. Only where every task of every trial gets that sure.
+- *until decided*: the exact-error plan, each task's strongest worker first, until those left
+  cannot turn the vote: it names the same class as the whole plan, and never costs more.
+
+Source: Ho, Jabbari, Vaughan (2013), Section 4.2 for the first; `crowd_models.gains`, `.exact_error`
+and `.information` for the others.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowd_models import AssignmentProblem
+from crowd_models.exact_error import error_problem, log_odds
+from crowd_models.gains import GAINS
+from workbench.accuracy.error_rate import vote_errors
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.seeds import Seed, generator
+from workbench.solving import Termination, solve
+from workbench.solving.exact_error import ExactErrorPlan, solve_exact_error
+from workbench.solving.information_limit import InformationLimit, information_limit
+
+RUNGS = ("hoeffding", "bhattacharyya", "exact error", "sequential", "information limit")
+"""From the dearest down."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One price of the promise.
+
+    Attributes
+    ----------
+    name
+        One of `RUNGS`.
+    lower_bound
+        Proven: no plan of this kind costs less; no policy, for the limit, and for `sequential` no
+        policy of the mean error measured, two standard errors added. None where there is none.
+    cost
+        Of the plan found; the mean over trials for `sequential`; None for no plan, and for the
+        limit, which is no plan.
+    status
+        `proven`, `feasible` (the bound is below the cost), `infeasible`, `open` (no plan in time),
+        or `measured`: until sure, until decided.
+    error
+        Worst exact error of a task's vote; for `sequential` the share of wrong labels.
+    se, error_se
+        Standard errors over trials, of `sequential`.
+    seconds
+        Time taken.
+    """
+
+    name: str
+    lower_bound: float | None
+    cost: float | None
+    status: str
+    error: float | None = None
+    se: float | None = None
+    error_se: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LadderCrowd:
+    """Tasks by type and workers of known skill.
+
+    Attributes
+    ----------
+    skill
+        p, shape (T, m).
+    tasks
+        Tasks of each type, shape (T,).
+    capacity
+        M, shape (m,).
+    cost
+        Price of a label, shape (T, m), or None for 1.
+    """
+
+    skill: FloatArray
+    tasks: IntArray
+    capacity: IntArray
+    cost: FloatArray | None = None
+
+    @property
+    def kinds(self) -> IntArray:
+        """Type of each task, shape (n,)."""
+        return np.repeat(np.arange(len(self.tasks)), self.tasks)
+
+    @property
+    def prices(self) -> FloatArray:
+        """Price of a label by type and worker."""
+        return np.ones(self.skill.shape) if self.cost is None else self.cost
+
+    def limit(self, epsilon: float, *, average: bool = False) -> InformationLimit:
+        """The information limit of this crowd."""
+        return information_limit(
+            self.skill, capacity=self.capacity, tasks=self.tasks, epsilon=epsilon, cost=self.cost,
+            average=average,
+        )  # fmt: skip
+
+
+def ladder(
+    crowd: LadderCrowd,
+    epsilon: float,
+    *,
+    trials: int = 10,
+    time_limit: float = 60.0,
+    gap: float = 0.0,
+    seed: int = 0,
+) -> list[Rung]:
+    """Price one promise five ways.
+
+    Parameters
+    ----------
+    epsilon
+        ε, in (0, ½).
+    trials
+        Simulations of the sequential rung, 2 or more.
+    time_limit
+        Seconds for each of the three plans.
+    gap
+        Relative gap at which a plan may stop.
+    seed
+        Same seed and enough time, same ladder.
+
+    Returns
+    -------
+    list of Rung
+        In the order of `RUNGS`.
+    """
+    rungs, start = [], None
+    for name in RUNGS[:2]:
+        rung, start = _planned(crowd, name, epsilon, time_limit, gap, seed, start)
+        rungs.append(rung)
+    problem = error_problem(
+        crowd.skill[crowd.kinds], crowd.capacity, epsilon,
+        None if crowd.cost is None else crowd.cost[crowd.kinds],
+    )  # fmt: skip
+    plan = solve_exact_error(problem, time_limit=time_limit, gap=gap, seed=seed, start=start)
+    status = "open" if plan.status == "bound" else plan.status
+    worst = None if plan.errors is None else float(plan.errors.max(initial=0.0))
+    rungs.append(Rung(RUNGS[2], plan.lower_bound, plan.cost, status, worst, seconds=plan.seconds))
+    rungs.append(sequential(crowd, epsilon, plan, trials=trials, seed=seed))
+    limit = crowd.limit(epsilon)
+    bound = limit.value if math.isfinite(limit.value) else None
+    return [*rungs, Rung(RUNGS[4], bound, None, limit.status)]
+
+
+def _planned(
+    crowd: LadderCrowd, name: str, epsilon: float, time_limit: float, gap: float, seed: int,
+    start: FloatArray | None,
+) -> tuple[Rung, FloatArray | None]:  # fmt: skip
+    """A cover program's rung, and its plan; `start` is the plan of the rung above."""
+    gain = GAINS[name]
+    need = gain.requirement(epsilon)
+    skill = crowd.skill[crowd.kinds]
+    cost = None if crowd.cost is None else crowd.cost[crowd.kinds]
+    problem = AssignmentProblem(
+        gain.quality(skill, need), crowd.capacity, need, cost, task_types=crowd.kinds, gain=name
+    )
+    found = solve(problem, "ip", time_limit=time_limit, gap=gap, seed=seed, isolated=False)
+    if found.assignment is None:
+        infeasible = found.termination is Termination.INFEASIBLE
+        status = "infeasible" if infeasible else "open"
+        return Rung(name, found.bound, None, status, seconds=found.seconds), start
+    weight = 2.0 * skill - 1.0 if gain.vote == "linear" else _odds(skill)
+    errors, _ = vote_errors(skill, weight, found.assignment > 0.5)
+    proven = found.termination is Termination.OPTIMAL and found.bound == found.objective
+    status = "proven" if proven else "feasible"
+    rung = Rung(
+        name, found.bound, found.objective, status, float(errors.max(initial=0.0)),
+        seconds=found.seconds,
+    )  # fmt: skip
+    return rung, found.assignment
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """Cost and share of wrong labels by trial; None where a task stayed unsure."""
+
+    name: str
+    cost: FloatArray
+    error: FloatArray
+
+
+def sequential(
+    crowd: LadderCrowd, epsilon: float, plan: ExactErrorPlan, *, trials: int, seed: Seed
+) -> Rung:
+    """Simulate both loops; the rung is the cheaper."""
+    rng = generator(seed)
+    loops = [_until_sure(crowd, epsilon, trials, rng)]
+    if plan.assignment is not None:
+        loops.append(_until_decided(crowd, plan.assignment > 0.5, trials, rng))
+    known = [loop for loop in loops if loop is not None]
+    if not known:
+        return Rung("sequential", None, None, "infeasible")
+    best = min(known, key=lambda loop: float(loop.cost.mean()))
+    wrong = float(best.error.mean())
+    # What chance leaves open is given to the policy; of a share of 0, half of a wrong label.
+    least = 0.5 / max(1, trials * int(crowd.tasks.sum()))
+    limit = crowd.limit(min(max(wrong + 2 * _se(best.error), least), 0.5), average=True)
+    return Rung(
+        "sequential", limit.value if math.isfinite(limit.value) else None,
+        float(best.cost.mean()), f"measured: {best.name}", wrong, _se(best.cost), _se(best.error),
+    )  # fmt: skip
+
+
+def _odds(skill: FloatArray) -> FloatArray:
+    """ln(p/(1 − p)), any shape; large and finite for p of 0 and 1."""
+    weight: FloatArray = np.sign(skill - 0.5) * log_odds(GAINS["bhattacharyya"].quality(skill))
+    return weight
+
+
+def _se(values: FloatArray) -> float:
+    return float(values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def _until_sure(
+    crowd: LadderCrowd, epsilon: float, trials: int, rng: np.random.Generator
+) -> _Loop | None:
+    """Ask until the posterior error is at most ε; None where workers do not suffice."""
+    limit = crowd.limit(epsilon)
+    if limit.labels is None:
+        return None
+    problem = limit.problem
+    assert problem.task_class is not None
+    assert problem.worker_class is not None
+    weights, fees = (
+        limit.task_weights[problem.task_class],
+        limit.worker_prices[problem.worker_class],
+    )
+    told = problem.quality[np.ix_(problem.task_class, problem.worker_class)]
+    worth = told * weights[:, None] - fees - crowd.prices
+    # Who tells nothing is not asked.
+    queues = [
+        [j for j in np.argsort(-row, kind="stable").tolist() if told[t, j] > 0]
+        for t, row in enumerate(worth)
+    ]
+    skill, prices = crowd.skill.tolist(), crowd.prices.tolist()
+    odds = _odds(crowd.skill).tolist()
+    sure = math.log1p(-epsilon) - math.log(epsilon) - 1e-9
+    costs, errors = np.zeros(trials), np.zeros(trials)
+    for trial in range(trials):
+        room = crowd.capacity.tolist()
+        line = [list(queue) for queue in queues]
+        for t in rng.permutation(crowd.kinds).tolist():
+            lead, full = 0.0, False
+            for j in line[t]:
+                if not room[j]:
+                    full = True
+                    continue
+                room[j] -= 1
+                costs[trial] += prices[t][j]
+                lead += odds[t][j] if rng.random() < skill[t][j] else -odds[t][j]
+                if abs(lead) >= sure:
+                    break
+            else:
+                return None
+            errors[trial] += lead < 0
+            if full:
+                line[t] = [j for j in line[t] if room[j]]
+    return _Loop("until sure", costs, errors / max(1, len(crowd.kinds)))
+
+
+def _until_decided(
+    crowd: LadderCrowd, chosen: BoolArray, trials: int, rng: np.random.Generator
+) -> _Loop:
+    """Ask a plan's workers, the strongest first, until the others cannot turn the vote."""
+    skill, prices = crowd.skill[crowd.kinds], crowd.prices[crowd.kinds]
+    odds = np.where(chosen, _odds(skill), 0.0)
+    order = np.argsort(-np.abs(odds), axis=1, kind="stable")[:, : max(1, chosen.sum(axis=1).max())]
+    chosen, skill, prices, odds = (
+        np.take_along_axis(part, order, axis=1) for part in (chosen, skill, prices, odds)
+    )
+    left = np.abs(odds)[:, ::-1].cumsum(axis=1)[:, ::-1] - np.abs(odds)
+    costs, errors = np.zeros(trials), np.zeros(trials)
+    for trial in range(trials):
+        lead = np.where(rng.random(skill.shape) < skill, odds, -odds).cumsum(axis=1)
+        decided = np.abs(lead) >= left * (1 - 1e-12)
+        last = np.argmax(decided, axis=1)
+        asked = chosen & (np.arange(skill.shape[1]) <= last[:, None])
+        costs[trial] = (prices * asked).sum()
+        ends = np.take_along_axis(lead, last[:, None], axis=1)
+        errors[trial] = ((ends < 0) + 0.5 * (ends == 0)).mean() if len(ends) else 0.0
+    return _Loop("until decided", costs, errors)

@@ -1,0 +1,61 @@
+"""`workbench ladder`: one promise, and what it costs five ways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.cli import options
+from workbench.cli.compare import CROWDS, SIMULATED
+from workbench.cli.output import tell, working, write_folder
+
+
+@options.command(
+    "workbench ladder --gap 0.005 --out results",
+    "workbench ladder --crowd uniform --skill 0.9 --epsilon 0.01 --json",
+    "workbench ladder --skills skills.csv --tasks 200 --capacity 50",
+)
+@options.csv("--skills", "Skills that are known: columns worker, task_type, skill.")
+@options.csv("--costs", "With --skills: price of a label by worker and type.")
+@click.option(
+    "--capacity",
+    metavar="N|CSV",
+    default="200",
+    show_default=True,
+    help="Most tasks a worker takes: a number, or with --skills a table worker, capacity.",
+)
+@options.choice("--crowd", CROWDS, "Simulated: kind of crowd.", "spammer-hammer")
+@options.number("--skill", "Simulated: of the good.", 0.8)
+@options.whole("--tasks", "How many, their types in equal shares.", 1000, least=1)
+@options.whole("--workers", "Simulated.", 300, least=1)
+@options.whole("--types", "Simulated: task types.", 1, least=1)
+@options.number("--epsilon", "Error each task may have, below 0.5.", 0.05)
+@options.whole("--trials", "Simulations of the sequential rung.", 10, least=2)
+@options.number("--gap", "Relative gap at which a plan may stop.", 0.0)
+@options.seconds("For each of the three plans.", 60.0)
+@options.folder("Folder for table and picture.")
+def command(out: Path | None, as_json: bool, **given: Any) -> int:
+    """Price one promise five ways: planned by two bounds and by the exact error, label by label,
+    and the least that any policy can pay.
+
+    Skills are known: those of a simulated crowd, or of --skills. With --out the folder gets
+    ladder.csv, ladder.json and ladder.png.
+    """  # noqa: D205
+    simulated = {name: given.pop(name) for name in SIMULATED}
+    given["capacity"] = options.number_or_file("--capacity", given["capacity"])
+    from workbench import api
+
+    if given["skills"] is None:
+        simulated["capacity"] = given.pop("capacity")
+        given["crowd"] = api.simulate(**simulated, seed=given["seed"])
+    else:
+        given["tasks"] = simulated["tasks"]
+    with working("climbing", after=5.0):
+        found = api.ladder(**given)
+    written = []
+    if out is not None:
+        written = [write_folder(out, "ladder", found, {"ladder": found.rungs})]
+    tell(found, as_json, *written)
+    return 0

@@ -1,0 +1,61 @@
+"""The ladder: what one promise costs five ways (of `workbench.assignment.ladder`)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from workbench.plots._picture import panels
+from workbench.plots._style import COLOURS
+
+SAID = {
+    "hoeffding": "planned by Hoeffding's bound\n(the paper's program)",
+    "bhattacharyya": "planned by Bhattacharyya's bound",
+    "exact error": "planned by the exact error",
+    "sequential": "each label looked at\n(skills known)",
+    "information limit": "information limit:\nno policy pays less",
+}
+
+
+def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) -> Figure:
+    """Cost a task of each rung, the dearest on top.
+
+    Parameters
+    ----------
+    table
+        Rungs as `wb.ladder` gives them: name, cost, lower_bound, status, se.
+    tasks
+        n: costs are drawn by task.
+    priced
+        Whether labels have prices.
+    """
+    unit = "price of labels" if priced else "labels"
+    place = np.arange(len(table))
+    paid = table["cost"].fillna(table["lower_bound"]).to_numpy(dtype=float) / max(1, tasks)
+    with panels(title, (8.6, 3.6), lines="x") as (figure, (axes,)):
+        for at, (row, value) in enumerate(
+            zip(table.to_dict("records"), paid.tolist(), strict=True)
+        ):
+            if np.isnan(value):
+                axes.text(0, at, f"  none: {row['status']}", va="center", color="0.35")
+                continue
+            limit, measured = row["name"] == "information limit", row["status"].startswith("meas")
+            colour = COLOURS[2] if limit else COLOURS[1] if measured else COLOURS[0]
+            axes.barh(at, value, height=0.62, color=colour, hatch="//" if limit else None,
+                      fill=not limit, edgecolor=colour)  # fmt: skip
+            error = 2 * row["se"] / tasks if measured and not pd.isna(row["se"]) else 0.0
+            if error:
+                axes.errorbar(value, at, xerr=error, color="0.15", capsize=3, lw=1.2)
+            said = f"{value:.3g} a task, {row['status']}"
+            if row["status"] == "feasible" and not pd.isna(row["lower_bound"]):
+                said += f", at least {row['lower_bound'] / tasks:.3g}"
+            if measured:
+                said += f" (± {error:.2g})"
+            axes.text(value + error, at, f"  {said}", va="center")
+        axes.set_yticks(place, [SAID.get(name, name) for name in table["name"]])
+        axes.set_ylim(len(table) - 0.5, -0.5)
+        known = paid[~np.isnan(paid)]
+        axes.set_xlim(0, 1.42 * float(known.max(initial=1e-9)))
+        axes.set_xlabel(f"{unit} a task")
+    return figure

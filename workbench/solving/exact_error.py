@@ -1,0 +1,210 @@
+"""The exact-error program, solved: the least that keeps every task's error at ε, planned ahead.
+
+`crowd_models.exact_error` states it. Few workers and tasks: all allowed sets are listed, and the
+master over them is solved as it stands. More of them: column generation over patterns, with the
+bound over error profiles (`patterns.set_pricing`). Whatever comes of it is checked here against
+the data: capacities, availability, one label a worker and task, and the exact error of each set.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.dantzig_wolfe import pattern_master
+from crowd_models.exact_error import ExactVote
+from crowd_models.patterns import Pattern, deal, limits
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.solving.certify import primal_checks
+from workbench.solving.highs import RunOptions
+from workbench.solving.linear import solve_linear
+from workbench.solving.patterns.route import run_patterns
+from workbench.solving.patterns.set_pricing import SetPricing
+from workbench.solving.pyomo_route import run_model
+from workbench.solving.solution import RawAnswer, Termination
+
+LISTED = 512
+"""Sets of workers, of all task classes together, up to which all are listed."""
+STARTS = 4
+"""Linear programs for the prices to start from."""
+GAP = 1e-6
+"""Relative gap that counts as none."""
+COARSE = 150
+"""Steps of the price in those."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactErrorPlan:
+    """Who labels what, so that every task's exact error is at most ε.
+
+    Attributes
+    ----------
+    status
+        `proven`: no plan is cheaper. `feasible`: the bound is below the cost. `bound`: no plan
+        found in time. `infeasible`: all available workers together err too often on a task, or
+        the listed sets do not fit the capacities.
+    cost, lower_bound
+        Of the plan (None for none), and of every plan.
+    assignment
+        y, shape (n, m), 0 or 1; None for none.
+    errors
+        e of each task's workers, shape (n,).
+    seconds
+        Time taken.
+    """
+
+    status: str
+    cost: float | None = None
+    lower_bound: float | None = None
+    assignment: FloatArray | None = None
+    errors: FloatArray | None = None
+    seconds: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound) / cost; 1 without a plan."""
+        if self.cost is None or self.lower_bound is None:
+            return 1.0
+        return max(0.0, self.cost - self.lower_bound) / (self.cost or 1.0)
+
+
+def solve_exact_error(
+    problem: AssignmentProblem,
+    *,
+    time_limit: float | None = None,
+    gap: float = 0.0,
+    seed: int = 0,
+    start: FloatArray | None = None,
+) -> ExactErrorPlan:
+    """Solve an `crowd_models.exact_error.error_problem`.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds; without it, and with no gap, a large program may be worked at for ever.
+    gap
+        Relative gap at which to stop.
+    seed
+        Same seed and no time limit, same plan.
+    start
+        A plan known to keep every error at ε, shape (n, m), as a bound's plan does.
+
+    Returns
+    -------
+    ExactErrorPlan
+        Every number in it is recomputed from the problem's data.
+    """
+    typed = problem.typed
+    vote = ExactVote.of(problem)
+    everybody = [limits(typed, t) for t in range(typed.shape[0])]
+    asked = np.flatnonzero(typed.tasks)
+    if not all(_possible(vote, t, everybody[t]) for t in asked.tolist()):
+        return ExactErrorPlan("infeasible")
+    options = RunOptions(time_limit, gap, seed=seed)
+    if sum(math.prod((everybody[t] + 1).tolist()) for t in asked) <= LISTED:
+        answer = _listed(problem, vote, options)
+    else:
+        pricing = SetPricing(typed)
+        known = None if start is None else start[problem.pairs]
+        answer = run_patterns(
+            problem, _starting_prices(typed, pricing, seed), options, lambda _: None,
+            start=known, pricing=pricing,
+        )  # fmt: skip
+    return _checked(problem, vote, answer)
+
+
+def _possible(vote: ExactVote, t: int, most: IntArray) -> bool:
+    """Whether any set is allowed: the strongest workers, more and more of them."""
+    order = np.argsort(-vote.weight[t], kind="stable")
+    strongest = np.repeat(order, most[order])
+    sizes = [0, *(2**k for k in range(3, 40) if 2**k < len(strongest)), len(strongest)]
+    sets = (np.bincount(strongest[:size], minlength=len(most)) for size in sizes)
+    return any(vote.allows(t, copies) for copies in sets)
+
+
+def _listed(problem: AssignmentProblem, vote: ExactVote, options: RunOptions) -> RawAnswer:
+    """Branch and bound over all allowed sets that are so with nobody to spare."""
+    typed = problem.typed
+    patterns = []
+    for t in np.flatnonzero(typed.tasks).tolist():
+        allowed: list[np.ndarray] = []
+        every = itertools.product(*(range(most + 1) for most in limits(typed, t).tolist()))
+        for copies in map(np.array, sorted(every, key=sum)):
+            if not any((copies >= less).all() for less in allowed) and vote.allows(t, copies):
+                allowed.append(copies)
+        patterns += [Pattern(t, c, float(typed.prices[t] @ c)) for c in allowed]
+    model = pattern_master(typed, patterns)
+    if not any(p.copies.any() for p in patterns):  # Nobody is needed: nothing to solve.
+        return RawAnswer(Termination.OPTIMAL, np.zeros(len(problem.pairs[0])), bound=0.0)
+    ran = run_model(model, options, integer=True)
+    if ran.values is None:
+        return RawAnswer(ran.termination, bound=ran.bound, seconds=ran.seconds)
+    counts = [round(ran.values[variable]) for variable in model.count.values()]
+    left = typed.tasks.copy()
+    plan = []
+    for pattern, count in zip(patterns, counts, strict=True):
+        times = min(count, int(left[pattern.task_class]))
+        left[pattern.task_class] -= times
+        plan.append((pattern, times))
+    return RawAnswer(
+        ran.termination, deal(typed, plan)[problem.pairs], bound=ran.bound, seconds=ran.seconds
+    )
+
+
+def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> FloatArray:
+    """u of the best bound among those of cover programs that ask for what cheap sets gather."""
+    rng = np.random.default_rng(seed)
+    u = best = np.zeros(typed.shape[1])
+    highest = -math.inf
+    for _ in range(STARTS):
+        need = np.zeros(typed.shape[0])
+        for t in np.flatnonzero(typed.tasks).tolist():
+            charge = typed.prices[t] + u
+            sets, _ = pricing.cheapest(t, charge, limits(typed, t), COARSE, rng)
+            need[t] = typed.quality[t] @ sets[0].copies
+        value = pricing.bound(u)
+        if value > highest:
+            best, highest = u, value
+        answer = solve_linear(
+            replace(typed, requirement=need), "typed", "arrays", "lp", RunOptions()
+        )
+        if answer.worker_prices is None:
+            break
+        u = np.maximum(answer.worker_prices, 0.0)
+    return best if pricing.bound(u) <= highest else u
+
+
+def _checked(problem: AssignmentProblem, vote: ExactVote, answer: RawAnswer) -> ExactErrorPlan:
+    """The answer, recomputed; a plan that fails a check is none."""
+    bound = answer.bound
+    if bound is not None and problem.price_step:
+        bound = problem.price_step * math.ceil(bound / problem.price_step - 1e-6)
+    if answer.pairs is None:
+        status = "infeasible" if answer.termination is Termination.INFEASIBLE else "bound"
+        return ExactErrorPlan(status, lower_bound=bound, seconds=answer.seconds)
+    chosen = problem.matrix(np.round(answer.pairs) + 0.0)
+    typed = problem.typed
+    assert typed.task_class is not None
+    assert typed.worker_class is not None
+    errors = np.empty(len(chosen))
+    known: dict[tuple[int, bytes], float] = {}
+    for i, (t, row) in enumerate(zip(typed.task_class.tolist(), chosen, strict=True)):
+        copies = np.bincount(typed.worker_class[row > 0], minlength=typed.shape[1])
+        key = t, copies.tobytes()
+        if key not in known:
+            if not vote.allows(t, copies):
+                raise RuntimeError(f"the plan leaves task {i} above its error")
+            known[key] = vote.error(t, copies)
+        errors[i] = known[key]
+    failed = [c.name for c in primal_checks(problem, chosen, whole=True) if not c.passed]
+    if failed:
+        raise RuntimeError(f"the plan fails its checks: {', '.join(failed)}")
+    cost = float((problem.prices * chosen).sum())
+    near = bound is not None and cost - bound <= GAP * max(cost, 1.0)
+    return ExactErrorPlan(
+        "proven" if near else "feasible", cost, bound, chosen, errors, answer.seconds
+    )
