@@ -34,7 +34,7 @@ from workbench.crowd.confusion import MOST_WEIGHT, likeliest_weight
 BINS = 49
 """Cavity chances that a label is right are counted in bins, even in log-odds from −6 to 6; the
 outer two are certain."""
-HYPER = 4.0
+HYPER = 2.0
 """Weight of the wide prior of abilities, in workers."""
 LEAST_CHANCE = 1e-4
 """Probability of an answer that a worker of known skill is said never to give."""

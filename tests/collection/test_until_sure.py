@@ -1,0 +1,144 @@
+"""Until sure: honest, exact when resumed, within capacity and money, above the information limit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.collection.answers import rehearse
+from workbench.collection.beliefs import Beliefs
+from workbench.collection.policy import Goal
+from workbench.collection.pool import Ask, Ledger
+from workbench.collection.simulated import simulated
+from workbench.collection.sure import UntilSure
+from workbench.studies.catalog.collect_simulated import least_labels
+
+HALF = np.where(np.arange(60) % 2, 0.8, 0.5)
+
+
+def test_every_task_is_closed_and_belief_is_what_is_measured() -> None:
+    """Believed and measured error agree over crowds, and no task is left open."""
+    believed, wrong, paid, least = 0.0, 0, 0, 0.0
+    for seed in range(6):
+        pool, answers = simulated(HALF, 200, seed=seed)
+        done = rehearse(UntilSure, pool, answers, Goal(0.05), seed=seed)
+        assert (done.belief.closed | (done.ledger.counts == 60)).all()
+        missed = done.belief.posterior.argmax(axis=1) != answers.truth
+        believed += float(done.belief.error.sum())
+        wrong += int(missed.sum())
+        paid += len(done.ledger.labels)
+        least += least_labels(HALF, 200, 200, (missed.sum() + 0.5) / 201)
+    spread = 3.0 * np.sqrt(believed)
+    assert abs(wrong - believed) <= spread + 0.005 * 1200
+    assert wrong <= 0.05 * 1200 + spread
+    assert least < paid < 2.5 * least
+
+
+@pytest.mark.parametrize("arrivals", [None, np.random.default_rng(0).permutation(60)])
+def test_a_saved_collection_goes_on_as_if_never_interrupted(arrivals: np.ndarray | None) -> None:
+    """State through JSON at every step, and the same asks follow."""
+    pool, answers = simulated(HALF, 40, gold=5, seed=1)
+    ledger = Ledger(pool)
+    one = UntilSure(ledger, Goal(0.05), 3)
+    for worker in [None] if arrivals is None else arrivals[:30].tolist():
+        while True:
+            saved = json.loads(json.dumps(one.state()))
+            other = UntilSure(ledger, Goal(0.05), 3)
+            other.resume(saved)
+            ask, again = one.next(worker), other.next(worker)
+            assert (ask.task == again.task).all() and (ask.worker == again.worker).all()
+            one = other
+            if not len(ask):
+                break
+            ledger.ask(ask)
+            ledger.tell(ask, answers.of(ask))
+            one.told(ask, answers.of(ask))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_capacity_money_and_availability_are_kept(data: st.DataObject) -> None:
+    """The ledger raises on any breach; nothing can be asked any more when the policy ends."""
+    seed = data.draw(st.integers(0, 10**6))
+    rng = np.random.default_rng(seed)
+    m, n, K = data.draw(st.integers(2, 9)), data.draw(st.integers(1, 12)), rng.integers(2, 4)
+    pool, answers = simulated(
+        rng.uniform(0.3, 1.0, m), n, classes=int(K), capacity=rng.integers(0, 9, m), seed=seed
+    )
+    pool = replace(
+        pool, price=rng.uniform(0.1, 2.0, (2, m)), kind=rng.integers(0, 2, n),
+        available=rng.random((n, m)) < 0.7,
+    )  # fmt: skip
+    goal = data.draw(st.sampled_from([Goal(), Goal(0.1), Goal(0.1, mean=True)]))
+    total = data.draw(st.sampled_from([None, 0.0, 5.0]))
+    arrivals = rng.permutation(m) if data.draw(st.booleans()) else None
+    done = rehearse(UntilSure, pool, answers, goal, total=total, arrivals=arrivals, seed=seed)
+    ledger = done.ledger
+    assert (ledger.left >= 0).all() and ledger.spent <= (total or np.inf) + 1e-6
+    assert (ledger.counts == np.bincount(ledger.labels[:, 0], minlength=n)).all()
+    assert np.isfinite(done.belief.posterior).all()
+    again = rehearse(UntilSure, pool, answers, goal, total=total, arrivals=arrivals, seed=seed)
+    assert (again.ledger.labels == ledger.labels).all()
+
+
+def test_known_workers_give_bayes_rule() -> None:
+    """With known matrices the posterior is the product of their columns."""
+    pool, answers = simulated(HALF[:5], 7, seed=2)
+    confusion = np.random.default_rng(0).dirichlet(np.ones(2), (1, 5, 2))
+    pool = replace(pool, confusion=confusion)
+    ledger = Ledger(pool)
+    beliefs = Beliefs(ledger)
+    task, worker = (a.ravel() for a in np.meshgrid(np.arange(7), np.arange(5), indexing="ij"))
+    ask = Ask(task, worker)
+    label = answers.of(ask)
+    ledger.ask(ask)
+    ledger.tell(ask, label)
+    beliefs.told(ask, label)
+    joint = np.array([
+        np.prod([confusion[0, j, :, answers.label[i, j]] for j in range(5)], axis=0)
+        for i in range(7)
+    ])  # fmt: skip
+    bayes = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(beliefs.posterior(), bayes, rtol=1e-9)
+    beliefs.refit()
+    np.testing.assert_allclose(beliefs.posterior(), bayes, rtol=1e-9)
+    np.testing.assert_allclose(beliefs.confidence(), bayes.max(axis=1), rtol=1e-9)
+
+
+def test_no_worker_is_judged_by_her_own_vote() -> None:
+    """A worker alone on her tasks keeps the crowd's prior, whatever she says."""
+    pool, answers = simulated([0.9, 0.9], 30, seed=4)
+    ledger = Ledger(pool)
+    beliefs = Beliefs(ledger)
+    ask = Ask(np.arange(30), np.zeros(30, dtype=np.int64))
+    ledger.ask(ask)
+    ledger.tell(ask, answers.of(ask))
+    beliefs.told(ask, answers.of(ask))
+    beliefs.refit()
+    mean = beliefs.weight @ beliefs.grid.ability
+    assert abs(mean[0] - mean[1]) < 1e-9
+
+
+def test_forgetting_follows_a_worker_who_changes() -> None:
+    """Judged by gold: good at first, guessing later; one who forgets sees it."""
+    pool, _ = simulated([0.9], 1, gold=150, capacity=1000, seed=5)
+    means = []
+    for forget in (0.0, 0.05):
+        ledger = Ledger(pool)
+        beliefs = Beliefs(ledger, forget)
+        truth = pool.gold
+        label = np.where((np.arange(150) < 100) | (np.arange(150) % 2 == 0), truth, 1 - truth)
+        for start in range(0, 150, 10):
+            task = np.arange(start, start + 10)
+            ask = Ask(task, np.zeros(10, dtype=np.int64), gold=True)
+            ledger.ask(ask)
+            ledger.tell(ask, label[task])
+            beliefs.told(ask, label[task])
+        beliefs.refit()
+        means.append(float(beliefs.weight[0] @ beliefs.grid.ability))
+    assert means[0] > 0.75 > 0.65 > means[1]

@@ -1,0 +1,166 @@
+"""Label until sure on simulated crowds: labels paid and errors made, believed and measured.
+
+A thousand tasks, anybody may be asked at any time, and nobody's skill is known. Beside each
+collection stands the information limit at the error that it was *measured* to make: the least
+expected labels of any policy, one that knows all skills too (two classes, 0 for more; half an error
+is added to those seen, so that none is no reason for infinity).
+
+Crowds: `half .8` and `half .7`, half of the workers guess; `spammers`, exactly nine in ten do, the
+others .8; `uniform`, skills from [.5, .99]; `beta`, from Beta(2.3, 2), many worse than chance;
+`ten classes`, skills from [.1, .9]; `copycats`, `uniform` with a fifth of the workers copying one.
+
+Source: beyond the papers; `half .7` is the crowd of Ho, Jabbari, Vaughan (2013), Figure 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from workbench.base.arrays import FloatArray
+from workbench.collection import POLICIES
+from workbench.collection.answers import rehearse
+from workbench.collection.fixed import Fixed
+from workbench.collection.policy import Goal
+from workbench.collection.simulated import simulated
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, means_of
+from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.trials import Streams
+
+CROWDS = ("half .8", "half .7", "spammers", "uniform", "beta", "ten classes", "copycats")
+COPIED = 0.2
+"""Share of the workers of `copycats` who copy."""
+
+
+def trial(params: Params, streams: Streams) -> Record:
+    """Collect until the policy is done."""
+    rng = np.random.default_rng(streams.instance)
+    m, n = params["workers"], params["tasks"]
+    skill = _skill(params["crowd"], m, rng)
+    pool, answers = simulated(
+        skill,
+        n,
+        classes=10 if params["crowd"] == "ten classes" else 2,
+        capacity=params["capacity"],
+        gold=params["gold"],
+        seed=int(rng.integers(2**31)),
+    )
+    if params["crowd"] == "copycats":
+        copies = rng.permutation(m)[: round(COPIED * m) + 1]
+        label, gold = answers.label.copy(), answers.gold_label.copy()
+        label[:, copies[1:]], gold[:, copies[1:]] = label[:, copies[:1]], gold[:, copies[:1]]
+        answers = replace(answers, label=label, gold_label=gold)
+    policy = POLICIES[params["policy"]].call
+    if params["policy"] == "fixed":
+        policy = partial(Fixed, k=params["labels"])  # type: ignore[assignment]
+    goal = Goal(params["epsilon"])
+    done = rehearse(policy, pool, answers, goal, seed=streams.method("policy"))
+    wrong = done.belief.posterior.argmax(axis=1) != answers.truth
+    return {
+        "paid": len(done.ledger.labels),
+        "paid_gold": len(done.ledger.gold_labels),
+        "error": float(wrong.mean()),
+        "believed": float(done.belief.error.mean()),
+        "closed": float(done.belief.closed.mean()),
+        "limit": least_labels(skill, params["capacity"], n, (wrong.sum() + 0.5) / (n + 1.0))
+        if len(pool.classes) == 2
+        else 0.0,
+    }
+
+
+def least_labels(skill: FloatArray, capacity: int, tasks: int, error: float) -> float:
+    """Information limit of equal tasks and two classes: the best workers, as far as they go."""
+    p = np.clip(np.maximum(skill, 1.0 - skill), 0.5, 1.0 - 1e-9)
+    told = np.sort((2.0 * p - 1.0) * np.log(p / (1.0 - p)))[::-1]
+    each = min(capacity, tasks)
+    needed = tasks * max(1.0 - 2.0 * error, 0.0) * float(np.log((1.0 - error) / error))
+    before = np.cumsum(told * each) - told * each
+    taken = np.clip(needed - before, 0.0, told * each)
+    return float((taken / np.maximum(told, 1e-12)).sum())
+
+
+def _skill(crowd: str, m: int, rng: np.random.Generator) -> FloatArray:
+    if crowd in ("half .8", "half .7", "spammers"):
+        hammers = m // 10 if crowd == "spammers" else m // 2
+        good = 0.7 if crowd == "half .7" else 0.8
+        return rng.permutation(np.where(np.arange(m) < hammers, good, 0.5))
+    if crowd == "beta":
+        return rng.beta(2.3, 2.0, m)
+    low, high = (0.1, 0.9) if crowd == "ten classes" else (0.5, 0.99)
+    return rng.uniform(low, high, m)
+
+
+COLUMNS = {
+    "trials": ("error", "size"),
+    **means_of("paid"),
+    "gold_labels": ("paid_gold", "mean"),
+    **means_of("error"),
+    "believed": "mean",
+    "closed": "mean",
+    "limit": "mean",
+}
+SMOKE = {"tasks": [100], "workers": [40], "capacity": [60]}
+PLAIN = [crowd for crowd in CROWDS if crowd != "beta"]
+
+STUDY = Study(
+    name="collect-simulated",
+    title="Label until sure on simulated crowds",
+    source="beyond the papers",
+    parameters={
+        "crowd": Parameter(str, "half .8", "how skills are drawn", choices=CROWDS),
+        "tasks": Parameter(int, 1000, "tasks to label", least=2, most=100_000),
+        "workers": Parameter(int, 300, "workers", least=2, most=5000),
+        "capacity": Parameter(int, 200, "labels that a worker can give", least=1, most=100_000),
+        "gold": Parameter(int, 0, "gold tasks at hand", least=0, most=10_000, paired=True),
+        "policy": Parameter(
+            str, "until-sure", "who decides", choices=tuple(POLICIES), paired=True
+        ),
+        "epsilon": Parameter(
+            float, 0.05, "error that each task may have", least=1e-4, most=0.4, paired=True
+        ),
+        "labels": Parameter(
+            int, 5, "k, labels a task under `fixed`", least=1, most=1000, paired=True
+        ),
+    },
+    sizes={
+        "smoke": Size(
+            (
+                SMOKE | {"crowd": ["half .8", "copycats"]},
+                SMOKE | {"policy": ["fixed"], "labels": [3]},
+            ),
+            1,
+        ),
+        "small": Size(
+            (
+                {"crowd": PLAIN},
+                {"crowd": ["beta"], "gold": [20]},
+                {"crowd": ["half .8", "uniform"], "policy": ["fixed"], "labels": [5, 15]},
+            ),
+            3,
+        ),
+        "paper": Size(
+            (
+                {"crowd": PLAIN},
+                {"crowd": ["beta"], "gold": [20]},
+                {"crowd": ["half .8"], "epsilon": [0.2, 0.1]},
+                {"crowd": ["half .8"], "policy": ["fixed"], "labels": [3, 5, 9, 15]},
+            ),
+            10,
+        ),
+    },
+    trial=trial,
+    analyse=DeclaredAnalysis(
+        Part(
+            "Labels paid, error measured and believed, and the least labels for that error",
+            Grouped(("crowd", "policy", "gold", "epsilon", "labels"), COLUMNS),
+            ("Labels paid are {over.mean:.2f} times the information limit at the error measured, in "
+             "the mean over trials of two classes.",),
+            (Drawn("cost", "Labels paid against error", "error", "paid",
+                   ("error measured", "labels paid"),
+                   {"series": "policy", "panel": "crowd"}),),
+        ),
+        derived={"over": lambda ok: (ok["paid"] / ok["limit"]).where(ok["limit"] > 0)},
+    ),
+)  # fmt: skip
