@@ -26,6 +26,8 @@ def faster(least: float | None = None) -> Target:
 
 
 MINUTE = Target(60, unit="s")
+STEP = "one ask and tell of the collector, 10⁴ tasks × 10³ workers"
+VISITS = "the collector's 10⁶ labels, a visit at a time"
 FULL = "full LP by arrays, checked"
 BARE = "bare highspy on the same arrays"
 LIFTED = "LP over counts, merged and lifted"
@@ -65,6 +67,8 @@ TABLE: tuple[tuple[str, str, str, Target, str | Callable[[BenchSize], Sample]], 
     ("adaptive", TRIAL, BY_PYOMO, faster(100), "trial.adaptive_time"),
     ("adaptive-peak", TRIAL, "", megabytes(250), OF_TRIAL),
     ("learning", LS_OL, PLAIN, faster(50), "learning.learning_time"),
+    ("collect-step", STEP, "", Target(2, unit="ms"), "collecting.step_time"),
+    ("collect-million", VISITS, "", MINUTE, "collecting.million_time"),
     ("prefixes", PREFIXES, "one convolution pass", Target(2), "voting.prefixes"),
     ("study-runner", SLEEPING, SLEEP, Target(1.15), "runner.study_runner"),
     ("study-growth", LAST, "first tenth", Target(1.25), "runner.study_growth"),

@@ -43,7 +43,7 @@ ARRAYS = ("joint", "weight", "population", "heard", "counts", "errors")
 GROWTH = 1.3
 """Rows are fitted anew when there are so many times as many labels."""
 STEPS, SWEEPS = 200_000, (4, 30)
-"""Labels that a refit goes through, and how often at least and at most."""
+"""Labels (or tasks) that a refit goes through, and how often at least and at most."""
 SETTLED = 1e-3
 """Refit until no task's posterior moves by more."""
 
@@ -77,7 +77,9 @@ def grid(classes: int) -> Grid:
     above = np.array([0.0, 0.05, *np.arange(0.1, 0.95, 0.05), 0.94, 0.97, 0.99])
     below = np.array([0.2, 0.5, 0.8])
     ability = np.concatenate([chance + (1.0 - chance) * above, chance * (1.0 - below)])
-    prior = np.concatenate([[0.25], np.full(len(above) - 1, 0.7 / (len(above) - 1)), [0.05 / 3] * 3])
+    prior = np.concatenate(
+        [[0.25], np.full(len(above) - 1, 0.7 / (len(above) - 1)), [0.05 / 3] * 3]
+    )
     other = (1.0 - ability) / (classes - 1)
     gain = (ability - other) * np.log(ability / other)
     order = np.argsort(-gain, kind="stable")
@@ -91,7 +93,8 @@ def grid(classes: int) -> Grid:
 def _bins(right: FloatArray) -> IntArray:
     odds = np.log(np.maximum(right, 1e-9)) - np.log(np.maximum(1.0 - right, 1e-9))
     place = np.rint((np.clip(odds, -6.0, 6.0) + 6.0) * ((BINS - 1) / 12.0))
-    return place.astype(np.int64)
+    found: IntArray = place.astype(np.int64)
+    return found
 
 
 class Beliefs:
@@ -145,7 +148,11 @@ class Beliefs:
     def state(self) -> dict[str, Any]:
         """Give all that the ledger does not hold."""
         saved = {name: getattr(self, name).tolist() for name in ARRAYS}
-        return {**saved, "messages": self.messages.tolist(), "rows": [self.rows_weight, self.rows_at]}
+        return {
+            **saved,
+            "messages": self.messages.tolist(),
+            "rows": [self.rows_weight, self.rows_at],
+        }
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
@@ -190,7 +197,7 @@ class Beliefs:
 
     def refit(self) -> None:
         """Send all messages anew until they settle, and fit what workers have in common."""
-        sweeps = int(np.clip(STEPS // max(self._size, 1), *SWEEPS))
+        sweeps = int(np.clip(STEPS // max(self._size, len(self.joint)), *SWEEPS))
         pool, (task, worker, label) = self.ledger.pool, self.ledger.labels.T
         unit = pool.kind[task] * self.m + worker
         kept = self._kept(unit)
@@ -201,9 +208,9 @@ class Beliefs:
             cavity = normalised(self.joint[task] - self.messages)[0]
             bins = _bins(cavity[np.arange(len(task)), label])
             spot = unit * BINS + bins
-            self.heard = gold_heard + np.bincount(
-                spot, kept, minlength=gold_heard.size
-            ).reshape(gold_heard.shape)
+            self.heard = gold_heard + np.bincount(spot, kept, minlength=gold_heard.size).reshape(
+                gold_heard.shape
+            )
             self.counts = gold_counts + _summed(cell, cavity * kept[:, None], gold_counts.shape)
             self._weigh()
             self._fit_population()
@@ -275,7 +282,7 @@ class Beliefs:
         for kind in range(self.T):
             here = slice(kind * self.m, (kind + 1) * self.m)
             seen = self.heard[here].sum(axis=1) > 0
-            total = HYPER * self.grid.prior + self.weight[here][seen].sum(axis=0)
+            total: FloatArray = HYPER * self.grid.prior + self.weight[here][seen].sum(axis=0)
             self.population[kind] = total / total.sum()
 
     def _fit_rows(self) -> None:
@@ -332,6 +339,6 @@ def _known(
     rows = np.clip(confusion.reshape(units, K, K), LEAST_CHANCE, 1.0)
     told = (rows * log(rows)).sum(axis=2).sum(axis=1) * K
     told = (told - np.einsum("uka,ula->u", rows, log(rows))) / (K * (K - 1))
-    nearest = np.abs(grid.gain - told[:, None]).argmin(axis=1)
+    nearest: IntArray = np.abs(grid.gain - told[:, None]).argmin(axis=1)
     other = (np.arange(G) != nearest[:, None]) & ~np.isnan(told)[:, None]
     return rows, np.where(other, -np.inf, 0.0)

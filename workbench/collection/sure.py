@@ -55,6 +55,8 @@ PATIENCE = 0.5
 """Share of the dual price at which a worker who is here is still asked."""
 FIRST_ERROR, NEXT_ERROR = 3.0, 0.75
 """Where the mean error is to be ε, tasks are first brought below so many ε, then by this factor."""
+DENSE, BETTER = 200_000, 64
+"""Beyond so many pairs only so many workers of highest index are looked at."""
 FEW = 4000
 """Tasks up to which all are sorted."""
 LEAST_GAIN = 0.002
@@ -246,6 +248,10 @@ class UntilSure:
         near = self.goal.epsilon is not None
         key = -top[rows] if near else top[rows]
         many = min(max(ROWS, len(top) // 100) if near else max(8, len(top) // 20), most or ROWS)
+        if worker is None and many * len(here) > DENSE:
+            worth = np.where(ledger.left > 0, self.index.max(axis=0), -1.0)
+            some = np.argpartition(-worth, BETTER)[:BETTER]
+            here = some if ledger.open[np.ix_(rows[:many], some)].any() else here
         least = 0.0 if worker is None or not len(rows) else PATIENCE * self._price_to_come()
         for task in _ascending(rows, key, many):
             kind = pool.kind[task]
@@ -262,8 +268,11 @@ class UntilSure:
         """Cut each worker's share to what is asked of her before she is judged anew."""
         kind = self.ledger.pool.kind[task]
         given = self.ledger.pool.capacity[worker] - self.ledger.left[worker]
+        share = len(self.ledger.counts) // 500
         proven = (self.keep[kind, worker] > PROVEN) | (given >= VISIT)
-        limit = np.where(proven, np.maximum(VISIT, given // 2), self.limit[kind, worker])
+        limit = np.where(
+            proven, np.maximum(VISIT, given // 2), np.maximum(self.limit[kind, worker], share)
+        )
         kept = within(worker) < limit
         return Ask(task[kept], worker[kept])
 

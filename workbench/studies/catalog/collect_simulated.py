@@ -56,7 +56,9 @@ def trial(params: Params, streams: Streams) -> Record:
     if params["policy"] == "fixed":
         policy = partial(Fixed, k=params["labels"])  # type: ignore[assignment]
     goal = Goal(params["epsilon"])
-    done = rehearse(policy, pool, answers, goal, seed=streams.method("policy"))
+    done = rehearse(
+        policy, pool, answers, goal, seed=int(streams.method("policy").generate_state(1)[0])
+    )
     wrong = done.belief.posterior.argmax(axis=1) != answers.truth
     return {
         "paid": len(done.ledger.labels),
@@ -92,7 +94,7 @@ def _skill(crowd: str, m: int, rng: np.random.Generator) -> FloatArray:
     return rng.uniform(low, high, m)
 
 
-COLUMNS = {
+COLUMNS: dict[str, str | tuple[str, str]] = {
     "trials": ("error", "size"),
     **means_of("paid"),
     "gold_labels": ("paid_gold", "mean"),
@@ -155,8 +157,8 @@ STUDY = Study(
         Part(
             "Labels paid, error measured and believed, and the least labels for that error",
             Grouped(("crowd", "policy", "gold", "epsilon", "labels"), COLUMNS),
-            ("Labels paid are {over.mean:.2f} times the information limit at the error measured, in "
-             "the mean over trials of two classes.",),
+            ("Labels paid are {over.mean:.2f} times the information limit at the error "
+             "measured, in the mean over trials of two classes.",),
             (Drawn("cost", "Labels paid against error", "error", "paid",
                    ("error measured", "labels paid"),
                    {"series": "policy", "panel": "crowd"}),),
