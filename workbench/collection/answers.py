@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.base.arrays import IntArray
+from workbench.base.seeds import Seed
 from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import Ask, Ledger, Pool
 
@@ -59,7 +60,7 @@ def rehearse(
     *,
     total: float | None = None,
     arrivals: IntArray | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Collected:
     """Let a policy collect until it asks no more.
 

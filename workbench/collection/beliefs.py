@@ -300,7 +300,7 @@ class Beliefs:
         if not self.forget:
             return np.ones(len(unit))
         later = within(unit[::-1])[::-1]
-        kept: FloatArray = (1.0 - self.forget) ** later
+        kept: FloatArray = np.power(1.0 - self.forget, later.astype(np.float64))
         return kept
 
     def _gold(self) -> tuple[FloatArray, FloatArray]:
@@ -310,11 +310,10 @@ class Beliefs:
         kept = self._kept(unit)
         truth = np.eye(self.K)[pool.gold[task]]
         bins = np.where(pool.gold[task] == label, BINS - 1, 0)
-        heard = np.bincount(unit * BINS + bins, kept, minlength=self.heard.size)
+        heard: FloatArray = np.zeros(self.heard.shape)
+        np.add.at(heard, (unit, bins), kept)
         cell = unit * self.K + label
-        return heard.reshape(self.heard.shape), _summed(
-            cell, truth * kept[:, None], self.counts.shape
-        )
+        return heard, _summed(cell, truth * kept[:, None], self.counts.shape)
 
 
 def _columns(index: IntArray, rows: FloatArray, size: int) -> FloatArray:
