@@ -49,7 +49,7 @@ SETTLED = 1e-3
 
 
 @dataclass(frozen=True)
-class Grid:
+class AbilityGrid:
     """Abilities that a worker may have.
 
     Attributes
@@ -71,7 +71,7 @@ class Grid:
     heard: FloatArray
 
 
-def grid(classes: int) -> Grid:
+def grid(classes: int) -> AbilityGrid:
     """Make the grid of abilities for K classes."""
     chance = 1.0 / classes
     above = np.array([0.0, 0.05, *np.arange(0.1, 0.95, 0.05), 0.94, 0.97, 0.99])
@@ -87,7 +87,7 @@ def grid(classes: int) -> Grid:
     right = 1.0 / (1.0 + np.exp(-np.linspace(-6.0, 6.0, BINS)))
     right[[0, -1]] = 0.0, 1.0
     heard = np.outer(ability, right) + np.outer(1.0 - ability, 1.0 - right) / (classes - 1)
-    return Grid(ability, gain, prior, heard)
+    return AbilityGrid(ability, gain, prior, heard)
 
 
 def _bins(right: FloatArray) -> IntArray:
@@ -328,7 +328,7 @@ def _summed(cell: IntArray, rows: FloatArray, shape: tuple[int, ...]) -> FloatAr
 
 
 def _known(
-    confusion: FloatArray | None, units: int, grid: Grid
+    confusion: FloatArray | None, units: int, grid: AbilityGrid
 ) -> tuple[FloatArray | None, FloatArray]:
     """Known matrices by unit, and −∞ at all abilities but the one that tells as much as they do."""
     G = len(grid.gain)

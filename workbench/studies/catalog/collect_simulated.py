@@ -159,9 +159,9 @@ STUDY = Study(
             Grouped(("crowd", "policy", "gold", "epsilon", "labels"), COLUMNS),
             ("Labels paid are {over.mean:.2f} times the information limit at the error "
              "measured, in the mean over trials of two classes.",),
-            (Drawn("cost", "Labels paid against error", "error", "paid",
+            (Drawn("cost", "Labels paid against error, half .8", "error", "paid",
                    ("error measured", "labels paid"),
-                   {"series": "policy", "panel": "crowd"}),),
+                   {"series": "policy"}, lambda found: found["crowd"] == "half .8"),),
         ),
         derived={"over": lambda ok: (ok["paid"] / ok["limit"]).where(ok["limit"] > 0)},
     ),
