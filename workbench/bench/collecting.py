@@ -55,7 +55,7 @@ def _collection(tasks: int, workers: int, capacity: int, seed: int) -> tuple[Led
         gold_kind=np.empty(0, dtype=np.int64),
     )
     ledger = Ledger(pool)
-    return ledger, UntilSure(ledger, Goal(0.01), seed)
+    return ledger, UntilSure(ledger, Goal(0.005), seed)
 
 
 def _collect(
