@@ -1,1 +1,31 @@
-"""Label until sure (floor 3): whom to ask next, about what, and when to stop."""
+"""Label until sure (floor 3): whom to ask next, about what, and when to stop.
+
+`pool` holds who may be asked and the record of what was, `policy` what a policy is, `beliefs` what
+labels say of tasks and workers, `sure` the policy that uses it, `fixed` so many labels a task,
+`answers` where labels come from in a rehearsal. `POLICIES` lists the policies.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.registry import Entry, Registry, imported
+
+if TYPE_CHECKING:
+    from workbench.collection.policy import Policy
+
+POLICIES: Registry[type[Policy]] = Registry(
+    "collection policy",
+    Entry(
+        "until-sure",
+        imported("workbench.collection.sure:UntilSure"),
+        "the worker who tells most for her price, until each task is sure",
+        "beyond the papers: Wald (1945); Liu, Peng, Ihler (2012); Gittins (1979)",
+    ),
+    Entry(
+        "fixed",
+        imported("workbench.collection.fixed:Fixed"),
+        "so many labels a task, then Dawid–Skene",
+        "common practice",
+    ),
+)

@@ -134,8 +134,8 @@ class Ledger:
         Labels that each worker can still give, shape (m,).
     spent, gold_spent
         Money, gold labels included; and what of it went to gold labels.
-    counts
-        Labels of each task, shape (n,).
+    counts, waiting
+        Labels of each task, and labels asked for that have not come yet; shape (n,).
     """
 
     def __init__(self, pool: Pool, total: float | None = None) -> None:
@@ -145,6 +145,7 @@ class Ledger:
         self.gold_open: BoolArray = _all_or(pool.gold_available, (len(pool.gold), m))
         self.left: IntArray = pool.capacity.astype(np.int64)
         self.counts: IntArray = np.zeros(n, dtype=np.int64)
+        self.waiting: IntArray = np.zeros(n, dtype=np.int64)
         self.spent = self.gold_spent = 0.0
         self._labels, self._gold = _Column(), _Column()
 
@@ -206,10 +207,16 @@ class Ledger:
         still[ask.task, ask.worker] = False
         self.spent += cost
         self.gold_spent += cost if ask.gold else 0.0
+        self._wait(ask, 1)
+
+    def _wait(self, ask: Ask, more: int) -> None:
+        if not ask.gold:
+            np.add.at(self.waiting, ask.task, more)
 
     def tell(self, ask: Ask, label: ArrayLike) -> None:
         """Take labels that came, class index each; shape (k,)."""
         named = checks.indices("label", label, len(self.pool.classes))
+        self._wait(ask, -1)
         if ask.gold:
             self._gold.append(ask.task, ask.worker, named)
             return
@@ -222,6 +229,7 @@ class Ledger:
         np.add.at(self.left, ask.worker, 1)
         self.spent -= cost
         self.gold_spent -= cost if ask.gold else 0.0
+        self._wait(ask, -1)
 
     def votes(self) -> Votes:
         """All labels of tasks (gold tasks apart) in the form the aggregators take."""

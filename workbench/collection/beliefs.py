@@ -1,0 +1,289 @@
+"""What labels say of tasks and of workers when neither is known: belief propagation.
+
+Worker j names the true class with her ability p_j, else another class. Nobody knows p_j: a grid of
+abilities carries a posterior for each worker, under a prior that all workers share and that is
+fitted to them (nonparametric empirical Bayes, drawn toward a wide prior). Each label sends two
+messages by turns, and neither contains what the other one said:
+
+- to the worker: was she right? Judged by the labels of the *others* on that task (the cavity);
+- to the task: how much does her word count? Judged by her labels on *other* tasks.
+
+So a worker is never judged by her own vote, and a few lucky labels do not make an expert: the mean
+over the posterior of p enters, which is what a label of unknown weight is worth. How the classes
+differ comes third: rows of her confusion matrix are drawn to (p_j, pooled errors) with a weight in
+answers under which the labels are likeliest; a crowd of one-coin workers gives it no bounds.
+
+Between two refits a label moves only its own task and worker.
+
+Source: Liu, Peng, Ihler (2012), "Variational inference for crowdsourcing", Section 3, for belief
+propagation with a prior of abilities; Dawid, Skene (1979) for the matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.aggregation.posteriors import log, normalised
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.collection.pool import Ask, Ledger
+from workbench.crowd.confusion import MOST_WEIGHT, likeliest_weight
+
+BINS = 49
+"""Cavity chances that a label is right are counted in bins, even in log-odds from −6 to 6; the
+outer two are certain."""
+HYPER = 4.0
+"""Weight of the wide prior of abilities, in workers."""
+LEAST_CHANCE = 1e-4
+"""Probability of an answer that a worker of known skill is said never to give."""
+SETTLED = 1e-3
+"""Refit until no task's posterior moves by more."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Abilities that a worker may have.
+
+    Attributes
+    ----------
+    ability
+        p, shape (G,), descending in `gain`.
+    gain
+        Information of a label in nats, shape (G,): Kullback–Leibler divergence of two classes.
+    prior
+        The wide prior, shape (G,).
+    heard
+        Chance of a label that is right with probability r: p r + (1 − p)(1 − r)/(K − 1), by
+        ability and bin, shape (G, B).
+    """
+
+    ability: FloatArray
+    gain: FloatArray
+    prior: FloatArray
+    heard: FloatArray
+
+
+def grid(classes: int) -> Grid:
+    """Make the grid of abilities for K classes."""
+    chance = 1.0 / classes
+    above = np.array([0.0, 0.05, *np.arange(0.1, 0.95, 0.05), 0.94, 0.97, 0.99])
+    below = np.array([0.2, 0.5, 0.8])
+    ability = np.concatenate([chance + (1.0 - chance) * above, chance * (1.0 - below)])
+    prior = np.concatenate([[0.25], np.full(len(above) - 1, 0.7 / (len(above) - 1)), [0.05 / 3] * 3])
+    other = (1.0 - ability) / (classes - 1)
+    gain = (ability - other) * np.log(ability / other)
+    order = np.argsort(-gain, kind="stable")
+    ability, gain, prior = ability[order], gain[order], prior[order]
+    right = 1.0 / (1.0 + np.exp(-np.linspace(-6.0, 6.0, BINS)))
+    right[[0, -1]] = 0.0, 1.0
+    heard = np.outer(ability, right) + np.outer(1.0 - ability, 1.0 - right) / (classes - 1)
+    return Grid(ability, gain, prior, heard)
+
+
+def _bins(right: FloatArray) -> IntArray:
+    odds = np.log(np.maximum(right, 1e-9)) - np.log(np.maximum(1.0 - right, 1e-9))
+    place = np.rint((np.clip(odds, -6.0, 6.0) + 6.0) * ((BINS - 1) / 12.0))
+    return place.astype(np.int64)
+
+
+class Beliefs:
+    """Posterior of tasks and abilities, kept up label by label.
+
+    A worker at each task type is a unit of her own, `kind · m + worker`.
+
+    Parameters
+    ----------
+    ledger
+        What was asked and answered.
+    forget
+        Weight that a label loses with each later one of the same unit; 0 for workers who do not
+        change.
+
+    Attributes
+    ----------
+    joint
+        Unnormalised log-posterior of each task, shape (n, K).
+    weight
+        Posterior of abilities, shape (T·m, G).
+    population
+        Fitted prior of abilities, shape (T, G).
+    """
+
+    def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
+        self.ledger, self.forget = ledger, forget
+        pool = ledger.pool
+        self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
+        self.grid = grid(self.K)
+        units = self.m * self.T
+        self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
+        self.population: FloatArray = np.tile(self.grid.prior, (self.T, 1))
+        self.weight: FloatArray = np.repeat(self.population, self.m, axis=0)
+        self.heard: FloatArray = np.zeros((units, BINS))
+        self.counts: FloatArray = np.zeros((units, self.K, self.K))
+        self.rows_weight = MOST_WEIGHT
+        self.errors: FloatArray = (1.0 - np.eye(self.K)) / (self.K - 1)
+        self._store: FloatArray = np.empty((256, self.K))
+        self._size = 0
+        self.known = _known(pool.confusion, units, self.K)
+        self._log_heard = np.log(self.grid.heard)
+        self._without = 1.0 / self.grid.heard
+        self._right_without = self.grid.ability[:, None] * self._without
+
+    @property
+    def messages(self) -> FloatArray:
+        """Log-chance of each label of the ledger by true class, as last sent; shape (k, K)."""
+        return self._store[: self._size]
+
+    def posterior(self) -> FloatArray:
+        """Of each task, shape (n, K)."""
+        return normalised(self.joint.copy())[0]
+
+    def told(self, ask: Ask, label: IntArray) -> None:
+        """Move the tasks and workers of labels that have just come."""
+        pool = self.ledger.pool
+        if ask.gold:
+            unit = pool.gold_kind[ask.task] * self.m + ask.worker
+            truth = np.eye(self.K)[pool.gold[ask.task]]
+        else:
+            unit = pool.kind[ask.task] * self.m + ask.worker
+            truth = normalised(self.joint[ask.task])[0]
+            mean = self.weight[unit] @ self.grid.ability
+            message = self._message(unit, label, mean, np.zeros_like(truth))
+            np.add.at(self.joint, ask.task, message)
+            self._append(message)
+        bins = _bins(truth[np.arange(len(label)), label])
+        touched, at = np.unique(unit, return_inverse=True)
+        if self.forget:
+            kept = (1.0 - self.forget) ** np.bincount(at)
+            self.heard[touched] *= kept[:, None]
+            self.counts[touched] *= kept[:, None, None]
+        np.add.at(self.heard, (unit, bins), 1.0)
+        np.add.at(self.counts.transpose(0, 2, 1), (unit, label), truth)
+        self._weigh(touched)
+
+    def refit(self, sweeps: int = 30) -> None:
+        """Send all messages anew until they settle, and fit what workers have in common."""
+        pool, (task, worker, label) = self.ledger.pool, self.ledger.labels.T
+        unit = pool.kind[task] * self.m + worker
+        age = _later(unit)
+        kept = (1.0 - self.forget) ** age
+        cell = (unit * self.K + label).astype(np.int64)
+        gold_heard, gold_counts = self._gold()
+        before = self.posterior()
+        for _ in range(sweeps):
+            cavity = normalised(self.joint[task] - self.messages)[0]
+            bins = _bins(cavity[np.arange(len(task)), label])
+            spot = unit * BINS + bins
+            self.heard = gold_heard + np.bincount(
+                spot, kept, minlength=gold_heard.size
+            ).reshape(gold_heard.shape)
+            self.counts = gold_counts + _summed(cell, cavity * kept[:, None], gold_counts.shape)
+            self._weigh()
+            self._fit_population()
+            spread = (self.weight @ self._right_without) / (self.weight @ self._without)
+            self.messages[:] = self._message(
+                unit, label, spread[unit, bins], cavity * kept[:, None]
+            )
+            self.joint = log(pool.share) + _columns(task, self.messages, len(pool.tasks))
+            now = self.posterior()
+            moved, before = float(np.abs(now - before).max(initial=0.0)), now
+            if moved < SETTLED:
+                break
+        self._fit_rows()
+
+    def _append(self, message: FloatArray) -> None:
+        end = self._size + len(message)
+        if end > len(self._store):
+            grown = np.empty((2 * end, self.K))
+            grown[: self._size] = self.messages
+            self._store = grown
+        self._store[self._size : end] = message
+        self._size = end
+
+    def _message(
+        self, unit: IntArray, label: IntArray, mean: FloatArray, own: FloatArray
+    ) -> FloatArray:
+        """Log-chance of each label by true class, shape (k, K).
+
+        Parameters
+        ----------
+        mean
+            Ability of its worker without it, shape (k,).
+        own
+            What it added to her counts, shape (k, K).
+        """
+        right = np.eye(self.K, dtype=bool)[label]
+        chance = np.where(right, mean[:, None], (1.0 - mean)[:, None] * self.errors[:, label].T)
+        if self.rows_weight < MOST_WEIGHT / 2:
+            counts = self.counts[unit, :, label] - own
+            total = self.counts[unit].sum(axis=2) - own
+            s = self.rows_weight
+            chance = (np.maximum(counts, 0.0) + s * chance) / (np.maximum(total, 0.0) + s)
+        if self.known is not None:
+            sure = self.known[unit, :, label]
+            chance = np.where(np.isnan(sure), chance, sure)
+        return log(chance)
+
+    def _weigh(self, units: IntArray | slice = slice(None)) -> None:
+        """Posterior of abilities from what was heard."""
+        kind = np.arange(self.m * self.T)[units] // self.m
+        joint = self.heard[units] @ self._log_heard.T + log(self.population)[kind]
+        self.weight[units] = normalised(joint)[0]
+
+    def _fit_population(self) -> None:
+        for kind in range(self.T):
+            here = slice(kind * self.m, (kind + 1) * self.m)
+            seen = self.heard[here].sum(axis=1) > 0
+            total = HYPER * self.grid.prior + self.weight[here][seen].sum(axis=0)
+            self.population[kind] = total / total.sum()
+
+    def _fit_rows(self) -> None:
+        """Weight of the rows that ability and pooled errors give, and those errors."""
+        counts = self.counts
+        pooled = counts.sum(axis=0) * (1.0 - np.eye(self.K)) + (1.0 - np.eye(self.K))
+        self.errors = pooled / pooled.sum(axis=1, keepdims=True)
+        seen = counts.sum(axis=(1, 2)) > 0
+        mean = (self.weight[seen] @ self.grid.ability)[:, None, None]
+        base = mean * np.eye(self.K) + (1.0 - mean) * self.errors
+        self.rows_weight = likeliest_weight(counts[seen], base) if seen.any() else MOST_WEIGHT
+
+    def _gold(self) -> tuple[FloatArray, FloatArray]:
+        """Evidence of gold labels: by unit and bin, and by unit, true class and answer."""
+        pool, (task, worker, label) = self.ledger.pool, self.ledger.gold_labels.T
+        unit = pool.gold_kind[task] * self.m + worker
+        kept = (1.0 - self.forget) ** _later(unit)
+        truth = np.eye(self.K)[pool.gold[task]]
+        bins = np.where(pool.gold[task] == label, BINS - 1, 0)
+        heard = np.bincount(unit * BINS + bins, kept, minlength=self.heard.size)
+        cell = unit * self.K + label
+        return heard.reshape(self.heard.shape), _summed(
+            cell, truth * kept[:, None], self.counts.shape
+        )
+
+
+def _later(unit: IntArray) -> IntArray:
+    """How many later labels each label's unit gave."""
+    order = np.argsort(unit, kind="stable")[::-1]
+    new = np.concatenate([[True], np.diff(unit[order]) != 0])[: len(unit)]
+    place = np.arange(len(unit))
+    later = np.empty(len(unit), dtype=np.int64)
+    later[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    return later
+
+
+def _columns(index: IntArray, rows: FloatArray, size: int) -> FloatArray:
+    """Sums of rows by index, shape (size, K)."""
+    return np.stack([np.bincount(index, column, minlength=size) for column in rows.T], axis=1)
+
+
+def _summed(cell: IntArray, rows: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Sums by (unit, answer) of rows over true classes, as (unit, true class, answer)."""
+    units, K, _ = shape
+    return _columns(cell, rows, units * K).reshape(units, K, K).transpose(0, 2, 1)
+
+
+def _known(confusion: FloatArray | None, units: int, K: int) -> FloatArray | None:
+    if confusion is None:
+        return None
+    return np.clip(confusion.reshape(units, K, K), LEAST_CHANCE, 1.0)
