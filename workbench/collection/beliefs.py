@@ -22,12 +22,13 @@ propagation with a prior of abilities; Dawid, Skene (1979) for the matrices.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from workbench.aggregation.posteriors import log, normalised
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.collection.pool import Ask, Ledger
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.collection.pool import Ask, Ledger, within
 from workbench.crowd.confusion import MOST_WEIGHT, likeliest_weight
 
 BINS = 49
@@ -37,6 +38,8 @@ HYPER = 4.0
 """Weight of the wide prior of abilities, in workers."""
 LEAST_CHANCE = 1e-4
 """Probability of an answer that a worker of known skill is said never to give."""
+ARRAYS = ("joint", "weight", "population", "heard", "counts", "errors")
+"""What changes as labels come, messages apart."""
 SETTLED = 1e-3
 """Refit until no task's posterior moves by more."""
 
@@ -125,7 +128,7 @@ class Beliefs:
         self.errors: FloatArray = (1.0 - np.eye(self.K)) / (self.K - 1)
         self._store: FloatArray = np.empty((256, self.K))
         self._size = 0
-        self.known = _known(pool.confusion, units, self.K)
+        self.known, self._point = _known(pool.confusion, units, self.grid)
         self._log_heard = np.log(self.grid.heard)
         self._without = 1.0 / self.grid.heard
         self._right_without = self.grid.ability[:, None] * self._without
@@ -134,6 +137,19 @@ class Beliefs:
     def messages(self) -> FloatArray:
         """Log-chance of each label of the ledger by true class, as last sent; shape (k, K)."""
         return self._store[: self._size]
+
+    def state(self) -> dict[str, Any]:
+        """Give all that the ledger does not hold."""
+        saved = {name: getattr(self, name).tolist() for name in ARRAYS}
+        return {**saved, "messages": self.messages.tolist(), "rows_weight": self.rows_weight}
+
+    def resume(self, saved: dict[str, Any]) -> None:
+        """Take up a `state`."""
+        for name in ARRAYS:
+            setattr(self, name, np.array(saved[name], dtype=np.float64))
+        self._store = np.array(saved["messages"], dtype=np.float64).reshape(-1, self.K)
+        self._size = len(self._store)
+        self.rows_weight = float(saved["rows_weight"])
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
@@ -166,8 +182,7 @@ class Beliefs:
         """Send all messages anew until they settle, and fit what workers have in common."""
         pool, (task, worker, label) = self.ledger.pool, self.ledger.labels.T
         unit = pool.kind[task] * self.m + worker
-        age = _later(unit)
-        kept = (1.0 - self.forget) ** age
+        kept = self._kept(unit)
         cell = (unit * self.K + label).astype(np.int64)
         gold_heard, gold_counts = self._gold()
         before = self.posterior()
@@ -186,11 +201,24 @@ class Beliefs:
                 unit, label, spread[unit, bins], cavity * kept[:, None]
             )
             self.joint = log(pool.share) + _columns(task, self.messages, len(pool.tasks))
+            if self._upside_down():
+                self._store[: self._size] = self.messages[:, ::-1]
+                self.joint = log(pool.share) + (self.joint - log(pool.share))[:, ::-1]
             now = self.posterior()
             moved, before = float(np.abs(now - before).max(initial=0.0)), now
             if moved < SETTLED:
                 break
         self._fit_rows()
+        self._weigh()
+
+    def _upside_down(self) -> bool:
+        """Whether two classes are interchanged: most workers would be worse than chance."""
+        pool = self.ledger.pool
+        if self.K > 2 or self.known is not None or len(self.ledger.gold_labels):
+            return False
+        seen = self.heard.sum(axis=1) > 0
+        lean = self.weight[seen] @ self.grid.ability - 0.5
+        return bool(lean.sum() < 0.0) and bool(pool.share[0] == pool.share[1])
 
     def _append(self, message: FloatArray) -> None:
         end = self._size + len(message)
@@ -229,7 +257,7 @@ class Beliefs:
         """Posterior of abilities from what was heard."""
         kind = np.arange(self.m * self.T)[units] // self.m
         joint = self.heard[units] @ self._log_heard.T + log(self.population)[kind]
-        self.weight[units] = normalised(joint)[0]
+        self.weight[units] = normalised(joint + self._point[units])[0]
 
     def _fit_population(self) -> None:
         for kind in range(self.T):
@@ -248,11 +276,19 @@ class Beliefs:
         base = mean * np.eye(self.K) + (1.0 - mean) * self.errors
         self.rows_weight = likeliest_weight(counts[seen], base) if seen.any() else MOST_WEIGHT
 
+    def _kept(self, unit: IntArray) -> FloatArray:
+        """Weight of each label by how many later ones its unit gave, shape (k,)."""
+        if not self.forget:
+            return np.ones(len(unit))
+        later = within(unit[::-1])[::-1]
+        kept: FloatArray = (1.0 - self.forget) ** later
+        return kept
+
     def _gold(self) -> tuple[FloatArray, FloatArray]:
         """Evidence of gold labels: by unit and bin, and by unit, true class and answer."""
         pool, (task, worker, label) = self.ledger.pool, self.ledger.gold_labels.T
         unit = pool.gold_kind[task] * self.m + worker
-        kept = (1.0 - self.forget) ** _later(unit)
+        kept = self._kept(unit)
         truth = np.eye(self.K)[pool.gold[task]]
         bins = np.where(pool.gold[task] == label, BINS - 1, 0)
         heard = np.bincount(unit * BINS + bins, kept, minlength=self.heard.size)
@@ -260,16 +296,6 @@ class Beliefs:
         return heard.reshape(self.heard.shape), _summed(
             cell, truth * kept[:, None], self.counts.shape
         )
-
-
-def _later(unit: IntArray) -> IntArray:
-    """How many later labels each label's unit gave."""
-    order = np.argsort(unit, kind="stable")[::-1]
-    new = np.concatenate([[True], np.diff(unit[order]) != 0])[: len(unit)]
-    place = np.arange(len(unit))
-    later = np.empty(len(unit), dtype=np.int64)
-    later[order] = place - np.maximum.accumulate(np.where(new, place, 0))
-    return later
 
 
 def _columns(index: IntArray, rows: FloatArray, size: int) -> FloatArray:
@@ -283,7 +309,17 @@ def _summed(cell: IntArray, rows: FloatArray, shape: tuple[int, ...]) -> FloatAr
     return _columns(cell, rows, units * K).reshape(units, K, K).transpose(0, 2, 1)
 
 
-def _known(confusion: FloatArray | None, units: int, K: int) -> FloatArray | None:
+def _known(
+    confusion: FloatArray | None, units: int, grid: Grid
+) -> tuple[FloatArray | None, FloatArray]:
+    """Known matrices by unit, and −∞ at all abilities but the one that tells as much as they do."""
+    G = len(grid.gain)
     if confusion is None:
-        return None
-    return np.clip(confusion.reshape(units, K, K), LEAST_CHANCE, 1.0)
+        return None, np.zeros((units, G))
+    K = confusion.shape[-1]
+    rows = np.clip(confusion.reshape(units, K, K), LEAST_CHANCE, 1.0)
+    told = (rows * log(rows)).sum(axis=2).sum(axis=1) * K
+    told = (told - np.einsum("uka,ula->u", rows, log(rows))) / (K * (K - 1))
+    nearest = np.abs(grid.gain - told[:, None]).argmin(axis=1)
+    other = (np.arange(G) != nearest[:, None]) & ~np.isnan(told)[:, None]
+    return rows, np.where(other, -np.inf, 0.0)

@@ -171,12 +171,7 @@ class Ledger:
 
     def affordable(self, ask: Ask) -> Ask:
         """Drop the pairs at the end that money or capacity does not reach."""
-        order = np.argsort(ask.worker, kind="stable")
-        start = np.concatenate([[True], np.diff(ask.worker[order]) != 0])[: len(ask)]
-        rank = np.empty(len(ask), dtype=np.int64)
-        first = np.maximum.accumulate(np.where(start, np.arange(len(ask)), 0))
-        rank[order] = np.arange(len(ask)) - first
-        kept = rank < self.left[ask.worker]
+        kept = within(ask.worker) < self.left[ask.worker]
         ask = Ask(ask.task[kept], ask.worker[kept], ask.gold)
         reach = np.cumsum(self.prices(ask)) <= self.money + 1e-9
         return Ask(ask.task[reach], ask.worker[reach], ask.gold)
@@ -237,6 +232,16 @@ class Ledger:
         return Votes(
             task, worker, label, self.pool.tasks, self.pool.workers, self.pool.classes
         )  # fmt: skip
+
+
+def within(group: IntArray) -> IntArray:
+    """Place of each entry among those of its group, in the order given, from 0."""
+    order = np.argsort(group, kind="stable")
+    new = np.concatenate([[True], np.diff(group[order]) != 0])[: len(group)]
+    place = np.arange(len(group))
+    rank = np.empty(len(group), dtype=np.int64)
+    rank[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    return rank
 
 
 def _all_or(available: BoolArray | None, shape: tuple[int, int]) -> BoolArray:
