@@ -36,7 +36,10 @@ from workbench.collection.policy import Belief, Goal
 from workbench.collection.pool import NOTHING, Ask, Ledger, within
 
 START = (6, 16)
-"""Workers and tasks of the cold start."""
+"""Workers and tasks of the cold start where anybody can be asked at any time."""
+BLOCK = 40
+"""Tasks of the cold start where workers come and go: each is asked about them until half of them
+are sure."""
 DOUBT = 10.0
 """Odds against a worker at which her trial ends: its length is ln(DOUBT)/KL."""
 LONGEST = 60.0
@@ -47,8 +50,10 @@ VISIT = 200
 """Labels asked of a proven worker before anything is judged anew."""
 ROWS = 256
 """Tasks looked at for one answer of `next`; where the least sure come first, a 20th of all."""
-DARK = 0.2
-"""Gold is asked for where tasks tell less of a worker: mean of (2c − 1)², c their confidence."""
+PATIENCE = 0.5
+"""Share of the dual price at which a worker who is here is still asked."""
+FIRST_ERROR, NEXT_ERROR = 3.0, 0.75
+"""Where the mean error is to be ε, tasks are first brought below so many ε, then by this factor."""
 LEAST_GAIN = 0.002
 """Nats a label below which nobody is asked."""
 BUDGET_ERROR = 0.01
@@ -74,7 +79,7 @@ class UntilSure:
         self.starters = rng.permutation(len(pool.workers))[: START[0]]
         self.order = rng.permutation(len(pool.tasks))
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
-        self.fitted = 0
+        self.fitted, self.started = 0, False
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
         odds = np.log((1.0 - self.epsilon) / self.epsilon)
         self.required = float((1.0 - 2.0 * self.epsilon) * odds)
@@ -94,8 +99,9 @@ class UntilSure:
             self.came[worker] = True
         if self._new() >= 20 + self.fitted // 20:
             self._refit()
-        ask = self._start(worker) or self._best(worker, most)
-        if not len(ask) and self._new():
+        ask = self._start(worker)
+        ask = self._best(worker, most) if ask is None else ask
+        if not len(ask) and self._new() and worker is None:
             self._refit()
             ask = self._best(worker, most)
         return self.ledger.affordable(Ask(ask.task[:most], ask.worker[:most], ask.gold))
@@ -115,6 +121,7 @@ class UntilSure:
         return {
             "beliefs": self.beliefs.state(),
             "fitted": self.fitted,
+            "started": self.started,
             "needed": self.needed,
             **{name: getattr(self, name).tolist() for name in ("came", "index", "keep", "limit")},
         }
@@ -123,6 +130,7 @@ class UntilSure:
         """Take them up."""
         self.beliefs.resume(saved["beliefs"])
         self.fitted, self.needed = int(saved["fitted"]), float(saved["needed"])
+        self.started = bool(saved["started"])
         for name in ("came", "index", "keep", "limit"):
             getattr(self, name)[:] = saved[name]
 
@@ -136,6 +144,17 @@ class UntilSure:
             return np.full(len(error), bool(error.mean() <= self.goal.epsilon))
         closed: BoolArray = error <= self.goal.epsilon
         return closed
+
+    def _wanted(self, top: FloatArray) -> BoolArray:
+        """Tasks about which more is to be asked now."""
+        closed = self._closed(top)
+        if not self.goal.mean or closed.all():
+            return ~closed
+        bar = FIRST_ERROR * self.epsilon
+        while (1.0 - top <= bar).all():
+            bar *= NEXT_ERROR
+        wanted: BoolArray = 1.0 - top > bar
+        return wanted
 
     def _new(self) -> int:
         return len(self.ledger.labels) + len(self.ledger.gold_labels) - self.fitted
@@ -172,7 +191,7 @@ class UntilSure:
         self.keep[:, workers] = np.take_along_axis(kept, best, 2)[:, :, 0]
         self.limit[:, workers] = np.ceil(self.trial[best[:, :, 0]] / 2.0)
 
-    def _price_to_come(self, worker: int) -> float:
+    def _price_to_come(self) -> float:
         """Dual price of a nat: what those still to come can be expected to tell for a price."""
         ledger, pool = self.ledger, self.ledger.pool
         coming = np.flatnonzero(~self.came & (ledger.left > 0))
@@ -192,30 +211,38 @@ class UntilSure:
     def _start(self, worker: int | None) -> Ask | None:
         """The next visit of the cold start; None when it is over."""
         ledger, pool = self.ledger, self.ledger.pool
-        if len(pool.gold) or pool.confusion is not None:
+        if self.started or pool.confusion is not None:
             return None
-        starters = self.starters.tolist()
+        gold = len(pool.gold) > 0
+        can = ledger.gold_open if gold else ledger.open
+        asked, size = (self.starters, START[1]) if worker is None else (np.array([worker]), BLOCK)
+        tasks = (np.arange(len(pool.gold)) if gold else self.order)[:size]
         if worker is not None:
-            starters = [worker] if self.came.sum() <= len(starters) else []
-        tasks = self.order[: START[1]]
-        for who in starters:
-            todo = tasks[ledger.open[tasks, who]][: ledger.left[who]]
+            closed = self._closed(self.beliefs.posterior().max(axis=1))
+            known = 2 * self.came.sum() > len(self.came) or can[tasks, worker].mean() < 0.5
+            self.started = bool(known or (gold and self.came.sum() > START[0]))
+            self.started |= bool(not gold and closed[tasks].mean() > 0.5)
+            if self.started:
+                return None
+        for who in asked:
+            todo = tasks[can[tasks, who]][: ledger.left[who]]
             if len(todo):
-                return Ask(todo, np.full(len(todo), who))
-        return None
+                return Ask(todo, np.full(len(todo), who), gold)
+        self.started = worker is None
+        return None if self.started else NOTHING
 
     def _best(self, worker: int | None, most: int | None) -> Ask:
         """The best worker for each of the tasks that come first."""
         ledger, pool = self.ledger, self.ledger.pool
         top = self.beliefs.posterior().max(axis=1)
-        rows = self.order[(~self._closed(top) & (ledger.waiting == 0))[self.order]]
+        rows = self.order[(self._wanted(top) & (ledger.waiting == 0))[self.order]]
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
         if worker is not None:
             rows = rows[ledger.open[rows, worker]]
-        near = self.goal.epsilon is not None and not self.goal.mean
+        near = self.goal.epsilon is not None
         rows = rows[np.argsort(-top[rows] if near else top[rows], kind="stable")]
         many = min(ROWS if near else max(8, len(top) // 20), most or ROWS)
-        least = 0.0 if worker is None or not len(rows) else self._price_to_come(worker)
+        least = 0.0 if worker is None or not len(rows) else PATIENCE * self._price_to_come()
         for start in range(0, len(rows), many):
             task = rows[start : start + many]
             kind = pool.kind[task]
@@ -225,18 +252,12 @@ class UntilSure:
             rate = rate.max(axis=1)
             good = (rate * pool.price[kind, who] > LEAST_GAIN) & (rate >= least)
             if good.any():
-                return self._visit(task[good], who[good], top)
+                return self._visit(task[good], who[good])
         return NOTHING
 
-    def _visit(self, task: IntArray, worker: IntArray, top: FloatArray) -> Ask:
+    def _visit(self, task: IntArray, worker: IntArray) -> Ask:
         """Cut each worker's share to what is asked of her before she is judged anew."""
-        ledger, pool = self.ledger, self.ledger.pool
-        kind, first = pool.kind[task], worker[0]
+        kind = self.ledger.pool.kind[task]
         limit = np.where(self.keep[kind, worker] > PROVEN, VISIT, self.limit[kind, worker])
-        light = float(((2.0 * top[task[worker == first]] - 1.0) ** 2).mean())
-        if light < DARK and limit[0] < VISIT:
-            gold = np.flatnonzero(ledger.gold_open[:, first])[: int(min(limit[0], ledger.left[first]))]
-            if len(gold):
-                return Ask(gold, np.full(len(gold), first), gold=True)
         kept = within(worker) < limit
         return Ask(task[kept], worker[kept])
