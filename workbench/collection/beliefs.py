@@ -40,6 +40,8 @@ LEAST_CHANCE = 1e-4
 """Probability of an answer that a worker of known skill is said never to give."""
 ARRAYS = ("joint", "weight", "population", "heard", "counts", "errors")
 """What changes as labels come, messages apart."""
+GROWTH = 1.3
+"""Rows are fitted anew when there are so many times as many labels."""
 SETTLED = 1e-3
 """Refit until no task's posterior moves by more."""
 
@@ -124,7 +126,7 @@ class Beliefs:
         self.weight: FloatArray = np.repeat(self.population, self.m, axis=0)
         self.heard: FloatArray = np.zeros((units, BINS))
         self.counts: FloatArray = np.zeros((units, self.K, self.K))
-        self.rows_weight = MOST_WEIGHT
+        self.rows_weight, self.rows_at = MOST_WEIGHT, 0
         self.errors: FloatArray = (1.0 - np.eye(self.K)) / (self.K - 1)
         self._store: FloatArray = np.empty((256, self.K))
         self._size = 0
@@ -141,7 +143,7 @@ class Beliefs:
     def state(self) -> dict[str, Any]:
         """Give all that the ledger does not hold."""
         saved = {name: getattr(self, name).tolist() for name in ARRAYS}
-        return {**saved, "messages": self.messages.tolist(), "rows_weight": self.rows_weight}
+        return {**saved, "messages": self.messages.tolist(), "rows": [self.rows_weight, self.rows_at]}
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
@@ -149,7 +151,7 @@ class Beliefs:
             setattr(self, name, np.array(saved[name], dtype=np.float64))
         self._store = np.array(saved["messages"], dtype=np.float64).reshape(-1, self.K)
         self._size = len(self._store)
-        self.rows_weight = float(saved["rows_weight"])
+        self.rows_weight, self.rows_at = saved["rows"]
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
@@ -208,7 +210,8 @@ class Beliefs:
             moved, before = float(np.abs(now - before).max(initial=0.0)), now
             if moved < SETTLED:
                 break
-        self._fit_rows()
+        if self._size > GROWTH * self.rows_at:
+            self._fit_rows()
         self._weigh()
 
     def _upside_down(self) -> bool:
@@ -268,7 +271,7 @@ class Beliefs:
 
     def _fit_rows(self) -> None:
         """Weight of the rows that ability and pooled errors give, and those errors."""
-        counts = self.counts
+        counts, self.rows_at = self.counts, self._size
         pooled = counts.sum(axis=0) * (1.0 - np.eye(self.K)) + (1.0 - np.eye(self.K))
         self.errors = pooled / pooled.sum(axis=1, keepdims=True)
         seen = counts.sum(axis=(1, 2)) > 0

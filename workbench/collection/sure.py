@@ -209,7 +209,7 @@ class UntilSure:
     # Whom, and about what
 
     def _start(self, worker: int | None) -> Ask | None:
-        """The next visit of the cold start; None when it is over."""
+        """The next visit of the cold start; None when it is over, or she cannot take part."""
         ledger, pool = self.ledger, self.ledger.pool
         if self.started or pool.confusion is not None:
             return None
@@ -218,10 +218,11 @@ class UntilSure:
         asked, size = (self.starters, START[1]) if worker is None else (np.array([worker]), BLOCK)
         tasks = (np.arange(len(pool.gold)) if gold else self.order)[:size]
         if worker is not None:
-            closed = self._closed(self.beliefs.posterior().max(axis=1))
-            known = 2 * self.came.sum() > len(self.came) or can[tasks, worker].mean() < 0.5
-            self.started = bool(known or (gold and self.came.sum() > START[0]))
-            self.started |= bool(not gold and closed[tasks].mean() > 0.5)
+            sure = self._closed(self.beliefs.posterior().max(axis=1))[tasks].mean()
+            enough = self.came.sum() > START[0] if gold else sure > 0.5
+            there = pool.gold_available if gold else pool.available
+            once = 1.0 if there is None else there[tasks, worker].mean()
+            self.started = bool(enough or 2 * self.came.sum() > len(self.came) or once < 0.5)
             if self.started:
                 return None
         for who in asked:
