@@ -42,6 +42,8 @@ ARRAYS = ("joint", "weight", "population", "heard", "counts", "errors")
 """What changes as labels come, messages apart."""
 GROWTH = 1.3
 """Rows are fitted anew when there are so many times as many labels."""
+STEPS, SWEEPS = 200_000, (4, 30)
+"""Labels that a refit goes through, and how often at least and at most."""
 SETTLED = 1e-3
 """Refit until no task's posterior moves by more."""
 
@@ -157,6 +159,12 @@ class Beliefs:
         """Of each task, shape (n, K)."""
         return normalised(self.joint.copy())[0]
 
+    def confidence(self) -> FloatArray:
+        """Posterior of the likeliest class of each task, shape (n,)."""
+        peak = np.maximum.reduce(list(self.joint.T))
+        total: FloatArray = sum(np.exp(column - peak) for column in self.joint.T)
+        return 1.0 / total
+
     def told(self, ask: Ask, label: IntArray) -> None:
         """Move the tasks and workers of labels that have just come."""
         pool = self.ledger.pool
@@ -180,8 +188,9 @@ class Beliefs:
         np.add.at(self.counts.transpose(0, 2, 1), (unit, label), truth)
         self._weigh(touched)
 
-    def refit(self, sweeps: int = 30) -> None:
+    def refit(self) -> None:
         """Send all messages anew until they settle, and fit what workers have in common."""
+        sweeps = int(np.clip(STEPS // max(self._size, 1), *SWEEPS))
         pool, (task, worker, label) = self.ledger.pool, self.ledger.labels.T
         unit = pool.kind[task] * self.m + worker
         kept = self._kept(unit)

@@ -25,6 +25,7 @@ Source: Ho, Jabbari, Vaughan (2013), Section 3 and Algorithm 2; Gittins (1979).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,8 @@ PATIENCE = 0.5
 """Share of the dual price at which a worker who is here is still asked."""
 FIRST_ERROR, NEXT_ERROR = 3.0, 0.75
 """Where the mean error is to be ε, tasks are first brought below so many ε, then by this factor."""
+FEW = 4000
+"""Tasks up to which all are sorted."""
 LEAST_GAIN = 0.002
 """Nats a label below which nobody is asked."""
 BUDGET_ERROR = 0.01
@@ -168,7 +171,7 @@ class UntilSure:
 
     def _judge_all(self) -> None:
         """Count the nats still needed, and give all workers their index."""
-        top = self.beliefs.posterior().max(axis=1)
+        top = self.beliefs.confidence()
         odds = np.log(np.maximum(top, 1e-9) / np.maximum(1.0 - top, 1e-9))
         missing = self.required - (2.0 * top - 1.0) * odds
         self.needed = max(float(missing[top < 1.0 - self.epsilon].sum()), self.required)
@@ -218,7 +221,7 @@ class UntilSure:
         asked, size = (self.starters, START[1]) if worker is None else (np.array([worker]), BLOCK)
         tasks = (np.arange(len(pool.gold)) if gold else self.order)[:size]
         if worker is not None:
-            sure = self._closed(self.beliefs.posterior().max(axis=1))[tasks].mean()
+            sure = self._closed(self.beliefs.confidence())[tasks].mean()
             enough = self.came.sum() > START[0] if gold else sure > 0.5
             there = pool.gold_available if gold else pool.available
             once = 1.0 if there is None else there[tasks, worker].mean()
@@ -235,17 +238,16 @@ class UntilSure:
     def _best(self, worker: int | None, most: int | None) -> Ask:
         """The best worker for each of the tasks that come first."""
         ledger, pool = self.ledger, self.ledger.pool
-        top = self.beliefs.posterior().max(axis=1)
+        top = self.beliefs.confidence()
         rows = self.order[(self._wanted(top) & (ledger.waiting == 0))[self.order]]
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
         if worker is not None:
             rows = rows[ledger.open[rows, worker]]
         near = self.goal.epsilon is not None
-        rows = rows[np.argsort(-top[rows] if near else top[rows], kind="stable")]
-        many = min(ROWS if near else max(8, len(top) // 20), most or ROWS)
+        key = -top[rows] if near else top[rows]
+        many = min(max(ROWS, len(top) // 100) if near else max(8, len(top) // 20), most or ROWS)
         least = 0.0 if worker is None or not len(rows) else PATIENCE * self._price_to_come()
-        for start in range(0, len(rows), many):
-            task = rows[start : start + many]
+        for task in _ascending(rows, key, many):
             kind = pool.kind[task]
             able = ledger.open[np.ix_(task, here)] & (ledger.left[here] > 0)
             rate = np.where(able, self.index[np.ix_(kind, here)], -1.0)
@@ -259,6 +261,20 @@ class UntilSure:
     def _visit(self, task: IntArray, worker: IntArray) -> Ask:
         """Cut each worker's share to what is asked of her before she is judged anew."""
         kind = self.ledger.pool.kind[task]
-        limit = np.where(self.keep[kind, worker] > PROVEN, VISIT, self.limit[kind, worker])
+        given = self.ledger.pool.capacity[worker] - self.ledger.left[worker]
+        proven = (self.keep[kind, worker] > PROVEN) | (given >= VISIT)
+        limit = np.where(proven, np.maximum(VISIT, given // 2), self.limit[kind, worker])
         kept = within(worker) < limit
         return Ask(task[kept], worker[kept])
+
+
+def _ascending(rows: IntArray, key: FloatArray, many: int) -> Iterator[IntArray]:
+    """Rows by key in parts, the first one without sorting all of them."""
+    if len(rows) > FEW:
+        part = np.argpartition(key, many)
+        rows, key = rows[part], key[part]
+        yield rows[:many][np.argsort(key[:many], kind="stable")]
+        rows, key = rows[many:], key[many:]
+    rows = rows[np.argsort(key, kind="stable")]
+    for start in range(0, len(rows), many):
+        yield rows[start : start + many]
