@@ -6,6 +6,7 @@ calls one room, and wraps what comes back as a `Result`.
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
 from workbench.api.checking import check
+from workbench.api.collecting import collect
 from workbench.api.comparing import compare
 from workbench.api.hiring import hire
 from workbench.api.labelling import aggregate
@@ -17,17 +18,20 @@ from workbench.api.solving import doctor, export, solve
 from workbench.api.studying import judge, report, run_study
 from workbench.assignment.session import AssignmentSession
 from workbench.base.errors import InputError
+from workbench.collection.collector import Collector
 from workbench.learning.ls_ol import LsOl
 
 __all__ = [
     "AssignmentProblem",
     "AssignmentSession",
+    "Collector",
     "InputError",
     "LsOl",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
     "check",
+    "collect",
     "compare",
     "doctor",
     "export",

@@ -42,7 +42,7 @@ from workbench.base.state import (
     name_array,
     name_places,
 )
-from workbench.collection import DEFAULT, POLICIES
+from workbench.collection import POLICIES
 from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import Ask, Ledger, Pool
 
@@ -183,7 +183,7 @@ class Collector(Saveable[CollectorState]):
         skills: PerWorker | None = None,
         available: pd.DataFrame | None = None,
         newcomers: int = 0,
-        policy: str = DEFAULT,
+        policy: str = "until-sure",
         seed: int = 0,
     ) -> None:
         check(
@@ -194,6 +194,7 @@ class Collector(Saveable[CollectorState]):
         if total is not None:
             checks.number("total", total, 0, np.inf)
         typed = _typed(tasks)
+        check(not isinstance(workers, str), "workers: give a list of names, or how many may come")
         if not np.iterable(workers):
             newcomers, workers = checks.count("workers", workers, 1), ()
         known = name_places("workers", workers, "worker")
@@ -518,6 +519,23 @@ class Collector(Saveable[CollectorState]):
         collector = cls.__new__(cls)
         collector._begin(saved)
         return collector
+
+
+def check_goal(epsilon: float | None, total: float | None) -> None:
+    """Check what is wanted: an error, a budget, or both.
+
+    Raises
+    ------
+    InputError
+        Neither is given, or a number is out of range.
+    """
+    check(
+        epsilon is not None or total is not None, "give `epsilon`, an error, or `total`, a budget"
+    )
+    if epsilon is not None:
+        checks.inside("epsilon", epsilon)
+    if total is not None:
+        checks.number("total", total, 0, np.inf)
 
 
 def answer_table(
