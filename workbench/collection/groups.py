@@ -14,17 +14,16 @@ which for two classes is the correlation of their errors. Agreement is seen on a
 their class; the error rates must come from outside the group, since members who err together find
 each other right.
 
-Sources: Kish (1965), "Survey sampling", Section 5.4 (n_eff); Varin, Reid, Firth (2011), "An overview
-of composite likelihood methods" (votes that are not independent, each at a part of its weight).
+Sources: Kish (1965), "Survey sampling", Section 5.4 (n_eff); Varin, Reid, Firth (2011), "An
+overview of composite likelihood methods" (each vote at a part of its weight).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from workbench.accuracy.independence import effective_workers
-from workbench.base.arrays import FloatArray, IntArray
-from workbench.crowd.votes import Votes
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.collection.pool import Ask, Ledger
 
 PRIOR = 0.5
 """φ where nothing is known: the middle of .27 to .59, measured on panels of language models."""
@@ -85,11 +84,95 @@ def group_correlations(
     return found
 
 
-def effective_members(votes: Votes, members: IntArray, correlation: float) -> float:
-    """n_eff of a group whose members label as in some votes: their mean number on a task they label.
+class GroupVotes:
+    """What the labels of groups count, and what they are judged by.
 
-    Raises nothing; 0 where they label nothing.
+    Parameters
+    ----------
+    group
+        Of each worker, −1 for none; shape (m,).
+
+    Attributes
+    ----------
+    correlation
+        φ of each group, shape (number of groups,).
+    judged
+        Tasks by which groups are judged, shape (n,); None for all. Where others label the tasks
+        about which a group disagrees, these say too little for it: a policy names tasks that it
+        drew at random.
     """
-    kept = np.isin(votes.worker, members)
-    counts = np.bincount(votes.task[kept])
-    return effective_workers(float(counts[counts > 0].mean()), correlation) if kept.any() else 0.0
+
+    def __init__(self, group: IntArray) -> None:
+        self.group = group
+        self.judged: BoolArray | None = None
+        self.correlation: FloatArray = np.full(int(group.max()) + 1, PRIOR)
+
+    def sets(self, task: IntArray, worker: IntArray) -> tuple[IntArray, IntArray]:
+        """Number the sets of labels that count as one, and their sizes; shapes (k,) and (sets,)."""
+        own = self.group[worker] < 0
+        at = np.where(own, len(self.correlation) + np.arange(len(task)), self.group[worker])
+        width = len(self.correlation) + len(task)
+        number, sizes = np.unique(task * width + at, return_inverse=True, return_counts=True)[1:]
+        return number, sizes
+
+    def weights(self, task: IntArray, worker: IntArray) -> FloatArray:
+        """What part of its log-odds each label counts, shape (k,)."""
+        number, sizes = self.sets(task, worker)
+        k, one = sizes[number], self.group[worker]
+        phi = np.where(one >= 0, self.correlation[np.maximum(one, 0)], 0.0)
+        return worth(k, phi) / k
+
+    def together(self, task: IntArray, worker: IntArray, messages: FloatArray) -> FloatArray:
+        """Sum of the messages of a label's whole set, shape (k, K): nobody is judged by her own."""
+        number, sizes = self.sets(task, worker)
+        sums = [np.bincount(number, column, minlength=len(sizes)) for column in messages.T]
+        return np.stack(sums, axis=1)[number]
+
+    def alone(self, worker: IntArray, without: FloatArray, mean: FloatArray) -> FloatArray:
+        """Ability to weigh a label by: of workers in a group the mean, which it has no part in."""
+        found: FloatArray = np.where(self.group[worker] >= 0, mean, without)
+        return found
+
+    def fit(self, ledger: Ledger, confusion: FloatArray) -> None:
+        """Estimate φ of each group, given what its members are like (`group_correlations`)."""
+        task, worker, label = ledger.labels.T
+        self.correlation = group_correlations(
+            task, worker, label, self.group, confusion, ledger.pool.share
+        )
+
+    def next_weights(self, ledger: Ledger, ask: Ask) -> FloatArray:
+        """What labels that have just come count, after those of their group before, shape (k,)."""
+        task, worker, _ = ledger.labels.T
+        before = self.given(task, worker, len(ledger.counts))[ask.task]
+        one = np.maximum(self.group[ask.worker], 0)
+        before[np.arange(len(one)), one] -= 1
+        return self.fresh(np.maximum(before, 0))[np.arange(len(one)), ask.worker]
+
+    def fresh(self, given: IntArray) -> FloatArray:
+        """What a further label of each group counts on tasks with so many of its labels.
+
+        Parameters
+        ----------
+        given
+            Shape (n, number of groups).
+
+        Returns
+        -------
+        Shape (n, m), 1 for workers in no group.
+        """
+        more = worth(given + 1, self.correlation) - worth(given, self.correlation)
+        found: FloatArray = np.where(self.group >= 0, more[:, np.maximum(self.group, 0)], 1.0)
+        return found
+
+    def given(self, task: IntArray, worker: IntArray, tasks: int) -> IntArray:
+        """Labels of each group on each task, shape (n, number of groups)."""
+        kept = self.group[worker] >= 0
+        G = len(self.correlation)
+        cell = task[kept] * G + self.group[worker[kept]]
+        return np.bincount(cell, minlength=tasks * G).reshape(tasks, G)
+
+    def evidence(self, task: IntArray, worker: IntArray) -> FloatArray:
+        """How much each label says of its worker's skill, shape (k,): 1, or 0 where not judged."""
+        if self.judged is None:
+            return np.ones(len(task))
+        return np.where((self.group[worker] < 0) | self.judged[task], 1.0, 0.0)
