@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.accuracy.independence import effective_workers
 from workbench.accuracy.measured import error_interval
 from workbench.api import inputs
 from workbench.api.inputs import Ids, PerWorker, Table, Truth
-from workbench.api.result import Figure, Result, facts, listed, page
+from workbench.api.result import Figure, Result, facts, listed, names, page
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
@@ -72,6 +73,9 @@ class Collection(Result):
     limit
         What any policy of this measured error pays at least, in expectation, even one that knows
         all skills; None where skills are not known.
+    groups
+        Of each group of workers who err together: `group, workers, correlation, effective`: the
+        mean correlation of two members' errors, and what the labels of all of them are worth.
     policy, settings, notes
         Who decided, what was asked for, and what the reader must know.
     """
@@ -88,6 +92,7 @@ class Collection(Result):
     closed: int
     tasks: int
     limit: float | None
+    groups: tuple[dict[str, Any], ...]
     policy: str
     settings: dict[str, Any]
     notes: tuple[str, ...]
@@ -115,6 +120,14 @@ class Collection(Result):
             rows.append(
                 ("limit", f"{self.limit:.6g}, the least that any policy of this error pays")
             )
+        rows += [
+            (
+                "group",
+                f"{names(one['workers'], 6)}: worth {one['effective']:.2f} independent workers "
+                f"(correlation of errors {one['correlation']:.2f})",
+            )
+            for one in self.groups
+        ]
         return page(
             self.title, facts(rows, 16), listed(self.answers, COLUMNS, SHOWN), notes=self.notes
         )
@@ -200,6 +213,8 @@ def collect(
     >>> found.labels, found.cost, found.gold_labels
     (60, 60.0, 0)
     """
+    if epsilon is None and total is None:
+        raise InputError("give `epsilon`, the error of each task, or `total`, a budget")
     check_goal(epsilon, total)
     deciding = POLICIES[policy].call
     checks.count("seed", seed)
@@ -252,6 +267,7 @@ def collect(
         closed=int(belief.closed.sum()),
         tasks=len(pool.tasks),
         limit=limit,
+        groups=_groups(watch.policy, pool, back.workers),
         policy=policy,
         settings=settings,
         notes=tuple(_notes(ledger, judged, isinstance(labels, SimulatedCrowd))),
@@ -294,8 +310,10 @@ class _Watch:
         self.truth, self.progress = truth, progress
         self.rows: list[dict[str, Any]] = []
         self.due = tasks / 2.0
+        self.policy: Policy | None = None
 
     def __call__(self, ledger: Ledger, policy: Policy) -> None:
+        self.policy = policy
         many = len(ledger.labels) + len(ledger.gold_labels)
         if many < self.due:
             return
@@ -371,6 +389,19 @@ def _terms(
         named = inputs.by_worker("groups", groups, workers, tables.read_groups)
         found["group"] = align.groups(pool.workers, named)
     return found
+
+
+def _groups(policy: Policy | None, pool: Pool, workers: Ids) -> tuple[dict[str, Any], ...]:
+    """What a policy that looks at groups found of them."""
+    votes = getattr(getattr(policy, "beliefs", None), "groups", None)
+    if pool.group is None or votes is None:
+        return ()
+    found = []
+    for one, phi in enumerate(votes.correlation.tolist()):
+        members = workers.all_back(pool.workers[pool.group == one])
+        worth = effective_workers(len(members), phi)
+        found.append({"group": one + 1, "workers": members, "correlation": phi, "effective": worth})
+    return tuple(found)
 
 
 def _limit(crowd: SimulatedCrowd, pool: Pool, error: float, judged: int) -> float:

@@ -1,9 +1,10 @@
 """Label until sure (floor 3): whom to ask next, about what, and when to stop.
 
 `pool` holds who may be asked and the record of what was, `policy` what a policy is, `beliefs` what
-labels say of tasks and workers, `sure` the policy that uses it, `fixed` so many labels a task,
-`groups` workers who err together, `mixed` the policy for them and for unlike prices, `answers` where labels come from in a rehearsal, `collector` the service that asks by name and is
-saved at any step. `POLICIES` lists the policies.
+labels say of tasks and workers, `sure` the policy that uses it, `groups` workers who err together,
+`mixed` the policy for them and for unlike prices, `fixed` so many labels a task, `answers` where
+labels come from in a rehearsal, `collector` the service that asks by name and is saved at any step.
+`POLICIES` lists the policies.
 """
 
 from __future__ import annotations

@@ -186,13 +186,7 @@ class Collector(Saveable[CollectorState]):
         policy: str = "until-sure",
         seed: int = 0,
     ) -> None:
-        check(
-            epsilon is not None or total is not None, "give epsilon, an error, or total, a budget"
-        )
-        if epsilon is not None:
-            checks.inside("epsilon", epsilon)
-        if total is not None:
-            checks.number("total", total, 0, np.inf)
+        check_goal(epsilon, total)
         typed = _typed(tasks)
         check(not isinstance(workers, str), "workers: give a list of names, or how many may come")
         if not np.iterable(workers):
@@ -402,6 +396,8 @@ class Collector(Saveable[CollectorState]):
         for gold in (False, True):
             for at in (*gone[gold], *(at for at, _ in came[gold])):
                 waiting.pop((gold, at), None)
+        if not waiting:
+            self._waiting.pop(place, None)
 
     def _code(self, task: Any, label: Any) -> int | None:
         """Index of a class; None for a label that will not come."""

@@ -118,7 +118,7 @@ class GroupVotes:
     def weights(self, task: IntArray, worker: IntArray) -> FloatArray:
         """What part of its log-odds each label counts, shape (k,)."""
         number, sizes = self.sets(task, worker)
-        k, one = sizes[number], self.group[worker]
+        k, one = sizes[number].astype(np.float64), self.group[worker]
         phi = np.where(one >= 0, self.correlation[np.maximum(one, 0)], 0.0)
         return worth(k, phi) / k
 

@@ -31,6 +31,8 @@ AUDIT_MONEY = 1.0 / 3.0
 """Share of a budget that the block may cost."""
 ROUND = 50
 """Labels in a round: one in so many tasks."""
+HOPE = 0.5
+"""Standard deviations above the mean ability that a worker is hoped to have."""
 LEAST = 1e-6
 """Nats below which a label is not worth asking for."""
 
@@ -67,7 +69,7 @@ class Mixed:
 
     def next(self, worker: int | None = None, most: int | None = None) -> Ask:
         """Pairs to ask now; see `Policy`."""
-        if self._new() >= 20 + self.fitted // 20:
+        if self._new() >= 20 + self.fitted // 10:
             self._refit()
         ask = self._judge(worker)
         if not len(ask):
@@ -156,12 +158,12 @@ class Mixed:
         return told
 
     def _ability(self) -> FloatArray:
-        """Ability of each unit that is hoped for: mean and a standard deviation, shape (T·m,)."""
+        """Ability of each unit that is hoped for, so that all are tried; shape (T·m,)."""
         beliefs = self.beliefs
         p, weight = beliefs.grid.ability, beliefs.weight
         mean = weight @ p
         spread = np.sqrt(np.maximum(weight @ p**2 - mean**2, 0.0))
-        hoped = np.clip(mean + spread, 1e-3, 1.0 - 1e-3)
+        hoped = np.clip(mean + HOPE * spread, 1e-3, p.max())
         if beliefs.known is not None:
             sure = np.diagonal(beliefs.known, axis1=1, axis2=2).mean(axis=1)
             hoped = np.where(np.isnan(sure), hoped, np.clip(sure, 1e-3, 1.0 - 1e-3))

@@ -38,6 +38,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "capacity": (),
     "cost": (),
     "weight": (),
+    "group": ("family",),
 }
 
 LIMITS: Mapping[str, tuple[tuple[Callable[[float], bool], str], ...]] = {
