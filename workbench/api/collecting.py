@@ -16,19 +16,20 @@ from workbench.api.inputs import Ids, PerWorker, Table, Truth
 from workbench.api.result import Figure, Result, facts, listed, names, page
 from workbench.api.simulation import SimulatedCrowd
 from workbench.base import checks
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import stream
 from workbench.base.text import Columns, shown
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.collector import Collector, answer_table, check_goal
-from workbench.collection.policy import Goal, Policy
+from workbench.collection.policy import Belief, Goal, Policy
 from workbench.collection.pool import Ledger, Pool
 from workbench.collection.recorded import recorded
 from workbench.crowd import align, tables
 from workbench.crowd.replay import split_gold
 from workbench.crowd.simulate import SimulatedLabels, task_types, truth
+from workbench.solving.information_limit import information_limit
 
 IDS = ("task", "worker", "label")
 SHOWN = 10
@@ -243,7 +244,8 @@ def collect(
     )
     belief, ledger = done.belief, done.ledger
     table = answer_table(belief, ledger.counts, pool.tasks.tolist(), pool.classes.tolist(), seed)
-    error, judged = wrong_share(belief.posterior, answers.truth)
+    wrong = belief.misses(answers.truth)
+    error, judged = float(wrong.mean()) if len(wrong) else np.nan, len(wrong)
     limit = None
     if isinstance(labels, SimulatedCrowd):
         limit = _limit(labels, pool, error, judged)
@@ -290,19 +292,6 @@ def _notes(ledger: Ledger, judged: int, simulated: bool) -> Iterator[str]:
     )
 
 
-def wrong_share(posterior: FloatArray, truth: IntArray) -> tuple[float, int]:
-    """Share of wrong answers on tasks of known class, classes that tie as chance has them.
-
-    Returns
-    -------
-    The share, and of how many tasks.
-    """
-    known = np.flatnonzero(truth >= 0)
-    chosen = posterior[known] >= posterior[known].max(axis=1, keepdims=True) - 1e-12
-    right = chosen[np.arange(len(known)), truth[known]] / chosen.sum(axis=1)
-    return float(1.0 - right.mean()) if len(known) else np.nan, len(known)
-
-
 class _Watch:
     """Notes cost and error now and then."""
 
@@ -322,9 +311,9 @@ class _Watch:
         if self.progress is not None:
             self.progress(f"{many} labels")
 
-    def note(self, ledger: Ledger, belief: Any) -> None:
+    def note(self, ledger: Ledger, belief: Belief) -> None:
         """Add a row."""
-        error, judged = wrong_share(belief.posterior, self.truth)
+        wrong = belief.misses(self.truth)
         self.rows.append(
             {
                 "labels": len(ledger.labels),
@@ -332,7 +321,7 @@ class _Watch:
                 "cost": float(ledger.spent),
                 "closed": int(belief.closed.sum()),
                 "believed_error": float(belief.error.mean()),
-                "error": error if judged else None,
+                "error": float(wrong.mean()) if len(wrong) else None,
             }
         )
 
@@ -406,8 +395,6 @@ def _groups(policy: Policy | None, pool: Pool, workers: Ids) -> tuple[dict[str, 
 
 def _limit(crowd: SimulatedCrowd, pool: Pool, error: float, judged: int) -> float:
     """The information limit at the measured error."""
-    from workbench.solving.information_limit import information_limit
-
     e = max(error, 0.5 / (judged + 1))
     found = information_limit(
         crowd.skills.to_numpy().T,
