@@ -34,8 +34,12 @@ MOST_PRICE_STEPS = 100_000
 PRICE_ROUNDING = 1e-15
 """How far a price's share of the highest may be off: decimal prices are rounded, and so is it."""
 
-UNITS = {"hoeffding": "quality", "bhattacharyya": "quality in nats"}
-"""What qualities are by gain: see `crowd_models.gains`."""
+UNITS = {
+    "hoeffding": "quality",
+    "bhattacharyya": "quality in nats",
+    "information": "quality in nats",
+}
+"""What qualities are by gain: see `crowd_models.gains`, and for the last `.information`."""
 
 _COUNT = (0.0, math.inf, "give a whole number, 0 or more")
 _PRICE = (0.0, LARGEST_PRICE, f"a price is 0 or more, and at most {LARGEST_PRICE:g}")

@@ -19,6 +19,7 @@ import pytest
 import crowd_models
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
 from crowd_models.files import read_problem
+from crowd_models.information import information_problem
 from crowd_models.joint import JointProblem
 from crowd_models.patterns import Pattern
 from workbench.solving import solve
@@ -53,6 +54,11 @@ GIVEN = {
     "fixed_size": (HIRING, 1),
     "all_sizes": (HIRING,),
     "tangent_program": (JOINT, [(0, np.array([1.0]))]),
+    "average_limit": (
+        information_problem([[0.9], [0.8]], 2, 1, 0.3),
+        0.3,
+        np.array([[0.1, 0.3], [0.5, 0.5]]),
+    ),
 }
 """What each builder is called with below."""
 

@@ -37,7 +37,7 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
         if isinstance(problem, AssignmentProblem):
             shares = typed.lift(typed.matrix(scale.values[:-1]))
             enough = share_met(problem, rounded(problem, shares))
-    need, limit = problem.requirement, _share_limit(typed, scale.row_duals)
+    need, limit = problem.requirement, share_limit(typed, scale.row_duals)
     same = bool(np.all(need == need[0]))
 
     def error(share: float) -> float:
@@ -57,7 +57,7 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
     )
 
 
-def _share_limit(typed: TypedProblem, duals: FloatArray | None) -> float:
+def share_limit(typed: TypedProblem, duals: FloatArray | None) -> float:
     """Share of the requirements above which (v, u) proves infeasibility, whoever made them.
 
     θ Σ C v − Σ M u − Σ max(0, q v − u) > 0 has no solution (Farkas), so θ ≤ 1 − L(v, u) / Σ C v
