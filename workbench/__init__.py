@@ -38,6 +38,7 @@ __all__ = [
     "requirement",
     "run_study",
     "simulate",
+    "simulate_panel",
     "solve",
 ]
 

@@ -13,7 +13,7 @@ from workbench.api.labelling import aggregate
 from workbench.api.learning import learn
 from workbench.api.planning import plan
 from workbench.api.reading import load, read_gold, read_labels
-from workbench.api.simulation import simulate
+from workbench.api.simulation import simulate, simulate_panel
 from workbench.api.solving import doctor, export, solve
 from workbench.api.studying import judge, report, run_study
 from workbench.assignment.session import AssignmentSession
@@ -46,5 +46,6 @@ __all__ = [
     "requirement",
     "run_study",
     "simulate",
+    "simulate_panel",
     "solve",
 ]

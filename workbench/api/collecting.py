@@ -139,7 +139,7 @@ class Collection(Result):
 
         return collected(
             self.curve, tasks=self.tasks, epsilon=self.settings["epsilon"], limit=self.limit,
-            title=self.title,
+            title=self.title.rsplit(", seed", 1)[0],
         )  # fmt: skip
 
     def _payload(self) -> dict[str, Any]:

@@ -120,7 +120,8 @@ class GroupVotes:
         number, sizes = self.sets(task, worker)
         k, one = sizes[number].astype(np.float64), self.group[worker]
         phi = np.where(one >= 0, self.correlation[np.maximum(one, 0)], 0.0)
-        return worth(k, phi) / k
+        part: FloatArray = worth(k, phi) / k
+        return part
 
     def together(self, task: IntArray, worker: IntArray, messages: FloatArray) -> FloatArray:
         """Sum of the messages of a label's whole set, shape (k, K): nobody is judged by her own."""

@@ -36,7 +36,7 @@ def collected(
     """
     paid = curve["cost"].to_numpy(dtype=float) / tasks
     line: dict[str, Any] = {"color": "0.35", "lw": 1.2, "zorder": 1}
-    with panels(title, (9.2, 3.9), 1, 2, sharex=True) as (figure, (left, right)):
+    with panels(title, (9.2, 3.9), 1, 2, sharex=True, wrap=105) as (figure, (left, right)):
         left.plot(
             paid, curve["believed_error"], color=COLOURS[1], marker="s", ms=4, mfc="white", lw=1.4,
             ls="--", label="believed",
