@@ -51,11 +51,11 @@ def test_agreement_tells_the_correlation_where_skills_are_known(classes):
     task, worker = np.divmod(np.arange(label.size), 6)
     right = np.eye(classes, dtype=bool)
     rows = np.where(right, skill[:, None, None], (1 - skill[:, None, None]) / (classes - 1))
-    share = np.full(classes, 1 / classes)
-    (found,) = group_correlations(task, worker, label.ravel(), group, rows, share)
+    share, many = np.full(classes, 1 / classes), np.array([20_000])
+    (found,) = group_correlations(task, worker, label.ravel(), group, rows, share, many)
     assert found == pytest.approx(phi, abs=0.02 if classes == 2 else 0.05)
     alone = family_labels(skill, truth, -np.ones(6, dtype=int), phi, classes, seed=1)
-    (none,) = group_correlations(task, worker, alone.ravel(), group, rows, share)
+    (none,) = group_correlations(task, worker, alone.ravel(), group, rows, share, many)
     assert none < 0.02
 
 

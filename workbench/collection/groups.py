@@ -25,10 +25,10 @@ import numpy as np
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.collection.pool import Ask, Ledger
 
-PRIOR = 0.5
-"""φ where nothing is known: the middle of .27 to .59, measured on panels of language models."""
-PRIOR_TASKS = 5.0
-"""Shared tasks that it counts for."""
+PRIOR = 0.43
+"""φ before anything is known: the middle of .27 to .59, measured on panels of language models."""
+PRIOR_TASKS = 20.0
+"""Tasks that it counts for, beside those by which the group is judged."""
 
 
 def worth(labels: FloatArray | IntArray, correlation: FloatArray | float) -> FloatArray:
@@ -45,6 +45,7 @@ def group_correlations(
     group: IntArray,
     confusion: FloatArray,
     share: FloatArray,
+    judged: IntArray,
 ) -> FloatArray:
     """Mean φ of two members, by group, shape (number of groups,).
 
@@ -58,10 +59,9 @@ def group_correlations(
         Chance of each answer by worker and class, shape (m, K, K), learnt outside the group.
     share
         Of each class, shape (K,).
-
-    Notes
-    -----
-    Pairs count by the tasks they share; `PRIOR` for `PRIOR_TASKS` more.
+    judged
+        Tasks from which the confusion of each group is known, shape (number of groups,): φ is no
+        surer than that, and is drawn to `PRIOR` with the weight of `PRIOR_TASKS`.
     """
     found = np.full(int(group.max(initial=-1)) + 1, PRIOR)
     n, K = int(task.max(initial=-1)) + 1, len(share)
@@ -79,8 +79,10 @@ def group_correlations(
         j, k = np.triu_indices(len(members), 1)
         excess = (agreed - shared * expected)[j, k] / (alone[j] * alone[k])
         tasks = float(shared[j, k].sum())
-        phi = (excess.sum() + PRIOR * PRIOR_TASKS) / (tasks + PRIOR_TASKS)
-        found[one] = float(np.clip(phi, 0.0, 1.0))
+        if tasks and judged[one]:
+            part = PRIOR_TASKS / (judged[one] + PRIOR_TASKS)
+            phi = part * PRIOR + (1.0 - part) * excess.sum() / tasks
+            found[one] = float(np.clip(phi, 0.0, 1.0))
     return found
 
 
@@ -137,9 +139,15 @@ class GroupVotes:
     def fit(self, ledger: Ledger, confusion: FloatArray) -> None:
         """Estimate φ of each group, given what its members are like (`group_correlations`)."""
         task, worker, label = ledger.labels.T
+        gold, judge, _ = ledger.gold_labels.T
+        n, given = len(ledger.counts), self.given(task, worker, len(ledger.counts)) > 0
+        others = np.bincount(task[self.group[worker] < 0], minlength=n) > 0
+        by = others if self.judged is None else others & self.judged
+        asked = self.given(gold, judge, len(ledger.pool.gold)) > 0
         self.correlation = group_correlations(
-            task, worker, label, self.group, confusion, ledger.pool.share
-        )
+            task, worker, label, self.group, confusion, ledger.pool.share,
+            (given & by[:, None]).sum(axis=0) + asked.sum(axis=0),
+        )  # fmt: skip
 
     def next_weights(self, ledger: Ledger, ask: Ask) -> FloatArray:
         """What labels that have just come count, after those of their group before, shape (k,)."""

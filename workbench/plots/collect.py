@@ -20,7 +20,7 @@ def collected(
     limit: float | None,
     title: str,
 ) -> Figure:
-    """Error (left) and share of closed tasks (right) against the cost a task.
+    """Error (left) and, where ε is asked, share of closed tasks (right) against the cost a task.
 
     Parameters
     ----------
@@ -36,7 +36,10 @@ def collected(
     """
     paid = curve["cost"].to_numpy(dtype=float) / tasks
     line: dict[str, Any] = {"color": "0.35", "lw": 1.2, "zorder": 1}
-    with panels(title, (9.2, 3.9), 1, 2, sharex=True, wrap=105) as (figure, (left, right)):
+    columns = 1 if epsilon is None else 2
+    size = (5.2 + 4.0 * (columns - 1), 3.9)
+    with panels(title, size, 1, columns, sharex=True, wrap=55 * columns) as (figure, axes):
+        left = axes[0]
         left.plot(
             paid, curve["believed_error"], color=COLOURS[1], marker="s", ms=4, mfc="white", lw=1.4,
             ls="--", label="believed",
@@ -46,18 +49,19 @@ def collected(
                 paid, curve["error"].astype(float), color=COLOURS[0], marker="o", ms=4, lw=1.4,
                 label="measured",
             )  # fmt: skip
-        if epsilon is not None:
-            left.axhline(epsilon, ls="-.", **line, label=f"requested ε = {epsilon:g}")
         if limit is not None:
             told = "least cost of any policy of the last error"
             left.axvline(limit / tasks, ls=":", **line, label=told)
         left.set_ylabel("share of wrong answers")
-        right.plot(paid, curve["closed"] / tasks, color=COLOURS[2], marker="^", ms=4, lw=1.4)
-        right.set_ylabel("closed tasks")
-        right.yaxis.set_major_formatter(PercentFormatter(1.0))
-        right.set_ylim(-0.02, 1.02)
-        for axes in (left, right):
-            axes.set_xlabel("cost of labels per task, gold included")
+        if epsilon is not None:
+            left.axhline(epsilon, ls="-.", **line, label=f"requested ε = {epsilon:g}")
+            right = axes[1]
+            right.plot(paid, curve["closed"] / tasks, color=COLOURS[2], marker="^", ms=4, lw=1.4)
+            right.set_ylabel("closed tasks")
+            right.yaxis.set_major_formatter(PercentFormatter(1.0))
+            right.set_ylim(-0.02, 1.02)
+        for one in axes:
+            one.set_xlabel("cost of labels per task, gold included")
         from_zero(left)
         key_above(left, 2)
     return figure
