@@ -233,7 +233,7 @@ class Collecting:
                 self.answer(seed, name, how),
                 self.late,
             ]
-        return [*acts, lambda s: s.answers().fillna("").to_dict("records"), lambda s: s.status()]
+        return [*acts, lambda s: s.answers().to_csv(), lambda s: s.status()]
 
     def use(self, service):
         for asked in service.next(None, 5):
