@@ -95,7 +95,7 @@ def grid(classes: int) -> Grid:
 
 def _bins(right: FloatArray) -> IntArray:
     odds = np.log(np.maximum(right, 1e-9)) - np.log(np.maximum(1.0 - right, 1e-9))
-    place = np.rint((np.clip(odds, -6.0, 6.0) + 6.0) * ((BINS - 1) / 12.0))
+    place: FloatArray = np.rint((np.clip(odds, -6.0, 6.0) + 6.0) * ((BINS - 1) / 12.0))
     return place.astype(np.int64)
 
 
@@ -156,7 +156,8 @@ class Beliefs:
         saved = {name: getattr(self, name).tolist() for name in ARRAYS}
         if self.groups is not None:
             saved["correlation"] = self.groups.correlation.tolist()
-        return {**saved, "messages": self.messages.tolist(), "rows": [self.rows_weight, self.rows_at]}
+        rows = [self.rows_weight, self.rows_at]
+        return {**saved, "messages": self.messages.tolist(), "rows": rows}
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
@@ -328,7 +329,7 @@ class Beliefs:
         if not self.forget:
             return np.ones(len(unit))
         later = within(unit[::-1])[::-1]
-        kept: FloatArray = (1.0 - self.forget) ** later
+        kept: FloatArray = np.power(1.0 - self.forget, later.astype(np.float64))
         return kept
 
     def _gold(self) -> tuple[FloatArray, FloatArray]:
@@ -338,7 +339,9 @@ class Beliefs:
         kept = self._kept(unit)
         truth = np.eye(self.K)[pool.gold[task]]
         bins = np.where(pool.gold[task] == label, BINS - 1, 0)
-        heard = np.bincount(unit * BINS + bins, kept, minlength=self.heard.size)
+        heard: FloatArray = np.bincount(unit * BINS + bins, kept, self.heard.size).astype(
+            np.float64
+        )
         cell = unit * self.K + label
         return heard.reshape(self.heard.shape), _summed(
             cell, truth * kept[:, None], self.counts.shape

@@ -129,7 +129,8 @@ class GroupVotes:
         """Sum of the messages of a label's whole set, shape (k, K): nobody is judged by her own."""
         number, sizes = self.sets(task, worker)
         sums = [np.bincount(number, column, minlength=len(sizes)) for column in messages.T]
-        return np.stack(sums, axis=1)[number]
+        found: FloatArray = np.stack(sums, axis=1)[number].astype(np.float64)
+        return found
 
     def alone(self, worker: IntArray, without: FloatArray, mean: FloatArray) -> FloatArray:
         """Ability to weigh a label by: of workers in a group the mean, which it has no part in."""
