@@ -130,7 +130,7 @@ class Mixed:
         posterior = self.beliefs.posterior()
         rows = np.flatnonzero(~self._closed(posterior) & (ledger.waiting == 0))
         columns = np.arange(len(pool.workers)) if worker is None else np.array([worker])
-        price = pool.price[pool.kind[rows]][:, columns]
+        price = pool.price[np.ix_(pool.kind[rows], columns)]
         able = ledger.open[np.ix_(rows, columns)] & (ledger.left[columns] > 0)
         able &= price <= ledger.money + 1e-9
         told = np.where(able, self._information(posterior, rows, columns), 0.0)
@@ -145,7 +145,7 @@ class Mixed:
         """Mutual information of each pair's label and the true class, in nats, shape (k, l)."""
         beliefs, pool = self.beliefs, self.ledger.pool
         K, T, m = beliefs.K, beliefs.T, beliefs.m
-        p = self._ability().reshape(T, m)[pool.kind[rows]][:, columns]
+        p = self._ability().reshape(T, m)[np.ix_(pool.kind[rows], columns)]
         q = posterior[rows][:, None, :]
         wrong = ((1.0 - p) / (K - 1))[:, :, None]
         chance = p[:, :, None] * q + wrong * (1.0 - q)
