@@ -51,7 +51,7 @@ def test_prices_enter_cost_objective_and_bound():
     plain, dear = rows(given), rows(doubled)
     assert dear["offline IP"].objective == 2 * plain["offline IP"].objective
     assert dear["offline IP"].lower_bound == pytest.approx(2 * plain["offline IP"].lower_bound)
-    for method in METHODS[4:]:
+    for method in METHODS[4:-1]:
         row = dear[method]
         assert row.objective == 2 * row.labels_task
         assert row.cost_gold == 2 * row.labels_gold
@@ -88,7 +88,23 @@ def test_policies_know_only_their_gold_answers_and_pay_for_them():
 def test_a_method_added_at_the_end_leaves_the_others_as_they_were():
     few, more = np.random.SeedSequence(4).spawn(8), np.random.SeedSequence(4).spawn(len(METHODS))
     assert [one.spawn_key for one in few] == [one.spawn_key for one in more[:8]]
-    assert METHODS[8:] == (*ONLINE_POLICIES, "random + Dawid–Skene")
+    closed_loop = ("label until sure", "information limit")
+    assert METHODS[8:] == (*ONLINE_POLICIES, "random + Dawid–Skene", *closed_loop)
+
+
+def test_the_closed_loop_stands_over_the_information_limit():
+    price = np.random.default_rng(2).integers(1, 9, (2, 52)) / 10
+    given = instance()
+    table = rows(type(given)(**{**vars(given), "price": price}))
+    loop, limit = table["label until sure"], table["information limit"]
+    assert loop.labels_gold == loop.cost_gold == 0
+    assert loop.objective == loop.cost > 0
+    assert loop.ratio == loop.objective / loop.lower_bound
+    assert loop.tasks_covered is loop.error_bound is loop.error_exact is None
+    assert 0 < limit.objective == limit.lower_bound < table["offline IP"].lower_bound
+    assert limit.cost is limit.labels_task is limit.error_measured is None
+    # The fewer errors it makes the more it must pay; at its own error it does.
+    assert (loop.lower_bound >= limit.objective) == (loop.error_measured <= given.epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.2])

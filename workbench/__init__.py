@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 __all__ = [
     "AssignmentProblem",
     "AssignmentSession",
+    "Collector",
     "InputError",
     "LsOl",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
     "check",
+    "collect",
     "compare",
     "convert",
     "hire",
@@ -38,6 +40,7 @@ __all__ = [
     "requirement",
     "run_study",
     "simulate",
+    "simulate_panel",
     "solve",
 ]
 

@@ -41,6 +41,10 @@ from workbench.assignment.weights import OnInfeasible, offline_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import generator
+from workbench.collection.answers import Answers, rehearse
+from workbench.collection.policy import Goal
+from workbench.collection.pool import Pool
+from workbench.collection.sure import UntilSure
 from workbench.crowd import align
 from workbench.crowd.arrivals import random_permutation
 from workbench.crowd.empirical_bayes import fitted_skills
@@ -52,6 +56,7 @@ from workbench.crowd.skills import estimate_skills
 from workbench.crowd.sources import GoldAnswers, LabelSource, collect
 from workbench.crowd.votes import Votes
 from workbench.solving import Solution, Termination, solve
+from workbench.solving.information_limit import information_limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +219,8 @@ METHODS = (
     "random + weighted majority",
     *ONLINE_POLICIES,  # new methods come last: each has the random stream of its place
     "random + Dawid–Skene",
+    "label until sure",
+    "information limit",
 )
 
 
@@ -451,6 +458,9 @@ def compare(
             dual = name == "dual"
             found = solve(problem, "dual", time_limit=time_limit) if dual else relaxed
             yield relaxed_row(name, found)
+            continue
+        if name in CLOSED_LOOP:
+            yield CLOSED_LOOP[name](instance, seeds[name])
             continue
         rng = generator(seeds[name].spawn(1)[0])
         started = time.perf_counter() - (exact.seconds if name == "offline IP" else 0.0)
@@ -709,6 +719,92 @@ def measured_on_gold(
         "tasks_measured": float(known),
         "effective_workers": None if correlation is None else correlation.effective(voters),
     }
+
+
+def _until_sure(instance: ComparedCrowd, seed: np.random.SeedSequence) -> ComparisonRow:
+    """The closed loop: labels are looked at as they come, and no gold is asked.
+
+    It covers nothing beforehand; its bound is the information limit at its measured error, where
+    the true skills are known.
+    """
+    started = time.perf_counter()
+    given, workers = instance, instance.main
+    n, m = len(given.tasks), len(workers)
+    mask = given.available(workers)
+    task, place = np.nonzero(np.ones((n, m), dtype=bool) if mask is None else mask)
+    label = np.full((n, m), -1, dtype=np.int64)
+    label[task, place] = given.source.labels(given.tasks[task], workers[place])
+    nobody = np.empty(0, dtype=np.int64)
+    pool = Pool(
+        tasks=np.arange(n),
+        workers=np.arange(m),
+        classes=given.source.classes,
+        capacity=given.capacity[workers],
+        price=np.ones((len(given.skill), m)) if given.price is None else given.price[:, workers],
+        kind=given.kinds,
+        share=np.full(2, 0.5),
+        gold=nobody,
+        gold_kind=nobody,
+        available=mask,
+    )
+    true = given.source.truth[given.tasks]
+    done = rehearse(
+        UntilSure,
+        pool,
+        Answers(label, np.empty((0, m), dtype=np.int64), true),
+        Goal(given.epsilon),
+        arrivals=np.arange(m),
+        seed=int(generator(seed).integers(2**32)),
+    )
+    wrong = done.belief.misses(true)
+    known, cost = len(wrong), float(done.ledger.spent)
+    error = float(wrong.mean()) if known else None
+    limit = None if error is None else _limit(given, max(error, 0.5 / (known + 1)))
+    return ComparisonRow(
+        "label until sure",
+        labels_gold=0.0,
+        labels_task=float(len(done.ledger.labels)),
+        cost=cost,
+        cost_gold=0.0,
+        objective=cost,
+        lower_bound=limit,
+        ratio=_ratio(cost, limit),
+        **measured_on_gold(wrong, given.correlation, len(done.ledger.labels) / n),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _information_limit(instance: ComparedCrowd, _: np.random.SeedSequence) -> ComparisonRow:
+    """What every policy of mean error ε pays at least, in expectation."""
+    started = time.perf_counter()
+    limit = _limit(instance, instance.epsilon)
+    return ComparisonRow(
+        "information limit",
+        objective=limit,
+        lower_bound=limit,
+        ratio=_ratio(limit, limit),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _limit(instance: ComparedCrowd, error: float) -> float | None:
+    """The limit at a mean error; None where skills are not known, or where there is none."""
+    if not isinstance(instance.source, SimulatedLabels):
+        return None
+    price = None if instance.price is None else instance.price[:, instance.main]
+    value = information_limit(
+        instance.skill[:, instance.main],
+        capacity=instance.capacity[instance.main],
+        tasks=np.bincount(instance.kinds, minlength=len(instance.skill)),
+        epsilon=min(error, 0.5),
+        cost=price,
+        average=True,
+    ).value
+    return float(value) if math.isfinite(value) else None
+
+
+CLOSED_LOOP = {"label until sure": _until_sure, "information limit": _information_limit}
+"""Rows of those who look at labels as they come, beside what they must pay."""
 
 
 def summarise(trials: pd.DataFrame) -> pd.DataFrame:

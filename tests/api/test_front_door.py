@@ -31,6 +31,7 @@ RESULTS = {
     "labels": lambda: wb.aggregate(LABELS),
     "hires": lambda: wb.hire(LABELS, GOLD, budget=3),
     "learning": lambda: wb.learn(LABELS, GOLD),
+    "collection": lambda: wb.collect(LABELS, GOLD, epsilon=0.2),
     "plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=0.4, capacity=1),
     "no plan": lambda: wb.plan(LABELS, GOLD, ["new"], epsilon=1e-6, capacity=1),
     "comparison": lambda: wb.compare(LABELS, GOLD, epsilon=0.6),

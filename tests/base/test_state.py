@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from workbench.assignment.session import AssignmentSession
 from workbench.base.errors import InputError
 from workbench.base.state import identifier
+from workbench.collection.collector import Collector
 from workbench.learning.contexts import ContextualLsOl
 from workbench.learning.em import EmLearner
 from workbench.learning.intervals import Partition, RefiningLsOl
@@ -188,8 +189,65 @@ class Refining(Learner):
         return service.ask(task, (t * 0.37) % 1.0)
 
 
-SERVICES = [Session(), Plain(), Several(), EveryLabel(), Contextual(), Refining()]
-each = pytest.mark.parametrize("service", SERVICES, ids=lambda one: type(one).__name__)
+class Collecting:
+    """Anybody is asked, some do not answer, some too late; newcomers come."""
+
+    kind = Collector
+
+    def __init__(self, policy):
+        self.policy = policy
+
+    def make(self, seed=0):
+        gold = {"g": True, 10: False, "10": True} if seed else None
+        costs = dict(zip(WORKERS, (0.1, 0.3, 1, 2, 0.7, 1, 1, 1), strict=True))
+        return Collector(
+            IDS, WORKERS, gold=gold, classes=None if gold else [True, False], total=40, costs=costs,
+            epsilon=0.1, capacity=8, groups={7: "m", "7": "m", "w": 1}, skills={0: 0.9},
+            newcomers=1, policy=self.policy, seed=seed,
+        )  # fmt: skip
+
+    def answer(self, seed, worker, how):
+        def act(service):
+            asked = service.waiting(worker)[how % 3 :]
+            said = (np.random.default_rng([seed, how]).random(len(asked)) < 0.8).tolist()
+            if how % 4 == 3:
+                said = [None if k % 2 else one for k, one in enumerate(said)]
+            labels = {one.task: one_said for one, one_said in zip(asked, said, strict=True)}
+            service.tell(worker, labels)
+            return service.cost
+
+        return act
+
+    def late(self, service):
+        missed = [row for row in sorted(service._missed) if not row[0]][:1]
+        for _, task, worker in missed:
+            service.tell(list(service.workers)[worker], {IDS[task]: True})
+
+    def steps(self, seed):
+        acts = [lambda s: s.next("nobody yet", 1)]
+        for how in range(10):
+            name = WORKERS[how % len(WORKERS)]
+            acts += [
+                lambda s, name=name, how=how: s.next(name if how % 2 else None, 1 + how % 4),
+                lambda s, name=name: s.next(name, 3),
+                self.answer(seed, name, how),
+                self.late,
+            ]
+        return [*acts, lambda s: s.answers().to_csv(), lambda s: s.status()]
+
+    def use(self, service):
+        for asked in service.next(None, 5):
+            service.tell(asked.worker, {asked.task: next(iter(service.classes))})
+        return service.answers()
+
+
+SERVICES = [
+    Session(), Plain(), Several(), EveryLabel(), Contextual(), Refining(),
+    *(Collecting(policy) for policy in ("until-sure", "mixed", "fixed")),
+]  # fmt: skip
+each = pytest.mark.parametrize(
+    "service", SERVICES, ids=lambda one: getattr(one, "policy", type(one).__name__)
+)
 
 
 def plain(answer):
@@ -496,7 +554,7 @@ def waiting(service):
     [
         pytest.param(service, *case, id=f"{type(service).__name__}-{case[1]}")
         for service, cases in zip(
-            SERVICES, [SESSION, LS_OL, SEVERAL, EM, CONTEXTUAL, REFINING], strict=True
+            SERVICES[:6], [SESSION, LS_OL, SEVERAL, EM, CONTEXTUAL, REFINING], strict=True
         )
         for case in cases
     ],

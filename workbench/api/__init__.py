@@ -7,6 +7,7 @@ calls one room, and wraps what comes back as a `Result`.
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem, requirement
 from workbench.api.checking import check
 from workbench.api.climbing import ladder
+from workbench.api.collecting import collect
 from workbench.api.comparing import compare
 from workbench.api.converting import convert
 from workbench.api.hiring import hire
@@ -14,22 +15,25 @@ from workbench.api.labelling import aggregate
 from workbench.api.learning import learn
 from workbench.api.planning import plan
 from workbench.api.reading import load, read_gold, read_labels
-from workbench.api.simulation import simulate
+from workbench.api.simulation import simulate, simulate_panel
 from workbench.api.solving import doctor, export, solve
 from workbench.api.studying import judge, report, run_study
 from workbench.assignment.session import AssignmentSession
 from workbench.base.errors import InputError
+from workbench.collection.collector import Collector
 from workbench.learning.ls_ol import LsOl
 
 __all__ = [
     "AssignmentProblem",
     "AssignmentSession",
+    "Collector",
     "InputError",
     "LsOl",
     "SelectionProblem",
     "TypedProblem",
     "aggregate",
     "check",
+    "collect",
     "compare",
     "convert",
     "doctor",
@@ -46,5 +50,6 @@ __all__ = [
     "requirement",
     "run_study",
     "simulate",
+    "simulate_panel",
     "solve",
 ]

@@ -80,6 +80,11 @@ ASKED = {
     ),
 }
 """By gain: what a covered task gathers, and which bound on its error stands in the table."""
+CLOSED_LOOP = (
+    "label until sure: no gold, workers in order of arrival, a task closed once its posterior "
+    "error is at most ε; its bound is the information limit at its measured error (what every "
+    "policy pays in expectation, even one that knows all skills), where skills are known."
+)
 DAWID_SKENE = (
     "Dawid–Skene: smoothed, on as many labels drawn at random; no error is predicted of it."
 )
@@ -148,7 +153,12 @@ class Comparison(Result):
         columns = {k: v for k, v in COLUMNS.items() if k != "cost_gold" or self.priced}
         gathered, bound = ASKED[self.gain if self.classes == 2 else "joint"]
         told = {"gain": self.gain, "source": gain_of(self.gain).source}
-        notes = [LEGEND.format(**told, asked=gathered, bound=bound), DAWID_SKENE, *self.notes]
+        notes = [
+            LEGEND.format(**told, asked=gathered, bound=bound),
+            DAWID_SKENE,
+            CLOSED_LOOP,
+            *self.notes,
+        ]
         if self.gain != "hoeffding" and asked["skills"] == "plug-in":
             notes.append(
                 "plug-in skills take a worker without a wrong answer for infallible: with log-odds "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,11 @@ from workbench.api.result import Figure, Result
 from workbench.base import checks
 from workbench.base.arrays import IntArray
 from workbench.base.errors import InputError
+from workbench.base.seeds import stream
 from workbench.crowd import population
 from workbench.crowd.graphs import regular_graph
 from workbench.crowd.population import Crowd
-from workbench.crowd.simulate import simulate_labels, task_types, truth
+from workbench.crowd.simulate import family_labels, simulate_labels, task_types, truth
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,6 +127,84 @@ class SimulatedCrowd(Result):
     @property
     def _names(self) -> pd.Index[Any]:
         return pd.Index(checks.numbered("t", self.tasks), name="task")
+
+
+class Panel(NamedTuple):
+    """Labels of models and people, as `collect` takes them."""
+
+    labels: pd.DataFrame
+    gold: pd.Series[int]
+    costs: pd.Series[float]
+    groups: pd.Series[str]
+
+
+def simulate_panel(
+    *,
+    tasks: int = 1000,
+    models: int = 5,
+    people: int = 20,
+    correlation: float = 0.45,
+    prices: tuple[float, float] = (0.002, 0.1),
+    seed: int = 0,
+) -> Panel:
+    """Simulate cheap models of one family, who err together, beside people, who do not.
+
+    Two classes; skills are evenly spread from .70 to .82 for models, drawn from .70 to .95 for
+    people, and everybody labels every task.
+
+    Parameters
+    ----------
+    tasks, models, people
+        How many; model j is named "m0", "m1", …, and people "p0", "p1", ….
+    correlation
+        Mean φ of the errors of two models, given the class; .27 to .59 on panels of real ones.
+    prices
+        Of a label of a model, and of a person.
+    seed
+        Same seed, same panel.
+
+    Returns
+    -------
+    Panel
+        `labels, gold, costs, groups`: price by worker, and group of the models by worker.
+
+    Raises
+    ------
+    InputError
+        A number out of range.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> panel = wb.simulate_panel(tasks=50, people=4)
+    >>> found = wb.collect(
+    ...     panel.labels,
+    ...     panel.gold,
+    ...     costs=panel.costs,
+    ...     groups=panel.groups,
+    ...     total=5,
+    ...     policy="mixed",
+    ... )
+    >>> found.cost <= 5, found.groups[0]["workers"]
+    (True, ['m0', 'm1', 'm2', 'm3', 'm4'])
+    """
+    for name, value in (("tasks", tasks), ("models", models), ("people", people)):
+        checks.count(name, value, 1)
+    own = np.random.SeedSequence(checks.count("seed", seed))
+    names = np.concatenate([checks.numbered("m", models), checks.numbered("p", people)])
+    drawn = stream(own, "people").uniform(0.7, 0.95, people)
+    skill = np.concatenate([np.linspace(0.7, 0.82, models), drawn])
+    is_model = np.arange(len(names)) < models
+    true = truth(tasks, seed=own)
+    said = family_labels(skill, true, np.where(is_model, 0, -1), correlation, seed=own)
+    task, worker = np.divmod(np.arange(said.size), len(names))
+    kept = checks.numbered("t", tasks)
+    return Panel(
+        pd.DataFrame({"task": kept[task], "worker": names[worker], "label": said.ravel()}),
+        pd.Series(true, index=pd.Index(kept, name="task"), name="gold"),
+        pd.Series(np.where(is_model, *prices), index=pd.Index(names, name="worker"), name="cost"),
+        pd.Series("models", index=pd.Index(names[:models], name="worker"), name="group"),
+    )
 
 
 def simulate(

@@ -38,17 +38,31 @@ from workbench.assignment.estimates import (
     priors_of,
 )
 from workbench.base import checks
-from workbench.base.arrays import FloatArray, Names
+from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.base.state import Count, Id, RandomState, Saveable, Share, State, check, identifier
+from workbench.base.state import (
+    Count,
+    Id,
+    Label,
+    RandomState,
+    Saveable,
+    Share,
+    State,
+    check,
+    distinct,
+    find,
+    identifier,
+    label_name,
+    name_array,
+    name_places,
+)
 from workbench.crowd.empirical_bayes import FLAT, BetaPrior
 from workbench.crowd.votes import Votes
 
 LEAST_PRICE = 1.0 / LARGEST_PRICE
 """No lower price, so that the ratio of two prices stays a number."""
 Kind: TypeAlias = Literal["gold", "task", "nothing"]
-Label: TypeAlias = Id | bool
 Answers: TypeAlias = tuple[tuple[Count, Literal[0, 1]], ...]
 Easiness: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 Positive: TypeAlias = Annotated[float, Meta(gt=0, le=1e9)]
@@ -172,8 +186,8 @@ class AssignmentSession(Saveable[SessionState]):
             not missing,
             f"gold has no column {min(missing, default='')!r}: give label and task_type",
         )
-        self._place = _places("tasks", tasks.index)
-        self._gold_place = _places("gold", gold.index)
+        self._place = name_places("tasks", tasks.index)
+        self._gold_place = name_places("gold", gold.index)
         check(self._place, "tasks is empty: give the type of each task")
         for task in self._place:
             check(task not in self._gold_place, f"task {task!r} is also a gold task: leave one out")
@@ -181,16 +195,16 @@ class AssignmentSession(Saveable[SessionState]):
             identifier(f"tasks[{at!r}]", kind) for at, kind in zip(self._place, tasks, strict=True)
         ]
         self._gold = [
-            (at, _label(at, label), identifier(f"task_type of gold task {at!r}", kind))
+            (at, label_name(at, label), identifier(f"task_type of gold task {at!r}", kind))
             for at, label, kind in zip(
                 self._gold_place, gold["label"], gold["task_type"], strict=True
             )
         ]
-        self.tasks, self.types = list(self._place), _sorted(kinds)
+        self.tasks, self.types = list(self._place), distinct(kinds)
         self._easiness = self._by_task(easiness)
         told = gold["easiness"] if "easiness" in gold else np.ones(len(gold))
         self._gold_easiness = checked_easiness(np.asarray(told))
-        self.classes = _sorted(label for _, label, _ in self._gold)
+        self.classes = distinct(label for _, label, _ in self._gold)
         check(
             len(self.classes) == 2,
             f"gold has {len(self.classes)} classes ({checks.listing(self.classes, 5)}): "
@@ -223,7 +237,7 @@ class AssignmentSession(Saveable[SessionState]):
             return d
         check(isinstance(easiness, pd.Series), "easiness is no Series: give a number by task")
         for task, own in zip(easiness.index, checked_easiness(easiness.to_numpy()), strict=True):
-            place = _get(self._place, task)
+            place = find(self._place, task)
             check(place is not None, f"easiness names {checks.show(task)}, which is no task here")
             d[place] = own
         return d
@@ -284,7 +298,7 @@ class AssignmentSession(Saveable[SessionState]):
         prices = dict.fromkeys(self.types, 1.0)
         for kind, price in cost.items():
             check(
-                _get(prices, kind) is not None,
+                find(prices, kind) is not None,
                 f"cost of worker {worker!r} names the type {checks.show(kind)}: the types "
                 f"are {checks.listing(self.types)}",
             )
@@ -299,7 +313,7 @@ class AssignmentSession(Saveable[SessionState]):
         check(given, f"prices of worker {worker!r} are no mapping: give a price by task")
         known = dict[int, float]()
         for task, price in prices.items():
-            place = _get(self._place, task)
+            place = find(self._place, task)
             if place is None:
                 raise InputError(
                     f"prices of worker {worker!r} name {checks.show(task)}, which is no task here"
@@ -314,7 +328,7 @@ class AssignmentSession(Saveable[SessionState]):
         check(listed, f"available is {checks.show(available)}: give a list of tasks")
         places = set[int]()
         for task in available:
-            place = _get(self._place, task)
+            place = find(self._place, task)
             if place is None:
                 raise InputError(f"available task {checks.show(task)} is not a task here")
             places.add(place)
@@ -344,7 +358,7 @@ class AssignmentSession(Saveable[SessionState]):
         names = self._gold_place if visit.kind == "gold" else self._place
         asked, given = set(visit.asked), dict[int, int]()
         for task, label in labels.items():
-            place, code = _get(names, task), _get(self._class, label)
+            place, code = find(names, task), find(self._class, label)
             if place is None or place not in asked:
                 raise InputError(f"worker {worker!r} was not asked task {checks.show(task)}")
             if place in given:
@@ -438,7 +452,7 @@ class AssignmentSession(Saveable[SessionState]):
             for task, label in visit.answers
         ]
         columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-        return Votes(*columns, *map(_names, (self.tasks, self._visits, self.classes)))
+        return Votes(*columns, *map(name_array, (self.tasks, self._visits, self.classes)))
 
     def result(self, *, seed: Seed = 0) -> pd.DataFrame:
         """Label of every task by weighted vote, with the weights of the gain (Section 4.1).
@@ -556,36 +570,6 @@ class AssignmentSession(Saveable[SessionState]):
             check(not early, f"{at} has tasks before the sample is complete")
 
 
-def _places(name: str, ids: Iterable[Any]) -> dict[Id, int]:
-    """Place of each name, none of them twice."""
-    places: dict[Id, int] = {}
-    for place, value in enumerate(ids):
-        task = identifier(f"{name}: task {place}", value)
-        if task in places:
-            raise InputError(f"{name} has task {task!r} twice: keep one")
-        places[task] = place
-    return places
-
-
-def _label(task: Id, value: Any) -> Label:
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    return identifier(f"label of gold task {task!r}", value)
-
-
-def _sorted(values: Iterable[Any]) -> list[Any]:
-    """Each once, in order; texts after numbers."""
-    return sorted(set(values), key=lambda value: (isinstance(value, str), value))
-
-
-def _get(known: dict[Any, Any], key: Any) -> Any:
-    """Look up what a user gave, which may be anything."""
-    try:
-        return known.get(key)
-    except TypeError:
-        return None
-
-
 def _price(whose: str, price: Any) -> float:
     check(
         _is_number(price, LARGEST_PRICE) and not 0 < price < LEAST_PRICE,
@@ -597,8 +581,3 @@ def _price(whose: str, price: Any) -> float:
 
 def _is_number(value: Any, most: float) -> bool:
     return checks.is_number(value) and 0 <= value <= most
-
-
-def _names(values: Iterable[Any]) -> Names:
-    names: Names = pd.Index(list(values)).to_numpy()
-    return names

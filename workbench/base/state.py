@@ -11,13 +11,16 @@ as values, never as keys: in JSON every key is text, and 7 would come back as "7
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
+import pandas as pd
 from msgspec import Meta
 
+from workbench.base.arrays import Names
 from workbench.base.errors import InputError
 from workbench.base.writing import write_whole
 
@@ -27,6 +30,8 @@ MEND = "the file was changed or damaged; take a whole copy, or start anew"
 
 Id: TypeAlias = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """Name of a task, a worker or a type: 7 and "7" are two."""
+Label: TypeAlias = Id | bool
+"""Name of a class."""
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Coin: TypeAlias = Annotated[float, Meta(ge=0, lt=1)]
@@ -104,6 +109,49 @@ def identifier(what: str, value: Any) -> Id:
         raise InputError(f"{what} is a number beyond 64 bits: give its digits as text")
     shown = f"{value!r:.80}".replace("\n", " ")
     raise InputError(f"{what} is {shown}: give a text or a whole number")
+
+
+def label_name(task: Id, value: Any) -> Label:
+    """Check the label of a gold task: a name, or true or false."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    return identifier(f"label of gold task {task!r}", value)
+
+
+def name_places(name: str, ids: Iterable[Any], what: str = "task") -> dict[Id, int]:
+    """Give the place of each name.
+
+    Raises
+    ------
+    InputError
+        A name is no `identifier`, or there twice.
+    """
+    known: dict[Id, int] = {}
+    for place, value in enumerate(ids):
+        one = identifier(f"{name}: {what} {place}", value)
+        if one in known:
+            raise InputError(f"{name} has {what} {one!r} twice: keep one")
+        known[one] = place
+    return known
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """Each once, in order; texts after numbers."""
+    return sorted(set(values), key=lambda value: (isinstance(value, str), value))
+
+
+def find(known: Mapping[Any, Any], key: Any) -> Any:
+    """Look up what a user gave, which may be anything; None where it is not there."""
+    try:
+        return known.get(key)
+    except TypeError:
+        return None
+
+
+def name_array(values: Iterable[Any]) -> Names:
+    """Names as an array, each of its own type."""
+    names: Names = pd.Index(list(values)).to_numpy()
+    return names
 
 
 def check(holds: object, wrong: str) -> None:

@@ -28,6 +28,7 @@ COMMANDS = {
     "assign": "Make a plan: who labels which task, and what is proven of it.",
     "select": "Choose whom to hire from their answers to control questions.",
     "aggregate": "Turn labels into one answer a task.",
+    "collect": "Label until sure: whom to ask next, and when to stop.",
     "learn": "Learn whom to trust while tasks come in, without gold.",
     "check": "Look at labels: skills, copies, hard tasks, independence.",
     "convert": "Write labels in another form, that of a platform or toolkit.",

@@ -57,14 +57,16 @@ def command(
         What it is called, where not as its function.
     given
         `draws` False: nothing is drawn, and `--seed` is taken so that scripts can pass it to every
-        command; None: it has a seed of its own. `plugins` True: `--plugin` as well.
+        command; None: it has a seed of its own. `plugins` True: `--plugin` as well. `click`: what
+        click's own decorator takes, for a command with parts.
     """
     lead = "\b\nExamples:\n" if len(examples) > 1 else "Example: "
     epilog = lead + "\n".join(f"  {one}" if len(examples) > 1 else one for one in examples)
     seed = {True: seed_option, False: idle_seed_option}.get(given.get("draws", True))
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        made = click.command(name, epilog=epilog)(function)
+        maker: Any = click.command(name, epilog=epilog, **given.get("click", {}))
+        made: click.Command = maker(function)
         # What is added here comes last in the help.
         common = [plugin_option] if given.get("plugins") else []
         common += [*([seed] if seed else []), json_option]

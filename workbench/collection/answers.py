@@ -6,6 +6,7 @@ when, or what else is asked: policies are compared on the same crowd.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.base.arrays import IntArray
@@ -61,6 +62,7 @@ def rehearse(
     total: float | None = None,
     arrivals: IntArray | None = None,
     seed: Seed = 0,
+    watch: Callable[[Ledger, Policy], None] | None = None,
 ) -> Collected:
     """Let a policy collect until it asks no more.
 
@@ -77,6 +79,8 @@ def rehearse(
         anybody can be asked at any time.
     seed
         Of the policy's own draws.
+    watch
+        Called with ledger and policy after each answer.
     """
     ledger = Ledger(pool, total)
     deciding = policy(ledger, goal, seed)
@@ -86,4 +90,6 @@ def rehearse(
             label = answers.of(ask)
             ledger.tell(ask, label)
             deciding.told(ask, label)
+            if watch is not None:
+                watch(ledger, deciding)
     return Collected(ledger, deciding.belief())

@@ -28,6 +28,7 @@ import numpy as np
 
 from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import FloatArray, IntArray
+from workbench.collection.groups import GroupVotes
 from workbench.collection.pool import Ask, Ledger, within
 from workbench.crowd.confusion import MOST_WEIGHT, likeliest_weight
 
@@ -44,6 +45,8 @@ GROWTH = 1.3
 """Rows are fitted anew when there are so many times as many labels."""
 STEPS, SWEEPS = 200_000, (4, 30)
 """Labels (or tasks) that a refit goes through, and how often at least and at most."""
+HYPER_GROUP = 1.0
+"""The same in a group, whose members are alike."""
 SETTLED = 1e-3
 """Refit until no task's posterior moves by more."""
 
@@ -127,8 +130,12 @@ class Beliefs:
         self.grid = grid(self.K)
         units = self.m * self.T
         self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
-        self.population: FloatArray = np.tile(self.grid.prior, (self.T, 1))
-        self.weight: FloatArray = np.repeat(self.population, self.m, axis=0)
+        self.groups = None if pool.group is None else GroupVotes(pool.group)
+        # Whom a worker is like: all of no group, or her group.
+        apart = np.zeros(self.m, dtype=np.int64) if pool.group is None else pool.group + 1
+        self.like: IntArray = (np.arange(self.T)[:, None] + self.T * apart).ravel()
+        self.population: FloatArray = np.tile(self.grid.prior, (int(self.like.max()) + 1, 1))
+        self.weight: FloatArray = self.population[self.like]
         self.heard: FloatArray = np.zeros((units, BINS))
         self.counts: FloatArray = np.zeros((units, self.K, self.K))
         self.rows_weight, self.rows_at = MOST_WEIGHT, 0
@@ -148,11 +155,10 @@ class Beliefs:
     def state(self) -> dict[str, Any]:
         """Give all that the ledger does not hold."""
         saved = {name: getattr(self, name).tolist() for name in ARRAYS}
-        return {
-            **saved,
-            "messages": self.messages.tolist(),
-            "rows": [self.rows_weight, self.rows_at],
-        }
+        if self.groups is not None:
+            saved["correlation"] = self.groups.correlation.tolist()
+        rows = [self.rows_weight, self.rows_at]
+        return {**saved, "messages": self.messages.tolist(), "rows": rows}
 
     def resume(self, saved: dict[str, Any]) -> None:
         """Take up a `state`."""
@@ -161,6 +167,8 @@ class Beliefs:
         self._store = np.array(saved["messages"], dtype=np.float64).reshape(-1, self.K)
         self._size = len(self._store)
         self.rows_weight, self.rows_at = saved["rows"]
+        if self.groups is not None:
+            self.groups.correlation = np.array(saved["correlation"], dtype=np.float64)
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
@@ -183,6 +191,8 @@ class Beliefs:
             truth = normalised(self.joint[ask.task])[0]
             mean = self.weight[unit] @ self.grid.ability
             message = self._message(unit, label, mean, np.zeros_like(truth))
+            if self.groups is not None:
+                message *= self.groups.next_weights(self.ledger, ask)[:, None]
             np.add.at(self.joint, ask.task, message)
             self._append(message)
         bins = _bins(truth[np.arange(len(label)), label])
@@ -191,6 +201,9 @@ class Beliefs:
             kept = (1.0 - self.forget) ** np.bincount(at)
             self.heard[touched] *= kept[:, None]
             self.counts[touched] *= kept[:, None, None]
+        if self.groups is not None and not ask.gold:  # those in a group wait for the refit
+            alone = self.groups.group[ask.worker] < 0
+            unit, bins, label, truth = unit[alone], bins[alone], label[alone], truth[alone]
         np.add.at(self.heard, (unit, bins), 1.0)
         np.add.at(self.counts.transpose(0, 2, 1), (unit, label), truth)
         self._weigh(touched)
@@ -201,11 +214,16 @@ class Beliefs:
         pool, (task, worker, label) = self.ledger.pool, self.ledger.labels.T
         unit = pool.kind[task] * self.m + worker
         kept = self._kept(unit)
+        if self.groups is not None:
+            kept = kept * self.groups.evidence(task, worker)
         cell = (unit * self.K + label).astype(np.int64)
         gold_heard, gold_counts = self._gold()
         before = self.posterior()
         for _ in range(sweeps):
-            cavity = normalised(self.joint[task] - self.messages)[0]
+            own = self.messages
+            if self.groups is not None:
+                own = self.groups.together(task, worker, own)
+            cavity = normalised(self.joint[task] - own)[0]
             bins = _bins(cavity[np.arange(len(task)), label])
             spot = unit * BINS + bins
             self.heard = gold_heard + np.bincount(spot, kept, minlength=gold_heard.size).reshape(
@@ -215,9 +233,15 @@ class Beliefs:
             self._weigh()
             self._fit_population()
             spread = (self.weight @ self._right_without) / (self.weight @ self._without)
-            self.messages[:] = self._message(
-                unit, label, spread[unit, bins], cavity * kept[:, None]
-            )
+            without = spread[unit, bins]
+            if self.groups is not None:
+                without = self.groups.alone(
+                    worker, without, (self.weight @ self.grid.ability)[unit]
+                )
+            self.messages[:] = self._message(unit, label, without, cavity * kept[:, None])
+            if self.groups is not None:
+                self.groups.fit(self.ledger, self._one_coin())
+                self.messages[:] *= self.groups.weights(task, worker)[:, None]
             self.joint = log(pool.share) + _columns(task, self.messages, len(pool.tasks))
             if self._upside_down():
                 self._store[: self._size] = self.messages[:, ::-1]
@@ -238,6 +262,12 @@ class Beliefs:
         seen = self.heard.sum(axis=1) > 0
         lean = self.weight[seen] @ self.grid.ability - 0.5
         return bool(lean.sum() < 0.0) and bool(pool.share[0] == pool.share[1])
+
+    def _one_coin(self) -> FloatArray:
+        """Chance of each answer by worker and true class, types alike, shape (m, K, K)."""
+        p = (self.weight @ self.grid.ability).reshape(self.T, self.m).mean(axis=0)[:, None, None]
+        found: FloatArray = np.where(np.eye(self.K, dtype=bool), p, (1.0 - p) * self.errors)
+        return found
 
     def _append(self, message: FloatArray) -> None:
         end = self._size + len(message)
@@ -274,16 +304,16 @@ class Beliefs:
 
     def _weigh(self, units: IntArray | slice = slice(None)) -> None:
         """Posterior of abilities from what was heard."""
-        kind = np.arange(self.m * self.T)[units] // self.m
-        joint = self.heard[units] @ self._log_heard.T + log(self.population)[kind]
+        joint = self.heard[units] @ self._log_heard.T + log(self.population)[self.like[units]]
         self.weight[units] = normalised(joint + self._point[units])[0]
 
     def _fit_population(self) -> None:
-        for kind in range(self.T):
-            here = slice(kind * self.m, (kind + 1) * self.m)
-            seen = self.heard[here].sum(axis=1) > 0
-            total: FloatArray = HYPER * self.grid.prior + self.weight[here][seen].sum(axis=0)
-            self.population[kind] = total / total.sum()
+        seen = self.heard.sum(axis=1) > 0
+        for one in range(len(self.population)):
+            here = seen & (self.like == one)
+            wide = HYPER if one < self.T else HYPER_GROUP
+            total = wide * self.grid.prior + self.weight[here].sum(axis=0)
+            self.population[one] = total / total.sum()
 
     def _fit_rows(self) -> None:
         """Weight of the rows that ability and pooled errors give, and those errors."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.collection.pool import Ask, Ledger
@@ -45,6 +47,23 @@ class Belief:
     def error(self) -> FloatArray:
         """Believed chance that the likeliest class is wrong, shape (n,)."""
         wrong: FloatArray = 1.0 - self.posterior.max(axis=1)
+        return wrong
+
+    def misses(self, truth: IntArray) -> FloatArray:
+        """Chance that the answer to each task of known class is wrong; a tie is drawn fairly.
+
+        Parameters
+        ----------
+        truth
+            True class, −1 where it is not known, shape (n,).
+
+        Returns
+        -------
+        Shape (number of tasks of known class,).
+        """
+        known = np.flatnonzero(truth >= 0)
+        chosen = self.posterior[known] >= self.posterior[known].max(axis=1, keepdims=True) - 1e-12
+        wrong: FloatArray = 1.0 - chosen[np.arange(len(known)), truth[known]] / chosen.sum(axis=1)
         return wrong
 
 

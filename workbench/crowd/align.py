@@ -97,6 +97,22 @@ def prices(
     return np.broadcast_to(found.T, (len(task_types), len(workers))).copy()
 
 
+def groups(workers: Names | Sequence[Any], group: pd.Series[Any]) -> IntArray:
+    """Number of each worker's group, shape (m,); −1 for those who are in none.
+
+    Raises
+    ------
+    InputError
+        A group of somebody who is not among the workers.
+    """
+    strange = group.index.difference(pd.Index(list(workers)))
+    if len(strange):
+        raise InputError(f"groups: {checks.show(strange[0])} is no worker here; leave it out")
+    named = group.reindex(list(workers))
+    codes: IntArray = pd.factorize(named, use_na_sentinel=True)[0].astype(np.int64)
+    return codes
+
+
 def _rows(name: str, workers: Names | Sequence[Any], table: pd.DataFrame) -> FloatArray:
     missing = [worker for worker in workers if worker not in table.index]
     if missing:

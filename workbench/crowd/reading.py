@@ -48,6 +48,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "capacity": (),
     "cost": (),
     "weight": (),
+    "group": ("family",),
 }  # fmt: skip
 """What columns are called beside the field's own name, as `squeezed` writes it."""
 LAST_RESORT: Mapping[str, tuple[str, ...]] = {"task": ("id", "q"), "gold": ("label", "answer")}

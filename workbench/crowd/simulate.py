@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
-from workbench.base.arrays import BoolArray, IntArray, Names
+from workbench.base.arrays import BoolArray, FloatArray, IntArray, Names
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.population import Crowd
@@ -126,7 +126,77 @@ def one_coin_labels(
     L = checks.count("classes", classes, 2)
     true = checks.indices("truth", truth, L)[:, None]
     w = checks.probabilities("skill", skill, 1)
-    draw = stream(seed, "one-coin labels").random((len(true), len(w)))
+    return _named(stream(seed, "one-coin labels").random((len(true), len(w))), w, true, L)
+
+
+def family_labels(
+    skill: ArrayLike,
+    truth: ArrayLike,
+    group: ArrayLike,
+    correlation: float,
+    classes: int = 2,
+    *,
+    seed: Seed,
+) -> IntArray:
+    """Draw labels of workers some of whom err together, as models of one family do.
+
+    A worker in a group takes the group's draw for a task with probability c, else one of her own,
+    and errs where it is above her skill (a common shock). Each is right with her skill all the
+    same; two of one group have errors of correlation c² √(q(1 − r)/(r(1 − q))), q ≤ r being their
+    error rates, and c is chosen so that the mean over the pairs of a group is as asked.
+
+    Parameters
+    ----------
+    skill, truth, classes
+        As for `one_coin_labels`.
+    group
+        Number of each worker's group, −1 for none; shape (m,).
+    correlation
+        Mean φ of the errors of two workers of one group, given the class (both of two classes).
+    seed
+        Two numbers are drawn for each task and worker, and one for each task and group.
+
+    Returns
+    -------
+    Class indices, shape (n, m).
+
+    Raises
+    ------
+    InputError
+        As `one_coin_labels`; a correlation outside [0, 1], or too high for skills so unlike.
+    """
+    L, together = (
+        checks.count("classes", classes, 2),
+        checks.indices("group", np.add(group, 1), 2**31),
+    )
+    true, w = checks.indices("truth", truth, L)[:, None], checks.probabilities("skill", skill, 1)
+    if len(together) != len(w):
+        raise InputError(f"group has {len(together)} entries for {len(w)} workers: give each one")
+    rng, shape = stream(seed, "family labels"), (len(true), len(w))
+    draw, copies = rng.random(shape), rng.random(shape)
+    for one in np.unique(together[together > 0]):
+        members = np.flatnonzero(together == one)
+        common = rng.random((len(true), 1))
+        shared = copies[:, members] < np.sqrt(_copying(w[members], correlation))
+        draw[:, members] = np.where(shared, common, draw[:, members])
+    return _named(draw, w, true, L)
+
+
+def _copying(skill: FloatArray, correlation: float) -> float:
+    """c²: how often two workers of a group both take its draw."""
+    phi = checks.number("correlation", correlation, 0, 1)
+    one, other = np.triu_indices(len(skill), 1)
+    q = np.minimum(1.0 - skill[one], 1.0 - skill[other])
+    r = np.maximum(1.0 - skill[one], 1.0 - skill[other])
+    both = np.sqrt(np.divide(q * (1.0 - r), r * (1.0 - q), out=np.zeros(len(q)), where=q > 0))
+    most = float(both.mean()) if len(both) else 1.0
+    if phi > most + 1e-12:
+        raise InputError(f"correlation is {phi:g}: errors of these skills reach {most:.3f} at most")
+    return phi / most if most else 0.0
+
+
+def _named(draw: FloatArray, w: FloatArray, true: IntArray, L: int) -> IntArray:
+    """Classes named by uniform draws, shape (n, m)."""
     if L == 2:
         return np.where(draw < w, true, 1 - true)
     # What is left of a draw above the skill is uniform again: it chooses the wrong class.

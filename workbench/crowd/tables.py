@@ -284,6 +284,27 @@ def read_capacities(source: Source) -> pd.Series[int]:
     return _by_key(source, "capacities", "worker", "capacity")[1].astype("int64")
 
 
+def read_groups(source: Source) -> pd.Series[Any]:
+    """Read which workers err together: models of one family, or people who copy each other.
+
+    Parameters
+    ----------
+    source
+        Columns worker and group; workers who are in no group are left out.
+
+    Returns
+    -------
+    Series
+        Group (text) by worker, named "group".
+
+    Raises
+    ------
+    InputError
+        The file or its columns cannot be read, a group is missing, or a worker is repeated.
+    """
+    return _by_key(source, "groups", "worker", "group")[1]
+
+
 def read_task_types(source: Source, *, default: str | None = None) -> pd.Series[Any]:
     """Read the type of each task.
 

@@ -2,12 +2,13 @@
 
 Colours are Okabe and Ito's, distinct for colour-blind readers, and every series also has a
 marker or dash of its own. A module for each room: `compare`, `assign`, `select`, `label`,
-`learn`, `check`, `study`, `solving`, and `growth` for the bench.
+`collect`, `learn`, `check`, `study`, `solving`, and `growth` for the bench.
 """
 
 from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT
 from workbench.plots.assign import plan, skills
 from workbench.plots.check import checked
+from workbench.plots.collect import collected
 from workbench.plots.compare import comparison
 from workbench.plots.growth import cost_growth
 from workbench.plots.label import labelling
@@ -29,6 +30,7 @@ __all__ = [
     "chart",
     "checked",
     "chosen_gains",
+    "collected",
     "comparison",
     "cost_growth",
     "hiring",

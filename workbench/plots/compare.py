@@ -56,6 +56,9 @@ def comparison(
         if not pd.isna(bound):
             proven = "proven lower bound, without gold tasks"
             left.axvline(bound / tasks, ls="--", **line, label=proven)
+        least = table.loc[table["method"] == "information limit", "lower_bound"].max()
+        if not pd.isna(least):
+            left.axvline(least / tasks, ls=":", **line, label="information limit at ε")
         left.set_xlabel(
             "price of labels per task (unit of the prices)" if priced else "labels bought, per task"
         )

@@ -1,0 +1,173 @@
+"""Collecting by name: what is asked, paid, missed and late; and that a kill loses nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.base.errors import InputError
+from workbench.collection import POLICIES
+from workbench.collection.answers import Answers, rehearse
+from workbench.collection.collector import Collector
+from workbench.collection.policy import Goal
+
+TASKS = [f"t{i}" for i in range(12)]
+
+
+def fresh(**changes):
+    given = {"classes": ["no", "yes"], "total": 30, "policy": "fixed", **changes}
+    return Collector(given.pop("tasks", TASKS), given.pop("workers", ["ann", "bob", 7]), **given)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_by_name_and_saved_now_and_then_it_is_the_rehearsal(policy, data, tmp_path_factory):
+    """The service asks, pays and believes as the rehearsal does, however often it is broken off."""
+    n, m, g = 14, 6, data.draw(st.integers(0, 3))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    truth = rng.integers(0, 2, n + g)
+    said = truth[:, None] ^ (rng.random((n + g, m)) > 0.8)
+    group = {"w0": "a", "w1": "a"} if data.draw(st.booleans()) else None
+    tasks, gold = [f"t{i}" for i in range(n)], {f"g{i}": int(truth[n + i]) for i in range(g)}
+    file = tmp_path_factory.mktemp("state") / "s.json"
+    collector = Collector(
+        tasks, [f"w{j}" for j in range(m)], gold=gold, classes=[0, 1], epsilon=0.1, total=40.0,
+        costs={"w0": 0.5}, groups=group, policy=policy, seed=3,
+    )  # fmt: skip
+    answers = Answers(said[:n].astype(int), said[n:].astype(int), truth[:n])
+    goal = Goal(0.1)
+    whole = rehearse(
+        POLICIES[policy].call, collector.ledger.pool, answers, goal, total=40.0, seed=3
+    )
+    while asked := collector.next():
+        if data.draw(st.integers(0, 3)) == 0:
+            collector.save(file)
+            collector = Collector.load(file)
+            assert collector.waiting() != []
+        place = {name: at for at, name in enumerate([*tasks, *gold])}
+        by_worker: dict[str, dict[str, int]] = {}
+        for one in asked:
+            row = place[one.task] if not one.gold else n + place[one.task] - n
+            by_worker.setdefault(one.worker, {})[one.task] = int(said[row, int(one.worker[1:])])
+        if len(by_worker) > 1:  # the rehearsal hears a round at once; so does a single worker
+            return
+        for worker, labels in by_worker.items():
+            collector.tell(worker, labels)
+    assert collector.cost == whole.ledger.spent
+    np.testing.assert_array_equal(collector.ledger.labels, whole.ledger.labels)
+    np.testing.assert_array_equal(collector.belief().posterior, whole.belief.posterior)
+
+
+def test_missing_and_late_labels():
+    collector = fresh(costs={"ann": 2.0})
+    asked = collector.next("ann", 3)
+    assert [one.worker for one in asked] == ["ann"] * 3
+    assert collector.next("ann") == asked  # what she was asked comes first
+    one, two, three = (question.task for question in asked)
+    collector.tell("ann", {two: "yes", one: None})
+    assert (collector.cost, len(collector.waiting())) == (4.0, 1)
+    collector.tell("ann", {two: "yes"})  # told twice alike: once
+    collector.tell("ann", {one: "no", three: np.nan})  # late, and paid after all; missing
+    assert collector.cost == 4.0
+    assert collector.labels().to_dict("list") == {
+        "task": [two, one], "worker": ["ann", "ann"], "label": ["yes", "no"],
+    }  # fmt: skip
+    for labels, word in (
+        ({two: "no"}, "again, and otherwise"),
+        ({two: "maybe"}, "is no class"),
+        ({"t99": "yes"}, "was not asked task 't99'"),
+    ):
+        before = collector.state()
+        with pytest.raises(InputError, match=word):
+            collector.tell("ann", labels)
+        assert collector.state() == before
+    with pytest.raises(InputError, match="asked nothing"):
+        collector.tell("eve", {"t0": "yes"})
+
+
+def test_a_late_label_that_money_does_not_reach_is_refused():
+    collector = fresh(total=1.0, workers=["ann", "bob"])
+    (asked,) = collector.next("ann", 1)
+    collector.tell("ann", {asked.task: None})
+    (other,) = collector.next("bob", 1)
+    before = collector.state()
+    with pytest.raises(InputError, match="and 0 is left"):
+        collector.tell("ann", {asked.task: "yes"})
+    assert collector.state() == before
+    collector.tell("bob", {other.task: None})
+    collector.tell("ann", {asked.task: "yes"})
+    assert collector.cost == 1.0
+
+
+def test_newcomers_take_places_and_nobody_unnamed_is_asked():
+    collector = fresh(workers=2, capacity=5, total=100)
+    assert collector.next() == []
+    assert len(collector.next("zoe")) == 5
+    assert {one.worker for one in collector.next()} == set()
+    collector.next("abe", 2)
+    with pytest.raises(InputError, match="no newcomer is expected"):
+        collector.next("eve")
+    assert list(collector.answers()["label"]) == [None] * 12
+
+
+def test_an_edited_file_is_refused(tmp_path):
+    collector, file = fresh(), tmp_path / "s.json"
+    collector.save(file)
+    file.write_text(file.read_text().replace('"total":30.0', '"total":31.0'))
+    with pytest.raises(InputError, match="is not as it was saved"):
+        Collector.load(file)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"tasks": []}, "tasks is empty"),
+        ({"tasks": "t1"}, "tasks: give a list of names"),
+        ({"tasks": ["a", "a"]}, "tasks has task 'a' twice"),
+        ({"tasks": [1.5]}, "give a text or a whole number"),
+        ({"workers": []}, "workers is empty"),
+        ({"workers": "ann"}, "workers: give a list of names"),
+        ({"classes": None}, "classes: name them"),
+        ({"classes": ["a"]}, "name two or more"),
+        ({"classes": {"a": 0.9, "b": 0.3}}, "sum to 1.2"),
+        ({"gold": {"g": "maybe"}}, "which is not among classes"),
+        ({"gold": {"t0": "yes"}}, "is also a gold task"),
+        ({"total": None}, "`epsilon`, an error, or `total`, a budget"),
+        ({"epsilon": 1.5}, "epsilon"),
+        ({"costs": {"ann": -1}}, "cost of worker 'ann'"),
+        ({"costs": {"zoe": 1}}, "costs names 'zoe', no worker here"),
+        ({"skills": {"ann": 1.2}}, "skill of worker 'ann'"),
+        ({"capacity": 1.5}, "capacity"),
+        ({"groups": ["ann"]}, "groups: give a mapping"),
+        ({"available": pd.DataFrame({"task": ["x"], "worker": ["ann"]})}, "available names task"),
+        ({"policy": "untill-sure"}, "did you mean 'until-sure'"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_construction(changes, word):
+    with pytest.raises(InputError, match=word) as refused:
+        fresh(**changes)
+    assert "\n" not in str(refused.value)
+
+
+def test_types_prices_availability_and_known_skill_reach_the_pool():
+    available = pd.DataFrame({"task": ["a", "b", "b"], "worker": ["ann", "ann", "bob"]})
+    costs = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]}, index=["ann", "bob"])
+    gold = pd.DataFrame({"label": [1, 0], "task_type": ["y", "x"]}, index=["g", "h"])
+    pool = Collector(
+        {"a": "x", "b": "y"}, ["ann", "bob"], gold=gold, classes=[0, 1, 2], epsilon=0.1,
+        costs=costs, available=available, skills={"bob": 0.8}, groups={"bob": "m"}, capacity=4,
+    ).ledger.pool  # fmt: skip
+    assert pool.price.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert (pool.kind.tolist(), pool.gold_kind.tolist()) == ([0, 1], [1, 0])
+    assert pool.gold.tolist() == [1, 0]
+    assert pool.available.tolist() == [[True, False], [True, True]]
+    assert np.isnan(pool.confusion[:, 0]).all()
+    np.testing.assert_allclose(
+        pool.confusion[1, 1], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
+    )
+    assert pool.group.tolist() == [-1, 0]

@@ -1,0 +1,464 @@
+"""`collect`: the closed loop on a simulated or recorded crowd, from the first label to the last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.accuracy.independence import effective_workers
+from workbench.accuracy.measured import error_interval
+from workbench.api import inputs
+from workbench.api.inputs import Ids, PerWorker, Table, Truth
+from workbench.api.result import Figure, Result, facts, listed, names, page
+from workbench.api.simulation import SimulatedCrowd
+from workbench.base import checks
+from workbench.base.arrays import IntArray
+from workbench.base.errors import InputError
+from workbench.base.seeds import stream
+from workbench.base.text import Columns, shown
+from workbench.collection import POLICIES
+from workbench.collection.answers import Answers, rehearse
+from workbench.collection.collector import Collector, answer_table, check_goal
+from workbench.collection.policy import Belief, Goal, Policy
+from workbench.collection.pool import Ledger, Pool
+from workbench.collection.recorded import recorded
+from workbench.crowd import align, tables
+from workbench.crowd.replay import split_gold
+from workbench.crowd.simulate import SimulatedLabels, task_types, truth
+from workbench.solving.information_limit import information_limit
+
+IDS = ("task", "worker", "label")
+SHOWN = 10
+"""Tasks that are printed."""
+STEP = 1.25
+"""Labels at a point of the curve, in labels at the point before; the first has half a task's."""
+COLUMNS: Columns = {
+    "task": ("task", ""),
+    "label": ("label", lambda label: "" if label is None else str(label)),
+    "confidence": ("confidence", ".4f"),
+    "closed": ("closed", lambda closed: "yes" if closed else "no"),
+}
+INDEPENDENT = (
+    "warning: no gold to measure the error on: the believed error takes workers to err "
+    "independently, given the true class. On recorded crowds a believed .018 to .025 was measured "
+    "as .05 to .37 (docs/findings/calibration.md): bring gold for some tasks"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Collection(Result):
+    """What a policy asked, what it cost, and how wrong its answers are.
+
+    Attributes
+    ----------
+    title
+        What was collected from.
+    answers
+        One row a task: `task, label, confidence, closed`.
+    curve
+        How it came about: `labels, gold_labels, cost, closed, believed_error, error`, a row now
+        and then; the last row is the end.
+    labels, gold_labels, cost
+        Labels on tasks and on gold tasks, and the price of both.
+    error, error_interval
+        Share of wrong answers on tasks of known class (ties and tasks without a label as chance
+        has them), and its 90 % interval for all tasks; None without one.
+    believed_error
+        Mean chance of an error, as the policy believes.
+    closed, tasks
+        Tasks about which it would ask no more, of how many.
+    limit
+        What any policy of this measured error pays at least, in expectation, even one that knows
+        all skills; None where skills are not known.
+    groups
+        Of each group of workers who err together: `group, workers, correlation, effective`: the
+        mean correlation of two members' errors, and what the labels of all of them are worth.
+    policy, settings, notes
+        Who decided, what was asked for, and what the reader must know.
+    """
+
+    title: str
+    answers: pd.DataFrame
+    curve: pd.DataFrame
+    labels: int
+    gold_labels: int
+    cost: float
+    error: float | None
+    error_interval: tuple[float, float] | None
+    believed_error: float
+    closed: int
+    tasks: int
+    limit: float | None
+    groups: tuple[dict[str, Any], ...]
+    policy: str
+    settings: dict[str, Any]
+    notes: tuple[str, ...]
+    pictured = True
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row a task: `task, label, confidence, closed`."""
+        return self.answers
+
+    def summary(self) -> str:
+        """Give the text that `workbench collect` prints."""
+        paid = shown(self.cost, ".6g")
+        rows = [
+            ("labels", f"{self.labels} ({self.labels / self.tasks:.3g} a task)"),
+            ("gold labels", str(self.gold_labels)),
+            ("cost", paid),
+            ("closed", f"{self.closed} of {self.tasks} tasks"),
+            ("believed error", f"{self.believed_error:.4f}"),
+        ]
+        if self.error is not None and self.error_interval is not None:
+            low, high = self.error_interval
+            told = f"{self.error:.4f} (90 % interval {low:.4f} to {high:.4f})"
+            rows.insert(4, ("error, measured", told))
+        if self.limit is not None:
+            rows.append(
+                ("limit", f"{self.limit:.6g}, the least that any policy of this error pays")
+            )
+        rows += [
+            (
+                "group",
+                f"{names(one['workers'], 6)}: worth {one['effective']:.2f} independent workers "
+                f"(correlation of errors {one['correlation']:.2f})",
+            )
+            for one in self.groups
+        ]
+        return page(
+            self.title, facts(rows, 16), listed(self.answers, COLUMNS, SHOWN), notes=self.notes
+        )
+
+    def plot(self) -> Figure:
+        """Draw error against cost, and how many tasks are closed."""
+        from workbench.plots import collected
+
+        return collected(
+            self.curve, tasks=self.tasks, epsilon=self.settings["epsilon"], limit=self.limit,
+            title=self.title.rsplit(", seed", 1)[0],
+        )  # fmt: skip
+
+    def _payload(self) -> dict[str, Any]:
+        known = super()._payload()
+        return {
+            **known,
+            "answers": self.answers.to_dict("records"),
+            "curve": self.curve.to_dict("records"),
+        }
+
+
+def collect(
+    labels: Table | SimulatedCrowd,
+    gold: Truth | None = None,
+    *,
+    epsilon: float | None = None,
+    total: float | None = None,
+    policy: str = "until-sure",
+    mean: bool = False,
+    control: float = 0.0,
+    gold_tasks: int = 0,
+    capacity: int | PerWorker | None = None,
+    costs: PerWorker | None = None,
+    groups: PerWorker | None = None,
+    arrivals: bool = False,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> Collection:
+    """Collect labels until every task is sure, or the money is spent: a rehearsal.
+
+    Workers answer as they did on record, or as simulated. `Collector` does the same with workers
+    who are there.
+
+    Parameters
+    ----------
+    labels, gold
+        Labels on record, the only ones that can be asked for, and the true label of some tasks,
+        which measures the error. Or, alone, a crowd of `simulate`.
+    epsilon
+        ε, the error each task may have (with `mean`, all tasks in the mean).
+    total
+        In place of ε, or beside it: what all labels may cost, gold labels included.
+    policy
+        Who is asked what: a name of `workbench.collection.POLICIES`.
+    control
+        Recorded: share of the tasks with gold that serve to judge workers by, whose labels are
+        bought too; the others measure the error.
+    gold_tasks
+        Simulated: tasks of known class to judge workers by.
+    capacity, costs, groups
+        Labels that a worker can give (all), price of a label by worker (1), and group of the
+        workers who err together (none).
+    arrivals
+        Workers come one after the other, in random order, and do not come back; otherwise anybody
+        can be asked at any time.
+    seed
+        Of the policy, the order and the choice of control tasks.
+    progress
+        Is told how far it is.
+
+    Raises
+    ------
+    InputError
+        Neither ε nor a total, an unknown policy, or labels, gold, prices or groups that cannot be
+        read or do not belong together.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> crowd = wb.simulate(tasks=20, workers=10, skill=0.95)
+    >>> found = wb.collect(crowd, total=60, policy="fixed")
+    >>> found.labels, found.cost, found.gold_labels
+    (60, 60.0, 0)
+    """
+    if epsilon is None and total is None:
+        raise InputError("give `epsilon`, the error of each task, or `total`, a budget")
+    check_goal(epsilon, total)
+    deciding = POLICIES[policy].call
+    checks.count("seed", seed)
+    if isinstance(labels, SimulatedCrowd):
+        if gold is not None or control:
+            raise InputError(
+                "`gold` and `control` are of labels on record, not of a simulated crowd"
+            )
+        pool, answers = _simulated(labels, checks.count("gold_tasks", gold_tasks))
+        kinds = labels.skills.columns.tolist()
+        tasks, workers, classes = map(Ids, IDS)
+        title, back = labels.title, inputs.Given("labels", pd.DataFrame(), tasks, workers, classes)
+    else:
+        if gold_tasks:
+            raise InputError("`gold_tasks` is of a simulated crowd: give `gold` and `control`")
+        back, true = inputs.given(labels), None
+        if gold is not None or back.gold is not None:
+            true, back = inputs.truth(gold, back)
+        pool, answers = _recorded(back, true, control, seed)
+        title, kinds = f"recorded labels, {back.name}", ["all"]
+    pool = replace(pool, **_terms(pool, kinds, back.workers, capacity, costs, groups))
+    order = stream(seed, "arrivals").permutation(len(pool.workers)) if arrivals else None
+    watch = _Watch(answers.truth, len(pool.tasks), progress)
+    goal = Goal(epsilon, mean)
+    done = rehearse(
+        deciding, pool, answers, goal, total=total, arrivals=order, seed=seed, watch=watch
+    )
+    belief, ledger = done.belief, done.ledger
+    table = answer_table(belief, ledger.counts, pool.tasks.tolist(), pool.classes.tolist(), seed)
+    wrong = belief.misses(answers.truth)
+    error, judged = float(wrong.mean()) if len(wrong) else np.nan, len(wrong)
+    limit = None
+    if isinstance(labels, SimulatedCrowd):
+        limit = _limit(labels, pool, error, judged)
+    settings = {
+        "epsilon": epsilon, "total": total, "mean": mean, "control": control,
+        "gold_tasks": gold_tasks, "arrivals": arrivals, "seed": seed,
+    }  # fmt: skip
+    if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
+        watch.note(ledger, belief)
+    return Collection(
+        title=f"{title}: {len(pool.tasks)} tasks, {len(pool.workers)} workers, policy {policy}, "
+        f"{_asked(epsilon, total, mean)}, seed {seed}",
+        answers=back.back(table),
+        curve=pd.DataFrame(watch.rows),
+        labels=len(ledger.labels),
+        gold_labels=len(ledger.gold_labels),
+        cost=float(ledger.spent),
+        error=error if judged else None,
+        error_interval=_interval(error, judged, len(pool.tasks)),
+        believed_error=float(belief.error.mean()),
+        closed=int(belief.closed.sum()),
+        tasks=len(pool.tasks),
+        limit=limit,
+        groups=_groups(watch.policy, pool, back.workers),
+        policy=policy,
+        settings=settings,
+        notes=tuple(_notes(ledger, judged, isinstance(labels, SimulatedCrowd))),
+    )
+
+
+def _interval(error: float, judged: int, tasks: int) -> tuple[float, float] | None:
+    """90 % interval of the error of the tasks whose class is not known; of any without such."""
+    return error_interval(error * judged, judged, tasks - judged or None) if judged else None
+
+
+def _notes(ledger: Ledger, judged: int, simulated: bool) -> Iterator[str]:
+    if not judged and not simulated:
+        yield INDEPENDENT
+    if empty := int((ledger.counts == 0).sum()):
+        yield f"{empty} tasks have no label"
+    yield (
+        "believed error: mean over tasks of 1 − the posterior of the answer, if workers err "
+        "independently"
+    )
+
+
+class _Watch:
+    """Notes cost and error now and then."""
+
+    def __init__(self, truth: IntArray, tasks: int, progress: Callable[[str], None] | None) -> None:
+        self.truth, self.progress = truth, progress
+        self.rows: list[dict[str, Any]] = []
+        self.due = tasks / 2.0
+        self.policy: Policy | None = None
+
+    def __call__(self, ledger: Ledger, policy: Policy) -> None:
+        self.policy = policy
+        many = len(ledger.labels) + len(ledger.gold_labels)
+        if many < self.due:
+            return
+        self.note(ledger, policy.belief())
+        self.due = many * STEP
+        if self.progress is not None:
+            self.progress(f"{many} labels")
+
+    def note(self, ledger: Ledger, belief: Belief) -> None:
+        """Add a row."""
+        wrong = belief.misses(self.truth)
+        self.rows.append(
+            {
+                "labels": len(ledger.labels),
+                "gold_labels": len(ledger.gold_labels),
+                "cost": float(ledger.spent),
+                "closed": int(belief.closed.sum()),
+                "believed_error": float(belief.error.mean()),
+                "error": float(wrong.mean()) if len(wrong) else None,
+            }
+        )
+
+
+def _simulated(crowd: SimulatedCrowd, gold: int) -> tuple[Pool, Answers]:
+    """The crowd, its tasks and so many gold tasks; labels of all pairs."""
+    drawn = crowd.draw(crowd.workers, np.random.SeedSequence(crowd.seed))
+    n, m, own = crowd.tasks, crowd.workers, np.random.SeedSequence(crowd.seed)
+    kind = np.concatenate([task_types(n, crowd.types), task_types(gold, crowd.types)])
+    # The tasks are those of `crowd.gold`; gold tasks have a stream of their own.
+    extra = truth(gold, seed=np.random.SeedSequence(crowd.seed, spawn_key=(1,)))
+    true = np.concatenate([truth(n, seed=own), extra])
+    source = SimulatedLabels(drawn, kind, true, own)
+    task, worker = np.divmod(np.arange((n + gold) * m), m)
+    label = source.labels(task, worker).reshape(-1, m)
+    pool = Pool(
+        tasks=checks.numbered("t", n),
+        workers=drawn.workers,
+        classes=source.classes,
+        capacity=drawn.capacity,
+        price=np.ones((crowd.types, m)),
+        kind=kind[:n],
+        share=np.full(2, 0.5),
+        gold=true[n:],
+        gold_kind=kind[n:],
+    )
+    return pool, Answers(label[:n], label[n:], true[:n])
+
+
+def _recorded(
+    given: inputs.Given, gold: pd.Series[Any] | None, control: float, seed: int
+) -> tuple[Pool, Answers]:
+    """Labels on record, and the control tasks among those with gold."""
+    if control and gold is None:
+        raise InputError("`control` is a share of the gold: give `gold`")
+    tasks: pd.Index[Any] = pd.Index([])
+    if control and gold is not None:
+        tasks, _ = split_gold(gold, control=checks.share("control", control), seed=seed)
+    return recorded(given.table, gold, tasks)
+
+
+def _terms(
+    pool: Pool, kinds: list[str], workers: Ids, capacity: Any, costs: Any, groups: Any
+) -> dict[str, Any]:
+    """Capacities, prices and groups of a pool's workers, where given."""
+    found: dict[str, Any] = {}
+    if capacity is not None:
+        most = inputs.capacities(capacity, workers)
+        found["capacity"] = align.capacities(pool.workers, most)
+    if costs is not None:
+        table = inputs.by_worker("costs", costs, workers, tables.read_costs)
+        found["price"] = align.prices(pool.workers, kinds, table)
+    if groups is not None:
+        named = inputs.by_worker("groups", groups, workers, tables.read_groups)
+        found["group"] = align.groups(pool.workers, named)
+    return found
+
+
+def _groups(policy: Policy | None, pool: Pool, workers: Ids) -> tuple[dict[str, Any], ...]:
+    """What a policy that looks at groups found of them."""
+    votes = getattr(getattr(policy, "beliefs", None), "groups", None)
+    if pool.group is None or votes is None:
+        return ()
+    found = []
+    for one, phi in enumerate(votes.correlation.tolist()):
+        members = workers.all_back(pool.workers[pool.group == one])
+        worth = effective_workers(len(members), phi)
+        found.append({"group": one + 1, "workers": members, "correlation": phi, "effective": worth})
+    return tuple(found)
+
+
+def _limit(crowd: SimulatedCrowd, pool: Pool, error: float, judged: int) -> float:
+    """The information limit at the measured error."""
+    e = max(error, 0.5 / (judged + 1))
+    found = information_limit(
+        crowd.skills.to_numpy().T,
+        capacity=pool.capacity,
+        tasks=np.bincount(pool.kind, minlength=len(pool.price)),
+        epsilon=e,
+        cost=pool.price,
+        average=True,
+    )
+    return float(found.value)
+
+
+def _asked(epsilon: float | None, total: float | None, mean: bool) -> str:
+    wanted = [] if epsilon is None else [f"ε = {epsilon:g}{' in the mean' if mean else ''}"]
+    return ", ".join([*wanted, *([] if total is None else [f"budget {total:g}"])])
+
+
+def collector(
+    tasks: inputs.Tasks,
+    workers: int | str,
+    *,
+    gold: str | None = None,
+    classes: str | None = None,
+    skills: str | None = None,
+    capacity: int | str | None = None,
+    costs: str | None = None,
+    groups: str | None = None,
+    **more: Any,
+) -> Collector:
+    """Start a `Collector` from files, all names text.
+
+    Parameters
+    ----------
+    tasks
+        A table of tasks, and perhaps their types.
+    workers
+        A table with a column worker, or how many may come.
+    gold, classes, skills
+        True label of gold tasks; names of the classes, commas between; skill of those workers whose
+        skill is known.
+    capacity, costs, groups
+        As for `collect`.
+    more
+        As for `Collector`.
+
+    Raises
+    ------
+    InputError
+        As for `Collector`, or a file cannot be read.
+    """
+    ids = Ids("worker")
+    price = inputs.by_worker("costs", costs, ids, tables.read_costs)
+    known = None if skills is None else tables.read_skills(skills)
+    if known is not None and known.shape[1] > 1:
+        raise InputError("skills: one for each worker, whatever the task's type")
+    return Collector(
+        inputs.task_types(tasks, default="all")[0],
+        workers if isinstance(workers, int) else tables.read_workers(workers).index.tolist(),
+        gold=None if gold is None else tables.read_gold(gold),
+        classes=None if classes is None else [one.strip() for one in classes.split(",")],
+        capacity=None if capacity is None else inputs.capacities(capacity, ids),
+        costs=price["cost"] if price is not None and list(price.columns) == ["cost"] else price,
+        groups=inputs.by_worker("groups", groups, ids, tables.read_groups),
+        skills=None if known is None else known.iloc[:, 0],
+        **more,
+    )

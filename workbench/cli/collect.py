@@ -1,0 +1,219 @@
+"""`workbench collect`: label until sure, in rehearsal or live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+
+from workbench.base.errors import InputError
+from workbench.cli import options
+from workbench.cli.compare import CROWDS
+from workbench.cli.output import as_csv, deliver, emit, working, write_files
+from workbench.cli.streams import show
+
+SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
+"""Options of simulated crowds alone."""
+POLICY = options.choice(
+    "--policy",
+    options.RegistryChoice("workbench.collection:POLICIES"),
+    "Who decides whom to ask.",
+    "until-sure",
+)
+EPSILON = options.number("--epsilon", "Error each task may have.")
+TOTAL = options.number("--total", "In place of it, or beside it: what all labels may cost.")
+MEAN = options.flag("--mean", "--epsilon is of all tasks in the mean, not of each.")
+COSTS = options.csv("--costs", "Price of a label: columns worker, cost; 1 without.")
+GROUPS = options.csv(
+    "--groups", "Workers who err together, as models of one family: worker, group."
+)
+CAPACITY = click.option(
+    "--capacity",
+    metavar="N|CSV",
+    help="Most labels a worker gives: a number, or a table worker, capacity.",
+)
+
+
+@options.command(
+    "workbench collect --simulate --epsilon 0.05 --json",
+    "workbench collect --labels labels.csv --gold gold.csv --total 500",
+    "workbench collect start state.json --tasks tasks.csv --workers 20 \\\n"
+    "    --classes yes,no --epsilon 0.05",
+    plugins=True,
+    click={"cls": click.Group, "invoke_without_command": True},
+)
+@options.flag("--simulate", "Collect from a simulated crowd.")
+@options.labels("Collect from labels on record: columns task, worker, label.")
+@options.csv("--gold", "Recorded: true labels, to measure the error: columns task, gold.")
+@options.number("--control", "Recorded: share of the gold that serves to judge workers by.", 0.0)
+@options.choice("--crowd", CROWDS, "Simulated: kind of crowd.", "spammer-hammer")
+@options.number("--skill", "Simulated: of the good.", 0.8)
+@options.whole("--tasks", "Simulated.", 1000, least=1)
+@options.whole("--workers", "Simulated.", 300, least=1)
+@options.whole("--types", "Simulated: task types.", 1, least=1)
+@options.whole("--gold-tasks", "Simulated: tasks of known class, to judge workers by.", 0)
+@CAPACITY
+@EPSILON
+@TOTAL
+@MEAN
+@POLICY
+@COSTS
+@GROUPS
+@options.flag("--arrivals", "Workers come one by one in random order; else anybody, any time.")
+@options.path("--out", "One row a task: task, label, confidence, closed; a .csv.", ".csv")
+@options.path("--plot", "Picture of cost and error, a .png.", ".png")
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    out: Path | None,
+    plot: Path | None,
+    simulate: bool,
+    as_json: bool,
+    **given: Any,
+) -> int | None:
+    """Ask until every task is sure, or the money is spent.
+
+    As a rehearsal, on a simulated crowd or on labels on record; or live: `start` a collection in a
+    file, ask it for the `next` labels, and `tell` it those that came.
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    from workbench import api
+
+    simulated = {name: given.pop(name) for name in SIMULATED}
+    if given["capacity"] is not None:
+        given["capacity"] = options.number_or_file("--capacity", given["capacity"])
+    if simulate == (given["labels"] is not None):
+        raise InputError("give --simulate, a crowd that is drawn, or --labels, one on record")
+    if simulate:
+        if isinstance(given["capacity"], int):
+            simulated["capacity"] = given.pop("capacity")
+        given["labels"] = api.simulate(**simulated, redundancy=0, seed=given["seed"])
+    with working("collecting", after=5.0) as progress:
+        found = api.collect(**given, progress=progress)
+    deliver(found, as_json, out=out, plot=plot)
+    return 0
+
+
+STATE = click.argument("state", type=click.Path(path_type=Path))
+START = "workbench collect start state.json --tasks tasks.csv --workers people.csv \\\n"
+
+
+@options.command(
+    START + "    --gold gold.csv --epsilon 0.05",
+    group=command,  # type: ignore[arg-type]
+    plugins=True,
+)
+@STATE
+@options.csv("--tasks", "Columns task, task_type (or task alone).", required=True)
+@click.option(
+    "--workers",
+    metavar="N|CSV",
+    required=True,
+    help="A table with a column worker; or how many may come, who are named as they do.",
+)
+@options.csv("--skills", "Skill of the workers whose skill is known: columns worker, skill.")
+@options.csv("--gold", "Tasks of known class, to judge workers by: columns task, gold.")
+@click.option("--classes", metavar="A,B,…", help="Names of the classes; those of the gold without.")
+@CAPACITY
+@EPSILON
+@TOTAL
+@MEAN
+@POLICY
+@COSTS
+@GROUPS
+def start(state: Path, as_json: bool, **given: Any) -> int:
+    """Begin a collection, kept in the file STATE."""
+    from workbench.api.collecting import collector
+
+    if state.exists():
+        raise InputError(f"{state}: there is one already; take another file, or delete it")
+    for name in ("capacity", "workers"):
+        if given[name] is not None:
+            given[name] = options.number_or_file(f"--{name}", given[name])
+    begun = collector(**given)
+    _save(begun, state)
+    return _status(begun, as_json)
+
+
+@options.command(
+    "workbench collect next state.json --worker ann --most 10", group=command, draws=False,  # type: ignore[arg-type]
+    name="next", plugins=True,
+)  # fmt: skip
+@STATE
+@click.option("--worker", metavar="NAME", help="Who is here; anybody without.")
+@options.whole("--most", "Questions at most.", least=1)
+@options.path("--out", "The questions, a .csv: task, worker, gold.", ".csv")
+def next_(
+    state: Path, worker: str | None, most: int | None, out: Path | None, as_json: bool
+) -> int:
+    """Ask for the next labels: whom, about what.
+
+    A worker who has not answered yet is asked the same again. STATE is written before anything is
+    printed, so that no question is lost, and none asked twice.
+    """
+    from workbench import api
+
+    running = api.Collector.load(state)
+    asked = pd.DataFrame(running.next(worker, most), columns=["task", "worker", "gold"])
+    _save(running, state)
+    if out is not None:
+        write_files({out: as_csv(asked, out)})
+    if as_json:
+        emit({**running.status(), "asks": asked.to_dict("records")})
+    else:
+        show(asked.to_csv(index=False).rstrip("\n"))
+    return 0
+
+
+@options.command(
+    "workbench collect tell state.json --labels came.csv --out answers.csv", group=command,  # type: ignore[arg-type]
+    draws=False, plugins=True,
+)  # fmt: skip
+@STATE
+@options.csv("--labels", "Labels that came: columns task, worker, label.")
+@options.csv("--missing", "Labels that will not come, and are not paid: columns task, worker.")
+@options.path("--out", "The answers so far, a .csv: task, label, confidence, closed.", ".csv")
+def tell(
+    state: Path, labels: str | None, missing: str | None, out: Path | None, as_json: bool
+) -> int:
+    """Take labels that came, and say how far the collection is.
+
+    Told again, the same labels count once.
+    """
+    from workbench import api
+    from workbench.crowd import tables
+
+    running = api.Collector.load(state)
+    came = [] if labels is None else [tables.read_labels(labels)]
+    gone = [] if missing is None else [tables.read_pairs(missing).assign(label=None)]
+    for table in (*came, *gone):
+        for worker, own in table.groupby("worker", sort=False):
+            running.tell(str(worker), dict(zip(own["task"], own["label"], strict=True)))
+    _save(running, state)
+    if out is not None:
+        write_files({out: as_csv(running.answers(), out)})
+    return _status(running, as_json)
+
+
+def _save(running: Any, state: Path) -> None:
+    try:
+        running.save(state)
+    except OSError as error:
+        raise InputError(f"{state}: cannot be written ({error.strerror})") from None
+
+
+def _status(running: Any, as_json: bool) -> int:
+    told = running.status()
+    if as_json:
+        emit(told)
+        return 0
+    line = (
+        "{labels} labels and {gold_labels} gold labels, cost {cost:g}; {closed} of {tasks} tasks "
+        "closed, believed error {believed_error:.4f}; {waiting} questions are open"
+    )
+    show(line.format(**told))
+    return 0

@@ -1,0 +1,67 @@
+"""Collections: error and closed tasks against what was paid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from workbench.plots._picture import panels
+from workbench.plots._style import COLOURS, from_zero, key_above
+
+
+def collected(
+    curve: pd.DataFrame,
+    *,
+    tasks: int,
+    epsilon: float | None,
+    limit: float | None,
+    title: str,
+) -> Figure:
+    """Error (left) and, where ε is asked, share of closed tasks (right) against the cost a task.
+
+    Parameters
+    ----------
+    curve
+        Columns `cost, closed, believed_error, error`, in order of cost; error is empty where
+        nothing is measured.
+    tasks
+        n: costs are drawn by task.
+    epsilon
+        ε, drawn as a line; None without.
+    limit
+        Information limit at the last measured error, drawn as a line; None without.
+    """
+    paid = curve["cost"].to_numpy(dtype=float) / tasks
+    line: dict[str, Any] = {"color": "0.35", "lw": 1.2, "zorder": 1}
+    columns = 1 if epsilon is None else 2
+    size = (5.2 + 4.0 * (columns - 1), 3.9)
+    with panels(title, size, 1, columns, sharex=True, wrap=55 * columns) as (figure, axes):
+        left = axes[0]
+        left.plot(
+            paid, curve["believed_error"], color=COLOURS[1], marker="s", ms=4, mfc="white", lw=1.4,
+            ls="--", label="believed",
+        )  # fmt: skip
+        if curve["error"].notna().any():
+            left.plot(
+                paid, curve["error"].astype(float), color=COLOURS[0], marker="o", ms=4, lw=1.4,
+                label="measured",
+            )  # fmt: skip
+        if limit is not None:
+            told = "least cost of any policy of the last error"
+            left.axvline(limit / tasks, ls=":", **line, label=told)
+        left.set_ylabel("share of wrong answers")
+        if epsilon is not None:
+            left.axhline(epsilon, ls="-.", **line, label=f"requested ε = {epsilon:g}")
+            right = axes[1]
+            right.plot(paid, curve["closed"] / tasks, color=COLOURS[2], marker="^", ms=4, lw=1.4)
+            right.set_ylabel("closed tasks")
+            right.yaxis.set_major_formatter(PercentFormatter(1.0))
+            right.set_ylim(-0.02, 1.02)
+        for one in axes:
+            one.set_xlabel("cost of labels per task, gold included")
+        from_zero(left)
+        key_above(left, 2)
+    return figure
