@@ -1,1 +1,72 @@
-"""Label until sure (floor 3): whom to ask next, about what, and when to stop."""
+"""Label until sure (floor 3): whom to ask next, about what, and when to stop.
+
+`pool` holds who may be asked and the record of what was, `policy` what a policy is, `by_task`,
+`fixed`, `rivals` and `assigned` policies of others, `answers` and `recorded` where labels come from
+in a rehearsal, `honest` how wrong they are measured to be. `POLICIES` lists the policies.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.base.registry import Entry, Registry, imported
+
+if TYPE_CHECKING:
+    from workbench.collection.policy import Policy
+
+_POLICIES = {
+    "fixed": (
+        "fixed:Fixed",
+        "five labels a task, or all that a budget buys, then Dawid–Skene",
+        "common practice; Dawid, Skene (1979)",
+    ),
+    "random": ("rivals:Random", "a task at random", "common practice"),
+    "margin": (
+        "rivals:Margin",
+        "the smallest lead first, until it is 3 or the budget is spent, then Dawid–Skene",
+        "common practice",
+    ),
+    "uncertain": (
+        "rivals:Uncertain",
+        "the least sure task first by Dawid–Skene fitted anew each round, any worker",
+        "Sheng, Provost, Ipeirotis (2008), Section 5",
+    ),
+    "uncertain-best": (
+        "rivals:UncertainBest",
+        "the same, of the workers who can be asked the best one",
+        "beyond the papers",
+    ),
+    "knowledge-gradient": (
+        "rivals:KnowledgeGradient",
+        "the task first that one label could help most",
+        "Chen, Lin, Zhou (2013), Section 4",
+    ),
+    "halving": (
+        "rivals:Halving",
+        "rounds of equal price, the surer half of the tasks left out after each",
+        "after Khetan, Oh (2016), Algorithm 1",
+    ),
+    "algorithm-2": (
+        "assigned:AlgorithmTwo",
+        "task weights from a sample of workers, each one visit, skills by gold",
+        "Ho, Jabbari, Vaughan (2013), Algorithm 2",
+    ),
+    "re-solve": (
+        "assigned:ReSolved",
+        "prices from a linear program solved anew as workers arrive, skills by gold",
+        "Agrawal, Wang, Ye (2014); Li, Ye (2022)",
+    ),
+    "dual-descent": (
+        "assigned:Descended",
+        "prices by one subgradient step a worker, skills by gold",
+        "Li, Sun, Ye (2020), its pace following Li, Ye (2022)",
+    ),
+}
+
+POLICIES: Registry[type[Policy]] = Registry(
+    "collection policy",
+    *(
+        Entry(name, imported(f"workbench.collection.{where}"), summary, source)
+        for name, (where, summary, source) in _POLICIES.items()
+    ),
+)

@@ -51,6 +51,7 @@ TITLES = (
     ("learn-crowds", "Online worker selection on recorded crowds"),
     ("aggregation", "Votes to labels on recorded crowds"),
     ("calibration", "Predicted, measured and actual error on recorded crowds"),
+    ("collect-recorded", "Policies that look at labels, on recorded crowds"),
 )
 """Name and title of each study."""
 
@@ -59,6 +60,7 @@ PAPERS = {
     "learn": "Liu, Liu (2015)",
     "aggregation": "Li, Rubinstein, Cohn (2019)",
     "calibration": "beyond the papers",
+    "collect": "beyond the papers",
 }
 """Where a study comes from, by the first word of its name; the others: `ADAPTIVE`."""
 ADAPTIVE = "Ho, Jabbari, Vaughan (2013)"
