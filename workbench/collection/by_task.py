@@ -18,7 +18,7 @@ from workbench.base.seeds import Seed, sequence, stream
 from workbench.collection.policy import Belief, Goal
 from workbench.collection.pool import Ask, Ledger
 
-TASKS, LABELS = 10, 25
+TASKS, LABELS = 5, 10
 """A round asks about one task in `TASKS`, or one label for `LABELS` that there are if that is more:
 smaller rounds than these cost time and gain nothing."""
 
@@ -74,11 +74,12 @@ class ByTask:
         """Posterior of Dawid–Skene on all labels."""
         return Belief(self.posterior(), np.isinf(self.index()))
 
-    def posterior(self) -> FloatArray:
+    def posterior(self, iterations: int = 100) -> FloatArray:
         """Posterior of each task by all labels, shape (n, K); the prior shares without any."""
         if not len(self.ledger.labels):
             return np.tile(self.ledger.pool.share, (len(self.ledger.counts), 1))
-        posterior: FloatArray = smoothed(self.ledger.votes(), seed=0).info["posterior"]
+        found = smoothed(self.ledger.votes(), iterations=iterations, seed=0)
+        posterior: FloatArray = found.info["posterior"]
         return posterior
 
     def named(self) -> IntArray:

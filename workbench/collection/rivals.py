@@ -21,6 +21,8 @@ from workbench.collection.pool import Ledger
 
 DELTA = 3
 """Lead at which a task is closed where nothing is said."""
+RANKED = 10
+"""Steps of expectation-maximisation that suffice to rank tasks by."""
 NODES = 64
 """Of the quadrature that compares shares of labels."""
 
@@ -163,7 +165,7 @@ class Uncertain(ByTask):
 
     def index(self) -> FloatArray:
         """Posterior of the likeliest class."""
-        self._posterior = self.posterior()
+        self._posterior = self.posterior(RANKED if self.goal.epsilon is None else 100)
         sure = self._posterior.max(axis=1)
         index = np.where(self.ledger.counts > 0, sure, -1.0)
         if self.goal.epsilon is None:

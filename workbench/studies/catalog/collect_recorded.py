@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,7 @@ def trial(params: Params, streams: Streams) -> Record:
     }
 
 
+@lru_cache(maxsize=2)
 def replayed(crowd: Recording) -> tuple[Pool, Answers]:
     """Make a pool of the labels on record."""
     votes, known = crowd.votes, crowd.truth >= 0
@@ -95,7 +97,7 @@ def _bought(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Rec
     steps = np.linspace(min(LEAST * n, labels), labels, STEPS + 1).round().astype(np.int64)
     budgets = {**{str(at): int(b) for at, b in enumerate(steps)}, "half": labels // 2}
     own, base = (
-        np.stack([losses(one, pool, answers, list(budgets.values()), order) for order in orders])
+        np.stack([losses(one, pool, answers, tuple(budgets.values()), order) for order in orders])
         for one in (policy, "fixed")
     )
     record: dict[str, Any] = {"labels": labels, "tasks": n, "scored": own.shape[2]}
@@ -108,22 +110,27 @@ def _bought(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Rec
     return record
 
 
-def losses(policy: str, pool: Pool, answers: Answers, budgets: list[int], order: int) -> FloatArray:
+@lru_cache(maxsize=32)
+def losses(
+    policy: str, pool: Pool, answers: Answers, budgets: tuple[int, ...], order: int
+) -> FloatArray:
     """Chance of a wrong label of each scored task after each budget, shape (budgets, tasks).
 
     A policy that would ask the same whatever is left to spend is run once.
     """
-    kind = POLICIES[policy].call
-    if not getattr(kind, "anytime", False):
-        ends = (rehearse(kind, pool, answers, Goal(), total=b, seed=order) for b in budgets)
-        return np.stack([wrong_chances(end.belief.posterior, answers.truth) for end in ends])
-    votes = rehearse(kind, pool, answers, Goal(), total=max(budgets), seed=order).ledger.votes()
-    parts = (
-        replace(votes, task=votes.task[:b], worker=votes.worker[:b], label=votes.label[:b])
-        for b in budgets
-    )
-    found = (smoothed(part, seed=0).info["posterior"] for part in parts)
-    return np.stack([wrong_chances(posterior, answers.truth) for posterior in found])
+    kind, each = POLICIES[policy].call, sorted(set(budgets))
+    if getattr(kind, "anytime", False):
+        votes = rehearse(kind, pool, answers, Goal(), total=each[-1], seed=order).ledger.votes()
+        parts = (
+            replace(votes, task=votes.task[:b], worker=votes.worker[:b], label=votes.label[:b])
+            for b in each
+        )
+        found = [smoothed(part, seed=0).info["posterior"] for part in parts]
+    else:
+        ends = (rehearse(kind, pool, answers, Goal(), total=b, seed=order) for b in each)
+        found = [end.belief.posterior for end in ends]
+    wrong = [wrong_chances(posterior, answers.truth) for posterior in found]
+    return np.stack([wrong[each.index(b)] for b in budgets])
 
 
 def crossed_error(values: FloatArray) -> float:
