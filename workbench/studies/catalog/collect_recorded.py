@@ -45,7 +45,7 @@ from workbench.studies.measures import DeclaredAnalysis, Drawn, Part, Rows, in_o
 from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
 from workbench.studies.trials import Streams
 
-STAND_IN = "simulated sparse"
+STAND_IN = "simulated"
 CROWDS = (
     "bluebird", "rte", "sp_amt", "weather_amt", "sat12", "web", "face", "sentiment", "zencrowd_us",
     "sentence_polarity", "product", "music_genre",
@@ -272,7 +272,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"policy": list(REPLAYED), "orders": [2]}, {"epsilon": [0.05], "orders": [1]}), 1
+            ({"policy": list(REPLAYED), "orders": [1]}, {"epsilon": [0.05], "orders": [1]}), 1
         ),
         "small": Size(
             ({"data": ["bluebird", "sp_amt"], "policy": list(REPLAYED), "orders": [5]},
