@@ -45,10 +45,15 @@ class ByTask:
         self.ledger, self.goal = ledger, goal
         self.lot = stream(own, "order").random(ledger.open.shape, dtype=np.float32)
         self.rng = stream(own, "equals")
+        self._fitted: tuple[tuple[int, int], FloatArray] = (0, 0), np.empty((0, 0))
 
     def index(self) -> FloatArray:
-        """Rank of each task, the least first, shape (n,); ∞ where it asks no more."""
+        """Rank of each task, the least first, shape (n,)."""
         raise NotImplementedError
+
+    def closed(self) -> BoolArray:
+        """Tasks about which it asks no more, shape (n,); by default none."""
+        return np.zeros(len(self.ledger.counts), dtype=np.bool_)
 
     def choose(self, task: IntArray, able: BoolArray) -> IntArray:
         """Worker for each of k tasks, given who can be asked, shape (k, m)."""
@@ -56,31 +61,37 @@ class ByTask:
         return first
 
     def next(self, worker: int | None = None, most: int | None = None) -> Ask:
-        """One round; of a worker who is here, all that she is asked about is of one round."""
+        """One round."""
         ledger = self.ledger
-        able = ledger.open & (ledger.left > 0)
-        if worker is not None:
-            able &= np.arange(len(ledger.left)) == worker
-        index = np.where(able.any(axis=1), self.index(), np.inf)
+        ready = ledger.left > 0
+        if worker is None:
+            there = (ledger.open & ready).any(axis=1)
+        else:
+            there = ledger.open[:, worker] & ready[worker]
+        index = np.where(there & ~self.closed(), self.index(), np.inf)
         size = max(len(index) // TASKS, len(ledger.labels) // LABELS, 1)
         size = min(size, int(np.isfinite(index).sum()), size if most is None else most)
         task = np.lexsort((self.rng.random(len(index)), index))[:size]
-        return ledger.affordable(Ask(task, self.choose(task, able[task])))
+        if worker is None:
+            return ledger.affordable(Ask(task, self.choose(task, ledger.open[task] & ready)))
+        return ledger.affordable(Ask(task, np.full(size, worker)))
 
     def told(self, ask: Ask, label: IntArray) -> None:
         """Nothing is kept that the ledger does not hold."""
 
     def belief(self) -> Belief:
         """Posterior of Dawid–Skene on all labels."""
-        return Belief(self.posterior(), np.isinf(self.index()))
+        return Belief(self.posterior(), self.closed())
 
     def posterior(self, iterations: int = 100) -> FloatArray:
         """Posterior of each task by all labels, shape (n, K); the prior shares without any."""
         if not len(self.ledger.labels):
             return np.tile(self.ledger.pool.share, (len(self.ledger.counts), 1))
-        found = smoothed(self.ledger.votes(), iterations=iterations, seed=0)
-        posterior: FloatArray = found.info["posterior"]
-        return posterior
+        now = len(self.ledger.labels), iterations
+        if self._fitted[0] != now:
+            found = smoothed(self.ledger.votes(), iterations=iterations, seed=0)
+            self._fitted = now, found.info["posterior"]
+        return self._fitted[1]
 
     def named(self) -> IntArray:
         """How often each class was named, shape (n, K)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.seeds import Seed
 from workbench.collection.by_task import ByTask
 from workbench.collection.policy import Goal
@@ -30,5 +30,10 @@ class Fixed(ByTask):
         self.k = k if k is not None else USUAL if ledger.total is None else np.inf
 
     def index(self) -> FloatArray:
-        """Labels of each task, until they are k."""
-        return np.where(self.ledger.counts < self.k, self.ledger.counts, np.inf)
+        """Labels of each task."""
+        return self.ledger.counts.astype(np.float64)
+
+    def closed(self) -> BoolArray:
+        """Tasks that have k labels."""
+        enough: BoolArray = self.ledger.counts >= self.k
+        return enough

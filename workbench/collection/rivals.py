@@ -53,10 +53,13 @@ class Margin(ByTask):
             self.delta = checks.count("delta", delta, 1)
 
     def index(self) -> FloatArray:
-        """Lead of each task, until it is δ."""
+        """Lead of each task."""
         named = np.sort(self.named(), axis=1)
-        lead = named[:, -1] - named[:, -2]
-        return np.where(lead < self.delta, lead, np.inf)
+        return (named[:, -1] - named[:, -2]).astype(np.float64)
+
+    def closed(self) -> BoolArray:
+        """Tasks whose lead is δ."""
+        return self.index() >= self.delta
 
 
 class KnowledgeGradient(ByTask):
@@ -115,8 +118,6 @@ class Halving(ByTask):
 
     anytime: ClassVar[bool] = False
 
-    anytime = False
-
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
         super().__init__(ledger, goal, seed)
         self.rest = np.ones(len(ledger.counts), dtype=np.bool_)
@@ -129,10 +130,8 @@ class Halving(ByTask):
 
     def index(self) -> FloatArray:
         """Labels of each task left; those left out come last."""
-        while (
-            self.round < self.rounds - 1
-            and self.ledger.spent >= self.budget * (self.round + 1) / self.rounds
-        ):
+        done = self.ledger.spent / max(self.budget, 1e-9)
+        while self.round < self.rounds - 1 and done >= (self.round + 1) / self.rounds:
             sure = np.where(self.rest, self.posterior().max(axis=1), 2.0)
             keep = (int(self.rest.sum()) + 1) // 2
             order = np.lexsort((self.rng.random(len(sure)), sure))
@@ -165,14 +164,17 @@ class Uncertain(ByTask):
 
     def index(self) -> FloatArray:
         """Posterior of the likeliest class."""
-        self._posterior = self.posterior(RANKED if self.goal.epsilon is None else 100)
-        sure = self._posterior.max(axis=1)
-        index = np.where(self.ledger.counts > 0, sure, -1.0)
-        if self.goal.epsilon is None:
-            return index
-        wrong = 1.0 - sure
-        enough = (wrong.mean() if self.goal.mean else wrong) <= self.goal.epsilon
-        return np.where(enough & (index >= 0), np.inf, index)
+        sure = self.posterior(RANKED).max(axis=1)
+        return np.where(self.ledger.counts > 0, sure, -1.0)
+
+    def closed(self) -> BoolArray:
+        """Tasks that are sure enough, once all settles."""
+        epsilon, labelled = self.goal.epsilon, self.ledger.counts > 0
+        if epsilon is None:
+            return super().closed()
+        wrong = 1.0 - self.posterior().max(axis=1)
+        enough: BoolArray = labelled & ((wrong.mean() if self.goal.mean else wrong) <= epsilon)
+        return enough
 
 
 class UncertainBest(Uncertain):
@@ -187,7 +189,7 @@ class UncertainBest(Uncertain):
     def _skill(self) -> FloatArray:
         """Share of each worker's labels that are believed right, one at the mean added; (m,)."""
         task, worker, label = self.ledger.labels.T
-        right = self._posterior[task, label]
+        right = self.posterior(RANKED)[task, label]
         m = len(self.ledger.left)
         given = np.bincount(worker, minlength=m)
         mean = float(right.mean()) if len(right) else 1.0
