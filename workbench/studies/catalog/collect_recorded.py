@@ -22,14 +22,12 @@ inference with multiway clustering", for the standard error.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbench.aggregation.dawid_skene import smoothed
 from workbench.aggregation.vote_rule import vote_rule
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import stream
@@ -37,7 +35,7 @@ from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.honest import calibrated, measured_error, wrong_chances
 from workbench.collection.policy import Goal
-from workbench.collection.pool import Pool
+from workbench.collection.pool import Ledger, Pool
 from workbench.collection.recorded import recorded as pool_of
 from workbench.crowd.datasets import DATASETS
 from workbench.studies.catalog._recorded import Recording, recorded, simulated
@@ -54,10 +52,10 @@ FEW = ("product", "music_genre")
 """Crowds of fewer than five labels a task, of which half says nothing."""
 SMALL = "sat12"
 """It has 32 tasks with gold: ten of them are controls."""
-REPLAYED = (
-    "fixed", "random", "margin", "knowledge-gradient", "halving", "uncertain", "uncertain-best",
-)  # fmt: skip
-DRAWN = ("fixed", "margin", "uncertain", "uncertain-best")
+REPLAYED = tuple(
+    name for name in POLICIES if name not in ("algorithm-2", "re-solve", "dual-descent")
+)
+DRAWN = tuple(name for name in ("fixed", "margin", "uncertain", "until-sure") if name in POLICIES)
 LEAST, STEPS = 3, 11
 """Labels a task from which on policies are compared; steps up to all labels."""
 ENOUGH = 0.9
@@ -116,21 +114,21 @@ def losses(
 ) -> FloatArray:
     """Chance of a wrong label of each scored task after each budget, shape (budgets, tasks).
 
-    A policy that would ask the same whatever is left to spend is run once.
+    Money is added when it is spent; a policy that plans by its budget begins anew.
     """
-    kind, each = POLICIES[policy].call, sorted(set(budgets))
-    if getattr(kind, "anytime", False):
-        votes = rehearse(kind, pool, answers, Goal(), total=each[-1], seed=order).ledger.votes()
-        parts = (
-            replace(votes, task=votes.task[:b], worker=votes.worker[:b], label=votes.label[:b])
-            for b in each
-        )
-        found = [smoothed(part, seed=0).info["posterior"] for part in parts]
-    else:
-        ends = (rehearse(kind, pool, answers, Goal(), total=b, seed=order) for b in each)
-        found = [end.belief.posterior for end in ends]
-    wrong = [wrong_chances(posterior, answers.truth) for posterior in found]
-    return np.stack([wrong[each.index(b)] for b in budgets])
+    kind = POLICIES[policy].call
+    wrong: dict[int, FloatArray] = {}
+    for b in sorted(set(budgets)):
+        if not wrong or not getattr(kind, "anytime", True):
+            ledger = Ledger(pool, b)
+            deciding = kind(ledger, Goal(), order)
+        ledger.total = b
+        while len(ask := deciding.next()):
+            ledger.ask(ask)
+            ledger.tell(ask, answers.of(ask))
+            deciding.told(ask, answers.of(ask))
+        wrong[b] = wrong_chances(deciding.belief().posterior, answers.truth)
+    return np.stack([wrong[b] for b in budgets])
 
 
 def crossed_error(values: FloatArray) -> float:
@@ -282,8 +280,8 @@ STUDY = Study(
         "paper": Size(
             ({"data": list(CROWDS), "policy": list(DRAWN)},
              {"data": [name for name in CROWDS if name != SMALL], "epsilon": [0.05],
-              "orders": [40]},
-             {"data": [SMALL], "epsilon": [0.05], "orders": [40], "controls": [10]},
+              "orders": [20]},
+             {"data": [SMALL], "epsilon": [0.05], "orders": [20], "controls": [10]},
              {"data": list(CROWDS), "policy": list(REPLAYED)}),
             1,
         ),
