@@ -1,7 +1,7 @@
 """Label until sure (floor 3): whom to ask next, about what, and when to stop.
 
 `pool` holds who may be asked and the record of what was, `policy` what a policy is, `by_task`,
-`fixed`, `rivals` and `assigned` policies of others, `answers` and `recorded` where labels come from
+`by_visit`, `fixed` and `rivals` policies of others, `answers` and `recorded` where labels come from
 in a rehearsal, `honest` how wrong they are measured to be. `POLICIES` lists the policies.
 """
 
@@ -47,17 +47,17 @@ _POLICIES = {
         "after Khetan, Oh (2016), Algorithm 1",
     ),
     "algorithm-2": (
-        "assigned:AlgorithmTwo",
+        "by_visit:AlgorithmTwo",
         "task weights from a sample of workers, each one visit, skills by gold",
         "Ho, Jabbari, Vaughan (2013), Algorithm 2",
     ),
     "re-solve": (
-        "assigned:ReSolved",
+        "by_visit:ReSolved",
         "prices from a linear program solved anew as workers arrive, skills by gold",
         "Agrawal, Wang, Ye (2014); Li, Ye (2022)",
     ),
     "dual-descent": (
-        "assigned:Descended",
+        "by_visit:Descended",
         "prices by one subgradient step a worker, skills by gold",
         "Li, Sun, Ye (2020), its pace following Li, Ye (2022)",
     ),

@@ -36,7 +36,7 @@ SURE = 1e-3
 """Skills are kept so far from 0 and 1 where they vote."""
 
 
-class Assigned:
+class ByVisit:
     """A policy of `workbench.assignment`, as one that collects.
 
     Raises
@@ -158,19 +158,19 @@ def _of(worker: int, task: IntArray, *, gold: bool = False) -> Ask:
     return Ask(task, np.full(len(task), worker, dtype=np.int64), gold)
 
 
-class AlgorithmTwo(Assigned):
+class AlgorithmTwo(ByVisit):
     """Algorithm 2 of the paper."""
 
     policy = "paper"
 
 
-class ReSolved(Assigned):
+class ReSolved(ByVisit):
     """Prices from a linear program that is solved anew as workers arrive."""
 
     policy = "re-solve"
 
 
-class Descended(Assigned):
+class Descended(ByVisit):
     """Prices by one subgradient step a worker."""
 
     policy = "dual descent"
