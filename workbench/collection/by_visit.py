@@ -33,7 +33,7 @@ from workbench.crowd.empirical_bayes import FLAT, BetaPrior, fitted_priors, post
 SAMPLE = 0.1
 """γ: share of the workers who come first and get gold tasks alone, where the policy needs any."""
 SURE = 1e-3
-"""Skills are kept so far from 0 and 1 where they vote."""
+"""Skills that vote are kept so far from 0 and 1."""
 
 
 class ByVisit:
@@ -52,7 +52,7 @@ class ByVisit:
         pool = ledger.pool
         if goal.epsilon is None or len(pool.classes) != 2:
             raise InputError(
-                f"policy {self.policy!r} is for two classes and an ε of each task, not for "
+                "a policy of visits is for two classes and an ε of each task, not for "
                 f"{len(pool.classes)} classes or a budget alone"
             )
         self.ledger, self.epsilon, self.own = ledger, goal.epsilon, sequence(seed)
@@ -61,7 +61,7 @@ class ByVisit:
         if pool.confusion is not None:
             self.known = np.einsum("tjkk->tj", pool.confusion) / 2.0
         if not len(pool.gold) and np.isnan(self.known).any():
-            raise InputError(f"policy {self.policy!r} judges workers by gold tasks: give some")
+            raise InputError("a policy of visits judges workers by gold tasks: give some")
         kind = POLICIES[self.policy].call
         self.sampled = max(1, round(SAMPLE * shape[1])) if kind.uses_sample else 0
         self.visits: dict[int, IntArray] = {}
@@ -77,7 +77,7 @@ class ByVisit:
             No worker is named: these policies take them as they arrive.
         """
         if worker is None:
-            raise InputError(f"policy {self.policy!r} takes workers as they arrive: name one")
+            raise InputError("a policy of visits takes workers as they arrive: name one")
         ledger = self.ledger
         if np.isnan(self.known[:, worker]).any() and worker not in self.visits:
             gold = np.flatnonzero(ledger.gold_open[:, worker])[: ledger.left[worker]]
