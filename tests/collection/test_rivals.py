@@ -21,13 +21,13 @@ from workbench.collection.rivals import (
     Halving,
     Margin,
     Uncertain,
-    UncertainBest,
+    UncertainDrawn,
     likeliest,
     optimistic_gain,
 )
 from workbench.crowd.empirical_bayes import fitted_prior
 
-RANKING = ("fixed", "random", "margin", "uncertain", "uncertain-best", "knowledge-gradient",
+RANKING = ("fixed", "random", "margin", "uncertain", "uncertain-drawn", "knowledge-gradient",
            "halving")  # fmt: skip
 ARRIVING = {"algorithm-2": "paper", "re-solve": "re-solve", "dual-descent": "dual descent"}
 
@@ -168,21 +168,25 @@ def test_uncertain_asks_the_least_sure_and_closes_the_sure():
     assert (done.belief.closed | ~done.ledger.open.any(axis=1)).all()
 
 
-def test_the_best_worker_is_asked():
-    """She whose labels are believed right most often, one label at the mean added to hers."""
-    pool, answers = crowd(n=60, seed=2)
-    policy = UncertainBest(Ledger(pool, 300), Goal(), 2)
-    for _ in range(10):
-        told(policy, answers)
-    ask = policy.next()
+def test_workers_are_asked_as_often_as_they_are_likely_to_be_the_best():
+    pool, answers = crowd(n=60, share=1.0, seed=2)
+    policy = UncertainDrawn(Ledger(pool, 200), Goal(), 2)
+    while len(told(policy, answers)):
+        pass
     chance = policy.posterior(10)
     right = [[] for _ in pool.workers]
     for task, worker, label in policy.ledger.labels:
         right[worker].append(chance[task, label])
-    mean = np.mean([chance for own in right for chance in own])
-    skill = np.array([(sum(own) + mean) / (len(own) + 1) for own in right])
-    for task, worker in zip(ask.task, ask.worker, strict=True):
-        assert skill[worker] >= skill[policy.ledger.open[task]].max() - 1e-5
+    mean = (sum(map(sum, right)) + 1) / 202
+    skills = np.random.default_rng(0).beta(
+        [sum(own) + mean for own in right],
+        [len(own) - sum(own) + 1 - mean for own in right],
+        size=(100_000, 12),
+    )
+    best = np.bincount(skills.argmax(axis=1), minlength=12) / 100_000
+    chosen = policy.choose(np.zeros(100_000, dtype=np.int64), np.ones((100_000, 12), dtype=bool))
+    np.testing.assert_allclose(np.bincount(chosen, minlength=12) / 100_000, best, atol=0.01)
+    assert policy.choose(np.arange(5), np.eye(12, dtype=bool)[:5]).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_halving_leaves_the_surer_half_out():

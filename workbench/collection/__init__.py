@@ -31,10 +31,10 @@ _POLICIES = {
         "the least sure task first by Dawid–Skene fitted anew each round, any worker",
         "Sheng, Provost, Ipeirotis (2008), Section 5",
     ),
-    "uncertain-best": (
-        "rivals:UncertainBest",
-        "the same, of the workers who can be asked the best one",
-        "beyond the papers",
+    "uncertain-drawn": (
+        "rivals:UncertainDrawn",
+        "the same, each worker as often as she is likely to be the best who can be asked",
+        "beyond the papers; Thompson (1933)",
     ),
     "knowledge-gradient": (
         "rivals:KnowledgeGradient",

@@ -177,21 +177,32 @@ class Uncertain(ByTask):
         return enough
 
 
-class UncertainBest(Uncertain):
-    """The same, and of the workers who can be asked the one whose labels were right most often."""
+class UncertainDrawn(Uncertain):
+    """The same, each worker asked as often as she is likely to be the best who can be asked.
+
+    A worker's skill has a Beta distribution: her labels that are believed right, the others, and
+    one label at the mean of all. For each task skills are drawn, and the largest one is asked
+    (Thompson sampling), so that whoever had few labels still has her chance: to ask the best by
+    what is believed would stay with those who were lucky first.
+
+    Source: Thompson (1933), "On the likelihood that one unknown probability exceeds another in
+    view of the evidence of two samples".
+    """
 
     def choose(self, task: IntArray, able: BoolArray) -> IntArray:
-        """Take the highest believed skill; who has no labels counts as the mean, plus one right."""
-        skill = self._skill()
-        best: IntArray = np.where(able, skill - 1e-6 * self.lot[task], -np.inf).argmax(axis=1)
+        """Draw each worker's skill for each task."""
+        del task
+        right, wrong = self.believed()
+        skill = self.rng.beta(right, wrong, size=able.shape)
+        best: IntArray = np.where(able, skill, -1.0).argmax(axis=1)
         return best
 
-    def _skill(self) -> FloatArray:
-        """Share of each worker's labels that are believed right, one at the mean added; (m,)."""
+    def believed(self) -> tuple[FloatArray, FloatArray]:
+        """Labels of each worker believed right, and wrong, one at the mean added; (m,) each."""
         task, worker, label = self.ledger.labels.T
         right = self.posterior(RANKED)[task, label]
-        m = len(self.ledger.left)
-        given = np.bincount(worker, minlength=m)
-        mean = float(right.mean()) if len(right) else 1.0
-        skill: FloatArray = (np.bincount(worker, right, m) + mean) / (given + 1.0)
-        return skill
+        wrong, m = 1.0 - right, len(self.ledger.left)
+        mean = (float(right.sum()) + 1.0) / (len(right) + 2.0)
+        believed: FloatArray = np.bincount(worker, right, m) + mean
+        doubted: FloatArray = np.bincount(worker, wrong, m) + 1.0 - mean
+        return believed, doubted

@@ -55,7 +55,9 @@ SMALL = "sat12"
 REPLAYED = tuple(
     name for name in POLICIES if name not in ("algorithm-2", "re-solve", "dual-descent")
 )
-DRAWN = tuple(name for name in ("fixed", "margin", "uncertain", "until-sure") if name in POLICIES)
+DRAWN = tuple(
+    name for name in ("fixed", "margin", "uncertain-drawn", "until-sure") if name in POLICIES
+)
 LEAST, STEPS = 3, 11
 """Labels a task from which on policies are compared; steps up to all labels."""
 ENOUGH = 0.9
@@ -257,7 +259,7 @@ STUDY = Study(
             choices=(STAND_IN, *DATASETS),
         ),
         "policy": Parameter(
-            str, "uncertain", "who decides", choices=(*REPLAYED,), paired=True
+            str, "uncertain-drawn", "who decides", choices=(*REPLAYED,), paired=True
         ),
         "orders": Parameter(int, 10, "orders of workers, and of controls", least=1, paired=True),
         "epsilon": Parameter(
@@ -280,8 +282,8 @@ STUDY = Study(
         "paper": Size(
             ({"data": list(CROWDS), "policy": list(DRAWN)},
              {"data": [name for name in CROWDS if name != SMALL], "epsilon": [0.05],
-              "orders": [20]},
-             {"data": [SMALL], "epsilon": [0.05], "orders": [20], "controls": [10]},
+              "orders": [10]},
+             {"data": [SMALL], "epsilon": [0.05], "orders": [10], "controls": [10]},
              {"data": list(CROWDS), "policy": list(REPLAYED)}),
             1,
         ),
