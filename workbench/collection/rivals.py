@@ -203,6 +203,5 @@ class UncertainDrawn(Uncertain):
         right = self.posterior(RANKED)[task, label]
         wrong, m = 1.0 - right, len(self.ledger.left)
         mean = (float(right.sum()) + 1.0) / (len(right) + 2.0)
-        believed: FloatArray = np.bincount(worker, right, m) + mean
-        doubted: FloatArray = np.bincount(worker, wrong, m) + 1.0 - mean
-        return believed, doubted
+        counted = [np.bincount(worker, part, m).astype(np.float64) for part in (right, wrong)]
+        return counted[0] + mean, counted[1] + (1.0 - mean)
