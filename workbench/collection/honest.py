@@ -20,7 +20,7 @@ from workbench.aggregation.voting import Aggregate
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.seeds import Seed
 from workbench.collection.pool import Ledger
-from workbench.crowd.votes import Votes
+from workbench.crowd.votes import TIE, Votes
 
 
 def measured_error(ledger: Ledger, known: IntArray, *, seed: Seed = 0) -> MeasuredError:
@@ -73,8 +73,6 @@ def wrong_chances(posterior: FloatArray, truth: IntArray) -> FloatArray:
     truth
         True class, −1 where it is not known: k are.
     """
-    from workbench.crowd.votes import TIE
-
     at = np.flatnonzero(truth >= 0)
     best = posterior[at] >= posterior[at].max(axis=1, keepdims=True) - TIE
     wrong: FloatArray = 1.0 - best[np.arange(len(at)), truth[at]] / best.sum(axis=1)

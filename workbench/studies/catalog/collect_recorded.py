@@ -48,7 +48,9 @@ CROWDS = (
     "bluebird", "rte", "sp_amt", "weather_amt", "sat12", "web", "face", "sentiment", "zencrowd_us",
     "sentence_polarity", "product", "music_genre",
 )  # fmt: skip
-FEW = ("product", "music_genre")
+ONE_BUDGET = "product"
+"""It has three labels a task, so that there is nothing to draw."""
+FEW = (ONE_BUDGET, "music_genre")
 """Crowds of fewer than five labels a task, of which half says nothing."""
 SMALL = "sat12"
 """It has 32 tasks with gold: ten of them are controls."""
@@ -300,7 +302,11 @@ STUDY = Study(
                     "Share of wrong labels, by the share of all labels on record that was bought",
                     "share", "error", ("share of the labels bought", "error"),
                     {"series": "policy", "panel": "data", "log_y": True},
-                    where=lambda found: found["policy"].isin(DRAWN) & (found["step"] != "half"),
+                    where=lambda found: (
+                        found["policy"].isin(DRAWN)
+                        & (found["step"] != "half")
+                        & (found["data"] != ONE_BUDGET)
+                    ),
                     of=steps,
                 ),
             ),
