@@ -155,8 +155,8 @@ class Uncertain(ByTask):
     """The task first of which Dawid–Skene, fitted anew each round, is least sure.
 
     Tasks without a label come before all others. A task is closed when its believed error is at
-    most ε, or all are when the mean is. The model takes errors as independent: on real crowds it
-    believes too much (`workbench.collection.honest`).
+    most ε, or all are when the mean is. That is a poor rule to stop by: the model takes workers as
+    right until seen to err, and their errors as independent (`workbench.collection.honest`).
 
     Source: Sheng, Provost, Ipeirotis (2008), "Get another label?", KDD, Section 5, selective
     repeated labelling by model uncertainty; the model is Dawid and Skene's.
