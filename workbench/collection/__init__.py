@@ -2,9 +2,10 @@
 
 `pool` holds who may be asked and the record of what was, `policy` what a policy is, `beliefs` what
 labels say of tasks and workers, `sure` the policy that uses it, `groups` workers who err together,
-`mixed` the policy for them and for unlike prices, `fixed` so many labels a task, `answers` where
-labels come from in a rehearsal, `collector` the service that asks by name and is saved at any step.
-`POLICIES` lists the policies.
+`mixed` the policy for them and for unlike prices; `by_task`, `by_visit`, `fixed` and `rivals` hold
+policies of others, `simulated` and `recorded` where labels come from in a rehearsal, `answers` the
+rehearsal, `honest` how wrong labels are measured to be, `collector` the service that asks by name
+and is saved at any step. `POLICIES` lists the policies.
 """
 
 from __future__ import annotations
@@ -16,24 +17,69 @@ from workbench.base.registry import Entry, Registry, imported
 if TYPE_CHECKING:
     from workbench.collection.policy import Policy
 
-POLICIES: Registry[type[Policy]] = Registry(
-    "collection policy",
-    Entry(
-        "until-sure",
-        imported("workbench.collection.sure:UntilSure"),
+_POLICIES = {
+    "until-sure": (
+        "sure:UntilSure",
         "the worker who tells most for her price, until each task is sure",
         "beyond the papers: Wald (1945); Liu, Peng, Ihler (2012); Gittins (1979)",
     ),
-    Entry(
-        "mixed",
-        imported("workbench.collection.mixed:Mixed"),
+    "mixed": (
+        "mixed:Mixed",
         "the label that tells most for its price, groups counted for what they add",
         "beyond the papers: Lindley (1956); Kish (1965)",
     ),
-    Entry(
-        "fixed",
-        imported("workbench.collection.fixed:Fixed"),
-        "so many labels a task, then Dawid–Skene",
+    "fixed": (
+        "fixed:Fixed",
+        "five labels a task, or all that a budget buys, then Dawid–Skene",
+        "common practice; Dawid, Skene (1979)",
+    ),
+    "random": ("rivals:Random", "a task at random", "common practice"),
+    "margin": (
+        "rivals:Margin",
+        "the smallest lead first, until it is 3 or the budget is spent, then Dawid–Skene",
         "common practice",
+    ),
+    "uncertain": (
+        "rivals:Uncertain",
+        "the least sure task first by Dawid–Skene fitted anew each round, any worker",
+        "Sheng, Provost, Ipeirotis (2008), Section 5",
+    ),
+    "uncertain-drawn": (
+        "rivals:UncertainDrawn",
+        "the same, each worker as often as she is likely to be the best who can be asked",
+        "beyond the papers; Thompson (1933)",
+    ),
+    "knowledge-gradient": (
+        "rivals:KnowledgeGradient",
+        "the task first that one label could help most",
+        "Chen, Lin, Zhou (2013), Section 4",
+    ),
+    "halving": (
+        "rivals:Halving",
+        "rounds of equal price, the surer half of the tasks left out after each",
+        "after Khetan, Oh (2016), Algorithm 1",
+    ),
+    "algorithm-2": (
+        "by_visit:AlgorithmTwo",
+        "task weights from a sample of workers, each one visit, skills by gold",
+        "Ho, Jabbari, Vaughan (2013), Algorithm 2",
+    ),
+    "re-solve": (
+        "by_visit:ReSolved",
+        "prices from a linear program solved anew as workers arrive, skills by gold",
+        "Agrawal, Wang, Ye (2014); Li, Ye (2022)",
+    ),
+    "dual-descent": (
+        "by_visit:Descended",
+        "prices by one subgradient step a worker, skills by gold",
+        "Li, Sun, Ye (2020), its pace following Li, Ye (2022)",
+    ),
+}
+
+POLICIES: Registry[type[Policy]] = Registry(
+    "collection policy",
+    *(
+        Entry(name, imported(f"workbench.collection.{where}"), summary, source)
+        for name, (where, summary, source) in _POLICIES.items()
     ),
 )

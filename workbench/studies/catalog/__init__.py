@@ -53,6 +53,7 @@ TITLES = (
     ("aggregation", "Votes to labels on recorded crowds"),
     ("calibration", "Predicted, measured and actual error on recorded crowds"),
     ("collect-simulated", "Label until sure on simulated crowds"),
+    ("collect-recorded", "Policies that look at labels, on recorded crowds"),
 )
 """Name and title of each study."""
 
