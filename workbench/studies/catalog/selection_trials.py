@@ -68,7 +68,7 @@ NEGLIGIBLE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class TestedPool:
     """m workers: who they are, what they answered to control questions, their labels of N items.
 
     Attributes
@@ -101,7 +101,7 @@ class Pool:
 
 def draw_pool(
     skill: FloatArray, answered: IntArray, items: int, *, classes: int, seed: np.random.SeedSequence
-) -> Pool:
+) -> TestedPool:
     """Draw control answers and labels of workers of known skill.
 
     A worker's first answers are the same however many she gives.
@@ -111,11 +111,11 @@ def draw_pool(
     correct = (right & (np.arange(asked)[:, None] < answered)).sum(axis=0)
     truth = stream(seed, "truth").integers(classes, size=items)
     labels = one_coin_labels(skill, truth, classes, seed=seed)
-    return Pool(skill, scores(correct, answered, classes), labels, truth)
+    return TestedPool(skill, scores(correct, answered, classes), labels, truth)
 
 
 def choose(
-    pool: Pool,
+    pool: TestedPool,
     method: str,
     budget: int,
     *,
@@ -135,7 +135,7 @@ def choose(
     return select(known, budget, method, seed=seed, ties=ties)
 
 
-def best_prefix(pool: Pool, budget: int, *, seed: Seed, ties: Ties = "fair") -> Selection:
+def best_prefix(pool: TestedPool, budget: int, *, seed: Seed, ties: Ties = "fair") -> Selection:
     """Of the first 1, 2, … workers by G, the fewest whose vote is the most accurate in truth."""
     ranked = top(pool.known.gain, budget, seed=seed, ties=ties).chosen
     error, _ = vote_errors(
@@ -146,7 +146,7 @@ def best_prefix(pool: Pool, budget: int, *, seed: Seed, ties: Ties = "fair") -> 
     return Selection(ranked[:best], curve, NOBODY)
 
 
-def choice_record(pool: Pool, method: str, selection: Selection) -> Record:
+def choice_record(pool: TestedPool, method: str, selection: Selection) -> Record:
     """What a trial measures of one choice.
 
     `accuracy` is the share of the items labelled right, `accuracy_exact` (two classes) the
