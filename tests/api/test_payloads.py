@@ -80,6 +80,14 @@ CASES = {
             wb.simulate(tasks=6, workers=8, capacity=6), epsilon=0.7, gold_tasks=3, trials=2
         )
     ),
+    "collect --simulate --tasks 9 --workers 8 --skill 0.9 --total 30 --policy fixed": (
+        lambda: wb.collect(
+            wb.simulate(tasks=9, workers=8, skill=0.9, redundancy=0), total=30, policy="fixed"
+        )
+    ),
+    "ladder --tasks 6 --workers 8 --capacity 6 --epsilon 0.3 --trials 2": (
+        lambda: wb.ladder(wb.simulate(tasks=6, workers=8, capacity=6), epsilon=0.3, trials=2)
+    ),
     "solve small.json --exact --out o.csv": lambda: wb.solve("small.json", exact=True),
     "solve problem.json --formulation dual --route pyomo": (
         lambda: wb.solve("problem.json", "dual", route="pyomo")
@@ -103,7 +111,17 @@ ROOMS = {
     "data info rte": lambda: datasets.describe("rte"),
 }
 """Commands that list what a room knows."""
-ACTIONS = {"convert", "export", "study export", "study merge", "data fetch", "bench"}
+ACTIONS = {
+    "convert",
+    "collect start",
+    "collect next",
+    "collect tell",
+    "export",
+    "study export",
+    "study merge",
+    "data fetch",
+    "bench",
+}
 """Commands that do something: compared below, or in tests of their own."""
 
 

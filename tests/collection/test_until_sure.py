@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from workbench.collection.answers import rehearse
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Goal
-from workbench.collection.pool import Ledger, Pairs
+from workbench.collection.pool import Ledger
 from workbench.collection.simulated import simulated
 from workbench.collection.sure import UntilSure
 from workbench.studies.catalog.collect_simulated import least_labels
@@ -96,7 +96,7 @@ def test_known_workers_give_bayes_rule() -> None:
     ledger = Ledger(pool)
     beliefs = Beliefs(ledger)
     task, worker = (a.ravel() for a in np.meshgrid(np.arange(7), np.arange(5), indexing="ij"))
-    ask = Pairs(task, worker)
+    ask = Questions(task, worker)
     label = answers.of(ask)
     ledger.ask(ask)
     ledger.tell(ask, label)
@@ -117,7 +117,7 @@ def test_no_worker_is_judged_by_her_own_vote() -> None:
     pool, answers = simulated([0.9, 0.9], 30, seed=4)
     ledger = Ledger(pool)
     beliefs = Beliefs(ledger)
-    ask = Pairs(np.arange(30), np.zeros(30, dtype=np.int64))
+    ask = Questions(np.arange(30), np.zeros(30, dtype=np.int64))
     ledger.ask(ask)
     ledger.tell(ask, answers.of(ask))
     beliefs.told(ask, answers.of(ask))
@@ -137,7 +137,7 @@ def test_forgetting_follows_a_worker_who_changes() -> None:
         label = np.where((np.arange(150) < 100) | (np.arange(150) % 2 == 0), truth, 1 - truth)
         for start in range(0, 150, 10):
             task = np.arange(start, start + 10)
-            ask = Pairs(task, np.zeros(10, dtype=np.int64), gold=True)
+            ask = Questions(task, np.zeros(10, dtype=np.int64), gold=True)
             ledger.ask(ask)
             ledger.tell(ask, label[task])
             beliefs.told(ask, label[task])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from workbench.base.arrays import IntArray
 from workbench.base.seeds import Seed
 from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import Ledger, Pairs, Pool
+from workbench.collection.pool import Ledger, Pool, Questions
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Answers:
     gold_label: IntArray
     truth: IntArray
 
-    def of(self, ask: Pairs) -> IntArray:
+    def of(self, ask: Questions) -> IntArray:
         """Labels of the pairs asked, shape (k,)."""
         said: IntArray = (self.gold_label if ask.gold else self.label)[ask.task, ask.worker]
         return said.astype("int64")

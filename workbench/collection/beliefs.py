@@ -29,7 +29,7 @@ import numpy as np
 from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.collection.groups import GroupVotes
-from workbench.collection.pool import Ledger, Pairs, within
+from workbench.collection.pool import Ledger, Questions, within
 from workbench.crowd.confusion import MOST_WEIGHT, likeliest_weight
 
 BINS = 49
@@ -180,7 +180,7 @@ class Beliefs:
         total: FloatArray = sum(np.exp(column - peak) for column in self.joint.T)
         return 1.0 / total
 
-    def told(self, ask: Pairs, label: IntArray) -> None:
+    def told(self, ask: Questions, label: IntArray) -> None:
         """Move the tasks and workers of labels that have just come."""
         pool = self.ledger.pool
         if ask.gold:

@@ -16,7 +16,7 @@ from workbench.aggregation.dawid_skene import smoothed
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, sequence, stream
 from workbench.collection.policy import Belief, Goal
-from workbench.collection.pool import Ledger, Pairs
+from workbench.collection.pool import Ledger, Questions
 
 TASKS, LABELS = 5, 10
 """A round asks about one task in `TASKS`, or one label for `LABELS` that there are if that is more:
@@ -60,7 +60,7 @@ class ByTask:
         first: IntArray = np.where(able, self.lot[task], 2.0).argmin(axis=1)
         return first
 
-    def next(self, worker: int | None = None, most: int | None = None) -> Pairs:
+    def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """One round."""
         ledger = self.ledger
         ready = ledger.left > 0
@@ -73,10 +73,10 @@ class ByTask:
         size = min(size, int(np.isfinite(index).sum()), size if most is None else most)
         task = np.lexsort((self.rng.random(len(index)), index))[:size]
         if worker is None:
-            return ledger.affordable(Pairs(task, self.choose(task, ledger.open[task] & ready)))
-        return ledger.affordable(Pairs(task, np.full(size, worker)))
+            return ledger.affordable(Questions(task, self.choose(task, ledger.open[task] & ready)))
+        return ledger.affordable(Questions(task, np.full(size, worker)))
 
-    def told(self, ask: Pairs, label: IntArray) -> None:
+    def told(self, ask: Questions, label: IntArray) -> None:
         """Nothing is kept that the ledger does not hold."""
 
     def belief(self) -> Belief:

@@ -27,7 +27,7 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, sequence
 from workbench.collection.policy import Belief, Goal
-from workbench.collection.pool import NOTHING, Ledger, Pairs
+from workbench.collection.pool import NOTHING, Ledger
 from workbench.crowd.empirical_bayes import FLAT, BetaPrior, fitted_priors, posterior_means
 
 SAMPLE = 0.1
@@ -68,7 +68,7 @@ class ByVisit:
         self.priors: list[BetaPrior] = [FLAT] * shape[0]
         self.deciding: AssignmentPolicy | None = None
 
-    def next(self, worker: int | None = None, most: int | None = None) -> Pairs:
+    def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Gold tasks first, then the tasks that she is assigned; nothing when she comes again.
 
         Raises
@@ -128,7 +128,7 @@ class ByVisit:
         known = self.known[:, workers]
         return np.where(np.isnan(known), posterior_means(*self._gold(workers), self.priors), known)
 
-    def told(self, ask: Pairs, label: IntArray) -> None:
+    def told(self, ask: Questions, label: IntArray) -> None:
         """Labels are not looked at; gold labels stand in the ledger."""
 
     def belief(self) -> Belief:
@@ -154,8 +154,8 @@ class ByVisit:
             self.visits[worker] = self._visit(worker, capacity)
 
 
-def _of(worker: int, task: IntArray, *, gold: bool = False) -> Pairs:
-    return Pairs(task, np.full(len(task), worker, dtype=np.int64), gold)
+def _of(worker: int, task: IntArray, *, gold: bool = False) -> Questions:
+    return Questions(task, np.full(len(task), worker, dtype=np.int64), gold)
 
 
 class AlgorithmTwo(ByVisit):

@@ -44,7 +44,7 @@ from workbench.base.state import (
 )
 from workbench.collection import POLICIES
 from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import Ledger, Pairs, Pool
+from workbench.collection.pool import Ledger, Pool, Questions
 
 HIGHEST_PRICE = 1e9
 Price: TypeAlias = Annotated[float, Meta(ge=0, le=HIGHEST_PRICE)]
@@ -269,9 +269,9 @@ class Collector(Saveable[CollectorState]):
             (self.ledger.gold_open if gold else self.ledger.open)[at, by] = False
             told = np.array(saved.gold_labels if gold else saved.labels, dtype=np.int64)
             at, by, label = told.reshape(-1, 3).T
-            self.ledger.ask(Pairs(at, by, gold))
-            self.ledger.tell(Pairs(at, by, gold), label)
-            self.ledger.ask(Pairs(*_pairs(saved.waiting, gold), gold))
+            self.ledger.ask(Questions(at, by, gold))
+            self.ledger.tell(Questions(at, by, gold), label)
+            self.ledger.ask(Questions(*_pairs(saved.waiting, gold), gold))
         for known, task, worker in saved.waiting:
             self._waiting.setdefault(worker, {})[bool(known), task] = None
         self.ledger.total, self.ledger.spent = saved.total, saved.spent
@@ -570,9 +570,9 @@ def _pairs(rows: Iterable[Triple], gold: bool) -> tuple[IntArray, IntArray]:
     return task, worker
 
 
-def _ask(tasks: list[int], worker: int, gold: bool) -> Pairs:
+def _ask(tasks: list[int], worker: int, gold: bool) -> Questions:
     task = np.array(tasks, dtype=np.int64)
-    return Pairs(task, np.full(len(task), worker), gold)
+    return Questions(task, np.full(len(task), worker), gold)
 
 
 def _typed(tasks: Iterable[Any] | PerWorker) -> list[tuple[Id, Id]]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.collection.pool import Ledger, Pairs
+from workbench.collection.pool import Ledger, Questions
 
 PRIOR = 0.43
 """φ before anything is known: the middle of .27 to .59, measured on panels of language models."""
@@ -150,7 +150,7 @@ class GroupVotes:
             (given & by[:, None]).sum(axis=0) + asked.sum(axis=0),
         )  # fmt: skip
 
-    def next_weights(self, ledger: Ledger, ask: Pairs) -> FloatArray:
+    def next_weights(self, ledger: Ledger, ask: Questions) -> FloatArray:
         """What labels that have just come count, after those of their group before, shape (k,)."""
         task, worker, _ = ledger.labels.T
         before = self.given(task, worker, len(ledger.counts))[ask.task]

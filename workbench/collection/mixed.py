@@ -23,7 +23,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Belief, Goal
-from workbench.collection.pool import NOTHING, Ledger, Pairs
+from workbench.collection.pool import NOTHING, Ledger, Questions
 
 AUDITS, AUDITORS = 100, 3
 """Tasks of the random block, and labels of each by workers outside the groups."""
@@ -67,7 +67,7 @@ class Mixed:
             judged[self.block] = True
             self.beliefs.groups.judged = judged
 
-    def next(self, worker: int | None = None, most: int | None = None) -> Pairs:
+    def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Pairs to ask now; see `Policy`."""
         if self._new() >= 20 + self.fitted // 10:
             self._refit()
@@ -77,9 +77,9 @@ class Mixed:
             if not len(ask) and self._new():
                 self._refit()
                 ask = self._best(worker)
-        return self.ledger.affordable(Pairs(ask.task[:most], ask.worker[:most], ask.gold))
+        return self.ledger.affordable(Questions(ask.task[:most], ask.worker[:most], ask.gold))
 
-    def told(self, ask: Pairs, label: IntArray) -> None:
+    def told(self, ask: Questions, label: IntArray) -> None:
         """Hear labels."""
         self.beliefs.told(ask, label)
 
@@ -105,7 +105,7 @@ class Mixed:
         closed: BoolArray = np.broadcast_to(sure <= self.goal.epsilon, error.shape).copy()
         return closed
 
-    def _judge(self, worker: int | None) -> Pairs:
+    def _judge(self, worker: int | None) -> Questions:
         """Gold for the groups; or the random block for those outside, by turns."""
         ledger = self.ledger
         if len(ledger.pool.gold):
@@ -113,7 +113,7 @@ class Mixed:
             for who in here[self.grouped[here]]:
                 gold = np.flatnonzero(ledger.gold_open[:, who])[: min(AUDITS, ledger.left[who])]
                 if len(gold):
-                    return Pairs(gold, np.full(len(gold), who), gold=True)
+                    return Questions(gold, np.full(len(gold), who), gold=True)
             return NOTHING
         turns = (np.arange(AUDITORS * len(self.block)) % max(len(self.turn), 1)).astype(np.int64)
         groups = np.flatnonzero(self.grouped)
@@ -122,9 +122,9 @@ class Mixed:
         if worker is not None:
             task, who = task[who == worker], who[who == worker]
         still = ledger.open[task, who] & (ledger.left[who] > 0)
-        return Pairs(task[still], who[still])
+        return Questions(task[still], who[still])
 
-    def _best(self, worker: int | None) -> Pairs:
+    def _best(self, worker: int | None) -> Questions:
         """A round of labels, one a task, those that tell most for their price."""
         ledger, pool = self.ledger, self.ledger.pool
         posterior = self.beliefs.posterior()
@@ -139,7 +139,7 @@ class Mixed:
         best = rate[np.arange(len(rows)), chosen]
         order = np.argsort(-best, kind="stable")[: max(len(pool.tasks) // ROUND, 1)]
         order = order[told[order, chosen[order]] > LEAST]
-        return Pairs(rows[order], columns[chosen[order]])
+        return Questions(rows[order], columns[chosen[order]])
 
     def _information(self, posterior: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
         """Mutual information of each pair's label and the true class, in nats, shape (k, l)."""

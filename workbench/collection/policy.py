@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
-from workbench.collection.pool import Ledger, Pairs
+from workbench.collection.pool import Ledger, Questions
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ class Policy(Protocol):
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None: ...
 
-    def next(self, worker: int | None = None, most: int | None = None) -> Pairs:
+    def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Pairs to ask now: of this worker, who is here, or of anybody; at most so many.
 
         Empty: nothing for her (now), or, of anybody, the collection is over. The caller enters the
         pairs in the ledger by `Ledger.ask`.
         """
 
-    def told(self, ask: Pairs, label: IntArray) -> None:
+    def told(self, ask: Questions, label: IntArray) -> None:
         """Hear labels that have just been entered in the ledger."""
 
     def belief(self) -> Belief:

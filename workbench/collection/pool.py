@@ -76,7 +76,7 @@ class Pool:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class Questions:
     """Pairs to be asked now, none twice; empty when there is nothing (more) to ask.
 
     Attributes
@@ -95,7 +95,7 @@ class Pairs:
         return len(self.task)
 
 
-NOTHING = Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
+NOTHING = Questions(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 @dataclass
@@ -164,19 +164,19 @@ class Ledger:
         """What may still be spent."""
         return np.inf if self.total is None else self.total - self.spent
 
-    def prices(self, ask: Pairs) -> FloatArray:
+    def prices(self, ask: Questions) -> FloatArray:
         """Price of each pair, shape (k,)."""
         kind = (self.pool.gold_kind if ask.gold else self.pool.kind)[ask.task]
         return self.pool.price[kind, ask.worker]
 
-    def affordable(self, ask: Pairs) -> Pairs:
+    def affordable(self, ask: Questions) -> Questions:
         """Drop the pairs at the end that money or capacity does not reach."""
         kept = within(ask.worker) < self.left[ask.worker]
-        ask = Pairs(ask.task[kept], ask.worker[kept], ask.gold)
+        ask = Questions(ask.task[kept], ask.worker[kept], ask.gold)
         reach = np.cumsum(self.prices(ask)) <= self.money + 1e-9
-        return Pairs(ask.task[reach], ask.worker[reach], ask.gold)
+        return Questions(ask.task[reach], ask.worker[reach], ask.gold)
 
-    def ask(self, ask: Pairs) -> None:
+    def ask(self, ask: Questions) -> None:
         """Close the pairs and pay for them.
 
         Raises
@@ -204,11 +204,11 @@ class Ledger:
         self.gold_spent += cost if ask.gold else 0.0
         self._wait(ask, 1)
 
-    def _wait(self, ask: Pairs, more: int) -> None:
+    def _wait(self, ask: Questions, more: int) -> None:
         if not ask.gold:
             np.add.at(self.waiting, ask.task, more)
 
-    def tell(self, ask: Pairs, label: ArrayLike) -> None:
+    def tell(self, ask: Questions, label: ArrayLike) -> None:
         """Take labels that came, class index each; shape (k,)."""
         named = checks.indices("label", label, len(self.pool.classes))
         self._wait(ask, -1)
@@ -218,7 +218,7 @@ class Ledger:
         self._labels.append(ask.task, ask.worker, named)
         np.add.at(self.counts, ask.task, 1)
 
-    def miss(self, ask: Pairs) -> None:
+    def miss(self, ask: Questions) -> None:
         """Give back money and capacity for labels that never came; the pairs stay closed."""
         cost = float(self.prices(ask).sum())
         np.add.at(self.left, ask.worker, 1)

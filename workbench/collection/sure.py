@@ -34,7 +34,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Belief, Goal
-from workbench.collection.pool import NOTHING, Ledger, Pairs, within
+from workbench.collection.pool import NOTHING, Ledger, Questions, within
 
 START = (6, 16)
 """Workers and tasks of the cold start where anybody can be asked at any time."""
@@ -98,7 +98,7 @@ class UntilSure:
         self.needed = 0.0
         self._judge_all()
 
-    def next(self, worker: int | None = None, most: int | None = None) -> Pairs:
+    def next(self, worker: int | None = None, most: int | None = None) -> Questions:
         """Pairs to ask now; see `Policy`. Tasks with labels still to come are left alone."""
         if worker is not None:
             self.came[worker] = True
@@ -109,9 +109,9 @@ class UntilSure:
         if not len(ask) and self._new() and worker is None:
             self._refit()
             ask = self._best(worker, most)
-        return self.ledger.affordable(Pairs(ask.task[:most], ask.worker[:most], ask.gold))
+        return self.ledger.affordable(Questions(ask.task[:most], ask.worker[:most], ask.gold))
 
-    def told(self, ask: Pairs, label: IntArray) -> None:
+    def told(self, ask: Questions, label: IntArray) -> None:
         """Move the beliefs of tasks and workers."""
         self.beliefs.told(ask, label)
         self._judge(np.unique(ask.worker))
@@ -213,7 +213,7 @@ class UntilSure:
 
     # Whom, and about what
 
-    def _start(self, worker: int | None) -> Pairs | None:
+    def _start(self, worker: int | None) -> Questions | None:
         """The next visit of the cold start; None when it is over, or she cannot take part."""
         ledger, pool = self.ledger, self.ledger.pool
         if self.started or pool.confusion is not None:
@@ -233,11 +233,11 @@ class UntilSure:
         for who in asked:
             todo = tasks[can[tasks, who]][: ledger.left[who]]
             if len(todo):
-                return Pairs(todo, np.full(len(todo), who), gold)
+                return Questions(todo, np.full(len(todo), who), gold)
         self.started = worker is None
         return None if self.started else NOTHING
 
-    def _best(self, worker: int | None, most: int | None) -> Pairs:
+    def _best(self, worker: int | None, most: int | None) -> Questions:
         """The best worker for each of the tasks that come first."""
         ledger, pool = self.ledger, self.ledger.pool
         top = self.beliefs.confidence()
@@ -264,7 +264,7 @@ class UntilSure:
                 return self._visit(task[good], who[good])
         return NOTHING
 
-    def _visit(self, task: IntArray, worker: IntArray) -> Pairs:
+    def _visit(self, task: IntArray, worker: IntArray) -> Questions:
         """Cut each worker's share to what is asked of her before she is judged anew."""
         kind = self.ledger.pool.kind[task]
         given = self.ledger.pool.capacity[worker] - self.ledger.left[worker]
@@ -274,7 +274,7 @@ class UntilSure:
             proven, np.maximum(VISIT, given // 2), np.maximum(self.limit[kind, worker], share)
         )
         kept = within(worker) < limit
-        return Pairs(task[kept], worker[kept])
+        return Questions(task[kept], worker[kept])
 
 
 def _ascending(rows: IntArray, key: FloatArray, many: int) -> Iterator[IntArray]:
