@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from workbench.collection.answers import rehearse
 from workbench.collection.beliefs import Beliefs
 from workbench.collection.policy import Goal
-from workbench.collection.pool import Ledger
+from workbench.collection.pool import Ledger, Questions
 from workbench.collection.simulated import simulated
 from workbench.collection.sure import UntilSure
 from workbench.studies.catalog.collect_simulated import least_labels

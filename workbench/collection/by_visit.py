@@ -27,7 +27,7 @@ from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, sequence
 from workbench.collection.policy import Belief, Goal
-from workbench.collection.pool import NOTHING, Ledger
+from workbench.collection.pool import NOTHING, Ledger, Questions
 from workbench.crowd.empirical_bayes import FLAT, BetaPrior, fitted_priors, posterior_means
 
 SAMPLE = 0.1
