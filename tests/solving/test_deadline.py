@@ -16,9 +16,9 @@ EASY = AssignmentProblem([[0.9, 0.5, 0.4], [0.3, 0.8, 0.9]], 2, 1.0)
 
 def hard_problem():
     rng = np.random.Generator(np.random.PCG64(2))
-    quality = (2 * rng.uniform(0.5, 1, (3, 150)) - 1) ** 2
-    types = np.arange(400) % 3
-    return AssignmentProblem(quality[types], rng.integers(60, 140, 150), requirement(0.01))
+    quality = (2 * rng.uniform(0.6, 0.95, (3, 300)) - 1) ** 2
+    types = np.arange(1000) % 3
+    return AssignmentProblem(quality[types], np.full(300, 200), requirement(0.001))
 
 
 def reports_and_waits(report):

@@ -61,7 +61,7 @@ class ByTask:
         return first
 
     def next(self, worker: int | None = None, most: int | None = None) -> Questions:
-        """One round."""
+        """One round; of a worker who is here as many as are wanted."""
         ledger = self.ledger
         ready = ledger.left > 0
         if worker is None:
@@ -70,7 +70,9 @@ class ByTask:
             there = ledger.open[:, worker] & ready[worker]
         index = np.where(there & ~self.closed(), self.index(), np.inf)
         size = max(len(index) // TASKS, len(ledger.labels) // LABELS, 1)
-        size = min(size, int(np.isfinite(index).sum()), size if most is None else most)
+        if most is not None:
+            size = min(size, most) if worker is None else most
+        size = min(size, int(np.isfinite(index).sum()))
         task = np.lexsort((self.rng.random(len(index)), index))[:size]
         if worker is None:
             return ledger.affordable(Questions(task, self.choose(task, ledger.open[task] & ready)))

@@ -157,7 +157,7 @@ class Collector(Saveable[CollectorState]):
     --------
     >>> import workbench as wb
     >>> collector = wb.Collector(["a", "b"], 3, classes=["no", "yes"], total=4, policy="fixed")
-    >>> asked = collector.next("ann")
+    >>> asked = collector.next("ann", 2)
     >>> sorted(question.task for question in asked)
     ['a', 'b']
     >>> collector.tell("ann", {"a": "yes", "b": "no"})

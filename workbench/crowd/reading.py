@@ -469,7 +469,7 @@ def _read_plain(path: Path, separator: str) -> TextTable | None:
     header = [str(cell).strip() for cell in frame.iloc[0]]
     # Taken out one by one: the texts of a column are freed when it is numbered.
     columns = [Cells.of(frame.pop(place).to_numpy()[1:]) for place in list(frame.columns)]
-    if "" in columns[-1].texts:  # perhaps a line with fewer fields
+    if "" in columns[-1].texts or header == [""]:  # perhaps a line with fewer fields, or none
         return None
     return TextTable(path_name(path), header, columns, "line", _Lines(path, len(columns[0])))
 

@@ -132,7 +132,7 @@ STUDY = Study(
                 SMOKE | {"crowd": ["half .8", "copycats"]},
                 SMOKE | {"policy": ["fixed"], "labels": [3]},
             ),
-            1,
+            2,
         ),
         "small": Size(
             (
