@@ -25,6 +25,7 @@ from workbench.collection.answers import rehearse
 from workbench.collection.fixed import Fixed
 from workbench.collection.policy import Goal
 from workbench.collection.simulated import simulated
+from workbench.solving.information_limit import information_limit
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, means_of
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
@@ -66,21 +67,12 @@ def trial(params: Params, streams: Streams) -> Record:
         "error": float(wrong.mean()),
         "believed": float(done.belief.error.mean()),
         "closed": float(done.belief.closed.mean()),
-        "limit": least_labels(skill, params["capacity"], n, (wrong.sum() + 0.5) / (n + 1.0))
+        "limit": information_limit(
+            skill, capacity=params["capacity"], tasks=n, epsilon=(wrong.sum() + 0.5) / (n + 1.0)
+        ).value
         if len(pool.classes) == 2
         else 0.0,
     }
-
-
-def least_labels(skill: FloatArray, capacity: int, tasks: int, error: float) -> float:
-    """Information limit of equal tasks and two classes: the best workers, as far as they go."""
-    p = np.clip(np.maximum(skill, 1.0 - skill), 0.5, 1.0 - 1e-9)
-    told = np.sort((2.0 * p - 1.0) * np.log(p / (1.0 - p)))[::-1]
-    each = min(capacity, tasks)
-    needed = tasks * max(1.0 - 2.0 * error, 0.0) * float(np.log((1.0 - error) / error))
-    before = np.cumsum(told * each) - told * each
-    taken = np.clip(needed - before, 0.0, told * each)
-    return float((taken / np.maximum(told, 1e-12)).sum())
 
 
 def _skill(crowd: str, m: int, rng: np.random.Generator) -> FloatArray:
