@@ -16,7 +16,7 @@ from workbench.collection.policy import Goal
 from workbench.collection.pool import Ledger, Questions
 from workbench.collection.simulated import simulated
 from workbench.collection.sure import UntilSure
-from workbench.studies.catalog.collect_simulated import least_labels
+from workbench.solving.information_limit import information_limit
 
 HALF = np.where(np.arange(60) % 2, 0.8, 0.5)
 
@@ -32,7 +32,8 @@ def test_every_task_is_closed_and_belief_is_what_is_measured() -> None:
         believed += float(done.belief.error.sum())
         wrong += int(missed.sum())
         paid += len(done.ledger.labels)
-        least += least_labels(HALF, 200, 200, (missed.sum() + 0.5) / 201)
+        error = (missed.sum() + 0.5) / 201
+        least += information_limit(HALF, capacity=200, tasks=200, epsilon=error).value
     spread = 3.0 * np.sqrt(believed)
     assert abs(wrong - believed) <= spread + 0.005 * 1200
     assert wrong <= 0.05 * 1200 + spread
