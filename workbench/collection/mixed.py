@@ -15,7 +15,7 @@ Source: Lindley (1956), "On a measure of the information provided by an experime
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,9 @@ class Mixed:
     ledger, goal, seed
         As for every policy; without ε, until the money is spent.
     """
+
+    anytime: ClassVar[bool] = False
+    """What it spends on its audit hangs on the budget."""
 
     def __init__(self, ledger: Ledger, goal: Goal, seed: Seed) -> None:
         self.ledger, self.goal = ledger, goal
