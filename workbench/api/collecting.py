@@ -157,7 +157,7 @@ def collect(
     *,
     epsilon: float | None = None,
     total: float | None = None,
-    policy: str = "until-sure",
+    policy: str | None = None,
     mean: bool = False,
     control: float = 0.0,
     gold_tasks: int = 0,
@@ -183,7 +183,9 @@ def collect(
     total
         In place of ε, or beside it: what all labels may cost, gold labels included.
     policy
-        Who is asked what: a name of `workbench.collection.POLICIES`.
+        Who is asked what: a name of `workbench.collection.POLICIES`. When not given "until-sure";
+        of labels on record and a budget alone "uncertain-drawn", which did no harm on recorded
+        crowds where the other did (docs/findings/collect-recorded.md).
     control
         Recorded: share of the tasks with gold that serve to judge workers by, whose labels are
         bought too; the others measure the error.
@@ -217,6 +219,10 @@ def collect(
     if epsilon is None and total is None:
         raise InputError("give `epsilon`, the error of each task, or `total`, a budget")
     check_goal(epsilon, total)
+    if policy is None:
+        by_error = isinstance(labels, SimulatedCrowd) or epsilon is not None
+        looked_at = by_error or control or groups is not None or arrivals
+        policy = "until-sure" if looked_at else "uncertain-drawn"
     deciding = POLICIES[policy].call
     checks.count("seed", seed)
     if isinstance(labels, SimulatedCrowd):
@@ -460,5 +466,5 @@ def collector(
         costs=price["cost"] if price is not None and list(price.columns) == ["cost"] else price,
         groups=inputs.by_worker("groups", groups, ids, tables.read_groups),
         skills=None if known is None else known.iloc[:, 0],
-        **more,
+        **{name: value for name, value in more.items() if name != "policy" or value is not None},
     )

@@ -19,8 +19,8 @@ SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
 POLICY = options.choice(
     "--policy",
     options.RegistryChoice("workbench.collection:POLICIES"),
-    "Who decides whom to ask.",
-    "until-sure",
+    "Who decides whom to ask.  [default: until-sure; of labels on record and a budget alone, "
+    "uncertain-drawn, by docs/findings/collect-recorded.md]",
 )
 EPSILON = options.number("--epsilon", "Error each task may have.")
 TOTAL = options.number("--total", "In place of it, or beside it: what all labels may cost.")

@@ -78,10 +78,12 @@ def grid(classes: int) -> AbilityGrid:
     """Make the grid of abilities for K classes."""
     chance = 1.0 / classes
     above = np.array([0.0, 0.05, *np.arange(0.1, 0.95, 0.05), 0.94, 0.97, 0.99])
-    below = np.array([0.2, 0.5, 0.8])
+    # Of more classes a worker below chance would only tell what a task is not; whole crowds of
+    # them are a second solution, at odds with every vote.
+    below = np.array([0.2, 0.5, 0.8] if classes == 2 else [])
     ability = np.concatenate([chance + (1.0 - chance) * above, chance * (1.0 - below)])
     prior = np.concatenate(
-        [[0.25], np.full(len(above) - 1, 0.7 / (len(above) - 1)), [0.05 / 3] * 3]
+        [[0.25], np.full(len(above) - 1, 0.7 / (len(above) - 1)), [0.05 / 3] * len(below)]
     )
     other = (1.0 - ability) / (classes - 1)
     gain = (ability - other) * np.log(ability / other)

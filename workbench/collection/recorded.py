@@ -27,6 +27,7 @@ def recorded(
     control
         Tasks with gold by which workers can be judged; they are not collected.
     """
+    frames.check_pairs(labels)
     table = frames.label_table(labels)
     every, workers = pd.Index(table["task"].unique()), pd.Index(table["worker"].unique())
     known = pd.Series(dtype=object) if gold is None else gold
