@@ -16,6 +16,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -245,7 +246,7 @@ class TextTable:
     def keep(self, rows: Sequence[int]) -> TextTable:
         """Table of some of the rows."""
         columns = [cells.rows(rows) for cells in self.columns]
-        return replace(self, columns=columns, marks=[self.marks[row] for row in rows])
+        return replace(self, columns=columns, marks=_Kept(self.marks, rows))
 
     def votes(self, duplicates: Duplicates, **more: Any) -> pd.DataFrame:
         """Make the long table `task, worker, label` (and `time`), minding repeated pairs.
@@ -433,6 +434,19 @@ def read_text(path: Path) -> str:
     return text
 
 
+class _Kept(Sequence[object]):
+    """What messages name some of the rows by, looked up when a message asks for it."""
+
+    def __init__(self, marks: Sequence[object], rows: Sequence[int]) -> None:
+        self.marks, self.rows = marks, rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, row: Any) -> Any:
+        return self.marks[self.rows[row]]
+
+
 class _Lines(Sequence[int]):
     """Line of each row of a plain file, which is counted when a message asks for it."""
 
@@ -442,13 +456,13 @@ class _Lines(Sequence[int]):
     def __len__(self) -> int:
         return self.rows
 
+    @cached_property
+    def _lines(self) -> list[int]:
+        text = io.StringIO(read_text(self.path), newline=None)
+        return [at for at, line in enumerate(text, 1) if line.strip()][1:]
+
     def __getitem__(self, row: Any) -> Any:
-        lines = [
-            at
-            for at, line in enumerate(io.StringIO(read_text(self.path), newline=None), 1)
-            if line.strip()
-        ]
-        return lines[1:][row]
+        return self._lines[row]
 
 
 def _read_plain(path: Path, separator: str) -> TextTable | None:

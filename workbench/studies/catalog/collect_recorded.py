@@ -274,7 +274,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"policy": list(REPLAYED), "orders": [1]}, {"epsilon": [0.05], "orders": [1]}), 1
+            ({"policy": list(DRAWN), "orders": [1]}, {"epsilon": [0.05], "orders": [1]}), 1
         ),
         "small": Size(
             ({"data": ["bluebird", "sp_amt"], "policy": list(REPLAYED), "orders": [5]},
