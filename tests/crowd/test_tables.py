@@ -158,6 +158,17 @@ def test_gold_that_does_not_match_the_labels(gold, found):
     assert all(part in text for part in found)
 
 
+def test_lines_of_gold_are_looked_up_for_a_message_only(tmp_path, monkeypatch):
+    path = write(tmp_path, "task,gold\nt9,0\n\nt1,0.0\n", "gold.csv")
+    text = message(read_gold, path, LABELS, ignore_unlabelled=True)
+    assert "line 4" in text
+    path = write(tmp_path, "task,gold\nt9,0\nt1,0\n", "gold.csv")
+    opened = []
+    monkeypatch.setattr(reading, "read_text", opened.append)
+    assert read_gold(path, LABELS, ignore_unlabelled=True).to_dict() == {"t1": "0"}
+    assert not opened
+
+
 # Skills, costs, capacities, task types
 
 
