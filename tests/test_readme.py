@@ -1,4 +1,4 @@
-"""The README's examples do what it says."""
+"""The examples of the README and of the how-to pages do what they say."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from click.testing import CliRunner
 import workbench as wb
 from workbench.cli import main
 
-README = Path(__file__).parents[1] / "README.md"
+HERE = Path(__file__).parents[1]
+README = HERE / "README.md"
 if not README.exists():
     pytest.skip("no README beside the tests", allow_module_level=True)
+PAGES = [HERE / "docs" / "start.md", *sorted((HERE / "docs" / "how-to").glob("*.md"))]
 
 
 def blocks(language: str, text: str | None = None) -> list[str]:
@@ -29,9 +31,10 @@ def blocks(language: str, text: str | None = None) -> list[str]:
     return [re.sub(rf"^{indent}", "", code, flags=re.M) for indent, code in fences]
 
 
-def commands() -> list[list[str]]:
+def commands(page: Path = README) -> list[list[str]]:
     """Arguments of every `workbench` line that is shown."""
-    lines = "\n".join(blocks("sh")).replace("\\\n", " ").splitlines()
+    shown = blocks("sh", page.read_text("utf-8"))
+    lines = "\n".join(shown).replace("\\\n", " ").splitlines()
     said = [part for line in lines for part in line.split("&&")]
     split = [shlex.split(part, comments=True) for part in said]
     return [words[1:] for words in split if words and words[0].endswith("workbench")]
@@ -52,7 +55,10 @@ def test_the_toml_file_is_a_sweep(tmp_path):
     assert result.exit_code == 0, result.output
 
 
-@pytest.mark.parametrize("words", commands(), ids=" ".join)
+SHOWN = {" ".join(words): words for page in (README, *PAGES) for words in commands(page)}
+
+
+@pytest.mark.parametrize("words", SHOWN.values(), ids=" ".join)
 def test_every_command_shown_is_understood(words):
     command: click.Command = main
     while isinstance(command, click.Group) and not words[0].startswith("-"):
@@ -160,6 +166,14 @@ def test_code_runs(word, tmp_path, monkeypatch):
         assert Path("report.html").exists()
     if word == "AssignmentProblem":
         assert known["solved"].solved
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_run(page, own, monkeypatch):
+    monkeypatch.chdir(own / "python")
+    known = {"wb": wb, "labels": wb.read_labels("labels.csv"), "gold": wb.read_gold("gold.csv")}
+    for code in blocks("python", page.read_text("utf-8")):
+        exec(code, known)
 
 
 def test_the_table_names_the_front_door():

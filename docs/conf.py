@@ -1,0 +1,53 @@
+"""The site: `sphinx-build -W docs site` writes it, without a request to anywhere."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from docutils.nodes import SkipNode
+from latex2mathml.converter import convert
+
+import workbench
+
+HERE = Path(__file__).parent
+
+project = "Crowd workbench"
+author = "The authors of the crowd workbench"
+release = version = workbench.__version__
+copyright = f"2026, {author}. BSD-3-Clause"
+
+extensions = [
+    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]  # fmt: skip
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+add_module_names = False
+myst_heading_anchors = 4
+nb_execution_mode = "off"
+exclude_patterns = ["_build"]
+
+html_theme = "furo"
+html_title = "Crowd workbench"
+html_math_renderer = "mathml"
+html_show_sphinx = False
+
+
+def setup(app: Any) -> None:
+    """Bring the notebooks in, and write mathematics as MathML: no script, no font, no request."""
+    for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
+        shutil.copy(notebook, HERE / "notebooks" / notebook.name)
+    app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
+
+
+def inline_math(self: Any, node: Any) -> None:
+    """Write a formula in a line of text."""
+    self.body.append(convert(node.astext()))
+    raise SkipNode
+
+
+def block_math(self: Any, node: Any) -> None:
+    """Write a formula of its own line."""
+    self.body.append(convert(node.astext(), display="block"))
+    raise SkipNode
