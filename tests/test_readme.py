@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -21,27 +20,27 @@ HERE = Path(__file__).parents[1]
 README = HERE / "README.md"
 if not README.exists():
     pytest.skip("no README beside the tests", allow_module_level=True)
-PAGES = [HERE / "docs" / "start.md", *sorted((HERE / "docs" / "how-to").glob("*.md"))]
+HOW_TO = HERE / "docs" / "how-to"
+PAGES = [HERE / "docs" / "start.md", *sorted(HOW_TO.glob("*.md"))]
 
 
-def blocks(language: str, text: str | None = None) -> list[str]:
+def blocks(language: str, page: Path = README) -> list[str]:
     """Fenced code of a language, indented or not, and what is indented with it taken off."""
-    whole = README.read_text("utf-8") if text is None else text
-    fences = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", whole, re.M | re.S)
+    text = page.read_text("utf-8")
+    fences = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", text, re.M | re.S)
     return [re.sub(rf"^{indent}", "", code, flags=re.M) for indent, code in fences]
 
 
 def commands(page: Path = README) -> list[list[str]]:
     """Arguments of every `workbench` line that is shown."""
-    shown = blocks("sh", page.read_text("utf-8"))
-    lines = "\n".join(shown).replace("\\\n", " ").splitlines()
+    lines = "\n".join(blocks("sh", page)).replace("\\\n", " ").splitlines()
     said = [part for line in lines for part in line.split("&&")]
     split = [shlex.split(part, comments=True) for part in said]
     return [words[1:] for words in split if words and words[0].endswith("workbench")]
 
 
 def test_the_problem_file_has_a_proven_optimum(tmp_path):
-    (text,) = blocks("json")
+    (text,) = blocks("json", HOW_TO / "solver.md")
     (tmp_path / "problem.json").write_text(text)
     result = CliRunner().invoke(main, ["solve", str(tmp_path / "problem.json")])
     assert result.exit_code == 0, result.output
@@ -49,7 +48,7 @@ def test_the_problem_file_has_a_proven_optimum(tmp_path):
 
 
 def test_the_toml_file_is_a_sweep(tmp_path):
-    (text,) = blocks("toml")
+    (text,) = blocks("toml", HOW_TO / "study.md")
     (tmp_path / "mine.toml").write_text(text)
     result = CliRunner().invoke(main, ["study", "show", str(tmp_path / "mine.toml")])
     assert result.exit_code == 0, result.output
@@ -103,11 +102,9 @@ def found_by_commands(place, monkeypatch):
 def found_by_python(place, monkeypatch):
     """What the tour's Python finds, by name."""
     monkeypatch.chdir(place)
-    tour = README.read_text("utf-8").partition("## Five minutes")[2].partition("\n## ")[0]
     known: dict[str, Any] = {}
-    for code in blocks("python", tour):
-        if "session" not in code and "learner" not in code:
-            exec(code, known)
+    for code in blocks("python"):
+        exec(code, known)
     return known
 
 
@@ -142,42 +139,29 @@ def test_the_tour_is_the_same_in_python(own, monkeypatch):
 
 
 def given():
-    """What the other blocks take as known."""
+    """What pages take as known."""
     answers = {"g1": "y", "g2": "n"}
     return {
         "wb": wb,
-        "quality": np.random.default_rng(0).uniform(0.2, 0.9, (12, 20)),
+        "labels": wb.read_labels("labels.csv"),
+        "gold": wb.read_gold("gold.csv"),
         "tasks": pd.Series({"a": "birds", "b": "birds"}),
         "control": pd.DataFrame({"label": answers, "task_type": "birds"}),
         "answers_of": lambda asked: {task: answers[task] for task in asked},
     }
 
 
-@pytest.mark.parametrize("word", ["AssignmentProblem", "AssignmentSession", "LsOl", "run_study"])
-def test_code_runs(word, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (code,) = [block for block in blocks("python") if f"wb.{word}" in block]
-    size = 'size="paper", repetitions=20'
-    assert (size in code) == (word == "run_study")
-    known = given()
-    exec(code.replace(size, 'size="smoke", repetitions=1, processes=1'), known)
-    if word == "run_study":
-        assert known["study"].findings
-        assert Path("report.html").exists()
-    if word == "AssignmentProblem":
-        assert known["solved"].solved
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_pages_run(page, own, monkeypatch):
     monkeypatch.chdir(own / "python")
-    known = {"wb": wb, "labels": wb.read_labels("labels.csv"), "gold": wb.read_gold("gold.csv")}
-    for code in blocks("python", page.read_text("utf-8")):
+    known = given()
+    for code in blocks("python", page):
         exec(code, known)
 
 
 def test_the_table_names_the_front_door():
     """Every name of `import workbench`, and no other."""
-    rows = re.findall(r"^\| (`wb\..*?) \|(.*)$", README.read_text("utf-8"), re.M)
+    page = HERE / "docs" / "reference" / "index.md"
+    rows = re.findall(r"^\| (`wb\..*?) \|(.*)$", page.read_text("utf-8"), re.M)
     named = re.findall(r"`(?:wb\.)?(\w+)`", " ".join(f"{name} {about}" for name, about in rows))
     assert sorted(named) == sorted(wb.__all__)
