@@ -23,12 +23,14 @@ from workbench.base.errors import InputError
 def offline_ip(problem: AssignmentProblem) -> pyo.ConcreteModel:
     """The offline integer program (1)–(3): the least cost that covers every task.
 
-    Components: `y[i, j]` (assign task i to worker j), `capacity[j]`, `cover[i]`, `cost`.
+    Components: `y[i, j]` (assign task i to worker j), `capacity[j]`, `cover[i]`, `cost`; `least[i]`
+    and `most[i]` where the number of labels has limits.
     """
     model = pyo.ConcreteModel(name="offline integer program")
     assignment_variables(model, problem, domain=pyo.Binary)
     capacity_constraints(model, problem)
     cover_constraints(model, problem)
+    label_constraints(model, problem)
     cost_objective(model, problem)
     return model
 
@@ -39,6 +41,7 @@ def relaxation(problem: AssignmentProblem) -> pyo.ConcreteModel:
     assignment_variables(model, problem, domain=pyo.UnitInterval)
     capacity_constraints(model, problem)
     cover_constraints(model, problem)
+    label_constraints(model, problem)
     cost_objective(model, problem)
     return model
 
@@ -48,7 +51,14 @@ def dual(problem: AssignmentProblem) -> pyo.ConcreteModel:
 
     Components: `x[i]` (task weight), `z[j]` (price of a worker's capacity), `t[i, j]` (price of
     y ≤ 1), `value[i, j]`, `bound`. Pairs that are not available have no t and no constraint.
+
+    Raises
+    ------
+    InputError
+        The number of labels has limits, which this dual leaves out.
     """
+    if problem.limited:
+        raise InputError("least and most labels a task have no place in the dual: leave them out")
     model = pyo.ConcreteModel(name="dual of the relaxation")
     dual_variables(model, problem)
     value_constraints(model, problem)
@@ -101,6 +111,37 @@ def cover_constraints(model: pyo.ConcreteModel, problem: Problem) -> None:
         return (demand[i], linear([quality[i][j] for j in row[i]], asked), None)
 
     model.cover = pyo.Constraint(range(problem.shape[0]), rule=rule)
+
+
+def label_constraints(model: pyo.ConcreteModel, problem: AssignmentProblem) -> None:
+    """Least and most labels: L_i ≤ Σ_j y_ij ≤ U_i for every task i, where there are limits.
+
+    Raises
+    ------
+    InputError
+        When a task is to have a label and has no available worker.
+    """
+    tasks, workers = problem.pairs
+    row = grouped(tasks, workers, problem.shape[0])
+
+    def limit(name: str, limits: IntArray) -> None:
+        bounds = limits.tolist()
+        for i, members in enumerate(row):
+            if name == "least" and bounds[i] > 0 and not members:
+                raise InputError(f"task {i} has no available worker and cannot be labelled: drop it")
+
+        def rule(model: pyo.ConcreteModel, i: int) -> Any:
+            if not row[i]:
+                return pyo.Constraint.Skip
+            labels = linear([1.0] * len(row[i]), [model.y[i, j] for j in row[i]])
+            return (bounds[i], labels, None) if name == "least" else (None, labels, bounds[i])
+
+        model.add_component(name, pyo.Constraint(range(len(row)), rule=rule))
+
+    if problem.least is not None:
+        limit("least", problem.least)
+    if problem.most is not None:
+        limit("most", problem.most)
 
 
 def cost_objective(model: pyo.ConcreteModel, problem: Problem) -> None:

@@ -19,6 +19,8 @@ cost
     Optional c: a matrix, an object by task type, or one price for each worker.
 available
     Optional: a matrix of true and false, or an object by task type.
+least, most
+    Optional: fewest and most labels of a task, one number or one for each task.
 
 Imports neither pandas nor Pyomo, to start fast.
 """
@@ -62,6 +64,8 @@ _FIELDS: dict[str, tuple[Any, str]] = {
         "give rows of true and false, one for each task, or an object by task type",
     ),
     "gain": (str, "give hoeffding or bhattacharyya"),
+    "least": (_VECTOR, "give one number, or a list with one for each task"),
+    "most": (_VECTOR, "give one number, or a list with one for each task"),
 }
 """What each field of a JSON file holds, and what to give in place of anything else."""
 FIELDS = tuple(_FIELDS)
@@ -99,7 +103,10 @@ def write_problem(problem: AssignmentProblem, path: str | Path) -> None:
         For a path that ends in neither, or cannot be written.
     """
     path = Path(path)
-    names = ("quality", "capacity", "requirement", "cost", "available", "task_types")
+    names = (
+        *("quality", "capacity", "requirement", "cost", "available", "task_types"),
+        *("least", "most"),
+    )
     fields = {name: getattr(problem, name) for name in names}
     fields = {name: value for name, value in fields.items() if value is not None}
     if problem.gain != "hoeffding":
@@ -259,6 +266,8 @@ def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem:
         available,
         types,
         gain.name,
+        fields.get("least"),
+        fields.get("most"),
     )
 
 

@@ -61,10 +61,12 @@ _RANGES: dict[str, tuple[float, float, str]] = {
     "costs": _PRICE,
     "money": (0.0, LARGEST_PRICE, f"give a number from 0 to {LARGEST_PRICE:g}"),
     "available": (0.0, 1.0, "give true or false, 1 or 0"),
+    "least": _COUNT,
+    "most": _COUNT,
     "gain": (-LARGEST_PRICE, LARGEST_PRICE, f"give at most {LARGEST_PRICE:g} either way"),
     "budget": (1.0, math.inf, "give a whole number, 1 or more"),
 }
-_WHOLE = ("capacity", "tasks", "workers", "available", "budget")
+_WHOLE = ("capacity", "tasks", "workers", "available", "budget", "least", "most")
 
 
 def requirement(epsilon: ArrayLike) -> FloatArray:
@@ -100,6 +102,8 @@ class CoverProblem:
     cost: FloatArray | None
     available: BoolArray | None
     gain: str
+    least: IntArray | None = None
+    most: IntArray | None = None
 
     def _check(self, owner: str) -> None:
         """Check the fields, and keep copies that nobody can change."""
@@ -223,13 +227,16 @@ class AssignmentProblem(CoverProblem):
     gain
         By which of `crowd_models.gains` quality and requirement count: "hoeffding", the paper's, or
         "bhattacharyya", in nats.
+    least, most
+        Shape (n,): how few and how many labels a task may get; a scalar stands for all, None for
+        no limit. Of the integer program alone.
     tasks, workers
         Ones, shapes (n,) and (m,): each stands for itself.
 
     Raises
     ------
     InputError
-        For wrong shapes, NaN, infinity, values out of range.
+        For wrong shapes, NaN, infinity, values out of range, a least number above the most.
 
     Examples
     --------
@@ -246,6 +253,8 @@ class AssignmentProblem(CoverProblem):
     available: BoolArray | None = None
     task_types: NDArray[Any] | None = None
     gain: str = "hoeffding"
+    least: IntArray | None = None
+    most: IntArray | None = None
     tasks: IntArray = field(init=False, repr=False)
     workers: IntArray = field(init=False, repr=False)
 
@@ -260,11 +269,14 @@ class AssignmentProblem(CoverProblem):
             available: ArrayLike | None = None,
             task_types: ArrayLike | None = None,
             gain: str = "hoeffding",
+            least: ArrayLike | None = None,
+            most: ArrayLike | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
         self._check("")
         n, m = self.shape
+        check_label_limits(self, n)
         freeze(self, "tasks", np.ones(n, dtype=np.int64))
         freeze(self, "workers", np.ones(m, dtype=np.int64))
         if self.task_types is not None:
@@ -285,16 +297,29 @@ class AssignmentProblem(CoverProblem):
         """The same problem with its equal tasks and its equal workers counted."""
         return TypedProblem.of(self)
 
+    @property
+    def limited(self) -> bool:
+        """Whether the number of labels of a task has limits."""
+        return self.least is not None or self.most is not None
+
+    def uncoverable(self) -> IntArray:
+        """Tasks that even their best workers cannot cover, or who are too few for them."""
+        if not self.limited:
+            return super().uncoverable()
+        able = self.mask & (self.capacity > 0)
+        best = np.cumsum(-np.sort(-self.quality * able, axis=1), axis=1)
+        few, many = label_limits(self)
+        reach = np.where(many > 0, best[np.arange(len(best)), np.maximum(many, 1) - 1], 0.0)
+        short = self.requirement * (1 - 1e-12) > reach * (1 + 1e-12)
+        return np.flatnonzero(short | (few > able.sum(axis=1)))
+
     def keep_tasks(self, keep: ArrayLike) -> AssignmentProblem:
         """Return the same problem for some of its tasks only (indices or a mask)."""
         rows = np.asarray(keep)
-        by_task = (self.quality, self.requirement, self.cost, self.available, self.task_types)
-        quality, need, cost, available, types = (
-            None if part is None else part[rows] for part in by_task
-        )
-        assert quality is not None
-        assert need is not None
-        return AssignmentProblem(quality, self.capacity, need, cost, available, types, self.gain)
+        names = ("quality", "requirement", "cost", "available", "task_types", "least", "most")
+        by_task: dict[str, Any] = {name: getattr(self, name) for name in names}
+        kept = {name: None if part is None else part[rows] for name, part in by_task.items()}
+        return AssignmentProblem(capacity=self.capacity, gain=self.gain, **kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -553,6 +578,38 @@ def price_step(prices: FloatArray) -> float:
         if steps > MOST_PRICE_STEPS:
             return 0.0
     return highest / steps
+
+
+def label_limits(problem: Any) -> tuple[IntArray, IntArray]:
+    """Fewest and most labels of each task (or of one of a class), shape (n,): 0 and m without."""
+    n, m = problem.shape
+    least, most = problem.least, problem.most
+    return (
+        np.zeros(n, dtype=np.int64) if least is None else least,
+        np.full(n, m) if most is None else np.minimum(most, m),
+    )
+
+
+def check_label_limits(problem: Any, tasks: int) -> None:
+    """Check the fields `least` and `most` of a problem, and keep copies nobody can change.
+
+    Raises
+    ------
+    InputError
+        Not whole numbers from 0 on, or more at least than at most.
+    """
+    for name in ("least", "most"):
+        if (given := getattr(problem, name)) is not None:
+            mend = f"give one number, or one for each task ({tasks})"
+            freeze(problem, name, checked(name, given, (tasks,), mend).astype(np.int64))
+    if problem.least is not None and problem.most is not None:
+        wrong = np.flatnonzero(problem.least > problem.most)
+        if len(wrong):
+            i = int(wrong[0])
+            raise InputError(
+                f"least[{i}] is {problem.least[i]}, above most[{i}], {problem.most[i]}: let the "
+                "least be no more than the most"
+            )
 
 
 def checked(

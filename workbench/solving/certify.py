@@ -172,6 +172,10 @@ def primal_checks(problem: Problem, assignment: FloatArray, *, whole: bool) -> l
     if problem.available is not None:
         checks.append(_check("only available pairs", assignment[~problem.available], 0.0))
     if whole:
+        for name, limits, sign in (("least", problem.least, 1), ("most", problem.most, -1)):
+            if limits is not None:
+                missed = sign * (limits - assignment.sum(axis=1))
+                checks.append(_check(f"{name} labels", missed, tolerance))
         checks.append(_check("whole (3)", np.abs(assignment - np.round(assignment)), 0.0))
     return checks
 

@@ -1,7 +1,8 @@
 """What to tell someone whose problem has no solution (Section 5.1, note on feasibility).
 
 The tasks to drop come from `dropping`, with the Farkas proof; the largest common share of the
-requirements that can be met, a small linear program, gives the ε that would do.
+requirements that can be met, a small linear program, gives the ε that would do. Where the least or
+most labels of a task are what cannot be met, the task that lacks most is named.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import numpy as np
 
 from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.gains import gain_of
+from crowd_models.problem import label_limits
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.certify import lagrangian
 from workbench.solving.dropping import SECONDS, tasks_to_drop, uncoverable_counts
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import scale_arrays
-from workbench.solving.solution import Infeasibility
+from workbench.solving.search.count_bound import count_lagrangian, usable_pairs
+from workbench.solving.search.count_relaxation import core_arrays, with_shortfall
+from workbench.solving.solution import CountProof, Infeasibility
 
 
 def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> Infeasibility:
@@ -26,6 +30,10 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
 
     Half of the time limit may go to finding the fewest tasks; without those, more are named.
     """
+    if isinstance(problem, AssignmentProblem) and problem.limited:
+        found = _explain_limits(problem, options)
+        if found is not None:
+            return found
     typed = problem.typed
     seconds = SECONDS if options.time_limit is None else min(SECONDS, options.time_limit / 2)
     options = replace(options, time_limit=None)
@@ -55,6 +63,51 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
         drop_least=dropped.least,
         drop_fewest=dropped.fewest,
     )
+
+
+def _explain_limits(problem: AssignmentProblem, options: RunOptions) -> Infeasibility | None:
+    """Name the task whose least or most labels cannot be met; None where cover alone cannot be.
+
+    What is to have so many labels lacks most where the capacities cannot give them: a linear
+    program of the least total lack, whose dual values prove it.
+    """
+    few, many = label_limits(problem)
+    able = problem.mask & (problem.capacity > 0)
+
+    def because(task: int, why: str, *, proven: bool) -> Infeasibility:
+        return Infeasibility((), (), 0.0, 0.0, None, None, proven, limits=why, worst=task)
+
+    plain = run(scale_arrays(problem.typed), replace(options, time_limit=None))
+    if plain.values is None or plain.values[-1] < 1 - 1e-9:
+        return None
+    beyond = problem.uncoverable()
+    if len(beyond):
+        lack = few - able.sum(axis=1)
+        i = int(lack.argmax())
+        if lack[i] > 0:
+            why = f"has {able[i].sum()} available workers and is to have {few[i]} labels at least"
+            return because(i, f"{why}: lower --least, or drop it", proven=True)
+        best = -np.sort(-problem.quality * able, axis=1)
+        reach = np.array([best[i, : many[i]].sum() for i in beyond])
+        at = int((reach / problem.requirement[beyond]).argmin())
+        i = int(beyond[at])
+        why = f"is to have {many[i]} labels at most, and its best {many[i]} workers do not cover it"
+        return because(i, f"{why}: raise --most or --epsilon", proven=True)
+    model = with_shortfall(core_arrays(problem, usable_pairs(problem))[0], problem, counted=True)
+    ran = run(replace(model, integer=False), replace(options, time_limit=None))
+    if ran.values is None or ran.row_duals is None:
+        return None
+    n, m = problem.shape
+    lack = ran.values[-2 * n :].reshape(2, n)
+    i = int((lack / np.maximum([problem.requirement, few], 1e-9)).max(axis=0).argmax())
+    prices, weights, labels = np.split(ran.row_duals, [m, m + n])
+    free = replace(problem, cost=np.zeros((n, m)))
+    proof = CountProof(np.maximum(weights, 0.0), labels, np.maximum(-prices, 0.0))
+    why = (
+        f"falls short: within the capacities not every task gets its cover by {few[i]} to {many[i]} "
+        "labels; lower --least, or raise --most, --epsilon or --capacity"
+    )
+    return because(i, why, proven=count_lagrangian(free, proof) > 0)
 
 
 def share_limit(typed: TypedProblem, duals: FloatArray | None) -> float:

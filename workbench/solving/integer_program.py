@@ -97,6 +97,8 @@ def _start(problem: AssignmentProblem, relaxed: RawAnswer) -> FloatArray | None:
     """Round the relaxation, if there is one, to a whole plan to start from, if it can be."""
     shares = np.zeros(problem.shape) if relaxed.pairs is None else problem.matrix(relaxed.pairs)
     assignment = rounded(problem, shares)
+    if problem.limited and _broken(problem, assignment[problem.pairs]):
+        return None
     return assignment[problem.pairs] if share_met(problem, assignment) >= 1 else None
 
 
@@ -205,6 +207,8 @@ def _by_methods(
     order = [method, *(each for each in FALLBACKS if each != method)]
     if route == "pyomo":
         order = ["pyomo"]
+    elif known.problem.limited:  # the others do not know how many labels a task may get
+        order = ["mip"]
     failed: list[str] = []
     for name in order:
         before = known.answer
@@ -289,7 +293,13 @@ def _by_search(
 ) -> RawAnswer:
     """Heuristic and label counts, then branch and bound on what they leave open."""
     if relaxed.pairs is None or relaxed.task_weights is None:
-        return _by_highs(known, relaxed, left)
+        if not known.problem.limited:
+            return _by_highs(known, relaxed, left)
+        n, m = known.problem.shape
+        nothing = np.zeros(len(known.problem.pairs[0]))
+        relaxed = replace(
+            relaxed, pairs=nothing, task_weights=np.zeros(n), worker_prices=np.zeros(m)
+        )
     return solve_from_start(
         known.problem,
         relaxed,

@@ -197,6 +197,8 @@ class Infeasibility:
         No fewer tasks can be dropped, proven in rational arithmetic (`solving.dropping`).
     drop_fewest
         Whether `drop` has the fewest tasks, by that proof or by the solver's branch and bound.
+    limits
+        Where it is for the least or most labels of a task: why, of the task `worst`.
     """
 
     alone: tuple[int, ...]
@@ -208,9 +210,13 @@ class Infeasibility:
     proven: bool
     drop_least: int = 0
     drop_fewest: bool = True
+    limits: str = ""
+    worst: int = -1
 
     def sentence(self, names: Sequence[object] | None = None) -> str:
         """One line: what cannot be covered, and what to do; tasks by name where names are given."""
+        if self.limits:
+            return f"infeasible: {_listed((self.worst,), names)} {self.limits}"
         if self.alone:
             who = f"all workers together cannot cover {_listed(self.alone, names)}"
         elif self.drop:

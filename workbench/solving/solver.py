@@ -102,6 +102,16 @@ class SolveOptions(RunOptions):
             )
         if self.route == "pyomo" and self.method not in ("auto", "highs", "lp"):
             raise InputError(f"method {self.method!r} works on arrays: use --route arrays")
+        if isinstance(problem, AssignmentProblem) and problem.limited:
+            if formulation != "ip":
+                raise InputError(
+                    f"least and most labels a task are of the integer program: formulation "
+                    f"{formulation!r} does not know them"
+                )
+            if self.route == "arrays" and self.method not in ("auto", "mip"):
+                raise InputError(
+                    f"method {self.method!r} does not know least and most labels a task: use mip"
+                )
         if isinstance(problem, TypedProblem) and formulation != "typed":
             raise InputError("a problem stated by class has only the formulation 'typed'")
 
@@ -214,6 +224,8 @@ def _ip_method(problem: AssignmentProblem, route: str) -> tuple[str, str]:
         return "highs", "the Pyomo model goes to the solver as it is"
     n, m = problem.shape
     types = problem.typed.shape[0]
+    if problem.limited:
+        return "mip", "tasks have a least or most number of labels"
     if n * m <= TINY:
         return "highs", f"{n} × {m} pairs are few"
     if labels_count(problem):

@@ -7,7 +7,8 @@ relaxation's bound is
     L(v, w, u) = Σ C_i v_i + Σ k_i w_i − Σ M_j u_j − Σ_ij max(0, q_ij v_i + w_i − u_j − c_ij),
 
 valid for every v, w, u ≥ 0 (weak duality; with w = 0 it is the dual of Ho, Jabbari, Vaughan
-2013, Section 4.3). A pair that would lift this bound beyond a known cost is decided
+2013, Section 4.3). Where a problem states the least labels of a task, k_i is that number if it is
+the larger one; where it states the most, U_i, w_i may be negative too and counts U_i w_i. A pair that would lift this bound beyond a known cost is decided
 (reduced-cost fixing).
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from crowd_models import AssignmentProblem
 from crowd_models.patterns import SLACK
+from crowd_models.problem import label_limits
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.solution import CountProof
 
@@ -25,34 +27,42 @@ MARGIN = 1e-9
 
 
 def usable_pairs(problem: AssignmentProblem) -> BoolArray:
-    """Pairs that can help cover anything, shape (n, m): available, q > 0, a task in need."""
-    usable: BoolArray = problem.mask & (problem.quality > 0) & (problem.capacity > 0)
-    return usable & (problem.requirement > 0)[:, None]
+    """Pairs that can help cover anything, shape (n, m): available, q > 0, a task in need.
+
+    A task that is to have some labels takes any.
+    """
+    helpful: BoolArray = (problem.quality > 0) & (problem.requirement > 0)[:, None]
+    counted = (label_limits(problem)[0] > 0)[:, None]
+    usable: BoolArray = problem.mask & (helpful | counted) & (problem.capacity > 0)
+    return usable
 
 
 def least_labels(problem: AssignmentProblem) -> IntArray:
     """Fewest labels k, shape (n,), that can cover each task, were its best workers all free.
 
-    A task beyond reach counts as one more than all its workers.
+    A task beyond reach counts as one more than all its workers; no number is below the least that
+    the problem states.
     """
     best = -np.sort(-problem.quality * usable_pairs(problem), axis=1)
     need = problem.requirement * (1 - SLACK)
     short = np.cumsum(best, axis=1) < (need - 1e-12 * np.maximum(1.0, need))[:, None]
-    return np.where(problem.requirement > 0, 1 + short.sum(axis=1), 0).astype(np.int64)
+    enough = np.where(problem.requirement > 0, 1 + short.sum(axis=1), 0).astype(np.int64)
+    return np.maximum(enough, label_limits(problem)[0])
 
 
 def reduced_costs(problem: AssignmentProblem, duals: CountProof) -> FloatArray:
     """c − q v − w + u, shape (n, m): what a label costs beyond what it is worth."""
-    v, w, u = _cleaned(duals)
+    v, w, u = _cleaned(problem, duals)
     return problem.prices - (problem.quality * v[:, None] + w[:, None]) + u
 
 
 def count_lagrangian(problem: AssignmentProblem, duals: CountProof) -> float:
     """L(v, w, u), lowered by rounding and by what a requirement met to 1e-9 is worth."""
-    v, w, u = _cleaned(duals)
+    v, w, u = _cleaned(problem, duals)
+    many = label_limits(problem)[1]
     gains = np.maximum(-reduced_costs(problem, duals), 0.0)[usable_pairs(problem)].sum()
-    asked = float(problem.requirement @ v + least_labels(problem) @ w)
-    charged = float(np.minimum(problem.supply, problem.shape[0]) @ u)
+    asked = float(problem.requirement @ v + least_labels(problem) @ np.maximum(w, 0.0))
+    charged = float(np.minimum(problem.supply, problem.shape[0]) @ u + many @ np.maximum(-w, 0.0))
     slack = SLACK * float(problem.requirement @ v)
     return asked - charged - float(gains) - slack - 1e-12 * (asked + charged + float(gains))
 
@@ -74,7 +84,13 @@ def fixed_pairs(
     return ~usable | (reduced > room), usable & (-reduced > room)
 
 
-def _cleaned(duals: CountProof) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """v, w and u: negative entries count as 0."""
+def _cleaned(
+    problem: AssignmentProblem, duals: CountProof
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """v, w and u: negative entries count as 0, but of w where labels have a most."""
     v, w, u = duals.task_weights, duals.label_weights, duals.worker_prices
-    return np.maximum(v, 0.0), np.maximum(w, 0.0), np.maximum(u, 0.0)
+    return (
+        np.maximum(v, 0.0),
+        w if problem.most is not None else np.maximum(w, 0.0),
+        np.maximum(u, 0.0),
+    )

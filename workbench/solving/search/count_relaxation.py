@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from crowd_models import AssignmentProblem
+from crowd_models.problem import label_limits
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel
@@ -55,6 +56,7 @@ def core_arrays(
     n, m = problem.shape
     tasks, workers = np.nonzero(keep)
     columns = len(tasks)
+    most = np.full(n, np.inf) if problem.most is None else problem.most.astype(np.float64)
     index = np.empty(3 * columns, dtype=np.int32)
     index[0::3], index[1::3], index[2::3] = workers, m + tasks, m + n + tasks
     value = np.ones(3 * columns)
@@ -64,7 +66,7 @@ def core_arrays(
         lower=np.zeros(columns),
         upper=np.ones(columns),
         row_lower=np.concatenate([np.full(m, -np.inf), problem.requirement, least_labels(problem)]),
-        row_upper=np.concatenate([problem.supply, np.full(2 * n, np.inf)]),
+        row_upper=np.concatenate([problem.supply, np.full(n, np.inf), most]),
         start=np.arange(0, 3 * columns + 1, 3),
         index=index,
         value=value,
@@ -73,23 +75,28 @@ def core_arrays(
     return model, (tasks, workers)
 
 
-def with_shortfall(model: LinearModel, problem: AssignmentProblem) -> LinearModel:
+def with_shortfall(
+    model: LinearModel, problem: AssignmentProblem, *, counted: bool = False
+) -> LinearModel:
     """The same program where tasks may lack cover, and the least total lack is sought.
 
-    The last n columns are what each task lacks; with them it always has a solution.
+    The last n columns are what each task lacks; with as many more where it may lack labels too
+    (`counted`), it always has a solution.
     """
     n, m = problem.shape
-    columns = len(model.cost)
+    columns, least = len(model.cost), label_limits(problem)[0]
+    lacks = np.concatenate([problem.requirement, least]) if counted else problem.requirement
+    more = len(lacks)
     return replace(
         model,
-        cost=np.concatenate([np.zeros(columns), np.ones(n)]),
-        lower=np.concatenate([model.lower, np.zeros(n)]),
-        upper=np.concatenate([model.upper, problem.requirement]),
-        row_lower=np.concatenate([model.row_lower[: m + n], np.full(n, -np.inf)]),
-        start=np.concatenate([model.start, model.start[-1] + 1 + np.arange(n)]),
-        index=np.concatenate([model.index, (m + np.arange(n)).astype(np.int32)]),
-        value=np.concatenate([model.value, np.ones(n)]),
-        whole=np.arange(columns + n) < columns,
+        cost=np.concatenate([np.zeros(columns), np.ones(more)]),
+        lower=np.concatenate([model.lower, np.zeros(more)]),
+        upper=np.concatenate([model.upper, lacks]),
+        row_lower=np.concatenate([model.row_lower[: m + n], least]),
+        start=np.concatenate([model.start, model.start[-1] + 1 + np.arange(more)]),
+        index=np.concatenate([model.index, (m + np.arange(more)).astype(np.int32)]),
+        value=np.concatenate([model.value, np.ones(more)]),
+        whole=np.arange(columns + more) < columns,
     )
 
 
@@ -121,7 +128,9 @@ def counted_relaxation(
             break
         prices, weights, labels = np.split(result.row_duals, [m, m + n])
         proof = CountProof(
-            np.maximum(weights, 0.0), np.maximum(labels, 0.0), np.maximum(-prices, 0.0)
+            np.maximum(weights, 0.0),
+            labels if problem.most is not None else np.maximum(labels, 0.0),
+            np.maximum(-prices, 0.0),
         )
         bound = count_lagrangian(problem, proof)
         if found.bound is None or bound > found.bound:

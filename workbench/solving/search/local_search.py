@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 from crowd_models import AssignmentProblem
+from crowd_models.problem import label_limits
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.search.count_bound import least_labels, usable_pairs
 
@@ -42,6 +43,7 @@ class Draft:
         self.need: FloatArray = problem.requirement * (1 - COVER_TOLERANCE)
         self.short: FloatArray = self.need - (problem.quality * self.labels).sum(axis=1)
         self.room: IntArray = np.minimum(problem.capacity, problem.shape[0]) - self.labels.sum(0)
+        self.fewest, self.most = label_limits(problem)
         self.step = CHEAPER * float(problem.prices.max(initial=0.0))
 
     def put(self, i: int, j: int) -> None:
@@ -69,8 +71,14 @@ class Draft:
 
     @property
     def feasible(self) -> bool:
-        """Whether all tasks are covered within the capacities."""
-        return bool((self.short <= 0).all() and (self.room >= 0).all())
+        """Whether all tasks are covered within the capacities, and by as many as they may be."""
+        count = self.labels.sum(axis=1)
+        within = ((count >= self.fewest) & (count <= self.most)).all()
+        return bool((self.short <= 0).all() and (self.room >= 0).all() and within)
+
+    def count(self, i: int) -> int:
+        """Labels of task i."""
+        return int(np.count_nonzero(self.labels[i]))
 
     @property
     def shortfall(self) -> float:
@@ -101,11 +109,23 @@ def mend(draft: Draft, worker_prices: FloatArray) -> bool:
 
     A task takes the cheapest label, or exchange of one, that covers it, scarce workers counted
     at their price; failing that, the label best worth its price. Each step lessens the total
-    shortfall, so there is an end.
+    shortfall, so there is an end. Before, a task gives up what it has beyond its most labels; after,
+    it takes the cheapest up to its least.
     """
+    for i in np.flatnonzero(draft.labels.sum(axis=1) > draft.most).tolist():
+        have = np.flatnonzero(draft.labels[i])
+        worst = have[np.argsort(draft.problem.quality[i, have], kind="stable")]
+        for j in worst[: len(have) - draft.most[i]].tolist():
+            draft.take(i, j)
     for i in np.argsort(-draft.short, kind="stable").tolist():
         while draft.short[i] > 0 and _finish(draft, i, worker_prices):
             pass
+    for i in np.flatnonzero(draft.labels.sum(axis=1) < draft.fewest).tolist():
+        new = np.flatnonzero(draft.free(i))
+        price = draft.problem.prices[i, new] + worker_prices[new]
+        order = new[np.argsort(price, kind="stable")]
+        for j in order[: draft.fewest[i] - draft.count(i)].tolist():
+            draft.put(i, j)
     return bool((draft.short <= 0).all())
 
 
@@ -120,9 +140,15 @@ def _finish(draft: Draft, i: int, worker_prices: FloatArray) -> bool:
     old = np.flatnonzero(draft.labels[i])
     gain = np.vstack([quality[new], quality[new][None, :] - quality[old][:, None]])
     extra = np.vstack([price[new], price[new][None, :] - price[old][:, None]])
+    full = draft.count(i) >= draft.most[i]  # then only an exchange is left
+    gain[0] = np.where(full, -np.inf, gain[0])
     enough = np.where(gain >= short, extra, np.inf)
     row, column = divmod(int(np.argmin(enough)), gain.shape[1])
-    if not np.isfinite(enough[row, column]):
+    if not np.isfinite(enough[row, column]) and full:
+        row, column = divmod(int(np.argmax(gain)), gain.shape[1])
+        if not gain[row, column] > 0:
+            return False
+    elif not np.isfinite(enough[row, column]):
         row = 0
         column = int(np.argmax(quality[new] / (price[new] + 1e-9)))
         if len(new) == 1 or quality[new].sum() < short:
@@ -140,7 +166,7 @@ def prune(draft: Draft) -> None:
     for i in np.flatnonzero(spare.any(axis=1)).tolist():
         able = np.flatnonzero(spare[i])
         for j in able[np.lexsort((problem.quality[i, able], -problem.prices[i, able]))].tolist():
-            if problem.quality[i, j] <= -draft.short[i]:
+            if draft.count(i) > draft.fewest[i] and problem.quality[i, j] <= -draft.short[i]:
                 draft.take(i, j)
                 if draft.short[i] > 0:  # rounding: the sum in another order fell short
                     draft.put(i, j)

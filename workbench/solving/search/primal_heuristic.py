@@ -329,7 +329,7 @@ def solve_from_start(
     assert prices is not None
     shares = problem.matrix(relaxed.pairs)
     duals = CountDuals(CountProof(weights, np.zeros(len(weights)), prices), None, shares)
-    if pairs > SMALL:
+    if pairs > SMALL or problem.limited:
         duals = counted_relaxation(problem, duals, left())
     proofs = () if duals.bound is None else (duals.proof,)
 
