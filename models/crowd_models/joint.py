@@ -27,7 +27,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_models.gains import MOST
-from crowd_models.problem import LARGEST_COUNT, TypedProblem, checked, freeze
+from crowd_models.problem import (
+    LARGEST_COUNT,
+    TypedProblem,
+    check_label_limits,
+    checked,
+    freeze,
+    label_limits,
+)
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.errors import InputError
 
@@ -126,6 +133,11 @@ class JointProblem:
         M, shape (m,). A scalar stands for every worker.
     cost, available
         Shape (T, m), or None for unit prices and all pairs.
+    recorded
+        S of the labels that a task of the class has already, shape (T, P); None for none.
+    least, most
+        How few and how many labels a task may get, shape (T,), or one number for all; None for no
+        limit. Of the integer program alone.
 
     Raises
     ------
@@ -150,6 +162,9 @@ class JointProblem:
     capacity: IntArray
     cost: FloatArray | None = None
     available: BoolArray | None = None
+    recorded: FloatArray | None = None
+    least: IntArray | None = None
+    most: IntArray | None = None
 
     if TYPE_CHECKING:  # what may be given, where the fields say what is kept
 
@@ -162,6 +177,9 @@ class JointProblem:
             capacity: ArrayLike,
             cost: ArrayLike | None = None,
             available: ArrayLike | None = None,
+            recorded: ArrayLike | None = None,
+            least: ArrayLike | None = None,
+            most: ArrayLike | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -187,6 +205,11 @@ class JointProblem:
                 kept[name] = checked(name, given, (types, m), f"give a matrix {types, m}")
         if "available" in kept:
             kept["available"] = kept["available"] == 1
+        if self.recorded is not None:
+            shape = types, len(weights)
+            mend = f"give a matrix task classes × pairs of classes, {shape}"
+            kept["recorded"] = checked("quality in nats", self.recorded, shape, mend)
+        check_label_limits(self, types)
         for name, value in kept.items():
             freeze(self, name, value)
 
@@ -201,19 +224,31 @@ class JointProblem:
         return np.ones(self.shape) if self.cost is None else self.cost
 
     @cached_property
+    def idle(self) -> FloatArray:
+        """The promise without a further label, by pair of classes, shape (T, P)."""
+        cover = np.zeros((self.shape[0], 1)) if self.recorded is None else self.recorded
+        promised: FloatArray = self.weights * np.exp(-cover)
+        return promised
+
+    @property
+    def limits(self) -> tuple[IntArray, IntArray]:
+        """Fewest and most labels of a task, shape (T,) each."""
+        return label_limits(self)
+
+    @cached_property
     def usable(self) -> BoolArray:
         """Who may label a task of a class, and says something about it, shape (T, m)."""
         may: BoolArray = (self.gains.max(axis=2) > 0) & (self.capacity > 0)
         return may if self.available is None else may & self.available
 
     def gathered(self, task_class: int, workers: ArrayLike) -> FloatArray:
-        """S of one task's workers, shape (P,); `workers` is y, shape (m,)."""
+        """S of one task's workers, shape (P,), beside what is recorded; `workers` is y, (m,)."""
         cover: FloatArray = np.asarray(workers, dtype=np.float64) @ self.gains[task_class]
         return cover
 
     def error(self, task_class: int, workers: ArrayLike) -> float:
         """f of one task's workers, which bounds its error; `workers` is y, shape (m,)."""
-        return float(self.weights @ np.exp(-self.gathered(task_class, workers)))
+        return float(self.idle[task_class] @ np.exp(-self.gathered(task_class, workers)))
 
     def least_error(self) -> FloatArray:
         """Error that all workers together would promise, shape (T,)."""
@@ -221,7 +256,7 @@ class JointProblem:
 
     def tangent(self, task_class: int, cover: FloatArray) -> Tangent:
         """The tangent of f at S = `cover`, shape (P,): whatever keeps the promise satisfies it."""
-        slope = self.weights * np.exp(-cover)
+        slope = self.idle[task_class] * np.exp(-cover)
         total = float(slope.sum())
         need = (float(slope @ cover) + total - float(self.epsilon[task_class])) / total
         return Tangent(self.gains[task_class] @ slope / total, max(need, 0.0))
@@ -240,6 +275,7 @@ class JointProblem:
             np.append(self.capacity, self.tasks.sum()),
             np.hstack([self.prices, np.full((types, 1), MOST * price)]),
             np.hstack([mask, np.ones((types, 1), dtype=bool)]),
+            self.recorded,
         )  # fmt: skip
 
     def covers(self, rows: list[Tangent]) -> TypedProblem:

@@ -32,8 +32,8 @@ def tangent_program(
     Returns
     -------
     ConcreteModel
-        Components `y[i, j]`, `capacity[j]`, `cover[r, i]`, `cost`; tasks in the order of their
-        classes.
+        Components `y[i, j]`, `capacity[j]`, `cover[r, i]`, `cost`, and `labels[i]` where their number
+        has limits; tasks in the order of their classes.
     """
     kinds = np.repeat(np.arange(problem.shape[0]), problem.tasks).tolist()
     pairs = [
@@ -56,7 +56,16 @@ def tangent_program(
             return pyo.Constraint.Infeasible if row.requirement > 0 else pyo.Constraint.Skip
         return (row.requirement, linear([q for q, _ in own], [y for _, y in own]), None)
 
+    def labels(model: pyo.ConcreteModel, i: int) -> Any:
+        own = [model.y[k, j] for k, j in pairs if k == i]
+        few, many = (int(bound[kinds[i]]) for bound in problem.limits)
+        if not own:
+            return pyo.Constraint.Infeasible if few > 0 else pyo.Constraint.Skip
+        return (few, linear([1.0] * len(own), own), many)
+
     model.capacity = pyo.Constraint(range(problem.shape[1]), rule=capacity)
+    if problem.least is not None or problem.most is not None:
+        model.labels = pyo.Constraint(range(len(kinds)), rule=labels)
     rows = [(r, i) for r, (t, _) in enumerate(points) for i, kind in enumerate(kinds) if kind == t]
     model.cover = pyo.Constraint(rows, rule=cover)
     prices = [float(problem.prices[kinds[i], j]) for i, j in pairs]

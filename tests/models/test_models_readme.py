@@ -40,10 +40,11 @@ ROWS = re.findall(r"^\| `(\S+\.json)` \| .* \| (\S+) \| (\S+) \|$", TEXT, re.MUL
 PAIRS = AssignmentProblem([[0.9, 0.5], [0.5, 0.9]], 2, 0.9)
 CLASSES = TypedProblem.of(PAIRS)
 HIRING = SelectionProblem([0.8, 0.1, 0.6], 2, costs=[1.0, 2.0, 3.0], money=4.0)
-JOINT = JointProblem([[[0.5], [0.4]]], [0.5], 0.3, 2, 2)
+LIMITED = AssignmentProblem([[0.9, 0.5], [0.5, 0.9]], 2, 0.9, least=1, most=2)
+JOINT = JointProblem([[[0.5], [0.4]]], [0.5], 0.3, 2, 2, least=1)
 GIVEN = {
-    "offline_ip": (PAIRS,),
-    "relaxation": (PAIRS,),
+    "offline_ip": (LIMITED,),
+    "relaxation": (LIMITED,),
     "dual": (PAIRS,),
     "typed_relaxation": (CLASSES,),
     "pattern_master": (

@@ -73,9 +73,9 @@ def relax(
     """
     types, m = problem.shape
     kinds, workers = np.nonzero(problem.usable)
-    asking = np.flatnonzero((problem.tasks > 0) & (problem.weights.sum() > problem.epsilon))
+    asking = np.flatnonzero((problem.tasks > 0) & (problem.idle.sum(axis=1) > problem.epsilon))
     # Equal cover for all pairs of classes, as for workers of one coin.
-    even = np.log(problem.weights.sum() / problem.epsilon[asking])
+    even = np.log(problem.idle.sum(axis=1)[asking] / problem.epsilon[asking])
     at: list[int] = asking.tolist()
     points = [np.full(len(problem.weights), cover) for cover in even]
     if known is not None:
@@ -117,7 +117,7 @@ def cover_prices(problem: JointProblem, proof: JointProof) -> FloatArray:
     Every tangent is linear in the cover Σ_j g_j(k, l) y_j: the multipliers times its slopes.
     """
     prices = np.zeros((problem.shape[0], len(problem.weights)))
-    slopes = problem.weights * np.exp(-proof.points)
+    slopes = problem.idle[proof.task_class] * np.exp(-proof.points)
     worth = proof.multipliers / np.maximum(slopes.sum(axis=1), 1e-300)
     np.add.at(prices, proof.task_class, worth[:, None] * slopes)
     return prices

@@ -105,7 +105,12 @@ def solve_joint(
         task_class=np.repeat(np.arange(problem.shape[0]), problem.tasks),
         least_error=least, worst_pair=_worst_pair(problem),
     )  # fmt: skip
-    asking = (problem.tasks > 0) & (problem.weights.sum() > problem.epsilon)
+    asking = (problem.tasks > 0) & (problem.idle.sum(axis=1) > problem.epsilon)
+    scarce = problem.limits[0] - problem.usable.sum(axis=1)
+    if (scarce[problem.tasks > 0] > 0).any():
+        t = int(np.where(problem.tasks > 0, scarce, 0).argmax())
+        why = "has fewer workers than it is to have labels: lower --least, or drop it"
+        return replace(blank, infeasibility=_limited(blank, t, why, proven=True))
     beyond = np.flatnonzero(asking & (least > problem.epsilon * (1 + KEPT)))
     relaxed = JointRelaxation(Termination.INFEASIBLE) if len(beyond) else relax(problem, left)
     if relaxed.termination is Termination.INFEASIBLE:
@@ -169,7 +174,10 @@ def _whole(
         if claimed is None or late:
             why = "" if late else "no plan among the sets of workers tried: use a larger epsilon"
             return replace(known, termination=ended, note=why)
-        return replace(known, note="no whole plan keeps every promise")
+        if problem.least is None and problem.most is None:
+            return replace(known, note="no whole plan keeps every promise")
+        why = "is the hardest: no whole plan keeps every promise within the least and most labels"
+        return replace(known, infeasibility=_limited(blank, _hardest(problem), why, proven=False))
     assert blank.task_class is not None
     kinds = blank.task_class
     spent = float((problem.prices[kinds] * plan).sum())
@@ -192,6 +200,26 @@ def _whole(
     )
 
 
+def _limited(blank: JointSolution, t: int, why: str, *, proven: bool) -> Infeasibility:
+    """What the least and most labels of a task class do not allow."""
+    assert blank.task_class is not None
+    worst = int(np.flatnonzero(blank.task_class == t)[0])
+    return Infeasibility((), (), 0.0, 0.0, None, None, proven, limits=why, worst=worst)
+
+
+def _hardest(problem: JointProblem) -> int:
+    """The task class whose best workers, as many as it may have, promise least for its ε."""
+    many = problem.limits[1]
+    found = np.zeros(problem.shape[0])
+    for t in np.flatnonzero(problem.tasks).tolist():
+        left, factor = problem.idle[t], np.exp(-problem.gains[t][problem.usable[t]])
+        for _ in range(min(many[t], len(factor))):
+            j = int((factor @ left).argmin())
+            left, factor = left * factor[j], np.delete(factor, j, axis=0)
+        found[t] = left.sum() / problem.epsilon[t]
+    return int(found.argmax())
+
+
 def _checks(
     problem: JointProblem, kinds: IntArray, plan: FloatArray, errors: FloatArray
 ) -> tuple[Check, ...]:
@@ -199,10 +227,14 @@ def _checks(
     over = float((plan.sum(axis=0) - problem.capacity).max())
     missed = float((errors / problem.epsilon[kinds]).max(initial=0.0)) - 1.0
     wrong = float((plan > problem.usable[kinds]).sum())
+    few, many = (bound[kinds] for bound in problem.limits)
+    given = plan.sum(axis=1)
+    beyond = float(np.maximum(few - given, given - many).max(initial=0.0))
     return (
         Check("capacity", over <= 0, max(over, 0.0), 0.0),
         Check("promised error", missed <= KEPT * 1.001, max(missed, 0.0), KEPT),
         Check("only usable pairs", wrong == 0, wrong, 0.0),
+        Check("least and most labels", beyond <= 0, beyond, 0.0),
     )
 
 
@@ -217,6 +249,8 @@ def _surrogate_bound(
         None if problem.cost is None else problem.cost[kinds],
         None if problem.available is None else problem.available[kinds],
         gain="bhattacharyya",
+        least=None if problem.least is None else problem.least[kinds],
+        most=None if problem.most is None else problem.most[kinds],
     )  # fmt: skip
     limit = None if options.time_limit is None else max(options.time_limit, 0.1)
     bound = solve(pairs, "ip", time_limit=limit, seed=options.seed).certificate.lower_bound
@@ -374,8 +408,11 @@ def _whole_model(
     task, worker = np.nonzero(problem.usable[kinds])
     columns, m = np.arange(len(task)), problem.shape[1]
     rows = [(i, problem.tangent(t, at)) for t, at in points for i in np.flatnonzero(kinds == t)]
-    matrix = np.zeros((m + len(rows), len(task)))
+    few, many = (bound[kinds] for bound in problem.limits)
+    counted = np.flatnonzero((few > 0) | (many < m))
+    matrix = np.zeros((m + len(rows) + len(counted), len(task)))
     matrix[worker, columns] = 1.0
+    matrix[m + len(rows) :] = task == counted[:, None]
     for r, (i, row) in enumerate(rows):
         own = task == i
         matrix[m + r, own] = np.minimum(row.quality, row.requirement)[worker[own]]
@@ -385,8 +422,8 @@ def _whole_model(
         cost=problem.prices[kinds][task, worker],
         lower=np.zeros(len(task)),
         upper=np.ones(len(task)),
-        row_lower=np.concatenate([np.full(m, -np.inf), need]),
-        row_upper=np.concatenate([problem.capacity.astype(np.float64), np.full(len(rows), np.inf)]),
+        row_lower=np.concatenate([np.full(m, -np.inf), need, few[counted]]),
+        row_upper=np.concatenate([problem.capacity, np.full(len(rows), np.inf), many[counted]]),
         start=stored.indptr,
         index=stored.indices.astype(np.int32),
         value=stored.data,
@@ -397,7 +434,7 @@ def _whole_model(
 def _worst_pair(problem: JointProblem) -> tuple[int, int]:
     """The pair of classes that contributes most to the least error of the worst task class."""
     worst = int(problem.least_error().argmax())
-    share = problem.weights * np.exp(-problem.gathered(worst, problem.usable[worst]))
+    share = problem.idle[worst] * np.exp(-problem.gathered(worst, problem.usable[worst]))
     classes = round((1 + np.sqrt(1 + 8 * len(share))) / 2)
     first, second = class_pairs(classes)
     at = int(share.argmax())
@@ -411,7 +448,7 @@ def _explained(
     assert blank.task_class is not None
     same = bool((problem.epsilon == problem.epsilon[0]).all())
     low = float(blank.least_error.max()) if blank.least_error is not None else 0.0
-    low, high = max(low, float(problem.epsilon.max())), min(float(problem.weights.sum()), 1 - 1e-9)
+    low, high = max(low, float(problem.epsilon.max())), min(float(problem.idle.sum(axis=1).max()), 1 - 1e-9)
     quick = replace(asked, time_limit=None)
 
     def feasible(epsilon: float) -> bool:

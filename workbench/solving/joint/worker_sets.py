@@ -3,7 +3,9 @@
 The price of a set is the sum of its workers'; its promise Σ_kl w_kl Π_j e^{−g_j(k, l)}. A set grows
 by whoever lowers the logarithm of the promised error most for her price. Then whoever is not
 needed leaves, the dearest first, and one worker takes the place of one or two others as long as
-that is cheaper. The set found is feasible and minimal; that it is the cheapest is not proven.
+that is cheaper. The set found is feasible and minimal; that it is the cheapest is not proven. Where
+a task has a least number of labels the cheapest fill up; where it has a most, and those worth their
+price are more, whoever tells most is taken, whatever the price.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ class WorkerSets:
 
     def __init__(self, problem: JointProblem, task_class: int, usable: BoolArray) -> None:
         self.factor = np.exp(-problem.gains[task_class])
-        self.weights = problem.weights
+        self.weights = problem.idle[task_class]
+        self.least, self.most = (int(bound[task_class]) for bound in problem.limits)
         self.limit = float(problem.epsilon[task_class]) * (1 + KEPT)
         self.usable = usable
 
@@ -33,8 +36,28 @@ class WorkerSets:
 
         `noise` multiplies the prices while the set grows, so that other sets are found.
         """
-        asked = (price + LEAST_PRICE) * (1.0 if noise is None else noise)
-        free, chosen = self.usable.copy(), np.zeros(len(price), dtype=bool)
+        chosen = self._grown((price + LEAST_PRICE) * (1.0 if noise is None else noise))
+        if chosen is not None:
+            chosen = self._filled(chosen, price)
+        if chosen is None or chosen.sum() <= self.most:
+            return chosen
+        chosen = self._grown(np.ones(len(price)))
+        if chosen is None or chosen.sum() > self.most:
+            return None
+        return self._filled(chosen, price)
+
+    def _filled(self, chosen: BoolArray, price: FloatArray) -> BoolArray | None:
+        """With the cheapest up to the least number, and then cheaper by exchanges."""
+        other = np.flatnonzero(self.usable & ~chosen)
+        missing = max(self.least - int(chosen.sum()), 0)
+        if missing > len(other):
+            return None
+        chosen[other[np.argsort(price[other], kind="stable")[:missing]]] = True
+        return self._exchanged(self._needed(chosen, price), price)
+
+    def _grown(self, asked: FloatArray) -> BoolArray | None:
+        """Workers by what they tell for their price, until they keep the promise."""
+        free, chosen = self.usable.copy(), np.zeros(len(asked), dtype=bool)
         left = self.weights.copy()
         while left.sum() > self.limit:
             if not free.any():
@@ -48,7 +71,7 @@ class WorkerSets:
                 j = int(np.where(free, worth, -np.inf).argmax())
             chosen[j], free[j] = True, False
             left = left * self.factor[j]
-        return self._exchanged(self._needed(chosen, price), price)
+        return chosen
 
     def _left(self, chosen: BoolArray) -> FloatArray:
         """Share of the promised error by pair of classes."""
@@ -60,6 +83,8 @@ class WorkerSets:
         chosen, left = chosen.copy(), self._left(chosen)
         inside = np.flatnonzero(chosen)
         for j in inside[np.argsort(-price[inside], kind="stable")]:
+            if chosen.sum() <= self.least:
+                break
             without = left / self.factor[j]
             if without.sum() <= self.limit:
                 chosen[j], left = False, without
@@ -78,7 +103,8 @@ class WorkerSets:
             paid = price[inside]
             freed = np.where(alone[:, 0], paid[first], paid[first] + paid[second])
             error = self.factor[outside] @ (self._left(chosen) / leaving).T
-            saved = np.where(error <= self.limit, freed - price[outside][:, None], -np.inf)
+            fine = (error <= self.limit) & (alone.T | (len(inside) > self.least))
+            saved = np.where(fine, freed - price[outside][:, None], -np.inf)
             new, old = np.unravel_index(int(saved.argmax()), saved.shape)
             if saved[new, old] <= CHEAPER:
                 return chosen
