@@ -128,7 +128,9 @@ def label_constraints(model: pyo.ConcreteModel, problem: AssignmentProblem) -> N
         bounds = limits.tolist()
         for i, members in enumerate(row):
             if name == "least" and bounds[i] > 0 and not members:
-                raise InputError(f"task {i} has no available worker and cannot be labelled: drop it")
+                raise InputError(
+                    f"task {i} has no available worker and cannot be labelled: drop it"
+                )
 
         def rule(model: pyo.ConcreteModel, i: int) -> Any:
             if not row[i]:

@@ -317,9 +317,11 @@ class AssignmentProblem(CoverProblem):
         """Return the same problem for some of its tasks only (indices or a mask)."""
         rows = np.asarray(keep)
         names = ("quality", "requirement", "cost", "available", "task_types", "least", "most")
-        by_task: dict[str, Any] = {name: getattr(self, name) for name in names}
-        kept = {name: None if part is None else part[rows] for name, part in by_task.items()}
-        return AssignmentProblem(capacity=self.capacity, gain=self.gain, **kept)
+        kept: dict[str, Any] = {"capacity": self.capacity, "gain": self.gain}
+        for name in names:
+            part = getattr(self, name)
+            kept[name] = None if part is None else part[rows]
+        return AssignmentProblem(**kept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,8 +32,8 @@ def tangent_program(
     Returns
     -------
     ConcreteModel
-        Components `y[i, j]`, `capacity[j]`, `cover[r, i]`, `cost`, and `labels[i]` where their number
-        has limits; tasks in the order of their classes.
+        Components `y[i, j]`, `capacity[j]`, `cover[r, i]`, `cost`, and `labels[i]` where their
+        number has limits; tasks in the order of their classes.
     """
     kinds = np.repeat(np.arange(problem.shape[0]), problem.tasks).tolist()
     pairs = [

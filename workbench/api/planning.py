@@ -43,9 +43,13 @@ class Plan(Result):
     table
         Columns `task, worker, weight`, a row a label to buy with its weight in the vote (of several
         classes that of the worker's share of right labels); empty when there is no plan.
+    counted
+        The same of the labels on record that count: they vote with those to buy.
+    left_out
+        Labels on record of the same tasks that do not count: their workers' skill is unknown.
     errors
-        By task the error of the vote: `exact`, if skills are as given and labels independent, and
-        `bound`, as the cover promises. Empty when there is no plan.
+        By task the error of the vote, labels on record included: `exact`, if skills are as given
+        and labels independent, and `bound`, as the cover promises. Empty when there is no plan.
     skills
         Probability of a right label by worker and task type, as the plan takes them.
     without_history
@@ -73,6 +77,8 @@ class Plan(Result):
     """
 
     table: pd.DataFrame
+    counted: pd.DataFrame
+    left_out: int
     errors: pd.DataFrame
     skills: pd.DataFrame
     without_history: tuple[Any, ...]
@@ -130,6 +136,10 @@ class Plan(Result):
             "error, bound": f"at most {errors['bound'].max():.4g} on every task "
             f"({gain_of(self.gain).source})",
         }
+        if many := len(self.counted) + self.left_out:
+            told = f"{len(self.counted)} counted, of {self.counted['task'].nunique()} tasks"
+            unknown = f"; {self.left_out} left out, skill unknown" if self.left_out else ""
+            rows = {"labels on record": told + unknown, **rows}
         if many := len(self.without_history):
             names = checks.listing(self.without_history)
             rows["no history"] = f"{many} workers get no task, skill unknown: {names}"
@@ -176,6 +186,9 @@ class Plan(Result):
             "without_history": self.without_history,
             "plan": self.table[["task", "worker"]].to_numpy().tolist(),
             "weights": self.table["weight"].tolist(),
+            "counted": self.counted[["task", "worker"]].to_numpy().tolist(),
+            "counted_weights": self.counted["weight"].tolist(),
+            "left_out": self.left_out,
         }
 
 
@@ -191,6 +204,9 @@ def plan(
     gold_types: Tasks | None = None,
     costs: PerWorker | None = None,
     availability: Pairs | None = None,
+    have: LabelTable | None = None,
+    least: int | None = None,
+    most: int | None = None,
     promise: room.Promise = "exact",
     gain: str = "bhattacharyya",
     duplicates: Duplicates | None = None,
@@ -225,6 +241,12 @@ def plan(
         Price of a label by worker, or by worker and task type; 1 when None.
     availability
         Pairs (task, worker) that may be assigned, as a frame, a file or a list; all when None.
+    have
+        Labels on record of the tasks, beside those of `labels`, which count anyway: each counts
+        toward its task's promise as much as its worker's skill says, costs nothing, takes nothing
+        of her capacity, and is not asked for again. "none" to count none.
+    least, most
+        Labels that each task may have, those on record included; no limit when None.
     promise
         What ε is: each task's `exact` error under the model, or a `bound` on it, which takes about
         twice the labels.
@@ -279,7 +301,11 @@ def plan(
     if availability is not None:
         pairs, workers = _pairs(availability, named, workers)
     prices = inputs.by_worker("costs", costs, workers, tables.read_costs)
-    terms = room.AssignmentTerms(limits, epsilon, prices, pairs, promise, gain, total)
+    record = _record(None if history is None else history[0], have, named, workers, duplicates)
+    record = record[record["task"].isin(kinds.index)]
+    terms = room.AssignmentTerms(
+        limits, epsilon, prices, pairs, promise, gain, total, record, least, most
+    )
     made = room.make_plan(
         known,
         kinds,
@@ -293,7 +319,8 @@ def plan(
     found = None if history is None else measure_plan(*history, made, kinds, terms, seed=seed)
     error = None
     if found is not None:
-        error = GoldError(*found, len(made.table) / len(kinds), "planned anew without each")
+        voters = (len(made.table) + len(made.counted)) / len(kinds)
+        error = GoldError(*found, voters, "planned anew without each")
     errors = pd.DataFrame(
         {"exact": made.error_exact, "bound": made.error_bound},
         index=named.index(kinds.index if there else []),
@@ -301,6 +328,8 @@ def plan(
     )
     return Plan(
         workers.column(named.column(made.table, "task"), "worker"),
+        workers.column(named.column(made.counted, "task"), "worker"),
+        len(record) - len(made.counted) if there else 0,
         errors,
         made.skills.set_axis(workers.index(made.skills.index)),
         tuple(workers.all_back(made.without_history)),
@@ -374,6 +403,28 @@ def _estimated(
         return room.confusions(given.table, true, kinds), given.workers, history
     fitted = replace(known, estimates=fitted_skills(known.estimates))
     return fitted.wide().where(known.estimates.answered.T > 0), given.workers, history
+
+
+def _record(
+    labels: pd.DataFrame | None,
+    have: LabelTable | None,
+    tasks: Ids,
+    workers: Ids,
+    duplicates: Duplicates | None,
+) -> pd.DataFrame:
+    """Pairs (task, worker) that are labelled already, as text, each once."""
+    found = [pd.DataFrame(columns=["task", "worker"])]
+    if isinstance(have, str) and have == "none":
+        return found[0]
+    if labels is not None:
+        found.append(labels)
+    if have is not None:
+        more = inputs.given(have, duplicates=duplicates)
+        tasks.with_more("have", (more.tasks.by_text or {}).values())
+        workers.with_more("have", (more.workers.by_text or {}).values())
+        found.append(more.table)
+    pairs = pd.concat([one[["task", "worker"]] for one in found])
+    return pairs.drop_duplicates(ignore_index=True)
 
 
 def _pairs(pairs: Pairs, tasks: Ids, workers: Ids) -> tuple[pd.DataFrame, Ids]:

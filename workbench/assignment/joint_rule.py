@@ -30,7 +30,7 @@ def joint_plan_rule(votes: Votes, terms: PlanTerms) -> GoldRule:
         confusion, prior, known = _learned(by_task, gold, kinds, len(terms.tasks))
         problem = JointProblem(
             pair_gains(confusion), pair_weights(prior), terms.level, terms.tasks, terms.capacity,
-            terms.price, known,
+            terms.price, known, None, terms.least, terms.most,
         )  # fmt: skip
         return _JointVote(by_task, problem, kinds, confusion, prior, time_prices(problem))
 

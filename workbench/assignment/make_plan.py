@@ -16,6 +16,7 @@ from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
 from workbench.assignment.promise import (
     CoverProgram,
+    Given,
     SeveralClasses,
     TwoClasses,
     keep_promise,
@@ -43,6 +44,8 @@ class AssignmentPlan:
     table
         Columns `task, worker, weight`, one row a label to buy, with its weight in the vote (of
         several classes that of the worker's share of right labels); empty when there is no plan.
+    counted
+        The same of the labels on record that count: they vote with those to buy.
     solution
         The solved program: cost, proven bound, certificate, or why there is no solution.
     skills
@@ -62,6 +65,7 @@ class AssignmentPlan:
     """
 
     table: pd.DataFrame
+    counted: pd.DataFrame
     solution: Solution
     skills: pd.DataFrame
     without_history: tuple[Any, ...] = ()
@@ -94,6 +98,12 @@ class AssignmentTerms:
         What a label counts: see `crowd_models.gains`. The paper's is `hoeffding`.
     total
         In place of ε, what all labels may cost: the lowest error common to all tasks is sought.
+    have
+        Labels on record, a frame with columns `task, worker`. Those of tasks to be planned, by
+        workers of known skill, count toward their promise; they cost nothing and take nothing of
+        the capacities, and nobody is asked for one again.
+    least, most
+        Labels that each task may have, those on record included; None for no limit.
     """
 
     capacity: int | pd.Series[Any]
@@ -103,8 +113,16 @@ class AssignmentTerms:
     promise: Promise = "exact"
     gain: str = "bhattacharyya"
     total: float | None = None
+    have: pd.DataFrame | None = None
+    least: int | None = None
+    most: int | None = None
 
     def __post_init__(self) -> None:
+        for name in ("least", "most"):
+            if (given := getattr(self, name)) is not None:
+                checks.count(name, given)
+        if self.least is not None and self.most is not None and self.least > self.most:
+            raise InputError(f"least is {self.least}, most {self.most}: let it be no more")
         if (self.epsilon is None) == (self.total is None):
             raise InputError("give `epsilon`, the error of each task, or `total`, a budget for all")
         if self.promise not in ("exact", "bound"):
@@ -231,11 +249,16 @@ def make_plan(
         if strangers:
             message += f" (left out, skill unknown: {checks.listing(strangers)})"
         empty = pd.DataFrame(columns=["task", "worker", "weight"])
-        return AssignmentPlan(empty, solution, taken, strangers, message=message)
-    row, column = np.nonzero(made.chosen)
-    table = pd.DataFrame({"task": tasks.index[row], "worker": taken.index[column]})
+        return AssignmentPlan(empty, empty, solution, taken, strangers, message=message)
+
+    def table(pairs: BoolArray) -> pd.DataFrame:
+        row, column = np.nonzero(pairs)
+        named = {"task": tasks.index[row], "worker": taken.index[column]}
+        return pd.DataFrame({**named, "weight": program.weight[row, column]})
+
     return AssignmentPlan(
-        table.assign(weight=program.weight[row, column]),
+        table(made.chosen),
+        table(program.given.recorded),
         solution,
         taken,
         strangers,
@@ -261,6 +284,7 @@ def _two_classes(known: pd.DataFrame, tasks: pd.Series[Any], terms: AssignmentTe
         known.fillna(0.5).to_numpy().T[kinds],
         gain_of(terms.gain),
         kinds,
+        _given(known, tasks, kinds, terms),
         align.capacities(list(known.index), terms.capacity),
         None if prices is None else prices[kinds],
         available,
@@ -275,6 +299,7 @@ def _several_classes(
         crowd.confusion,
         crowd.prior,
         kinds,
+        _given(crowd.skill, tasks, kinds, terms),
         align.capacities(list(crowd.skill.index), terms.capacity),
         prices,
         available,
@@ -293,6 +318,20 @@ def _aligned(
     if terms.availability is not None:
         available &= _mask(terms.availability, tasks, known)
     return kinds, prices, None if available.all() else available
+
+
+def _given(
+    known: pd.DataFrame, tasks: pd.Series[Any], kinds: IntArray, terms: AssignmentTerms
+) -> Given:
+    """Labels on record that count: of tasks to be planned, by workers of known skill."""
+    recorded: BoolArray = np.zeros((len(tasks), len(known)), dtype=np.bool_)
+    if terms.have is not None:
+        row = tasks.index.get_indexer(pd.Index(terms.have["task"]))
+        column = known.index.get_indexer(pd.Index(terms.have["worker"]))
+        here = (row >= 0) & (column >= 0)
+        recorded[row[here], column[here]] = True
+        recorded &= known.notna().to_numpy().T[kinds]
+    return Given(recorded, terms.least, terms.most)
 
 
 def _hardest(solution: JointSolution, crowd: Confusions) -> str:

@@ -43,8 +43,9 @@ def measure_plan(
     labels, gold, gold_types
         What the workers' skills were estimated by, for the plan and, without a part, again.
     made, tasks, terms
-        A plan, of what tasks (type by task), on what terms. Which pairs may be assigned makes no
-        difference: whoever answered a control task was there.
+        A plan, of what tasks (type by task), on what terms. Which pairs may be assigned, and which
+        labels are on record, makes no difference: whoever answered a control task was there, and
+        the promise is the same with labels bought earlier.
     seed
         Of folds, ties and simulated crowds.
 
@@ -73,6 +74,8 @@ def measure_plan(
         kinds,
         price,
         terms.gain,
+        terms.least,
+        terms.most,
     )
     two = len(classes) == 2
     rule = plan_rule(votes, program, seed=seed) if two else joint_plan_rule(votes, program)
@@ -80,5 +83,6 @@ def measure_plan(
     measured = measure_error(
         rule, codes, left=nowhere, further=len(tasks), most_folds=FOLDS, seed=seed
     )
-    planned = np.flatnonzero(np.isin(workers, made.table["worker"])[votes.worker])
+    voters = {*made.table["worker"], *made.counted["worker"]}
+    planned = np.flatnonzero(np.isin(workers, list(voters))[votes.worker])
     return measured, error_correlation(some_votes(votes, planned), codes, seed=seed)

@@ -60,6 +60,8 @@ class PlanTerms:
         Of a label by type and worker, shape (T, m); None for 1.
     gain
         Name of the reading of the requirement, as in `crowd_models.gains`.
+    least, most
+        Labels that each task may have; None for no limit.
     """
 
     level: FloatArray
@@ -68,6 +70,8 @@ class PlanTerms:
     task_type: IntArray | None = None
     price: FloatArray | None = None
     gain: str = "bhattacharyya"
+    least: int | None = None
+    most: int | None = None
 
     def kinds(self, recorded: int) -> IntArray:
         """Type of each recorded task, shape (n,)."""
@@ -141,7 +145,8 @@ def _fitted(
     time = worker_prices(worth, price, need, terms, known)
     with np.errstate(divide="ignore", invalid="ignore"):
         dear = np.where(worth > 0, (price + time) / worth, np.inf)
-    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, lot)
+    limits = terms.least or 0, worth.shape[1] if terms.most is None else terms.most
+    return _PlanVote(by_task, gain, kinds, need, worth, dear, skill, lot, limits)
 
 
 def worker_prices(
@@ -172,7 +177,8 @@ def worker_prices(
 class _PlanVote(FittedRule):
     """Labels bought cheapest gain first, and their vote.
 
-    `need` (T,); `worth`, `dear` (what a gain of 1 costs) and `skill` (T, m); `lot` by vote.
+    `need` (T,); `worth`, `dear` (what a gain of 1 costs) and `skill` (T, m); `lot` by vote;
+    `limits`, the least and most labels of a task.
     """
 
     by_task: VotesByTask
@@ -183,6 +189,7 @@ class _PlanVote(FittedRule):
     dear: FloatArray
     skill: FloatArray
     lot: FloatArray
+    limits: tuple[int, int]
 
     def label(self, tasks: IntArray) -> RuleLabels:
         rows, place, reached = self._bought(tasks)
@@ -215,7 +222,9 @@ class _PlanVote(FittedRule):
         start = np.append(0.0, total)[first]
         before = total - worth - start[place]
         need = self.need[self.kinds[tasks]][place]
-        kept = (before < need * (1.0 - MET)) & (worth > 0)
+        rank, (few, many) = np.arange(len(place)) - first[place], self.limits
+        short = (before < need * (1.0 - MET)) | (rank < few)
+        kept = short & (rank < many) & (worth > 0)
         rows, place, worth = rows[kept], place[kept], worth[kept]
         reached = np.bincount(place, worth, minlength=len(tasks))
         return rows, place, reached.astype(np.float64)

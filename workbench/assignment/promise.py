@@ -18,6 +18,7 @@ import numpy as np
 from crowd_models import AssignmentProblem
 from crowd_models.gains import Gain
 from crowd_models.joint import JointProblem, pair_gains, pair_weights
+from crowd_models.patterns import SLACK
 from workbench.accuracy.error_rate import vote_errors
 from workbench.accuracy.likeliest import likeliest_error
 from workbench.aggregation.voting import log_odds_weights, promised_weights
@@ -53,11 +54,12 @@ class CoverPlan:
     levels
         Error that covers promise, by task type.
     chosen
-        Who labels what, shape (n, m); None when there is no plan.
+        Who labels what, shape (n, m), labels on record apart; None when there is no plan.
     errors, radius
         Exact error of each task's vote, shape (n,), and how far off it may be (0 unless drawn).
     bounds
-        Error of each task that the cover promises, shape (n,).
+        Error of each task that the cover promises, shape (n,). Labels on record vote with the
+        others, in both.
     """
 
     solution: Solution
@@ -66,6 +68,39 @@ class CoverPlan:
     errors: FloatArray | None = None
     radius: float = 0.0
     bounds: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a plan starts from and how many labels a task may have, those on record included.
+
+    Attributes
+    ----------
+    recorded
+        Who has labelled what, shape (n, m). Each label counts what its worker's counts, and she is
+        not asked again.
+    least, most
+        Labels of a task; None for no limit.
+    """
+
+    recorded: BoolArray
+    least: int | None = None
+    most: int | None = None
+
+    def open(self, available: BoolArray | None) -> BoolArray | None:
+        """Pairs that may still be assigned."""
+        if not self.recorded.any():
+            return available
+        return ~self.recorded if available is None else available & ~self.recorded
+
+    def limits(self) -> tuple[IntArray | None, IntArray | None]:
+        """Fewest and most further labels of each task, shape (n,); None for no limit."""
+        have = self.recorded.sum(axis=1)
+        few, many = (
+            None if number is None else np.maximum(number - have, 0)
+            for number in (self.least, self.most)
+        )
+        return few, many
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +115,8 @@ class TwoClasses:
         What a label counts, and so how votes are weighed.
     kinds
         Type of each task, shape (n,).
+    given
+        Labels on record, and limits of their number.
     capacity, cost, available
         As in `AssignmentProblem`.
     """
@@ -87,6 +124,7 @@ class TwoClasses:
     skill: FloatArray
     gain: Gain
     kinds: IntArray
+    given: Given
     capacity: IntArray
     cost: FloatArray | None = None
     available: BoolArray | None = None
@@ -102,11 +140,13 @@ class TwoClasses:
         return promised_weights(self.gain.vote, self.skill)
 
     def problem(self, levels: FloatArray) -> AssignmentProblem:
-        """The program at some levels."""
+        """The program at some levels: labels on record leave so much less to be covered."""
         need = self.gain.requirement(levels)[self.kinds]
+        quality = self.gain.quality(self.skill, need)
+        left = need - (quality * self.given.recorded).sum(axis=1)
         return AssignmentProblem(
-            self.gain.quality(self.skill, need), self.capacity, need, self.cost, self.available,
-            self.kinds, self.gain.name,
+            quality, self.capacity, np.where(left > SLACK * need, left, 0.0), self.cost,
+            self.given.open(self.available), self.kinds, self.gain.name, *self.given.limits(),
         )  # fmt: skip
 
     def cover(self, levels: FloatArray, options: RunOptions, *, draws: int) -> CoverPlan:
@@ -119,8 +159,9 @@ class TwoClasses:
         if found.assignment is None:
             return CoverPlan(found, levels)
         chosen = found.assignment > 0.5
-        errors, radius = vote_errors(self.skill, self.weight, chosen)
-        bounds = self.gain.error((problem.quality * chosen).sum(axis=1))
+        voting = chosen | self.given.recorded
+        errors, radius = vote_errors(self.skill, self.weight, voting)
+        bounds = self.gain.error((problem.quality * voting).sum(axis=1))
         return CoverPlan(found, levels, chosen, errors, float(radius.max(initial=0.0)), bounds)
 
 
@@ -136,6 +177,8 @@ class SeveralClasses:
         ρ, shape (K,).
     kinds
         Type of each task, shape (n,).
+    given
+        Labels on record, and limits of their number.
     capacity
         M, shape (m,).
     cost
@@ -147,6 +190,7 @@ class SeveralClasses:
     confusion: FloatArray
     prior: FloatArray
     kinds: IntArray
+    given: Given
     capacity: IntArray
     cost: FloatArray | None = None
     available: BoolArray | None = None
@@ -167,15 +211,18 @@ class SeveralClasses:
 
     def cover(self, levels: FloatArray, options: RunOptions, *, draws: int) -> CoverPlan:
         """The cheapest cover at some levels; its errors are listed or drawn."""
-        everybody = np.ones((len(self.kinds), len(self.capacity)), dtype=bool)
-        mask = everybody if self.available is None else self.available
-        alike = np.column_stack([self.kinds, mask])
-        rows, own = np.unique(alike, axis=0, return_inverse=True)
-        types, own = rows[:, 0], own.ravel()
+        recorded, m = self.given.recorded, len(self.capacity)
+        mask = np.ones_like(recorded) if self.available is None else self.available
+        alike = np.column_stack([self.kinds, mask & ~recorded, recorded])
+        rows, first, own = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+        types, own, gains = rows[:, 0], own.ravel(), pair_gains(self.confusion)
+        few, many = self.given.limits()
         problem = JointProblem(
-            pair_gains(self.confusion)[types], pair_weights(self.prior), levels[types],
+            gains[types], pair_weights(self.prior), levels[types],
             np.bincount(own, minlength=len(rows)), self.capacity,
-            None if self.cost is None else self.cost[types], rows[:, 1:],
+            None if self.cost is None else self.cost[types], rows[:, 1 : 1 + m],
+            np.einsum("tm,tmp->tp", rows[:, 1 + m :], gains[types]),
+            None if few is None else few[first], None if many is None else many[first],
         )  # fmt: skip
         found = solve_joint(
             problem, time_limit=options.time_limit, gap=options.gap, seed=options.seed,
@@ -187,7 +234,7 @@ class SeveralClasses:
         chosen = found.assignment[place] > 0.5
         every = [
             self._error(kind, row, draws)
-            for kind, row in zip(self.kinds.tolist(), chosen, strict=True)
+            for kind, row in zip(self.kinds.tolist(), chosen | recorded, strict=True)
         ]
         errors, radii = (np.array(values) for values in zip(*every, strict=True))
         return CoverPlan(found, levels, chosen, errors, float(radii.max()), found.errors[place])

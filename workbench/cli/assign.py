@@ -47,6 +47,14 @@ from workbench.cli.output import deliver, tell, working, write_files
     metavar="CSV",
     help="Who may label what, a row a pair: columns task, worker; every pair without it.",
 )
+@click.option(
+    "--have",
+    metavar="CSV",
+    help="Labels on record of the tasks, beside those in --labels, which count toward the promise "
+    "anyway; 'none' to count none.",
+)
+@options.whole("--least", "Labels that each task gets at least, those on record included.")
+@options.whole("--most", "Labels that it gets at most.", least=1)
 @options.choice(
     "--promise",
     ("exact", "bound"),
@@ -85,7 +93,7 @@ def command(capacity: str, out: Path | None, to: str | None, as_json: bool, **gi
     with working("making the plan", after=5.0):
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **given)
     if to is None or out is None or plan.table.empty:
-        deliver(plan, as_json, out=out, there=len(plan.table) > 0)
+        deliver(plan, as_json, out=out, there=to is None and plan.message is None)
     else:
         write_files({out: plan.assignments(to)})
         tell(plan, as_json, f"written: {out}")

@@ -104,8 +104,8 @@ def _explain_limits(problem: AssignmentProblem, options: RunOptions) -> Infeasib
     free = replace(problem, cost=np.zeros((n, m)))
     proof = CountProof(np.maximum(weights, 0.0), labels, np.maximum(-prices, 0.0))
     why = (
-        f"falls short: within the capacities not every task gets its cover by {few[i]} to {many[i]} "
-        "labels; lower --least, or raise --most, --epsilon or --capacity"
+        f"falls short: within the capacities not every task gets its cover by {few[i]} to "
+        f"{many[i]} labels; lower --least, or raise --most, --epsilon or --capacity"
     )
     return because(i, why, proven=count_lagrangian(free, proof) > 0)
 

@@ -109,8 +109,8 @@ def solve_joint(
     scarce = problem.limits[0] - problem.usable.sum(axis=1)
     if (scarce[problem.tasks > 0] > 0).any():
         t = int(np.where(problem.tasks > 0, scarce, 0).argmax())
-        why = "has fewer workers than it is to have labels: lower --least, or drop it"
-        return replace(blank, infeasibility=_limited(blank, t, why, proven=True))
+        few = "has fewer workers than it is to have labels: lower --least, or drop it"
+        return replace(blank, infeasibility=_limited(blank, t, few, proven=True))
     beyond = np.flatnonzero(asking & (least > problem.epsilon * (1 + KEPT)))
     relaxed = JointRelaxation(Termination.INFEASIBLE) if len(beyond) else relax(problem, left)
     if relaxed.termination is Termination.INFEASIBLE:
@@ -448,7 +448,10 @@ def _explained(
     assert blank.task_class is not None
     same = bool((problem.epsilon == problem.epsilon[0]).all())
     low = float(blank.least_error.max()) if blank.least_error is not None else 0.0
-    low, high = max(low, float(problem.epsilon.max())), min(float(problem.idle.sum(axis=1).max()), 1 - 1e-9)
+    low, high = (
+        max(low, float(problem.epsilon.max())),
+        min(float(problem.idle.sum(axis=1).max()), 1 - 1e-9),
+    )
     quick = replace(asked, time_limit=None)
 
     def feasible(epsilon: float) -> bool:

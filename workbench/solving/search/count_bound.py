@@ -8,8 +8,8 @@ relaxation's bound is
 
 valid for every v, w, u ≥ 0 (weak duality; with w = 0 it is the dual of Ho, Jabbari, Vaughan
 2013, Section 4.3). Where a problem states the least labels of a task, k_i is that number if it is
-the larger one; where it states the most, U_i, w_i may be negative too and counts U_i w_i. A pair that would lift this bound beyond a known cost is decided
-(reduced-cost fixing).
+the larger one; where it states the most, U_i, w_i may be negative too and counts U_i w_i. A pair
+that would lift this bound beyond a known cost is decided (reduced-cost fixing).
 """
 
 from __future__ import annotations

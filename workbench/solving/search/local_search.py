@@ -109,8 +109,8 @@ def mend(draft: Draft, worker_prices: FloatArray) -> bool:
 
     A task takes the cheapest label, or exchange of one, that covers it, scarce workers counted
     at their price; failing that, the label best worth its price. Each step lessens the total
-    shortfall, so there is an end. Before, a task gives up what it has beyond its most labels; after,
-    it takes the cheapest up to its least.
+    shortfall, so there is an end. Before, a task gives up what it has beyond its most labels;
+    after, it takes the cheapest up to its least.
     """
     for i in np.flatnonzero(draft.labels.sum(axis=1) > draft.most).tolist():
         have = np.flatnonzero(draft.labels[i])
