@@ -24,7 +24,7 @@ from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
 from workbench.collection.collector import Collector, answer_table, check_goal
 from workbench.collection.policy import Belief, Goal, Policy
-from workbench.collection.pool import Ledger, Pool
+from workbench.collection.pool import Ledger, Pool, Questions
 from workbench.collection.recorded import recorded
 from workbench.crowd import align, tables
 from workbench.crowd.replay import split_gold
@@ -63,7 +63,9 @@ class Collection(Result):
         How it came about: `labels, gold_labels, cost, closed, believed_error, error`, a row now
         and then; the last row is the end.
     labels, gold_labels, cost
-        Labels on tasks and on gold tasks, and the price of both.
+        Labels on tasks and on gold tasks that were asked for, and the price of both.
+    on_record
+        Labels that were there from the start: they count, and cost nothing.
     error, error_interval
         Share of wrong answers on tasks of known class (ties and tasks without a label as chance
         has them), and its 90 % interval for all tasks; None without one.
@@ -86,6 +88,7 @@ class Collection(Result):
     curve: pd.DataFrame
     labels: int
     gold_labels: int
+    on_record: int
     cost: float
     error: float | None
     error_interval: tuple[float, float] | None
@@ -109,6 +112,7 @@ class Collection(Result):
         rows = [
             ("labels", f"{self.labels} ({self.labels / self.tasks:.3g} a task)"),
             ("gold labels", str(self.gold_labels)),
+            *([("on record", f"{self.on_record} more, counted at no cost")] * bool(self.on_record)),
             ("cost", paid),
             ("closed", f"{self.closed} of {self.tasks} tasks"),
             ("believed error", f"{self.believed_error:.4f}"),
@@ -116,7 +120,7 @@ class Collection(Result):
         if self.error is not None and self.error_interval is not None:
             low, high = self.error_interval
             told = f"{self.error:.4f} (90 % interval {low:.4f} to {high:.4f})"
-            rows.insert(4, ("error, measured", told))
+            rows.insert(-1, ("error, measured", told))
         if self.limit is not None:
             rows.append(
                 ("limit", f"{self.limit:.6g}, the least that any policy of this error pays")
@@ -165,6 +169,9 @@ def collect(
     costs: PerWorker | None = None,
     groups: PerWorker | None = None,
     arrivals: bool = False,
+    have: inputs.LabelTable | None = None,
+    least: int = 0,
+    most: int | None = None,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Collection:
@@ -197,6 +204,12 @@ def collect(
     arrivals
         Workers come one after the other, in random order, and do not come back; otherwise anybody
         can be asked at any time.
+    have
+        Labels of the same tasks and workers that are there from the start: they count, cost nothing
+        and are not asked for.
+    least, most
+        Labels of a task, those on record included: it is not closed with fewer, and left open where
+        so many do not make it sure.
     seed
         Of the policy, the order and the choice of control tasks.
     progress
@@ -246,9 +259,13 @@ def collect(
     order = stream(seed, "arrivals").permutation(len(pool.workers)) if arrivals else None
     watch = _Watch(answers.truth, len(pool.tasks), progress)
     goal = Goal(epsilon, mean)
+    checks.count("least", least)
+    if most is not None:
+        checks.count("most", most, max(least, 1))
     done = rehearse(
-        deciding, pool, answers, goal, total=total, arrivals=order, seed=seed, watch=watch
-    )
+        deciding, pool, answers, goal, total=total, arrivals=order, seed=seed, watch=watch,
+        least=least, most=most, have=_had(have, pool),
+    )  # fmt: skip
     belief, ledger = done.belief, done.ledger
     table = answer_table(belief, ledger.counts, pool.tasks.tolist(), pool.classes.tolist(), seed)
     wrong = belief.misses(answers.truth)
@@ -258,7 +275,7 @@ def collect(
         limit = _limit(labels, pool, error, judged)
     settings = {
         "epsilon": epsilon, "total": total, "mean": mean, "control": control,
-        "gold_tasks": gold_tasks, "arrivals": arrivals, "seed": seed,
+        "gold_tasks": gold_tasks, "arrivals": arrivals, "least": least, "most": most, "seed": seed,
     }  # fmt: skip
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
         watch.note(ledger, belief)
@@ -267,8 +284,9 @@ def collect(
         f"{_asked(epsilon, total, mean)}, seed {seed}",
         answers=back.back(table),
         curve=pd.DataFrame(watch.rows),
-        labels=len(ledger.labels),
+        labels=len(ledger.labels) - ledger.recorded[0],
         gold_labels=len(ledger.gold_labels),
+        on_record=ledger.recorded[0],
         cost=float(ledger.spent),
         error=error if judged else None,
         error_interval=_interval(error, judged, len(pool.tasks)),
@@ -331,6 +349,31 @@ class _Watch:
                 "error": float(wrong.mean()) if len(wrong) else None,
             }
         )
+
+
+def _had(have: inputs.LabelTable | None, pool: Pool) -> list[tuple[Questions, IntArray]]:
+    """Labels on record of a pool's tasks, as they go into the ledger.
+
+    Raises
+    ------
+    InputError
+        A worker or a class that the pool does not have, or no label of its tasks.
+    """
+    if have is None:
+        return []
+    table = inputs.given(have).table
+    here = table[table["task"].isin(pd.Index(pool.tasks))]
+    if len(here) < len(table) and not len(here):
+        raise InputError("have: none of its labels is of a task here; mend the ids")
+    places = []
+    for column, known in (("task", pool.tasks), ("worker", pool.workers), ("label", pool.classes)):
+        place = pd.Index(known.astype(str)).get_indexer(here[column])
+        if (place < 0).any():
+            name = checks.show(here[column].iloc[int((place < 0).argmax())])
+            raise InputError(f"have: {column} {name} is not among those to collect from")
+        places.append(place.astype(np.int64))
+    task, worker, label = places
+    return [(Questions(task, worker), label)]
 
 
 def _simulated(crowd: SimulatedCrowd, gold: int) -> tuple[Pool, Answers]:
@@ -426,6 +469,7 @@ def collector(
     gold: str | None = None,
     classes: str | None = None,
     skills: str | None = None,
+    have: inputs.LabelTable | None = None,
     capacity: int | str | None = None,
     costs: str | None = None,
     groups: str | None = None,
@@ -439,9 +483,9 @@ def collector(
         A table of tasks, and perhaps their types.
     workers
         A table with a column worker, or how many may come.
-    gold, classes, skills
+    gold, classes, skills, have
         True label of gold tasks; names of the classes, commas between; skill of those workers whose
-        skill is known.
+        skill is known; labels on record.
     capacity, costs, groups
         As for `collect`.
     more
@@ -466,5 +510,6 @@ def collector(
         costs=price["cost"] if price is not None and list(price.columns) == ["cost"] else price,
         groups=inputs.by_worker("groups", groups, ids, tables.read_groups),
         skills=None if known is None else known.iloc[:, 0],
+        have=None if have is None else inputs.given(have).table,
         **{name: value for name, value in more.items() if name != "policy" or value is not None},
     )

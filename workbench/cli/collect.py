@@ -29,6 +29,11 @@ COSTS = options.csv("--costs", "Price of a label: columns worker, cost; 1 withou
 GROUPS = options.csv(
     "--groups", "Workers who err together, as models of one family: worker, group."
 )
+HAVE = options.csv(
+    "--have", "Labels on record at the start, which count and cost nothing: task, worker, label."
+)
+LEAST = options.whole("--least", "Labels of a task before it is closed.", 0)
+MOST = options.whole("--most", "Labels of a task after which it is left as it is.", least=1)
 CAPACITY = click.option(
     "--capacity",
     metavar="N|CSV",
@@ -58,6 +63,9 @@ CAPACITY = click.option(
 @EPSILON
 @TOTAL
 @MEAN
+@HAVE
+@LEAST
+@MOST
 @POLICY
 @COSTS
 @GROUPS
@@ -122,6 +130,9 @@ START = "workbench collect start state.json --tasks tasks.csv --workers people.c
 @EPSILON
 @TOTAL
 @MEAN
+@HAVE
+@LEAST
+@MOST
 @POLICY
 @COSTS
 @GROUPS
@@ -215,5 +226,7 @@ def _status(running: Any, as_json: bool) -> int:
         "{labels} labels and {gold_labels} gold labels, cost {cost:g}; {closed} of {tasks} tasks "
         "closed, believed error {believed_error:.4f}; {waiting} questions are open"
     )
+    if told["on_record"]:
+        line += "; {on_record} labels were on record, at no cost"
     show(line.format(**told))
     return 0

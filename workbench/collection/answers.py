@@ -6,7 +6,7 @@ when, or what else is asked: policies are compared on the same crowd.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from workbench.base.arrays import IntArray
@@ -63,6 +63,9 @@ def rehearse(
     arrivals: IntArray | None = None,
     seed: Seed = 0,
     watch: Callable[[Ledger, Policy], None] | None = None,
+    least: int = 0,
+    most: int | None = None,
+    have: Sequence[tuple[Questions, IntArray]] = (),
 ) -> Collected:
     """Let a policy collect until it asks no more.
 
@@ -81,9 +84,17 @@ def rehearse(
         Of the policy's own draws.
     watch
         Called with ledger and policy after each answer.
+    least, most
+        Labels that each task gets.
+    have
+        Labels that are there from the start: they count, and cost nothing.
     """
-    ledger = Ledger(pool, total)
+    ledger = Ledger(pool, total, least, most)
+    for given, label in have:
+        ledger.record(given, label)
     deciding = policy(ledger, goal, seed)
+    for given, label in have:
+        deciding.told(given, label)
     for worker in [None] if arrivals is None else arrivals.tolist():
         while len(ask := deciding.next(worker)):
             ledger.ask(ask)

@@ -68,7 +68,7 @@ class ByTask:
             there = (ledger.open & ready).any(axis=1)
         else:
             there = ledger.open[:, worker] & ready[worker]
-        index = np.where(there & ~self.closed(), self.index(), np.inf)
+        index = np.where(there & ~(self.closed() & ledger.enough), self.index(), np.inf)
         size = max(len(index) // TASKS, len(ledger.labels) // LABELS, 1)
         if most is not None:
             size = min(size, most) if worker is None else most
@@ -83,7 +83,7 @@ class ByTask:
 
     def belief(self) -> Belief:
         """Posterior of Dawid–Skene on all labels."""
-        return Belief(self.posterior(), self.closed())
+        return Belief(self.posterior(), self.closed() & self.ledger.enough)
 
     def posterior(self, iterations: int = 100) -> FloatArray:
         """Posterior of each task by all labels, shape (n, K); the prior shares without any."""

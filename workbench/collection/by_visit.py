@@ -55,6 +55,11 @@ class ByVisit:
                 "a policy of visits is for two classes and an ε of each task, not for "
                 f"{len(pool.classes)} classes or a budget alone"
             )
+        if ledger.least or ledger.most is not None or ledger.recorded[0]:
+            raise InputError(
+                "a policy of visits plans without looking at labels: it knows no labels on record, "
+                "no least and no most of a task; take until-sure"
+            )
         self.ledger, self.epsilon, self.own = ledger, goal.epsilon, sequence(seed)
         shape = len(pool.price), len(pool.workers)
         self.known = np.full(shape, np.nan)

@@ -79,12 +79,14 @@ class Hand(State, frozen=True):
 class CollectorState(State, frozen=True):
     """All that `Collector` needs to go on.
 
-    (task, type), (gold task, label, type), (class, share); labels in order of arrival. `sealed` is
-    a digest of the rest: a policy's own state has no schema that an edited file could be held to.
+    (task, type), (gold task, label, type), (class, share); labels in order of arrival, of which the
+    first `recorded` (and of the gold labels as many as the second number says) were there from the
+    start. `sealed` is a digest of the rest: a policy's own state has no schema that an edited file
+    could be held to.
     """
 
     service: ClassVar[str] = "collector"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     tasks: tuple[tuple[Id, Id], ...]
     gold: tuple[tuple[Id, Label, Id], ...]
@@ -93,8 +95,11 @@ class CollectorState(State, frozen=True):
     epsilon: float | None
     mean: bool
     total: float | None
+    least: Count
+    most: Count | None
     policy: str
     seed: Count
+    recorded: tuple[Count, Count]
     labels: tuple[Triple, ...]
     gold_labels: tuple[Triple, ...]
     waiting: tuple[Triple, ...]
@@ -140,6 +145,12 @@ class Collector(Saveable[CollectorState]):
         Chance of being right by worker, where it is known: an expert has 1.
     available
         Frame with columns task and worker: the pairs that can be asked; None for all.
+    have
+        Labels on record, a frame with columns `task, worker, label`: those of tasks or gold tasks
+        here count, cost nothing and are not asked for again. Their workers need not be named.
+    least, most
+        Labels of a task, those on record included: it is not closed with fewer, and left open where
+        so many do not make it sure.
     newcomers
         Workers beside those named who may still come; numbers alone, not tables, are for them.
     policy
@@ -182,6 +193,9 @@ class Collector(Saveable[CollectorState]):
         groups: PerWorker | None = None,
         skills: PerWorker | None = None,
         available: pd.DataFrame | None = None,
+        have: pd.DataFrame | None = None,
+        least: int = 0,
+        most: int | None = None,
         newcomers: int = 0,
         policy: str = "until-sure",
         seed: int = 0,
@@ -191,11 +205,16 @@ class Collector(Saveable[CollectorState]):
         check(not isinstance(workers, str), "workers: give a list of names, or how many may come")
         if not np.iterable(workers):
             newcomers, workers = checks.count("workers", workers, 1), ()
-        known = name_places("workers", workers, "worker")
         types = distinct(kind for _, kind in typed)
+        named_gold = _gold(gold, types)
+        if have is not None:
+            have = _of_tasks(have, [name for name, *_ in (*typed, *named_gold)])
+            named = [*workers]
+            new = [one for one in dict.fromkeys(have["worker"]) if one not in named]
+            workers, newcomers = [*named, *new], max(newcomers - len(new), 0)
+        known = name_places("workers", workers, "worker")
         many = len(known) + checks.count("newcomers", newcomers)
         check(many, "workers is empty: name those who can be asked, or how many may come")
-        named_gold = _gold(gold, types)
         by_worker = [
             _numbers("capacity", capacity, known, len(typed) + len(named_gold)),
             _prices(costs, known, types),
@@ -203,6 +222,10 @@ class Collector(Saveable[CollectorState]):
             _of_known("skills", skills, known),
         ]
         can = _available(available, known, [task for task, _ in typed])
+        shares = _classes(classes, [label for _, label, _ in named_gold])
+        names = [label for label, _ in shares]
+        labels = _recorded(have, [task for task, _ in typed], known, names)
+        gold_labels = _recorded(have, [task for task, *_ in named_gold], known, names)
         hands = []
         for place, worker in enumerate([*known, *[None] * (many - len(known))]):
             takes, price, group, skill = (given.get(worker, given[...]) for given in by_worker)
@@ -225,15 +248,18 @@ class Collector(Saveable[CollectorState]):
             CollectorState(
                 tasks=tuple(typed),
                 gold=tuple(named_gold),
-                classes=tuple(_classes(classes, [label for _, label, _ in named_gold])),
+                classes=tuple(shares),
                 hands=tuple(hands),
                 epsilon=None if epsilon is None else float(epsilon),
                 mean=bool(mean),
                 total=None if total is None else float(total),
+                least=checks.count("least", least),
+                most=None if most is None else checks.count("most", most, max(least, 1)),
                 policy=policy,
                 seed=checks.count("seed", seed),
-                labels=(),
-                gold_labels=(),
+                recorded=(len(labels), len(gold_labels)),
+                labels=labels,
+                gold_labels=gold_labels,
                 waiting=(),
                 missed=(),
                 spent=0.0,
@@ -259,7 +285,7 @@ class Collector(Saveable[CollectorState]):
         self.workers = name_places(
             "workers", (one.worker for one in self.hands if one.worker is not None), "worker"
         )
-        self.ledger = Ledger(_pool(saved), saved.total)
+        self.ledger = Ledger(_pool(saved), saved.total, saved.least)
         self.ledger.left[len(self.workers) :] = 0  # nobody yet
         self._waiting: dict[int, dict[tuple[bool, int], None]] = {}
         self._missed: set[Triple] = set(saved.missed)
@@ -269,6 +295,9 @@ class Collector(Saveable[CollectorState]):
             (self.ledger.gold_open if gold else self.ledger.open)[at, by] = False
             told = np.array(saved.gold_labels if gold else saved.labels, dtype=np.int64)
             at, by, label = told.reshape(-1, 3).T
+            had = saved.recorded[gold]
+            self.ledger.record(Questions(at[:had], by[:had], gold), label[:had])
+            at, by, label = at[had:], by[had:], label[had:]
             self.ledger.ask(Questions(at, by, gold))
             self.ledger.tell(Questions(at, by, gold), label)
             self.ledger.ask(Questions(*_pairs(saved.waiting, gold), gold))
@@ -276,10 +305,16 @@ class Collector(Saveable[CollectorState]):
             self._waiting.setdefault(worker, {})[bool(known), task] = None
         self.ledger.total, self.ledger.spent = saved.total, saved.spent
         self.ledger.gold_spent = saved.gold_spent
+        self.ledger.most = saved.most
+        self.ledger.shut()
         goal = Goal(saved.epsilon, saved.mean)
         self._policy: Policy = POLICIES[saved.policy].call(self.ledger, goal, saved.seed)
         if saved.policy_state:
             self._policy.resume(json.loads(saved.policy_state))
+            return
+        for gold, came in ((True, self.ledger.gold_labels), (False, self.ledger.labels)):
+            if len(came):
+                self._policy.told(Questions(came[:, 0], came[:, 1], gold), came[:, 2])
 
     # ---- asking ----
 
@@ -466,7 +501,10 @@ class Collector(Saveable[CollectorState]):
         return pd.DataFrame(named, columns=["task", "worker", "label"])
 
     def status(self) -> dict[str, Any]:
-        """Say how far it is: labels, their cost, believed error, closed tasks, open questions."""
+        """Say how far it is: labels, their cost, believed error, closed tasks, open questions.
+
+        Labels on record at the start, `on_record`, are among the labels, and not in the cost.
+        """
         belief = self.belief()
         return {
             "labels": len(self.ledger.labels),
@@ -475,6 +513,7 @@ class Collector(Saveable[CollectorState]):
             "believed_error": float(belief.error.mean()),
             "closed": int(belief.closed.sum()),
             "tasks": len(self.tasks),
+            "on_record": sum(self.ledger.recorded),
             "waiting": sum(map(len, self._waiting.values())),
             "policy": self._saved.policy,
         }
@@ -668,6 +707,43 @@ def _available(
         check(find(known, worker) is not None, f"available names worker {checks.show(worker)}")
         found[known[worker]].add(at[task])
     return [tuple(sorted(one)) for one in found]
+
+
+def _of_tasks(have: pd.DataFrame, tasks: list[Id]) -> pd.DataFrame:
+    """Labels on record of tasks and gold tasks that are here."""
+    form = "have: give a frame with columns task, worker, label"
+    check({"task", "worker", "label"} <= set(have.columns), form)
+    here = have[have["task"].isin(tasks)]
+    check(
+        len(here) or have.empty,
+        "have: none of its labels is of a task here; mend the ids, or leave it out",
+    )
+    return here
+
+
+def _recorded(
+    have: pd.DataFrame | None, tasks: list[Id], workers: Mapping[Id, int], classes: list[Label]
+) -> tuple[Triple, ...]:
+    """Task, worker and class of the labels on record that are of these tasks."""
+    if have is None:
+        return ()
+    at, code = ({name: k for k, name in enumerate(names)} for names in (tasks, classes))
+    found: dict[tuple[int, int], int] = {}
+    for task, worker, label in have[["task", "worker", "label"]].itertuples(index=False, name=None):
+        place, named = find(at, task), find(code, label)
+        if place is None:
+            continue
+        check(
+            named is not None,
+            f"have: label {checks.show(label)} of task {checks.show(task)} is no class: they are "
+            f"{checks.listing(classes)}",
+        )
+        pair = place, workers[worker]
+        check(
+            found.setdefault(pair, named) == named,
+            f"have: worker {checks.show(worker)} labels task {checks.show(task)} twice, not alike",
+        )
+    return tuple((task, worker, named) for (task, worker), named in found.items())
 
 
 def _pool(saved: CollectorState) -> Pool:

@@ -105,8 +105,8 @@ class Mixed:
         if self.goal.epsilon is None:
             return np.zeros(len(error), dtype=bool)
         sure = error.mean() if self.goal.mean else error
-        closed: BoolArray = np.broadcast_to(sure <= self.goal.epsilon, error.shape).copy()
-        return closed
+        closed: BoolArray = np.broadcast_to(sure <= self.goal.epsilon, error.shape)
+        return closed & self.ledger.enough
 
     def _judge(self, worker: int | None) -> Questions:
         """Gold for the groups; or the random block for those outside, by turns."""

@@ -125,11 +125,17 @@ class Ledger:
         Tasks and workers.
     total
         Money that may be spent, gold labels included; None without a limit.
+    least, most
+        Labels that each task gets: it is not closed with fewer, and not asked about with more.
 
     Attributes
     ----------
     open, gold_open
         Pairs that can still be asked, shapes (n, m) and (g, m).
+    full
+        Tasks that have, or wait for, their most labels, shape (n,); no pair of them is open.
+    recorded
+        How many of the labels, and of the gold labels, were there from the start: not paid.
     left
         Labels that each worker can still give, shape (m,).
     spent, gold_spent
@@ -138,8 +144,10 @@ class Ledger:
         Labels of each task, and labels asked for that have not come yet; shape (n,).
     """
 
-    def __init__(self, pool: Pool, total: float | None = None) -> None:
-        self.pool, self.total = pool, total
+    def __init__(
+        self, pool: Pool, total: float | None = None, least: int = 0, most: int | None = None
+    ) -> None:
+        self.pool, self.total, self.least, self.most = pool, total, least, most
         n, m = len(pool.tasks), len(pool.workers)
         self.open: BoolArray = _all_or(pool.available, (n, m))
         self.gold_open: BoolArray = _all_or(pool.gold_available, (len(pool.gold), m))
@@ -148,6 +156,10 @@ class Ledger:
         self.waiting: IntArray = np.zeros(n, dtype=np.int64)
         self.spent = self.gold_spent = 0.0
         self._labels, self._gold = _Column(), _Column()
+        self.recorded = [0, 0]
+        self.full: BoolArray = np.zeros(n, dtype=np.bool_)
+        self._kept: dict[int, BoolArray] = {}
+        self.shut()
 
     @property
     def labels(self) -> IntArray:
@@ -158,6 +170,12 @@ class Ledger:
     def gold_labels(self) -> IntArray:
         """Gold labels so far, shape (k, 3): gold task, worker, class named."""
         return self._gold.rows[: self._gold.size]
+
+    @property
+    def enough(self) -> BoolArray:
+        """Tasks that have their least number of labels, shape (n,)."""
+        enough: BoolArray = self.counts >= self.least
+        return enough
 
     @property
     def money(self) -> float:
@@ -172,6 +190,8 @@ class Ledger:
     def affordable(self, ask: Questions) -> Questions:
         """Drop the pairs at the end that money or capacity does not reach."""
         kept = within(ask.worker) < self.left[ask.worker]
+        if self.most is not None and not ask.gold:
+            kept &= within(ask.task) < (self.most - self.counts - self.waiting)[ask.task]
         ask = Questions(ask.task[kept], ask.worker[kept], ask.gold)
         reach = np.cumsum(self.prices(ask)) <= self.money + 1e-9
         return Questions(ask.task[reach], ask.worker[reach], ask.gold)
@@ -207,16 +227,36 @@ class Ledger:
     def _wait(self, ask: Questions, more: int) -> None:
         if not ask.gold:
             np.add.at(self.waiting, ask.task, more)
+            self.shut()
+
+    def shut(self) -> None:
+        """Close the pairs of tasks that are full, and open those of tasks that no longer are."""
+        if self.most is None:
+            return
+        full = self.counts + self.waiting >= self.most
+        for task in np.flatnonzero(full & ~self.full).tolist():
+            self._kept[task] = self.open[task].copy()
+            self.open[task] = False
+        for task in np.flatnonzero(self.full & ~full).tolist():
+            self.open[task] = self._kept.pop(task)
+        self.full = full
+
+    def record(self, given: Questions, label: ArrayLike) -> None:
+        """Take labels that were there from the start: they cost nothing, in money or capacity."""
+        (self.gold_open if given.gold else self.open)[given.task, given.worker] = False
+        self.recorded[given.gold] += len(given)
+        self._wait(given, 1)
+        self.tell(given, label)
 
     def tell(self, ask: Questions, label: ArrayLike) -> None:
         """Take labels that came, class index each; shape (k,)."""
         named = checks.indices("label", label, len(self.pool.classes))
-        self._wait(ask, -1)
         if ask.gold:
             self._gold.append(ask.task, ask.worker, named)
             return
         self._labels.append(ask.task, ask.worker, named)
         np.add.at(self.counts, ask.task, 1)
+        self._wait(ask, -1)
 
     def miss(self, ask: Questions) -> None:
         """Give back money and capacity for labels that never came; the pairs stay closed."""

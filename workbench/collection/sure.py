@@ -55,6 +55,8 @@ PATIENCE = 0.5
 """Share of the dual price at which a worker who is here is still asked."""
 FIRST_ERROR, NEXT_ERROR = 3.0, 0.75
 """Where the mean error is to be ε, tasks are first brought below so many ε, then by this factor."""
+LEAST_BAR = 1e-12
+"""Below it no task is brought."""
 DENSE, BETTER = 200_000, 64
 """Beyond so many pairs only so many workers of highest index are looked at."""
 FEW = 4000
@@ -84,7 +86,7 @@ class UntilSure:
         self.starters = rng.permutation(len(pool.workers))[: START[0]]
         self.order = rng.permutation(len(pool.tasks))
         self.came: BoolArray = np.zeros(len(pool.workers), dtype=bool)
-        self.fitted, self.started = 0, False
+        self.fitted, self.started = 0, ledger.recorded[0] >= START[0] * START[1]
         self.epsilon = BUDGET_ERROR if goal.epsilon is None else goal.epsilon
         odds = np.log((1.0 - self.epsilon) / self.epsilon)
         self.required = float((1.0 - 2.0 * self.epsilon) * odds)
@@ -146,19 +148,20 @@ class UntilSure:
         if self.goal.epsilon is None:
             return np.zeros(len(error), dtype=bool)
         if self.goal.mean:
-            return np.full(len(error), bool(error.mean() <= self.goal.epsilon))
-        closed: BoolArray = error <= self.goal.epsilon
+            return np.full(len(error), bool(error.mean() <= self.goal.epsilon)) & self.ledger.enough
+        closed: BoolArray = (error <= self.goal.epsilon) & self.ledger.enough
         return closed
 
     def _wanted(self, top: FloatArray) -> BoolArray:
         """Tasks about which more is to be asked now."""
-        closed = self._closed(top)
-        if not self.goal.mean or closed.all():
-            return ~closed
+        error, can = 1.0 - top, ~self.ledger.full
+        done = self.goal.epsilon is not None and error.mean() <= self.goal.epsilon
+        if not self.goal.mean or done or not can.any():
+            return ~self._closed(top) & can
         bar = FIRST_ERROR * self.epsilon
-        while (1.0 - top <= bar).all():
+        while (error[can] <= bar).all() and bar > LEAST_BAR:
             bar *= NEXT_ERROR
-        wanted: BoolArray = 1.0 - top > bar
+        wanted: BoolArray = ((error > bar) | ~self.ledger.enough) & can
         return wanted
 
     def _new(self) -> int:
@@ -176,7 +179,9 @@ class UntilSure:
         top = self.beliefs.confidence()
         odds = np.log(np.maximum(top, 1e-9) / np.maximum(1.0 - top, 1e-9))
         missing = self.required - (2.0 * top - 1.0) * odds
-        self.needed = max(float(missing[top < 1.0 - self.epsilon].sum()), self.required)
+        self.needed = max(
+            float(missing[(top < 1.0 - self.epsilon) & ~self.ledger.full].sum()), self.required
+        )
         self._judge(np.arange(len(self.ledger.left)))
 
     def _judge(self, workers: IntArray) -> None:
