@@ -44,6 +44,8 @@ times that of the plain share as long as the model is off by less than ⅔ √(e
 error; where it is near, less by far."""
 MOST_FOLDS = 20
 """Times that a rule is fitted without a part of the gold, at most."""
+QUANTILES = 25
+"""Numbers of errors that stand for their distribution."""
 LISTED = 20_000
 """Tasks left of which the errors are counted one by one; more are taken for infinitely many."""
 
@@ -269,6 +271,41 @@ def error_interval(
     ends = np.searchsorted(below, [tail, 1.0 - tail - 1e-12])
     low, high = np.minimum(ends, left) / max(left, 1)
     return float(low), float(high)
+
+
+def expected_radius(
+    error: float, tasks: int, left: int | None, *, confidence: float = 0.9
+) -> float:
+    """Half the width that `error_interval` is expected to have: what control tasks buy.
+
+    Parameters
+    ----------
+    error
+        Error rate, from 0 to 1: errors on the control tasks are binomial.
+    tasks, left
+        Control tasks c, and tasks left N; None for any number.
+    confidence
+        Of the interval.
+    """
+    from scipy.special import gammaln, xlogy
+
+    k = np.arange(tasks + 1.0)
+    choose = gammaln(tasks + 1.0) - gammaln(k + 1.0) - gammaln(tasks - k + 1.0)
+    chance = np.cumsum(np.exp(choose + xlogy(k, error) + xlogy(tasks - k, 1.0 - error)))
+    counts = np.minimum(np.searchsorted(chance, (np.arange(QUANTILES) + 0.5) / QUANTILES), tasks)
+    ends = [
+        error_interval(float(wrong), tasks, left, confidence=confidence)
+        for wrong in counts.tolist()
+    ]
+    return float(np.mean([high - low for low, high in ends])) / 2.0
+
+
+def least_rmse(error: float, tasks: int, left: int) -> float:
+    """Root mean square error below which no estimate is, of c control tasks for N others.
+
+    √(e(1 − e)(1/c + 1/N)): the error rate of both parts is e, and neither shows it exactly.
+    """
+    return float(np.sqrt(error * (1.0 - error) * (1.0 / tasks + 1.0 / left)))
 
 
 def _spread(wrong: float, tasks: int, unstable: float) -> float:

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from workbench.accuracy.independence import LEVEL, NEARLY_ALL, Dependence, below_chance, dependence
+from workbench.accuracy.measured import expected_radius, least_rmse
 from workbench.api import inputs
 from workbench.api.result import Figure, Result, facts, listed, names, page, percent, picked
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.text import Columns
-from workbench.crowd.gold_rule import VotesByTask, gold_codes
+from workbench.crowd.gold_rule import RuleLabels, VotesByTask, chances, gold_codes
 from workbench.crowd.label_checks import (
     Agreement,
     Repeats,
@@ -28,6 +29,9 @@ CONFIDENCE = 0.95
 """Of the intervals of skills."""
 SHOWN, NAMED = 30, 8
 """Workers that are printed, and that are named in a line."""
+POINTS, MOST_GOLD = 12, 0.5
+"""Numbers of control tasks that are drawn, up to this share of the tasks: beyond it so few are left
+that their own error is less and less known."""
 COLUMNS: Columns = {
     "worker": ("worker", ""),
     "labels": ("labels", ""),
@@ -61,6 +65,8 @@ class LabelCheck(Result):
         Names of the classes; groups of them that are most likely one.
     wrong
         Share of wrong answers on each gold task, shape (k,).
+    majority
+        Wrong labels of a majority vote, ties by their share, on how many gold tasks.
     agreement
         How far labels of the same task agree, whoever is right.
     repeated
@@ -79,6 +85,7 @@ class LabelCheck(Result):
     classes: list[Any]
     alike: list[tuple[str, ...]]
     wrong: FloatArray
+    majority: tuple[float, int]
     agreement: Agreement
     repeated: Repeats
     counts: dict[str, int]
@@ -104,6 +111,26 @@ class LabelCheck(Result):
             *self._of_table(),
         ]
 
+    def gold_needed(self, controls: int) -> tuple[float, float]:
+        """How well so many control tasks would tell the error of a majority vote.
+
+        Parameters
+        ----------
+        controls
+            Of the tasks that are here.
+
+        Returns
+        -------
+        Half the expected width of its 90 % interval for the other tasks, and the root mean square
+        error that no estimate is below. The error rate is that on the gold that there is.
+        """
+        left, rate = self.counts["tasks"] - controls, self._rate()
+        return expected_radius(rate, controls, left), least_rmse(rate, controls, left)
+
+    def _rate(self) -> float:
+        wrong, tasks = self.majority
+        return (wrong + 0.5) / (tasks + 1.0)
+
     def to_frame(self) -> pd.DataFrame:
         """Give one row a worker."""
         return self.given.back(self.table)
@@ -112,7 +139,11 @@ class LabelCheck(Result):
         """Draw skills, the difficulty of tasks, and who errs together."""
         from workbench.plots import checked
 
-        return checked(self.table, self.wrong, self.found, title=self._title())
+        now, tasks = self.majority[1], self.counts["tasks"]
+        many = np.geomspace(min(5, tasks), max(tasks * MOST_GOLD, 6), POINTS).astype(int)
+        many = np.unique([*many[many < tasks], *([now] if 0 < now < tasks else [])])
+        gold = [(int(c), *self.gold_needed(int(c))) for c in many]
+        return checked(self.table, self.wrong, self.found, gold, now, title=self._title())
 
     def summary(self) -> str:
         """Give the page that `workbench check` prints."""
@@ -127,6 +158,7 @@ class LabelCheck(Result):
             ("nearly all err", f"{hard}; {percent(overall.hard_expected, 3)} if independent"),
             ("groups", "; ".join(names(group, NAMED) for group in self.groups) or "none"),
             ("agreement", _agreement(self.agreement)),
+            ("control tasks", self._worth()),
             ("labelled twice", f"{self.repeated.pairs} pairs, {self.repeated.in_conflict} differ"),
             ("classes", names(self.classes, NAMED)),
         ]
@@ -145,6 +177,20 @@ class LabelCheck(Result):
                 *self._further(),
             ],
         )
+
+    def _worth(self) -> str:
+        """What the control tasks tell, and what more of them would."""
+        (wrong, now), tasks = self.majority, self.counts["tasks"]
+        if not now:
+            return "none with a label"
+        told = f"{now}: a majority vote errs on {wrong / now:.3g} of them"
+        if now == tasks:
+            return f"{told}, which are all tasks"
+        told += f", known to ± {self.gold_needed(now)[0]:.2g} for the other tasks (90 %)"
+        more = next((times * now for times in (4, 2) if times * now <= MOST_GOLD * tasks), None)
+        if more is None:
+            return told
+        return f"{told}; {more} would make it ± {self.gold_needed(more)[0]:.2g}"
 
     def _title(self) -> str:
         return (
@@ -177,6 +223,7 @@ class LabelCheck(Result):
                 for pair in self.found.pairs
             ],
             "agreement": vars(self.agreement),
+            "majority": {"wrong": self.majority[0], "gold_tasks": self.majority[1]},
             "repeated": vars(self.repeated),
             "seed": self.seed,
         }
@@ -314,6 +361,7 @@ def check(
         classes,
         classes_alike({str(k): int(v) for k, v in whole["label"].value_counts().items()}),
         _wrong(votes, codes),
+        _majority(votes, codes),
         agreement(votes),
         repeats(whole),
         {"tasks": len(votes.tasks), "gold_tasks": int((codes >= 0).sum()), "labels": len(whole)},
@@ -349,6 +397,16 @@ def _workers(votes: Votes, codes: Any, found: Dependence) -> pd.DataFrame:
         }
     )
     return table.sort_values("answered", ascending=False, kind="stable", ignore_index=True)
+
+
+def _majority(votes: Votes, codes: IntArray) -> tuple[float, int]:
+    """Wrong labels of a majority vote on the gold tasks, and how many of these have a label."""
+    gold, by_task = np.flatnonzero(codes >= 0), VotesByTask(votes)
+    rows, place = by_task.rows(gold)
+    label = by_task.votes.label[rows]
+    chance = chances(place, label, np.ones(len(label)), (len(gold), len(votes.classes)))
+    loss = RuleLabels(chance).loss(codes[gold])
+    return float(np.nansum(loss)), int((~np.isnan(loss)).sum())
 
 
 def _wrong(votes: Votes, codes: Any) -> FloatArray:

@@ -23,7 +23,7 @@ from workbench.accuracy.error_rate import vote_errors
 from workbench.accuracy.likeliest import likeliest_error
 from workbench.aggregation.voting import log_odds_weights, promised_weights
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
-from workbench.solving import Certificate, Solution, Termination, solve
+from workbench.solving import Certificate, Infeasibility, Solution, Termination, solve
 from workbench.solving.highs import RunOptions
 from workbench.solving.joint.route import solve_joint
 
@@ -306,8 +306,14 @@ def keep_promise(
     strict = program.cover(np.full(types, epsilon), left(), draws=TOLD)
     if strict.errors is None and fewest is not None:
         enough = math.ceil(1e4 * _worst(fewest)) / 1e4
-        near = f"the nearest leaves a task at {_worst(fewest):.4f}"
-        return _refused(fewest, f"{near}: use --epsilon {enough:g} or larger")
+        near = f"is left at {_worst(fewest):.4f} by the nearest plan"
+        near += f": use --epsilon {enough:g} or larger"
+        why = near if program.given.most is None else f"{near}, or raise --most"
+        assert fewest.errors is not None
+        worst = int(fewest.errors.argmax())
+        return _refused(
+            fewest, "", Infeasibility((), (), 0.0, 0.0, None, None, False, limits=why, worst=worst)
+        )
     return strict
 
 
@@ -355,10 +361,11 @@ def _worst(plan: CoverPlan) -> float:
     return np.inf if plan.errors is None else float(plan.errors.max())
 
 
-def _refused(plan: CoverPlan, why: str) -> CoverPlan:
+def _refused(plan: CoverPlan, note: str, why: Infeasibility | None = None) -> CoverPlan:
     """No plan, and why not."""
     found = replace(
         plan.solution, termination=Termination.INFEASIBLE, assignment=None, objective=None,
-        bound=None, certificate=Certificate("unproven"), note=why,
+        bound=None, certificate=Certificate("unproven"), note=note,
+        infeasibility=why,
     )  # fmt: skip
     return CoverPlan(found, plan.levels)

@@ -19,8 +19,16 @@ if TYPE_CHECKING:
 BLUE, VERMILION, GREEN = COLOURS[:3]
 
 
-def checked(workers: pd.DataFrame, wrong: FloatArray, found: Dependence, *, title: str) -> Figure:
-    """Skills with intervals (left), wrong answers by task (middle), correlation of pairs (right).
+def checked(
+    workers: pd.DataFrame,
+    wrong: FloatArray,
+    found: Dependence,
+    gold: list[tuple[int, float, float]],
+    now: int,
+    *,
+    title: str,
+) -> Figure:
+    """Skills with intervals, wrong answers by task, correlation of pairs, and what gold buys.
 
     Parameters
     ----------
@@ -30,12 +38,31 @@ def checked(workers: pd.DataFrame, wrong: FloatArray, found: Dependence, *, titl
         Share of wrong answers on each gold task.
     found
         How errors go together.
+    gold, now
+        Control tasks, half the expected width of the interval of a majority vote's error, and the
+        least root mean square error, a triple a point; and how many control tasks there are.
     """
-    with panels(title, (11.0, 3.9), 1, 3, wrap=120) as (figure, (left, middle, right)):
-        _skills(left, workers)
-        _difficulty(middle, wrong, found)
-        _pairs(right, found)
+    with panels(title, (9.6, 7.2), 2, 2, wrap=105) as (figure, axes):
+        skills, difficulty, pairs, buys = axes
+        _skills(skills, workers)
+        _difficulty(difficulty, wrong, found)
+        _pairs(pairs, found)
+        _gold(buys, gold, now)
     return figure
+
+
+def _gold(axes: Axes, gold: list[tuple[int, float, float]], now: int) -> None:
+    many, radius, least = np.array(gold, dtype=np.float64).reshape(-1, 3).T
+    axes.plot(many, radius, color=BLUE, marker="o", ms=3.5, label="half the 90 % interval")
+    axes.plot(many, least, color="0.35", ls="--", label="least r.m.s. error of any estimate")
+    if now in many:
+        there = float(radius[many == now][0])
+        axes.plot(now, there, color=VERMILION, marker="D", ms=7, ls="none", label=f"now: {now}")
+    axes.set_xscale("log")
+    axes.set_xlabel("control tasks")
+    axes.set_ylabel("± of a majority vote's error")
+    from_zero(axes)
+    key_above(axes, 2)
 
 
 def _skills(axes: Axes, workers: pd.DataFrame) -> None:

@@ -1,0 +1,139 @@
+"""Labels on record count toward the promise: against all plans, and a plan made in two halves."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import workbench as wb
+from crowd_models.gains import gain_of
+from crowd_models.joint import class_pairs, pair_gains, pair_weights
+from workbench.assignment.make_plan import AssignmentTerms, Confusions, make_plan
+
+WORKERS = list("abcde")
+TASKS = pd.Series("all", index=["s", "t", "u"])
+
+
+def record(rng, share=0.4):
+    pairs = [pair for pair in itertools.product(TASKS.index, WORKERS) if rng.random() < share]
+    return pd.DataFrame(pairs, columns=["task", "worker"])
+
+
+def matrix(table):
+    found = np.zeros((len(TASKS), len(WORKERS)))
+    for task, worker in table[["task", "worker"]].itertuples(index=False):
+        found[TASKS.index.get_loc(task), WORKERS.index(worker)] += 1
+    return found
+
+
+def cheapest(promised, have, least, most, capacity=2):
+    """Fewest further labels with which every task's bound is kept, none of them on record."""
+    rows = np.array(list(itertools.product([0, 1], repeat=len(WORKERS))))
+    allowed = [
+        [
+            row
+            for row in rows[(rows <= 1 - own).all(axis=1)]
+            if least <= (row + own).sum() <= max(most, own.sum())
+            and promised(row + own) <= 0.1 * (1 + 1e-9)
+        ]
+        for own in have
+    ]
+    plans = [np.array(plan) for plan in itertools.product(*allowed)]
+    return min((p.sum() for p in plans if (p.sum(axis=0) <= capacity).all()), default=None)
+
+
+@pytest.mark.parametrize("gain", ["bhattacharyya", "hoeffding"])
+@pytest.mark.parametrize("seed", range(4))
+def test_two_classes_buy_the_fewest_further_labels(seed, gain):
+    rng = np.random.default_rng(seed)
+    skills, had = pd.Series(rng.uniform(0.75, 0.98, 5), WORKERS), record(rng)
+    least, most = int(rng.integers(0, 3)), int(rng.integers(4, 6))
+    rung = gain_of(gain)
+    terms = AssignmentTerms(
+        2, 0.1, promise="bound", gain=gain, have=had, least=least or None, most=most
+    )
+    made, have = make_plan(skills, TASKS, terms), matrix(had)
+    quality = rung.quality(skills.to_numpy())
+    best = cheapest(lambda row: float(rung.error(quality @ row)), have, least, most)
+    if best is None:
+        assert "infeasible" in made.message
+        return
+    assert len(made.table) == best
+    both = have + matrix(made.table)
+    assert both.max() <= 1
+    assert made.error_bound == pytest.approx(rung.error(both @ quality))
+    assert (matrix(made.counted) == have).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_several_classes_buy_the_fewest_further_labels(seed):
+    rng = np.random.default_rng(seed)
+    pi = 0.25 * rng.dirichlet(np.ones(3), (1, 5, 3)) + 0.75 * np.eye(3)
+    prior = np.array([0.5, 0.3, 0.2])
+    skill = pd.DataFrame({"all": np.einsum("tjkk,k->j", pi, prior)}, WORKERS)
+    had, weights, gains = record(rng), pair_weights(prior), pair_gains(pi)[0]
+    assert len(weights) == len(class_pairs(3)[0])
+    least = seed % 2 * 3
+    terms = AssignmentTerms(2, 0.1, promise="bound", have=had, least=least or None)
+    made = make_plan(Confusions(pi, prior, list("xyz"), skill), TASKS, terms)
+    have = matrix(had)
+    best = cheapest(lambda row: float(weights @ np.exp(-(row @ gains))), have, least, 5)
+    assert len(made.table) == best if best is not None else made.message
+    assert (have + matrix(made.table)).max() <= 1
+
+
+def test_a_plan_bought_by_halves_needs_nothing_more_and_half_of_it_the_rest():
+    skills = pd.Series([0.9, 0.85, 0.8, 0.75, 0.7], WORKERS)
+    whole = make_plan(skills, TASKS, AssignmentTerms(3, 0.1))
+    done = make_plan(skills, TASKS, AssignmentTerms(3, 0.1, have=whole.table))
+    assert not len(done.table)
+    np.testing.assert_allclose(done.error_exact, whole.error_exact)
+    half = make_plan(skills, TASKS, AssignmentTerms(3, 0.1, have=whole.table[::2]))
+    assert len(half.table) <= len(whole.table) - len(whole.table[::2])
+    assert half.error_exact.max() <= 0.1 * (1 + 1e-9)
+
+
+SKILL = dict(zip(WORKERS, [0.9, 0.85, 0.8, 0.8, 0.75], strict=True))
+
+
+class TestFrontDoor:
+    """Tasks that the labels hold already are topped up."""
+
+    def labels(self, classes, seed=0):
+        rng = np.random.default_rng(seed)
+        truth = pd.Series(rng.choice(list("xyz")[:classes], 70), [f"g{k}" for k in range(70)])
+        other = {one: [c for c in list("xyz")[:classes] if c != one] for one in truth.unique()}
+        rows = [
+            (t, w, true if rng.random() < p else rng.choice(other[true]))
+            for t, true in truth.items()
+            for w, p in SKILL.items()
+            if t not in ("g60", "g61", "g62", "g63") or w < "c"
+        ]
+        rows.append(("g60", "stranger", "x"))
+        return pd.DataFrame(rows, columns=["task", "worker", "label"]), truth[:60]
+
+    @pytest.mark.parametrize("classes", [2, 3])
+    def test_labels_on_record_count_and_are_not_asked_again(self, classes):
+        labels, gold = self.labels(classes)
+        tasks = [f"g{k}" for k in range(60, 64)] + ["new"]
+        made = wb.plan(labels, gold, tasks, epsilon=0.1, capacity=5, time_limit=2)
+        assert made.message is None
+        assert (len(made.counted), made.left_out) == (8, 1)
+        assert "8 counted, of 4 tasks; 1 left out, skill unknown" in made.summary()
+        pairs = {*made.table[["task", "worker"]].itertuples(index=False, name=None)}
+        assert not pairs & {*labels[["task", "worker"]].itertuples(index=False, name=None)}
+        assert made.errors["exact"].max() <= 0.1 + made.error_radius
+        assert made.to_dict()["error_measured"] is not None
+
+    def test_skills_and_a_table_of_what_there_is_with_least_and_most(self):
+        labels, _ = self.labels(2)
+        ask = {"skills": SKILL, "tasks": ["g60", "new"], "capacity": 5, "promise": "bound"}
+        made = wb.plan(have=labels, epsilon=0.4, least=4, **ask)
+        assert made.table["task"].value_counts().to_dict() == {"g60": 2, "new": 4}
+        anew = wb.plan(have="none", epsilon=0.4, least=4, **ask)
+        assert (len(anew.table), len(anew.counted)) == (8, 0)
+        refused = wb.plan(have=labels, epsilon=0.001, most=3, **ask | {"promise": "exact"})
+        assert "infeasible: task g60 is left at" in refused.message
+        with pytest.raises(wb.InputError, match="least is 3, most 2"):
+            wb.plan(epsilon=0.1, least=3, most=2, **ask)
