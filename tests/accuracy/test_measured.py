@@ -13,7 +13,9 @@ from workbench.accuracy.measured import (
     LISTED,
     WEIGHT,
     error_interval,
+    expected_radius,
     folds,
+    least_rmse,
     measure_error,
     shrunk,
 )
@@ -408,3 +410,22 @@ def test_the_same_seed_gives_the_same_measure():
     one, two = (measure_error(rule, gold, most_folds=7, seed=5) for _ in range(2))
     assert vars(one) == vars(two)
     assert 0 <= one.met <= 1
+
+
+@pytest.mark.parametrize(("controls", "tasks", "error"), [(20, 120, 0.15), (80, 400, 0.05)])
+def test_what_gold_buys_is_what_the_intervals_of_real_gold_are_wide(controls, tasks, error):
+    """The line of `check` against intervals of gold drawn among tasks whose votes err so often."""
+    rng, width, held, off = np.random.default_rng(5), [], [], []
+    for _ in range(400):
+        wrong = rng.random(tasks) < error
+        low, high = error_interval(float(wrong[:controls].sum()), controls, tasks - controls)
+        width.append(high - low)
+        held.append(low <= wrong[controls:].mean() <= high)
+        off.append(wrong[:controls].mean() - wrong[controls:].mean())
+    said = expected_radius(error, controls, tasks - controls)
+    assert abs(np.mean(width) / 2 - said) < 4 * np.std(width) / 2 / 20 + 0.02 * said
+    assert np.mean(held) > 0.9 - 3 * np.sqrt(0.09 / 400)
+    floor = least_rmse(error, controls, tasks - controls)
+    assert np.sqrt(np.mean(np.square(off))) == pytest.approx(floor, rel=0.12)
+    half = expected_radius(error, controls, None) / 2
+    assert expected_radius(error, 4 * controls, None) == pytest.approx(half, rel=0.15)

@@ -70,6 +70,30 @@ def test_gold_of_some_tasks_is_enough_and_none_for_a_worker_is_said():
     assert found.to_dict()["gold_tasks"] == 50
 
 
+def test_it_says_what_more_gold_would_tell():
+    labels, gold = made(4)
+    found = wb.check(labels, gold[:10])
+    many = found.counts["tasks"]
+    assert f"known to ± {found.gold_needed(10)[0]:.2g} for the other tasks" in found.summary()
+    assert f"40 would make it ± {found.gold_needed(40)[0]:.2g}" in found.summary()
+    assert found.gold_needed(40)[0] < found.gold_needed(10)[0]
+    assert found.to_dict()["majority"]["gold_tasks"] == 10
+    assert "which are all tasks" in wb.check(labels, gold[:many]).summary()
+
+
+def test_labels_of_one_worker_of_several_classes_some_missing():
+    alone = pd.DataFrame({"task": list("abcdef"), "worker": "ann", "label": list("xyzxyz")})
+    found = wb.check(alone, {"a": "x", "b": "z"})
+    assert "no task with two labels" in found.summary()
+    assert found.to_dict()["agreement"]["alpha"] is None
+    both = pd.concat([alone, alone[:4].assign(worker="bob", label=list("xyzy"))])
+    found = wb.check(both, {"a": "x", "b": "z"})
+    # By hand: coincidences xx 2, yy 2, zz 2, xy 1, yx 1 of eight: α = 1 − 7 · 2 / (64 − 22).
+    assert found.agreement.pairwise == 0.75
+    assert found.agreement.alpha == pytest.approx(1 - 7 * 2 / (64 - 22))
+    assert found.plot() is not None
+
+
 def test_it_is_drawn():
     from workbench.plots import as_png
 

@@ -373,7 +373,7 @@ def _agreement(found: Agreement) -> str:
     """Say how far labels agree."""
     if found.pairwise is None:
         return "no task with two labels"
-    alpha = "of one class" if found.alpha is None else f"{found.alpha:.3f}"
+    alpha = "undefined, as all are of one class" if found.alpha is None else f"{found.alpha:.3f}"
     return f"{percent(found.pairwise, 3)} of pairs of labels; Krippendorff's α {alpha}"
 
 
