@@ -125,6 +125,9 @@ class TestFrontDoor:
         assert not pairs & {*labels[["task", "worker"]].itertuples(index=False, name=None)}
         assert made.errors["exact"].max() <= 0.1 + made.error_radius
         assert made.to_dict()["error_measured"] is not None
+        voted = wb.aggregate(labels, plan=made)  # of all that has come: what was on record
+        assert sorted(voted.to_frame()["task"]) == sorted(tasks)
+        assert voted.to_frame().set_index("task")["label"].notna().sum() == 4
 
     def test_skills_and_a_table_of_what_there_is_with_least_and_most(self):
         labels, _ = self.labels(2)

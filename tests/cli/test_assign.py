@@ -35,6 +35,21 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_a_batch_half_labelled_is_topped_up(run, files):
+    had = pd.DataFrame({"task": ["x", "x"], "worker": ["w0", "w1"], "label": ["0", "0"]})
+    had.to_csv("had.csv", index=False)
+    asked = ("assign", "--labels", "labels.csv", "--gold", "gold.csv", "--tasks", "only.csv")
+    asked += ("--capacity", 2, "--epsilon", 0.1, "--promise", "bound", "--least", 4)
+    ran = run(*asked, "--have", "had.csv", "--out", "plan.csv", "--vote", "vote.csv")
+    assert ran.exit_code == 0, ran.output
+    assert "labels on record  2 counted, of 1 tasks" in ran.stdout
+    plan, vote = (pd.read_csv(name) for name in ("plan.csv", "vote.csv"))
+    assert len(vote) == len(plan) + 2
+    assert not set(plan.loc[plan["task"] == "x", "worker"]) & {"w0", "w1"}
+    assert (vote["task"].value_counts() >= 4).all()
+    assert "least is 4, most 3" in run(*asked, "--most", 3).stderr
+
+
 BASE = ("assign", "--skills", "skills.csv", "--tasks", "tasks.csv")
 
 

@@ -25,6 +25,7 @@ from workbench.aggregation.posteriors import Fit
 from workbench.aggregation.vote_rule import fixed_rule
 from workbench.api import inputs
 from workbench.api.measuring import GoldError, payload_of
+from workbench.api.planning import Plan
 from workbench.api.result import Figure, Result, facts, listed, names, page, picked
 from workbench.base import checks
 from workbench.base.errors import InputError
@@ -325,6 +326,8 @@ def _planned(plan: Any, method: str) -> pd.DataFrame:
     """Read the labels of a plan, and the weight of each."""
     if method != DEFAULT:
         raise InputError("`plan` has the weights of its own vote: leave `method` out")
+    if isinstance(plan, Plan):
+        plan = plan.vote
     return tables.read_plan(plan.to_frame() if isinstance(plan, Result) else plan)
 
 

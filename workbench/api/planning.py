@@ -98,6 +98,11 @@ class Plan(Result):
         """Whether it is proven the cheapest."""
         return self.solution.solved
 
+    @property
+    def vote(self) -> pd.DataFrame:
+        """All labels of the vote with their weights, those on record with those to buy."""
+        return pd.concat([self.table, self.counted], ignore_index=True)
+
     def to_frame(self) -> pd.DataFrame:
         """Give the plan: columns `task, worker, weight`, a row a label to buy."""
         return self.table

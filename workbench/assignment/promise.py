@@ -310,9 +310,9 @@ def keep_promise(
         near += f": use --epsilon {enough:g} or larger"
         why = near if program.given.most is None else f"{near}, or raise --most"
         assert fewest.errors is not None
-        worst = int(fewest.errors.argmax())
+        task = int(fewest.errors.argmax())
         return _refused(
-            fewest, "", Infeasibility((), (), 0.0, 0.0, None, None, False, limits=why, worst=worst)
+            fewest, "", Infeasibility((), (), 0.0, 0.0, None, None, False, limits=why, worst=task)
         )
     return strict
 

@@ -9,7 +9,7 @@ import click
 
 from workbench.base.errors import InputError
 from workbench.cli import options
-from workbench.cli.output import deliver, tell, working, write_files
+from workbench.cli.output import as_csv, deliver, tell, working, write_files
 
 
 @options.command(
@@ -71,12 +71,17 @@ from workbench.cli.output import deliver, tell, working, write_files
 @options.seconds("For the integer program.", 30.0)
 @options.number("--gap", "Relative gap to stop at.", 0.0)
 @options.path("--out", "The plan, a .csv with columns task, worker, weight.", ".csv", ".json")
+@options.path(
+    "--vote", "As --out, with the labels on record that count too, for aggregate --plan.", ".csv"
+)
 @options.choice(
     "--to",
     ("label-studio", "toloka"),
     "Write --out, a .json, as this platform's interface takes assignments.",
 )
-def command(capacity: str, out: Path | None, to: str | None, as_json: bool, **given: Any) -> int:
+def command(
+    capacity: str, out: Path | None, vote: Path | None, to: str | None, as_json: bool, **given: Any
+) -> int:
     """Make the cheapest plan that covers every task, and say what is proven of it.
 
     Exit code 0 when the plan is proven the cheapest; 1 when it is not proven (it is written all
@@ -92,6 +97,8 @@ def command(capacity: str, out: Path | None, to: str | None, as_json: bool, **gi
         raise InputError(f"--out {out}: give a .csv, or with --to a .json")
     with working("making the plan", after=5.0):
         plan = api.plan(capacity=options.number_or_file("--capacity", capacity), **given)
+    if vote is not None and plan.message is None:
+        write_files({vote: as_csv(plan.vote, vote)})
     if to is None or out is None or plan.table.empty:
         deliver(plan, as_json, out=out, there=to is None and plan.message is None)
     else:
