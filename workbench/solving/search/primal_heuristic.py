@@ -19,6 +19,7 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.feasibility import rounded
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.search.count_bound import (
+    count_lagrangian,
     fixed_pairs,
     least_labels,
     reduced_costs,
@@ -331,6 +332,12 @@ def solve_from_start(
     duals = CountDuals(CountProof(weights, np.zeros(len(weights)), prices), None, shares)
     if pairs > SMALL or problem.limited:
         duals = counted_relaxation(problem, duals, left())
+    if problem.limited and duals.bound is None:  # no time: its fewest labels, each the cheapest
+        usable = usable_pairs(problem)
+        least = np.where(usable, problem.prices, np.inf).min(axis=1, initial=np.inf)
+        cheapest, nothing = np.where(np.isfinite(least), least, 0.0), np.zeros(len(weights))
+        proof = CountProof(nothing, cheapest, np.zeros(len(prices)))
+        duals = CountDuals(proof, count_lagrangian(problem, proof), shares)
     proofs = () if duals.bound is None else (duals.proof,)
 
     def tell(pairs: FloatArray | None, at_least: float | None) -> None:
