@@ -83,6 +83,19 @@ def test_several_classes_buy_the_fewest_further_labels(seed):
     assert (have + matrix(made.table)).max() <= 1
 
 
+def test_the_task_of_several_classes_that_cannot_be_is_named_as_it_came():
+    """Tasks are sorted by what is on record of them, and told by their own names."""
+    pi = np.full((1, 5, 3, 3), 0.1) + 0.7 * np.eye(3)
+    skill = pd.DataFrame({"all": 0.8}, WORKERS)
+    crowd = Confusions(pi, np.full(3, 1 / 3), list("xyz"), skill)
+    for short in TASKS.index:
+        may = [(t, w) for t in TASKS.index for w in WORKERS if t != short or w in "ab"]
+        pairs = pd.DataFrame(may, columns=["task", "worker"])
+        terms = AssignmentTerms(9, 0.5, None, pairs, "bound", least=3)
+        made = make_plan(crowd, TASKS, terms)
+        assert f"task {short} has fewer workers" in made.message
+
+
 def test_a_plan_bought_by_halves_needs_nothing_more_and_half_of_it_the_rest():
     skills = pd.Series([0.9, 0.85, 0.8, 0.75, 0.7], WORKERS)
     whole = make_plan(skills, TASKS, AssignmentTerms(3, 0.1))

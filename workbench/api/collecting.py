@@ -341,7 +341,7 @@ class _Watch:
         wrong = belief.misses(self.truth)
         self.rows.append(
             {
-                "labels": len(ledger.labels),
+                "labels": len(ledger.labels) - ledger.recorded[0],
                 "gold_labels": len(ledger.gold_labels),
                 "cost": float(ledger.spent),
                 "closed": int(belief.closed.sum()),

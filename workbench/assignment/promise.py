@@ -228,9 +228,12 @@ class SeveralClasses:
             problem, time_limit=options.time_limit, gap=options.gap, seed=options.seed,
             certified=draws == TOLD,
         )  # fmt: skip
+        order = np.argsort(own, kind="stable")
+        if found.infeasibility is not None:
+            found = replace(found, infeasibility=found.infeasibility.of(order.tolist()))
         if found.assignment is None or found.errors is None:
             return CoverPlan(found, levels)
-        place = np.argsort(np.argsort(own, kind="stable"), kind="stable")
+        place = np.argsort(order, kind="stable")
         chosen = found.assignment[place] > 0.5
         every = [
             self._error(kind, row, draws)

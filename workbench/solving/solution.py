@@ -213,6 +213,15 @@ class Infeasibility:
     limits: str = ""
     worst: int = -1
 
+    def of(self, tasks: Sequence[int]) -> Infeasibility:
+        """The same, where task k of the problem is `tasks[k]` of another."""
+        return replace(
+            self,
+            alone=tuple(sorted(tasks[i] for i in self.alone)),
+            drop=tuple(sorted(tasks[i] for i in self.drop)),
+            worst=tasks[self.worst] if self.worst >= 0 else -1,
+        )
+
     def sentence(self, names: Sequence[object] | None = None) -> str:
         """One line: what cannot be covered, and what to do; tasks by name where names are given."""
         if self.limits:
