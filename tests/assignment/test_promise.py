@@ -11,7 +11,7 @@ from workbench.accuracy.error_rate import vote_errors
 from workbench.accuracy.likeliest import likeliest_error
 from workbench.aggregation.voting import log_odds_weights
 from workbench.assignment.make_plan import AssignmentTerms, Confusions, confusions, make_plan
-from workbench.assignment.promise import TRIED, CoverPlan, Given, TwoClasses, keep_promise
+from workbench.assignment.promise import TRIED, CoverPlan, TopUp, TwoClasses, keep_promise
 from workbench.base.errors import InputError
 from workbench.solving import Solution, Termination
 from workbench.solving.highs import RunOptions
@@ -86,7 +86,7 @@ def test_a_plan_that_errs_more_when_made_anew_is_not_taken(monkeypatch):
     """The solver may give another plan of the same cover, whose exact error is above epsilon."""
     program = TwoClasses(
         np.full((1, 3), 0.9), gain_of("bhattacharyya"), np.zeros(1, int),
-        Given(np.zeros((1, 3), bool)), np.ones(3),
+        TopUp(np.zeros((1, 3), bool)), np.ones(3),
     )  # fmt: skip
 
     def cover(self, levels, options, *, draws):

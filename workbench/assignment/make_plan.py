@@ -16,8 +16,8 @@ from crowd_models import AssignmentProblem
 from crowd_models.gains import gain_of
 from workbench.assignment.promise import (
     CoverProgram,
-    Given,
     SeveralClasses,
+    TopUp,
     TwoClasses,
     keep_promise,
     spend,
@@ -322,7 +322,7 @@ def _aligned(
 
 def _given(
     known: pd.DataFrame, tasks: pd.Series[Any], kinds: IntArray, terms: AssignmentTerms
-) -> Given:
+) -> TopUp:
     """Labels on record that count: of tasks to be planned, by workers of known skill."""
     recorded: BoolArray = np.zeros((len(tasks), len(known)), dtype=np.bool_)
     if terms.have is not None:
@@ -331,7 +331,7 @@ def _given(
         here = (row >= 0) & (column >= 0)
         recorded[row[here], column[here]] = True
         recorded &= known.notna().to_numpy().T[kinds]
-    return Given(recorded, terms.least, terms.most)
+    return TopUp(recorded, terms.least, terms.most)
 
 
 def _hardest(solution: JointSolution, crowd: Confusions) -> str:

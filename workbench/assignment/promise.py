@@ -71,7 +71,7 @@ class CoverPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class TopUp:
     """What a plan starts from and how many labels a task may have, those on record included.
 
     Attributes
@@ -124,7 +124,7 @@ class TwoClasses:
     skill: FloatArray
     gain: Gain
     kinds: IntArray
-    given: Given
+    given: TopUp
     capacity: IntArray
     cost: FloatArray | None = None
     available: BoolArray | None = None
@@ -190,7 +190,7 @@ class SeveralClasses:
     confusion: FloatArray
     prior: FloatArray
     kinds: IntArray
-    given: Given
+    given: TopUp
     capacity: IntArray
     cost: FloatArray | None = None
     available: BoolArray | None = None
