@@ -43,11 +43,11 @@ def cheapest(problem):
     return float(cost[fine].min(initial=np.inf))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(9))
 def test_a_plan_within_the_limits_is_the_cheapest_of_all(seed):
     problem = drawn(seed, prices=seed % 4 > 0)
     best = cheapest(problem)
-    for route in ("arrays", "pyomo") if seed < 4 else ("arrays",):
+    for route in ("arrays", "pyomo") if seed < 2 else ("arrays",):
         found = solve(problem, "ip", route=route, isolated=False, time_limit=20)
         if best == np.inf:
             assert found.termination == "infeasible"
@@ -102,7 +102,7 @@ def test_what_does_not_know_the_limits_refuses():
         AssignmentProblem([[0.5]], 1, 0.4, least=3, most=2)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_several_classes_record_and_limits_are_those_of_all_plans(seed):
     rng = np.random.default_rng(seed)
     gains = pair_gains(rng.dirichlet(np.ones(3), (2, 4, 3)) * 0.3 + 0.7 * np.eye(3))
