@@ -272,28 +272,45 @@ def test_parquet(tmp_path):
 # Chosen workers
 
 
-FIELDS = st.text(st.sampled_from("ab1 .\t\u00e9\u2028"), max_size=3)
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    lines=st.lists(st.lists(FIELDS, min_size=1, max_size=3).map(",".join), min_size=1, max_size=6),
-    end=st.sampled_from(["\n", "\r\n"]),
+FIELDS = st.text(st.sampled_from('ab1 .\t"\u00e9\u2028'), max_size=3)
+QUOTED = st.text(st.sampled_from('a ",;\n\u00e9'), max_size=3).map(
+    lambda text: '"' + text.replace('"', '""') + '"'
 )
-def test_plain_files_are_read_as_row_by_row(tmp_path_factory, lines, end):
+
+
+@settings(deadline=None, max_examples=120)
+@given(
+    lines=st.lists(
+        st.lists(FIELDS | QUOTED | QUOTED.map(" {}".format), min_size=1, max_size=3).map(",".join),
+        min_size=1,
+        max_size=6,
+    ),
+    end=st.sampled_from(["\n", "\r\n"]),
+    code=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    part=st.integers(1, 30),
+)
+def test_whole_files_are_read_as_row_by_row(tmp_path_factory, lines, end, code, part):
     path = tmp_path_factory.mktemp("rows") / "rows.csv"
-    path.write_bytes(end.join(lines).encode())
-    fast = reading._read_plain(path, ",")
+    data = ("a,b\n" + end.join(lines)).encode(code)
+    path.write_bytes(data)
+    # However the quotes are looked at in parts.
+    assert reading._quotes_fit(data, ",", part) == reading._quotes_fit(data, ",")
+    fast = reading._read_whole(path, ",")
     if fast is None:
         return
-    slow = reading.read_rows(path, ",", header=True)
+    slow = reading.read_rows(path, ",", header=True)  # refuses what it cannot read
     assert fast.header == slow.header
     assert [list(column) for column in fast.columns] == [list(column) for column in slow.columns]
     assert list(fast.marks) == list(slow.marks)
 
 
-def test_most_files_are_plain(tmp_path):
-    path = write(tmp_path, "task,worker,label\n\n007, w1 ,1\n  \n08,w1,cat \n")
-    plain = reading._read_plain(path, ",")
+@pytest.mark.parametrize("text", ['"a"b,c\n', 'a"b",c\n', '"a,c\n', '"a" ,c\n', '"a""b,c\n'])
+def test_quotes_amiss_are_left_to_the_careful_reader(tmp_path, text):
+    assert reading._read_whole(write(tmp_path, "task,label\n" + text), ",") is None
+
+
+def test_most_files_are_whole(tmp_path):
+    path = write(tmp_path, 'task,worker,label\n\n007, w1 ,1\n  \n08, "w1",cat \n')
+    plain = reading._read_whole(path, ",")
     assert list(plain.marks) == [3, 5]
     assert [column[1] for column in plain.columns] == ["08", "w1", "cat"]

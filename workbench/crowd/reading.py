@@ -1,8 +1,9 @@
 """Opening tables that users bring: one reader, one way of saying what is wrong.
 
 Everything becomes text, stripped, with the line each row stood on, so that ids keep their leading
-zeros and a message can name the line. Plain files are parsed by pandas; files with quotes, ragged
-lines or blanks where a field should be are read row by row, which finds out what is wrong.
+zeros and a message can name the line. Whole files are parsed by pandas; files with ragged lines,
+blanks where a field should be or quotes in the midst of one are read row by row, which finds out
+what is wrong.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import gzip
 import io
 import math
 import zlib
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -329,7 +332,7 @@ def open_table(source: Source, what: str) -> TextTable:
             ".csv, .tsv, .txt (each perhaps with .gz) or .parquet"
         )
     mark = separator(beginning, suffix)
-    table = _read_plain(path, mark)
+    table = _read_whole(path, mark)
     return read_rows(path, mark, header=True) if table is None else table
 
 
@@ -447,33 +450,59 @@ class _Kept(Sequence[object]):
         return self.marks[self.rows[row]]
 
 
-class _Lines(Sequence[int]):
-    """Line of each row of a plain file, which is counted when a message asks for it."""
+def _records(
+    path: Path, separator: str, *, quoting: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Go through the rows of separated text that are not blank, each with the line it ends on."""
+    lines = io.TextIOWrapper(io.BytesIO(read_text(path).encode()), "utf-8", newline="")
+    reader = csv.reader(
+        lines,
+        delimiter=separator,
+        quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
+        skipinitialspace=True,
+        strict=True,
+    )
+    try:
+        for row in reader:
+            if len(row) > 1 or (row and row[0].strip()):
+                yield reader.line_num, row
+    except csv.Error as error:
+        at = f"{path_name(path)}, line {reader.line_num}"
+        raise InputError(f"{at}: {error}; mend the quotes") from None
 
-    def __init__(self, path: Path, rows: int) -> None:
-        self.path, self.rows = path, rows
+
+class _Lines(Sequence[int]):
+    """Line of each row of a whole file, which is counted when a message asks for it."""
+
+    def __init__(self, path: Path, separator: str, rows: int) -> None:
+        self.path, self.separator, self.rows = path, separator, rows
 
     def __len__(self) -> int:
         return self.rows
 
     @cached_property
     def _lines(self) -> list[int]:
-        text = io.StringIO(read_text(self.path), newline=None)
-        return [at for at, line in enumerate(text, 1) if line.strip()][1:]
+        return [line for line, _ in _records(self.path, self.separator)][1:]
 
     def __getitem__(self, row: Any) -> Any:
         return self._lines[row]
 
 
-def _read_plain(path: Path, separator: str) -> TextTable | None:
-    """Read a file without quotes, of which every line has as many fields; None for any other."""
+def _read_whole(path: Path, separator: str) -> TextTable | None:
+    """Read a file of which every line has as many fields, quoted or not; None for any other."""
     data = read_data(path)
-    if b'"' in data or b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
+    if _encoding(data).startswith("utf-16"):
+        data = read_text(path).encode()
+    quoted = b'"' in data
+    if b"\0" in data or data.count(b"\r") != data.count(b"\r\n"):
+        return None
+    if quoted and not _quotes_fit(data, separator):
         return None
     try:
         frame = pd.read_csv(
             io.BytesIO(data), sep=separator, header=None, dtype=object, na_filter=False,
-            encoding="utf-8-sig", quoting=csv.QUOTE_NONE, low_memory=False,
+            encoding="utf-8-sig", quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+            skipinitialspace=True, low_memory=False,
         )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
         return None
@@ -485,38 +514,55 @@ def _read_plain(path: Path, separator: str) -> TextTable | None:
     columns = [Cells.of(frame.pop(place).to_numpy()[1:]) for place in list(frame.columns)]
     if "" in columns[-1].texts or header == [""]:  # perhaps a line with fewer fields, or none
         return None
-    return TextTable(path_name(path), header, columns, "line", _Lines(path, len(columns[0])))
+    marks = _Lines(path, separator, len(columns[0]))
+    return TextTable(path_name(path), header, columns, "line", marks)
+
+
+def _quotes_fit(data: bytes, separator: str, part: int = 2**22) -> bool:
+    """Whether quotes begin and end whole fields, or stand doubled in one: parsers then agree."""
+    cells = np.frombuffer(data, dtype=np.uint8)
+    ends = np.frombuffer(f"{separator}\r\n".encode(), dtype=np.uint8)
+    before = 0  # quotes
+    for start in range(0, len(cells), part):
+        at = start + np.flatnonzero(cells[start : start + part] == ord('"'))
+        begins = at[before % 2 :: 2] - 1
+        closed = at[(before + 1) % 2 :: 2] + 1
+        before += len(at)
+        while (blank := (begins >= 0) & (cells[begins] == ord(" "))).any():
+            begins = begins - blank
+        # A quote beside one is doubled.
+        begun = (begins < 0) | np.isin(cells[begins], ends) | (cells[begins] == ord('"'))
+        closed = closed[closed < len(cells)]
+        if not (begun.all() and np.isin(cells[closed], [*ends, ord('"')]).all()):
+            return False
+    return before % 2 == 0
 
 
 def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True) -> TextTable:
     """Read separated text; every row has as many fields as the first one."""
     name = path_name(path)
-    lines: list[int] = []
-    rows: list[list[str]] = []
-    reader = csv.reader(
-        io.StringIO(read_text(path), newline=""),
-        delimiter=separator,
-        quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
-        strict=True,
-    )
-    try:
-        for row in reader:
-            if not "".join(row).strip() and len(row) <= 1:
-                continue
-            if rows and len(row) != len(rows[0]):
-                raise InputError(
-                    f"{name}, line {reader.line_num}: {len(row)} fields, but {len(rows[0])} on "
-                    f"line {lines[0]}; mend the line, and quote a field that holds a separator"
-                )
-            rows.append([cell.strip() for cell in row])
-            lines.append(reader.line_num)
-    except csv.Error as error:
-        raise InputError(f"{name}, line {reader.line_num}: {error}; mend the quotes") from None
-    names = rows.pop(0) if header else [""] * len(rows[0])
-    if not rows:
+    rows = _records(path, separator, quoting=quoting)
+    first, names = next(rows, (1, [""]))
+    lines = array("q")
+    texts: list[dict[str, int]] = [{} for _ in names]
+    codes = [array("i") for _ in names]
+    for line, row in rows if header else chain([(first, names)], rows):
+        if len(row) != len(names):
+            raise InputError(
+                f"{name}, line {line}: {len(row)} fields, but {len(names)} on line {first}; mend "
+                "the line, and quote a field that holds a separator"
+            )
+        lines.append(line)
+        for known, code, cell in zip(texts, codes, row, strict=True):
+            code.append(known.setdefault(cell, len(known)))
+    if not lines:
         raise InputError(f"{name}: a header but no rows; add the rows")
-    columns = [Cells.of(column) for column in zip(*rows, strict=True)]
-    return TextTable(name, names, columns, "line", lines[header:])
+    columns = [
+        Cells.numbered(np.frombuffer(code, dtype=np.int32), list(known))
+        for known, code in zip(texts, codes, strict=True)
+    ]
+    heads = [head.strip() if header else "" for head in names]
+    return TextTable(name, heads, columns, "line", lines)
 
 
 def of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> TextTable:

@@ -126,7 +126,7 @@ class Content:
     def _file_header(self) -> list[str]:
         if not self.lines:
             return self.table.header  # Parquet, or an empty file, of which it is said
-        (cells,) = csv.reader(self.lines[:1], delimiter=self.separator)
+        (cells,) = csv.reader(self.lines[:1], delimiter=self.separator, skipinitialspace=True)
         return [cell.strip() for cell in cells]
 
     @cached_property
