@@ -16,7 +16,10 @@ algorithm"; used by Li, Liu (2015), Section 4, with at most 100 iterations.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from operator import add
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -33,7 +36,7 @@ from workbench.aggregation.voting import Aggregate
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray
 from workbench.base.errors import InputError
-from workbench.base.seeds import Seed
+from workbench.base.seeds import Seed, stream
 from workbench.crowd.votes import Votes
 
 Prior = Literal["estimated", "uniform"]
@@ -101,6 +104,123 @@ def dawid_skene(
         An unknown variant, a parameter out of range, tasks without classes, more classes than
         the confusion matrices can have, or an earlier fit of another model or of other classes.
     """
+    model = _model(confusion, class_prior, smoothing, iterations, tolerance)
+    matrix = label_matrix(votes, earlier)
+    kind = f"Dawid–Skene, {confusion}"
+    start = (earlier or Earlier()).fit_of(kind, votes.classes)
+
+    def first(matrix: LabelMatrix) -> tuple[FloatArray, float]:
+        if start is None:
+            return matrix.shares(), 0.0
+        chance = start.of_workers("chance", votes.workers, start.by_worker["chance"].mean(axis=0))
+        return _expect(matrix, chance, start.shared["class_prior"])
+
+    found = _fitted(lambda: [matrix], model, first)
+    return concluded(
+        matrix,
+        found.posterior,
+        "Dawid–Skene",
+        seed,
+        {
+            **found.info,
+            "fit": Fit(
+                kind,
+                votes.tasks,
+                votes.workers,
+                votes.classes,
+                {},
+                {"chance": found.chance},
+                {"class_prior": found.prior},
+            ),
+        },
+    )
+
+
+def in_parts(
+    parts: Callable[[], Iterable[Votes]],
+    *,
+    confusion: Literal["full", "one-coin"] = "full",
+    class_prior: Prior = "estimated",
+    smoothing: float | tuple[float, float] = 0.0,
+    iterations: int = 100,
+    tolerance: float = 1e-5,
+    seed: Seed,
+    tell: Callable[[str], object] = str,
+) -> tuple[dict[str, Any], Iterator[Aggregate]]:
+    """`dawid_skene` of labels that come in parts, gone through once a step and not kept.
+
+    Parameters
+    ----------
+    parts
+        Gives the labels anew each time: a part has all labels of its tasks, and all parts name the
+        same workers and classes.
+    confusion, class_prior, smoothing, iterations, tolerance, seed
+        As there.
+    tell
+        Is told how far it is.
+
+    Returns
+    -------
+    What `info` holds there, of the whole, and the labels of each part, in turn: those of
+    `dawid_skene`, but that sums over parts are rounded otherwise.
+    """
+    model = _model(confusion, class_prior, smoothing, iterations, tolerance)
+    found = _fitted(
+        lambda: map(label_matrix, parts()), model, lambda matrix: (matrix.shares(), 0.0), tell
+    )
+    rng = stream(seed, "ties")
+
+    def labelled() -> Iterator[Aggregate]:
+        for matrix in map(label_matrix, parts()):
+            posterior, _ = _expect(matrix, found.chance, found.prior)
+            yield concluded(matrix, posterior, "Dawid–Skene", rng, {})
+
+    return found.info, labelled()
+
+
+class _Model(NamedTuple):
+    """What is fitted, and until when."""
+
+    confusion: str
+    class_prior: str
+    added: tuple[float, float]
+    most: int
+    tolerance: float
+
+
+class _Turn(NamedTuple):
+    """What an expectation step leaves for the maximisation that follows.
+
+    `counts` (m, L named, L true) and `mass` (L,) are sums of posteriors over labels and over
+    tasks with a label, of which there are `labelled`; `voted` (m,); `posterior` is that of the last
+    part.
+    """
+
+    counts: FloatArray
+    mass: FloatArray
+    labelled: int
+    voted: BoolArray
+    likelihood: float
+    posterior: FloatArray
+
+
+class _Fitted(NamedTuple):
+    chance: FloatArray
+    prior: FloatArray
+    posterior: FloatArray
+    info: dict[str, Any]
+
+
+_Expect: TypeAlias = Callable[[LabelMatrix], tuple[FloatArray, float]]
+
+
+def _model(
+    confusion: str,
+    class_prior: str,
+    smoothing: float | tuple[float, float],
+    iterations: int,
+    tolerance: float,
+) -> _Model:
     variants = {"confusion": ("full", "one-coin"), "class_prior": ("estimated", "uniform")}
     for name, value in (("confusion", confusion), ("class_prior", class_prior)):
         if value not in variants[name]:
@@ -110,56 +230,63 @@ def dawid_skene(
         checks.number("smoothing", votes_added, 0.0, 1e9)
     checks.number("tolerance", tolerance, 0.0, np.inf)
     most = checks.count("iterations", iterations, 1)
-    matrix = label_matrix(votes, earlier)
-    _, m, L = matrix.shape
-    labelled, voted = matrix.labelled, matrix.voted
-    by_named = matrix.named.T  # Keeps the layout, in which this product is twice as fast.
-    kind = f"Dawid–Skene, {confusion}"
-    start = (earlier or Earlier()).fit_of(kind, votes.classes)
+    return _Model(confusion, class_prior, added, most, tolerance)
 
-    prior = np.full(L, 1.0 / L)
-    if start is None:
-        posterior = matrix.shares()
-    else:
-        chance = start.of_workers("chance", votes.workers, start.by_worker["chance"].mean(axis=0))
-        posterior, _ = _expect(matrix, chance, start.shared["class_prior"])
+
+def _fitted(
+    matrices: Callable[[], Iterable[LabelMatrix]],
+    model: _Model,
+    first: _Expect,
+    tell: Callable[[str], object] = str,
+) -> _Fitted:
+    """Maximise and expect by turns, from the posteriors that `first` gives."""
+    maximise = _matrices if model.confusion == "full" else _coins
+    turn = _turn(matrices, first)
+    prior = np.full(len(turn.mass), 1.0 / len(turn.mass))
     history: list[float] = []
     converged = False
-    while len(history) < most and not converged:
-        if class_prior == "estimated" and labelled.any():
-            prior = posterior[labelled].mean(axis=0)
-        counts = (by_named @ posterior).reshape(m, L, L)
-        fit = _matrices if confusion == "full" else _coins
-        chance, penalty = fit(counts, added, voted)
-        posterior, likelihood = _expect(matrix, chance, prior)
-        history.append(likelihood + penalty)
-        if len(history) > 1:
-            growth = history[-1] - history[-2]
-            converged = growth <= tolerance * max(int(labelled.sum()), 1)
-    return concluded(
-        matrix,
-        posterior,
-        "Dawid–Skene",
-        seed,
-        {
-            "variant": _variant(confusion, class_prior, added),
-            "iterations": len(history),
-            "converged": converged,
-            "log_likelihood": history,
-            "class_prior": prior,
-            "skill": np.where(voted, np.einsum("jtt,t->j", chance, prior), np.nan),
-            **({"confusion": chance.transpose(0, 2, 1)} if confusion == "full" else {}),
-            "fit": Fit(
-                kind,
-                votes.tasks,
-                votes.workers,
-                votes.classes,
-                {},
-                {"chance": chance},
-                {"class_prior": prior},
-            ),
-        },
-    )
+    while len(history) < model.most and not converged:
+        if model.class_prior == "estimated" and turn.labelled:
+            prior = turn.mass / turn.labelled
+        chance, penalty = maximise(turn.counts, model.added, turn.voted)
+        turn = _turn(matrices, partial(_expect, chance=chance, prior=prior))
+        history.append(turn.likelihood + penalty)
+        growth = history[-1] - history[-2] if len(history) > 1 else np.inf
+        converged = growth <= model.tolerance * max(turn.labelled, 1)
+        tell(f"step {len(history)}, log-likelihood {history[-1]:.6g}")
+    info = {
+        "variant": _variant(model.confusion, model.class_prior, model.added),
+        "iterations": len(history),
+        "converged": converged,
+        "log_likelihood": history,
+        "class_prior": prior,
+        "skill": np.where(turn.voted, np.einsum("jtt,t->j", chance, prior), np.nan),
+    }
+    if model.confusion == "full":
+        info["confusion"] = chance.transpose(0, 2, 1)
+    return _Fitted(chance, prior, turn.posterior, info)
+
+
+def _turn(matrices: Callable[[], Iterable[LabelMatrix]], expect: _Expect) -> _Turn:
+    """Expect part by part, and add up what the maximisation needs."""
+    whole: _Turn | None = None
+    for matrix in matrices():
+        _, m, L = matrix.shape
+        posterior, likelihood = expect(matrix)
+        # Transposed so, the matrix keeps its layout, in which the product is twice as fast.
+        part = _Turn(
+            (matrix.named.T @ posterior).reshape(m, L, L),
+            posterior[matrix.labelled].sum(axis=0),
+            int(matrix.labelled.sum()),
+            matrix.voted,
+            likelihood,
+            posterior,
+        )
+        if whole is not None:
+            part = _Turn._make([*map(add, whole[:-1], part[:-1]), posterior])
+        whole = part
+    assert whole is not None
+    return whole
 
 
 def one_coin(

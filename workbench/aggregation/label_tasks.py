@@ -7,6 +7,7 @@ label with its confidence, and its accuracy where the truth is known.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias
 
@@ -190,7 +191,7 @@ def label_tasks(
             raise InputError("`plan` says whose labels count and how much: leave the rest out")
         return _labelled(*_by_plan(labels, known, seed), PLANNED, known, seed)
     aggregator = AGGREGATORS[method].call
-    given = _given(method, options)
+    given = given_options(method, options)
     by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
     if known.fit is not None and not by_model:
         raise InputError(f"`start` is for models, {_listed('earlier')}, not {method}: leave it out")
@@ -250,7 +251,7 @@ def _labelled(
         notes=(
             *_idle(known, votes),
             *info.get("notes", ()),
-            *_notes(found, method, known, seed),
+            *notes(int(found.tied.sum()), info, method, known, seed),
         ),
         aggregate=found,
         counted=votes,
@@ -259,7 +260,7 @@ def _labelled(
     )
 
 
-def _given(method: str, options: LabelOptions) -> dict[str, Any]:
+def given_options(method: str, options: LabelOptions) -> dict[str, Any]:
     """Give the options that are set; one that the method would not look at is a mistake."""
     given = {f.name: getattr(options, f.name) for f in fields(options)}
     given = {name: value for name, value in given.items() if value is not None}
@@ -383,14 +384,17 @@ def _idle(known: KnownBeforehand, votes: Votes) -> list[str]:
     return [f"chosen workers who gave no label, {len(idle)}: {named_few(idle)}"] if idle else []
 
 
-def _notes(found: Aggregate, method: str, known: KnownBeforehand, seed: Seed) -> list[str]:
+def notes(
+    ties: int, info: Mapping[str, Any], method: str, known: KnownBeforehand, seed: Seed
+) -> list[str]:
+    """Say what has to be known to read the labels, a sentence each; `info` is the aggregate's."""
     by_skill, by_model = (_takes(method, name) for name in ("skill", "earlier"))
     controls = 0 if known.gold is None else len(known.gold)
     judged = known.truth is not None
-    notes = {
-        f"ties, drawn fairly with seed {seed}: {int(found.tied.sum())}": found.tied.any(),
+    said = {
+        f"ties, drawn fairly with seed {seed}: {ties}": ties,
         "the iterations ended before the likelihood settled: give more `iterations`": (
-            found.info.get("converged") is False
+            info.get("converged") is False
         ),
         f"skills are shares of right answers to the {controls} control tasks, which are "
         "labelled by the same vote and never used for its accuracy": by_skill and controls,
@@ -400,11 +404,11 @@ def _notes(found: Aggregate, method: str, known: KnownBeforehand, seed: Seed) ->
         f"the {controls} control tasks keep their class, teach {method} the rest, and are left out "
         "of the accuracy": controls and by_model,
         "confidences take workers to err independently, and are too high where they do not: "
-        "calibrate them by gold or by labels": by_model and "temperature" not in found.info,
+        "calibrate them by gold or by labels": by_model and "temperature" not in info,
         "the accuracy counts its share of a tie, and 1/L where the workers gave no label": judged,
         "the skills were given: where they rest on tasks of the truth the accuracy is too "
         "high; give these tasks as `gold` to leave them out": (
             judged and by_skill and known.gold is None and known.workers is not None
         ),
     }
-    return [note for note, holds in notes.items() if holds]
+    return [note for note, holds in said.items() if holds]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from workbench.aggregation.label_tasks import (
 from workbench.aggregation.posteriors import Fit
 from workbench.aggregation.vote_rule import fixed_rule
 from workbench.api import inputs
+from workbench.api.labelling_on_disk import LabelsOnDisk, aggregate_on_disk
 from workbench.api.measuring import GoldError, payload_of
 from workbench.api.planning import Plan
 from workbench.api.result import Figure, Result, facts, listed, names, page, picked
@@ -216,8 +217,10 @@ def aggregate(
     calibrate: Calibrate | None = None,
     start: Labels | None = None,
     duplicates: Duplicates | None = None,
+    save: str | Path | None = None,
     seed: int = 0,
-) -> Labels:
+    progress: Callable[[str], object] | None = None,
+) -> Labels | LabelsOnDisk:
     """Give every task one label, by a vote or by a model of the workers.
 
     Classes that tie are drawn among fairly, and counted. A task that the workers did not label
@@ -261,8 +264,15 @@ def aggregate(
         Models: an earlier result of the same model, to start from when there are more labels.
     duplicates
         Which label counts when a worker labels a task twice: "first", "last", "all", or "error".
+    save
+        A .parquet file for the answers. The labels, a Parquet file or folder of any size, are then
+        taken from disk, a part at a time (which takes DuckDB); majority and the models after Dawid
+        and Skene alone, with `class_prior`, `iterations` and `duplicates`. What fits where:
+        docs/formats.md.
     seed
         Of the draws among ties.
+    progress
+        With `save`: is told how far it is.
 
     Raises
     ------
@@ -288,6 +298,13 @@ def aggregate(
     >>> found.confidence.round(2).to_dict()
     {1: 0.67, 2: 1.0}
     """
+    options = LabelOptions(truncate, classes, class_prior, iterations, restarts, calibrate)
+    if save is not None:
+        refused = {"gold": gold, "truth": truth, "workers": workers, "plan": plan, "start": start}
+        refused |= {"calibrate": calibrate}
+        return aggregate_on_disk(
+            labels, save, method, options, refused, duplicates, seed=seed, progress=progress
+        )
     given = inputs.given(labels, duplicates=duplicates)
     within = gold is truth is None and given.gold is not None
     asked = within and workers is None and method.startswith("weighted")
@@ -306,7 +323,7 @@ def aggregate(
             None if start is None else _fit(start),
             None if plan is None else _planned(plan, method),
         ),
-        LabelOptions(truncate, classes, class_prior, iterations, restarts, calibrate),
+        options,
         seed=seed,
     )
     error = None if true is None else _measured(found, seed)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.aggregation import DEFAULT
+from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.output import deliver, working
 
@@ -19,6 +20,7 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "workbench aggregate --labels labels.csv --method dawid-skene --out answers.csv",
     "workbench aggregate --labels labels.csv --workers chosen.csv \\\n"
     "    --method weighted-linear --gold control.csv --truth truth.csv",
+    "workbench aggregate --labels folder --method majority --save answers.parquet",
     plugins=True,
 )
 @options.labels("Labels: columns task, worker, label.", required=True)
@@ -69,6 +71,13 @@ METHODS = options.RegistryChoice("workbench.aggregation:AGGREGATORS")
     "The answers, a .csv with columns task, label, score, confidence, tied, unlabelled.",
     ".csv",
 )
+@options.path(
+    "--save",
+    "In place of --out, for labels too many for memory: a .parquet file for the answers. --labels "
+    "is then a Parquet file or a folder of them, read from disk a part at a time; majority and the "
+    "models after Dawid and Skene.",
+    ".parquet",
+)
 def command(labels: LabelFile, out: Path | None, as_json: bool, **given: Any) -> int:
     """Give every task one label, by a vote or by a model of the workers.
 
@@ -77,7 +86,9 @@ def command(labels: LabelFile, out: Path | None, as_json: bool, **given: Any) ->
     """
     from workbench.api import aggregate
 
-    with working("labelling", after=5.0):
-        found = aggregate(labels, **given)
+    if out is not None and given["save"] is not None:
+        raise InputError("--out and --save: give one of them")
+    with working("labelling", after=5.0) as progress:
+        found = aggregate(labels, **given, progress=progress)
     deliver(found, as_json, out=out)
     return 0

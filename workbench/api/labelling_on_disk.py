@@ -1,0 +1,126 @@
+"""`aggregate` of labels too many for memory: from Parquet files to a file of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.aggregation.label_stored import LabelledOnDisk, check_method, label_stored
+from workbench.aggregation.label_tasks import LabelOptions
+from workbench.api.inputs import LabelFile, LabelTable
+from workbench.api.result import Result, facts, listed, names, page, picked
+from workbench.base.checks import type_name
+from workbench.base.errors import InputError
+from workbench.base.text import Columns
+from workbench.crowd.formats import ReadOptions
+from workbench.crowd.reading import path_name
+from workbench.crowd.stored import stored_labels
+from workbench.crowd.tables import Duplicates
+
+WORKERS: Columns = {
+    "worker": ("worker", ""),
+    "labels": ("labels", "d"),
+    "agreement": ("agreement", ".3f"),
+    "skill": ("skill", ".3f"),
+}
+"""What is printed of each worker."""
+SHOWN = 5
+"""Workers that are printed."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelsOnDisk(Result):
+    """One label for each task, in a Parquet file.
+
+    Attributes
+    ----------
+    name, seed
+        What the labels are called; the seed of draws among ties.
+    found
+        What is known of them, the workers included.
+    saved
+        The file: `task, label, score, confidence, tied, unlabelled`.
+    """
+
+    name: str
+    seed: int
+    found: LabelledOnDisk
+    saved: Path
+
+    @property
+    def workers(self) -> pd.DataFrame:
+        """One row a worker: `worker, labels, agreement` and, of a model, `skill`."""
+        return self.found.workers
+
+    def to_frame(self) -> pd.DataFrame:
+        """Read the file, all of it."""
+        import duckdb
+
+        frame: pd.DataFrame = duckdb.read_parquet(str(self.saved)).df()
+        return frame
+
+    def summary(self) -> str:
+        """Give the text that `workbench aggregate --save` prints."""
+        found = self.found
+        title = (
+            f"{self.name}: {found.tasks} tasks, {found.votes} labels by {len(found.workers)} "
+            f"workers, classes {names(found.classes, 8)}; {found.method}, seed {self.seed}"
+        )
+        rows = [("ties", str(found.ties)), ("saved", path_name(self.saved))]
+        if found.variant:
+            steps = "" if found.converged else ", not converged"
+            rows = [("variant", found.variant), ("iterations", f"{found.iterations}{steps}"), *rows]
+        columns = {name: said for name, said in WORKERS.items() if name in found.workers}
+        most = found.workers.sort_values("labels", ascending=False, kind="stable")
+        workers = listed(most, columns, SHOWN, " workers, in `workers`")
+        return page(title, workers, facts(rows, 11), notes=found.notes)
+
+    def _payload(self) -> dict[str, Any]:
+        found = self.found
+        return {
+            **picked(found, "method", "variant", "votes", "tasks", "ties", "classes"),
+            **picked(found, "iterations", "converged", "class_prior", "notes"),
+            "workers": len(found.workers),
+            "saved": str(self.saved),
+            "seed": self.seed,
+        }
+
+
+def aggregate_on_disk(
+    labels: LabelTable,
+    save: str | Path,
+    method: str,
+    options: LabelOptions,
+    refused: dict[str, Any],
+    duplicates: Duplicates | None,
+    *,
+    seed: int,
+    progress: Callable[[str], object] | None,
+) -> LabelsOnDisk:
+    """Do as `aggregate` does with `save`; `refused` are parameters that do not go with it."""
+    for name, value in refused.items():
+        if value is not None:
+            raise InputError(f"`{name}` does not go with `save`, which takes labels alone: leave "
+                             "one of them out")  # fmt: skip
+    check_method(method)
+    file = labels if isinstance(labels, LabelFile) else LabelFile("labels", ReadOptions())
+    path = file.path if isinstance(labels, LabelFile) else labels
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"labels: {type_name(path)}; `save` takes the path of Parquet files")
+    saved = Path(save)
+    if saved.suffix != ".parquet" or saved.is_dir() or not saved.parent.is_dir():
+        raise InputError(
+            f"save {path_name(saved)}: give a path that ends in .parquet, in a folder that is there"
+        )
+    if file.options.question is not None or file.options.format not in ("auto", "labels"):
+        raise InputError("`save` takes Parquet with columns task, worker, label: leave `format` "
+                         "and `question` out")  # fmt: skip
+    reading = replace(file.options, duplicates=duplicates) if duplicates else file.options
+    tell = progress or str
+    with stored_labels(path, reading, tell) as stored:
+        found = label_stored(stored, saved, method, options, seed=seed, tell=tell)
+    return LabelsOnDisk(Path(path).name, seed, found, saved)
