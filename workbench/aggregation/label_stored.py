@@ -78,8 +78,7 @@ def label_stored(
     InputError
         Another method, an option that it does not look at, or confusion matrices beyond memory.
     """
-    check_method(method)
-    given = given_options(method, options)
+    given = check_method(method, options)
     rng = stream(seed, "ties")
     info: dict[str, Any] = {}
     m, L = len(labels.workers), len(labels.classes)
@@ -132,10 +131,11 @@ def label_stored(
     )
 
 
-def check_method(method: str) -> None:
-    """Refuse a method that does not take labels from disk."""
+def check_method(method: str, options: LabelOptions) -> dict[str, Any]:
+    """Give the options that are set; refuse a method that does not take labels from disk."""
     if method != "majority" and method not in MODELS:
         raise InputError(
             f"`save` is for majority, {', '.join(MODELS)}, not {method}: leave it out, or take one "
             "of these"
         )
+    return given_options(method, options)

@@ -106,7 +106,7 @@ def aggregate_on_disk(
         if value is not None:
             raise InputError(f"`{name}` does not go with `save`, which takes labels alone: leave "
                              "one of them out")  # fmt: skip
-    check_method(method)
+    check_method(method, options)
     file = labels if isinstance(labels, LabelFile) else LabelFile("labels", ReadOptions())
     path = file.path if isinstance(labels, LabelFile) else labels
     if not isinstance(path, (str, Path)):

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.bench.measure import ABSENT, BenchSize, Sample, own_process
+from workbench.bench.measure import ABSENT, BenchSize, Sample, UnmeasurableError, own_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +73,36 @@ def beside_crowd_kit(method: str) -> Callable[[BenchSize], Sample]:
         )
 
     return measure
+
+
+SAVED = "import workbench; workbench.aggregate(labels, method='dawid-skene', save=answers)"
+FOLDER = """
+COPY (SELECT 't' || task AS task, 'w' || worker AS worker,
+             CASE WHEN (hash(task, 2) % 2 = 0) = right_one THEN 'yes' ELSE 'no' END AS label
+      FROM (SELECT *, hash(task, worker) / 2e19 < .5 + .4 * hash(worker) / 2e19 AS right_one
+            FROM (SELECT i // 10 AS task,
+                         (hash(i // 10) % {m} + i % 10 * (1 + hash(i // 10, 1) % ({m} // 10 - 1)))
+                         % {m} AS worker
+                  FROM (SELECT (r * 6180339887 + {seed}) % {k} AS i FROM range({k}) t(r)))))
+TO '{path}' (FORMAT parquet, FILE_SIZE_BYTES '25MB')
+"""
+
+
+def folder_memory(size: BenchSize) -> Sample:
+    """Peak memory of Dawid–Skene from a Parquet folder of 10⁸ labels, from disk."""
+    import importlib.util
+
+    if importlib.util.find_spec("duckdb") is None:
+        raise UnmeasurableError('needs DuckDB: pip install "crowd-workbench[duckdb]"')
+    tasks, workers = (10_000_000, 100_000) if size.full else (size.tasks, 20)
+    with tempfile.TemporaryDirectory() as folder:
+        labels, answers = Path(folder) / "labels", Path(folder) / "answers.parquet"
+        write = FOLDER.format(path=labels, m=workers, k=LABELS * tasks, seed=size.seed)
+        settings = {"memory_limit": "2GB", "temp_directory": f"{folder}/spilled"}
+        made = f"import duckdb; duckdb.connect(config={settings}).execute({write!r}); print(0)"
+        own_process("-c", made)
+        told = own_process("-c", TIMED.format(SAVED), str(labels), str(answers))
+    return Sample([told[1]], [], "MB", f"{told[0]:.0f} s")
 
 
 def _measured(size: BenchSize, ours: str, beside: str, place: int, note: str = "") -> Sample:

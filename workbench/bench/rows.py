@@ -49,6 +49,7 @@ SIZES = {200: 0.06, 300: 0.06, 600: 0.1, 1000: 0.1}
 """Tasks that all differ, and the gap in percent that is to be reached."""
 ARRAYS, BARE_JOB = "relaxation.by_arrays", "relaxation.by_bare_solver"
 EXPORT = "5 million labels from CSV to answers"
+FROM_DISK = "10⁸ labels from a Parquet folder, Dawid–Skene to the end"
 READ_ONLY = "pandas.read_csv(dtype=str) of the file"
 ONE, BOTH = memory_of(ARRAYS), memory_of(ARRAYS, BARE_JOB, repeated=True)
 OF_TRIAL = memory_of("trial.adaptive_trial")
@@ -79,6 +80,7 @@ TABLE: tuple[tuple[str, str, str, Target, str | Callable[[BenchSize], Sample]], 
     ("export", f"{EXPORT}, {VOTES}", READ_ONLY, Target(14), beside_reading("dawid-skene")),
     ("export-peak", "the same", "", megabytes(900), memory("dawid-skene")),
     ("export-peer", f"{EXPORT}, {VOTES}", "crowd-kit", faster(), beside_crowd_kit("dawid-skene")),
+    ("folder-peak", FROM_DISK, "", megabytes(4096), "reading.folder_memory"),
     ("exact-ip", f"{PATTERNS}, gap after 60 s", ALONE, gap(0.05), beside_highs(MANY)),
     ("exact-ip-few", FEW_QUALITIES, ALONE, gap(0.0), beside_highs(FEW)),
     *(

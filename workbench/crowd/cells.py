@@ -35,12 +35,12 @@ class Cells(Sequence[str]):
 
     @classmethod
     def numbered(cls, code: NDArray[Any], texts: NDArray[Any] | Sequence[str]) -> Cells:
-        """Take texts by number, which may be alike once blanks are dropped."""
+        """Take texts by number; those that are alike once blanks are dropped count as one."""
         stripped = np.array([text.strip() for text in texts], dtype=object)
-        if any(text is not kept for text, kept in zip(texts, stripped, strict=True)):
-            merged, stripped = pd.factorize(stripped)
+        merged, once = pd.factorize(stripped)
+        if len(once) < len(stripped):
             code = merged[code]
-        return cls(code.astype(np.int32), stripped)
+        return cls(code.astype(np.int32), once)
 
     def __len__(self) -> int:
         return len(self.code)

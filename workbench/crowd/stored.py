@@ -218,7 +218,7 @@ class StoredLabels:
         if duplicates == "all":
             return part
         key = part["task"].to_numpy(np.int64) * len(self.workers) + part["worker"]
-        twice = key.duplicated(keep="last" if duplicates == "last" else "first")
+        twice = key.duplicated()
         if duplicates == "error" and twice.any():
             row = int(twice.to_numpy().argmax())
             first = int((key == key.iloc[row]).to_numpy().argmax())
@@ -227,8 +227,8 @@ class StoredLabels:
             raise InputError(
                 f"{self._at(int(other['place']))}: task {show(task)} and worker "
                 f"{show(self.workers[one['worker']])} appear already in "
-                f"{self._at(int(one['place']))}; remove one of them, or pass duplicates='first' or "
-                "'last'"
+                f"{self._at(int(one['place']))}; remove one of them, or give `duplicates` first or "
+                "all"
             )
         once: pd.DataFrame = part[~twice]
         return once
@@ -252,7 +252,7 @@ def stored_labels(
         folder's files are read in the order of their paths; parts of a path such as `task=7`
         are columns too.
     options
-        Of `columns`, `predictions` and `duplicates`.
+        Of `columns`, `predictions` and `duplicates`, which is not "last".
     tell
         Is told how far it is.
 
@@ -262,6 +262,12 @@ def stored_labels(
         There is no DuckDB, no such file, a column or a cell is missing, a pair is repeated, or
         the disk is full.
     """
+    options = options or ReadOptions()
+    if options.duplicates == "last":
+        raise InputError(
+            "duplicates is 'last', and labels from disk (`save`) are numbered as they first "
+            "appear: give 'first', 'all' or 'error'"
+        )
     try:
         import duckdb
     except ImportError:
@@ -273,7 +279,7 @@ def stored_labels(
         settings: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": f"{folder}/spilled"}
         connection = duckdb.connect(f"{folder}/names.duckdb", config=settings)
         try:
-            yield StoredLabels(source, Path(folder), connection, options or ReadOptions(), tell)
+            yield StoredLabels(source, Path(folder), connection, options, tell)
         except (duckdb.Error, OSError) as error:
             said = str(error).splitlines()[0][:200]
             raise InputError(
