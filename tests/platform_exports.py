@@ -115,8 +115,8 @@ def toloka() -> str:
             "ASSIGNMENT:task_id", "ASSIGNMENT:assignment_id", "ASSIGNMENT:worker_id",
             "ASSIGNMENT:status", "ASSIGNMENT:started")  # fmt: skip
     rows = [
-        (f"/{task}.jpg", said, TRUE[task] if task <= 25 else "", "", "", f"t{task}", f"a{task}{who}",
-         who, "APPROVED", "2024-03-04T10:00:00")
+        (f"/{task}.jpg", said, TRUE[task] if task <= 25 else "", "", "", f"t{task}",
+         f"a{task}{who}", who, "APPROVED", "2024-03-04T10:00:00")
         for task, who, said in answers()
     ]  # fmt: skip
     return "".join("\t".join(row) + "\n" for row in (head, *rows))

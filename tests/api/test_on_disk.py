@@ -77,7 +77,9 @@ def test_a_pair_labelled_twice_and_a_missing_cell_are_named(tmp_path):
     frame = crowd(500, repeated=False).drop(columns="model")
     twice = pd.concat([frame, frame.iloc[[3]]])
     folder = write(tmp_path / "twice", twice)
-    with pytest.raises(InputError, match="c.parquet, row .* appear already in .*a.parquet, row 4;"):
+    with pytest.raises(
+        InputError, match=r"c\.parquet, row .* appear already in .*a\.parquet, row 4;"
+    ):
         wb.aggregate(folder, save=tmp_path / "x.parquet")
     frame["annotator"] = frame["annotator"].where(np.arange(len(frame)) != 400, " NA ")
     folder = write(tmp_path / "missing", frame)
