@@ -113,3 +113,25 @@ def test_a_models_of_the_users_own_is_not_met(hostile, installed, tmp_path):
     solved = python("-m", "workbench.cli", "solve", "tiny.json", "--json")
     assert solved.returncode == 0, solved.stderr
     assert json.loads(solved.stdout)["objective"] == 2.0
+
+
+TOUR = """
+import runpy, sys
+sys.modules.update(dict.fromkeys(["pyarrow", "duckdb", "dask", "rdata"]))  # no extras are there
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+def test_the_tour_from_exports_of_five_platforms_without_extras(installed, tmp_path):
+    paths = sysconfig.get_paths()
+    search = dict.fromkeys([installed, paths["purelib"], paths["platlib"]])
+    taken = subprocess.run(
+        [sys.executable, "-S", "-c", TOUR, Path(__file__).with_name("platform_exports.py")],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, search))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert taken.returncode == 0, taken.stdout + taken.stderr
+    assert taken.stdout.count("labelled rightly") == 5
