@@ -125,7 +125,7 @@ def toloka() -> str:
 EXPORTS: dict[str, tuple[Callable[[], str], Callable[[int], str]]] = {
     "label-studio.json": (label_studio, str),
     "argilla.jsonl": (argilla, str),
-    "prodigy.jsonl": (prodigy, lambda task: str(1000 + task)),
+    "prodigy.jsonl": (prodigy, lambda task: str(-1000 - task)),
     "mturk.csv": (mturk, lambda task: f"3H{task:04}"),
     "toloka.tsv": (toloka, lambda task: f"t{task}"),
 }
