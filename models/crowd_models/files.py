@@ -14,13 +14,15 @@ epsilon
     ε, one number or one for each task; or `requirement` in its place, C = 2 ln(1/ε).
 gain
     Optional: by which of `crowd_models.gains` labels count, `hoeffding` (the paper's, as above) or
-    `bhattacharyya`.
+    `bhattacharyya`; or `information`, where quality and requirement are given.
 cost
     Optional c: a matrix, an object by task type, or one price for each worker.
 available
     Optional: a matrix of true and false, or an object by task type.
 least, most
     Optional: fewest and most labels of a task, one number or one for each task.
+tasks, workers
+    Only of a problem by class: how many tasks and workers each row and column stands for.
 
 Imports neither pandas nor Pyomo, to start fast.
 """
@@ -41,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_models.gains import gain_of
-from crowd_models.problem import AssignmentProblem, checked
+from crowd_models.problem import AssignmentProblem, TypedProblem, checked
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 
@@ -66,13 +68,17 @@ _FIELDS: dict[str, tuple[Any, str]] = {
     "gain": (str, "give hoeffding or bhattacharyya"),
     "least": (_VECTOR, "give one number, or a list with one for each task"),
     "most": (_VECTOR, "give one number, or a list with one for each task"),
+    "tasks": (list[float], "give how many tasks each row stands for"),
+    "workers": (list[float], "give how many workers each column stands for"),
 }
 """What each field of a JSON file holds, and what to give in place of anything else."""
 FIELDS = tuple(_FIELDS)
 
 
-def read_problem(path: str | Path, *, gain: str | None = None) -> AssignmentProblem:
-    """Read an assignment problem from a .json or .npz file.
+def read_problem(
+    path: str | Path, *, gain: str | None = None
+) -> AssignmentProblem | TypedProblem:
+    """Read an assignment problem from a .json or .npz file; by class, where it counts them.
 
     Parameters
     ----------
@@ -231,16 +237,18 @@ def _from_npz(content: bytes) -> dict[str, Any]:
 _READERS: dict[str, Callable[[bytes], dict[str, Any]]] = {".json": _from_json, ".npz": _from_npz}
 
 
-def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem:
+def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem | TypedProblem:
     given = _one_of(fields, "quality", "skill")
     level = _one_of(fields, "epsilon", "requirement")
     stated = fields.get("gain", "hoeffding")
-    gain = gain_of(stated if asked is None else asked)
-    if gain.name != stated and (given, level) != ("skill", "epsilon"):
+    name = stated if asked is None else asked
+    if name != stated and (given, level) != ("skill", "epsilon"):
         raise InputError(
             f"{given} and {level} are stated by the gain {stated!r}: give skill and epsilon, from "
-            f"which those of {gain.name!r} follow"
+            f"which those of {name!r} follow"
         )
+    told = (given, level) == ("quality", "requirement") and name == "information"
+    gain = gain_of("bhattacharyya" if told else name)
     if "capacity" not in fields:
         raise InputError("capacity is missing: give one number, or one for each worker")
     types = fields.get("task_types")
@@ -258,17 +266,17 @@ def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem:
     if cost is not None and cost.ndim == 1:
         mend = "give one price for each worker, or a list of rows"
         cost = np.tile(checked("cost", cost, quality.shape[1:], mend), (len(quality), 1))
-    return AssignmentProblem(
-        quality,
-        fields["capacity"],
-        need,
-        cost,
-        available,
-        types,
-        gain.name,
-        fields.get("least"),
-        fields.get("most"),
-    )
+    limits = {name: fields.get(name) for name in ("least", "most")}
+    if "tasks" in fields or "workers" in fields:
+        counts = (
+            fields.get(field, np.ones(length))
+            for field, length in zip(("tasks", "workers"), quality.shape, strict=True)
+        )
+        return TypedProblem(
+            quality, fields["capacity"], need, *counts, cost, available, gain=name, **limits
+        )
+    capacity = fields["capacity"]
+    return AssignmentProblem(quality, capacity, need, cost, available, types, name, **limits)
 
 
 def _check_names(names: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
-from crowd_models.gains import gain_of
+from crowd_models.gains import GAINS, gain_of
 from crowd_models.joint import JointProblem
 from workbench.api.result import Figure, Result, facts, percent
 from workbench.base.checks import show, type_name
@@ -483,6 +483,8 @@ def described(problem: Problem, formulation: str) -> str:
         error = f"ε = {low:.4g}" if low == high else f"ε from {low:.4g} to {high:.4g}"
         return f"{JOINT[formulation]}, {n} tasks × {m} workers, {error}"
     needs = problem.requirement
+    if problem.gain not in GAINS:
+        return f"{TITLES[formulation]}, {n} tasks × {m} workers, by {problem.gain}"
     low, high = (float(gain_of(problem.gain).error(f(needs))) for f in (np.max, np.min))
     error = f"ε = {low:.4g}" if low == high else f"ε from {low:.4g} to {high:.4g}"
     by = "" if problem.gain == "hoeffding" else f" by {gain_of(problem.gain).source}"

@@ -100,6 +100,33 @@ def cp_sat(arrays: Arrays, seconds: float) -> Told:
     }
 
 
+def cbc(arrays: Arrays, seconds: float) -> Told:
+    """The integer program by COIN-OR's CBC, which OR-tools brings."""
+    from ortools.linear_solver import pywraplp
+
+    solver = pywraplp.Solver.CreateSolver("CBC")
+    solver.SetTimeLimit(int(1000 * seconds))
+    started = time.perf_counter()
+    lowest, price = -solver.infinity(), arrays.price.tolist()
+    y = [[solver.BoolVar("") for _ in row] for row in price]
+    cost = solver.Objective()
+    full = [solver.RowConstraint(lowest, most, "") for most in arrays.capacity.tolist()]
+    for i, row in enumerate(y):
+        cover = solver.RowConstraint(float(arrays.requirement[i]), solver.infinity(), "")
+        for j, label in enumerate(row):
+            cost.SetCoefficient(label, price[i][j])
+            full[j].SetCoefficient(label, 1.0)
+            cover.SetCoefficient(label, float(arrays.quality[i, j]))
+    cost.SetMinimization()
+    told = solver.Solve()
+    found = told in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE)
+    return {
+        "seconds": time.perf_counter() - started,
+        "objective": cost.Value() if found else None,
+        "bound": cost.BestBound() if found else None,
+    }
+
+
 def scip(arrays: Arrays, seconds: float) -> Told:
     """The integer program by SCIP."""
     from pyscipopt import Model, quicksum
@@ -129,6 +156,7 @@ JOBS: dict[str, Callable[[Arrays, float], Told]] = {
     "pdlp": partial(linear, "PDLP"),
     "cp-sat": cp_sat,
     "scip": scip,
+    "cbc": cbc,
 }
 
 

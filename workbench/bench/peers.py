@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -32,8 +33,10 @@ def absent(module: str) -> bool:
     return find_spec(module) is None
 
 
-def solved_by(job: str, problem: AssignmentProblem, seconds: float) -> dict[str, Any]:
-    """What a job of `peer_jobs` found, in a process of its own.
+def solved_by(
+    job: str, problem: AssignmentProblem, seconds: float, *, timeout: float | None = None
+) -> dict[str, Any]:
+    """What a job of `peer_jobs` found, in a process of its own that is ended after `timeout`.
 
     Raises
     ------
@@ -46,15 +49,18 @@ def solved_by(job: str, problem: AssignmentProblem, seconds: float) -> dict[str,
         path = Path(folder) / "problem.npz"
         np.savez(
             path,
-            quality=problem.quality,
+            # A label that adds nothing is bought by nobody: so much for pairs that may not be.
+            quality=problem.quality * problem.mask,
             capacity=problem.capacity,
             requirement=np.broadcast_to(problem.requirement, len(problem.quality)),
             price=problem.prices,
         )
         try:
             told: dict[str, Any] = own_process(
-                "-m", "workbench.bench.peer_jobs", job, str(path), str(seconds)
+                "-m", "workbench.bench.peer_jobs", job, str(path), str(seconds), timeout=timeout
             )
+        except subprocess.TimeoutExpired:
+            raise UnmeasurableError(f"the {job} process took more than {timeout:g} s") from None
         except RuntimeError as error:
             raise UnmeasurableError(f"the {job} process failed: {error}") from None
     return told

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,12 +24,27 @@ from workbench.cli.streams import show
     "Time and memory against tasks, workers and types instead; an --out that holds some points "
     "already is gone on with, and a picture is put beside it (.png).",
 )
+@click.option(
+    "--instances",
+    metavar="[FOLDER]",
+    is_flag=False,
+    flag_value="models/problems",
+    help="Solvers side by side on the public instances instead (of which --rows names some); an "
+    "--out is gone on with, and pictures of the profiles are put beside it (.png).",
+)
+@click.option("--solvers", metavar="NAME,…", default="", help="Of --instances; all by default.")
+@options.seconds("Seconds for each solver on each of the --instances.  [default: 20]")
+@options.flag("--update", "Enter what is better, and check.py passes, into the index.")
 @options.path("--out", "Write everything (.json).", ".json")
 def command(
     smoke: bool,
     rows: str,
     repeats: int | None,
     growth: bool,
+    instances: str | None,
+    solvers: str,
+    time_limit: float | None,
+    update: bool,
     out: Path | None,
     seed: int,
     as_json: bool,
@@ -40,6 +56,14 @@ def command(
     """
     from workbench.bench import SMOKE, BenchResult, BenchSize, bench, chosen, report, text
 
+    if instances is not None:
+        if smoke or growth or repeats is not None:
+            raise InputError("--instances are run once, as they are: no --smoke, --growth, --repeats")
+        found = _instances(instances, _names(rows), _names(solvers), time_limit, update, out, seed)
+        emit(found[0]) if as_json else show(found[1])
+        return
+    if solvers or update or time_limit is not None:
+        raise InputError("--solvers, --time-limit and --update are of --instances: give that too")
     if growth:
         if rows or repeats is not None:
             raise InputError("--growth measures no --rows, and each point by itself: no --repeats")
@@ -47,7 +71,7 @@ def command(
         return
     size = replace(SMOKE if smoke else BenchSize(), seed=seed)
     size = replace(size, repeats=repeats or size.repeats)
-    selected = chosen(tuple(name.strip() for name in rows.split(",") if name.strip()))
+    selected = chosen(_names(rows))
     results: list[BenchResult] = []
     for k, row in enumerate(selected, start=1):
         with working(f"{k}/{len(selected)} {row.name}"):
@@ -56,6 +80,44 @@ def command(
     if out is not None:
         write_files({out: strict_json(payload) + "\n"})
     emit(payload) if as_json else show(text(results, payload))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _instances(
+    folder: str,
+    names: tuple[str, ...],
+    solvers: tuple[str, ...],
+    seconds: float | None,
+    update: bool,
+    out: Path | None,
+    seed: int,
+) -> tuple[dict[str, Any], str]:
+    """Run what is not in the file yet, writing it anew after each run."""
+    from workbench.bench import instances as bench
+    from workbench.bench import report_about
+
+    unknown = set(solvers) - set(bench.SOLVERS)
+    if unknown:
+        raise InputError(f"no solver {min(unknown)!r}: there are {', '.join(bench.SOLVERS)}")
+    there = bench.InstanceSet(folder)
+    runs = [] if out is None else bench.read_runs(out)
+    asked = there.chosen(names), solvers or bench.SOLVERS, seconds or bench.SECONDS
+    with working(f"instances, {len(runs)} runs known") as tell:
+        for run in bench.run_instances(there, *asked, list(runs), update=update, seed=seed):
+            runs.append(run)
+            tell(f"{run.name}, {run.solver}: {run.value} {run.note}")
+            told = {**report_about(), "runs": [asdict(run) for run in runs]}
+            if out is not None:
+                write_files({out: strict_json(told) + "\n"})
+    best = {name: float(row["best"]) for name, row in there.rows.items()}
+    if out is not None and runs:
+        pictures = bench.instance_pictures(runs, best)
+        write_files({out.with_name(f"{out.stem}-{kind}.png"): png for kind, png in pictures.items()})
+    told = {**report_about(), "best": best, "runs": [asdict(run) for run in runs]}
+    return told, bench.instance_table(runs, best)
 
 
 def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:

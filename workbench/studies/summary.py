@@ -266,3 +266,34 @@ def _numbers(table: pd.DataFrame, name: str) -> FloatArray:
         at = table.index[np.isinf(numbers)][0]
         raise InputError(f"row {at}: {name} is infinite; give a finite number, or leave it missing")
     return numbers
+
+
+def performance_profile(
+    rows: pd.DataFrame, by: Sequence[str], value: str, least: str
+) -> pd.DataFrame:
+    """Steps of performance profiles (Dolan, Moré 2002), from ratio 1 to a common end.
+
+    Parameters
+    ----------
+    rows
+        A row an instance and method; without a `value` it was not solved.
+    by
+        Columns that make the profiles.
+    value, least
+        Columns with what is measured, and the least of it that is known of the instance.
+
+    Returns
+    -------
+    DataFrame
+        Columns `by, ratio, share`: the share of the rows within so many times the least.
+    """
+    ratio = (rows[value] / rows[least]).reset_index(drop=True)
+    keys = [rows[name].reset_index(drop=True) for name in by]
+    end = max(1.05, 1.02 * float(ratio.quantile(0.98)))
+    steps = []
+    for key, own in ratio.groupby(keys, sort=False):
+        at = np.sort(own.dropna().to_numpy())
+        grid = np.unique(np.concatenate([[1.0], at[at <= end], [end]]))
+        share = np.searchsorted(at, grid + 1e-12, side="right") / len(own)
+        steps.append(pd.DataFrame({**dict(zip(by, key, strict=True)), "ratio": grid, "share": share}))
+    return pd.concat(steps, ignore_index=True)

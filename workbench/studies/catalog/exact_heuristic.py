@@ -64,7 +64,7 @@ from workbench.studies.study import (
     Study,
     TrialEnded,
 )
-from workbench.studies.summary import means
+from workbench.studies.summary import means, performance_profile
 from workbench.studies.trials import Streams
 
 ONLINE = ("sampled weights", "adaptive")
@@ -225,15 +225,8 @@ def profile(rows: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Columns `kind, method, ratio, share`. A row without a cost is an instance not solved.
     """
-    ratio = rows["cost"] / rows.groupby([*_KEYS, "repetition"])["cost"].transform("min")
-    end = max(1.05, 1.02 * float(ratio.quantile(0.98)))
-    steps = []
-    for (kind, method), own in ratio.groupby([rows["kind"], rows["method"]], sort=False):
-        at = np.sort(own.dropna().to_numpy())
-        grid = np.unique(np.concatenate([[1.0], at[at <= end], [end]]))
-        share = np.searchsorted(at, grid + 1e-12, side="right") / len(own)
-        steps.append(pd.DataFrame({"kind": kind, "method": method, "ratio": grid, "share": share}))
-    return pd.concat(steps, ignore_index=True)
+    least = rows.groupby([*_KEYS, "repetition"])["cost"].transform("min")
+    return performance_profile(rows.assign(least=least), ["kind", "method"], "cost", "least")
 
 
 SIZE = "pairs of task and worker, n m"

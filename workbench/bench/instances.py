@@ -1,0 +1,388 @@
+"""The public instances of `models/problems`: solvers side by side, and the index of the best known.
+
+What enters the index has passed `check.py` there, which shares no code with the workbench: costs
+and bounds are the ones that it works out. A better plan replaces the one on record, a better bound
+its proof; nothing that is worse ever does. Profiles: Dolan, Moré (2002).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import runpy
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from crowd_models import AssignmentProblem, TypedProblem
+from crowd_models.files import read_problem
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
+from workbench.base.text import tabled
+from workbench.bench import peers
+from workbench.bench.measure import UnmeasurableError
+
+if TYPE_CHECKING:
+    from workbench.solving import Solution
+
+FOLDER = "models/problems"
+PEERS = {"cbc": "ortools", "scip": "pyscipopt", "cp-sat": "ortools"}
+"""Solvers that are not ours, and what brings them."""
+SOLVERS = ("patterns", "highs", *PEERS)
+SECONDS = 20.0
+PROVEN = 1e-6
+"""Relative gap, by a solver's own word, that counts as none."""
+MOST_PAIRS = 1_000_000
+"""Of a part that is solved in place of a problem by class."""
+DIGITS = 9
+"""Of worker prices: any that are about right prove as much."""
+SOON = 0.1
+"""Seconds below which times are taken to be the same."""
+LONGER = 3.0
+"""How many times the limit a solver may take, with building its model, before it is ended."""
+
+
+@dataclass(frozen=True)
+class InstanceRun:
+    """What one solver found on one instance, by its own word; None for nothing."""
+
+    name: str
+    solver: str
+    seconds: float
+    value: float | None
+    bound: float | None
+    note: str = ""
+
+    @property
+    def gap(self) -> float:
+        """Relative gap that is left; 1 without a plan or a bound."""
+        if not self.value or self.bound is None:
+            return 0.0 if self.value == 0 else 1.0
+        return max(0.0, 1 - self.bound / self.value)
+
+
+class InstanceSet:
+    """A folder of instances with its index, generator and checker."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        for part in ("check.py", "generate.py"):
+            if not (self.folder / part).is_file():
+                raise InputError(f"{self.folder}: no {part} there; give the folder {FOLDER}")
+        self.checker = runpy.run_path(str(self.folder / "check.py"))
+        self.generator = runpy.run_path(str(self.folder / "generate.py"))
+        self.rows: dict[str, dict[str, str]] = {}
+        if self.index.exists():
+            with self.index.open(encoding="utf-8", newline="") as file:
+                self.rows = {row["name"]: row for row in csv.DictReader(file)}
+
+    @property
+    def index(self) -> Path:
+        """The file of best known values."""
+        return self.folder / "index.csv"
+
+    @property
+    def names(self) -> list[str]:
+        """Instances that are drawn, then the others that are there."""
+        here = sorted(path.stem for path in self.folder.glob("*.json"))
+        return list(dict.fromkeys([*self.generator["SPECS"], *here]))
+
+    def chosen(self, names: Sequence[str]) -> list[str]:
+        """Some of the instances, in the order of the index; none for all."""
+        for name in names:
+            if name not in self.names:
+                raise InputError(f"no instance {name!r}: there are {', '.join(self.names)}")
+        return [name for name in self.names if not names or name in names]
+
+    def content(self, name: str) -> bytes:
+        """The file of an instance; drawn where it is not there."""
+        path = self.folder / f"{name}.json"
+        return path.read_bytes() if path.exists() else self.generator["text"](name).encode()
+
+    @contextmanager
+    def file(self, name: str) -> Iterator[Path]:
+        """A file of an instance, for as long as it is needed."""
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / f"{name}.json"
+            path.write_bytes(self.content(name))
+            yield path
+
+    def update(self, told: dict[str, Any], run: InstanceRun) -> bool:
+        """Enter a plan and its proof where they are better; whether anything was.
+
+        Parameters
+        ----------
+        told
+            A solution as `check.py` reads it.
+        run
+            Who found it; its bound is entered as the solver's word where it is the highest.
+
+        Raises
+        ------
+        ValueError
+            What `check.py` has against the plan or the proof.
+        """
+        content, path = self.content(run.name), self.folder / "solutions" / f"{run.name}.json"
+        digest, row = hashlib.sha256(content).hexdigest(), self.rows.get(run.name)
+        problem = self.checker["read"](content)
+        cost = Fraction(self.checker["cost_of"](problem, told))
+        bound = self.checker["bound_of"](problem, told["worker_prices"])
+        claimed = bound if run.bound is None else max(bound, _decimal(run.bound))
+        if row is not None and row["sha256"] == digest:
+            known = json.loads(path.read_text(encoding="utf-8"))
+            if cost >= Fraction(row["best"]):
+                cost, told = Fraction(row["best"]), {**known, "worker_prices": told["worker_prices"]}
+            before = self.checker["bound_of"](problem, known["worker_prices"])
+            if bound <= before:
+                bound, told = before, {**told, "worker_prices": known["worker_prices"]}
+            claimed = max(claimed, bound, Fraction(row["bound"]))
+            if (cost, claimed, bound) == (Fraction(row["best"]), Fraction(row["bound"]), before):
+                return False
+        claimed = min(claimed, cost)  # a solver's word, rounded to six digits
+        self.rows[run.name] = {
+            "name": run.name,
+            "tasks": str(sum(problem.times)),
+            "workers": str(sum(problem.copies)),
+            "types": str(len(problem.classes)),
+            "family": self._family(run.name),
+            "best": _written(cost),
+            "bound": _written(claimed),
+            "status": "checked" if claimed <= bound else "solver's word",
+            "method": run.solver,
+            "seconds": f"{run.seconds:.1f}",
+            "sha256": digest,
+        }
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(told, separators=(",", ":")) + "\n", encoding="utf-8")
+        with self.index.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(self.rows[run.name]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.rows[name] for name in self.names if name in self.rows)
+        return True
+
+    def _family(self, name: str) -> str:
+        if name in self.rows:
+            return self.rows[name]["family"]
+        drawn = self.generator["SPECS"].get(name, {})
+        return str(drawn.get("family", name.partition("-")[0]))
+
+
+def run_instance(
+    instances: InstanceSet, name: str, solver: str, seconds: float, *, seed: int = 0
+) -> tuple[InstanceRun, dict[str, Any] | None]:
+    """Run a solver on an instance; with a plan of ours comes the solution for `check.py`."""
+    with instances.file(name) as path:
+        problem = read_problem(path)
+    if solver in PEERS:
+        return _by_peer(problem, name, solver, seconds), None
+    part, times = problem, 1
+    if isinstance(problem, TypedProblem):
+        part, times, kind, class_of = _part(problem)
+    from workbench.solving import solve
+
+    solution = solve(part, "ip", method=solver, time_limit=seconds, seed=seed)
+    value, bound = solution.objective, solution.bound
+    run = InstanceRun(
+        name,
+        solver,
+        solution.seconds,
+        None if value is None else value * times,
+        # What is true of a part by branch and bound need not be of the whole.
+        None if bound is None or times > 1 else bound,
+        solution.note,
+    )
+    if solution.assignment is None:
+        return run, None
+    prices, bought = _best_prices(part, solution), solution.assignment > 0.5
+    plan: dict[str, Any] = {"labels": [np.flatnonzero(row).tolist() for row in bought]}
+    if isinstance(problem, TypedProblem):
+        often = Counter(
+            (i, tuple(sorted(Counter(class_of[row].tolist()).items())))
+            for i, row in zip(kind.tolist(), bought, strict=True)
+        )
+        plan = {"patterns": [[i, dict(those), k * times] for (i, those), k in sorted(often.items())]}
+        prices = prices[np.searchsorted(class_of, np.arange(problem.shape[1]))]
+    return run, {**plan, "worker_prices": [round(u, DIGITS) for u in prices.tolist()]}
+
+
+def run_instances(
+    instances: InstanceSet,
+    names: Sequence[str],
+    solvers: Sequence[str],
+    seconds: float,
+    known: Sequence[InstanceRun] = (),
+    *,
+    update: bool = False,
+    seed: int = 0,
+) -> Iterator[InstanceRun]:
+    """Run every solver that is there on every instance, less what is known.
+
+    Parameters
+    ----------
+    update
+        Enter what is better into the index; what `check.py` refuses is said in the run's note.
+    """
+    done = {(run.name, run.solver) for run in known}
+    for name in names:
+        for solver in solvers:
+            if (name, solver) in done or (solver in PEERS and peers.absent(PEERS[solver])):
+                continue
+            run, told = run_instance(instances, name, solver, seconds, seed=seed)
+            if update and told is not None:
+                try:
+                    instances.update(told, run)
+                except ValueError as wrong:
+                    run = replace(run, note=f"refused by check.py: {wrong}")
+            yield run
+
+
+def _by_peer(
+    problem: AssignmentProblem | TypedProblem, name: str, solver: str, seconds: float
+) -> InstanceRun:
+    if isinstance(problem, TypedProblem):
+        return InstanceRun(name, solver, 0.0, None, None, "by class: more pairs than memory")
+    try:
+        told = peers.solved_by(solver, problem, seconds, timeout=LONGER * seconds)
+    except UnmeasurableError as reason:
+        return InstanceRun(name, solver, LONGER * seconds, None, None, str(reason))
+    return InstanceRun(name, solver, told["seconds"], told["objective"], told["bound"])
+
+
+def _part(problem: TypedProblem) -> tuple[AssignmentProblem, int, IntArray, IntArray]:
+    """The largest part that is solved soon, how many times the whole is that, classes of its pairs.
+
+    Copies of its plan are one of the whole, since each class is so many times as large.
+    """
+    whole = math.gcd(*problem.tasks.tolist(), *problem.workers.tolist())
+    pairs = problem.tasks.sum() * problem.workers.sum() / whole**2
+    size = max(d for d in range(1, whole + 1) if whole % d == 0 and (d == 1 or pairs * d * d <= MOST_PAIRS))
+    times = whole // size
+    task = np.repeat(np.arange(problem.shape[0]), problem.tasks // times)
+    worker = np.repeat(np.arange(problem.shape[1]), problem.workers // times)
+    at = np.ix_(task, worker)
+    part = AssignmentProblem(
+        problem.quality[at],
+        problem.capacity[worker],
+        problem.requirement[task],
+        None if problem.cost is None else problem.cost[at],
+        None if problem.available is None else problem.available[at],
+        gain=problem.gain,
+    )
+    return part, times, task, worker
+
+
+def _best_prices(problem: AssignmentProblem, solution: Solution) -> FloatArray:
+    """Worker prices that prove most over patterns, of those that any proof has."""
+    from workbench.solving import PatternProof
+    from workbench.solving.patterns.bound import pattern_bound
+
+    counted = problem.typed
+    assert counted.worker_class is not None
+    _, first = np.unique(counted.worker_class, return_index=True)
+    tried = [np.zeros(len(first))]
+    for proof in solution.proofs:
+        prices = proof.worker_prices
+        tried.append(prices if isinstance(proof, PatternProof) else prices[first])
+    if solution.worker_prices is not None:
+        tried.append(solution.worker_prices[first])
+    tried = [np.maximum(prices, 0.0) for prices in tried if np.isfinite(prices).all()]
+    return max(tried, key=lambda prices: pattern_bound(counted, prices))[counted.worker_class]
+
+
+def _decimal(value: float) -> Fraction:
+    """What a float means, to six digits after the point."""
+    return Fraction(f"{value:.6f}")
+
+
+def _written(value: Fraction) -> str:
+    """Write a number as an exact decimal where there is one of twelve digits, else rounded down."""
+    digits = f"{math.floor(value * 10**6):07d}"
+    return f"{digits[:-6]}.{digits[-6:]}".rstrip("0").rstrip(".")
+
+
+def profiles(runs: Sequence[InstanceRun], best: dict[str, float]) -> dict[str, pd.DataFrame]:
+    """Steps of two performance profiles: seconds to an optimum, and cost of the best plan.
+
+    Parameters
+    ----------
+    best
+        Best known value by instance.
+
+    Returns
+    -------
+    dict
+        Columns `solver, ratio, share`. `seconds`: the share of the instances that a solver proves,
+        by its own word, in at most so many times the seconds of the fastest; `cost`: of those for
+        which its plan costs at most so many times the best known.
+    """
+    from workbench.studies.summary import performance_profile
+
+    rows = pd.DataFrame([asdict(run) | {"gap": run.gap} for run in runs])
+    proven = rows["seconds"].clip(lower=SOON).where(rows["gap"] <= PROVEN)
+    rows = rows.assign(proven=proven, first=proven.groupby(rows["name"]).transform("min"))
+    rows["best"] = rows["name"].map(best)
+    return {
+        "seconds": performance_profile(rows, ["solver"], "proven", "first"),
+        "cost": performance_profile(rows, ["solver"], "value", "best"),
+    }
+
+
+def instance_table(runs: Sequence[InstanceRun], best: dict[str, float]) -> str:
+    """Lay out what each solver found, an instance a row."""
+    rows: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        row = rows.setdefault(run.name, {"name": run.name, "best": best.get(run.name)})
+        found = "–" if run.value is None else f"{run.value:.10g}"
+        row[run.solver] = f"{found}, {100 * run.gap:.2g} %, {run.seconds:.1f} s"
+    solvers = dict.fromkeys(run.solver for run in runs)
+    complete = [{**dict.fromkeys(solvers, ""), **row} for row in rows.values()]
+    heads = {"name": ("instance", ""), "best": ("best known", ".10g")}
+    return tabled(complete, heads | {solver: (solver, "") for solver in solvers})
+
+
+def instance_pictures(runs: Sequence[InstanceRun], best: dict[str, float]) -> dict[str, bytes]:
+    """The profiles as PNG, by what they measure."""
+    from workbench.plots import as_png, chart
+    from workbench.studies.study import Chart
+
+    labels = {
+        "seconds": "seconds to a proven optimum / those of the fastest",
+        "cost": "cost of the plan / best known",
+    }
+    return {
+        kind: as_png(
+            chart(
+                Chart(
+                    kind, kind, steps, "ratio", "share", labels[kind], "share of the instances",
+                    series="solver", kind="step", log_x=kind == "seconds",
+                )  # fmt: skip
+            )
+        )
+        for kind, steps in profiles(runs, best).items()
+    }
+
+
+def read_runs(path: Path) -> list[InstanceRun]:
+    """Runs of an earlier `--out`; none where there is no such file.
+
+    Raises
+    ------
+    InputError
+        It holds something else.
+    """
+    if not path.exists():
+        return []
+    try:
+        return [InstanceRun(**run) for run in json.loads(path.read_text(encoding="utf-8"))["runs"]]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{path}: no runs of instances in it; give another --out") from None
