@@ -75,9 +75,7 @@ _FIELDS: dict[str, tuple[Any, str]] = {
 FIELDS = tuple(_FIELDS)
 
 
-def read_problem(
-    path: str | Path, *, gain: str | None = None
-) -> AssignmentProblem | TypedProblem:
+def read_problem(path: str | Path, *, gain: str | None = None) -> AssignmentProblem | TypedProblem:
     """Read an assignment problem from a .json or .npz file; by class, where it counts them.
 
     Parameters
@@ -266,17 +264,15 @@ def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem | T
     if cost is not None and cost.ndim == 1:
         mend = "give one price for each worker, or a list of rows"
         cost = np.tile(checked("cost", cost, quality.shape[1:], mend), (len(quality), 1))
-    limits = {name: fields.get(name) for name in ("least", "most")}
+    capacity, limits = fields["capacity"], (fields.get("least"), fields.get("most"))
     if "tasks" in fields or "workers" in fields:
-        counts = (
-            fields.get(field, np.ones(length))
-            for field, length in zip(("tasks", "workers"), quality.shape, strict=True)
-        )
-        return TypedProblem(
-            quality, fields["capacity"], need, *counts, cost, available, gain=name, **limits
-        )
-    capacity = fields["capacity"]
-    return AssignmentProblem(quality, capacity, need, cost, available, types, name, **limits)
+        if limits != (None, None):
+            raise InputError("least and most: a problem by class has none, leave them out")
+        for field, length in (("tasks", len(quality)), ("workers", quality.shape[1])):
+            fields.setdefault(field, np.ones(length))
+        counts = fields["tasks"], fields["workers"]
+        return TypedProblem(quality, capacity, need, *counts, cost, available, gain=name)
+    return AssignmentProblem(quality, capacity, need, cost, available, types, name, *limits)
 
 
 def _check_names(names: Any) -> None:

@@ -1,15 +1,12 @@
 """Check every value and bound of `index.csv`: python check.py [NAME ...].
 
-No solver is trusted, and no other code; all is exact. A task is covered when its labels gather its requirement but for
-one part in 10⁹ (a logarithm is rounded): that, and nothing else, is the problem. A solution lists
-the workers of each task or, by class, [task class, {worker class: how many}, times]: the members of
-a class take turns, so no task gets one twice, and none more than her share. A bound is proven by
-multipliers of the capacities, worker prices u ≥ 0, right or wrong:
-
-    Σ_i P_i(u) − Σ_j M_j u_j,   P_i(u) = least Σ_j (c_ij + u_j) of a set of workers who cover task i,
-
-rounded up to the next sum that prices can have. Status `checked`: that proves the bound in the
-index; `solver's word`: a solver claims a higher one. Exit code 1 where anything is wrong.
+No solver is trusted, and no other code; all is exact. A task is covered when its labels gather its
+requirement but for one part in 10⁹ (a logarithm is rounded): that, nothing else, is the problem. A
+solution lists the workers of each task or, by class, [task class, {worker class: copies}, times]
+(members of a class take turns: no task gets one twice, none more than her share). A bound is proven
+by multipliers of the capacities, worker prices u ≥ 0, right or wrong: Σ_i P_i(u) − Σ_j M_j u_j with
+P_i(u) the least Σ_j (c_ij + u_j) of workers who cover task i, rounded up to a sum of prices. Status
+`checked`: that proves the bound in the index; `solver's word`: a solver claims a higher one.
 """
 
 import csv
@@ -18,20 +15,15 @@ import json
 import math
 import runpy
 import sys
-from bisect import bisect_left
 from collections import Counter, namedtuple
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-STEPS, UNIT = 2**40, 10**12  # of a requirement and of a price: what is rounded lowers a bound
-MOST = 20_000  # pairs of cover and price
+STEPS, UNIT, MOST = 2**40, 10**12, 3 * 10**5  # requirement, price (rounded: lower bounds); pairs
 Kind = namedtuple("Kind", "quality cost free need")  # of tasks that the file tells alike; by worker
 Problem = namedtuple("Problem", "kinds of times copies capacity")  # `of`: key of each row's kind
-SLACK = 1 - Fraction(1, 10**9)
-square = lru_cache(None)(lambda skill: (2 * Fraction(skill) - 1) ** 2)
 
 
 def require(holds, words):
@@ -43,11 +35,11 @@ def read(content):
     raw = json.loads(content, parse_float=lru_cache(None)(Fraction))
     given, types = "quality" if "quality" in raw else "skill", raw.get("task_types")
     size, first = len(types or raw[given]), raw[given][str(types[0]) if types else 0]
-    require("gain" not in raw or "requirement" in raw, "other gains: give quality, requirement")
     need, ones, kinds, of = raw.get("requirement", raw.get("epsilon")), [1] * len(first), {}, []
     need, limit = (x if isinstance(x, list) else [x] * len(y)
                    for x, y in ((need, range(size)), (raw["capacity"], ones)))  # fmt: skip
     if "epsilon" in raw:
+        require("gain" not in raw, "other gains state quality and requirement")
         need = [Fraction(-2 * math.log(epsilon)) for epsilon in need]
     for i in range(size):
         rows = []
@@ -58,8 +50,8 @@ def read(content):
         require({len(ones)} == set(map(len, rows)), f"task {i}: rows of unequal length")
         of.append((*map(id, rows), need[i]))
         if of[i] not in kinds:
-            rows[0] = rows[0] if given == "quality" else [*map(square, rows[0])]
-            kinds[of[i]] = Kind(*rows, need[i] * SLACK)
+            rows[0] = rows[0] if given == "quality" else [(2 * p - 1) ** 2 for p in rows[0]]
+            kinds[of[i]] = Kind(*rows, need[i] * (1 - Fraction(1, 10**9)))
     return Problem(kinds, of, raw.get("tasks", [1] * size), raw.get("workers", ones), limit)
 
 
@@ -78,8 +70,7 @@ def cost_of(problem, told):
             used[j] += copies * times
         require(cover >= kind.need, f"task {i} is not covered")
     require([done[i] for i in range(len(problem.of))] == problem.times, "tasks are left out")
-    for j, labels in used.items():
-        require(labels <= problem.copies[j] * problem.capacity[j], f"worker {j} has too many tasks")
+    require(all(n <= problem.copies[j] * problem.capacity[j] for j, n in used.items()), "too many")
     return cost
 
 
@@ -102,57 +93,54 @@ def bound_of(problem, prices):
 
 
 def least_price(lots, need):
-    # Pairs of cover and price, less those that rate × (cover still lacking) + Σ min(0, price − rate
-    # × cover) of the lots to come shows to get too dear: true at any rate.
-    items = []
+    """P(u), by all pairs of cover and price but those too dear by what is to come at some rate."""
+    items, reach, known = [], 0, 0
     for (q, price), copies in lots.items():
         while copies > 0:  # halves, and halves of what is left: sums of them are all numbers
             size = (copies + 1) // 2
-            copies, weight = copies - size, min(STEPS, math.ceil(q * size * STEPS / need))
-            items.append((weight, math.floor(price * UNIT) * size))
-    items.sort(key=lambda item: item[1] / item[0])
-    reach = [*accumulate(weight for weight, _ in items)]
-    require(reach and reach[-1] >= STEPS, "nobody can cover a task")
-    weight, price = items[at := bisect_left(reach, STEPS)]
-    known = sum(price for _, price in items[: at + 1])
-    lots = sorted(((p * weight - price * w, w, p) for w, p in items), key=lambda lot: -abs(lot[0]))
+            copies, cover = copies - size, min(STEPS, math.ceil(q * size * STEPS / need))
+            items.append((cover, math.floor(price * UNIT) * size))
+    for w, p in sorted(items, key=lambda item: item[1] / item[0]):
+        if reach < STEPS:  # greedily; the last one tells the rate, price by cover
+            reach, known, cover, price = reach + w, known + p, w, p
+    require(reach >= STEPS, "nobody can cover a task")
+    lots = sorted(((p * cover - price * w, w, p) for w, p in items), key=lambda lot: -abs(lot[0]))
     rest, states = sum(min(0, r) for r, _, _ in lots), [(0, 0)]
-    least = (price * STEPS + rest) // weight
+    least = (price * STEPS + rest) // cover  # rate × need + Σ min(0, price − rate × cover)
     for r, w, p in lots:
         rest -= min(0, r)
         more = [(a + w, b + p) for a, b in states]
         known = min([known, *(b for a, b in more if a >= STEPS)])
-        room, top, some, states = known * weight - price * STEPS - rest, -1, states + more, []
-        grid = 2 * STEPS // MOST if len(some) > MOST else 1  # coarser: a lower bound, sooner
-        some = [(b, min(-(-a // grid) * grid, STEPS - 1)) for a, b in some
-                if a < STEPS and b * weight - price * a < room]  # fmt: skip
-        for b, a in sorted(some, key=lambda pair: (pair[0], -pair[1])):
-            if a > top:
-                top = a
-                states.append((a, b))
-    return Fraction(max(known, least), UNIT)
+        room, top, some, states = known * cover - price * STEPS - rest, -1, states + more, []
+        for b, a in sorted((b, -a) for a, b in some if a < STEPS and b * cover - price * a < room):
+            if -a > top:
+                top = -a
+                states.append((top, b))
+        if len(states) > MOST:
+            return Fraction(least, UNIT)
+    return Fraction(known, UNIT)
 
 
 def check(row):
-    best, claimed, path = Fraction(row["best"]), Fraction(row["bound"]), HERE / f"{row['name']}.json"
-    drawn = None if path.exists() else runpy.run_path(str(HERE / "generate.py"))["text"](path.stem)
-    content = path.read_bytes() if drawn is None else drawn.encode()
+    name, best, claimed = row["name"], Fraction(row["best"]), Fraction(row["bound"])
+    path, drawn = HERE / f"{name}.json", str(HERE / "generate.py")
+    content = path.read_bytes() if path.exists() else runpy.run_path(drawn)["text"](name).encode()
     require(hashlib.sha256(content).hexdigest() == row["sha256"], "another file: sha256 differs")
-    told = json.loads((HERE / "solutions" / path.name).read_bytes(), parse_float=Fraction)
-    problem, status = read(content), row["status"]
+    problem, told = read(content), (HERE / "solutions" / path.name).read_text()
+    told = json.loads(told, parse_float=Fraction)
     size = [str(x) for x in (sum(problem.times), sum(problem.copies), len(problem.kinds))]
     require(size == [row["tasks"], row["workers"], row["types"]], f"its size is {size}")
     cost, bound = cost_of(problem, told), bound_of(problem, told["worker_prices"])
-    said = f"its cost is {float(cost)}, {float(bound)} is proven, {float(claimed)} claimed"
-    require(max(claimed, bound) <= cost == best, said)
-    require({"checked": claimed <= bound, "solver's word": True}[status], said)
-    gap = f"gap {float(100 - 100 * claimed / best):.4f} %" if claimed < best else "optimal"
-    return f"{gap}, {status}"
+    holds = {"checked": claimed <= bound, "solver's word": bound <= claimed}[row["status"]]
+    holds = holds and max(claimed, bound) <= cost == best
+    require(holds, f"the plan costs {float(cost)}, {float(bound)} is proven")
+    gap = float(100 - 100 * claimed / best)
+    return f"{row['status']}, {f'gap {gap:.4f} %' if gap else 'optimal'}"
 
 
 if __name__ == "__main__":
-    listed = (HERE / "index.csv").read_text(encoding="utf-8").splitlines()
-    rows, wrong = {row["name"]: row for row in csv.DictReader(listed)}, 0
+    listed = csv.DictReader((HERE / "index.csv").read_text(encoding="utf-8").splitlines())
+    rows, wrong = {row["name"]: row for row in listed}, 0
     for name in sys.argv[1:] or rows:
         try:
             said = check(rows[name])

@@ -8,10 +8,9 @@ comes from `random.Random(NAME).random()`. Without names it writes all of them. 
 
 import json
 import math
+import random
 import sys
 from pathlib import Path
-
-import random
 
 SPREAD = (0.6, 0.95)
 """Skills uniform between two ends; a list holds the values to choose among."""
@@ -156,7 +155,9 @@ def draw(name):
         found["gain"] = gain
     price = spec.get("price")
     if price == "whole":
-        found["cost"] = [[1 + math.floor(4 * (2 * p - 1) ** 2 + chance()) for p in row] for row in skill]
+        found["cost"] = [
+            [1 + math.floor(4 * (2 * p - 1) ** 2 + chance()) for p in row] for row in skill
+        ]
     elif price == "cents":
         found["cost"] = [[math.floor(50 + 151 * chance()) / 100 for _ in row] for row in skill]
     elif price == "worker":
@@ -182,7 +183,10 @@ def _skill(among, chance):
 
 def text(name):
     """The file of an instance, a line a field."""
-    lines = (f'"{field}":{json.dumps(value, separators=(",", ":"))}' for field, value in draw(name).items())
+    lines = (
+        f'"{field}":{json.dumps(value, separators=(",", ":"))}'
+        for field, value in draw(name).items()
+    )
     return "{" + ",\n".join(lines) + "}\n"
 
 

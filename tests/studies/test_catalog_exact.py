@@ -1,7 +1,7 @@
 """The study of the integer program at the paper's size, on small crowds."""
 
 from tests.studies.catalog_runs import one_record, smoke
-from workbench.studies.catalog import exact_at_size
+from workbench.studies.catalog import STUDIES, exact_at_size
 
 STUDY = exact_at_size.STUDY
 SMALL = {"tasks": 60, "workers": 30, "capacity": 40, "epsilon": 0.2, "time_limit": 20.0}
@@ -35,3 +35,14 @@ def test_pairs_have_skills_and_prices_of_their_own():
     priced = one(method="patterns", **(small | {"crowd": "priced", "time_limit": 0.5}))
     assert priced["cost"] % 1
     assert 0.5 * record["lp_bound"] <= priced["lp_bound"] <= 2 * record["lp_bound"]
+
+
+def test_every_setting_finds_the_same_optimum():
+    table = smoke("exact-options")
+    assert (table["status"] == "ok").all()
+    assert table["proven"].all()
+    assert table["cost"].nunique() == table["bound"].round(6).nunique() == 1
+    drawn = table.assign(bound=table["cost"], cpu_seconds=1.0)
+    (chart,) = STUDIES["exact-options"].call.analyse(drawn).charts
+    assert set(chart.data["setting"]) == set(table["setting"])
+    assert chart.data["share"].min() == 1.0

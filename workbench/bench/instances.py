@@ -141,7 +141,10 @@ class InstanceSet:
         if row is not None and row["sha256"] == digest:
             known = json.loads(path.read_text(encoding="utf-8"))
             if cost >= Fraction(row["best"]):
-                cost, told = Fraction(row["best"]), {**known, "worker_prices": told["worker_prices"]}
+                cost, told = (
+                    Fraction(row["best"]),
+                    {**known, "worker_prices": told["worker_prices"]},
+                )
             before = self.checker["bound_of"](problem, known["worker_prices"])
             if bound <= before:
                 bound, told = before, {**told, "worker_prices": known["worker_prices"]}
@@ -153,7 +156,7 @@ class InstanceSet:
             "name": run.name,
             "tasks": str(sum(problem.times)),
             "workers": str(sum(problem.copies)),
-            "types": str(len(problem.classes)),
+            "types": str(len(problem.kinds)),
             "family": self._family(run.name),
             "best": _written(cost),
             "bound": _written(claimed),
@@ -185,9 +188,10 @@ def run_instance(
         problem = read_problem(path)
     if solver in PEERS:
         return _by_peer(problem, name, solver, seconds), None
-    part, times = problem, 1
     if isinstance(problem, TypedProblem):
         part, times, kind, class_of = _part(problem)
+    else:
+        part, times = problem, 1
     from workbench.solving import solve
 
     solution = solve(part, "ip", method=solver, time_limit=seconds, seed=seed)
@@ -210,7 +214,9 @@ def run_instance(
             (i, tuple(sorted(Counter(class_of[row].tolist()).items())))
             for i, row in zip(kind.tolist(), bought, strict=True)
         )
-        plan = {"patterns": [[i, dict(those), k * times] for (i, those), k in sorted(often.items())]}
+        plan = {
+            "patterns": [[i, dict(those), k * times] for (i, those), k in sorted(often.items())]
+        }
         prices = prices[np.searchsorted(class_of, np.arange(problem.shape[1]))]
     return run, {**plan, "worker_prices": [round(u, DIGITS) for u in prices.tolist()]}
 
@@ -265,7 +271,9 @@ def _part(problem: TypedProblem) -> tuple[AssignmentProblem, int, IntArray, IntA
     """
     whole = math.gcd(*problem.tasks.tolist(), *problem.workers.tolist())
     pairs = problem.tasks.sum() * problem.workers.sum() / whole**2
-    size = max(d for d in range(1, whole + 1) if whole % d == 0 and (d == 1 or pairs * d * d <= MOST_PAIRS))
+    size = max(
+        d for d in range(1, whole + 1) if whole % d == 0 and (d == 1 or pairs * d * d <= MOST_PAIRS)
+    )
     times = whole // size
     task = np.repeat(np.arange(problem.shape[0]), problem.tasks // times)
     worker = np.repeat(np.arange(problem.shape[1]), problem.workers // times)
@@ -359,17 +367,15 @@ def instance_pictures(runs: Sequence[InstanceRun], best: dict[str, float]) -> di
         "seconds": "seconds to a proven optimum / those of the fastest",
         "cost": "cost of the plan / best known",
     }
-    return {
-        kind: as_png(
-            chart(
-                Chart(
-                    kind, kind, steps, "ratio", "share", labels[kind], "share of the instances",
-                    series="solver", kind="step", log_x=kind == "seconds",
-                )  # fmt: skip
-            )
-        )
-        for kind, steps in profiles(runs, best).items()
-    }
+    style: dict[str, Any] = {"series": "solver", "kind": "step"}
+    found = {}
+    for kind, steps in profiles(runs, best).items():
+        drawn = Chart(
+            kind, kind, steps, "ratio", "share", labels[kind], "share of the instances",
+            log_x=kind == "seconds", **style,
+        )  # fmt: skip
+        found[kind] = as_png(chart(drawn))
+    return found
 
 
 def read_runs(path: Path) -> list[InstanceRun]:

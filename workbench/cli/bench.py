@@ -58,7 +58,9 @@ def command(
 
     if instances is not None:
         if smoke or growth or repeats is not None:
-            raise InputError("--instances are run once, as they are: no --smoke, --growth, --repeats")
+            raise InputError(
+                "--instances are run once, as they are: no --smoke, --growth, --repeats"
+            )
         found = _instances(instances, _names(rows), _names(solvers), time_limit, update, out, seed)
         emit(found[0]) if as_json else show(found[1])
         return
@@ -115,7 +117,9 @@ def _instances(
     best = {name: float(row["best"]) for name, row in there.rows.items()}
     if out is not None and runs:
         pictures = bench.instance_pictures(runs, best)
-        write_files({out.with_name(f"{out.stem}-{kind}.png"): png for kind, png in pictures.items()})
+        write_files(
+            {out.with_name(f"{out.stem}-{kind}.png"): png for kind, png in pictures.items()}
+        )
     told = {**report_about(), "best": best, "runs": [asdict(run) for run in runs]}
     return told, bench.instance_table(runs, best)
 

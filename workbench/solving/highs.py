@@ -45,7 +45,8 @@ SOON = 5.0
 class RunOptions:
     """How to run: seconds, relative MIP gap, threads, LP algorithm by name, random seed.
 
-    `nodes` ends branch and bound after so many: unlike seconds, the same on every machine.
+    `nodes` ends branch and bound after so many: unlike seconds, the same on every machine. `more`
+    are further options by their HiGHS names.
     """
 
     time_limit: float | None = None
@@ -54,6 +55,7 @@ class RunOptions:
     algorithm: LpAlgorithm = "simplex"
     seed: int = 0
     nodes: int | None = None
+    more: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         if self.time_limit is not None and not 0 < self.time_limit < float("inf"):
@@ -224,7 +226,7 @@ def settings(options: RunOptions, *, integer: bool) -> dict[str, Any]:
             chosen["mip_max_nodes"] = options.nodes
     if options.time_limit is not None:
         chosen["time_limit"] = max(options.time_limit, 0.0)
-    return chosen
+    return chosen | dict(options.more)
 
 
 def set_options(highs: Any, chosen: Mapping[str, Any]) -> None:

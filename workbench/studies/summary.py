@@ -295,5 +295,6 @@ def performance_profile(
         at = np.sort(own.dropna().to_numpy())
         grid = np.unique(np.concatenate([[1.0], at[at <= end], [end]]))
         share = np.searchsorted(at, grid + 1e-12, side="right") / len(own)
-        steps.append(pd.DataFrame({**dict(zip(by, key, strict=True)), "ratio": grid, "share": share}))
+        named = dict(zip(by, key, strict=True))
+        steps.append(pd.DataFrame({**named, "ratio": grid, "share": share}))
     return pd.concat(steps, ignore_index=True)

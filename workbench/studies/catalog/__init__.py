@@ -21,6 +21,7 @@ TITLES = (
     ("correction-ablation", "The ε′ correction: none, the paper's t, one's own"),
     ("exact-at-size", "The integer program at the paper's size"),
     ("exact-heuristic", "The integer program and its heuristics"),
+    ("exact-options", "Solver options and formulations of the integer program"),
     ("weighted-vote", "A weighted vote's error beside Lemma 1"),
     ("gold-estimates", "Skill and quality estimated from gold tasks"),
     ("ladder", "One promise, five prices"),

@@ -1,0 +1,82 @@
+"""What enters the index of the public instances has passed its checker."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from workbench.base.errors import InputError
+from workbench.bench.instances import InstanceRun, InstanceSet, profiles, run_instances
+
+FOLDER = Path(__file__).parents[2] / "models" / "problems"
+if not FOLDER.exists():
+    pytest.skip("no models folder beside the tests", allow_module_level=True)
+NAME, WORKERS, COST = "tight-spread-60x20", 20, "735"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("check.py", "generate.py"):
+        shutil.copy(FOLDER / name, tmp_path)
+    return tmp_path
+
+
+def test_the_index_keeps_the_best_of_all_runs(folder):
+    there = InstanceSet(folder)
+    runs = list(run_instances(there, [NAME], ["patterns"], 5.0, update=True))
+    assert [(run.value, run.bound) for run in runs] == [(735.0, 735.0)]
+    row = InstanceSet(folder).rows[NAME]
+    found = [row[name] for name in ("best", "bound", "status", "family")]
+    assert found == [COST, COST, "checked", "tight"]
+    assert list(run_instances(there, [NAME], ["patterns"], 5.0, runs, update=True)) == []
+
+    free = [0] * WORKERS
+    everybody = {"labels": [list(range(WORKERS))] * 60, "worker_prices": free}
+    with pytest.raises(ValueError, match="too many"):
+        there.update(everybody, runs[0])
+    assert not there.update({**there_told(folder), "worker_prices": free}, runs[0])
+    assert InstanceSet(folder).rows[NAME] == row
+
+
+def there_told(folder):
+    return json.loads((folder / "solutions" / f"{NAME}.json").read_text("utf-8"))
+
+
+def test_a_better_plan_or_bound_replaces_the_one_on_record(folder):
+    there = InstanceSet(folder)
+    (run,) = run_instances(there, [NAME], ["patterns"], 5.0, update=True)
+    good = there_told(folder)
+    weak = {**good, "worker_prices": [0] * WORKERS}
+    (folder / "index.csv").unlink()
+    there = InstanceSet(folder)
+    assert there.update(weak, replace(run, bound=None))
+    low = there.rows[NAME]["bound"]
+    assert float(low) < float(COST)
+    assert there.update(weak, run)
+    assert (there.rows[NAME]["bound"], there.rows[NAME]["status"]) == (COST, "solver's word")
+    assert there.update(good, replace(run, bound=None))
+    assert there.rows[NAME]["status"] == "checked"
+
+
+def test_profiles_count_what_is_not_solved():
+    runs = [
+        InstanceRun("a", "one", 1.0, 5.0, 5.0), InstanceRun("a", "two", 1.5, 5.0, 5.0),
+        InstanceRun("b", "one", 2.0, 4.0, 4.0), InstanceRun("b", "two", 9.0, 6.0, 3.0),
+    ]  # fmt: skip
+    found = profiles(runs, {"a": 5.0, "b": 4.0})
+    ends = {kind: steps.groupby("solver")["share"].max() for kind, steps in found.items()}
+    assert ends["seconds"].to_dict() == {"one": 1.0, "two": 0.5}
+    steps = found["cost"]
+    assert steps[(steps["solver"] == "two") & (steps["ratio"] == 1.0)]["share"].item() == 0.5
+    assert runs[3].gap == 0.5
+
+
+def test_what_is_not_there_is_refused(folder, tmp_path):
+    with pytest.raises(InputError, match=r"no instance 'none'"):
+        InstanceSet(folder).chosen(["none"])
+    with pytest.raises(InputError, match=r"no check\.py there"):
+        InstanceSet(tmp_path / "elsewhere")
