@@ -167,8 +167,7 @@ STUDY = Study(
             1,
         ),
         "small": Size(
-            ({**_ONE, "tasks": [16], "workers": [16], "capacity": [14], "epsilon": [0.3],
-              "time_limit": [2.0]},),
+            ({**_ONE, "tasks": [30], "workers": [20], "capacity": [22], "epsilon": [0.25]},),
             2,
         ),
         "paper": Size(
