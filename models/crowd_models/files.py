@@ -266,7 +266,7 @@ def _problem(fields: dict[str, Any], asked: str | None) -> AssignmentProblem | T
         cost = np.tile(checked("cost", cost, quality.shape[1:], mend), (len(quality), 1))
     capacity, limits = fields["capacity"], (fields.get("least"), fields.get("most"))
     if "tasks" in fields or "workers" in fields:
-        if limits != (None, None):
+        if any(limit is not None for limit in limits):
             raise InputError("least and most: a problem by class has none, leave them out")
         for field, length in (("tasks", len(quality)), ("workers", quality.shape[1])):
             fields.setdefault(field, np.ones(length))

@@ -33,6 +33,7 @@ def require(holds, words):
 
 def read(content):
     raw = json.loads(content, parse_float=lru_cache(None)(Fraction))
+    require(not {"least", "most"} & set(raw), "limits on a task's labels are not known here")
     given, types = "quality" if "quality" in raw else "skill", raw.get("task_types")
     size, first = len(types or raw[given]), raw[given][str(types[0]) if types else 0]
     need, ones, kinds, of = raw.get("requirement", raw.get("epsilon")), [1] * len(first), {}, []
@@ -60,8 +61,7 @@ def cost_of(problem, told):
     done, used, cost = Counter(), Counter(), 0
     for i, workers, times in told.get("patterns") or singles:
         require(i >= 0 and times in range(problem.times[i] + 1), f"task {i} is done {times} times")
-        kind, cover = problem.kinds[problem.of[i]], 0
-        done[i] += times
+        kind, cover, done[i] = problem.kinds[problem.of[i]], 0, done[i] + times
         for j, copies in ((int(j), copies) for j, copies in workers.items()):
             require(j >= 0 and copies in range(problem.copies[j] + 1), f"task {i} has {j} twice")
             require(kind.free[j], f"task {i} is not for worker {j}")
