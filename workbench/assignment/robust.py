@@ -116,6 +116,16 @@ class RankTest:
     While any order of those met is as likely as another, ranks (ties drawn) are independent and
     uniform, the gain is a martingale from 1, and by Ville's inequality it ever reaches g with
     probability 1/g at most.
+
+    Parameters
+    ----------
+    seed
+        Draws among equal ranks.
+
+    Attributes
+    ----------
+    highest
+        The most that was ever gained.
     """
 
     def __init__(self, seed: np.random.Generator) -> None:
@@ -143,6 +153,15 @@ class Account:
     ----------
     low, high
         L and U by type, shape (T,).
+
+    Attributes
+    ----------
+    ratio
+        α by type, shape (T,).
+    shades, balance
+        Prices p, and S(p), by type, shape (T, 16).
+    paid, cover
+        Paid so far, and Z, by type, shape (T,): shares of what a type needs.
     """
 
     def __init__(self, low: FloatArray, high: FloatArray) -> None:
@@ -157,15 +176,15 @@ class Account:
         """Lowest and highest price that may be posted to a worker, shape (T,) each.
 
         She offers so much cover at a price, shape (T,) each; the balance takes her as met. The
-        lowest is her own price where she may not be turned away, the highest leaves the whole
-        cover within α L.
+        lowest is her own price where she may not be turned away; the highest leaves the whole
+        cover within α L, and is U at most.
         """
         missed = offered[:, None] * np.maximum(self.shades - price[:, None], 0.0)
         self.balance -= self.ratio[:, None] * missed
         must = (self.balance.max(axis=1) < 0) & (price < self.shades[:, -1])
         least = np.where(must, price * _ABOVE, 0.0)
         most = (self.ratio * self.low - self.paid) / np.maximum(1 - self.cover, 1e-9)
-        return least, np.maximum(most, self.low)
+        return least, np.clip(most, self.low, self.high)
 
     def book(self, cover: FloatArray, paid: FloatArray) -> None:
         """Book cover bought and what it cost, shape (T,) each, over all that a type needs."""
@@ -219,7 +238,7 @@ class Robust(ReSolve):
 
     def assign(self, worker: ArrivingWorker) -> IntArray:
         """Open tasks for which her price is within what is posted."""
-        kind, need, types = self.setting.task_class, self.setting.need, len(self._labels)
+        kind, types = self.setting.task_class, len(self._labels)
         seen = self._meet(worker)
         self._estimate_rates()
         self.test.see(float(seen.mean()))
@@ -251,4 +270,6 @@ class Robust(ReSolve):
         for one, curve in enumerate(self.curves):
             posted[kind == one] = self.low[one] * curve.at(cover[kind == one])
         finishes = (seen[kind] >= lacking) & (cost[kind] <= self.high[kind] * lacking)
-        return np.where(finishes, np.maximum(posted, (cost / seen.clip(1e-9))[kind] * _ABOVE), posted)
+        return np.where(
+            finishes, np.maximum(posted, (cost / seen.clip(1e-9))[kind] * _ABOVE), posted
+        )
