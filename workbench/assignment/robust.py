@@ -200,6 +200,11 @@ class Robust(ReSolve):
     whoever finishes a task for no more than repair would cost. Where nobody tells L and U they are
     estimated from everyone met so far, anew whenever their number has doubled, and there is no
     account: nothing is promised then.
+
+    Raises
+    ------
+    InputError
+        `Setting.rates` that do not have a number for each type of task.
     """
 
     needs = "m, L and U; a sample (or none)"
@@ -212,15 +217,26 @@ class Robust(ReSolve):
     def __init__(self, setting: Setting, *, seed: Seed, every: int | None = None) -> None:
         super().__init__(setting, seed=seed, every=every)
         self.test = RankTest(self.rng)
-        for seen, _ in self._seen:
-            self.test.see(float(seen.mean()))
         self.trusts, self._known = bool(setting.sample), 0
-        tasks = np.bincount(setting.task_class, minlength=len(self._labels))
+        for seen, _ in self._seen:
+            self._watch(seen)
+        if not self.trusts:
+            self.due = setting.workers  # no program is solved
+        types = len(self._labels)
+        tasks = np.bincount(setting.task_class, minlength=types)
         self._size = np.maximum(tasks, 1) * (setting.need or 1.0)
         self.account: Account | None = None
         if setting.rates is not None:
+            if any(np.shape(one) != (types,) for one in setting.rates):
+                raise InputError(f"rates: give L and U for each of the {types} task types")
             self._set_rates(*setting.rates)
             self.account = Account(self.low, self.high) if self.trusts else None
+
+    def _watch(self, seen: FloatArray) -> None:
+        """Let the test see q̂ of an arrival; once it has alarmed, no prices are trusted."""
+        self.test.see(float(seen.mean()))
+        if self.test.highest >= ALARM:
+            self.trusts, self.due = False, self.setting.workers
 
     def _set_rates(self, low: FloatArray, high: FloatArray) -> None:
         self.high = np.where(high > 0, high, 1.0)
@@ -241,11 +257,7 @@ class Robust(ReSolve):
         kind, types = self.setting.task_class, len(self._labels)
         seen = self._meet(worker)
         self._estimate_rates()
-        self.test.see(float(seen.mean()))
-        if self.test.highest >= ALARM:
-            self.trusts = False
-        if not self.trusts:
-            self.due = self.setting.workers  # no more programs are solved
+        self._watch(seen)
         price = worker.prices[:types] / np.maximum(seen[:types], 1e-9)
         posted = (self.prices * self.unit)[kind] if self.trusts else self._posted(seen, worker)
         if self.account is not None:
