@@ -3,8 +3,8 @@
 `primal` is the Primal Approximation Algorithm (Algorithm 1), `weights` the task weights it needs
 (offline dual, sampled LP), `correction` the ε′ of Section 5.2, `adaptive` the Main Algorithm
 (Algorithm 2) worker by worker, `session` the same as a service that streams and can be saved,
-`theorems` Theorems 1 to 5 as functions, `policies` the online policies listed in `POLICIES`:
-subclasses of `policies.AssignmentPolicy`.
+`theorems` Theorems 1 to 5 as functions, `policies` and `robust` the online policies listed in
+`POLICIES`: subclasses of `policies.AssignmentPolicy`.
 """
 
 from __future__ import annotations
@@ -50,5 +50,11 @@ POLICIES: Registry[type[AssignmentPolicy]] = Registry(
     *(
         Entry(name, imported(f"workbench.assignment.policies:{policy}"), summary, source)
         for name, (policy, summary, source) in _POLICIES.items()
+    ),
+    Entry(
+        "robust",
+        imported("workbench.assignment.robust:Robust"),
+        "re-solve while arrivals look exchangeable, then falling posted prices",
+        "beyond the paper: docs/robust-policy.md",
     ),
 )

@@ -51,7 +51,12 @@ def known_estimate(skills: str) -> None:
 
 
 def skills_on_arrival(
-    correct: IntArray, answered: IntArray, sampled: int, skills: SkillEstimate
+    correct: IntArray,
+    answered: IntArray,
+    sampled: int,
+    skills: SkillEstimate,
+    *,
+    every: int | None = None,
 ) -> FloatArray:
     """Estimated skills of workers in order of arrival, as they are known when each arrives.
 
@@ -64,6 +69,9 @@ def skills_on_arrival(
         came before, anew whenever their number has doubled.
     skills
         `plug-in`, `fitted` or `median`.
+    every
+        With a sample, fit the prior anew after so many workers, to everyone who came before:
+        where the order is not random, the sample does not tell of those to come. None: never.
 
     Returns
     -------
@@ -75,9 +83,11 @@ def skills_on_arrival(
         return estimate_skills(correct, answered).skill
     m, posterior = correct.shape[1], posterior_medians if skills == "median" else posterior_means
     starts = [0] if sampled else [0, *(2**k for k in range(max(m, 1).bit_length()) if 2**k < m)]
+    if sampled and every is not None:
+        starts += range(sampled, m, every)
     parts = []
     for start, end in zip(starts, [*starts[1:], m], strict=True):
-        before = sampled or start
+        before = max(sampled, start)
         priors = fitted_priors(correct[:, :before], answered[:, :before])
         parts.append(posterior(correct[:, start:end], answered[:, start:end], priors))
     return np.concatenate(parts, axis=1)

@@ -90,6 +90,9 @@ class Setting:
         What the sampled LP does when the sample cannot cover the tasks.
     gain
         What a label counts, by `crowd_models.gains`: the paper's is `hoeffding`.
+    rates
+        L and U by type, shape (T,) each, where they are told: the price of a unit of quality at
+        the best worker, and at workers drawn at random, from whom it can be bought in the end.
     """
 
     task_class: IntArray
@@ -99,6 +102,7 @@ class Setting:
     future: tuple[ArrivingWorker, ...] = ()
     on_infeasible: OnInfeasible = "relax"
     gain: str = "hoeffding"
+    rates: tuple[FloatArray, FloatArray] | None = None
 
     @cached_property
     def need(self) -> float:
@@ -121,6 +125,8 @@ class AssignmentPolicy:
         What is proven of it, in words; where constants are explicit, `theorems` has the formula.
     uses_sample
         Whether it uses the preliminary workers (whose gold labels then count).
+    refits
+        Whether estimates it is told should draw on everyone met before, not on the sample alone.
     online
         Whether it could be used at all: hindsight could not.
 
@@ -135,6 +141,7 @@ class AssignmentPolicy:
     needs: ClassVar[str] = "nothing"
     promise: ClassVar[str] = "none"
     uses_sample: ClassVar[bool] = False
+    refits: ClassVar[bool] = False
     online: ClassVar[bool] = True
 
     def __init__(self, setting: Setting, *, seed: Seed) -> None:
@@ -288,16 +295,21 @@ class ReSolve(_Covering):
 
     def assign(self, worker: ArrivingWorker) -> IntArray:
         """Open tasks of non-negative value at the prices last solved for."""
-        seen, kind = self.perceived(worker), self.setting.task_class
+        seen, kind = self._meet(worker), self.setting.task_class
+        price = align.relative(worker.prices, self.unit)
+        values = seen[kind] * self.prices[kind] - price[kind]
+        return self.take(values, PERTURBATION * price, seen, worker)
+
+    def _meet(self, worker: ArrivingWorker) -> FloatArray:
+        """Remember who arrives, solve the program where it is due, and give her q̂ by type."""
+        seen = self.perceived(worker)
         self._seen.append((seen, worker))
         if self.arrived >= self.due and bool(self.open.any()):
             self._solve()
             left = self.setting.workers - self.arrived
             self.due = self.arrived + (max(1, left // 20) if self.every is None else self.every)
         self.arrived += 1
-        price = align.relative(worker.prices, self.unit)
-        values = seen[kind] * self.prices[kind] - price[kind]
-        return self.take(values, PERTURBATION * price, seen, worker)
+        return seen
 
     def _solve(self) -> None:
         crowd, types = self._seen, len(self._labels)

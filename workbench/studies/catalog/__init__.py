@@ -16,6 +16,7 @@ TITLES = (
     ("adaptive-figure-1", "Uniform tasks with one or two worker types"),
     ("adaptive-figure-2", "Heterogeneous tasks: k task types, k worker types"),
     ("assignment-policies", "Online assignment policies beside the proven bound"),
+    ("robust-policy", "One policy beside the best of five in every setting"),
     ("bad-instances", "A search for instances on which online assignment does badly"),
     ("competitive-ratio", "Competitive ratio of the adaptive assignment"),
     ("correction-ablation", "The ε′ correction: none, the paper's t, one's own"),

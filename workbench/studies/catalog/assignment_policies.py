@@ -43,6 +43,7 @@ from workbench.assignment import POLICIES
 from workbench.assignment.estimates import SkillEstimate, skills_on_arrival
 from workbench.assignment.policies import (
     COVERED,
+    LEAST_QUALITY,
     AssignmentPolicy,
     CoverageAware,
     Hindsight,
@@ -85,18 +86,21 @@ ORDERS: dict[str, Sequence[str]] = {
 }  # fmt: skip
 ENOUGH = 0.99
 """Mean share of tasks covered from which on a policy counts as covering."""
+REFIT = 32
+"""Workers between two fits of the prior, for a policy that asks for them."""
 TIED = 1e-9
 """Means no further apart than this are equal."""
 
 
-def trial(params: Params, streams: Streams) -> Record:
-    """Let one policy assign one crowd, beside the certified bound."""
+def trial(params: Params, streams: Streams, *, told_rates: bool = False) -> Record:
+    """Let one policy assign one crowd, beside the certified bound; perhaps tell it L and U."""
     instance = shared.drawn(params, streams)
     need = float(requirement(params["epsilon"]))
     relaxed = shared.relaxation(instance.offline(need), proven=True)
     own, crowd = streams.method(params["policy"]), instance.crowd
     skill, gold = _told(instance, params)
-    setting = Setting(instance.kinds, params["epsilon"], len(instance.main))
+    rates = _rates(instance) if told_rates else None
+    setting = Setting(instance.kinds, params["epsilon"], len(instance.main), rates=rates)
     run, policy = shared.played(
         params["policy"], setting, skill, crowd.capacity, seed=own, true=crowd.skill
     )
@@ -123,14 +127,22 @@ def _told(instance: Instance, params: Params) -> tuple[FloatArray, int]:
         return instance.crowd.skill, 0
     crowd = np.arange(len(instance.crowd))
     correct, answered = instance.source.gold_answers(crowd, params["gold"], seed=instance.seed)
-    sample, sampled = POLICIES[params["policy"]].call.uses_sample, instance.preliminary
-    first = 0 if sample else sampled
+    kind, sampled = POLICIES[params["policy"]].call, instance.preliminary
+    sample, first = kind.uses_sample, 0 if kind.uses_sample else sampled
     how: Any = "plug-in" if params["policy"] == "paper" else params["skills"]
     skill = np.full(correct.shape, 0.5)
     skill[:, first:] = skills_on_arrival(
-        correct[:, first:], answered[:, first:], sampled if sample else 0, how
-    )
+        correct[:, first:], answered[:, first:], sampled if sample else 0, how,
+        every=REFIT if kind.refits else None,
+    )  # fmt: skip
     return skill, int(answered[:, first:].sum())
+
+
+def _rates(instance: Instance) -> tuple[FloatArray, FloatArray]:
+    """L and U by type: labels for a unit of quality from the best worker, and from a random one."""
+    quality = instance.main.quality
+    best, mean = quality.max(axis=1), quality.mean(axis=1)
+    return 1 / np.maximum(best, LEAST_QUALITY), 1 / np.maximum(mean, LEAST_QUALITY)
 
 
 def _repair(instance: Instance, lacking: FloatArray) -> float | None:
