@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +34,8 @@ STARTS = 4
 """Linear programs for the prices to start from."""
 GAP = 1e-6
 """Relative gap that counts as none."""
+TURNS = 200
+"""In which a first plan serves the tasks."""
 COARSE = 150
 """Steps of the price in those."""
 
@@ -98,6 +101,7 @@ def solve_exact_error(
     ExactErrorPlan
         Every number in it is recomputed from the problem's data.
     """
+    started = time.perf_counter()
     typed = problem.typed
     vote = ExactVote.of(problem)
     everybody = [limits(typed, t) for t in range(typed.shape[0])]
@@ -109,11 +113,18 @@ def solve_exact_error(
         answer = _listed(problem, vote, options)
     else:
         pricing = SetPricing(typed)
-        known = None if start is None else start[problem.pairs]
+        prices = _starting_prices(typed, pricing, seed)
+        plans = [_one_by_one(problem, pricing, prices), start]
+        known = [plan[problem.pairs] for plan in plans if plan is not None]
+        if time_limit is not None:
+            spent = time.perf_counter() - started
+            options = replace(options, time_limit=max(1e-3, time_limit - spent))
         answer = run_patterns(
-            problem, _starting_prices(typed, pricing, seed), options, lambda _: None,
-            start=known, pricing=pricing,
+            problem, prices, options, lambda _: None,
+            start=min(known, key=lambda y: float(problem.prices[problem.pairs] @ y), default=None),
+            pricing=pricing,
         )  # fmt: skip
+    answer = replace(answer, seconds=time.perf_counter() - started)
     return _checked(problem, vote, answer)
 
 
@@ -176,6 +187,29 @@ def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> Flo
             break
         u = np.maximum(answer.worker_prices, 0.0)
     return best if pricing.bound(u) <= highest else u
+
+
+def _one_by_one(
+    problem: AssignmentProblem, pricing: SetPricing, worker_prices: FloatArray
+) -> FloatArray | None:
+    """A plan, a few tasks after the other from whoever is left; None where it leads nowhere."""
+    typed = problem.typed
+    left, room = typed.tasks.copy(), typed.supply.copy()
+    together, plan = int(left.sum()) // TURNS + 1, []
+    while left.any():
+        t = int(np.argmax(left))
+        charge = typed.prices[t] + worker_prices
+        most = np.minimum(limits(typed, t), room.astype(np.int64))
+        sets = pricing.filled_up(t, charge, most)
+        if not sets:
+            return None
+        copies = min(sets, key=lambda each: float(charge @ each))
+        used = copies > 0
+        times = min(together, int(left[t]), *(room[used] // copies[used]).astype(int).tolist())
+        plan.append((Pattern(t, copies, float(typed.prices[t] @ copies)), times))
+        left[t] -= times
+        room -= times * copies
+    return deal(typed, plan)
 
 
 def _checked(problem: AssignmentProblem, vote: ExactVote, answer: RawAnswer) -> ExactErrorPlan:
