@@ -30,7 +30,7 @@ from workbench.solving.solution import RawAnswer, Termination
 
 LISTED = 512
 """Sets of workers, of all task classes together, up to which all are listed."""
-STARTS = 4
+STARTS = 5
 """Linear programs for the prices to start from."""
 GAP = 1e-6
 """Relative gap that counts as none."""
@@ -167,17 +167,17 @@ def _listed(problem: AssignmentProblem, vote: ExactVote, options: RunOptions) ->
 
 
 def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> FloatArray:
-    """u of the best bound among those of cover programs that ask for what cheap sets gather."""
+    """u of the best value among those of cover programs that ask for what cheap sets gather."""
     rng = np.random.default_rng(seed)
     u = best = np.zeros(typed.shape[1])
     highest = -math.inf
     for _ in range(STARTS):
-        need = np.zeros(typed.shape[0])
+        need, value = np.zeros(typed.shape[0]), -float(typed.supply @ u)
         for t in np.flatnonzero(typed.tasks).tolist():
             charge = typed.prices[t] + u
-            sets, _ = pricing.cheapest(t, charge, limits(typed, t), COARSE, rng)
+            sets, least = pricing.cheapest(t, charge, limits(typed, t), COARSE, rng)
             need[t] = typed.quality[t] @ sets[0].copies
-        value = pricing.bound(u)
+            value += float(typed.tasks[t]) * least
         if value > highest:
             best, highest = u, value
         answer = solve_linear(
@@ -186,7 +186,7 @@ def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> Flo
         if answer.worker_prices is None:
             break
         u = np.maximum(answer.worker_prices, 0.0)
-    return best if pricing.bound(u) <= highest else u
+    return best
 
 
 def _one_by_one(
