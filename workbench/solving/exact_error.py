@@ -36,6 +36,8 @@ GAP = 1e-6
 """Relative gap that counts as none."""
 TURNS = 200
 """In which a first plan serves the tasks."""
+RISES = (0.0, 2.0, 8.0)
+"""Of a worker's price as she is used up, tried one after the other."""
 COARSE = 150
 """Steps of the price in those."""
 
@@ -114,8 +116,9 @@ def solve_exact_error(
     else:
         pricing = SetPricing(typed)
         prices = _starting_prices(typed, pricing, seed)
-        plans = [_one_by_one(problem, pricing, prices), start]
-        known = [plan[problem.pairs] for plan in plans if plan is not None]
+        plans = (_one_by_one(problem, pricing, prices, rise) for rise in RISES)
+        plan = next((plan for plan in plans if plan is not None), None)
+        known = [each[problem.pairs] for each in (plan, start) if each is not None]
         if time_limit is not None:
             spent = time.perf_counter() - started
             options = replace(options, time_limit=max(1e-3, time_limit - spent))
@@ -190,15 +193,19 @@ def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> Flo
 
 
 def _one_by_one(
-    problem: AssignmentProblem, pricing: SetPricing, worker_prices: FloatArray
+    problem: AssignmentProblem, pricing: SetPricing, worker_prices: FloatArray, rise: float
 ) -> FloatArray | None:
-    """A plan, a few tasks after the other from whoever is left; None where it leads nowhere."""
+    """A plan, a few tasks after the other; None where nobody is left for the last.
+
+    A worker's price rises by e^`rise` until she is used up.
+    """
     typed = problem.typed
     left, room = typed.tasks.copy(), typed.supply.copy()
     together, plan = int(left.sum()) // TURNS + 1, []
     while left.any():
         t = int(np.argmax(left))
-        charge = typed.prices[t] + worker_prices
+        gone = 1.0 - room / np.maximum(typed.supply, 1.0)
+        charge = (typed.prices[t] + worker_prices) * np.exp(rise * gone)
         most = np.minimum(limits(typed, t), room.astype(np.int64))
         sets = pricing.filled_up(t, charge, most)
         if not sets:

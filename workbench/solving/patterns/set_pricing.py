@@ -53,6 +53,8 @@ RATES = np.geomspace(0.5, 30.0, 6)
 """Worth of a nat in typical prices, at which simple sets are filled up."""
 NEVER = 1e250
 """Profile of no set at all: hundreds of workers leave it far above any."""
+STEPS = 2400
+"""Of the price of a set, in a bound."""
 CELLS = 3e7
 """Of a table, eight bytes each: with many workers prices are counted more coarsely."""
 
@@ -119,7 +121,7 @@ class SetPricing:
 
     def resolutions(self) -> tuple[int, int, int]:
         """Steps of the price: at first, then, and at the end."""
-        return 300, 300, 2400
+        return 300, 300, 600
 
     def cheapest(
         self, task_class: int, charge: FloatArray, most: IntArray, steps: int,
@@ -153,7 +155,7 @@ class SetPricing:
         u = np.maximum(worker_prices, 0.0)
         needy = np.flatnonzero((problem.tasks > 0) & (problem.requirement > 0)).tolist()
         charges = [(t, problem.prices[t] + u, limits(problem, t)) for t in needy]
-        step = max((self._step(*each, self.resolutions()[-1]) for each in charges), default=0.0)
+        step = max((self._step(*each, STEPS) for each in charges), default=0.0)
         if step <= 0:
             return 0.0
         if problem.price_step > step:
