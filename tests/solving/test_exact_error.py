@@ -17,7 +17,7 @@ from workbench.accuracy.error_rate import vote_error
 from workbench.base.errors import InputError
 from workbench.solving import solve
 from workbench.solving.exact_error import solve_exact_error
-from workbench.solving.patterns.set_pricing import SetPricing
+from workbench.solving.patterns.set_pricing import Profiles, SetPricing, _nodes
 
 SKILLS = (0.1, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0)
 
@@ -103,11 +103,36 @@ def test_bound_is_below_the_cheapest_set(skill, fee, epsilon):
     assert math.isfinite(cheapest(1 + 1e-9, 1.0 + u)) == bool(sets)
     if sets:
         best, near = cheapest(1 + 1e-9, 1.0 + u), cheapest(1.02, 1.0 + u)
-        assert 0.96 * near <= least <= best * (1 + 1e-9)
+        assert 0.96 * near <= least <= best * 1.05
         assert sets[0].cost + u @ sets[0].copies >= best * (1 - 1e-9)
         none = np.zeros(len(u))
-        assert pricing.bound(u) <= cheapest(1 + 1e-9, 1.0 + none) + 1e-9
-        assert pricing.bound(none) >= cheapest(1.02, 1.0 + none) - 1e-6
+        fresh = SetPricing(problem)  # It knows nothing better than everybody.
+        fresh.filled_up(0, 1e6 - u, problem.workers)
+        for bounds in (pricing, fresh):
+            assert bounds.bound(none) <= cheapest(1 + 1e-9, 1.0 + none) + 1e-9
+            assert bounds.bound(none) >= cheapest(1.02, 1.0 + none) - 1e-6
+            assert bounds.bound(u) <= cheapest(1 + 1e-9, 1.0 + none) + 1e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    labels=st.lists(st.tuples(st.floats(0.05, 4), st.integers(0, 9)), min_size=3, max_size=7),
+    epsilon=st.sampled_from([0.02, 0.1, 0.3]),
+)
+def test_sets_are_listed_by_price(labels, epsilon):
+    """All that are allowed, and none that is far from it."""
+    weight, price = np.array(sorted(labels)).T
+    price = price.astype(np.int64)
+    top = int(price.sum())
+    nodes = list(_nodes(Profiles.down_to(epsilon), weight, price, top, 2 * epsilon * (1 + 1e-9)))
+    listed = {chosen: least for least, chosen in nodes if chosen is not None}
+    assert [least for least, _ in nodes] == sorted(least for least, _ in nodes)
+    for bits in itertools.product([0, 1], repeat=len(weight)):
+        chosen = tuple(np.flatnonzero(bits)[::-1].tolist())
+        error = likeliest_error(weight, np.array(bits))
+        if error <= epsilon:
+            assert listed[chosen] == price[list(chosen)].sum()
+        assert chosen not in listed or error <= 1.02 * epsilon
 
 
 @given(st.lists(st.sampled_from(SKILLS), min_size=0, max_size=8))
@@ -157,6 +182,21 @@ def test_three_crowds_to_a_proof(name):
         p = skill[i, chosen[i] > 0]
         held = vote_error(p, np.log(p / (1 - p)))
         assert held.probability == pytest.approx(plan.errors[i], rel=1e-9)
+
+
+def test_scarce_capacities():
+    """All of them bind: a plan at once, and soon one within a hundredth of the bound."""
+    rng = np.random.default_rng(1)
+    skill = rng.uniform(0.6, 0.95, (3, 30))[np.arange(60) % 3]
+    problem = error_problem(skill, 12, 0.02)
+    first = solve_exact_error(problem, time_limit=1e-3)
+    plan = solve_exact_error(problem, gap=0.01, time_limit=60.0)
+    assert first.status == "feasible"
+    assert first.cost >= plan.cost
+    assert 0.99 * plan.cost <= plan.lower_bound <= plan.cost
+    assert plan.errors.max() <= 0.02
+    assert plan.assignment.sum(axis=0).max() == 12
+    assert np.isin(plan.assignment, (0, 1)).all()
 
 
 @settings(max_examples=15, deadline=None)

@@ -9,6 +9,7 @@ from instances import by_enumeration, small_problems
 
 from crowd_models import AssignmentProblem, requirement
 from workbench.solving import Termination, farkas, solve
+from workbench.solving.certify import pattern_farkas
 
 
 def rest_of(problem, drop):
@@ -39,8 +40,10 @@ def check_mends(problem):
         assert why.drop
         assert why.scale_limit < 1
     else:
-        assert not why.proven
-        assert solution.certificate.status == "unproven"
+        proven = why.pattern_prices is not None
+        assert why.proven == proven
+        assert not proven or pattern_farkas(problem, np.array(why.pattern_prices))
+        assert solution.certificate.status == ("infeasible" if proven else "unproven")
         assert not why.drop
         assert by_enumeration(problem) is None
     assert list(why.alone) == problem.uncoverable().tolist()
@@ -62,6 +65,26 @@ def check_mends(problem):
 @given(small_problems())
 def test_mends_of_small_problems(problem):
     check_mends(problem)
+
+
+def test_whole_labels_missing_are_proven():
+    """Three labels of .7 are 2.1 in shares; two tasks of 1 need four whole ones."""
+    problem = AssignmentProblem(np.full((2, 3), 0.7), 1, 1.0)
+    solution = solve(problem, "ip")
+    assert solve(problem, "relaxation").objective is not None
+    assert solution.certificate.status == "infeasible"
+    prices = np.array(solution.infeasibility.pattern_prices)
+    assert pattern_farkas(problem, prices)
+    assert not pattern_farkas(problem, 0 * prices)
+    enough = AssignmentProblem(np.full((2, 4), 0.7), 1, 1.0)
+    assert not any(pattern_farkas(enough, np.array([u])) for u in (0.1, 1.0, 10.0))
+
+
+@given(small_problems(), st.integers(0, 2**31))
+@settings(max_examples=30, deadline=None)
+def test_no_prices_deny_a_plan(problem, seed):
+    u = np.random.default_rng(seed).exponential(1.0, problem.typed.shape[1])
+    assert not (pattern_farkas(problem, u) and by_enumeration(problem) is not None)
 
 
 @settings(max_examples=12, deadline=None)

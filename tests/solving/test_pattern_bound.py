@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import by_enumeration, small_problems
 
+import workbench.solving.patterns.bound as bound
 from crowd_models import AssignmentProblem
 from crowd_models.patterns import limits
 from workbench.solving import PatternProof, certify, solve
@@ -43,6 +44,22 @@ def test_it_never_exceeds_the_optimum(problem, seed):
         assert float(found) <= exact + 1e-9
         # Tenths: rounding up by a step or two of 2³⁰ makes no other set a pattern.
         assert float(found) == pytest.approx(exact, abs=1e-6)
+
+
+@given(small_problems(), st.integers(0, 2**31), st.sampled_from([8, 2**20]))
+@settings(deadline=None, max_examples=40)
+def test_counted_in_steps_it_is_lower_at_most(problem, seed, steps):
+    """As where states are too many: few steps lose something, many next to nothing."""
+    prices = np.random.default_rng(seed).exponential(0.7, problem.typed.shape[1])
+    prices[problem.typed.capacity > problem.shape[0]] = 0
+    exact = plainly(problem.typed, prices)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("CELLS", 0), ("FEWEST", 1), ("DENSER", steps)):
+            patch.setattr(bound, name, value)
+        found = float(pattern_bound(problem.typed, prices))
+    if exact is not None:
+        assert found <= exact + 1e-9
+        assert steps == 8 or found == pytest.approx(exact, abs=1e-6)
 
 
 def test_it_proves_what_the_relaxation_cannot():

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -123,6 +124,18 @@ def farkas(
     if not (np.isfinite(task_weights).all() and np.isfinite(worker_prices).all()):
         return False
     return exact_lagrangian(problem, task_weights, worker_prices, priced=False) > 0
+
+
+def pattern_farkas(problem: Problem, worker_prices: FloatArray) -> bool:
+    """Whether u, by worker class, proves in exact arithmetic that there is no whole assignment.
+
+    Were there one, patterns for all tasks would fit the capacities, and L(u) without prices could
+    not be above 0. The relaxation may have a solution all the same.
+    """
+    if not np.isfinite(worker_prices).all():
+        return False
+    free = replace(problem.typed, cost=np.zeros(problem.typed.shape))
+    return pattern_bound(free, worker_prices) > 0
 
 
 def rounding_error(problem: Problem, task_weights: FloatArray, worker_prices: FloatArray) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,10 +30,14 @@ from workbench.solving.solution import RawAnswer, Termination
 
 LISTED = 512
 """Sets of workers, of all task classes together, up to which all are listed."""
-STARTS = 4
+STARTS = 5
 """Linear programs for the prices to start from."""
 GAP = 1e-6
 """Relative gap that counts as none."""
+TURNS = 200
+"""In which a first plan serves the tasks."""
+RISES = (0.0, 2.0, 8.0)
+"""Of a worker's price as she is used up, tried one after the other."""
 COARSE = 150
 """Steps of the price in those."""
 
@@ -98,6 +103,7 @@ def solve_exact_error(
     ExactErrorPlan
         Every number in it is recomputed from the problem's data.
     """
+    started = time.perf_counter()
     typed = problem.typed
     vote = ExactVote.of(problem)
     everybody = [limits(typed, t) for t in range(typed.shape[0])]
@@ -109,11 +115,19 @@ def solve_exact_error(
         answer = _listed(problem, vote, options)
     else:
         pricing = SetPricing(typed)
-        known = None if start is None else start[problem.pairs]
+        prices = _starting_prices(typed, pricing, seed)
+        plans = (_one_by_one(problem, pricing, prices, rise) for rise in RISES)
+        plan = next((plan for plan in plans if plan is not None), None)
+        known = [each[problem.pairs] for each in (plan, start) if each is not None]
+        if time_limit is not None:
+            spent = time.perf_counter() - started
+            options = replace(options, time_limit=max(1e-3, time_limit - spent))
         answer = run_patterns(
-            problem, _starting_prices(typed, pricing, seed), options, lambda _: None,
-            start=known, pricing=pricing,
+            problem, prices, options, lambda _: None,
+            start=min(known, key=lambda y: float(problem.prices[problem.pairs] @ y), default=None),
+            pricing=pricing,
         )  # fmt: skip
+    answer = replace(answer, seconds=time.perf_counter() - started)
     return _checked(problem, vote, answer)
 
 
@@ -156,17 +170,17 @@ def _listed(problem: AssignmentProblem, vote: ExactVote, options: RunOptions) ->
 
 
 def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> FloatArray:
-    """u of the best bound among those of cover programs that ask for what cheap sets gather."""
+    """u of the best value among those of cover programs that ask for what cheap sets gather."""
     rng = np.random.default_rng(seed)
     u = best = np.zeros(typed.shape[1])
     highest = -math.inf
     for _ in range(STARTS):
-        need = np.zeros(typed.shape[0])
+        need, value = np.zeros(typed.shape[0]), -float(typed.supply @ u)
         for t in np.flatnonzero(typed.tasks).tolist():
             charge = typed.prices[t] + u
-            sets, _ = pricing.cheapest(t, charge, limits(typed, t), COARSE, rng)
+            sets, least = pricing.cheapest(t, charge, limits(typed, t), COARSE, rng)
             need[t] = typed.quality[t] @ sets[0].copies
-        value = pricing.bound(u)
+            value += float(typed.tasks[t]) * least
         if value > highest:
             best, highest = u, value
         answer = solve_linear(
@@ -175,7 +189,34 @@ def _starting_prices(typed: TypedProblem, pricing: SetPricing, seed: int) -> Flo
         if answer.worker_prices is None:
             break
         u = np.maximum(answer.worker_prices, 0.0)
-    return best if pricing.bound(u) <= highest else u
+    return best
+
+
+def _one_by_one(
+    problem: AssignmentProblem, pricing: SetPricing, worker_prices: FloatArray, rise: float
+) -> FloatArray | None:
+    """A plan, a few tasks after the other; None where nobody is left for the last.
+
+    A worker's price rises by e^`rise` until she is used up.
+    """
+    typed = problem.typed
+    left, room = typed.tasks.copy(), typed.supply.copy()
+    together, plan = int(left.sum()) // TURNS + 1, []
+    while left.any():
+        t = int(np.argmax(left))
+        gone = 1.0 - room / np.maximum(typed.supply, 1.0)
+        charge = (typed.prices[t] + worker_prices) * np.exp(rise * gone)
+        most = np.minimum(limits(typed, t), room.astype(np.int64))
+        sets = pricing.filled_up(t, charge, most)
+        if not sets:
+            return None
+        copies = min(sets, key=lambda each: float(charge @ each))
+        used = copies > 0
+        times = min(together, int(left[t]), *(room[used] // copies[used]).astype(int).tolist())
+        plan.append((Pattern(t, copies, float(typed.prices[t] @ copies)), times))
+        left[t] -= times
+        room -= times * copies
+    return deal(typed, plan)
 
 
 def _checked(problem: AssignmentProblem, vote: ExactVote, answer: RawAnswer) -> ExactErrorPlan:

@@ -7,7 +7,9 @@ most labels of a task are what cannot be met, the task that lacks most is named.
 
 from __future__ import annotations
 
+import contextlib
 import heapq
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -16,19 +18,28 @@ from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.gains import gain_of
 from crowd_models.problem import label_limits
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.solving.certify import lagrangian
+from workbench.solving.certify import lagrangian, pattern_farkas
 from workbench.solving.dropping import SECONDS, tasks_to_drop, uncoverable_counts
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import scale_arrays
+from workbench.solving.patterns.column_generation import (
+    CoverPricing,
+    OutOfTime,
+    Search,
+    generate,
+)
 from workbench.solving.search.count_bound import count_lagrangian, usable_pairs
 from workbench.solving.search.count_relaxation import core_arrays, with_shortfall
 from workbench.solving.solution import CountProof, Infeasibility
 
 
-def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> Infeasibility:
+def explain(
+    problem: AssignmentProblem | TypedProblem, options: RunOptions, *, whole: bool = False
+) -> Infeasibility:
     """Name the tasks that cannot be covered, and the requirements that can be met.
 
-    Half of the time limit may go to finding the fewest tasks; without those, more are named.
+    Half of the time limit may go to finding the fewest tasks; without those, more are named. Where
+    the relaxation has a solution, so much may go to a proof that there is no `whole` one.
     """
     if isinstance(problem, AssignmentProblem) and problem.limited:
         found = _explain_limits(problem, options)
@@ -38,6 +49,9 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
     seconds = SECONDS if options.time_limit is None else min(SECONDS, options.time_limit / 2)
     options = replace(options, time_limit=None)
     dropped = tasks_to_drop(typed, options, seconds=seconds)
+    unmet = None
+    if whole and not dropped.infeasible:
+        unmet = _pattern_prices(typed, seconds)
     enough = 0.0
     scale = run(scale_arrays(typed), options)
     if scale.values is not None:
@@ -59,9 +73,10 @@ def explain(problem: AssignmentProblem | TypedProblem, options: RunOptions) -> I
         scale_enough=enough,
         epsilon_limit=error(limit) if same else None,
         epsilon_enough=error(enough) if same and error(enough) < 1 else None,
-        proven=dropped.infeasible,
+        proven=dropped.infeasible or unmet is not None,
         drop_least=dropped.least,
         drop_fewest=dropped.fewest,
+        pattern_prices=unmet,
     )
 
 
@@ -108,6 +123,20 @@ def _explain_limits(problem: AssignmentProblem, options: RunOptions) -> Infeasib
         f"{many[i]} labels; lower --least, or raise --most, --epsilon or --capacity"
     )
     return because(i, why, proven=count_lagrangian(free, proof) > 0)
+
+
+def _pattern_prices(typed: TypedProblem, seconds: float) -> tuple[float, ...] | None:
+    """u that proves that no patterns fit the capacities; None where none was found in time."""
+    free = replace(typed, cost=np.zeros(typed.shape))
+    pricing, rng = CoverPricing(free), np.random.default_rng(0)
+    search = Search(free, pricing, rng, time.perf_counter() + seconds)
+    with contextlib.suppress(OutOfTime):
+        u = generate(
+            search, free.tasks, free.supply, np.zeros(free.shape[1]), tolerance=1e-6,
+            steps=pricing.resolutions(),
+        ).worker_prices  # fmt: skip
+        return tuple(u.tolist()) if pattern_farkas(typed, u) else None
+    return None
 
 
 def share_limit(typed: TypedProblem, duals: FloatArray | None) -> float:

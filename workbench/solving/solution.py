@@ -192,13 +192,17 @@ class Infeasibility:
         The same two as errors: no ε below the first will do, the second does. None when the
         tasks differ in ε.
     proven
-        Whether a checked Farkas combination shows that the relaxation is infeasible.
+        Whether a checked Farkas combination shows that the relaxation is infeasible, or the
+        program over patterns (`pattern_prices`).
     drop_least
         No fewer tasks can be dropped, proven in rational arithmetic (`solving.dropping`).
     drop_fewest
         Whether `drop` has the fewest tasks, by that proof or by the solver's branch and bound.
     limits
         Where it is for the least or most labels of a task: why, of the task `worst`.
+    pattern_prices
+        u by worker class, which `certify.pattern_farkas` recomputes; None where the relaxation
+        has no solution either, or nothing is proven.
     """
 
     alone: tuple[int, ...]
@@ -221,6 +225,8 @@ class Infeasibility:
             drop=tuple(sorted(tasks[i] for i in self.drop)),
             worst=tasks[self.worst] if self.worst >= 0 else -1,
         )
+
+    pattern_prices: tuple[float, ...] | None = None
 
     def sentence(self, names: Sequence[object] | None = None) -> str:
         """One line: what cannot be covered, and what to do; tasks by name where names are given."""

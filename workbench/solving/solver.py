@@ -283,7 +283,7 @@ def attempt(
     denied = RawAnswer(Termination.INFEASIBLE, relaxed=answer.relaxed)
     note = "infeasible by the solver's word: there was no time to prove it and say why"
     report(replace(denied, note=note))
-    return replace(denied, why=explain(problem, left()))
+    return replace(denied, why=explain(problem, left(), whole=formulation == "ip"))
 
 
 def _linear(

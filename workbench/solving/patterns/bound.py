@@ -30,9 +30,11 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 STEPS = 2**30
 """Steps of a requirement."""
 CELLS = 1e8
-"""States of all dynamic programmes together, some seconds: beyond it they are made coarser."""
+"""States of all dynamic programmes together, some seconds: beyond it steps are counted."""
 FEWEST = 1000
 """States of one that are always kept apart."""
+DENSER, DENSEST = 16, 2**23
+"""Steps for each such state: they take no sorting; and steps at most, eight bytes each."""
 NEVER = 2**61
 """Stands for no price at all; two of it can still be added."""
 
@@ -99,8 +101,7 @@ def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
 
     Lots whose price is farthest from the rate that breaks the greedy order come first: what a
     state has spent beyond that rate, and what the lots to come can win back at most, show most
-    states to be dear. Of more than so many `states` weights are rounded up, which makes them
-    fewer and no pattern dearer.
+    states to be dear. Where more than so many `states` are left, what is to come is counted.
     """
     order = np.argsort(price / weight, kind="stable")
     reached = np.cumsum(weight[order])
@@ -114,8 +115,9 @@ def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
     to_come = gains.sum() - np.cumsum(gains)
     margin = 1e-9 * (rate * STEPS - float(gains.sum()))
     weights, prices = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    lots = zip(weight[order].tolist(), price[order].tolist(), to_come.tolist(), strict=True)
-    for lot, charge, gain in lots:
+    weight, price = weight[order], price[order]
+    lots = zip(weight.tolist(), price.tolist(), to_come.tolist(), strict=True)
+    for done, (lot, charge, gain) in enumerate(lots, start=1):
         more, dearer = weights + lot, prices + charge
         meets = more >= STEPS
         known = min(known, int(dearer[meets].min(initial=known)))
@@ -124,10 +126,25 @@ def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
         cheap = spent < known * (1 + 1e-9) + margin
         weights, prices = _undominated(weights[cheap], prices[cheap])
         if len(weights) > states:
-            step = 2 * STEPS // states
-            weights = np.minimum(-(-weights // step) * step, STEPS - 1)
-            weights, prices = _undominated(weights, prices)
+            steps = min(DENSER * states, DENSEST)
+            return min(known, _counted(weights, prices, weight[done:], price[done:], steps))
     return known
+
+
+def _counted(
+    weights: IntArray, prices: IntArray, lots: IntArray, charges: IntArray, steps: int
+) -> int:
+    """The least price of states and some more lots, weights rounded up: no pattern gets dearer."""
+    step = -(-STEPS // steps)
+    top = -(-STEPS // step)
+    least = np.full(top + 1, NEVER)
+    np.minimum.at(least, -(-weights // step), prices)
+    for lot, charge in zip((-(-lots // step)).tolist(), charges.tolist(), strict=True):
+        meets = int(least[top - lot :].min()) + charge
+        more = least[: top + 1 - lot] + charge
+        np.minimum(least[lot:], more, out=least[lot:])
+        least[top] = min(int(least[top]), meets)
+    return int(least[top])
 
 
 def _undominated(weights: IntArray, prices: IntArray) -> tuple[IntArray, IntArray]:

@@ -8,8 +8,9 @@ f_∅(t) = e^{−|t|/2}, ends at f_S(0) = 2 e(S), and a worker of log-odds l add
 
 which is linear and monotone. So the smallest value at each t over *all* sets of one price, taken
 through the same steps, stays below the profile of each of them: where it ends above 2ε no set of
-that price is allowed. That is the bound. Keeping, price by price, the profile of one good set
-instead gives sets.
+that price is allowed. A table holds these values for the weakest workers, the weakest two, and so
+on; with it sets are listed by price, the strongest workers decided first: what the rest must cost
+at least is read from the table (best-first branch and bound; the bound gets exact as it goes).
 
 Profiles are kept on a lattice of t. A worker whose log-odds l lies between two lattice points is
 taken for one who has either of these, and says which, with the same mean error: she tells at
@@ -20,7 +21,11 @@ f(t + s) ≥ e^{−s/2} f(t).
 
 from __future__ import annotations
 
+import bisect
+import heapq
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,24 +33,30 @@ import numpy as np
 from crowd_models import TypedProblem
 from crowd_models.exact_error import TOLERANCE, ExactVote
 from crowd_models.patterns import Pattern, limits
-from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.base.arrays import FloatArray, IntArray
 
 CELL = 0.1
 """Step of the lattice, in log-odds."""
 MARGIN = 5.0
 """Log-odds by which it reaches beyond those of an error of ε."""
-TRIED, FOUND = 60, 6
-"""Of the cheapest sets of a sweep, looked at exactly; until so many are allowed."""
+WANTED = 30
+"""Sets given at once."""
+NODES = 3000
+"""Of the search for them; the bound that stands then is valid, if not the best."""
+COARSEST = 20
+"""Steps of a price, at least."""
+OFF = 0.02
+"""By how much prices are off."""
 BEYOND = 1.02
 """Sets up to so much dearer than the cheapest known are looked for."""
-OFF = (0.0, 0.01, 0.03, 0.06)
-"""By how much prices are off, sweep by sweep."""
 RATES = np.geomspace(0.5, 30.0, 6)
 """Worth of a nat in typical prices, at which simple sets are filled up."""
 NEVER = 1e250
 """Profile of no set at all: hundreds of workers leave it far above any."""
-STEPS = 600
+STEPS = 2400
 """Of the price of a set, in a bound."""
+CELLS = 3e7
+"""Of a table, eight bytes each: with many workers prices are counted more coarsely."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,7 @@ class SetPricing:
     """
 
     problem: TypedProblem
-    near: tuple[tuple[float, float], ...] = ((math.inf, 0.05), (math.inf, 0.02), (math.inf, 0.003))
+    near: tuple[tuple[float, float], ...] = ((math.inf, 0.02), (math.inf, 0.004), (math.inf, 0.001))
     loose: float = 0.01
     vote: ExactVote = field(init=False)
     _known: list[dict[bytes, IntArray]] = field(init=False)
@@ -116,87 +127,93 @@ class SetPricing:
         self, task_class: int, charge: FloatArray, most: IntArray, steps: int,
         rng: np.random.Generator,
     ) -> tuple[list[Pattern], float]:  # fmt: skip
-        """Cheap allowed sets where a label costs `charge`, shape (K,), and P_τ bounded from below.
+        """Cheap allowed sets where a label costs `charge`, shape (K,), and the least price of one.
 
-        The cheapest come first; besides those of a sweep at the prices, some of sweeps at prices
-        a little off, which other workers are in.
+        The cheapest come first. Prices are counted in `steps`, and a little off now and then,
+        which other workers are in.
         """
         nobody = np.zeros(len(charge), dtype=np.int64)
         if self.problem.requirement[task_class] <= 0:
             return [Pattern(task_class, nobody, 0.0)], 0.0
-        found = self._filled_up(task_class, charge, most)
-        best = self._least_known(task_class, charge, most)
-        if best is None:
+        found = self.filled_up(task_class, charge, most)
+        known = self._least_known(task_class, charge, most)
+        if known is None:
             return [], math.inf
-        found.append(best)
-        step = BEYOND * float(charge @ best) / steps
-        least = float(charge @ best)
+        near = charge * (1.0 + OFF * rng.integers(2) * np.abs(rng.standard_normal(len(charge))))
+        step = self._step(task_class, near, most, steps)
         if step > 0:
-            for off in OFF:
-                near = charge * (1 + off * rng.standard_normal(len(charge)))
-                found += self._swept(task_class, np.maximum(near, 0.0), most, step, steps, rng)
-            least = step * self._least(task_class, (charge / step).astype(np.int64), best, most)
-        found.sort(key=lambda copies: float(charge @ copies))
+            each = np.rint(near / step).astype(np.int64)
+            found += self._by_price(task_class, each, most, int(BEYOND * each @ known), WANTED)[0]
+        found = sorted([*found, known], key=lambda copies: float(charge @ copies))
         prices = self.problem.prices[task_class]
-        return [Pattern(task_class, copies, float(prices @ copies)) for copies in found], least
+        patterns = [Pattern(task_class, copies, float(prices @ copies)) for copies in found]
+        return patterns, float(charge @ found[0])
 
     def bound(self, worker_prices: FloatArray) -> float:
         """L(u) = Σ n_τ P_τ(u) − Σ m_k M_k u_k at prices near these, bounded from below."""
         problem = self.problem
         u = np.maximum(worker_prices, 0.0)
-        types = range(problem.shape[0])
-        charge = problem.prices + u
-        sets = [self._least_known(t, charge[t], limits(problem, t)) for t in types]
-        tops = [0.0 if s is None else float(charge[t] @ s) for t, s in enumerate(sets)]
-        if max(tops) <= 0:
+        needy = np.flatnonzero((problem.tasks > 0) & (problem.requirement > 0)).tolist()
+        charges = [(t, problem.prices[t] + u, limits(problem, t)) for t in needy]
+        step = max((self._step(*each, STEPS) for each in charges), default=0.0)
+        if step <= 0:
             return 0.0
-        unit = problem.price_step or max(tops)
-        step = unit / math.ceil(STEPS * unit / max(tops))
+        if problem.price_step > step:
+            step = problem.price_step / math.ceil(problem.price_step / step)
         # Any u will do: rounded, it is one. Prices are only rounded down.
         charged = np.rint(u / step)
         total = -float(problem.supply @ charged)
-        for t, known in enumerate(sets):
-            if known is not None and known.any():
+        for t, charge, most in charges:
+            known = self._least_known(t, charge, most)
+            if known is not None:
                 each = np.floor(problem.prices[t] / step * (1 + 1e-12)) + charged
-                every = limits(problem, t)
-                least = self._least(t, each.astype(np.int64), known, every)
-                total += int(problem.tasks[t]) * least
+                top = int(each @ known)
+                total += int(problem.tasks[t]) * self._by_price(t, each, most, top, 1)[1]
         return total * step - 1e-12 * abs(total * step)
 
-    def _least(self, t: int, each: IntArray, known: IntArray, most: IntArray) -> int:
-        """P_τ in whole steps, bounded from below; one set is known."""
-        top = int(each @ known)
+    def _step(self, t: int, charge: FloatArray, most: IntArray, steps: int) -> float:
+        """So much that a set costs that many steps, fewer where there are many workers."""
+        known = self._least_known(t, charge, most)
+        price = 0.0 if known is None else float(charge @ known)
+        owner = _useful(charge, most, self.vote.weight[t], BEYOND * price)
+        width = Profiles.down_to(float(self.vote.epsilon[t])).width
+        return price / min(steps, max(COARSEST, int(CELLS / (2 * (len(owner) + 1) * (width + 1)))))
+
+    def _by_price(
+        self, t: int, each: FloatArray | IntArray, most: IntArray, top: int, wanted: int
+    ) -> tuple[list[IntArray], int]:
+        """The cheapest sets up to a price, one after the other, and P_τ bounded from below.
+
+        Parameters
+        ----------
+        each, top
+            Prices in whole steps; a set of price `top` or less is known.
+        """
+        each = each.astype(np.int64)
         owner = _useful(each, most, self.vote.weight[t], top)
-        profiles = Profiles.down_to(float(self.vote.epsilon[t]))
-        errors, _ = _sweep(profiles, self.vote.weight[t][owner], each[owner], top, None)
         # Twice the tolerance: once for the sets, once for what floats lose.
-        good = errors.min(axis=0) <= self.vote.epsilon[t] * (1 + 2 * TOLERANCE)
-        return int(np.argmax(good)) if good.any() else top
-
-    def _swept(
-        self, t: int, charge: FloatArray, most: IntArray, step: float, steps: int,
-        rng: np.random.Generator,
-    ) -> list[IntArray]:  # fmt: skip
-        """Sets by price, one kept in each step and parity of the number of workers."""
-        each = np.rint(charge / step).astype(np.int64)
-        owner = _useful(each, most, self.vote.weight[t], steps)[:: int(rng.choice([-1, 1]))]
+        enough = 2 * float(self.vote.epsilon[t]) * (1 + 2 * TOLERANCE)
         profiles = Profiles.down_to(float(self.vote.epsilon[t]))
-        # Another order, and how far out profiles are compared: another time, other sets are kept.
-        looked = int(rng.uniform(1.0, 4.0) / CELL)
-        errors, taken = _sweep(profiles, self.vote.weight[t][owner], each[owner], steps, looked)
-        near = np.argwhere((errors <= self.vote.epsilon[t] * (1 + TOLERANCE)).T)[:TRIED]
-        found = []
-        for price, parity in near.tolist():
-            chosen = _read(taken, each[owner], parity, price)
-            copies = np.bincount(owner[chosen], minlength=len(charge))
-            if self._keep(t, copies):
-                found.append(copies)
-                if len(found) == FOUND:
-                    break
-        return found
+        found: list[IntArray] = []
+        least = top
+        nodes = _nodes(profiles, self.vote.weight[t][owner], each[owner], top, enough)
+        for visited, (reached, chosen) in enumerate(nodes):
+            if visited >= NODES:
+                least = min(least, reached)
+                break
+            if chosen is not None:
+                copies = np.bincount(owner[list(chosen)], minlength=len(each))
+                if self._keep(t, copies):
+                    least = min(least, reached)
+                    found.append(copies)
+                    if len(found) == wanted:
+                        break
+        return found, least
 
-    def _filled_up(self, t: int, charge: FloatArray, most: IntArray) -> list[IntArray]:
+    def filled_up(self, t: int, charge: FloatArray, most: IntArray) -> list[IntArray]:
         """Sets of whoever is worth most beyond her price, at some rates, until allowed."""
+        if self.problem.requirement[t] <= 0:
+            return [np.zeros(len(charge), dtype=np.int64)]
         weight, worth = self.vote.weight[t], self.problem.quality[t]
         able = np.flatnonzero((most > 0) & (weight > 0))
         profiles = Profiles.down_to(float(self.vote.epsilon[t]))
@@ -233,68 +250,88 @@ class SetPricing:
         return every[best] if np.isfinite(prices[best]) else None
 
 
-def _useful(each: IntArray, most: IntArray, weight: FloatArray, top: int) -> IntArray:
+def _useful(
+    charge: FloatArray | IntArray, most: IntArray, weight: FloatArray, top: float
+) -> IntArray:
     """Worker class of each single worker whom a set within the price may need, weakest first.
 
     Not those beside whom there are, no weaker and no dearer, as many as can be paid at all.
     """
-    able = np.flatnonzero((most > 0) & (weight > 0) & (each <= top))
+    able = np.flatnonzero((most > 0) & (weight > 0) & (charge <= top))
     if not len(able):
         return able
-    least = int(each[able].min())
-    size = int(min(most[able].sum(), top // least if least else most[able].sum()))
-    order = able[np.lexsort((each[able], -weight[able]))]
+    least = float(charge[able].min())
+    size = int(min(most[able].sum(), 1e-9 + top / least if least else math.inf))
+    order = able[np.lexsort((charge[able], -weight[able]))]
     owner: list[int] = []
-    seen: list[int] = []
+    seen: list[float] = []
     for k in order.tolist():
-        before = int(np.searchsorted(np.sort(seen), each[k], side="right"))
+        before = bisect.bisect_right(seen, charge[k])
         room = min(int(most[k]), max(size - before, 0))
         owner += [k] * room
-        seen += [int(each[k])] * room
+        seen[before:before] = [float(charge[k])] * room
     return np.array(owner[::-1], dtype=np.int64)
 
 
-def _sweep(
-    profiles: Profiles, weight: FloatArray, price: IntArray, top: int, looked: int | None
-) -> tuple[FloatArray, BoolArray]:
-    """Errors by parity of the number of workers and price, shape (2, top + 1), one by one.
+def _nodes(
+    profiles: Profiles, weight: FloatArray, price: IntArray, top: int, enough: float
+) -> Iterator[tuple[int, tuple[int, ...] | None]]:
+    """Search the sets of some workers up to a price, the cheapest first.
 
     Parameters
     ----------
     weight, price
-        Of each worker.
-    looked
-        None: the smallest profile values over all sets, which no set is below. Else the
-        profiles of single sets, the better in the sum over so many lattice points.
+        Of each worker, the weakest first.
+    enough
+        2ε.
 
-    Returns
-    -------
-    errors, taken
-        Half of f(0), and whether the set kept then took the worker, shape (J, 2, top + 1).
+    Yields
+    ------
+    least, chosen
+        No set still to come costs less; the workers of a set that may be allowed, or None.
     """
-    least = np.full((2, top + 1, profiles.width + 1), NEVER)
-    least[0, 0] = profiles.nobody
-    taken = np.zeros((len(weight), 2, top + 1), dtype=bool)
-    score = least[..., :looked].sum(axis=-1)
-    for x, (w, cost) in enumerate(zip(weight.tolist(), price.tolist(), strict=True)):
-        more = profiles.joined(least[:, : top + 1 - cost], w)[::-1]
-        rest = least[:, cost:]
-        if looked is None:
-            np.minimum(rest, more, out=rest)
-            continue
-        reached = more[..., :looked].sum(axis=-1)
-        better = reached < score[:, cost:]
-        taken[x, :, cost:] = better
-        score[:, cost:][better] = reached[better]
-        rest[better] = more[better]
-    return 0.5 * least[..., 0], taken
+    table = _table(profiles, weight, price, top)
+    joins = [profiles.joined(np.eye(profiles.width + 1), w) for w in weight.tolist()]
+    heap: list[tuple[int, int, int, int, FloatArray, tuple[int, ...]]] = []
+    order = itertools.count(0, -1)  # Of equal ones the latest first.
+
+    def push(first: int, spent: int, ahead: FloatArray, low: int, have: tuple[int, ...]) -> None:
+        """Let those decided on be joined by whichever of the `first` weakest.
+
+        f(0) of all is linear in f of the weak: `ahead` are its coefficients.
+        """
+        at, size = max(0, low - spent), 4
+        while spent + at <= top:
+            ends = (table[first, :, at : min(at + size, top - spent + 1)] @ ahead).min(axis=0)
+            good = np.flatnonzero(ends <= enough)
+            if len(good):
+                least = spent + at + int(good[0])
+                heapq.heappush(heap, (least, first, next(order), spent, ahead, have))
+                return
+            at, size = at + size, 4 * size
+
+    nobody = np.zeros(profiles.width + 1)
+    nobody[0] = 1.0
+    push(len(weight), 0, nobody, 0, ())
+    while heap:
+        least, first, _, spent, ahead, have = heapq.heappop(heap)
+        yield least, have if first == 0 else None
+        if first:
+            last = first - 1
+            push(last, spent, ahead, least, have)
+            push(last, spent + int(price[last]), joins[last] @ ahead, least, (*have, last))
 
 
-def _read(taken: BoolArray, price: IntArray, parity: int, spent: int) -> list[int]:
-    """The workers of the set kept at a price."""
-    chosen = []
-    for x in range(len(price) - 1, -1, -1):
-        if taken[x, parity, spent]:
-            chosen.append(x)
-            parity, spent = 1 - parity, spent - int(price[x])
-    return chosen
+def _table(profiles: Profiles, weight: FloatArray, each: IntArray, top: int) -> FloatArray:
+    """The smallest profile values, shape (J + 1, 2, top + 1, width + 1).
+
+    Over all sets of the first so many workers, by parity of their number and by price.
+    """
+    table = np.full((len(weight) + 1, 2, top + 1, profiles.width + 1), NEVER)
+    table[0, 0, 0] = profiles.nobody
+    for x, (w, cost) in enumerate(zip(weight.tolist(), each.tolist(), strict=True)):
+        before, after = table[x], table[x + 1]
+        after[:] = before
+        more = profiles.joined(before[:, : top + 1 - cost], w)[::-1]
+        np.minimum(after[:, cost:], more, out=after[:, cost:])
+    return table
