@@ -107,7 +107,7 @@ def test_bound_is_below_the_cheapest_set(skill, fee, epsilon):
         assert sets[0].cost + u @ sets[0].copies >= best * (1 - 1e-9)
         none = np.zeros(len(u))
         fresh = SetPricing(problem)  # It knows nothing better than everybody.
-        fresh.filled_up(0, 1e6 - u, problem.workers)
+        fresh._keep(0, problem.workers)
         for bounds in (pricing, fresh):
             assert bounds.bound(none) <= cheapest(1 + 1e-9, 1.0 + none) + 1e-9
             assert bounds.bound(none) >= cheapest(1.02, 1.0 + none) - 1e-6
