@@ -1,0 +1,415 @@
+"""The best online policy, by dynamic programming over how many tasks lack how much.
+
+A state is a histogram over lack levels for each task class. Levels that cost the same repair and
+go to the same levels are one (automaton minimisation). Choices of a worker are never listed: levels
+are scanned upward, and a task served falls below the level looked at,
+
+    F_l(h, m) = min(F_{l+1}(h, m), c + F_l(h − e_l + e_{l − q}, m − 1)),
+
+with F_{L+1} the value after the worker and m the labels she may still give; where that is no
+limit (M ≥ n), m is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_models.online import (
+    Arrivals,
+    IndependentArrivals,
+    OnlineProblem,
+    RandomOrder,
+    SequenceMix,
+    TaskState,
+)
+from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.errors import InputError
+
+MOST_STATES = 5_000_000
+"""Beyond so many, arrays of them no longer fit."""
+AT_ONCE = 20_000_000
+"""Numbers in one working array."""
+
+
+@dataclass(frozen=True)
+class LackLevels:
+    """Levels of one task class: lacks that can be told apart by cost or by what may follow.
+
+    Attributes
+    ----------
+    level
+        Number of each lack that can be met.
+    successor
+        Level after a label, shape (K, L); a level itself where the label does not help.
+    repair
+        Price of what is lacking, shape (L,).
+    """
+
+    level: dict[int, int]
+    successor: IntArray
+    repair: FloatArray
+
+    @classmethod
+    def of(cls, problem: OnlineProblem, task_class: int) -> LackLevels:
+        """Find them, from the requirement downward."""
+        quality = problem.quality[task_class]
+        met = [problem.requirement[task_class]]
+        for lack in met:
+            met.extend({max(lack - q, 0) for q in quality} - {*met})
+        met.sort()
+        part = {lack: problem.repair(lack) for lack in met}
+        count = 0
+        while len(set(part.values())) > count:  # a finer partition than before
+            count = len(set(part.values()))
+            seen = {s: (part[s], *(part[max(s - q, 0)] for q in quality)) for s in met}
+            number: dict[Any, int] = {}
+            part = {s: number.setdefault(seen[s], len(number)) for s in met}  # by smallest lack
+        least = {level: lack for lack, level in reversed(part.items())}
+        return cls(
+            part,
+            np.array([[part[max(least[one] - q, 0)] for one in range(count)] for q in quality]),
+            np.array([problem.repair(least[one]) for one in range(count)]),
+        )
+
+
+class Move(NamedTuple):
+    """States `up` with j tasks at a level, and the same with one of them served, `down`."""
+
+    up: NDArray[np.int32]
+    down: NDArray[np.int32]
+
+
+class StateSpace:
+    """All states of a problem's tasks: a histogram over levels for each task class.
+
+    Attributes
+    ----------
+    size
+        How many there are.
+    repair
+        Price of what is lacking, shape (size,).
+    start
+        The state in which nothing is done.
+    """
+
+    def __init__(self, problem: OnlineProblem) -> None:
+        self.problem = problem
+        self.levels = [LackLevels.of(problem, t) for t in range(len(problem.tasks))]
+        sizes = [
+            math.comb(n + len(one.repair) - 1, n)
+            for n, one in zip(problem.tasks, self.levels, strict=True)
+        ]
+        self.size = math.prod(sizes)
+        if self.size > MOST_STATES:
+            raise InputError(
+                f"the tasks have {self.size:,} states, more than {MOST_STATES:,}: give fewer "
+                "tasks, or smaller requirements"
+            )
+        self._stride = [math.prod(sizes[t + 1 :]) for t in range(len(sizes))]
+        self._moves: dict[tuple[int, int, int], list[Move]] = {}
+        self.repair = np.zeros(1)
+        for n, one in zip(problem.tasks, self.levels, strict=True):
+            own = histograms(n, len(one.repair)) @ one.repair
+            self.repair = np.add.outer(self.repair, own).ravel()
+        self.start = self.index(problem.start)
+
+    def index(self, state: TaskState) -> int:
+        """Number of a state."""
+        place = 0
+        for t, (n, one) in enumerate(zip(self.problem.tasks, self.levels, strict=True)):
+            own = [one.level[lack] for of, lack in state if of == t]
+            counts = np.bincount(own, minlength=len(one.repair))[None]
+            place += self._stride[t] * int(ranks(counts, n)[0])
+        return place
+
+    def moves(self, kind: int) -> Iterator[list[Move]]:
+        """What one label does, level by level from the highest, its states by tasks there."""
+        for t, one in enumerate(self.levels):
+            for level in range(len(one.repair) - 1, 0, -1):
+                after = int(one.successor[kind, level])
+                if after != level:
+                    key = t, level, after
+                    if key not in self._moves:
+                        self._moves[key] = self._found(*key)
+                    yield self._moves[key]
+
+    def _found(self, t: int, level: int, after: int) -> list[Move]:
+        n, count, stride = self.problem.tasks[t], len(self.levels[t].repair), self._stride[t]
+        if n == 0:
+            return []
+        others = histograms(n - 1, count)
+        order = np.argsort(others[:, level], kind="stable")
+        ends = np.cumsum(np.bincount(others[:, level], minlength=n))
+        each = []
+        for place in (level, after):
+            more = others.copy()
+            more[:, place] += 1
+            each.append(ranks(more, n)[order])
+        block = stride * math.comb(n + count - 1, n)
+        rest = np.add.outer(np.arange(0, self.size, block), np.arange(stride)).ravel()
+        return [
+            Move(*((stride * part[:, None] + rest).ravel().astype(np.int32) for part in parts))
+            for parts in zip(*(np.split(place, ends[:-1]) for place in each), strict=True)
+        ]
+
+
+@lru_cache(maxsize=2)
+def histograms(tasks: int, levels: int) -> NDArray[np.int8]:
+    """All ways to put tasks on levels, shape (·, levels), those with few on the last level first."""
+    parts = [np.full((1, 1), n, dtype=np.int8) for n in range(tasks + 1)]
+    for _ in range(levels - 1):
+        parts = [
+            np.concatenate([
+                np.insert(parts[n - last], len(parts[0][0]), last, axis=1) for last in range(n + 1)
+            ])
+            for n in range(tasks + 1)
+        ]  # fmt: skip
+    return parts[tasks]
+
+
+def ranks(counts: NDArray[Any], tasks: int) -> IntArray:
+    """Place of each histogram (·, levels) among `histograms`."""
+    place = np.zeros(len(counts), dtype=np.int64)
+    left = np.full(len(counts), tasks)
+    for level in range(counts.shape[1] - 1, 0, -1):
+        # Of `left` tasks, those before have fewer on this level, all the others below it.
+        table = np.array([
+            [sum(math.comb(n - j + level - 1, level - 1) for j in range(c)) for c in range(n + 1)]
+            + [0] * (tasks - n)
+            for n in range(tasks + 1)
+        ])
+        place += table[left, counts[:, level]]
+        left = left - counts[:, level]
+    return place
+
+
+class Layer(NamedTuple):
+    """Nodes of the arrivals after so many workers, as arrays.
+
+    Attributes
+    ----------
+    number
+        Of each node.
+    weight, end
+        As `Arrivals` has them, shape (N,).
+    edges
+        By type: node before, node after (numbered in the next layer), factor; each (E,).
+    """
+
+    number: dict[Any, int]
+    weight: FloatArray
+    end: FloatArray
+    edges: dict[int, tuple[IntArray, IntArray, FloatArray]]
+
+
+def layers(arrivals: Arrivals) -> list[Layer]:
+    """Lay out the nodes of the arrivals by how many workers have come."""
+    found, here = [], {arrivals.root: 0}
+    while here:
+        after: dict[Any, int] = {}
+        edges: dict[int, list[tuple[int, int, float]]] = {}
+        for node, at in here.items():
+            for factor, kind, child in arrivals.after(node):
+                place = after.setdefault(child, len(after))
+                edges.setdefault(kind, []).append((at, place, factor))
+        found.append(
+            Layer(
+                here,
+                np.array([arrivals.weight(node) for node in here], dtype=np.float64),
+                np.array([arrivals.end(node) for node in here], dtype=np.float64),
+                {
+                    kind: (
+                        np.array([one[0] for one in those]),
+                        np.array([one[1] for one in those]),
+                        np.array([one[2] for one in those], dtype=np.float64),
+                    )
+                    for kind, those in edges.items()
+                },
+            )
+        )
+        here = after
+    return found
+
+
+def best_service(
+    states: StateSpace, value: FloatArray, price: FloatArray, kind: int, *, track: bool = False
+) -> tuple[FloatArray, IntArray | None]:
+    """What it costs from a worker's arrival on, when she is given the best tasks.
+
+    Parameters
+    ----------
+    value
+        Cost after her, by state and node, shape (S, E).
+    price
+        Of one of her labels, shape (E,).
+    track
+        Also find her tasks.
+
+    Returns
+    -------
+    tuple
+        The cost before her, (S, E); and the state after her, plus S for each label, (S, E).
+    """
+    tasks, most = sum(states.problem.tasks), states.problem.capacity[kind]
+    limited = most < tasks
+    cost = np.repeat(value[:, :, None], most + 1 if limited else 1, axis=2)
+    then = None
+    if track:
+        then = np.empty(cost.shape, dtype=np.int64)
+        then[:] = np.arange(states.size)[:, None, None]
+    fewer, more = (slice(None, -1), slice(1, None)) if limited else (slice(None), slice(None))
+    for groups in states.moves(kind):
+        for up, down in groups:
+            stay, serve = cost[up], cost[down][:, :, fewer] + price[:, None]
+            if then is not None:
+                new = then[up]
+                better = serve < stay[:, :, more]
+                new[:, :, more][better] = (then[down][:, :, fewer] + states.size)[better]
+                then[up] = new
+            np.minimum(stay[:, :, more], serve, out=stay[:, :, more])
+            cost[up] = stay
+    return cost[:, :, -1], None if then is None else then[:, :, -1]
+
+
+@dataclass(frozen=True, eq=False)
+class OnlineOptimum:
+    """The best online policy of a problem.
+
+    Attributes
+    ----------
+    cost
+        Its expected cost, repair included.
+    values
+        Cost from each layer of `layers` on, shape (S, N) each, times weights; empty where not kept.
+    """
+
+    problem: OnlineProblem
+    cost: float
+    states: StateSpace
+    layers: Sequence[Layer]
+    values: Sequence[FloatArray]
+
+    def value(self, workers: int, node: Any, state: TaskState) -> float:
+        """Cost from a node on that so many workers came before, times the node's weight."""
+        at = self.layers[workers].number[node]
+        return float(self.values[workers][self.states.index(state), at])
+
+    def cost_of(
+        self, workers: int, node: Any, kind: int, given: Sequence[Any], left: TaskState
+    ) -> float:
+        """Cost of giving a worker of a type some tasks, and doing the best ever after.
+
+        `workers` came before her, `node` is after her, `left` the state after her.
+        """
+        weight = self.problem.arrivals.weight(node)
+        paid = self.problem.price[kind] * len(given)
+        return weight * paid + self.value(workers + 1, node, left)
+
+    def choice(
+        self, workers: int, node: Any, state: TaskState, kind: int
+    ) -> tuple[float, TaskState, TaskState]:
+        """Cost of the best choice for a worker, her tasks, and the state after her."""
+        return min(
+            (self.cost_of(workers, node, kind, given, left), given, left)
+            for given, left in self.problem.choices(state, kind)
+        )
+
+
+def online_optimum(problem: OnlineProblem, *, keep: bool = True) -> OnlineOptimum:
+    """The best online policy, exactly up to rounding.
+
+    Parameters
+    ----------
+    keep
+        Keep the cost from every state on, which makes it a policy.
+
+    Raises
+    ------
+    InputError
+        More than `MOST_STATES` states.
+    """
+    states, laid = StateSpace(problem), layers(problem.arrivals)
+    values: list[FloatArray] = []
+    value = np.zeros((states.size, 0))
+    for layer in reversed(laid):
+        before = states.repair[:, None] * layer.end
+        for kind, edge in layer.edges.items():
+            for own in _pieces(states, problem.capacity[kind], *edge):
+                parent, child, factor = own
+                price = problem.price[kind] * weight[child]
+                cost, _ = best_service(states, value[:, child], price, kind)
+                before[:, parent] += cost * factor
+        value, weight = before, layer.weight
+        if keep:
+            values.insert(0, value)
+    cost = float(value[states.start, 0]) / problem.arrivals.weight(problem.arrivals.root)
+    return OnlineOptimum(problem, cost, states, laid, values)
+
+
+def _pieces(
+    states: StateSpace, capacity: int, *edge: NDArray[Any]
+) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    """Edges, as many at once as there is room for."""
+    room = max(1, AT_ONCE // (states.size * (min(capacity, sum(states.problem.tasks)) + 1)))
+    for first in range(0, len(edge[0]), room):
+        parent, child, factor = (part[first : first + room] for part in edge)
+        yield parent, child, factor
+
+
+# Offline.
+
+
+def offline_costs(
+    problem: OnlineProblem, crowds: Iterable[tuple[int, ...]]
+) -> dict[tuple[int, ...], float]:
+    """The least cost of each crowd, given by the types of its workers, when all are known."""
+    states = StateSpace(problem)
+    values, path, found = [states.repair[:, None]], (), {}
+    for crowd in sorted({tuple(sorted(one)) for one in crowds}):
+        shared = next(
+            (at for at, pair in enumerate(zip(path, crowd, strict=False)) if pair[0] != pair[1]),
+            min(len(path), len(crowd)),
+        )
+        del values[shared + 1 :]
+        for kind in crowd[shared:]:
+            price = np.array([problem.price[kind]])
+            values.append(best_service(states, values[-1], price, kind)[0])
+        path = crowd
+        found[crowd] = float(values[-1][states.start, 0])
+    return found
+
+
+def offline_optimum(problem: OnlineProblem) -> float:
+    """Expected least cost when all who come are known beforehand, with the same repair."""
+    chances = crowd_chances(problem.arrivals)
+    costs = offline_costs(problem, chances)
+    return sum(chance * costs[crowd] for crowd, chance in chances.items())
+
+
+def crowd_chances(arrivals: Arrivals) -> Mapping[tuple[int, ...], float]:
+    """Chance of each crowd that may come: types of its workers, sorted."""
+    if isinstance(arrivals, RandomOrder):
+        kinds = np.repeat(np.arange(len(arrivals.counts)), arrivals.counts)
+        return {tuple(kinds.tolist()): 1.0}
+    if isinstance(arrivals, SequenceMix):
+        found: dict[tuple[int, ...], float] = {}
+        for sequence, weight in zip(arrivals.sequences, arrivals.weights, strict=True):
+            crowd = tuple(sorted(sequence))
+            found[crowd] = found.get(crowd, 0.0) + weight / arrivals.weight(())
+        return found
+    assert isinstance(arrivals, IndependentArrivals)
+    chance = arrivals.probability
+    found = {}
+    for crowd in combinations_with_replacement(range(len(chance)), arrivals.workers):
+        counts = np.bincount(crowd, minlength=len(chance)).tolist()
+        orders = math.factorial(len(crowd)) // math.prod(map(math.factorial, counts))
+        found[crowd] = orders * math.prod(p**count for p, count in zip(chance, counts, strict=True))
+    return found
