@@ -13,11 +13,12 @@ limit (M ≥ n), m is left out.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -338,27 +339,45 @@ def online_optimum(problem: OnlineProblem, *, keep: bool = True) -> OnlineOptimu
     """
     states, laid = StateSpace(problem), layers(problem.arrivals)
     values: list[FloatArray] = []
+    for value, _ in backward(states, laid):
+        values = [value, *values] if keep else [value]
+    cost = float(values[0][states.start, 0]) / problem.arrivals.weight(problem.arrivals.root)
+    return OnlineOptimum(problem, cost, states, laid, values if keep else [])
+
+
+class Service(NamedTuple):
+    """Who gets what on some edges: type, nodes before and after, `then` of `best_service`."""
+
+    kind: int
+    parent: IntArray
+    child: IntArray
+    then: IntArray
+
+
+def backward(
+    states: StateSpace, laid: Sequence[Layer], *, track: bool = False
+) -> Iterator[tuple[FloatArray, list[Service]]]:
+    """Cost from each state and node on, layer by layer from the last; what is done, if tracked."""
     value = np.zeros((states.size, 0))
-    for layer in reversed(laid):
-        before = states.repair[:, None] * layer.end
-        for kind, edge in layer.edges.items():
-            for own in _pieces(states, problem.capacity[kind], *edge):
-                parent, child, factor = own
-                price = problem.price[kind] * weight[child]
-                cost, _ = best_service(states, value[:, child], price, kind)
+    for t in range(len(laid) - 1, -1, -1):
+        before, services = states.repair[:, None] * laid[t].end, []
+        for kind, edge in laid[t].edges.items():
+            for parent, child, factor in _pieces(states, kind, *edge):
+                price = states.problem.price[kind] * laid[t + 1].weight[child]
+                cost, then = best_service(states, value[:, child], price, kind, track=track)
                 before[:, parent] += cost * factor
-        value, weight = before, layer.weight
-        if keep:
-            values.insert(0, value)
-    cost = float(value[states.start, 0]) / problem.arrivals.weight(problem.arrivals.root)
-    return OnlineOptimum(problem, cost, states, laid, values)
+                if then is not None:
+                    services.append(Service(kind, parent, child, then))
+        value = before
+        yield value, services
 
 
 def _pieces(
-    states: StateSpace, capacity: int, *edge: NDArray[Any]
+    states: StateSpace, kind: int, *edge: NDArray[Any]
 ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
     """Edges, as many at once as there is room for."""
-    room = max(1, AT_ONCE // (states.size * (min(capacity, sum(states.problem.tasks)) + 1)))
+    width = min(states.problem.capacity[kind], sum(states.problem.tasks)) + 1
+    room = max(1, AT_ONCE // (states.size * width))
     for first in range(0, len(edge[0]), room):
         parent, child, factor = (part[first : first + room] for part in edge)
         yield parent, child, factor
@@ -367,31 +386,59 @@ def _pieces(
 # Offline.
 
 
-def offline_costs(
-    problem: OnlineProblem, crowds: Iterable[tuple[int, ...]]
-) -> dict[tuple[int, ...], float]:
-    """The least cost of each crowd, given by the types of its workers, when all are known."""
+OfflinePlan: TypeAlias = tuple[float, list[list[int]]]
+"""Least cost, and the tasks of each worker, in order of type; tasks are numbered class by class."""
+
+
+def offline_plans(
+    problem: OnlineProblem, crowds: Iterable[tuple[int, ...]], *, plans: bool = True
+) -> dict[tuple[int, ...], OfflinePlan]:
+    """What is best when all who come are known, by crowd: the types of its workers, sorted.
+
+    Parameters
+    ----------
+    plans
+        Find who does what; otherwise only the cost.
+    """
     states = StateSpace(problem)
-    values, path, found = [states.repair[:, None]], (), {}
+    values, path = [states.repair[:, None]], ()
+    found: dict[tuple[int, ...], OfflinePlan] = {}
     for crowd in sorted({tuple(sorted(one)) for one in crowds}):
-        shared = next(
-            (at for at, pair in enumerate(zip(path, crowd, strict=False)) if pair[0] != pair[1]),
-            min(len(path), len(crowd)),
-        )
+        shared = len(os.path.commonprefix([path, crowd]))
         del values[shared + 1 :]
         for kind in crowd[shared:]:
             price = np.array([problem.price[kind]])
             values.append(best_service(states, values[-1], price, kind)[0])
         path = crowd
-        found[crowd] = float(values[-1][states.start, 0])
+        plan = _followed(problem, states, crowd, values) if plans else []
+        found[crowd] = float(values[-1][states.start, 0]), plan
     return found
+
+
+def _followed(
+    problem: OnlineProblem, states: StateSpace, crowd: tuple[int, ...], values: list[FloatArray]
+) -> list[list[int]]:
+    """Who does what: `values` has the cost from each state on when the first workers are left."""
+    tasks, plan = list(problem.start), []
+    for kind, value in zip(reversed(crowd), values[-2::-1], strict=True):
+        _, given = min(
+            (problem.price[kind] * len(given) + value[states.index(left), 0], given)
+            for given, left in problem.choices(tuple(sorted(tasks)), kind)
+        )
+        chosen: list[int] = []
+        for task in given:
+            chosen.append(next(i for i, t in enumerate(tasks) if t == task and i not in chosen))
+        for i in chosen:
+            tasks[i] = problem.helped(tasks[i], kind)
+        plan.append(chosen)
+    return plan[::-1]
 
 
 def offline_optimum(problem: OnlineProblem) -> float:
     """Expected least cost when all who come are known beforehand, with the same repair."""
     chances = crowd_chances(problem.arrivals)
-    costs = offline_costs(problem, chances)
-    return sum(chance * costs[crowd] for crowd, chance in chances.items())
+    found = offline_plans(problem, chances, plans=False)
+    return sum(chance * found[crowd][0] for crowd, chance in chances.items())
 
 
 def crowd_chances(arrivals: Arrivals) -> Mapping[tuple[int, ...], float]:
