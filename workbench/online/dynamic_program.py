@@ -82,10 +82,14 @@ class LackLevels:
 
 
 class Move(NamedTuple):
-    """States `up` with j tasks at a level, and the same with one of them served, `down`."""
+    """States `up`, and the same with one task of a level served, `down`.
+
+    They stand by how many tasks are on the level, 1, 2, …; `ends` says how far those go.
+    """
 
     up: NDArray[np.int32]
     down: NDArray[np.int32]
+    ends: IntArray
 
 
 class StateSpace:
@@ -115,7 +119,7 @@ class StateSpace:
                 "tasks, or smaller requirements"
             )
         self._stride = [math.prod(sizes[t + 1 :]) for t in range(len(sizes))]
-        self._moves: dict[tuple[int, int, int], list[Move]] = {}
+        self._moves: dict[tuple[int, int, int], Move] = {}
         self.repair = np.zeros(1)
         for n, one in zip(problem.tasks, self.levels, strict=True):
             own = histograms(n, len(one.repair)) @ one.repair
@@ -131,10 +135,10 @@ class StateSpace:
             place += self._stride[t] * int(ranks(counts, n)[0])
         return place
 
-    def moves(self, kind: int) -> Iterator[list[Move]]:
-        """What one label does, level by level from the highest, its states by tasks there."""
+    def moves(self, kind: int) -> Iterator[Move]:
+        """What one label does, level by level from the highest."""
         for t, one in enumerate(self.levels):
-            for level in range(len(one.repair) - 1, 0, -1):
+            for level in range(len(one.repair) - 1 if self.problem.tasks[t] else 0, 0, -1):
                 after = int(one.successor[kind, level])
                 if after != level:
                     key = t, level, after
@@ -142,24 +146,20 @@ class StateSpace:
                         self._moves[key] = self._found(*key)
                     yield self._moves[key]
 
-    def _found(self, t: int, level: int, after: int) -> list[Move]:
+    def _found(self, t: int, level: int, after: int) -> Move:
         n, count, stride = self.problem.tasks[t], len(self.levels[t].repair), self._stride[t]
-        if n == 0:
-            return []
         others = histograms(n - 1, count)
         order = np.argsort(others[:, level], kind="stable")
-        ends = np.cumsum(np.bincount(others[:, level], minlength=n))
-        each = []
+        block = stride * math.comb(n + count - 1, n)
+        rest = np.add.outer(np.arange(0, self.size, block), np.arange(stride)).ravel()
+        both = []
         for place in (level, after):
             more = others.copy()
             more[:, place] += 1
-            each.append(ranks(more, n)[order])
-        block = stride * math.comb(n + count - 1, n)
-        rest = np.add.outer(np.arange(0, self.size, block), np.arange(stride)).ravel()
-        return [
-            Move(*((stride * part[:, None] + rest).ravel().astype(np.int32) for part in parts))
-            for parts in zip(*(np.split(place, ends[:-1]) for place in each), strict=True)
-        ]
+            own = stride * ranks(more, n)[order]
+            both.append(np.add.outer(own, rest).ravel().astype(np.int32))
+        ends = np.cumsum(np.bincount(others[:, level], minlength=n)) * len(rest)
+        return Move(*both, ends)
 
 
 @lru_cache(maxsize=2)
@@ -259,25 +259,26 @@ def best_service(
     tuple
         The cost before her, (S, E); and the state after her, plus S for each label, (S, E).
     """
-    tasks, most = sum(states.problem.tasks), states.problem.capacity[kind]
-    limited = most < tasks
-    cost = np.repeat(value[:, :, None], most + 1 if limited else 1, axis=2)
-    then = None
+    most = min(states.problem.capacity[kind], sum(states.problem.tasks))
+    limited = most < sum(states.problem.tasks)
+    cost = [value.copy() for _ in range(most + 1 if limited else 1)]
+    then = []
     if track:
-        then = np.empty(cost.shape, dtype=np.int64)
-        then[:] = np.arange(states.size)[:, None, None]
-    fewer, more = (slice(None, -1), slice(1, None)) if limited else (slice(None), slice(None))
-    for groups in states.moves(kind):
-        for up, down in groups:
-            stay, serve = cost[up], cost[down][:, :, fewer] + price[:, None]
-            if then is not None:
-                new = then[up]
-                better = serve < stay[:, :, more]
-                new[:, :, more][better] = (then[down][:, :, fewer] + states.size)[better]
-                then[up] = new
-            np.minimum(stay[:, :, more], serve, out=stay[:, :, more])
-            cost[up] = stay
-    return cost[:, :, -1], None if then is None else then[:, :, -1]
+        none = np.repeat(np.arange(states.size)[:, None], value.shape[1], axis=1)
+        then = [none.copy() for _ in cost]
+    for up, down, ends in states.moves(kind):
+        # With m labels to give it is known what m − 1 give; else what one task fewer there gives.
+        parts = [slice(None)] if limited else list(map(slice, [0, *ends[:-1]], ends))
+        for m in range(int(limited), len(cost)):
+            for part in parts:
+                own, left = up[part], down[part]
+                serve = cost[m - limited].take(left, axis=0, mode="clip") + price
+                stay = cost[m].take(own, axis=0, mode="clip")
+                if track:
+                    instead = then[m - limited][left] + states.size
+                    then[m][own] = np.where(serve < stay, instead, then[m][own])
+                cost[m][own] = np.minimum(stay, serve, out=stay)
+    return cost[-1], then[-1] if track else None
 
 
 @dataclass(frozen=True, eq=False)
