@@ -46,8 +46,9 @@ class Arrivals:
     root: Any = 0
 
     def weight(self, node: Any) -> float:
-        """What a price paid on the way to a node is multiplied by."""
-        raise NotImplementedError
+        """What a price paid on the way to a node is multiplied by: by itself, 1."""
+        del node
+        return 1.0
 
     def end(self, node: Any) -> float:
         """What the repair is multiplied by where nobody comes after a node."""
@@ -68,9 +69,6 @@ class IndependentArrivals(Arrivals):
     workers: int
     probability: tuple[float, ...]
 
-    def weight(self, node: Any) -> float:  # noqa: D102
-        return 1.0
-
     def end(self, node: Any) -> float:  # noqa: D102
         return float(node == self.workers)
 
@@ -90,11 +88,8 @@ class RandomOrder(Arrivals):
     counts: tuple[int, ...]
 
     @property
-    def root(self) -> Any:  # type: ignore[override]  # noqa: D102
+    def root(self) -> Any:  # noqa: D102
         return self.counts
-
-    def weight(self, node: Any) -> float:  # noqa: D102
-        return 1.0
 
     def end(self, node: Any) -> float:  # noqa: D102
         return float(sum(node) == 0)
@@ -229,9 +224,7 @@ class OnlineProblem:
         for taken in itertools.product(*numbers):
             if sum(taken) <= self.capacity[kind]:
                 given = tuple(
-                    task
-                    for task, count in zip(different, taken, strict=True)
-                    for _ in range(count)
+                    task for task, count in zip(different, taken, strict=True) for _ in range(count)
                 )
                 yield given, self.served(state, given, kind)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 from math import lcm
 from typing import Any
@@ -71,11 +71,11 @@ def bound_of(certificate: Mapping[str, Any]) -> Fraction:
             cost += prices[kind] * len(given)
         offline += weight * (cost + repair(tuple(left)))
 
-    @lru_cache(maxsize=None)
+    @cache
     def after(state: Lacks, kind: int) -> tuple[tuple[int, Lacks], ...]:
         return tuple(dict.fromkeys(_served(state, capacity[kind], [q[kind] for q in quality])))
 
-    @lru_cache(maxsize=None)
+    @cache
     def least(prefix: tuple[int, ...], state: Lacks) -> int:
         cost = ending[prefix] * repair(state)
         for kind in range(len(prices)):

@@ -13,7 +13,6 @@ limit (M ≥ n), m is left out.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -66,7 +65,7 @@ class LackLevels:
         for lack in met:
             met.extend({max(lack - q, 0) for q in quality} - {*met})
         met.sort()
-        part = {lack: problem.repair(lack) for lack in met}
+        part: dict[int, Any] = {lack: problem.repair(lack) for lack in met}
         count = 0
         while len(set(part.values())) > count:  # a finer partition than before
             count = len(set(part.values()))
@@ -152,19 +151,20 @@ class StateSpace:
         order = np.argsort(others[:, level], kind="stable")
         block = stride * math.comb(n + count - 1, n)
         rest = np.add.outer(np.arange(0, self.size, block), np.arange(stride)).ravel()
-        both = []
-        for place in (level, after):
+
+        def with_one(place: int) -> NDArray[np.int32]:
             more = others.copy()
             more[:, place] += 1
             own = stride * ranks(more, n)[order]
-            both.append(np.add.outer(own, rest).ravel().astype(np.int32))
+            return np.add.outer(own, rest).ravel().astype(np.int32)
+
         ends = np.cumsum(np.bincount(others[:, level], minlength=n)) * len(rest)
-        return Move(*both, ends)
+        return Move(with_one(level), with_one(after), ends)
 
 
 @lru_cache(maxsize=2)
 def histograms(tasks: int, levels: int) -> NDArray[np.int8]:
-    """All ways to put tasks on levels, shape (·, levels), those with few on the last level first."""
+    """All ways to put tasks on levels, shape (·, levels), those with few on the last first."""
     parts = [np.full((1, 1), n, dtype=np.int8) for n in range(tasks + 1)]
     for _ in range(levels - 1):
         parts = [
@@ -182,11 +182,16 @@ def ranks(counts: NDArray[Any], tasks: int) -> IntArray:
     left = np.full(len(counts), tasks)
     for level in range(counts.shape[1] - 1, 0, -1):
         # Of `left` tasks, those before have fewer on this level, all the others below it.
-        table = np.array([
-            [sum(math.comb(n - j + level - 1, level - 1) for j in range(c)) for c in range(n + 1)]
-            + [0] * (tasks - n)
-            for n in range(tasks + 1)
-        ])
+        table = np.array(
+            [
+                [
+                    sum(math.comb(n - j + level - 1, level - 1) for j in range(c))
+                    for c in range(n + 1)
+                ]
+                + [0] * (tasks - n)
+                for n in range(tasks + 1)
+            ]
+        )
         place += table[left, counts[:, level]]
         left = left - counts[:, level]
     return place
@@ -402,10 +407,11 @@ def offline_plans(
         Find who does what; otherwise only the cost.
     """
     states = StateSpace(problem)
-    values, path = [states.repair[:, None]], ()
+    values = [states.repair[:, None]]
+    path: tuple[int, ...] = ()
     found: dict[tuple[int, ...], OfflinePlan] = {}
     for crowd in sorted({tuple(sorted(one)) for one in crowds}):
-        shared = len(os.path.commonprefix([path, crowd]))
+        shared = sum(crowd[:at] == path[:at] for at in range(1, len(path) + 1))
         del values[shared + 1 :]
         for kind in crowd[shared:]:
             price = np.array([problem.price[kind]])

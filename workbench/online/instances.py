@@ -1,11 +1,12 @@
-"""Families of arrivals on which no online algorithm does well, and instances with a known law."""
+"""Families of arrivals on which no online algorithm does well."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from crowd_models.online import IndependentArrivals, OnlineProblem, SequenceMix
+from crowd_models.online import OnlineProblem, SequenceMix
 
 
 def family(
@@ -66,21 +67,17 @@ def every_sequence(
     )  # fmt: skip
 
 
+def doubling(top: int) -> OnlineProblem:
+    """One task of as many units as the best label, on a ladder of qualities 1, 2, 4 and so on."""
+    return ladder(top, [2**step for step in range(top.bit_length())])
+
+
 FAMILIES: Mapping[str, Callable[[], OnlineProblem]] = {
-    "ladder-12": lambda: ladder(12, (2, 3, 4, 6, 12), tasks=3, capacity=3),
-    "ladder-6": lambda: ladder(6, (1, 2, 3, 6), tasks=6, capacity=6, repair_price=2.0),
-    "ladder-limited": lambda: ladder(12, (2, 3, 4, 6), tasks=6, capacity=2),
-    "all-1024": lambda: every_sequence(6, (1, 2, 3, 6), 5, repair_price=2.0),
+    **{f"doubling-{top}": partial(doubling, top) for top in (2, 4, 8, 16, 32)},
+    "ladder-12": partial(ladder, 12, (2, 3, 4, 6, 12), tasks=3, capacity=3),
+    "ladder-6": partial(ladder, 6, (1, 2, 3, 6), tasks=6, capacity=6, repair_price=2.0),
+    "ladder-limited": partial(ladder, 12, (2, 3, 4, 6), tasks=6, capacity=2),
+    "all-1024": partial(every_sequence, 6, (1, 2, 3, 6), 5, repair_price=2.0),
 }
-"""Families by name. U/L, the price of a unit by repair over the least by a label: 12, 12, 6, 12."""
-
-
-def independent(
-    quality: Sequence[int], *, requirement: int, capacity: int, tasks: int = 6, workers: int = 12
-) -> OnlineProblem:
-    """Equal tasks, workers of each type as likely; a repair is a label of one unit, price 1."""
-    count = len(quality)
-    return OnlineProblem(
-        (requirement,), (tasks,), (tuple(quality),), (capacity,) * count, (1.0,) * count,
-        IndependentArrivals(workers, (1 / count,) * count), 1.0,
-    )  # fmt: skip
+"""Families by name. θ = U/L, the price of a unit by repair over the least by a label, is the number
+in the name for `doubling`, and 12, 12, 6, 12 for the others."""

@@ -16,7 +16,7 @@ Source: Yao (1977), Probabilistic computations: toward a unified measure of comp
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +26,13 @@ from crowd_models.online import OnlineProblem, SequenceMix
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.online.check_bound import bound_of
-from workbench.online.dynamic_program import StateSpace, backward, layers, offline_plans
+from workbench.online.dynamic_program import (
+    Layer,
+    StateSpace,
+    backward,
+    layers,
+    offline_plans,
+)
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.solution import Termination
@@ -69,9 +75,8 @@ class PrefixTree:
         laid = []
         for t, (layer, (at, node)) in enumerate(zip(self._layers, self._passing, strict=True)):
             own, ends = weights[at], self._lengths[at] == t
-            size = len(layer.number)
             laid.append(layer._replace(
-                weight=np.bincount(node, own, size), end=np.bincount(node, own * ends, size)
+                weight=_summed(node, own, layer), end=_summed(node, own * ends, layer)
             ))  # fmt: skip
         steps = list(backward(self.states, laid, track=True))[::-1]
         state, paid = np.array([self.states.start]), np.zeros(1)
@@ -94,6 +99,12 @@ class PrefixTree:
             next_state[child] = left
             next_paid[child] = paid[parent] + labels * self.problem.price[kind]
         return next_state, next_paid
+
+
+def _summed(node: IntArray, weights: FloatArray, layer: Layer) -> FloatArray:
+    """Sum of the weights of the sequences through each node, (N,)."""
+    found: FloatArray = np.bincount(node, weights, len(layer.number)).astype(np.float64)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
