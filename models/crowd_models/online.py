@@ -45,6 +45,11 @@ class Arrivals:
 
     root: Any = 0
 
+    @property
+    def types(self) -> int:
+        """How many types of workers there are, at least."""
+        raise NotImplementedError
+
     def weight(self, node: Any) -> float:
         """What a price paid on the way to a node is multiplied by: by itself, 1."""
         del node
@@ -69,6 +74,16 @@ class IndependentArrivals(Arrivals):
     workers: int
     probability: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        """Check the chances; InputError if they are none."""
+        checks.count("workers", self.workers)
+        if min(self.probability, default=-1) < 0 or abs(sum(self.probability) - 1) > 1e-9:
+            raise InputError(f"probability is {self.probability}: give chances of sum 1")
+
+    @property
+    def types(self) -> int:  # noqa: D102
+        return len(self.probability)
+
     def end(self, node: Any) -> float:  # noqa: D102
         return float(node == self.workers)
 
@@ -86,6 +101,14 @@ class RandomOrder(Arrivals):
     """
 
     counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Check the numbers of workers; InputError if they are none."""
+        checks.wholes("counts", self.counts)
+
+    @property
+    def types(self) -> int:  # noqa: D102
+        return len(self.counts)
 
     @property
     def root(self) -> Any:  # noqa: D102
@@ -114,6 +137,18 @@ class SequenceMix(Arrivals):
 
     root = ()
 
+    def __post_init__(self) -> None:
+        """Check types and weights; InputError if they are none."""
+        for at, one in enumerate(self.sequences):
+            checks.wholes(f"sequences[{at}]", one)
+        if len(self.weights) != len(self.sequences):
+            raise InputError(
+                f"weights has {len(self.weights)} entries: give one for each of "
+                f"{len(self.sequences)} sequences"
+            )
+        if min(self.weights, default=-1) < 0 or sum(self.weights) <= 0:
+            raise InputError("weights are not all 0 or more with one above: give such weights")
+
     @cached_property
     def _passing(self) -> dict[tuple[int, ...], float]:
         found: dict[tuple[int, ...], float] = defaultdict(int)
@@ -129,8 +164,8 @@ class SequenceMix(Arrivals):
             found[sequence] += weight
         return found
 
-    @cached_property
-    def _types(self) -> int:
+    @property
+    def types(self) -> int:  # noqa: D102
         return 1 + max((kind for one in self.sequences for kind in one), default=-1)
 
     def weight(self, node: Any) -> float:  # noqa: D102
@@ -140,8 +175,15 @@ class SequenceMix(Arrivals):
         return self._ending.get(node, 0)
 
     def after(self, node: Any) -> list[NextWorker]:  # noqa: D102
-        nodes = [(k, (*node, k)) for k in range(self._types)]
-        return [NextWorker(1, k, one) for k, one in nodes if one in self._passing]
+        return [NextWorker(1, one[-1], one) for one in self._following.get(node, ())]
+
+    @cached_property
+    def _following(self) -> dict[tuple[int, ...], list[tuple[int, ...]]]:
+        found: dict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
+        for one in sorted(self._passing):
+            if one:
+                found[one[:-1]].append(one)
+        return found
 
 
 @dataclass(frozen=True)
@@ -176,7 +218,7 @@ class OnlineProblem:
     repair_quality: int = 1
 
     def __post_init__(self) -> None:
-        """Check all but the arrivals' own numbers.
+        """Check shapes and numbers.
 
         Raises
         ------
@@ -197,6 +239,10 @@ class OnlineProblem:
         if not 0 < self.repair_price < 1e9:
             raise InputError(f"repair_price is {self.repair_price:g}: give a number above 0")
         checks.count("repair_quality", self.repair_quality, 1)
+        if self.arrivals.types > shape[1]:
+            raise InputError(
+                f"arrivals know {self.arrivals.types} types: quality has {shape[1]}, give one each"
+            )
 
     @property
     def start(self) -> TaskState:

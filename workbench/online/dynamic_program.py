@@ -181,20 +181,19 @@ def ranks(counts: NDArray[Any], tasks: int) -> IntArray:
     place = np.zeros(len(counts), dtype=np.int64)
     left = np.full(len(counts), tasks)
     for level in range(counts.shape[1] - 1, 0, -1):
-        # Of `left` tasks, those before have fewer on this level, all the others below it.
-        table = np.array(
-            [
-                [
-                    sum(math.comb(n - j + level - 1, level - 1) for j in range(c))
-                    for c in range(n + 1)
-                ]
-                + [0] * (tasks - n)
-                for n in range(tasks + 1)
-            ]
-        )
-        place += table[left, counts[:, level]]
+        place += _before(tasks, level)[left, counts[:, level]]
         left = left - counts[:, level]
     return place
+
+
+@lru_cache(maxsize=256)
+def _before(tasks: int, level: int) -> IntArray:
+    """How many histograms of n tasks on levels 0 … `level` have fewer than c there: [n, c]."""
+    found = np.zeros((tasks + 1, tasks + 1), dtype=np.int64)
+    for n in range(tasks + 1):
+        others = [math.comb(n - c + level - 1, level - 1) for c in range(n)]
+        found[n, 1 : n + 1] = np.cumsum(others)
+    return found
 
 
 class Layer(NamedTuple):

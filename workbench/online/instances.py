@@ -67,17 +67,21 @@ def every_sequence(
     )  # fmt: skip
 
 
-def doubling(top: int) -> OnlineProblem:
-    """One task of as many units as the best label, on a ladder of qualities 1, 2, 4 and so on."""
-    return ladder(top, [2**step for step in range(top.bit_length())])
+def fine(theta: int) -> OnlineProblem:
+    """One task of 48 units, a repair of four for 1, labels of eight qualities up to 4 θ."""
+    return ladder(
+        48,
+        sorted({round(4 * theta ** (step / 8)) for step in range(1, 9)} - {4}),
+        repair_price=0.25,
+    )
 
 
 FAMILIES: Mapping[str, Callable[[], OnlineProblem]] = {
-    **{f"doubling-{top}": partial(doubling, top) for top in (2, 4, 8, 16, 32)},
+    **{f"fine-{theta}": partial(fine, theta) for theta in (2, 3, 5, 8, 12)},
     "ladder-12": partial(ladder, 12, (2, 3, 4, 6, 12), tasks=3, capacity=3),
     "ladder-6": partial(ladder, 6, (1, 2, 3, 6), tasks=6, capacity=6, repair_price=2.0),
     "ladder-limited": partial(ladder, 12, (2, 3, 4, 6), tasks=6, capacity=2),
     "all-1024": partial(every_sequence, 6, (1, 2, 3, 6), 5, repair_price=2.0),
 }
 """Families by name. θ = U/L, the price of a unit by repair over the least by a label, is the number
-in the name for `doubling`, and 12, 12, 6, 12 for the others."""
+in the name for `fine`, and 12, 12, 6, 12 for the others."""

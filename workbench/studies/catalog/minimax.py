@@ -25,7 +25,7 @@ from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
-DOUBLING = tuple(name for name in FAMILIES if name.startswith("doubling"))
+FINE = tuple(name for name in FAMILIES if name.startswith("fine"))
 MOST_SEQUENCES = 200
 """Policies are not run on larger families."""
 RANDOMISED = "minimax policy"
@@ -101,8 +101,8 @@ STUDY = Study(
         "runs": Parameter(int, 20, "runs of each policy", least=1, most=10_000),
     },
     sizes={
-        "smoke": Size(({"family": ["doubling-2", "doubling-4"], "runs": [1]},), 2),
-        "small": Size(({"family": [*DOUBLING, "ladder-12", "ladder-6"]},), 1),
+        "smoke": Size(({"family": ["fine-2", "fine-3"], "runs": [1]},), 2),
+        "small": Size(({"family": [*FINE, "ladder-12", "ladder-6"]},), 1),
         "paper": Size((
             {"family": [name for name in FAMILIES if not name.startswith("all")]},
             {"family": [name for name in FAMILIES if name.startswith("all")],
@@ -118,10 +118,10 @@ STUDY = Study(
             (Each("{family}: no online algorithm is below {exact} = {bound:.4f}, a randomised one "
                   "is within {gap:.0e} of it."),
              "The randomised policy's worst ratio is at most {gap.max:.0e} above what is proven."),
-            (Drawn("ladders", "Worst ratio on ladders of doubling quality, which may end after any "
+            (Drawn("ladders", "Worst ratio on ladders of rising quality, which may end after any "
                    "worker", "theta", "ratio", ("U / L", "cost / offline optimum"),
                    {"series": "player", "log_x": True},
-                   where=lambda data: data["family"].isin(DOUBLING), of=_players),),
+                   where=lambda data: data["family"].isin(FINE), of=_players),),
         ),
         needs="bound",
     ),
