@@ -29,7 +29,9 @@ FINE = tuple(name for name in FAMILIES if name.startswith("fine"))
 MOST_SEQUENCES = 200
 """Policies are not run on larger families."""
 RANDOMISED = "minimax policy"
-PLAYERS = (RANDOMISED, *WITHOUT_SAMPLE)
+TABLE = (
+    "family", "theta", "sequences", "rounds", "exact", "bound", "gap", RANDOMISED, *WITHOUT_SAMPLE
+)  # fmt: skip
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -45,7 +47,7 @@ def trial(params: Params, streams: Streams) -> Record:
         "rounds": found.rounds,
         "exact": str(found.bound),
         "bound": float(found.bound),
-        "gap": found.ratio - float(found.bound),
+        "gap": max(found.ratio - float(found.bound), 0.0),
         "weights": json.dumps(found.weights) if len(found.weights) < 100 else None,
         RANDOMISED: found.ratio,
     }
@@ -80,13 +82,17 @@ def path_ratios(
 
 
 def _players(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row a family and player; the proven bound is one of them."""
-    named = rows.assign(**{"no algorithm below": rows["bound"]})
-    players = ["no algorithm below", *PLAYERS]
-    long = named.melt(["family", "theta"], players, "player", "ratio")
-    long["ratio"] = long["ratio"].astype(float)
-    means = long.dropna().groupby(["family", "theta", "player"], sort=False)["ratio"].mean()
-    return means.reset_index().sort_values("theta", kind="stable", ignore_index=True)
+    """A row a fine ladder and player, the proven bound one of them; equal ones are one."""
+    named = rows[rows["family"].isin(FINE)].assign(**{"no algorithm below": rows["bound"]})
+    players = ["no algorithm below", *WITHOUT_SAMPLE]
+    means = named.groupby("theta")[players].mean()
+    equal: dict[tuple[float, ...], list[str]] = {}
+    for name in players:
+        equal.setdefault(tuple(means[name].astype(float).round(9)), []).append(name)
+    alike = {", ".join(names): means[names[0]] for names in equal.values()}
+    return pd.DataFrame(alike).melt(
+        var_name="player", value_name="ratio", ignore_index=False
+    ).reset_index()  # fmt: skip
 
 
 STUDY = Study(
@@ -113,15 +119,14 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Competitive ratios by family: proven for every online algorithm, and of policies",
-            lambda rows: rows[["family", "theta", "sequences", "rounds", "exact", "bound", "gap",
-                               *PLAYERS]].drop_duplicates("family", ignore_index=True),
+            lambda rows: rows[list(TABLE)].drop_duplicates("family", ignore_index=True),
             (Each("{family}: no online algorithm is below {exact} = {bound:.4f}, a randomised one "
-                  "is within {gap:.0e} of it."),
+                  "comes to {minimax policy:.4f}."),
              "The randomised policy's worst ratio is at most {gap.max:.0e} above what is proven."),
             (Drawn("ladders", "Worst ratio on ladders of rising quality, which may end after any "
                    "worker", "theta", "ratio", ("U / L", "cost / offline optimum"),
-                   {"series": "player", "log_x": True},
-                   where=lambda data: data["family"].isin(FINE), of=_players),),
+                   {"series": "player", "log_x": True, "log_y": True},
+                   of=_players),),
         ),
         needs="bound",
     ),
