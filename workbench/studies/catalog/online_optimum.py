@@ -116,7 +116,7 @@ STUDY = Study(
         "capacity": Parameter(int, 3, "M, tasks a worker", least=1, most=12),
         "arrival": Parameter(str, "independent", "types of workers", choices=ARRIVALS),
         "repair": Parameter(float, 2.0, "U, price of a unit that is lacking", least=0.01, most=100),
-        "runs": Parameter(int, 200, "times a policy plays", least=2, most=100_000),
+        "runs": Parameter(int, 60, "times a policy plays", least=2, most=100_000),
     },
     sizes={
         "smoke": Size(
