@@ -41,16 +41,12 @@ def drawn(seed):
         return tuple(rng.integers(low, high, size).tolist())
 
     classes, types, workers = (int(rng.integers(1, high)) for high in (3, 4, 4))
-    laws = [
+    sequences = tuple({wholes(0, types, rng.integers(0, 4)) for _ in range(4)})
+    law = [
         IndependentArrivals(workers, tuple(rng.dirichlet(np.ones(types)).tolist())),
         RandomOrder(wholes(0, 3, types)),
-        SequenceMix(
-            tuple({wholes(0, types, rng.integers(0, 4)) for _ in range(4)}), wholes(1, 9, 4)
-        ),
-    ]
-    law = laws[seed % 3]
-    if isinstance(law, SequenceMix):
-        law = replace(law, weights=law.weights[: len(law.sequences)])
+        SequenceMix(sequences, wholes(1, 9, len(sequences))),
+    ][seed % 3]
     return OnlineProblem(
         wholes(1, 6, classes), wholes(1, 3, classes),
         tuple(wholes(0, 4, types) for _ in range(classes)), wholes(1, 4, types),

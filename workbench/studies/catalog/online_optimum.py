@@ -25,7 +25,7 @@ import numpy as np
 from crowd_models.online import IndependentArrivals, OnlineProblem, RandomOrder
 from workbench.online.dynamic_program import OnlineOptimum, offline_optimum, online_optimum
 from workbench.studies.catalog.online_runs import ONLINE, run_units
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, means_of
+from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
@@ -134,7 +134,7 @@ STUDY = Study(
         Part(
             "Two losses: of the best online policy over the offline optimum, of a policy over it",
             Grouped(("policy", *KEYS), {
-                "trials": ("lost", "size"), "unavoidable": "mean", **means_of("lost"),
+                "trials": ("lost", "size"), "unavoidable": "mean", "lost": "mean",
                 "lost_error": "max", "avoidable": "mean", "avoidable_error": "max",
             }),
             ("Not knowing who comes costs {unavoidable.min:.3f} to {unavoidable.max:.3f} of the "
@@ -146,12 +146,16 @@ STUDY = Study(
              ],
              "The lowest mean cost of a policy is {lowest.min:+.1f} standard errors from that of "
              "the best online policy."),
-            (Drawn("lost", "Cost of a policy over that of the best online policy, beside that of "
-                   "the best online policy over the offline optimum", "unavoidable", "lost",
-                   ("best online policy / offline optimum", "policy / best online policy"),
-                   {"series": "policy", "panel": "arrival", "kind": "points",
-                    "references": ((1.0, "best online policy"),)}),),
+            (Drawn("lost", "Cost of a policy over that of the best online policy, by what labels "
+                   "bring and by capacity", "instance", "lost",
+                   ("qualities, M", "policy / best online policy"),
+                   {"series": "policy", "panel": "arrival", "kind": "points", "log_y": True},
+                   of=Grouped(("policy", "arrival", "instance"),
+                              {"trials": ("lost", "size"), "lost": "mean"})),),
         ),
-        derived={"lowest": lambda ok: (ok["avoidable"] - 1) / ok["avoidable_error"]},
+        derived={
+            "lowest": lambda ok: (ok["avoidable"] - 1) / ok["avoidable_error"],
+            "instance": lambda ok: ok["quality"] + ", " + ok["capacity"].astype(str),
+        },
     ),
 )  # fmt: skip
