@@ -75,19 +75,24 @@ def bound_of(certificate: Mapping[str, Any]) -> Fraction:
     def after(state: Lacks, kind: int) -> tuple[tuple[int, Lacks], ...]:
         return tuple(dict.fromkeys(_served(state, capacity[kind], [q[kind] for q in quality])))
 
-    @cache
-    def least(prefix: tuple[int, ...], state: Lacks) -> int:
-        cost = ending[prefix] * repair(state)
-        for kind in range(len(prices)):
-            child = (*prefix, kind)
-            if passing[child]:
-                cost += min(
-                    passing[child] * prices[kind] * labels + least(child, left)
-                    for labels, left in after(state, kind)
-                )
-        return cost
+    number = {prefix: at for at, prefix in enumerate(passing)}
+    ends = [ending[prefix] for prefix in passing]
+    follow: list[list[tuple[int, int, int]]] = [[] for _ in passing]
+    for prefix, weight in passing.items():
+        if prefix:
+            follow[number[prefix[:-1]]].append(
+                (number[prefix], prefix[-1], weight * prices[prefix[-1]])
+            )
 
-    return Fraction(least((), tuple(sorted(start))), offline)
+    @cache
+    def least(node: int, state: Lacks) -> int:
+        ended = ends[node] * repair(state) if ends[node] else 0
+        return ended + sum(
+            min(paid * labels + least(child, left) for labels, left in after(state, kind))
+            for child, kind, paid in follow[node]
+        )
+
+    return Fraction(least(number[()], tuple(sorted(start))), offline)
 
 
 def _served(state: Lacks, most: int, units: list[int]) -> Iterator[tuple[int, Lacks]]:
