@@ -40,7 +40,7 @@ def run_units(
     sample: Sequence[int] = (),
     seed: np.random.Generator,
 ) -> list[Met]:
-    """Let workers of some types arrive; a policy is told true skills, and how many will come.
+    """Let workers of some types arrive; a policy is told true skills, L, U, and how many come.
 
     Qualities become skills, (2p − 1)² the quality over the best one; the requirement an ε.
 
@@ -61,7 +61,11 @@ def run_units(
     kind = POLICIES[policy].call
     own = [crowd[k] for k in sample] if kind.uses_sample else []
     classes = np.repeat(np.arange(len(problem.tasks)), problem.tasks)
-    player = kind(Setting(classes, epsilon, len(kinds), tuple(own)), seed=seed)
+    least = [min(p * best / q for p, q in zip(problem.price, row, strict=True) if q)
+             for row in problem.quality]  # fmt: skip
+    most = best * problem.repair_price / problem.repair_quality
+    rates = np.array(least), np.full(len(least), most)
+    player = kind(Setting(classes, epsilon, len(kinds), tuple(own), rates=rates), seed=seed)
     tasks, met = list(problem.start), []
     for k in kinds:
         chosen = player.assign(crowd[k]).tolist()
