@@ -48,7 +48,7 @@ def path(request):
 
 def test_all_are_there():
     begin = [path.stem[:2] for path in sorted(FOLDER.glob("*.ipynb"))]
-    assert begin == ["01", "02", "03", "04", "05", "06", "07", "08", "09"]
+    assert begin == ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10"]
 
 
 def test_one_import_is_enough(path):

@@ -21,6 +21,7 @@ from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
 from crowd_models.files import read_problem
 from crowd_models.information import information_problem
 from crowd_models.joint import JointProblem
+from crowd_models.online import OnlineProblem, RandomOrder
 from crowd_models.patterns import Pattern
 from workbench.solving import solve
 
@@ -59,6 +60,9 @@ GIVEN = {
         information_problem([[0.9], [0.8]], 2, 1, 0.3),
         0.3,
         np.array([[0.1, 0.3], [0.5, 0.5]]),
+    ),
+    "occupation_program": (
+        OnlineProblem((2,), (1,), ((1, 2),), (1, 1), (1.0, 1.0), RandomOrder((1, 1)), 1.0),
     ),
 }
 """What each builder is called with below."""

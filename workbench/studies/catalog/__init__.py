@@ -56,6 +56,8 @@ TITLES = (
     ("calibration", "Predicted, measured and actual error on recorded crowds"),
     ("collect-simulated", "Label until sure on simulated crowds"),
     ("collect-recorded", "Policies that look at labels, on recorded crowds"),
+    ("online-optimum", "The best online policy, exactly"),
+    ("minimax", "No online algorithm does better"),
 )
 """Name and title of each study."""
 
@@ -65,6 +67,8 @@ PAPERS = {
     "aggregation": "Li, Rubinstein, Cohn (2019)",
     "calibration": "beyond the papers",
     "collect": "beyond the papers",
+    "online": "beyond the papers",
+    "minimax": "Yao (1977)",
 }
 """Where a study comes from, by the first word of its name; the others: `ADAPTIVE`."""
 ADAPTIVE = "Ho, Jabbari, Vaughan (2013)"
