@@ -74,6 +74,23 @@ def test_budgets_are_spent_and_a_saved_policy_goes_on(name, seed, total):
     np.testing.assert_array_equal(first.ledger.labels, done.ledger.labels)
 
 
+@pytest.mark.parametrize("name", ["fixed", "margin", "uncertain", "knowledge-gradient", "halving"])
+def test_tasks_whose_labels_are_still_to_come_are_asked_about_last(name):
+    pool, answers = crowd(n=20, share=1.0, seed=4)
+    policy = POLICIES[name].call(Ledger(pool, 90.0), Goal(), 0)
+    told(policy, answers, most=7)
+    ledger, asked = policy.ledger, []
+    for worker in (3, 4, 5):
+        ask = policy.next(worker, 4)
+        ledger.ask(ask)
+        asked += ask.task.tolist()
+    assert len(set(asked)) == 12
+    live = Fixed(Ledger(pool), Goal(), 0, k=2)
+    while len(ask := live.next(None, 6)):
+        live.ledger.ask(ask)
+    assert (live.ledger.waiting == 2).all()
+
+
 @pytest.mark.parametrize("name", [name for name in RANKING if POLICIES[name].call.anytime])
 def test_a_larger_budget_goes_on_where_a_smaller_ends(name):
     pool, answers = crowd(seed=3)

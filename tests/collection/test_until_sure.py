@@ -131,6 +131,39 @@ def test_no_worker_is_judged_by_her_own_vote() -> None:
     assert abs(mean[0] - mean[1]) < 1e-9
 
 
+def test_labels_that_nobody_can_judge_do_not_make_a_worker_count_for_less() -> None:
+    """On tasks of her own she says nothing of herself, and her word counts as elsewhere."""
+    pool, answers = simulated([0.8] * 7, 300, capacity=300, seed=6)
+    ledger = Ledger(pool)
+    beliefs = Beliefs(ledger)
+    task, worker = (a.ravel() for a in np.meshgrid(np.arange(60), np.arange(7)))
+    own = Questions(np.arange(60, 300), np.zeros(240, dtype=np.int64))
+    for ask in (Questions(task, worker), own):
+        ledger.ask(ask)
+        ledger.tell(ask, answers.of(ask))
+        beliefs.told(ask, answers.of(ask))
+        beliefs.refit()
+    ability = (beliefs.weight @ beliefs.grid.ability)[0]
+    counted = np.abs(np.diff(beliefs.messages[-240:], axis=1))
+    np.testing.assert_allclose(counted, np.log(ability / (1.0 - ability)), rtol=0.1)
+
+
+def test_a_mean_is_reached_where_a_price_buys_most_and_by_workers_who_come_once() -> None:
+    """Dear tasks are left less sure than cheap ones, in the mean they are sure enough."""
+    pool, answers = simulated(np.full(60, 0.7), 200, seed=7)
+    one = np.array([[0.7, 0.3], [0.3, 0.7]])
+    pool = replace(
+        pool, kind=np.arange(200) % 2, price=np.repeat([[1.0], [4.0]], 60, axis=1),
+        confusion=np.tile(one, (2, 60, 1, 1)),
+    )  # fmt: skip
+    for arrivals in (None, np.arange(60)):
+        done = rehearse(UntilSure, pool, answers, Goal(0.05, mean=True), arrivals=arrivals, seed=0)
+        error = done.belief.error
+        assert done.belief.closed.all()
+        assert 0.03 < error.mean() <= 0.05
+        assert error[1::2].mean() > 1.5 * error[::2].mean()
+
+
 def test_forgetting_follows_a_worker_who_changes() -> None:
     """Judged by gold: good at first, guessing later; one who forgets sees it."""
     pool, _ = simulated([0.9], 1, gold=150, capacity=1000, seed=5)

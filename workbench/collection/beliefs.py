@@ -148,6 +148,8 @@ class Beliefs:
         self._log_heard = np.log(self.grid.heard)
         self._without = 1.0 / self.grid.heard
         self._right_without = self.grid.ability[:, None] * self._without
+        if self.known is not None:
+            self._weigh()
 
     @property
     def messages(self) -> FloatArray:
@@ -198,6 +200,8 @@ class Beliefs:
             np.add.at(self.joint, ask.task, message)
             self._append(message)
         bins = _bins(truth[np.arange(len(label)), label])
+        if not ask.gold:
+            truth = normalised(log(truth) + message)[0]
         touched, at = np.unique(unit, return_inverse=True)
         if self.forget:
             kept = (1.0 - self.forget) ** np.bincount(at)
@@ -231,7 +235,8 @@ class Beliefs:
             self.heard = gold_heard + np.bincount(spot, kept, minlength=gold_heard.size).reshape(
                 gold_heard.shape
             )
-            self.counts = gold_counts + _summed(cell, cavity * kept[:, None], gold_counts.shape)
+            seen = normalised(log(cavity) + self.messages)[0] * kept[:, None]
+            self.counts = gold_counts + _summed(cell, seen, gold_counts.shape)
             self._weigh()
             self._fit_population()
             spread = (self.weight @ self._right_without) / (self.weight @ self._without)
@@ -240,7 +245,7 @@ class Beliefs:
                 without = self.groups.alone(
                     worker, without, (self.weight @ self.grid.ability)[unit]
                 )
-            self.messages[:] = self._message(unit, label, without, cavity * kept[:, None])
+            self.messages[:] = self._message(unit, label, without, seen)
             if self.groups is not None:
                 self.groups.fit(self.ledger, self._one_coin())
                 self.messages[:] *= self.groups.weights(task, worker)[:, None]

@@ -2,7 +2,8 @@
 
 Who labels a task, in which order, is one draw for all policies of a seed: two that ask about a task
 equally often have the same labels of it, so that policies are compared in pairs. Labels are asked
-in rounds, one a task; tasks are ranked anew after each. At the end Dawid–Skene with few votes added
+in rounds, one a task; tasks are ranked anew after each, one behind for each label of theirs that is
+still to come. At the end Dawid–Skene with few votes added
 labels the tasks.
 """
 
@@ -68,7 +69,9 @@ class ByTask:
             there = (ledger.open & ready).any(axis=1)
         else:
             there = ledger.open[:, worker] & ready[worker]
-        index = np.where(there & ~(self.closed() & ledger.enough), self.index(), np.inf)
+        index = np.where(
+            there & ~(self.closed() & ledger.enough), self.index() + ledger.waiting, np.inf
+        )
         size = max(len(index) // TASKS, len(ledger.labels) // LABELS, 1)
         if most is not None:
             size = min(size, most) if worker is None else most

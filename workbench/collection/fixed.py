@@ -34,6 +34,6 @@ class Fixed(ByTask):
         return self.ledger.counts.astype(np.float64)
 
     def closed(self) -> BoolArray:
-        """Tasks that have k labels."""
-        enough: BoolArray = self.ledger.counts >= self.k
+        """Tasks that have k labels, those still to come included."""
+        enough: BoolArray = self.ledger.counts + self.ledger.waiting >= self.k
         return enough

@@ -153,7 +153,7 @@ class Mixed:
         wrong = ((1.0 - p) / (K - 1))[:, :, None]
         chance = p[:, :, None] * q + wrong * (1.0 - q)
         noise = p * np.log(p) + (1.0 - p) * np.log(wrong[:, :, 0])
-        told: FloatArray = noise - (chance * np.log(chance)).sum(axis=2)
+        told: FloatArray = noise - np.einsum("klc,klc->kl", chance, np.log(chance))
         if beliefs.groups is not None:
             task, who, _ = self.ledger.labels.T
             given = beliefs.groups.given(task, who, len(posterior))[rows]

@@ -32,9 +32,7 @@ def recorded(
     every, workers = pd.Index(table["task"].unique()), pd.Index(table["worker"].unique())
     known = pd.Series(dtype=object) if gold is None else gold
     classes = pd.Index(sorted({*table["label"], *known}, key=str))
-    matrix = np.full((len(every), len(workers)), -1, dtype=np.int64)
-    at = every.get_indexer(table["task"]), workers.get_indexer(table["worker"])
-    matrix[at] = classes.get_indexer(table["label"])
+    matrix = frames.dense(every, workers, table, frames.codes(classes, table["label"]), -1)
     true: IntArray = np.where(
         every.isin(known.index), classes.get_indexer(known.reindex(every)), -1
     ).astype(np.int64)

@@ -14,8 +14,8 @@ after every label (Wald 1945). What remains is whom to ask:
   task, indices stay near each other, and more workers are asked about the same tasks.
 - **Near ones first.** Tasks close to sure are asked about first: there a newcomer is judged by a
   truth that is nearly known (footnote 1 of Ho et al.: gold made of many labels), and her word,
-  little as it counts, may close them. Where not each task but the mean, or a budget, is given, the
-  least sure come first.
+  little as it counts, may close them. Of a mean, all tasks pass one bar before it falls; where a
+  budget is given, the least sure come first.
 - **What is to come.** Where workers arrive one at a time, she who is here is asked if her index
   is not below the dual price of the nats still needed, the abilities of those to come being drawn
   from what was learnt of the crowd: the sampled program of Algorithm 2 in nats.
@@ -51,8 +51,10 @@ VISIT = 200
 """Labels asked of a proven worker before anything is judged anew."""
 ROWS = 256
 """Tasks looked at for one answer of `next`; where the least sure come first, a 20th of all."""
-PATIENCE = 0.5
+PATIENCE = 0.7
 """Share of the dual price at which a worker who is here is still asked."""
+IN_HAND = 5.0
+"""How many times over those to come must be able to close the task that lacks most."""
 FIRST_ERROR, NEXT_ERROR = 3.0, 0.75
 """Where the mean error is to be ε, tasks are first brought below so many ε, then by this factor."""
 LEAST_BAR = 1e-12
@@ -152,16 +154,26 @@ class UntilSure:
         closed: BoolArray = (error <= self.goal.epsilon) & self.ledger.enough
         return closed
 
-    def _wanted(self, top: FloatArray) -> BoolArray:
-        """Tasks about which more is to be asked now."""
+    def _wanted(self, top: FloatArray, worker: int | None) -> BoolArray:
+        """Tasks about which more is to be asked now.
+
+        Of a mean: those whose error, times the best index of their type, is above a bar that all
+        pass before it falls, so that in the end a price buys the same of each. A worker who is here
+        only once has some tasks above it at any time.
+        """
         error, can = 1.0 - top, ~self.ledger.full
         done = self.goal.epsilon is not None and error.mean() <= self.goal.epsilon
         if not self.goal.mean or done or not can.any():
             return ~self._closed(top) & can
+        rate = np.where(self.ledger.left > 0, self.index, 0.0).max(axis=1)
+        rate = np.maximum(rate / max(rate.max(), 1e-9), 1e-9)
+        worth = error * rate[self.ledger.pool.kind]
+        few = 1 if worker is None else 1 + len(top) // 20
+        few = min(few, int((worth[can] > LEAST_BAR).sum()))
         bar = FIRST_ERROR * self.epsilon
-        while (error[can] <= bar).all() and bar > LEAST_BAR:
+        while (worth[can] > bar).sum() < few:
             bar *= NEXT_ERROR
-        wanted: BoolArray = ((error > bar) | ~self.ledger.enough) & can
+        wanted: BoolArray = ((worth > bar) | ~self.ledger.enough) & can
         return wanted
 
     def _new(self) -> int:
@@ -201,20 +213,32 @@ class UntilSure:
         self.keep[:, workers] = np.take_along_axis(kept, best, 2)[:, :, 0]
         self.limit[:, workers] = np.ceil(self.trial[best[:, :, 0]] / 2.0)
 
-    def _price_to_come(self) -> float:
-        """Dual price of a nat: what those still to come can be expected to tell for a price."""
+    def _price_to_come(self, rows: IntArray) -> FloatArray:
+        """Dual price of a nat by type: what those still to come can be expected to tell for one.
+
+        They have to tell what the tasks of a type lack together, and each has one label only for
+        the task that lacks most.
+        """
         ledger, pool = self.ledger, self.ledger.pool
         coming = np.flatnonzero(~self.came & (ledger.left > 0))
+        found: FloatArray = np.zeros(len(pool.price))
         if not len(coming):
-            return 0.0
+            return found
         weight = self.beliefs.weight.reshape(*self.index.shape, -1)[:, coming]
-        rate = self.gain / pool.price[:, coming, None]
-        nats = weight * self.gain * (ledger.left[coming] / len(pool.price))[:, None]
-        order = np.argsort(-rate, axis=None)
-        enough = int(np.searchsorted(np.cumsum(nats.ravel()[order]), self.needed))
-        if enough >= len(order):
-            return 0.0
-        return min(float(rate.ravel()[order[enough]]), float(self.index[:, coming].max()))
+        for kind in np.unique(pool.kind[rows]):  # its share of capacity is that of needs
+            rate = self.gain / pool.price[kind, coming, None]
+            order = np.argsort(-rate, axis=None)
+            once = weight[kind] * self.gain
+            enough = max(
+                int(np.searchsorted(np.cumsum(nats.ravel()[order]), needed))
+                for nats, needed in (
+                    (once * ledger.left[coming][:, None], self.needed),
+                    (once, IN_HAND * self.required),
+                )
+            )
+            if enough < len(order):
+                found[kind] = min(rate.ravel()[order[enough]], self.index[kind, coming].max())
+        return found
 
     # Whom, and about what
 
@@ -228,7 +252,7 @@ class UntilSure:
         asked, size = (self.starters, START[1]) if worker is None else (np.array([worker]), BLOCK)
         tasks = (np.arange(len(pool.gold)) if gold else self.order)[:size]
         if worker is not None:
-            sure = self._closed(self.beliefs.confidence())[tasks].mean()
+            sure = (1.0 - self.beliefs.confidence()[tasks] <= self.epsilon).mean()
             enough = self.came.sum() > START[0] if gold else sure > 0.5
             there = pool.gold_available if gold else pool.available
             once = 1.0 if there is None else there[tasks, worker].mean()
@@ -246,7 +270,7 @@ class UntilSure:
         """The best worker for each of the tasks that come first."""
         ledger, pool = self.ledger, self.ledger.pool
         top = self.beliefs.confidence()
-        rows = self.order[(self._wanted(top) & (ledger.waiting == 0))[self.order]]
+        rows = self.order[(self._wanted(top, worker) & (ledger.waiting == 0))[self.order]]
         here = np.arange(len(ledger.left)) if worker is None else np.array([worker])
         if worker is not None:
             rows = rows[ledger.open[rows, worker]]
@@ -257,14 +281,16 @@ class UntilSure:
             worth = np.where(ledger.left > 0, self.index.max(axis=0), -1.0)
             some = np.argpartition(-worth, BETTER)[:BETTER]
             here = some if ledger.open[np.ix_(rows[:many], some)].any() else here
-        least = 0.0 if worker is None or not len(rows) else PATIENCE * self._price_to_come()
+        least = np.zeros(len(pool.price))
+        if worker is not None and len(rows):
+            least = PATIENCE * self._price_to_come(rows)
         for task in _ascending(rows, key, many):
             kind = pool.kind[task]
             able = ledger.open[np.ix_(task, here)] & (ledger.left[here] > 0)
             rate = np.where(able, self.index[np.ix_(kind, here)], -1.0)
             who = here[rate.argmax(axis=1)]
             rate = rate.max(axis=1)
-            good = (rate * pool.price[kind, who] > LEAST_GAIN) & (rate >= least)
+            good = (rate * pool.price[kind, who] > LEAST_GAIN) & (rate >= least[kind])
             if good.any():
                 return self._visit(task[good], who[good])
         return NOTHING

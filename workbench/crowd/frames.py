@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from workbench.base.arrays import IntArray, Names
 from workbench.base.checks import listing, show
@@ -39,6 +40,35 @@ def label_table(labels: pd.DataFrame) -> pd.DataFrame:
             "(read_labels has duplicates='first' and 'last')"
         )
     return table
+
+
+def dense(
+    tasks: pd.Index[Any],
+    workers: pd.Index[Any],
+    table: pd.DataFrame,
+    value: ArrayLike,
+    blank: float,
+) -> NDArray[Any]:
+    """Arrange a value a label by task and worker, `blank` where there is none.
+
+    Parameters
+    ----------
+    tasks, workers
+        Names, shapes (n,) and (m,); labels of other tasks are left out.
+    table
+        Long table `task, worker`, each pair once.
+    value
+        Of each row, shape (k,).
+
+    Returns
+    -------
+    Shape (n, m), of the type of `value`.
+    """
+    given = np.asarray(value)
+    task, worker = codes(tasks, table["task"]), codes(workers, table["worker"])
+    found = np.full((len(tasks), len(workers)), blank, dtype=given.dtype)
+    found[task[task >= 0], worker[task >= 0]] = given[task >= 0]
+    return found
 
 
 def two_classes(found: Iterable[Any], who: str = "labels and gold name") -> pd.Index[Any]:

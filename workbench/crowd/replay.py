@@ -91,8 +91,7 @@ class RecordedLabels:
         worker = frames.codes(workers, table["worker"])
         label = frames.codes(classes, table["label"])
         kept = task >= 0
-        self._label = np.full((len(tasks), len(workers)), -1, dtype=np.int8)
-        self._label[task[kept], worker[kept]] = label[kept]
+        self._label = frames.dense(tasks, workers, table, label.astype(np.int8), -1)
         self.available: BoolArray | None = checks.frozen(self._label >= 0)
 
         known = table.loc[~kept, "task"]

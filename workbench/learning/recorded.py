@@ -110,13 +110,11 @@ def recorded(
     classes = frames.sorted_classes({*table["label"].unique(), *known}, who).to_numpy(object)
     tasks, workers = pd.Index(table["task"].unique()), pd.Index(table["worker"].unique())
     tasks = tasks.append(known.index.difference(tasks, sort=False))
-    at = tasks.get_indexer(table["task"]), workers.get_indexer(table["worker"])
-    matrix = np.full((len(tasks), len(workers)), -1, dtype=np.int64)
-    matrix[at] = np.searchsorted(classes, table["label"].to_numpy(dtype=object))
+    label = np.searchsorted(classes, table["label"].to_numpy(dtype=object))
+    matrix = frames.dense(tasks, workers, table, label, -1)
     time = None
     if "time" in table:
-        time = np.full(matrix.shape, np.nan)
-        time[at] = table["time"]
+        time = frames.dense(tasks, workers, table, table["time"].astype(np.float64), np.nan)
     truth = np.full(len(tasks), -1, dtype=np.int64)
     place = tasks.get_indexer(known.index)
     truth[place] = np.searchsorted(classes, known.to_numpy(dtype=object))

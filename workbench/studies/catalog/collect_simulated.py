@@ -7,32 +7,62 @@ is added to those seen, so that none is no reason for infinity).
 
 Crowds: `half .8` and `half .7`, half of the workers guess; `spammers`, exactly nine in ten do, the
 others .8; `uniform`, skills from [.5, .99]; `beta`, from Beta(2.3, 2), many worse than chance;
-`ten classes`, skills from [.1, .9]; `copycats`, `uniform` with a fifth of the workers copying one.
+`ten classes`, skills from [.1, .9]; `copycats`, `uniform` with a fifth of the workers copying one;
+`drift`, `half .8` where half of the workers guess after a quarter of their capacity; `two types`,
+`half .8` drawn anew for every other task; `prices`, `half .8` at prices from [1, 4]. Variants of
+until sure: forgetting, workers who come once, one after another, and the mean error as the goal.
 
 Source: beyond the papers; `half .7` is the crowd of Ho, Jabbari, Vaughan (2013), Figure 1.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.collection import POLICIES
-from workbench.collection.answers import rehearse
+from workbench.collection.answers import Answers, rehearse
 from workbench.collection.fixed import Fixed
 from workbench.collection.policy import Goal
+from workbench.collection.pool import Questions, within
 from workbench.collection.simulated import simulated
+from workbench.collection.sure import UntilSure
+from workbench.crowd.simulate import one_coin_labels
 from workbench.solving.information_limit import information_limit
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, means_of
-from workbench.studies.study import Parameter, Params, Record, Size, Study
+from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
-CROWDS = ("half .8", "half .7", "spammers", "uniform", "beta", "ten classes", "copycats")
+CROWDS = ("half .8", "half .7", "spammers", "uniform", "beta", "ten classes", "copycats", "drift",
+          "two types", "prices")  # fmt: skip
 COPIED = 0.2
 """Share of the workers of `copycats` who copy."""
+TIRED = 0.25
+"""Share of their capacity after which half of the workers of `drift` guess."""
+FORGET = 0.02
+"""Weight that a label loses with each later one, where the policy forgets."""
+VARIANTS = ("until-sure, forgetting", "until-sure, arriving", "until-sure, mean",
+            "until-sure, mean, arriving")  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Tiring(Answers):
+    """Labels of workers some of whom guess after so many; shapes (n, m) and (m,)."""
+
+    guess: IntArray
+    many: IntArray
+    given: IntArray
+
+    def of(self, ask: Questions) -> IntArray:
+        """Labels of the pairs asked, shape (k,)."""
+        tired = self.given[ask.worker] + within(ask.worker) >= self.many[ask.worker]
+        np.add.at(self.given, ask.worker, 1)
+        if ask.gold:
+            return super().of(ask)
+        return np.where(tired, self.guess[ask.task, ask.worker], super().of(ask))
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -53,12 +83,34 @@ def trial(params: Params, streams: Streams) -> Record:
         label, gold = answers.label.copy(), answers.gold_label.copy()
         label[:, copies[1:]], gold[:, copies[1:]] = label[:, copies[:1]], gold[:, copies[:1]]
         answers = replace(answers, label=label, gold_label=gold)
-    policy = POLICIES[params["policy"]].call
-    if params["policy"] == "fixed":
+    if params["crowd"] == "drift":
+        tires = rng.permutation(m) < m // 2
+        many = np.where(tires, round(TIRED * params["capacity"]), params["capacity"])
+        guess = rng.integers(0, 2, answers.label.shape)
+        none = np.zeros(m, dtype=np.int64)
+        answers = Tiring(answers.label, answers.gold_label, answers.truth, guess, many, none)
+    if params["crowd"] == "prices":
+        pool = replace(pool, price=rng.uniform(1.0, 4.0, (1, m)))
+    if params["crowd"] == "two types":
+        other = rng.permutation(skill)
+        kind = np.arange(n) % 2
+        second = one_coin_labels(other, answers.truth, 2, seed=int(rng.integers(2**31)))
+        label = np.where(kind[:, None] > 0, second, answers.label)
+        pool = replace(pool, kind=kind, price=np.ones((2, m)))
+        answers, skill = replace(answers, label=label), np.stack([skill, other])
+    name, *variant = params["policy"].split(", ")
+    policy = POLICIES[name].call
+    if name == "fixed":
         policy = partial(Fixed, k=params["labels"])  # type: ignore[assignment]
-    goal = Goal(params["epsilon"])
+    if "forgetting" in variant:
+        policy = partial(UntilSure, forget=FORGET)  # type: ignore[assignment]
     done = rehearse(
-        policy, pool, answers, goal, seed=int(streams.method("policy").generate_state(1)[0])
+        policy,
+        pool,
+        answers,
+        Goal(params["epsilon"], mean="mean" in variant),
+        arrivals=rng.permutation(m) if "arriving" in variant else None,
+        seed=int(streams.method("policy").generate_state(1)[0]),
     )
     wrong = done.belief.posterior.argmax(axis=1) != answers.truth
     return {
@@ -67,16 +119,22 @@ def trial(params: Params, streams: Streams) -> Record:
         "error": float(wrong.mean()),
         "believed": float(done.belief.error.mean()),
         "closed": float(done.belief.closed.mean()),
+        "cost": done.ledger.spent,
         "limit": information_limit(
-            skill, capacity=params["capacity"], tasks=n, epsilon=(wrong.sum() + 0.5) / (n + 1.0)
+            skill,
+            capacity=params["capacity"],
+            tasks=n if skill.ndim == 1 else np.bincount(pool.kind),
+            epsilon=(wrong.sum() + 0.5) / (n + 1.0),
+            cost=pool.price[0] if skill.ndim == 1 else pool.price,
+            average="mean" in variant,
         ).value
-        if len(pool.classes) == 2
+        if len(pool.classes) == 2 and params["crowd"] != "drift"
         else 0.0,
     }
 
 
 def _skill(crowd: str, m: int, rng: np.random.Generator) -> FloatArray:
-    if crowd in ("half .8", "half .7", "spammers"):
+    if crowd in ("half .8", "half .7", "spammers", "drift", "two types", "prices"):
         hammers = m // 10 if crowd == "spammers" else m // 2
         good = 0.7 if crowd == "half .7" else 0.8
         return rng.permutation(np.where(np.arange(m) < hammers, good, 0.5))
@@ -89,6 +147,7 @@ def _skill(crowd: str, m: int, rng: np.random.Generator) -> FloatArray:
 COLUMNS: dict[str, str | tuple[str, str]] = {
     "trials": ("error", "size"),
     **means_of("paid"),
+    "cost": "mean",
     "gold_labels": ("paid_gold", "mean"),
     **means_of("error"),
     "believed": "mean",
@@ -96,7 +155,12 @@ COLUMNS: dict[str, str | tuple[str, str]] = {
     "limit": "mean",
 }
 SMOKE = {"tasks": [100], "workers": [40], "capacity": [60]}
-PLAIN = [crowd for crowd in CROWDS if crowd != "beta"]
+PLAIN = [crowd for crowd in CROWDS[:7] if crowd != "beta"]
+MORE: tuple[Block, ...] = (
+    {"crowd": ["half .8", "half .7"], "policy": list(VARIANTS[1:])},
+    {"crowd": ["half .8", "drift"], "policy": ["until-sure", VARIANTS[0]]},
+    {"crowd": ["two types", "prices"]},
+)
 
 STUDY = Study(
     name="collect-simulated",
@@ -109,7 +173,7 @@ STUDY = Study(
         "capacity": Parameter(int, 200, "labels that a worker can give", least=1, most=100_000),
         "gold": Parameter(int, 0, "gold tasks at hand", least=0, most=10_000, paired=True),
         "policy": Parameter(
-            str, "until-sure", "who decides", choices=tuple(POLICIES), paired=True
+            str, "until-sure", "who decides", choices=(*POLICIES, *VARIANTS), paired=True
         ),
         "epsilon": Parameter(
             float, 0.05, "error that each task may have", least=1e-4, most=0.4, paired=True
@@ -123,6 +187,8 @@ STUDY = Study(
             (
                 SMOKE | {"crowd": ["half .8", "copycats"]},
                 SMOKE | {"policy": ["fixed"], "labels": [3]},
+                SMOKE | {"crowd": ["drift"], "policy": [VARIANTS[0]]},
+                SMOKE | {"crowd": ["two types"]},
             ),
             2,
         ),
@@ -140,6 +206,7 @@ STUDY = Study(
                 {"crowd": ["beta"], "gold": [20]},
                 {"crowd": ["half .8"], "epsilon": [0.2, 0.1]},
                 {"crowd": ["half .8"], "policy": ["fixed"], "labels": [3, 5, 9, 15]},
+                *MORE,
             ),
             10,
         ),
@@ -155,6 +222,6 @@ STUDY = Study(
                    ("error measured", "labels paid"),
                    {"series": "policy"}, lambda found: found["crowd"] == "half .8"),),
         ),
-        derived={"over": lambda ok: (ok["paid"] / ok["limit"]).where(ok["limit"] > 0)},
+        derived={"over": lambda ok: (ok["cost"] / ok["limit"]).where(ok["limit"] > 0)},
     ),
 )  # fmt: skip
