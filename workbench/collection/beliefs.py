@@ -187,7 +187,7 @@ class Beliefs:
         pool = self.ledger.pool
         if ask.gold:
             unit = pool.gold_kind[ask.task] * self.m + ask.worker
-            truth = np.eye(self.K)[pool.gold[ask.task]]
+            truth = after = np.eye(self.K)[pool.gold[ask.task]]
         else:
             unit = pool.kind[ask.task] * self.m + ask.worker
             truth = normalised(self.joint[ask.task])[0]
@@ -197,6 +197,7 @@ class Beliefs:
                 message *= self.groups.next_weights(self.ledger, ask)[:, None]
             np.add.at(self.joint, ask.task, message)
             self._append(message)
+            after = normalised(self.joint[ask.task])[0]
         bins = _bins(truth[np.arange(len(label)), label])
         touched, at = np.unique(unit, return_inverse=True)
         if self.forget:
@@ -205,9 +206,9 @@ class Beliefs:
             self.counts[touched] *= kept[:, None, None]
         if self.groups is not None and not ask.gold:  # those in a group wait for the refit
             alone = self.groups.group[ask.worker] < 0
-            unit, bins, label, truth = unit[alone], bins[alone], label[alone], truth[alone]
+            unit, bins, label, after = unit[alone], bins[alone], label[alone], after[alone]
         np.add.at(self.heard, (unit, bins), 1.0)
-        np.add.at(self.counts.transpose(0, 2, 1), (unit, label), truth)
+        np.add.at(self.counts.transpose(0, 2, 1), (unit, label), after)
         self._weigh(touched)
 
     def refit(self) -> None:
@@ -231,7 +232,8 @@ class Beliefs:
             self.heard = gold_heard + np.bincount(spot, kept, minlength=gold_heard.size).reshape(
                 gold_heard.shape
             )
-            self.counts = gold_counts + _summed(cell, cavity * kept[:, None], gold_counts.shape)
+            own = normalised(self.joint[task])[0] * kept[:, None]
+            self.counts = gold_counts + _summed(cell, own, gold_counts.shape)
             self._weigh()
             self._fit_population()
             spread = (self.weight @ self._right_without) / (self.weight @ self._without)
@@ -240,7 +242,7 @@ class Beliefs:
                 without = self.groups.alone(
                     worker, without, (self.weight @ self.grid.ability)[unit]
                 )
-            self.messages[:] = self._message(unit, label, without, cavity * kept[:, None])
+            self.messages[:] = self._message(unit, label, without, own)
             if self.groups is not None:
                 self.groups.fit(self.ledger, self._one_coin())
                 self.messages[:] *= self.groups.weights(task, worker)[:, None]
