@@ -21,16 +21,17 @@ propagation with a prior of abilities; Dawid, Skene (1979) for the matrices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from workbench.aggregation.posteriors import log, normalised
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.collection.groups import GroupVotes
 from workbench.collection.pool import Ledger, Questions, within
 from workbench.crowd.confusion import MOST_WEIGHT, likeliest_weight
+from workbench.learning.copies import copies
 
 BINS = 49
 """Cavity chances that a label is right are counted in bins, even in log-odds from −6 to 6; the
@@ -39,12 +40,18 @@ HYPER = 2.0
 """Weight of the wide prior of abilities, in workers."""
 LEAST_CHANCE = 1e-4
 """Probability of an answer that a worker of known skill is said never to give."""
-ARRAYS = ("joint", "weight", "population", "heard", "counts", "errors")
+ARRAYS = ("joint", "weight", "population", "heard", "counts", "errors", "share")
 """What changes as labels come, messages apart."""
 GROWTH = 1.3
 """Rows are fitted anew when there are so many times as many labels."""
 STEPS, SWEEPS = 200_000, (4, 30)
 """Labels (or tasks) that a refit goes through, and how often at least and at most."""
+HYPER_SHARE = 100.0
+"""Weight of equal shares of classes, in tasks."""
+SIGN = 2.0
+"""Standard errors by which workers must be better than chance on the whole."""
+COMPARED = 200
+"""Workers, those with most labels, among whom copies are looked for."""
 HYPER_GROUP = 1.0
 """The same in a group, whose members are alike."""
 SETTLED = 1e-3
@@ -123,6 +130,12 @@ class Beliefs:
         Posterior of abilities, shape (T·m, G).
     population
         Fitted prior of abilities, shape (T, G).
+    share
+        Of each class, shape (K,): as given, or, if those are equal, drawn to the share of labels.
+    copying
+        Workers found to copy another, shape (m,).
+    doubtful
+        Whether right and wrong might be interchanged: nearly as many are worse than chance.
     """
 
     def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
@@ -131,8 +144,11 @@ class Beliefs:
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
         self.grid = grid(self.K)
         units = self.m * self.T
+        self.share: FloatArray = pool.share
         self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
         self.groups = None if pool.group is None else GroupVotes(pool.group)
+        self.copying: BoolArray = np.zeros(self.m, dtype=bool)
+        self.doubtful = False
         # Whom a worker is like: all of no group, or her group.
         apart = np.zeros(self.m, dtype=np.int64) if pool.group is None else pool.group + 1
         self.like: IntArray = (np.arange(self.T)[:, None] + self.T * apart).ravel()
@@ -159,7 +175,8 @@ class Beliefs:
         saved = {name: getattr(self, name).tolist() for name in ARRAYS}
         if self.groups is not None:
             saved["correlation"] = self.groups.correlation.tolist()
-        rows = [self.rows_weight, self.rows_at]
+            saved["group"] = self.groups.group.tolist()
+        rows = [self.rows_weight, self.rows_at, self.copying.tolist(), self.doubtful]
         return {**saved, "messages": self.messages.tolist(), "rows": rows}
 
     def resume(self, saved: dict[str, Any]) -> None:
@@ -168,8 +185,10 @@ class Beliefs:
             setattr(self, name, np.array(saved[name], dtype=np.float64))
         self._store = np.array(saved["messages"], dtype=np.float64).reshape(-1, self.K)
         self._size = len(self._store)
-        self.rows_weight, self.rows_at = saved["rows"]
-        if self.groups is not None:
+        self.rows_weight, self.rows_at, copying, self.doubtful = saved["rows"]
+        self.copying = np.array(copying, dtype=bool)
+        if "group" in saved:
+            self.groups = GroupVotes(np.array(saved["group"], dtype=np.int64))
             self.groups.correlation = np.array(saved["correlation"], dtype=np.float64)
 
     def posterior(self) -> FloatArray:
@@ -217,6 +236,10 @@ class Beliefs:
         pool, (task, worker, label) = self.ledger.pool, self.ledger.labels.T
         unit = pool.kind[task] * self.m + worker
         kept = self._kept(unit)
+        grown = self._size > GROWTH * self.rows_at
+        if grown:
+            self._find_copies()
+        self._fit_share(task, label)
         if self.groups is not None:
             kept = kept * self.groups.evidence(task, worker)
         cell = (unit * self.K + label).astype(np.int64)
@@ -244,28 +267,78 @@ class Beliefs:
                 )
             self.messages[:] = self._message(unit, label, without, own)
             if self.groups is not None:
-                self.groups.fit(self.ledger, self._one_coin())
+                if pool.group is not None:
+                    self.groups.fit(self.ledger, self._one_coin())
                 self.messages[:] *= self.groups.weights(task, worker)[:, None]
-            self.joint = log(pool.share) + _columns(task, self.messages, len(pool.tasks))
-            if self._upside_down():
+            if self._upside_down(gold_heard):
                 self._store[: self._size] = self.messages[:, ::-1]
-                self.joint = log(pool.share) + (self.joint - log(pool.share))[:, ::-1]
+            self.joint = log(self.share) + _columns(task, self.messages, len(pool.tasks))
             now = self.posterior()
             moved, before = float(np.abs(now - before).max(initial=0.0)), now
             if moved < SETTLED:
                 break
-        if self._size > GROWTH * self.rows_at:
+        if grown:
             self._fit_rows()
         self._weigh()
 
-    def _upside_down(self) -> bool:
-        """Whether two classes are interchanged: most workers would be worse than chance."""
-        pool = self.ledger.pool
-        if self.K > 2 or self.known is not None or len(self.ledger.gold_labels):
+    def _upside_down(self, of_gold: FloatArray) -> bool:
+        """Whether two classes are interchanged: the labels are likelier if all but gold is reversed.
+
+        Each worker says how much likelier, under the wide prior, in which few are worse than chance.
+        """
+        if self.K > 2 or self.known is not None:
             return False
-        seen = self.heard.sum(axis=1) > 0
-        lean = self.weight[seen] @ self.grid.ability - 0.5
-        return bool(lean.sum() < 0.0) and bool(pool.share[0] == pool.share[1])
+        reversed_ = of_gold + (self.heard - of_gold)[:, ::-1]
+        lean = self._evidence(self.heard) - self._evidence(reversed_)
+        against = bool((lean < 0.0).any())
+        self.doubtful = against and bool(abs(lean.sum()) < SIGN * np.sqrt((lean**2).sum()))
+        return bool(lean.sum() < 0.0)
+
+    def _evidence(self, heard: FloatArray) -> FloatArray:
+        """Log-chance of what was heard of each unit under the wide prior, shape (units,)."""
+        joint = heard @ self._log_heard.T + np.log(self.grid.prior)
+        peak: FloatArray = joint.max(axis=1)
+        return peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
+
+    def _fit_share(self, task: IntArray, label: IntArray) -> None:
+        """Draw equal shares of classes to those of the labels, each task counting once.
+
+        Shares fitted to posteriors instead would feed on themselves.
+        """
+        pool = self.ledger.pool
+        if self.known is not None or (pool.share != pool.share[0]).any():
+            return
+        said = np.bincount(label, 1.0 / self.ledger.counts[task], minlength=self.K)
+        total = HYPER_SHARE * pool.share + said
+        self.share = total / total.sum()
+
+    def _find_copies(self) -> None:
+        """Let workers who copy one another count as one, if no groups are given."""
+        if self.ledger.pool.group is not None or self.known is not None:
+            return
+        votes = self.ledger.votes()
+        many = np.bincount(votes.worker, minlength=self.m)
+        some = np.sort(np.argsort(-many, kind="stable")[:COMPARED])
+        place = np.full(self.m, -1)
+        place[some] = np.arange(len(some))
+        kept = place[votes.worker] >= 0
+        first = copies(
+            replace(
+                votes, task=votes.task[kept], worker=place[votes.worker[kept]],
+                label=votes.label[kept], workers=votes.workers[some],
+            )
+        )  # fmt: skip
+        _, set_, size = np.unique(first, return_inverse=True, return_counts=True)
+        alike = np.flatnonzero(size > 1)
+        self.copying[:] = False
+        group = np.full(self.m, -1)
+        for number, one in enumerate(alike):
+            members = some[set_ == one]
+            group[members] = number
+            self.copying[members] = members != members[many[members].argmax()]
+        self.groups = GroupVotes(group) if len(alike) else None
+        if self.groups is not None:
+            self.groups.correlation[:] = 1.0
 
     def _one_coin(self) -> FloatArray:
         """Chance of each answer by worker and true class, types alike, shape (m, K, K)."""
