@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.aggregation.calibration import temperature
 from workbench.aggregation.posteriors import log, normalised
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.collection.groups import GroupVotes
@@ -136,6 +137,8 @@ class Beliefs:
         Workers found to copy another, shape (m,).
     doubtful
         Whether right and wrong might be interchanged: nearly as many are worse than chance.
+    heat
+        Temperature of the posterior, above 1 where hidden tasks show it to be too sure.
     """
 
     def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
@@ -148,7 +151,7 @@ class Beliefs:
         self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
         self.groups = None if pool.group is None else GroupVotes(pool.group)
         self.copying: BoolArray = np.zeros(self.m, dtype=bool)
-        self.doubtful = False
+        self.doubtful, self.heat = False, 1.0
         # Whom a worker is like: all of no group, or her group.
         apart = np.zeros(self.m, dtype=np.int64) if pool.group is None else pool.group + 1
         self.like: IntArray = (np.arange(self.T)[:, None] + self.T * apart).ravel()
@@ -176,7 +179,7 @@ class Beliefs:
         if self.groups is not None:
             saved["correlation"] = self.groups.correlation.tolist()
             saved["group"] = self.groups.group.tolist()
-        rows = [self.rows_weight, self.rows_at, self.copying.tolist(), self.doubtful]
+        rows = [self.rows_weight, self.rows_at, self.copying.tolist(), self.doubtful, self.heat]
         return {**saved, "messages": self.messages.tolist(), "rows": rows}
 
     def resume(self, saved: dict[str, Any]) -> None:
@@ -185,7 +188,7 @@ class Beliefs:
             setattr(self, name, np.array(saved[name], dtype=np.float64))
         self._store = np.array(saved["messages"], dtype=np.float64).reshape(-1, self.K)
         self._size = len(self._store)
-        self.rows_weight, self.rows_at, copying, self.doubtful = saved["rows"]
+        self.rows_weight, self.rows_at, copying, self.doubtful, self.heat = saved["rows"]
         self.copying = np.array(copying, dtype=bool)
         if "group" in saved:
             self.groups = GroupVotes(np.array(saved["group"], dtype=np.int64))
@@ -193,12 +196,12 @@ class Beliefs:
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
-        return normalised(self.joint.copy())[0]
+        return normalised(self.joint / self.heat)[0]
 
     def confidence(self) -> FloatArray:
         """Posterior of the likeliest class of each task, shape (n,)."""
         peak = np.maximum.reduce(list(self.joint.T))
-        total: FloatArray = sum(np.exp(column - peak) for column in self.joint.T)
+        total: FloatArray = sum(np.exp((column - peak) / self.heat) for column in self.joint.T)
         return 1.0 / total
 
     def told(self, ask: Questions, label: IntArray) -> None:
@@ -279,6 +282,7 @@ class Beliefs:
                 break
         if grown:
             self._fit_rows()
+        self._fit_heat()
         self._weigh()
 
     def _upside_down(self, of_gold: FloatArray) -> bool:
@@ -311,6 +315,14 @@ class Beliefs:
         said = np.bincount(label, 1.0 / self.ledger.counts[task], minlength=self.K)
         total = HYPER_SHARE * pool.share + said
         self.share = total / total.sum()
+
+    def _fit_heat(self) -> None:
+        """Make posteriors as sure as hidden tasks say they may be; never surer."""
+        hidden = self.ledger.pool.hidden
+        if hidden is None:
+            return
+        at = np.flatnonzero((hidden >= 0) & (self.ledger.counts > 0))
+        self.heat = max(temperature(normalised(self.joint[at])[0], hidden[at]), 1.0)
 
     def _find_copies(self) -> None:
         """Let workers who copy one another count as one, if no groups are given."""

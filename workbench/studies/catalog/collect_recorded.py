@@ -22,6 +22,7 @@ inference with multiway clustering", for the standard error.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -158,7 +159,7 @@ def _stopped(params: Params, pool: Pool, answers: Answers, order: int) -> Record
     known: IntArray = np.full(len(pool.tasks), -1, dtype=np.int64)
     known[control] = answers.truth[control]
     kind, goal = POLICIES[params["policy"]].call, Goal(params["epsilon"])
-    done = rehearse(kind, pool, answers, goal, seed=order)
+    done = rehearse(kind, replace(pool, hidden=known), answers, goal, seed=order)
     stated = measured_error(done.ledger, known, seed=order)
     rule = vote_rule(done.ledger.votes(), "dawid-skene-smoothed")(known)
     actual = float(rule.label(left).loss(answers.truth[left]).mean())
