@@ -51,7 +51,7 @@ HYPER_SHARE = 100.0
 """Weight of equal shares of classes, in tasks."""
 SIGN = 2.0
 """Standard errors by which workers must be better than chance on the whole."""
-COMPARED = 200
+COMPARED = 60
 """Workers, those with most labels, among whom copies are looked for."""
 HYPER_GROUP = 1.0
 """The same in a group, whose members are alike."""
