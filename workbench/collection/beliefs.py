@@ -286,14 +286,11 @@ class Beliefs:
         self._weigh()
 
     def _upside_down(self, of_gold: FloatArray) -> bool:
-        """Whether two classes are interchanged: the labels are likelier if all but gold is reversed.
-
-        Each worker says how much likelier, under the wide prior, in which few are worse than chance.
-        """
+        """Whether labels are likelier if all but gold is reversed, few being worse than chance."""
         if self.K > 2 or self.known is not None:
             return False
-        reversed_ = of_gold + (self.heard - of_gold)[:, ::-1]
-        lean = self._evidence(self.heard) - self._evidence(reversed_)
+        turned = of_gold + (self.heard - of_gold)[:, ::-1]
+        lean = self._evidence(self.heard) - self._evidence(turned)
         against = bool((lean < 0.0).any())
         self.doubtful = against and bool(abs(lean.sum()) < SIGN * np.sqrt((lean**2).sum()))
         return bool(lean.sum() < 0.0)
@@ -302,7 +299,8 @@ class Beliefs:
         """Log-chance of what was heard of each unit under the wide prior, shape (units,)."""
         joint = heard @ self._log_heard.T + np.log(self.grid.prior)
         peak: FloatArray = joint.max(axis=1)
-        return peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
+        found: FloatArray = peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
+        return found
 
     def _fit_share(self, task: IntArray, label: IntArray) -> None:
         """Draw equal shares of classes to those of the labels, each task counting once.
