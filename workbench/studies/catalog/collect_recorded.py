@@ -239,7 +239,8 @@ def _said(rows: Rows, found: pd.DataFrame) -> Iterable[str]:
 def stopped(rows: Rows) -> pd.DataFrame:
     """Believed, calibrated, measured and actual error where the policy stopped, by crowd."""
     names = ["data", "policy", "epsilon", "controls", "orders", "a_task", "closed",
-             "closed_believed", "closed_error", "believed", "calibrated", "measured", "actual", "held"]  # fmt: skip
+             "closed_believed", "closed_error", "believed", "calibrated", "measured", "actual",
+             "held"]  # fmt: skip
     return in_order(rows[names], {**ORDERS, "epsilon": None, "controls": None})
 
 
