@@ -287,8 +287,8 @@ def collect(
         limit = _limit(labels, pool, error, judged)
     settings = {
         "epsilon": epsilon, "total": total, "mean": mean, "control": control,
-        "hidden": hidden, "gold_tasks": gold_tasks, "arrivals": arrivals, "least": least, "most": most,
-        "seed": seed,
+        "hidden": hidden, "gold_tasks": gold_tasks, "arrivals": arrivals, "least": least,
+        "most": most, "seed": seed,
     }  # fmt: skip
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
         watch.note(ledger, belief)
