@@ -41,14 +41,12 @@ HYPER = 2.0
 """Weight of the wide prior of abilities, in workers."""
 LEAST_CHANCE = 1e-4
 """Probability of an answer that a worker of known skill is said never to give."""
-ARRAYS = ("joint", "weight", "population", "heard", "counts", "errors", "share")
+ARRAYS = ("joint", "weight", "population", "heard", "counts", "errors")
 """What changes as labels come, messages apart."""
 GROWTH = 1.3
 """Rows are fitted anew when there are so many times as many labels."""
 STEPS, SWEEPS = 200_000, (4, 30)
 """Labels (or tasks) that a refit goes through, and how often at least and at most."""
-HYPER_SHARE = 100.0
-"""Weight of equal shares of classes, in tasks."""
 SIGN = 2.0
 """Standard errors by which workers must be better than chance on the whole."""
 COMPARED = 60
@@ -131,8 +129,6 @@ class Beliefs:
         Posterior of abilities, shape (T·m, G).
     population
         Fitted prior of abilities, shape (T, G).
-    share
-        Of each class, shape (K,): as given, or, if those are equal, drawn to the share of labels.
     copying
         Workers found to copy another, shape (m,).
     doubtful
@@ -147,7 +143,6 @@ class Beliefs:
         self.m, self.K, self.T = len(pool.workers), len(pool.classes), len(pool.price)
         self.grid = grid(self.K)
         units = self.m * self.T
-        self.share: FloatArray = pool.share
         self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
         self.groups = None if pool.group is None else GroupVotes(pool.group)
         self.copying: BoolArray = np.zeros(self.m, dtype=bool)
@@ -242,7 +237,6 @@ class Beliefs:
         grown = self._size > GROWTH * self.rows_at
         if grown:
             self._find_copies()
-        self._fit_share(task, label)
         if self.groups is not None:
             kept = kept * self.groups.evidence(task, worker)
         cell = (unit * self.K + label).astype(np.int64)
@@ -275,7 +269,7 @@ class Beliefs:
                 self.messages[:] *= self.groups.weights(task, worker)[:, None]
             if self._upside_down(gold_heard):
                 self._store[: self._size] = self.messages[:, ::-1]
-            self.joint = log(self.share) + _columns(task, self.messages, len(pool.tasks))
+            self.joint = log(pool.share) + _columns(task, self.messages, len(pool.tasks))
             now = self.posterior()
             moved, before = float(np.abs(now - before).max(initial=0.0)), now
             if moved < SETTLED:
@@ -301,18 +295,6 @@ class Beliefs:
         peak: FloatArray = joint.max(axis=1)
         found: FloatArray = peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
         return found
-
-    def _fit_share(self, task: IntArray, label: IntArray) -> None:
-        """Draw equal shares of classes to those of the labels, each task counting once.
-
-        Shares fitted to posteriors instead would feed on themselves.
-        """
-        pool = self.ledger.pool
-        if self.known is not None or (pool.share != pool.share[0]).any():
-            return
-        said = np.bincount(label, 1.0 / self.ledger.counts[task], minlength=self.K)
-        total = HYPER_SHARE * pool.share + said
-        self.share = total / total.sum()
 
     def _fit_heat(self) -> None:
         """Make posteriors as sure as hidden tasks say they may be; never surer."""
