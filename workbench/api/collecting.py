@@ -204,8 +204,8 @@ def collect(
         bought too; the others measure the error.
     hidden
         Recorded: share of the other tasks with gold that are asked about like all tasks, their
-        class unknown to the model; they tell "until-sure" and "mixed" how sure their model may be,
-        so that a task closed at ε has that error. They do not measure it.
+        class unknown to the model; they tell "until-sure" and "mixed" how sure their model may be
+        when it closes a task. They do not measure the error.
     gold_tasks
         Simulated: tasks of known class to judge workers by.
     capacity, costs, groups
