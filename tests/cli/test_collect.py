@@ -138,7 +138,10 @@ def test_labels_that_will_not_come_are_not_paid(run, files):
     [
         (("--epsilon", 0.1), "give --simulate, a crowd that is drawn, or --labels"),
         (("--simulate",), "give --epsilon, the error of each task, or --total"),
-        (("--simulate", "--epsilon", 0.1, "--gold", "g.csv"), "--gold and --control are of labels"),
+        (
+            ("--simulate", "--epsilon", 0.1, "--gold", "g.csv"),
+            "--gold, --control, --hidden are of labels",
+        ),
         (("--simulate", "--epsilon", 2), "epsilon"),
         (("--simulate", "--total", -1), "total"),
         (("next", "none.json"), "no such file"),

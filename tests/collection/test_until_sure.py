@@ -202,3 +202,66 @@ def test_only_of_two_classes_workers_may_be_worse_than_chance() -> None:
         abilities = grid(classes)
         assert abilities.ability.min() == pytest.approx(1.0 / classes)
         assert (np.diff(abilities.gain) <= 0).all()
+
+
+def test_a_reversed_crowd_is_turned_and_gold_alone_can_tell() -> None:
+    """Started from the mirrored solution, beliefs return; with gold they follow a bad crowd."""
+    for skill, gold, right in (
+        (np.full(12, 0.75), 0, True), (np.full(12, 0.25), 0, False), (np.full(12, 0.25), 30, True)
+    ):  # fmt: skip
+        pool, answers = simulated(skill, 80, gold=gold, capacity=200, seed=7)
+        ledger = Ledger(pool)
+        beliefs = Beliefs(ledger)
+        for many, of_gold in ((gold, True), (80, False)):
+            for j in range(12):
+                ask = Questions(np.arange(many), np.full(many, j), of_gold)
+                if many:
+                    ledger.ask(ask)
+                    ledger.tell(ask, answers.of(ask))
+                    beliefs.told(ask, answers.of(ask))
+        beliefs.messages[:] = beliefs.messages[:, ::-1].copy()
+        beliefs.joint = beliefs.joint[:, ::-1].copy()
+        beliefs.refit()
+        wrong = (beliefs.posterior().argmax(axis=1) != answers.truth).mean()
+        assert wrong < 0.1 if right else wrong > 0.9
+        assert not beliefs.doubtful
+
+
+def test_hidden_tasks_make_stopping_honest_where_tasks_differ() -> None:
+    """Easy and hard tasks: closed ones err far more than believed, unless hidden ones tell."""
+    rng = np.random.default_rng(0)
+    truth, chance = rng.integers(0, 2, 150), rng.uniform(0.35, 1.0, 150)
+    right = rng.random((150, 30)) < chance[:, None]
+    pool, answers = simulated(np.full(30, 0.9), 150, seed=0)
+    label = np.where(right, truth[:, None], 1 - truth[:, None])
+    answers = replace(answers, label=label, truth=truth)
+    known, wrong = np.where(np.arange(150) < 50, truth, -1), []
+    for hidden in (None, known):
+        done = rehearse(UntilSure, replace(pool, hidden=hidden), answers, Goal(0.05), seed=0)
+        closed = np.flatnonzero(done.belief.closed & (known < 0))
+        assert len(closed) > 30
+        missed = done.belief.posterior.argmax(axis=1) != truth
+        wrong.append(missed[closed].mean() / done.belief.error[closed].mean())
+    assert wrong[1] < wrong[0] / 2.0
+    assert wrong[1] < 3.0
+
+
+def test_workers_who_copy_count_once() -> None:
+    """Twelve workers of skill .75 on 100 tasks, five of them one: as sure as of eight."""
+    pool, answers = simulated(np.full(12, 0.75), 100, capacity=500, seed=3)
+    label = answers.label.copy()
+    label[:, 8:] = label[:, 7:8]
+    ledger = Ledger(pool)
+    beliefs = Beliefs(ledger)
+    task, worker = (a.ravel() for a in np.meshgrid(np.arange(100), np.arange(12)))
+    ask = Questions(task, worker)
+    ledger.ask(ask)
+    ledger.tell(ask, label[task, worker])
+    beliefs.told(ask, label[task, worker])
+    beliefs.refit()
+    beliefs.refit()
+    assert beliefs.copying.sum() == 4
+    assert beliefs.copying[7:].sum() == 4
+    mean = beliefs.weight @ beliefs.grid.ability
+    assert np.ptp(mean[7:]) < 1e-9
+    assert abs(mean[7:].mean() - 0.75) < 0.12

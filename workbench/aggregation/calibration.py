@@ -55,6 +55,19 @@ def tempered(posterior: FloatArray, temperature: float) -> FloatArray:
     return posterior if temperature == 1.0 else normalised(log(posterior) / temperature)[0]
 
 
+def temperature(posterior: FloatArray, known: IntArray) -> float:
+    """Fit a temperature to tasks of known class whose class the model has not seen.
+
+    Parameters
+    ----------
+    posterior
+        Shape (k, L).
+    known
+        Class of each, shape (k,).
+    """
+    return _temperature(posterior, np.eye(posterior.shape[1])[known])
+
+
 def temperature_by_gold(fit: FitTo, votes: Votes, known: IntArray, *, seed: Seed) -> float:
     """Fit a temperature to control tasks, each fold of them hidden from the model in turn.
 

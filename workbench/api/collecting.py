@@ -48,6 +48,11 @@ INDEPENDENT = (
     "as .05 to .37 (docs/findings/calibration.md): bring gold for some tasks"
 )
 
+REVERSED = (
+    "warning: nearly as many workers seem worse than chance as better, so that right and wrong may "
+    "be interchanged: bring gold for some tasks"
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Collection(Result):
@@ -164,6 +169,7 @@ def collect(
     policy: str | None = None,
     mean: bool = False,
     control: float = 0.0,
+    hidden: float = 0.0,
     gold_tasks: int = 0,
     capacity: int | PerWorker | None = None,
     costs: PerWorker | None = None,
@@ -196,6 +202,10 @@ def collect(
     control
         Recorded: share of the tasks with gold that serve to judge workers by, whose labels are
         bought too; the others measure the error.
+    hidden
+        Recorded: share of the other tasks with gold that are asked about like all tasks, their
+        class unknown to the model; they tell "until-sure" and "mixed" how sure their model may be
+        when it closes a task. They do not measure the error.
     gold_tasks
         Simulated: tasks of known class to judge workers by.
     capacity, costs, groups
@@ -239,9 +249,9 @@ def collect(
     deciding = POLICIES[policy].call
     checks.count("seed", seed)
     if isinstance(labels, SimulatedCrowd):
-        if gold is not None or control:
+        if gold is not None or control or hidden:
             raise InputError(
-                "`gold` and `control` are of labels on record, not of a simulated crowd"
+                "`gold`, `control`, `hidden` are of labels on record, not of a simulated crowd"
             )
         pool, answers = _simulated(labels, checks.count("gold_tasks", gold_tasks))
         kinds = labels.skills.columns.tolist()
@@ -254,6 +264,8 @@ def collect(
         if gold is not None or back.gold is not None:
             true, back = inputs.truth(gold, back)
         pool, answers = _recorded(back, true, control, seed)
+        if hidden:
+            pool, answers = _hidden(pool, answers, checks.share("hidden", hidden), seed)
         title, kinds = f"recorded labels, {back.name}", ["all"]
     pool = replace(pool, **_terms(pool, kinds, back.workers, capacity, costs, groups))
     order = stream(seed, "arrivals").permutation(len(pool.workers)) if arrivals else None
@@ -275,7 +287,8 @@ def collect(
         limit = _limit(labels, pool, error, judged)
     settings = {
         "epsilon": epsilon, "total": total, "mean": mean, "control": control,
-        "gold_tasks": gold_tasks, "arrivals": arrivals, "least": least, "most": most, "seed": seed,
+        "hidden": hidden, "gold_tasks": gold_tasks, "arrivals": arrivals, "least": least,
+        "most": most, "seed": seed,
     }  # fmt: skip
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
         watch.note(ledger, belief)
@@ -297,7 +310,7 @@ def collect(
         groups=_groups(watch.policy, pool, back.workers),
         policy=policy,
         settings=settings,
-        notes=tuple(_notes(ledger, judged, isinstance(labels, SimulatedCrowd))),
+        notes=tuple(_notes(ledger, judged, isinstance(labels, SimulatedCrowd), watch.policy)),
     )
 
 
@@ -306,9 +319,17 @@ def _interval(error: float, judged: int, tasks: int) -> tuple[float, float] | No
     return error_interval(error * judged, judged, tasks - judged or None) if judged else None
 
 
-def _notes(ledger: Ledger, judged: int, simulated: bool) -> Iterator[str]:
-    if not judged and not simulated:
+def _notes(ledger: Ledger, judged: int, simulated: bool, policy: Policy | None) -> Iterator[str]:
+    if not judged and not simulated and ledger.pool.hidden is None:
         yield INDEPENDENT
+    beliefs = getattr(policy, "beliefs", None)
+    if beliefs is not None and beliefs.doubtful:
+        yield REVERSED
+    if beliefs is not None and beliefs.copying.any():
+        yield (
+            f"{int(beliefs.copying.sum())} workers seem to copy others: their labels count once, "
+            "and they are not asked any more"
+        )
     if empty := int((ledger.counts == 0).sum()):
         yield f"{empty} tasks have no label"
     yield (
@@ -411,6 +432,21 @@ def _recorded(
     if control and gold is not None:
         tasks, _ = split_gold(gold, control=checks.share("control", control), seed=seed)
     return recorded(given.table, gold, tasks)
+
+
+def _hidden(pool: Pool, answers: Answers, share: float, seed: int) -> tuple[Pool, Answers]:
+    """Let some tasks of known class calibrate beliefs in place of measuring the error."""
+    known = stream(seed, "hidden").permutation(np.flatnonzero(answers.truth >= 0))
+    drawn = known[: round(share * len(known))]
+    if len(drawn) < 2:
+        raise InputError(
+            f"`hidden` leaves {len(drawn)} tasks of known class to calibrate by: give more gold, "
+            "or a larger share"
+        )
+    classes: IntArray = np.full(len(answers.truth), -1, dtype=np.int64)
+    classes[drawn] = answers.truth[drawn]
+    rest = np.where(classes >= 0, -1, answers.truth)
+    return replace(pool, hidden=classes), replace(answers, truth=rest)
 
 
 def _terms(

@@ -53,6 +53,7 @@ CAPACITY = click.option(
 @options.labels("Collect from labels on record: columns task, worker, label.")
 @options.csv("--gold", "Recorded: true labels, to measure the error: columns task, gold.")
 @options.number("--control", "Recorded: share of the gold that serves to judge workers by.", 0.0)
+@options.number("--hidden", "Recorded: share of the other gold that tells when to stop.", 0.0)
 @options.choice("--crowd", CROWDS, "Simulated: kind of crowd.", "spammer-hammer")
 @options.number("--skill", "Simulated: of the good.", 0.8)
 @options.whole("--tasks", "Simulated.", 1000, least=1)

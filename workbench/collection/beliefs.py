@@ -21,16 +21,18 @@ propagation with a prior of abilities; Dawid, Skene (1979) for the matrices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from workbench.aggregation.calibration import temperature
 from workbench.aggregation.posteriors import log, normalised
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.collection.groups import GroupVotes
 from workbench.collection.pool import Ledger, Questions, within
 from workbench.crowd.confusion import MOST_WEIGHT, likeliest_weight
+from workbench.learning.copies import copies
 
 BINS = 49
 """Cavity chances that a label is right are counted in bins, even in log-odds from −6 to 6; the
@@ -45,6 +47,10 @@ GROWTH = 1.3
 """Rows are fitted anew when there are so many times as many labels."""
 STEPS, SWEEPS = 200_000, (4, 30)
 """Labels (or tasks) that a refit goes through, and how often at least and at most."""
+SIGN = 2.0
+"""Standard errors by which workers must be better than chance on the whole."""
+COMPARED = 60
+"""Workers, those with most labels, among whom copies are looked for."""
 HYPER_GROUP = 1.0
 """The same in a group, whose members are alike."""
 SETTLED = 1e-3
@@ -123,6 +129,12 @@ class Beliefs:
         Posterior of abilities, shape (T·m, G).
     population
         Fitted prior of abilities, shape (T, G).
+    copying
+        Workers found to copy another, shape (m,).
+    doubtful
+        Whether right and wrong might be interchanged: nearly as many are worse than chance.
+    heat
+        Temperature of the posterior, above 1 where hidden tasks show it to be too sure.
     """
 
     def __init__(self, ledger: Ledger, forget: float = 0.0) -> None:
@@ -133,6 +145,8 @@ class Beliefs:
         units = self.m * self.T
         self.joint: FloatArray = np.tile(log(pool.share), (len(pool.tasks), 1))
         self.groups = None if pool.group is None else GroupVotes(pool.group)
+        self.copying: BoolArray = np.zeros(self.m, dtype=bool)
+        self.doubtful, self.heat = False, 1.0
         # Whom a worker is like: all of no group, or her group.
         apart = np.zeros(self.m, dtype=np.int64) if pool.group is None else pool.group + 1
         self.like: IntArray = (np.arange(self.T)[:, None] + self.T * apart).ravel()
@@ -161,7 +175,8 @@ class Beliefs:
         saved = {name: getattr(self, name).tolist() for name in ARRAYS}
         if self.groups is not None:
             saved["correlation"] = self.groups.correlation.tolist()
-        rows = [self.rows_weight, self.rows_at]
+            saved["group"] = self.groups.group.tolist()
+        rows = [self.rows_weight, self.rows_at, self.copying.tolist(), self.doubtful, self.heat]
         return {**saved, "messages": self.messages.tolist(), "rows": rows}
 
     def resume(self, saved: dict[str, Any]) -> None:
@@ -170,18 +185,20 @@ class Beliefs:
             setattr(self, name, np.array(saved[name], dtype=np.float64))
         self._store = np.array(saved["messages"], dtype=np.float64).reshape(-1, self.K)
         self._size = len(self._store)
-        self.rows_weight, self.rows_at = saved["rows"]
-        if self.groups is not None:
+        self.rows_weight, self.rows_at, copying, self.doubtful, self.heat = saved["rows"]
+        self.copying = np.array(copying, dtype=bool)
+        if "group" in saved:
+            self.groups = GroupVotes(np.array(saved["group"], dtype=np.int64))
             self.groups.correlation = np.array(saved["correlation"], dtype=np.float64)
 
     def posterior(self) -> FloatArray:
         """Of each task, shape (n, K)."""
-        return normalised(self.joint.copy())[0]
+        return normalised(self.joint / self.heat)[0]
 
     def confidence(self) -> FloatArray:
         """Posterior of the likeliest class of each task, shape (n,)."""
         peak = np.maximum.reduce(list(self.joint.T))
-        total: FloatArray = sum(np.exp(column - peak) for column in self.joint.T)
+        total: FloatArray = sum(np.exp((column - peak) / self.heat) for column in self.joint.T)
         return 1.0 / total
 
     def told(self, ask: Questions, label: IntArray) -> None:
@@ -189,7 +206,7 @@ class Beliefs:
         pool = self.ledger.pool
         if ask.gold:
             unit = pool.gold_kind[ask.task] * self.m + ask.worker
-            truth = np.eye(self.K)[pool.gold[ask.task]]
+            truth = after = np.eye(self.K)[pool.gold[ask.task]]
         else:
             unit = pool.kind[ask.task] * self.m + ask.worker
             truth = normalised(self.joint[ask.task])[0]
@@ -199,9 +216,8 @@ class Beliefs:
                 message *= self.groups.next_weights(self.ledger, ask)[:, None]
             np.add.at(self.joint, ask.task, message)
             self._append(message)
+            after = normalised(self.joint[ask.task])[0]
         bins = _bins(truth[np.arange(len(label)), label])
-        if not ask.gold:
-            truth = normalised(log(truth) + message)[0]
         touched, at = np.unique(unit, return_inverse=True)
         if self.forget:
             kept = (1.0 - self.forget) ** np.bincount(at)
@@ -209,9 +225,9 @@ class Beliefs:
             self.counts[touched] *= kept[:, None, None]
         if self.groups is not None and not ask.gold:  # those in a group wait for the refit
             alone = self.groups.group[ask.worker] < 0
-            unit, bins, label, truth = unit[alone], bins[alone], label[alone], truth[alone]
+            unit, bins, label, after = unit[alone], bins[alone], label[alone], after[alone]
         np.add.at(self.heard, (unit, bins), 1.0)
-        np.add.at(self.counts.transpose(0, 2, 1), (unit, label), truth)
+        np.add.at(self.counts.transpose(0, 2, 1), (unit, label), after)
         self._weigh(touched)
 
     def refit(self) -> None:
@@ -220,6 +236,9 @@ class Beliefs:
         pool, (task, worker, label) = self.ledger.pool, self.ledger.labels.T
         unit = pool.kind[task] * self.m + worker
         kept = self._kept(unit)
+        grown = self._size > GROWTH * self.rows_at
+        if grown:
+            self._find_copies()
         if self.groups is not None:
             kept = kept * self.groups.evidence(task, worker)
         cell = (unit * self.K + label).astype(np.int64)
@@ -247,28 +266,73 @@ class Beliefs:
                 )
             self.messages[:] = self._message(unit, label, without, seen)
             if self.groups is not None:
-                self.groups.fit(self.ledger, self._one_coin())
+                if pool.group is not None:
+                    self.groups.fit(self.ledger, self._one_coin())
                 self.messages[:] *= self.groups.weights(task, worker)[:, None]
-            self.joint = log(pool.share) + _columns(task, self.messages, len(pool.tasks))
-            if self._upside_down():
+            if self._upside_down(gold_heard):
                 self._store[: self._size] = self.messages[:, ::-1]
-                self.joint = log(pool.share) + (self.joint - log(pool.share))[:, ::-1]
+            self.joint = log(pool.share) + _columns(task, self.messages, len(pool.tasks))
             now = self.posterior()
             moved, before = float(np.abs(now - before).max(initial=0.0)), now
             if moved < SETTLED:
                 break
-        if self._size > GROWTH * self.rows_at:
+        if grown:
             self._fit_rows()
+        self._fit_heat()
         self._weigh()
 
-    def _upside_down(self) -> bool:
-        """Whether two classes are interchanged: most workers would be worse than chance."""
-        pool = self.ledger.pool
-        if self.K > 2 or self.known is not None or len(self.ledger.gold_labels):
+    def _upside_down(self, of_gold: FloatArray) -> bool:
+        """Whether labels are likelier if all but gold is reversed, few being worse than chance."""
+        if self.K > 2 or self.known is not None:
             return False
-        seen = self.heard.sum(axis=1) > 0
-        lean = self.weight[seen] @ self.grid.ability - 0.5
-        return bool(lean.sum() < 0.0) and bool(pool.share[0] == pool.share[1])
+        turned = of_gold + (self.heard - of_gold)[:, ::-1]
+        lean = self._evidence(self.heard) - self._evidence(turned)
+        against = bool((lean < 0.0).any())
+        self.doubtful = against and bool(abs(lean.sum()) < SIGN * np.sqrt((lean**2).sum()))
+        return bool(lean.sum() < 0.0)
+
+    def _evidence(self, heard: FloatArray) -> FloatArray:
+        """Log-chance of what was heard of each unit under the wide prior, shape (units,)."""
+        joint = heard @ self._log_heard.T + np.log(self.grid.prior)
+        peak: FloatArray = joint.max(axis=1)
+        found: FloatArray = peak + np.log(np.exp(joint - peak[:, None]).sum(axis=1))
+        return found
+
+    def _fit_heat(self) -> None:
+        """Make posteriors as sure as hidden tasks say they may be; never surer."""
+        hidden = self.ledger.pool.hidden
+        if hidden is None:
+            return
+        at = np.flatnonzero((hidden >= 0) & (self.ledger.counts > 0))
+        self.heat = max(temperature(normalised(self.joint[at])[0], hidden[at]), 1.0)
+
+    def _find_copies(self) -> None:
+        """Let workers who copy one another count as one, if no groups are given."""
+        if self.ledger.pool.group is not None or self.known is not None:
+            return
+        votes = self.ledger.votes()
+        many = np.bincount(votes.worker, minlength=self.m)
+        some = np.sort(np.argsort(-many, kind="stable")[:COMPARED])
+        place = np.full(self.m, -1)
+        place[some] = np.arange(len(some))
+        kept = place[votes.worker] >= 0
+        first = copies(
+            replace(
+                votes, task=votes.task[kept], worker=place[votes.worker[kept]],
+                label=votes.label[kept], workers=votes.workers[some],
+            )
+        )  # fmt: skip
+        _, set_, size = np.unique(first, return_inverse=True, return_counts=True)
+        alike = np.flatnonzero(size > 1)
+        self.copying[:] = False
+        group = np.full(self.m, -1)
+        for number, one in enumerate(alike):
+            members = some[set_ == one]
+            group[members] = number
+            self.copying[members] = members != members[many[members].argmax()]
+        self.groups = GroupVotes(group) if len(alike) else None
+        if self.groups is not None:
+            self.groups.correlation[:] = 1.0
 
     def _one_coin(self) -> FloatArray:
         """Chance of each answer by worker and true class, types alike, shape (m, K, K)."""

@@ -50,6 +50,9 @@ class Pool:
         Known chance of each answer, by type, worker, true class and answer: shape (T, m, K, K);
         NaN for workers of unknown skill; None where nobody's is known. An expert who makes gold is
         a worker who is known never to err, at a price.
+    hidden
+        Class of tasks by which beliefs are calibrated, −1 of all others; shape (n,), None without.
+        They are asked about like all others, their class unknown to the model.
     """
 
     tasks: Names
@@ -65,6 +68,7 @@ class Pool:
     gold_available: BoolArray | None = None
     group: IntArray | None = None
     confusion: FloatArray | None = None
+    hidden: IntArray | None = None
 
     def __post_init__(self) -> None:
         n, m = len(self.tasks), len(self.workers)

@@ -287,6 +287,7 @@ class UntilSure:
         for task in _ascending(rows, key, many):
             kind = pool.kind[task]
             able = ledger.open[np.ix_(task, here)] & (ledger.left[here] > 0)
+            able &= ~self.beliefs.copying[here]
             rate = np.where(able, self.index[np.ix_(kind, here)], -1.0)
             who = here[rate.argmax(axis=1)]
             rate = rate.max(axis=1)

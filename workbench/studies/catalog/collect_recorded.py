@@ -9,7 +9,8 @@ counts. Gold scores the labels, and nothing else.
   standard error is of both orders and gold tasks, as crossed.
 - *Until sure* (`epsilon`): the policy closes a task when it believes the error to be ε. Some gold
   tasks, asked about like all others, then tell how wrong the labels are
-  (`workbench.collection.honest`); the others with gold show what they are.
+  (`workbench.collection.honest`); the others with gold show what they are. `until-sure` and `mixed`
+  hear of their class while they go on, and temper beliefs by it.
 
 Policies that take a visit of each worker are not replayed: nobody on record would have answered
 what they would ask. The simulated stand-in, drawn anew in each trial, lets the study run without
@@ -22,6 +23,7 @@ inference with multiway clustering", for the standard error.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -54,6 +56,8 @@ FEW = (ONE_BUDGET, "music_genre")
 """Crowds of fewer than five labels a task, of which half says nothing."""
 SMALL = "sat12"
 """It has 32 tasks with gold: ten of them are controls."""
+STOPPED = ("bluebird", "rte", "sp_amt", "face", "sentiment", "zencrowd_us")
+"""Crowds on which `until-sure` stops by hidden gold."""
 REPLAYED = tuple(
     name for name in POLICIES if name not in ("algorithm-2", "re-solve", "dual-descent")
 )
@@ -158,14 +162,18 @@ def _stopped(params: Params, pool: Pool, answers: Answers, order: int) -> Record
     known: IntArray = np.full(len(pool.tasks), -1, dtype=np.int64)
     known[control] = answers.truth[control]
     kind, goal = POLICIES[params["policy"]].call, Goal(params["epsilon"])
-    done = rehearse(kind, pool, answers, goal, seed=order)
+    done = rehearse(kind, replace(pool, hidden=known), answers, goal, seed=order)
     stated = measured_error(done.ledger, known, seed=order)
     rule = vote_rule(done.ledger.votes(), "dawid-skene-smoothed")(known)
     actual = float(rule.label(left).loss(answers.truth[left]).mean())
     low, high = stated.error_interval
+    shut = left[done.belief.closed[left]]
+    wrong = wrong_chances(done.belief.posterior[shut], answers.truth[shut])
     return {
         "a_task": len(done.ledger.labels) / len(pool.tasks),
         "closed": float(done.belief.closed.mean()),
+        "closed_believed": float(done.belief.error[shut].sum()) / max(len(shut), 1),
+        "closed_error": float(wrong.sum()) / max(len(shut), 1),
         "believed": float(done.belief.error[left].mean()),
         "calibrated": float(1.0 - calibrated(done.ledger, known)[left].max(axis=1).mean()),
         "measured": stated.error_measured,
@@ -230,8 +238,9 @@ def _said(rows: Rows, found: pd.DataFrame) -> Iterable[str]:
 
 def stopped(rows: Rows) -> pd.DataFrame:
     """Believed, calibrated, measured and actual error where the policy stopped, by crowd."""
-    names = ["data", "policy", "epsilon", "controls", "orders", "a_task", "closed", "believed",
-             "calibrated", "measured", "actual", "held"]  # fmt: skip
+    names = ["data", "policy", "epsilon", "controls", "orders", "a_task", "closed",
+             "closed_believed", "closed_error", "believed", "calibrated", "measured", "actual",
+             "held"]  # fmt: skip
     return in_order(rows[names], {**ORDERS, "epsilon": None, "controls": None})
 
 
@@ -286,6 +295,7 @@ STUDY = Study(
              {"data": [name for name in CROWDS if name != SMALL], "epsilon": [0.05],
               "orders": [10]},
              {"data": [SMALL], "epsilon": [0.05], "orders": [10], "controls": [10]},
+             {"data": list(STOPPED), "policy": ["until-sure"], "epsilon": [0.05], "orders": [10]},
              {"data": list(CROWDS), "policy": list(REPLAYED)}),
             1,
         ),
