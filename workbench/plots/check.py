@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from workbench.base.arrays import FloatArray
 from workbench.plots._picture import panels
-from workbench.plots._style import COLOURS, from_zero, key_above, whole_ticks
+from workbench.plots._style import COLOURS, from_zero, key_above, log_ticks, whole_ticks
 
 if TYPE_CHECKING:
     from workbench.accuracy.independence import Dependence
@@ -62,6 +62,7 @@ def _gold(axes: Axes, gold: list[tuple[int, float, float]], now: int) -> None:
     axes.set_xlabel("control tasks")
     axes.set_ylabel("± of a majority vote's error")
     from_zero(axes)
+    log_ticks(axes.xaxis, 1)
     key_above(axes, 2)
 
 
