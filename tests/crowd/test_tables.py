@@ -13,6 +13,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 
 from workbench.base.errors import InputError
 from workbench.crowd import reading
+from workbench.crowd.formats import read_export
 from workbench.crowd.tables import (
     read_capacities,
     read_costs,
@@ -267,6 +268,15 @@ def test_parquet(tmp_path):
     assert read_labels(path).to_numpy().tolist() == [["1", "007", "1"], ["2", "b", "0"]]
     pd.concat([frame, frame]).to_parquet(path)
     assert "row 3: task '1' and worker '007'" in message(read_labels, path)
+
+
+def test_parquet_beyond_memory_is_told_how_to_be_read(tmp_path, monkeypatch):
+    (tmp_path / "part").mkdir()
+    for place in ("a.parquet", "part/b.parquet"):
+        (tmp_path / place).write_bytes(b"PAR1" * 50)
+    monkeypatch.setattr(reading.os, "sysconf", {"SC_PAGE_SIZE": 1, "SC_PHYS_PAGES": 5000}.get)
+    assert "aggregate it from disk by --save" in message(read_export, tmp_path)
+    assert "not a Parquet file" in message(read_export, tmp_path / "a.parquet")
 
 
 # Chosen workers

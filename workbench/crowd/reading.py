@@ -14,9 +14,10 @@ import csv
 import gzip
 import io
 import math
+import os
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -77,6 +78,8 @@ SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 """What most likely parts the fields of a file, by its ending."""
 HEAD = 2**16
 """Bytes at the beginning of a file by which its form is told."""
+PARQUET_IN_MEMORY = 13.0
+"""Bytes of memory that a byte of Parquet takes: 15 GB where 10⁸ labels are 1.2 GB on disk."""
 
 
 def is_missing(cell: str) -> bool:
@@ -609,8 +612,22 @@ def _texts(cells: pd.Series[Any]) -> Cells:
     return Cells.numbered(at, [as_text(cell) for cell in found])
 
 
+def check_memory(name: Path, files: Iterable[Path]) -> None:
+    """Refuse Parquet files of more labels than memory can hold, where its size is told."""
+    if not hasattr(os, "sysconf"):
+        return
+    need = PARQUET_IN_MEMORY * sum(file.stat().st_size for file in files)
+    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if need > have:
+        raise InputError(
+            f"{path_name(name)}: would take some {need / 1e9:.0f} GB of memory, and there are "
+            f"{have / 1e9:.0f}; aggregate it from disk by --save answers.parquet, or take a part"
+        )
+
+
 def read_parquet(path: Path) -> pd.DataFrame:
     """Read a Parquet file, which takes pyarrow."""
+    check_memory(path, [path])
     try:
         return pd.read_parquet(path)
     except ImportError:

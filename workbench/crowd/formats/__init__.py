@@ -20,7 +20,7 @@ from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import Export, Format, ReadOptions
 from workbench.crowd.formats.long import FIELDS, lacking
 from workbench.crowd.label_checks import spelled_alike
-from workbench.crowd.reading import ending, find_column, listing, of_frame, path_name
+from workbench.crowd.reading import check_memory, ending, find_column, listing, of_frame, path_name
 from workbench.crowd.tables import read_gold
 
 __all__ = [
@@ -262,6 +262,7 @@ def _said(export: Export, name: str, why: str) -> tuple[str, ...]:
 def _read_folder(folder: Path, options: ReadOptions) -> Export:
     """Read a folder's files as one: labels of one form, perhaps gold in a table of its own."""
     name = path_name(folder)
+    check_memory(folder, folder.rglob("*.parquet"))
     parts, golds, skipped, forms = [], [], [], set()
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
