@@ -29,7 +29,7 @@ def test_the_standard_error_is_of_orders_and_tasks():
 def test_all_labels_are_the_same_whoever_buys_them():
     table = smoke("collect-recorded")
     bought = table[table["epsilon"].isna()]
-    assert set(bought["policy"]) == set(study.REPLAYED)
+    assert set(bought["policy"]) == set(study.DRAWN)
     by_one_model = [issubclass(POLICIES[name].call, ByTask) for name in bought["policy"]]
     bought = bought[by_one_model]
     assert bought[f"error_{STEPS}"].nunique() == 1
