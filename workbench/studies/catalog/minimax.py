@@ -4,7 +4,8 @@ Each trial takes a family of arrival sequences and proves by Yao's principle a c
 that no online algorithm is below, randomised or not, with the same repair for both sides; the
 proof is recomputed in exact fractions. Beside it stand the worst ratios of a randomised policy
 found with it and of the policies of `workbench.assignment` that need no sample: on each sequence
-the mean over some runs, true skills told, and the number of workers in the longest one.
+the mean over some runs, true skills told, and the number of workers in the longest one; and of one
+price for all, √(UL), with what it and greedy pay at most but for a label a task.
 
 Source: beyond Ho, Jabbari, Vaughan (2013); Yao (1977).
 """
@@ -12,6 +13,7 @@ Source: beyond Ho, Jabbari, Vaughan (2013); Yao (1977).
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,7 @@ from crowd_models.online import OnlineProblem, SequenceMix
 from workbench.base.arrays import FloatArray
 from workbench.online.instances import FAMILIES
 from workbench.online.minimax import Minimax, minimax
+from workbench.online.posted_prices import Posted, posted_costs, worst_case
 from workbench.studies.catalog.online_runs import WITHOUT_SAMPLE, run_units
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
@@ -30,7 +33,8 @@ MOST_SEQUENCES = 200
 """Policies are not run on larger families."""
 RANDOMISED = "minimax policy"
 TABLE = (
-    "family", "theta", "sequences", "rounds", "exact", "bound", "gap", RANDOMISED, *WITHOUT_SAMPLE
+    "family", "theta", "sequences", "rounds", "exact", "bound", "gap", RANDOMISED, *WITHOUT_SAMPLE,
+    "one price", "one price, at most", "greedy, at most",
 )  # fmt: skip
 
 
@@ -39,8 +43,9 @@ def trial(params: Params, streams: Streams) -> Record:
     problem = FAMILIES[params["family"]]()
     found = minimax(problem, tolerance=params["tolerance"])
     repair = problem.repair_price / problem.repair_quality
-    least = min(p / max(q) for p, q in zip(problem.price, zip(*problem.quality, strict=True),
-                                           strict=True))  # fmt: skip
+    rungs = [p / max(q) for p, q in zip(problem.price, zip(*problem.quality, strict=True),
+                                        strict=True)]  # fmt: skip
+    least, fixed = min(rungs), math.sqrt(repair * min(rungs))
     record: dict[str, float | str | None] = {
         "theta": repair / least,
         "sequences": len(found.optima),
@@ -50,6 +55,9 @@ def trial(params: Params, streams: Streams) -> Record:
         "gap": max(found.ratio - float(found.bound), 0.0),
         "weights": json.dumps(found.weights) if len(found.weights) < 100 else None,
         RANDOMISED: found.ratio,
+        "one price": float((posted_costs(problem, fixed) / found.optima).max()),
+        "one price, at most": worst_case(Posted(rungs, repair, [fixed])).ratio,
+        "greedy, at most": worst_case(Posted(rungs, repair, [repair])).ratio,
     }
     for name in WITHOUT_SAMPLE:
         record[name] = None
@@ -84,7 +92,7 @@ def path_ratios(
 def _players(rows: pd.DataFrame) -> pd.DataFrame:
     """A row a fine ladder and player, the proven bound one of them; equal ones are one."""
     named = rows[rows["family"].isin(FINE)].assign(**{"no algorithm below": rows["bound"]})
-    players = ["no algorithm below", *WITHOUT_SAMPLE]
+    players = ["no algorithm below", *WITHOUT_SAMPLE, "one price"]
     means = named.groupby("theta")[players].mean()
     equal: dict[tuple[float, ...], list[str]] = {}
     for name in players:

@@ -1,0 +1,179 @@
+"""What a posted price can promise in any order: a factor-revealing linear program, and its proof.
+
+Equal tasks, divisible labels; what a unit of quality costs is a label's price over its quality.
+Unit by unit of cover z, a policy takes from whoever asks Φ(z) or less, Φ falling in steps; what is
+lacking in the end is repaired at U, by the optimum too. Greedy posts U, a fixed price is one step.
+The program is the adversary: what is bought at each step and rung of price, what is offered, what
+the optimum buys, for one end of the run at a time (no cover beyond a step, or all of it).
+
+The solver need not be trusted: a price p for each end, from the dual, shows in exact fractions that
+cost ≤ ratio × (p − Σ w (p − a)⁺) ≤ ratio × OPT (`proven`; the lemma of docs/robust-policy.md, where
+the closed forms are proven too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from crowd_models.online import OnlineProblem, SequenceMix
+from workbench.base.arrays import FloatArray
+from workbench.base.errors import InputError
+from workbench.solving.highs import RunOptions, run
+from workbench.solving.linear_model import LinearModel
+from workbench.solving.solution import Termination
+
+
+class Posted(NamedTuple):
+    """A falling price, and who may come.
+
+    Attributes
+    ----------
+    rungs
+        What workers may ask for a unit, each at most `repair`.
+    repair
+        U.
+    price
+        Φ by step, falling.
+    share
+        Of all cover that a step is, of sum 1.
+    """
+
+    rungs: Sequence[float]
+    repair: float
+    price: Sequence[float]
+    share: Sequence[float] = (1.0,)
+
+    def ends(self) -> Iterator[tuple[int, float]]:
+        """Steps at which it may end, all covered last, and the price at which it then stands."""
+        for e, price in enumerate([*self.price, 0.0]):
+            if e == 0 or min(self.rungs) <= self.price[e - 1]:
+                yield e, price
+
+
+class WorstCase(NamedTuple):
+    """The worst ratio, and for each of `Posted.ends` the price p that proves it."""
+
+    ratio: float
+    proof: tuple[float, ...]
+
+
+def worst_case(posted: Posted) -> WorstCase:
+    """The worst ratio of cost to optimum over all crowds with these rungs in any order.
+
+    Raises
+    ------
+    InputError
+        Rungs are not above 0 and at most U; prices rise, or have not a share each.
+    """
+    rungs, _, price, share = posted
+    if not rungs or not 0 < min(rungs) <= max(rungs) <= posted.repair < np.inf:
+        raise InputError(f"rungs are {rungs}: give prices above 0, at most repair")
+    if not price or any(after > before for before, after in pairwise(price)):
+        raise InputError(f"price is {price}: give prices that do not rise")
+    if len(share) != len(price) or min(share) < 0 or abs(sum(share) - 1) > 1e-9:
+        raise InputError(f"share is {share}: give one for each price, of sum 1")
+    found = [_worst_end(posted, e, stands) for e, stands in posted.ends()]
+    return WorstCase(max(ratio for ratio, _ in found), tuple(p for _, p in found))
+
+
+def _worst_end(posted: Posted, e: int, stands: float) -> tuple[float, float]:
+    """Maximise Σ a_j x_ij + U R over runs that end at step e, where OPT is 1.
+
+    x_ij is bought at step i on rung j, R repaired; y_j and r are the optimum's, t the requirement.
+    On rungs up to the price at which it ends, all that is offered was bought.
+    """
+    rungs, repair, price, share = posted
+    a = np.array(rungs)
+    bought = [(i, j) for i in range(min(e + 1, len(price))) for j in np.flatnonzero(a <= price[i])]
+    step, rung = np.array(bought, dtype=np.int64).reshape(-1, 2).T
+    width, height = len(bought), len(a)
+
+    def row(
+        x: FloatArray | float, lack: float, y: FloatArray | float, r: float, t: float
+    ) -> FloatArray:
+        return np.concatenate([
+            np.broadcast_to(x, width), [lack], np.broadcast_to(y, height), [r, t]
+        ])  # fmt: skip
+
+    steps = [row(1.0 * (step == i), 0, 0, 0, -share[i]) for i in range(min(e + 1, len(price)))]
+    known = [row(-1.0 * (rung == j), 0, 1.0 * (np.arange(height) == j), 0, 0)
+             for j in np.flatnonzero(a <= stands)]  # fmt: skip
+    rows = np.array([
+        row(1, 1, 0, 0, -1), row(0, 0, 1, 1, -1), row(0, 0, a, repair, 0), *steps, *known
+    ])  # fmt: skip
+    upper = np.zeros(len(rows))
+    upper[2] = 1.0
+    lower = np.where(np.arange(len(rows)) < 3 + min(e, len(price)), upper, -np.inf)
+    lower[2] = -np.inf
+    matrix = sparse.csc_array(rows)
+    cost = row(a[rung], repair, 0, 0, 0)
+    ended = run(
+        LinearModel(
+            -cost, np.zeros(len(cost)), np.full(len(cost), np.inf), lower, upper,
+            matrix.indptr, matrix.indices.astype(np.int32), matrix.data,
+        ),
+        RunOptions(),
+    )  # fmt: skip
+    if ended.termination is not Termination.OPTIMAL:
+        raise RuntimeError(f"the linear program ended as {ended.termination}")
+    assert ended.values is not None
+    assert ended.row_duals is not None
+    ratio = float(cost @ ended.values)
+    p = abs(ended.row_duals[1]) / max(abs(ended.row_duals[2]), 1e-12)
+    return ratio, float(min(p, repair, *a[a > stands]))
+
+
+def proven(posted: Posted, ratio: float | Fraction, proof: Sequence[float]) -> bool:
+    """Whether these prices show, in exact fractions, that no run costs more than ratio × OPT."""
+    u, rho, left = Fraction(posted.repair), Fraction(ratio), list(proof)
+    for e, stands in posted.ends():
+        p = Fraction(left.pop(0))
+        if p > u or any(p > a > stands for a in posted.rungs):
+            return False  # what was turned away would count
+        worst, rest = Fraction(0), Fraction(1)
+        for i, (price, share) in enumerate(zip(posted.price, posted.share, strict=True)):
+            asked = [Fraction(a) for a in posted.rungs if a <= price]
+            if i <= e and asked:
+                dear = max(a + (rho * max(p - a, Fraction(0)) if a <= stands else 0) for a in asked)
+                worst += Fraction(share) * (dear if i < e else max(dear - u, Fraction(0)))
+            rest -= Fraction(share) * (i < e)
+        if worst + rest * u > rho * p:
+            return False
+    return True
+
+
+def one_price(rungs: Sequence[float], repair: float, price: float) -> float:
+    """The worst ratio of a fixed price, by hand: the larger of p/L and U/p, at the rungs next to p.
+
+    p is in the one the highest rung that is taken, in the other the lowest that is not.
+    """
+    taken, left = [a for a in rungs if a <= price], [a for a in rungs if a > price]
+    return max(max(taken, default=0) / min(rungs), repair / min(left, default=repair))
+
+
+def posted_costs(problem: OnlineProblem, price: float) -> FloatArray:
+    """What a fixed price costs in whole labels on each sequence of a family, repair included, (I,).
+
+    A worker who asks no more is given the tasks that lack most.
+    """
+    assert isinstance(problem.arrivals, SequenceMix)
+    costs = []
+    for sequence in problem.arrivals.sequences:
+        state, paid = problem.start, 0.0
+        for kind in sequence:
+            asked, useful = problem.price[kind], [row[kind] for row in problem.quality]
+            lacking = [
+                (t, lack) for t, lack in state
+                if lack and useful[t] and asked / useful[t] <= price
+            ]  # fmt: skip
+            lacking.sort(key=lambda task: -task[1])
+            given = lacking[: problem.capacity[kind]]
+            state, paid = problem.served(state, given, kind), paid + asked * len(given)
+        costs.append(paid + problem.repairs(state))
+    return np.array(costs)
