@@ -92,7 +92,7 @@ def path_ratios(
 def _players(rows: pd.DataFrame) -> pd.DataFrame:
     """A row a fine ladder and player, the proven bound one of them; equal ones are one."""
     named = rows[rows["family"].isin(FINE)].assign(**{"no algorithm below": rows["bound"]})
-    players = ["no algorithm below", *WITHOUT_SAMPLE, "one price"]
+    players = ["no algorithm below", *WITHOUT_SAMPLE]
     means = named.groupby("theta")[players].mean()
     equal: dict[tuple[float, ...], list[str]] = {}
     for name in players:
@@ -138,5 +138,6 @@ STUDY = Study(
         ),
         needs="bound",
     ),
+    version=2,
     deadline=1800.0,
 )  # fmt: skip
