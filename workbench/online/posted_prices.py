@@ -148,15 +148,6 @@ def proven(posted: Posted, ratio: float | Fraction, proof: Sequence[float]) -> b
     return True
 
 
-def one_price(rungs: Sequence[float], repair: float, price: float) -> float:
-    """The worst ratio of a fixed price, by hand: the larger of p/L and U/p, at the rungs next to p.
-
-    p is in the one the highest rung that is taken, in the other the lowest that is not.
-    """
-    taken, left = [a for a in rungs if a <= price], [a for a in rungs if a > price]
-    return max(max(taken, default=0) / min(rungs), repair / min(left, default=repair))
-
-
 def posted_costs(problem: OnlineProblem, price: float) -> FloatArray:
     """What a fixed price costs in whole labels on each sequence of a family, repair included, (I,).
 
