@@ -27,7 +27,7 @@ from crowd_models import TypedProblem
 from crowd_models.patterns import SLACK, limits
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
-STEPS = 2**30
+STEPS = 2**40
 """Steps of a requirement."""
 CELLS = 1e8
 """States of all dynamic programmes together, some seconds: beyond it steps are counted."""
@@ -127,8 +127,30 @@ def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
         weights, prices = _undominated(weights[cheap], prices[cheap])
         if len(weights) > states:
             steps = min(DENSER * states, DENSEST)
-            return min(known, _counted(weights, prices, weight[done:], price[done:], steps))
+            left = weight[done:], price[done:]
+            completed = _completed(weights, prices, *left, DENSER * states)
+            if completed is None:
+                completed = _counted(weights, prices, *left, steps)
+            return min(known, completed)
     return known
+
+
+def _completed(
+    weights: IntArray, prices: IntArray, lots: IntArray, charges: IntArray, most: int
+) -> int | None:
+    """The least price of states and some more lots, each state with the cheapest that suffice.
+
+    None where more than so many sets of the lots are undominated.
+    """
+    more, dearer = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    for lot, charge in zip(lots.tolist(), charges.tolist(), strict=True):
+        more, dearer = np.append(more, more + lot), np.append(dearer, dearer + charge)
+        more, dearer = _undominated(more, dearer)
+        if len(more) > most:
+            return None
+    at = np.searchsorted(more, STEPS - weights)
+    meets = at < len(more)
+    return int((prices[meets] + dearer[at[meets]]).min(initial=NEVER))
 
 
 def _counted(

@@ -26,7 +26,7 @@ from crowd_models.patterns import Pattern, limits
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.bound import pattern_bound
-from workbench.solving.patterns.knapsack_cover import cheapest_patterns
+from workbench.solving.patterns.knapsack_cover import cheapest_patterns, improved_patterns
 from workbench.solving.patterns.master import Master, MasterOptimum
 
 PatternPlan = list[tuple[Pattern, int]]
@@ -34,6 +34,10 @@ PatternPlan = list[tuple[Pattern, int]]
 
 COARSE, FINE, FINER = 4_000, 40_000, 400_000
 """Steps of a requirement in pricing: at first, then, and at the end."""
+EXACT = 0
+"""Stands for no steps at all."""
+WANTED = 30
+"""Patterns taken from a pricing without steps."""
 DRAWN = 0.8
 """Weight of the best prices seen so far in those asked at."""
 EXTRA = 5
@@ -76,7 +80,7 @@ class CoverPricing:
         """Give the three: lower where many task classes price their patterns in turn."""
         share = min(1.0, 10.0 / self.problem.shape[0])
         coarse, fine, finer = COARSE * share, FINE * share, FINER * share**2
-        return max(1000, int(coarse)), max(2000, int(fine)), max(COARSE, int(finer))
+        return max(1000, int(coarse)), max(2000, int(fine)), EXACT
 
     def cheapest(
         self, task_class: int, charge: FloatArray, most: IntArray, steps: int,
@@ -85,8 +89,11 @@ class CoverPricing:
         """Solve the knapsack cover."""
         quality, need = self.problem.quality[task_class], self.problem.requirement[task_class]
         found = cheapest_patterns(
-            quality, float(need), charge, most, steps=steps, extra=EXTRA, rng=rng
+            quality, float(need), charge, most, steps=steps or COARSE, extra=EXTRA, rng=rng
         )
+        if steps == EXACT and found and need > 0:
+            better = improved_patterns(quality, float(need), charge, most, found[0], wanted=WANTED)
+            found = better or found[:1]
         prices = self.problem.prices[task_class]
         patterns = [Pattern(task_class, copies, float(prices @ copies)) for copies in found]
         return patterns, float(charge @ found[0]) if found else np.inf

@@ -16,6 +16,10 @@ from workbench.base.arrays import BoolArray, FloatArray, IntArray
 
 MOST_CELLS = 300_000_000
 """Of the table, a byte each: with many workers steps are fewer."""
+MANY, FEW = 100_000, 20
+"""States of the search without steps from which on the last lots, so many, are listed at once."""
+MOST_STATES = 2_000_000
+"""Of it at most."""
 MARGIN = 6
 """States read back on either side of the requirement."""
 
@@ -83,6 +87,110 @@ def cheapest_patterns(
         # Rounding hid every pattern near the requirement: take one from farther above.
         return _greedy(quality, need, price, most)
     return sorted(different.values(), key=lambda counts: float(price @ counts))
+
+
+def improved_patterns(
+    quality: FloatArray,
+    need: float,
+    price: FloatArray,
+    most: IntArray,
+    known: IntArray,
+    wanted: int,
+) -> list[IntArray]:
+    """Patterns cheaper than one that is `known`, the cheapest of all first, without any steps.
+
+    The states are undominated pairs of cover and price, as in `bound`; lots that tell most come
+    first, and what those to come can win back at most shows most states to be dear. Where more
+    than `MOST_STATES` are left the search ends with what it has.
+
+    Parameters
+    ----------
+    quality, need, price, most
+        As in `cheapest_patterns`.
+    known
+        Counts of a pattern, shape (K,): the cheaper it is, the fewer states.
+    wanted
+        How many of those that are met on the way are kept.
+    """
+    owner, copies = _pieces(quality, most)
+    q, c = quality[owner] * copies, price[owner] * copies
+    order = np.argsort(c / q, kind="stable")
+    at = min(int(np.searchsorted(np.cumsum(q[order]), need)), len(order) - 1)
+    rate = c[order[at]] / q[order[at]]
+    reduced = c - rate * q
+    least = float(price @ known)
+    apart = least - (rate * need + np.minimum(reduced, 0.0).sum()) + 1e-9 * least
+    always, free = reduced < -apart, np.flatnonzero(np.abs(reduced) <= apart)
+    left, least = need - q[always].sum(), least - float(c[always].sum())
+    free = free[np.argsort(-np.abs(reduced[free]), kind="stable")]
+    gains = np.minimum(reduced[free], 0.0)
+    to_come = gains.sum() - np.cumsum(gains)
+    covers, prices = np.zeros(1), np.zeros(1)
+    trail: list[tuple[int, IntArray]] = []
+    ends: list[tuple[float, int, int, IntArray]] = []
+    for done, (lot, gain) in enumerate(zip(free.tolist(), to_come.tolist(), strict=True)):
+        more, dearer = covers + q[lot], prices + c[lot]
+        meets = np.flatnonzero((more >= left) & (dearer < least))
+        meets = meets[np.argsort(dearer[meets], kind="stable")[:wanted]]
+        ends += [(float(dearer[i]), done, i, free[done : done + 1]) for i in meets.tolist()]
+        if len(meets):
+            least = float(dearer[meets[0]])
+        more, dearer = np.append(covers, more), np.append(prices, dearer)
+        cheap = np.flatnonzero((more < left) & (dearer + rate * (left - more) + gain < least))
+        kept = cheap[_undominated(more[cheap], dearer[cheap])]
+        trail.append((len(covers), kept))
+        covers, prices = more[kept], dearer[kept]
+        if len(kept) > MANY and len(free) - done - 1 <= FEW:
+            last = free[done + 1 :]
+            for state, lots in _completed(covers, prices, left, q, c, last, wanted):
+                ends.append((float(prices[state] + c[lots].sum()), done + 1, state, lots))
+            break
+        if len(kept) > MOST_STATES:
+            break
+    base = np.zeros(len(quality), dtype=np.int64)
+    np.add.at(base, owner[always], copies[always])
+    found = []
+    for _, steps, state, last in sorted(ends, key=lambda end: end[0])[:wanted]:
+        chosen = last.tolist()
+        for before in range(steps - 1, -1, -1):
+            size, kept = trail[before]
+            taken, state = divmod(int(kept[state]), size)
+            chosen += [free[before]] * taken
+        counts = base.copy()
+        np.add.at(counts, owner[chosen], copies[chosen])
+        if quality @ counts >= need * (1 - SLACK / 10):
+            found.append(counts)
+    return found
+
+
+def _completed(
+    covers: FloatArray, prices: FloatArray, left: float, q: FloatArray, c: FloatArray,
+    lots: IntArray, wanted: int,
+) -> list[tuple[int, IntArray]]:  # fmt: skip
+    """States that get cheapest to the requirement with some of the last lots, and those."""
+    more, dearer, sets = np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64)
+    for bit, lot in enumerate(lots.tolist()):
+        more, dearer = np.append(more, more + q[lot]), np.append(dearer, dearer + c[lot])
+        sets = np.append(sets, sets + 2**bit)
+        kept = _undominated(more, dearer)
+        more, dearer, sets = more[kept], dearer[kept], sets[kept]
+    at = np.searchsorted(more, left - covers)
+    meets = np.flatnonzero(at < len(more))
+    total = prices[meets] + dearer[at[meets]]
+    found = []
+    for i in np.argsort(total, kind="stable")[:wanted].tolist():
+        chosen = sets[at[meets[i]]] >> np.arange(len(lots)) & 1 == 1
+        found.append((int(meets[i]), lots[chosen]))
+    return found
+
+
+def _undominated(covers: FloatArray, prices: FloatArray) -> IntArray:
+    """Indices of states that cover more than every cheaper one, by rising price."""
+    order = np.argsort(prices, kind="stable")
+    covers = covers[order]
+    more = np.ones(len(covers), dtype=bool)
+    np.greater(covers[1:], np.maximum.accumulate(covers)[:-1], out=more[1:])
+    return order[more]
 
 
 def _greedy(quality: FloatArray, need: float, price: FloatArray, most: IntArray) -> list[IntArray]:
