@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.solving.patterns.knapsack_cover import cheapest_patterns
+import workbench.solving.patterns.knapsack_cover as knapsack_cover
+from workbench.solving.patterns.knapsack_cover import cheapest_patterns, improved_patterns
 
 TENTHS = st.integers(0, 10).map(lambda k: k / 10)
 
@@ -57,3 +58,20 @@ def test_ties_do_not_hide_the_cheapest(case):
 def test_a_requirement_missed_within_the_slack_takes_a_few_workers_not_all():
     patterns = found(np.full(30, 0.25), 1 + 5e-10, np.ones(30), np.ones(30, int))
     assert int(patterns[0].sum()) in (4, 5)
+
+
+@given(knapsacks(st.floats(0.01, 1)), st.sampled_from([1, 100_000]))
+@settings(deadline=None, max_examples=48)
+def test_without_steps_the_cheapest_is_found(case, many):
+    """From all workers as the pattern that is known, with the last lots listed at once or not."""
+    quality, need, price, most = case
+    least = by_enumeration(*case)
+    if need <= 0 or least is None or least >= price @ most:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knapsack_cover, "MANY", many)
+        patterns = improved_patterns(*case, most, 5)
+    assert float(price @ patterns[0]) == pytest.approx(least)
+    for pattern in patterns:
+        assert (pattern <= most).all()
+        assert quality @ pattern >= need * (1 - 1e-9)

@@ -112,6 +112,7 @@ def improved_patterns(
     wanted
         How many of those that are met on the way are kept.
     """
+    need *= 1 - SLACK / 10
     owner, copies = _pieces(quality, most)
     q, c = quality[owner] * copies, price[owner] * copies
     order = np.argsort(c / q, kind="stable")
@@ -149,18 +150,18 @@ def improved_patterns(
             break
     base = np.zeros(len(quality), dtype=np.int64)
     np.add.at(base, owner[always], copies[always])
-    found = []
-    for _, steps, state, last in sorted(ends, key=lambda end: end[0])[:wanted]:
-        chosen = last.tolist()
+    found = {}
+    for _, steps, end, last in sorted(ends, key=lambda end: end[0])[:wanted]:
+        chosen, at = last.tolist(), end
         for before in range(steps - 1, -1, -1):
             size, kept = trail[before]
-            taken, state = divmod(int(kept[state]), size)
+            taken, at = divmod(int(kept[at]), size)
             chosen += [free[before]] * taken
         counts = base.copy()
         np.add.at(counts, owner[chosen], copies[chosen])
-        if quality @ counts >= need * (1 - SLACK / 10):
-            found.append(counts)
-    return found
+        if quality @ counts >= need:
+            found[counts.tobytes()] = counts
+    return list(found.values())
 
 
 def _completed(
