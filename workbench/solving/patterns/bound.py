@@ -12,7 +12,7 @@ covers that miss their requirement by the share that counts as met.
 
 Its states are the undominated pairs of cover and price (Nemhauser, Ullmann 1969, "Discrete dynamic
 programming and capital allocation"), less those that the linear relaxation of the rest shows to
-be dear. They are so few that a requirement can be counted in 2³⁰ steps, which makes the bound as
+be dear. They are so few that a requirement can be counted in 2⁴⁰ steps, which makes the bound as
 good as exact.
 """
 
@@ -101,7 +101,8 @@ def _least(weight: IntArray, price: IntArray, known: int, states: int) -> int:
 
     Lots whose price is farthest from the rate that breaks the greedy order come first: what a
     state has spent beyond that rate, and what the lots to come can win back at most, show most
-    states to be dear. Where more than so many `states` are left, what is to come is counted.
+    states to be dear. Where more than so many `states` are left, the sets of the lots to come are
+    listed and joined with them; where those are too many as well, what is to come is counted.
     """
     order = np.argsort(price / weight, kind="stable")
     reached = np.cumsum(weight[order])

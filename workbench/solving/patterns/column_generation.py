@@ -36,10 +36,6 @@ COARSE, FINE, EXACT = 4_000, 40_000, 0
 """Steps of a requirement in pricing: at first, then, and at the end, where 0 is for none at all."""
 WANTED = 30
 """Patterns taken from a pricing without steps."""
-LAST, LISTED = 20, 2000
-"""Tasks of such a dive whose patterns are tried as an integer program, and how many patterns."""
-AIMS, RETRIES = 400, 3
-"""Steps of a dive to a cost, and how often it tries to go on from one place."""
 DRAWN = 0.8
 """Weight of the best prices seen so far in those asked at."""
 EXTRA = 5
@@ -168,7 +164,6 @@ def generate(
     tolerance: float,
     steps: Sequence[int],
     rounds: int = 1000,
-    cutoff: float = float("inf"),
 ) -> Generated:
     """Generate patterns until master and bound meet; tasks may stay open (`MasterOptimum.short`).
 
@@ -186,8 +181,6 @@ def generate(
         Resolutions of the pricing, one after the other.
     rounds
         Most rounds in all.
-    cutoff
-        L(u) at which to stop: no plan is as cheap as asked for.
 
     Raises
     ------
@@ -222,8 +215,6 @@ def generate(
             best, value, least = asked, price, cheapest
         if mix is None or new:
             mix = master.solve()
-        if value > cutoff:
-            break
         if mix.cost - value <= tolerance or (not new and drawn == 0.0):
             if len(resolution) == 1:
                 break
@@ -275,70 +266,14 @@ def dive(
     return plan
 
 
-def aim(search: Search, start: Generated, target: float) -> PatternPlan | None:
-    """Dive to a plan of cost `target`, and go back where the master of the rest is dearer.
-
-    Returns
-    -------
-    PatternPlan or None
-        None where so many `AIMS` did not find one.
-    """
-    problem = search.problem
-    tolerance = 0.1 * max(target - start.mix.cost, 1e-2)
-    path: list[_Node] = [_Node(problem.tasks.copy(), problem.supply.copy(), [], start)]
-    for _ in range(AIMS):
-        while path and path[-1].failed >= RETRIES:
-            path.pop()
-            if path:
-                path[-1].failed += 1
-        if not path:
-            return None
-        last = path[-1]
-        left, room, plan = last.left.copy(), last.room.copy(), last.plan.copy()
-        share, noise = (0.1, 1e-3) if not last.failed else (0.0, 0.5)
-        _fix(search, last.at, left, room, plan, share, noise)
-        last.failed += 1
-        if not left.any():
-            if cost(plan) <= target:
-                return plan
-            continue
-        at = generate(
-            search, left, room, last.at.mix.worker_prices, last.at.patterns,
-            tolerance=tolerance, steps=search.pricing.resolutions()[2:], rounds=60,
-            cutoff=target - cost(plan) + 1e-6,
-        )  # fmt: skip
-        room_for = target - cost(plan) + 1e-6
-        if at.mix.cost <= room_for:
-            if left.sum() <= LAST:
-                few = at.promising(room_for - at.value, LISTED)
-                rest = whole(search, left, room, few, 1.0)
-                if rest is not None and cost(rest) <= room_for:
-                    return plan + rest
-            last.failed -= 1
-            path.append(_Node(left, room, plan, at))
-    return None
-
-
-@dataclass
-class _Node:
-    """Of a dive: tasks and capacity left, the plan so far, and how often what follows failed."""
-
-    left: IntArray
-    room: FloatArray
-    plan: PatternPlan
-    at: Generated
-    failed: int = 0
-
-
 def _fixable(at: Generated, left: IntArray) -> bool:
     """Whether patterns can still serve some task."""
     return any(left[p.task_class] for p in at.patterns) and float(at.mix.counts.sum()) > 1e-6
 
 
 def _fix(
-    search: Search, at: Generated, left: IntArray, room: FloatArray, plan: PatternPlan,
-    share: float, noise: float = 1e-3,
-) -> None:  # fmt: skip
+    search: Search, at: Generated, left: IntArray, room: FloatArray, plan: PatternPlan, share: float
+) -> None:
     """Take the whole part of the master, or its largest fractions, into the plan."""
     goal = max(1.0, share * float(left.sum()))
     whole = np.floor(at.mix.counts + 1e-6)
@@ -346,7 +281,7 @@ def _fix(
     fixed = sum(
         _take(at.patterns[p], int(whole[p]), left, room, plan) for p in np.flatnonzero(whole)
     )
-    for p in np.argsort(-(rest + noise * search.rng.random(len(rest)))).tolist():
+    for p in np.argsort(-(rest + 1e-3 * search.rng.random(len(rest)))).tolist():
         if fixed >= goal or (fixed and rest[p] < 0.3) or rest[p] <= 1e-9:
             break
         fixed += _take(at.patterns[p], 1, left, room, plan)

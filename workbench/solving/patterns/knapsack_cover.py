@@ -3,7 +3,8 @@
 Qualities are counted in steps of C/`steps`, rounded to the nearest, so that a sum of twenty is
 off by a step or so either way; states a little below and above the requirement are then read
 back, and only patterns that meet it by their true qualities are given. So every pattern is
-feasible, and the best is close to the cheapest. What bounds the cheapest from below is
+feasible, and the best is close to the cheapest: close enough at first. At the end
+`improved_patterns` finds the cheapest itself, without steps. What bounds the cheapest from below is
 `bound`, which shares no code with this.
 """
 

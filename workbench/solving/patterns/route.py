@@ -26,7 +26,6 @@ from workbench.solving.patterns.column_generation import (
     PatternPlan,
     Pricing,
     Search,
-    aim,
     cost,
     dive,
     generate,
@@ -184,16 +183,8 @@ def _improve(
     problem, failed, size = search.problem, 0, SMALL
     if best.plan is None and start.mix.short.sum() > 1e-6:
         return
-    goal = float(best.answer.bound or 0.0)
     while best.gap > enough and (patience is None or failed < patience):
-        if (
-            problem.integral_cost
-            and patience is None
-            and failed % 2 == 0
-            and goal >= start.mix.cost
-        ):
-            plan = aim(search, start, goal)
-        elif best.plan is None or failed % 4 == 3:
+        if best.plan is None or failed % 4 == 3:
             plan = dive(search, problem.tasks, problem.supply, start, share=0.05)
             if best.plan is None and plan is None and failed > 3:
                 return
