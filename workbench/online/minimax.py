@@ -33,9 +33,8 @@ from workbench.online.dynamic_program import (
     layers,
     offline_plans,
 )
-from workbench.solving.highs import RunOptions, run
+from workbench.solving.highs import optimum
 from workbench.solving.linear_model import LinearModel
-from workbench.solving.solution import Termination
 
 LARGE = 200
 """From so many sequences on, mixtures are asked for near the best one so far."""
@@ -194,7 +193,7 @@ def minimax(problem: OnlineProblem, *, tolerance: float = 1e-7, rounds: int = 10
 def _mixed(ratios: FloatArray) -> tuple[float, FloatArray, FloatArray]:
     """The least worst ratio of mixed algorithms, ratios (A, I): it, their chances, its dual."""
     algorithms, sequences = ratios.shape
-    ended = run(
+    values, duals = optimum(
         LinearModel(
             cost=np.append(np.zeros(algorithms), 1.0),
             lower=np.zeros(algorithms + 1),
@@ -206,16 +205,11 @@ def _mixed(ratios: FloatArray) -> tuple[float, FloatArray, FloatArray]:
             index=np.append(np.tile(np.arange(sequences + 1), algorithms),
                             np.arange(sequences)).astype(np.int32),
             value=np.append(np.column_stack([-ratios, np.ones(algorithms)]), np.ones(sequences)),
-        ),
-        RunOptions(),
+        )
     )  # fmt: skip
-    if ended.termination is not Termination.OPTIMAL:
-        raise RuntimeError(f"the master program ended as {ended.termination}")
-    assert ended.values is not None
-    assert ended.row_duals is not None
-    chances = np.maximum(ended.values[:-1], 0.0)
+    chances = np.maximum(values[:-1], 0.0)
     chances /= chances.sum()
-    mixture = np.maximum(ended.row_duals[:-1], 0.0)
+    mixture = np.maximum(duals[:-1], 0.0)
     return float((chances @ ratios).max()), chances, mixture / mixture.sum()
 
 

@@ -24,9 +24,8 @@ from scipy import sparse
 from crowd_models.online import OnlineProblem, SequenceMix
 from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
-from workbench.solving.highs import RunOptions, run
+from workbench.solving.highs import optimum
 from workbench.solving.linear_model import LinearModel
-from workbench.solving.solution import Termination
 
 
 class Posted(NamedTuple):
@@ -113,19 +112,14 @@ def _worst_end(posted: Posted, e: int, stands: float) -> tuple[float, float]:
     lower[2] = -np.inf
     matrix = sparse.csc_array(rows)
     cost = row(a[rung], repair, 0, 0, 0)
-    ended = run(
+    values, duals = optimum(
         LinearModel(
             -cost, np.zeros(len(cost)), np.full(len(cost), np.inf), lower, upper,
             matrix.indptr, matrix.indices.astype(np.int32), matrix.data,
-        ),
-        RunOptions(),
+        )
     )  # fmt: skip
-    if ended.termination is not Termination.OPTIMAL:
-        raise RuntimeError(f"the linear program ended as {ended.termination}")
-    assert ended.values is not None
-    assert ended.row_duals is not None
-    ratio = float(cost @ ended.values)
-    p = abs(ended.row_duals[1]) / max(abs(ended.row_duals[2]), 1e-12)
+    ratio = float(cost @ values)
+    p = abs(duals[1]) / max(abs(duals[2]), 1e-12)
     return ratio, float(min(p, repair, *a[a > stands]))
 
 

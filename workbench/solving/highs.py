@@ -172,6 +172,22 @@ def run(
     )
 
 
+def optimum(model: LinearModel) -> tuple[FloatArray, FloatArray]:
+    """Values and row duals of a linear program that has an optimum.
+
+    Raises
+    ------
+    RuntimeError
+        The solver ended otherwise.
+    """
+    ended = run(model, RunOptions())
+    if ended.termination is not Termination.OPTIMAL:
+        raise RuntimeError(f"the linear program ended as {ended.termination}")
+    assert ended.values is not None
+    assert ended.row_duals is not None
+    return ended.values, ended.row_duals
+
+
 def _enlarged(model: LinearModel) -> LinearModel:
     """The same with rows that ask for less than 1 multiplied by powers of two.
 
