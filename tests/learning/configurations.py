@@ -16,12 +16,11 @@ class Configuration:
     skill: np.ndarray
     schedule: Schedule
     horizon: int
-    relabel: str
     seed: int
     options: dict
 
     def draws(self):
-        return Draws(self.skill, seed=self.seed, relabel=self.relabel)
+        return Draws(self.skill, seed=self.seed)
 
     def learner(self, run):
         M = self.skill.shape[1]
@@ -35,7 +34,7 @@ class Configuration:
             rule |= {
                 "error": vetting.error, "least": vetting.least, "factor": FACTOR[vetting.variant]
             }  # fmt: skip
-        settings = Settings(**vars(self.schedule), **rule, identical=self.relabel == "identical")
+        settings = Settings(**vars(self.schedule), **rule)
         (order,), (coins,) = draws.coins_at(np.array([run]), steps)
         skill, world = self.skill[run].tolist(), draws.world(run, steps).tolist()
         return plain_run(skill, world, coins.tolist(), order.tolist(), settings)
@@ -57,7 +56,6 @@ def configurations(count, *, seed, horizon, runs=2):
                 Schedule(2, 3, 0, 0.2),
             ][c % 4],
             horizon=int(rng.integers(1, horizon)),
-            relabel="identical" if rng.random() < 0.4 else "copies",
             seed=c,
             options={
                 "weighted": weighted,

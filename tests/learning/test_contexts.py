@@ -36,7 +36,6 @@ def test_each_context_is_a_learner_of_its_own(weighted: bool) -> None:
             assert alone[k].step == step + 1
     for k, context in enumerate(contexts):
         assert together.estimates_at(context).tolist() == alone[k].estimates.tolist()
-        assert together.best_at(context).tolist() == alone[k].best.tolist()
         assert together.estimates.loc[context].tolist() == alone[k].estimates.tolist()
     assert together.step == sum(one.step for one in alone)
     assert together.counts["asked"] == sum(one.counts["asked"] for one in alone)

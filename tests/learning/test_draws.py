@@ -38,10 +38,3 @@ def test_stream_tells_truth_labels_and_retests():
     assert again[:2].tolist() == [1 - truth[4], truth[4]]
     assert (again[2] == truth[4]) == (rows[900, 6] < 0.7)
     assert stream.answers(7, [2], 7).tolist() == [-1, -1, stream.labels(7)[2]]
-
-
-def test_identical_labels_stay():
-    stream = Draws([0.6] * 8, 1, seed=5, relabel="identical").stream(0)
-    assert (stream.labels(3, 70) == stream.labels(3)).all()
-    copies = Draws([0.6] * 8, 1, seed=5).stream(0)
-    assert any((copies.labels(t, 70) != copies.labels(t)).any() for t in range(5))

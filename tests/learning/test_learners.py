@@ -32,7 +32,6 @@ ALL: dict[str, Callable[[Seed], Learner]] = {
     ),
     "Thompson, weighted": lambda seed: Thompson(5, weighted=True, seed=seed),
     "UCB, weighted": lambda seed: Optimistic(5, weighted=True, seed=seed),
-    "oracle, weighted": lambda seed: Oracle(SKILL, weighted=True, seed=seed),
     "Dawid–Skene every": lambda seed: Refitted(5, 20, refit="every", seed=seed),
 }
 EVERY = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
@@ -117,13 +116,12 @@ def test_dawid_skene_estimates_skills_where_agreement_does_not() -> None:
     assert np.abs(agreement.estimates - SKILL).max() > 0.08
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_oracle_asks_the_best_set(weighted: bool) -> None:
+def test_oracle_asks_the_best_set() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
         skill = rng.random(6)
-        policy = Oracle(skill, weighted=weighted, seed=0)
-        expected = best_set(skill, weighted=weighted).workers
+        policy = Oracle(skill, seed=0)
+        expected = best_set(skill).workers
         assert policy.ask(0).workers.tolist() == expected.tolist()
         policy.tell({})
         assert policy.best.tolist() == expected.tolist()

@@ -18,20 +18,17 @@ MARKS = [1, 7, 100, 399, 400]
 
 
 @pytest.mark.parametrize(
-    ("schedule", "options", "relabel"),
+    ("schedule", "options"),
     [
-        (practical(2.0, 3.0), {}, "copies"),
-        (practical(3.0, 0.5), {}, "identical"),
-        (decreasing(0.5, 0.3, 0.25), {"delay": 12}, "copies"),
-        (practical(1.0, 2.0), {"weighted": True}, "copies"),
-        (practical(2.0, 1.0), {"weighted": True, "tolerance": 0.7}, "identical"),
-        (practical(5.0, 3.0), {"vetting": Vetting(0.3)}, "copies"),
+        (practical(2.0, 3.0), {}),
+        (decreasing(0.5, 0.3, 0.25), {"delay": 12}),
+        (practical(1.0, 2.0), {"weighted": True}),
+        (practical(2.0, 1.0), {"weighted": True, "tolerance": 0.7}),
+        (practical(5.0, 3.0), {"vetting": Vetting(0.3)}),
     ],
 )
-def test_ls_ol_measures_as_the_engine_does(
-    schedule: Schedule, options: dict[str, Any], relabel: Any
-) -> None:
-    draws = Draws(SKILL, 3, seed=21, relabel=relabel)
+def test_ls_ol_measures_as_the_engine_does(schedule: Schedule, options: dict[str, Any]) -> None:
+    draws = Draws(SKILL, 3, seed=21)
     runs = simulate(draws, schedule, 400, LsOlOptions(**options), checkpoints=MARKS)
     for run in range(3):
         learner = LsOl(5, schedule, seed=draws.coins(run), **options)

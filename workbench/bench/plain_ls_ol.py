@@ -45,7 +45,6 @@ class Settings:
     error: float | None = None
     least: int = 3
     factor: float = 0.5
-    identical: bool = False
 
 
 @dataclass
@@ -104,10 +103,7 @@ def plain_run(
         truth = int(numbers[0] < 0.5)
         if ready:
             k = ready[int(coin[0] * len(ready))]
-            if settings.identical:
-                said = {i: k.first[i] for i in known.here}
-            else:
-                said = labels(known.here, numbers[M + 1 :], skill, k.truth)
+            said = labels(known.here, numbers[M + 1 :], skill, k.truth)
             asked, _ = list(known.here), explore(known, k, said, coin[2], coin, t, settings)
             label = int(coin[1] < 0.5)
             yield PlainStep("retest", k.arrived, tuple(asked), label, tuple(known.p_hat))

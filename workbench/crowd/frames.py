@@ -71,13 +71,13 @@ def dense(
     return found
 
 
-def two_classes(found: Iterable[Any], who: str = "labels and gold name") -> pd.Index[Any]:
+def two_classes(found: Iterable[Any]) -> pd.Index[Any]:
     """Return the two classes that were found, sorted; raise where there are more, or fewer."""
-    index = sorted_classes(found, who)
+    index = sorted_classes(found)
     if len(index) != 2:
         raise InputError(
-            f"{who} {len(index)} classes ({listing(list(index))}): this takes two, give labels of "
-            "two classes"
+            f"labels and gold name {len(index)} classes ({listing(list(index))}): this takes two, "
+            "give labels of two classes"
         )
     return index
 

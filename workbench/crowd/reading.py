@@ -453,18 +453,10 @@ class _Kept(Sequence[object]):
         return self.marks[self.rows[row]]
 
 
-def _records(
-    path: Path, separator: str, *, quoting: bool = True
-) -> Iterator[tuple[int, list[str]]]:
+def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Go through the rows of separated text that are not blank, each with the line it ends on."""
     lines = io.TextIOWrapper(io.BytesIO(read_text(path).encode()), "utf-8", newline="")
-    reader = csv.reader(
-        lines,
-        delimiter=separator,
-        quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
-        skipinitialspace=True,
-        strict=True,
-    )
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     try:
         for row in reader:
             if len(row) > 1 or (row and row[0].strip()):
@@ -541,10 +533,10 @@ def _quotes_fit(data: bytes, separator: str, part: int = 2**22) -> bool:
     return before % 2 == 0
 
 
-def read_rows(path: Path, separator: str, *, header: bool, quoting: bool = True) -> TextTable:
+def read_rows(path: Path, separator: str, *, header: bool) -> TextTable:
     """Read separated text; every row has as many fields as the first one."""
     name = path_name(path)
-    rows = _records(path, separator, quoting=quoting)
+    rows = _records(path, separator)
     first, names = next(rows, (1, [""]))
     lines = array("q")
     texts: list[dict[str, int]] = [{} for _ in names]

@@ -263,8 +263,6 @@ def skills_from_gold(
     labels: pd.DataFrame,
     gold: pd.Series[Any],
     task_types: pd.Series[Any] | None = None,
-    *,
-    prior: tuple[float, float] | None = None,
 ) -> GoldSkills:
     """Estimate each worker's skill from the labels she gave to gold tasks.
 
@@ -277,8 +275,6 @@ def skills_from_gold(
         True label by task.
     task_types
         Type by task, for every gold task that was labelled; None for a single type, "all".
-    prior
-        As in `estimate_skills`.
 
     Returns
     -------
@@ -298,7 +294,7 @@ def skills_from_gold(
     right = known["label"].to_numpy() == gold.loc[known["task"]].to_numpy()
     correct, answered = counted(at, right, (len(types), len(workers)))
     return GoldSkills(
-        estimate_skills(correct, answered, prior=prior),
+        estimate_skills(correct, answered),
         workers.to_numpy(),
         types,
         (*table["label"].unique(), *gold.unique()),

@@ -20,6 +20,9 @@ from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
 
+SPAN = (0.5, 0.9)
+"""Between which smooth skills stay."""
+
 
 class SkillTable:
     """Skills in a few contexts, all equally frequent.
@@ -58,20 +61,17 @@ class SkillTable:
 
 @dataclass(frozen=True, eq=False)
 class SmoothSkills:
-    """Skills that change smoothly with w ∈ [0, 1]: p_i(w) = c_i + a_i cos 2π(f w + φ_i).
+    """Skills that change smoothly with w ∈ [0, 1]: p_i(w) = c_i + a_i cos 2π(w + φ_i).
 
     Attributes
     ----------
     centre, swing, phase
         c, a ≥ 0 and φ, shape (M,).
-    waves
-        f ≥ 0, how often the skills go up and down.
     """
 
     centre: FloatArray
     swing: FloatArray
     phase: FloatArray
-    waves: float = 1.0
 
     def draw(self, uniform: FloatArray) -> list[Any]:
         """Contexts of tasks: the numbers themselves."""
@@ -80,30 +80,20 @@ class SmoothSkills:
 
     def at(self, contexts: Sequence[Any]) -> FloatArray:
         """p in each of n contexts, shape (n, M)."""
-        angle = 2.0 * np.pi * (self.waves * np.asarray(contexts)[:, None] + self.phase)
+        angle = 2.0 * np.pi * (np.asarray(contexts)[:, None] + self.phase)
         skill: FloatArray = np.clip(self.centre + self.swing * np.cos(angle), 0.0, 1.0)
         return skill
 
 
-def smooth_skills(
-    workers: int,
-    *,
-    lipschitz: float = 1.0,
-    low: float = 0.5,
-    high: float = 0.9,
-    waves: float = 1.0,
-    seed: Seed,
-) -> SmoothSkills:
-    """Draw a crowd whose skills stay in [low, high] with slopes of at most `lipschitz`.
+def smooth_skills(workers: int, *, lipschitz: float = 1.0, seed: Seed) -> SmoothSkills:
+    """Draw a crowd whose skills stay in [0.5, 0.9] with slopes of at most `lipschitz`.
 
     Parameters
     ----------
     workers
         M.
     lipschitz
-        Bound of the slope; all swings are as wide as it and [low, high] allow.
-    low, high, waves
-        See above and `SmoothSkills`.
+        Bound of the slope; all swings are as wide as it and the interval allow.
     seed
         Of centres and phases, both uniform.
 
@@ -113,15 +103,12 @@ def smooth_skills(
         A parameter out of range.
     """
     M = checks.count("workers", workers, 1)
-    low = checks.number("low", low, 0.0, 1.0)
-    high = checks.number("high", high, low, 1.0)
     steep = checks.number("lipschitz", lipschitz, 0.0, 1e300)
-    waves = checks.number("waves", waves, 0.0, 1e9)
-    widest = 0.5 * (high - low)
-    swing = min(widest, steep / (2.0 * np.pi * waves)) if waves else widest
+    low, high = SPAN
+    swing = min(0.5 * (high - low), steep / (2.0 * np.pi))
     rng = stream(seed, "smooth skills")
     centre = low + swing + (high - low - 2.0 * swing) * rng.random(M)
-    return SmoothSkills(centre, np.full(M, swing), rng.random(M), waves)
+    return SmoothSkills(centre, np.full(M, swing), rng.random(M))
 
 
 Skills: TypeAlias = SkillTable | SmoothSkills

@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from workbench.base import checks
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, sequence
 from workbench.base.state import Id, Saveable, State, check, identifier
@@ -212,10 +212,6 @@ class ContextualLsOl(Saveable[ContextualState]):
         """p̂ in a context, shape (M,)."""
         return self._learner(context).estimates
 
-    def best_at(self, context: Id) -> IntArray:
-        """The best set in a context by these, best worker first."""
-        return self._learner(context).best
-
     @property
     def estimates(self) -> pd.DataFrame:
         """p̂, one row a context, one column a worker."""
@@ -283,10 +279,6 @@ class IgnoringContext:
     def estimates_at(self, context: object) -> FloatArray:  # noqa: ARG002
         """p̂, shape (M,), in any context."""
         return self.learner.estimates
-
-    def best_at(self, context: object) -> IntArray:  # noqa: ARG002
-        """The best set by these, in any context."""
-        return self.learner.best
 
 
 ContextLearner: TypeAlias = ContextualLsOl | RefiningLsOl | IgnoringContext

@@ -14,7 +14,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,10 +33,6 @@ WORD = zlib.crc32(b"learning draws")
 NEAR = 1000
 """Gaps of fewer numbers than this are drawn too: that is quicker than passing over them."""
 
-Relabel = Literal["copies", "identical"]
-"""What a worker says to a tester assigned again: an independent label, as for an independent
-copy of the task, or what she said before, as in recorded data."""
-
 
 class Draws:
     """Truths, labels and coins of R runs.
@@ -50,8 +45,6 @@ class Draws:
         R; may be left out where `skill` has a row a run.
     seed
         Of everything. A `Generator` gives one number, from which all follows.
-    relabel
-        "copies" (independent labels each time) or "identical".
 
     Raises
     ------
@@ -65,14 +58,7 @@ class Draws:
     with M for the order of equal workers; those of step t begin at M + 5t.
     """
 
-    def __init__(
-        self,
-        skill: ArrayLike,
-        runs: int | None = None,
-        *,
-        seed: Seed,
-        relabel: Relabel = "copies",
-    ) -> None:
+    def __init__(self, skill: ArrayLike, runs: int | None = None, *, seed: Seed) -> None:
         p = checks.floats("skill", skill)
         if p.ndim not in {1, 2} or not p.shape[-1]:
             raise InputError(f"skill has shape {p.shape}: give a vector, or a row for each run")
@@ -83,10 +69,7 @@ class Draws:
         self.runs = checks.count("runs", runs, 1)
         if p.ndim == 2 and len(p) != self.runs:
             raise InputError(f"skill has {len(p)} rows for {runs} runs: give one for each")
-        if relabel not in {"copies", "identical"}:
-            raise InputError(f"relabel is {relabel!r}: give 'copies' or 'identical'")
         self.skill: FloatArray = np.array(np.broadcast_to(p, (self.runs, p.shape[-1])))
-        self.relabel = relabel
         self._seed = sequence(seed)
 
     @property
@@ -191,10 +174,7 @@ class TaskStream:
             When they are asked: the task's own step by default, a later one for a tester.
         """
         M, step = len(self._skill), task if step is None else step
-        if step == task or self._draws.relabel == "identical":
-            said = self._row(task)[1 : M + 1]
-        else:
-            said = self._row(step)[M + 1 :]
+        said = self._row(task)[1 : M + 1] if step == task else self._row(step)[M + 1 :]
         truth = self.truth(task)
         labels: IntArray = np.where(said < self._skill, truth, 1 - truth).astype(np.int64)
         return labels

@@ -398,12 +398,7 @@ class EmLearner(Roster, Saveable[EmState]):
         """Everything needed to go on later."""
         each = self._order, self._present, self._offered
         return EmState(
-            vote=self.vote,
-            random=RandomState.of(self._rng),
-            tasks=tuple(self._tasks),
-            counts=dict(self.counts),
-            kinds=dict(self.kinds),
-            pending=self._pending,
+            **self._saved(),
             workers=tuple(map(SavedEmWorker, self.names, *(one.tolist() for one in each))),
             price=self.price,
             horizon=self.horizon,
@@ -419,14 +414,9 @@ class EmLearner(Roster, Saveable[EmState]):
         names = [one.name for one in saved.workers]
         settings: dict[str, Any] = {"price": saved.price, "horizon": saved.horizon}
         learner = cls(names, classes=saved.vote.classes, **settings, seed=saved.random.generator())
-        learner._rng = saved.random.generator()
-        learner._order, learner._present, learner._offered = (
-            np.array([getattr(one, name) for one in saved.workers])
-            for name in ("order", "present", "offered")
-        )
-        learner._tasks = {task: place for place, task in enumerate(saved.tasks)}
-        learner.counts, learner.kinds = dict(saved.counts), dict(saved.kinds)
-        learner._pending, learner.step = saved.pending, saved.steps
+        learner._take_up(saved, [one.order for one in saved.workers])
+        learner._present = np.array([one.present for one in saved.workers])
+        learner._offered = np.array([one.offered for one in saved.workers])
         learner._labels = list(saved.labels)
         gave = [worker for _, worker, _ in saved.labels]
         learner._given = np.bincount(np.array(gave, dtype=np.int64), minlength=len(names))

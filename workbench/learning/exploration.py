@@ -78,8 +78,6 @@ class Learnt:
         Majority label of the step's round, shape (E,).
     agreed, judged
         On how many testers a worker agreed with y*, and of how many she labelled, shape (E, M).
-    voters
-        Who labelled the round, shape (E, M).
     present
         Who may be asked after it, shape (E, M).
     removed
@@ -89,7 +87,6 @@ class Learnt:
     label: BoolArray
     agreed: IntArray
     judged: IntArray
-    voters: BoolArray
     present: BoolArray
     removed: tuple[tuple[Removal, ...], ...]
 
@@ -145,8 +142,6 @@ def _round_labels(
     for i in range(M):
         said[i] = np.where(new, world[:, 1 + i], world[:, 1 + M + i]) < draws.skill[run, i]
     # Right labels are the truth of the tester, wrong ones its opposite.
-    if draws.relabel == "identical":
-        said = np.take(said, first, axis=1)
     said ^= world[first, 0] >= 0.5
     return said.T
 
@@ -234,7 +229,7 @@ def learn(explored: Exploration, vetting: Vetting | None) -> Learnt:
     gain[:, at] = np.where(explored.new[at], agrees, 2 * agrees - 1) * voters.T[:, first]
     starts = explored.starts
     judged = _within(starts, voters & explored.new[:, None])
-    return Learnt(label, _within(starts, gain.T), judged, voters, present, removed)
+    return Learnt(label, _within(starts, gain.T), judged, present, removed)
 
 
 def _within(starts: IntArray, added: np.ndarray[Any, Any]) -> IntArray:

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.base import checks
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import FloatArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
 from workbench.base.state import Coin, Share
@@ -185,10 +185,6 @@ class RefiningLsOl(TesterLearner[RefiningState]):
         cell = self._cell(checks.number("context", context, 0, 1))
         return estimates(cell.agreed, cell.judged)
 
-    def best_at(self, context: float) -> IntArray:
-        """The best set in the interval of a context by these, best worker first."""
-        return self._best(self._cell(checks.number("context", context, 0, 1)))
-
     @property
     def estimates(self) -> pd.DataFrame:
         """p̂, one row an interval (indexed by where it begins), one column a worker."""
@@ -217,5 +213,5 @@ class RefiningLsOl(TesterLearner[RefiningState]):
         learner.partition = saved.partition
         # Intervals are cut when a task arrives: as they were for the last one.
         cells = learner.partition.cells(max(len(saved.tasks) - 1, 0))
-        learner._take_up(saved, saved.order, cells)
+        learner._take_up_testers(saved, saved.order, cells)
         return learner

@@ -57,7 +57,7 @@ class Comparator(OnlineLearner):
     ----------
     workers
         M.
-    weighted, truncate
+    weighted
         As for `LsOl`: of the exploiting steps.
     seed
         Of ties.
@@ -69,12 +69,11 @@ class Comparator(OnlineLearner):
     workers: int
     _: KW_ONLY
     weighted: bool = False
-    truncate: float = 1e-3
     seed: Seed
 
     def __post_init__(self) -> None:
         workers = checks.count("workers", self.workers, 1)
-        super().__init__(workers, Vote(self.weighted, truncate=self.truncate), self.seed)
+        super().__init__(workers, Vote(self.weighted), self.seed)
         self._all = np.arange(workers)
         self._best: IntArray | None = None
         self._agreed, self._judged = np.zeros((2, workers), dtype=np.int64)
@@ -152,7 +151,7 @@ class ExploreThenCommit(Comparator):
         M.
     tests
         N, 1 or more.
-    weighted, truncate, seed
+    weighted, seed
         As for `Comparator`.
     """
 
@@ -184,7 +183,7 @@ class EpsilonGreedy(Comparator):
         ε > 0.
     decay
         d ≥ 0. The first task always goes to all.
-    weighted, truncate, seed
+    weighted, seed
         As for `Comparator`.
     """
 
@@ -221,7 +220,7 @@ class Optimistic(Comparator):
         M.
     width
         2 in Auer et al.; ½ is Hoeffding's interval with error 1/t. The smaller, the bolder.
-    weighted, truncate, seed
+    weighted, seed
         As for `Comparator`.
     """
 
@@ -257,7 +256,7 @@ class Thompson(Comparator):
         M.
     prior
         (a, b), both above 0.
-    weighted, truncate, seed
+    weighted, seed
         As for `Comparator`.
     """
 
@@ -296,7 +295,7 @@ class Refitted(ExploreThenCommit):
         "doubling" or "every".
     smoothing
         Right and wrong labels added to each worker's, so that nobody is infallible after N tasks.
-    weighted, truncate, seed
+    weighted, seed
         As for `Comparator`.
     """
 
@@ -348,18 +347,16 @@ class Oracle(Comparator):
     ----------
     skill
         p, shape (M,).
-    weighted, truncate, seed
-        As for `Comparator`; with weights, those of the true skills.
+    seed
+        As for `Comparator`.
     """
 
     learns_from_all = False
 
-    def __init__(
-        self, skill: ArrayLike, *, weighted: bool = False, truncate: float = 1e-12, seed: Seed
-    ) -> None:
+    def __init__(self, skill: ArrayLike, *, seed: Seed) -> None:
         self._skill = checks.probabilities("skill", skill, 1)
-        super().__init__(len(self._skill), weighted=weighted, truncate=truncate, seed=seed)
-        self._best = best_set(self._skill, weighted=weighted).workers
+        super().__init__(len(self._skill), seed=seed)
+        self._best = best_set(self._skill).workers
 
     @property
     def estimates(self) -> FloatArray:
@@ -384,19 +381,12 @@ class FullCrowd(Comparator):
     weights
         None: simple majority. "learned": log-odds of the rates of agreement. An array of shape
         (M,): log-odds of these skills, the true ones.
-    truncate, seed
+    seed
         As for `Comparator`.
     """
 
-    def __init__(
-        self,
-        workers: int,
-        weights: str | ArrayLike | None = None,
-        *,
-        truncate: float = 1e-3,
-        seed: Seed,
-    ) -> None:
-        super().__init__(workers, weighted=weights is not None, truncate=truncate, seed=seed)
+    def __init__(self, workers: int, weights: str | ArrayLike | None = None, *, seed: Seed) -> None:
+        super().__init__(workers, weighted=weights is not None, seed=seed)
         self._skill: FloatArray | None = None
         if isinstance(weights, str):
             if weights != "learned":

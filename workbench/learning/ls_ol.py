@@ -336,5 +336,5 @@ class LsOl(Roster, TesterLearner[LsOlState]):
         learner._present = np.array([one.present for one in saved.workers])
         learner._differed = np.array([one.differed for one in saved.workers])
         learner._rounds_of = np.array([one.rounds for one in saved.workers])
-        learner._take_up(saved, [one.order for one in saved.workers])
+        learner._take_up_testers(saved, [one.order for one in saved.workers])
         return learner

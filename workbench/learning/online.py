@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,8 @@ from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed, stream
-from workbench.base.state import Id, identifier
-from workbench.learning.saved import COUNTED, Pending
+from workbench.base.state import Id, RandomState, identifier
+from workbench.learning.saved import COUNTED, Pending, SavedTasks
 from workbench.learning.schedule import KINDS, Kind
 from workbench.learning.sets import Vote, pair_accuracies
 
@@ -115,6 +115,24 @@ class OnlineLearner:
     def _learn(self, given: IntArray, now: Pending, label: int) -> tuple[Task, int] | None:
         """Learn from labels, shape (M,), −1 for none; give the tester that was labelled again."""
         raise NotImplementedError
+
+    def _saved(self) -> dict[str, Any]:
+        """What `SavedTasks` declares."""
+        return {
+            "vote": self.vote,
+            "random": RandomState.of(self._rng),
+            "tasks": tuple(self._tasks),
+            "counts": dict(self.counts),
+            "kinds": dict(self.kinds),
+            "pending": self._pending,
+        }
+
+    def _take_up(self, saved: SavedTasks, order: Sequence[float]) -> None:
+        """Go on from what `_saved` gave, equal workers ranked by `order`."""
+        self._rng, self._order = saved.random.generator(), np.array(order)
+        self._tasks = {task: place for place, task in enumerate(saved.tasks)}
+        self.counts, self.kinds = dict(saved.counts), dict(saved.kinds)
+        self._pending, self.step = saved.pending, saved.steps
 
     def _arriving(self) -> Task:
         """The task that arrived last."""

@@ -237,16 +237,8 @@ class TesterLearner(OnlineLearner, Saveable[S]):
             | {"first": tuple(one.first.tolist()), "said": tuple(one.said.tolist())}
             for one in self._testers
         ]
-        return {
-            "schedule": self.schedule,
-            "vote": self.vote,
-            "random": RandomState.of(self._rng),
-            "tasks": tuple(self._tasks),
-            "counts": dict(self.counts),
-            "kinds": dict(self.kinds),
-            "testers": tuple(self.tester_type(**one) for one in testers),
-            "pending": self._pending,
-        }
+        made = tuple(self.tester_type(**one) for one in testers)
+        return {**super()._saved(), "schedule": self.schedule, "testers": made}
 
     @classmethod
     def _begun(cls, saved: S, workers: int | Sequence[str], delay: int = 0) -> Self:
@@ -256,12 +248,9 @@ class TesterLearner(OnlineLearner, Saveable[S]):
         TesterLearner.__init__(learner, workers, saved.schedule, saved.vote, delay, seed)
         return learner
 
-    def _take_up(self, saved: S, order: Sequence[float], cells: int = 1) -> None:
+    def _take_up_testers(self, saved: S, order: Sequence[float], cells: int = 1) -> None:
         """Go on from what `_saved` gave."""
-        self._rng, self._order = saved.random.generator(), np.array(order)
-        self._tasks = {task: place for place, task in enumerate(saved.tasks)}
-        self.counts, self.kinds = dict(saved.counts), dict(saved.kinds)
-        self._pending, self.step = saved.pending, saved.steps
+        self._take_up(saved, order)
         for one in saved.testers:
             values = {name: getattr(one, name) for name in one.__struct_fields__}
             for name in ("first", "said"):

@@ -80,9 +80,7 @@ def area_key(evidence: ArrayLike, what: str, colour: str, most: float = 90.0) ->
     ]  # fmt: skip
 
 
-def short(name: object, most: int = 20) -> str:
+def short(name: object) -> str:
     """A name for a tick: a long one loses its middle."""
     text = str(name)
-    if len(text) > most:
-        text = f"{text[: most - 6]}…{text[-5:]}"
-    return plain(text)
+    return plain(text if len(text) <= 20 else f"{text[:14]}…{text[-5:]}")

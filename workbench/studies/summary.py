@@ -18,6 +18,9 @@ import pandas as pd
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 
+CONFIDENCE = 0.95
+"""How often an interval holds what it is of."""
+
 
 class Estimate(NamedTuple):
     """A mean and its doubt; NaN where there are too few values to tell.
@@ -81,7 +84,6 @@ def paired_differences(
     table: pd.DataFrame,
     *,
     by: Sequence[str] = (),
-    pair: Sequence[str] | None = None,
     method: str,
     reference: object,
     value: str,
@@ -96,8 +98,6 @@ def paired_differences(
         One row a trial.
     by
         Columns that make the groups.
-    pair
-        Columns that name the instance within a group; `instance_columns` for None.
     method
         Column that names what is compared.
     reference
@@ -121,12 +121,12 @@ def paired_differences(
     if not (names == reference).any():
         listed = ", ".join(map(str, names.unique())) or "nothing"
         raise InputError(f"no row has {method} = {reference!r}: there is {listed}")
-    pairs = instance_columns(table) if pair is None else list(pair)
+    pairs = instance_columns(table)
     again = table.duplicated([*by, *pairs, method])
     if again.any():
         raise InputError(
             f"row {table.index[again][0]} is a second one of its {method} for its pair: add to "
-            "`pair` the column that tells them apart, for example 'seed'"
+            "`by` the column that tells them apart"
         )
     code = table.groupby(pairs, dropna=False).ngroup().to_numpy()
     rows, kept = [], []
@@ -142,8 +142,8 @@ def paired_differences(
     return _beside(table[[*by, method]].iloc[kept], rows, "lost")
 
 
-def estimate(values: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
-    """Mean of independent values, its standard error, and Student's confidence interval.
+def estimate(values: npt.ArrayLike) -> Estimate:
+    """Mean of independent values, its standard error, and Student's 95 % confidence interval.
 
     Mean ± t·se with n − 1 degrees of freedom, se = s/√n: exact for normal values, near for the
     mean of many. Missing for n = 1.
@@ -152,16 +152,13 @@ def estimate(values: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
     ----------
     values
         Finite numbers, shape (n,).
-    confidence
-        How often such an interval holds the true mean, between 0 and 1.
 
     Raises
     ------
     InputError
-        For a value that is not finite, or a confidence outside (0, 1).
+        For a value that is not finite.
     """
     x = np.asarray(values, dtype=np.float64)
-    _check_confidence(confidence)
     if not np.isfinite(x).all():
         raise InputError(f"a value is {x[~np.isfinite(x)][0]}: give finite numbers alone")
     n = len(x)
@@ -175,21 +172,17 @@ def estimate(values: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
     from scipy.special import stdtrit
 
     se = float(x.std(ddof=1)) / math.sqrt(n)
-    reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * se
+    reach = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * se
     return Estimate(n, mean, se, mean - reach, mean + reach)
 
 
-def wilson(
-    successes: npt.ArrayLike, trials: npt.ArrayLike, *, confidence: float = 0.95
-) -> tuple[FloatArray, FloatArray]:
-    """Score interval for a share, from counts (Wilson 1927, JASA 22, 209–212).
+def wilson(successes: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """95 % score interval for a share, from counts (Wilson 1927, JASA 22, 209–212).
 
     Parameters
     ----------
     successes, trials
         Whole numbers, 0 ≤ successes ≤ trials, of shapes that broadcast.
-    confidence
-        Between 0 and 1.
 
     Returns
     -------
@@ -199,13 +192,12 @@ def wilson(
     Raises
     ------
     InputError
-        For counts or a confidence out of range.
+        For counts out of range.
     """
-    _check_confidence(confidence)
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
     if ((k < 0) | (k > n)).any():
         raise InputError("successes: give counts from 0 to the number of trials")
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     n = np.where(n > 0, n, np.nan)
     share = k / n
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
@@ -214,11 +206,6 @@ def wilson(
     low = np.where(k == 0, 0 * n, np.maximum(centre - reach, 0))
     high = np.where(k == n, 1 + 0 * n, np.minimum(centre + reach, 1))
     return low, high
-
-
-def _check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence is {confidence:g}: give a number between 0 and 1")
 
 
 def _groups(table: pd.DataFrame, by: Sequence[str]) -> list[IntArray]:

@@ -34,89 +34,53 @@ __all__ = [
     "written",
 ]
 
-HERE = "workbench.crowd.formats"
-FORMATS: Registry[Format] = Registry(
-    "format",
-    Entry(
-        "label-studio",
-        imported(f"{HERE}.label_studio:FORMAT"),
-        "tasks with annotations (JSON), JSON-MIN, CSV or TSV",
-        "Label Studio",
-    ),
-    Entry(
-        "argilla",
-        imported(f"{HERE}.argilla:FORMAT"),
-        "records with responses and suggestions, flattened or nested",
-        "Argilla",
-    ),
-    Entry(
-        "prodigy",
-        imported(f"{HERE}.prodigy:FORMAT"),
-        "lines of JSON, accepted, rejected or ignored",
-        "Prodigy",
-    ),
-    Entry(
-        "mturk",
-        imported(f"{HERE}.mturk:FORMAT"),
-        "the results of a batch, a row an assignment",
-        "Amazon Mechanical Turk",
-    ),
-    Entry(
-        "toloka",
-        imported(f"{HERE}.toloka:FORMAT"),
-        "assignments, columns INPUT:, OUTPUT:, GOLDEN:, ASSIGNMENT:",
-        "Toloka",
-    ),
-    Entry(
-        "doccano",
-        imported(f"{HERE}.doccano:FORMAT"),
-        "lines of JSON, a file an annotator",
-        "doccano",
-    ),
-    Entry(
-        "potato",
-        imported(f"{HERE}.potato:FORMAT"),
-        "user_state.json, a folder an annotator; or annotated instances",
-        "Potato",
-    ),
-    Entry(
-        "sagemaker",
-        imported(f"{HERE}.sagemaker:FORMAT"),
-        "manifests with the annotations of all workers",
-        "Amazon SageMaker Ground Truth",
-    ),
-    Entry(
-        "peerannot",
-        imported(f"{HERE}.nested:BY_TASK"),
-        "JSON {task: {worker: label}}, as answers.json",
-        "peerannot, web services",
-    ),
-    Entry(
+PLACES = {
+    "peerannot": "nested:BY_TASK",
+    "by-annotator": "nested:BY_WORKER",
+    "labels": "long:FORMAT",
+    "crowd-kit": "long:CROWD_KIT",
+}
+"""Module and name of a form; of the others `FORMAT` in the module of its name."""
+FORMS = (
+    ("label-studio", "tasks with annotations (JSON), JSON-MIN, CSV or TSV", "Label Studio"),
+    ("argilla", "records with responses and suggestions, flattened or nested", "Argilla"),
+    ("prodigy", "lines of JSON, accepted, rejected or ignored", "Prodigy"),
+    ("mturk", "the results of a batch, a row an assignment", "Amazon Mechanical Turk"),
+    ("toloka", "assignments, columns INPUT:, OUTPUT:, GOLDEN:, ASSIGNMENT:", "Toloka"),
+    ("doccano", "lines of JSON, a file an annotator", "doccano"),
+    ("potato", "user_state.json, a folder an annotator; or annotated instances", "Potato"),
+    ("sagemaker", "manifests with the annotations of all workers", "Amazon SageMaker Ground Truth"),
+    ("peerannot", "JSON {task: {worker: label}}, as answers.json", "peerannot, web services"),
+    (
         "by-annotator",
-        imported(f"{HERE}.nested:BY_WORKER"),
         "JSON {annotator: {item: label}}",
         "Calderon, Reichart, Dror (2025), alternative annotator test",
     ),
-    Entry(
+    (
         "labels",
-        imported(f"{HERE}.long:FORMAT"),
         "a row a label: columns task, worker, label and what they are also called",
         "this workbench, truth inference data sets",
     ),
-    Entry(
-        "crowd-kit",
-        imported(f"{HERE}.long:CROWD_KIT"),
-        "columns task, worker, label and no other",
-        "Crowd-Kit",
-    ),
-    Entry(
-        "wide", imported(f"{HERE}.wide:FORMAT"), "a row a task, a column a worker", "spreadsheets"
-    ),
-    Entry(
+    ("crowd-kit", "columns task, worker, label and no other", "Crowd-Kit"),
+    ("wide", "a row a task, a column a worker", "spreadsheets"),
+    (
         "headerless",
-        imported(f"{HERE}.headerless:FORMAT"),
         "rows without a header, by commas, tabs or blanks, perhaps after a line of counts",
         "ActiveCrowdToolkit, Get-Another-Label, GLAD",
+    ),
+)
+"""Name, what it is, and whose."""
+
+FORMATS: Registry[Format] = Registry(
+    "format",
+    *(
+        Entry(
+            name,
+            imported(f"{__name__}.{PLACES.get(name, name.replace('-', '_') + ':FORMAT')}"),
+            summary,
+            source,
+        )
+        for name, summary, source in FORMS
     ),
 )
 """Forms of label files by name: a `Format` each."""

@@ -246,11 +246,9 @@ def long(table: pd.DataFrame, keys: Sequence[str], curve: Curve = "regret") -> p
     return rows.assign(tasks=rows["tasks"].map(names), value=rows["value"].astype(float))
 
 
-def over_time(
-    table: pd.DataFrame, keys: Sequence[str], curve: Curve = "regret", *, per_task: bool = False
-) -> pd.DataFrame:
-    """Mean of a curve at each checkpoint: columns `keys, tasks, n, mean, se, low, high`."""
-    rows = long(table, keys, curve)
+def over_time(table: pd.DataFrame, keys: Sequence[str], *, per_task: bool = False) -> pd.DataFrame:
+    """Mean regret at each checkpoint: columns `keys, tasks, n, mean, se, low, high`."""
+    rows = long(table, keys)
     if per_task:
         rows = rows.assign(value=rows["value"] / rows["tasks"])
     return summarise(rows, [*keys, "tasks"], mean_of("value"), sort=True)

@@ -17,11 +17,11 @@ import numpy as np
 
 from workbench.crowd.population import beta
 from workbench.studies.catalog.selection_trials import (
+    BUDGET,
     CONTROLS,
     MEASURED,
     METHODS,
     TIES,
-    budget_parameter,
     choice_trial,
     method_parameter,
     parts_along,
@@ -49,7 +49,7 @@ STUDY = Study(
         "b": Parameter(float, 2.0, "of the Beta(a, b) of skills", least=0.05, most=100),
         "controls": CONTROLS,
         "method": method_parameter(),
-        "budget": budget_parameter(20),
+        "budget": BUDGET,
         "ties": TIES,
     },
     sizes={

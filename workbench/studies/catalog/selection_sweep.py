@@ -24,12 +24,12 @@ import pandas as pd
 from workbench.base.arrays import FloatArray
 from workbench.base.seeds import stream
 from workbench.studies.catalog.selection_trials import (
+    BUDGET,
     CONTROLS,
     MEASURED,
     TIES,
     TITLES,
     against,
-    budget_parameter,
     choice_trial,
     method_parameter,
     summaries,
@@ -168,7 +168,7 @@ STUDY = Study(
             float, 0.0, f"share of the workers who answer {FEW} only", least=0, most=1, paired=True
         ),
         "method": method_parameter(RULES),
-        "budget": budget_parameter(20),
+        "budget": BUDGET,
         "ties": TIES,
     },
     sizes={

@@ -191,12 +191,10 @@ def method_parameter(methods: Sequence[str] = METHODS) -> Parameter:
     return Parameter(str, "selected", what, choices=tuple(methods), paired=True)
 
 
-def budget_parameter(default: int) -> Parameter:
-    """K as a study's parameter."""
-    what = "K, the most workers an item may have"
-    return Parameter(int, default, what, least=1, most=10_000, paired=True)
-
-
+BUDGET = Parameter(
+    int, 20, "K, the most workers an item may have", least=1, most=10_000, paired=True
+)
+"""K as a study's parameter."""
 CONTROLS = Parameter(int, 10, "n, control questions a worker", least=2, most=1000, paired=True)
 """n as a study's parameter."""
 TIES = Parameter(
