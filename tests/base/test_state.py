@@ -16,9 +16,7 @@ from workbench.assignment.session import AssignmentSession
 from workbench.base.errors import InputError
 from workbench.base.state import identifier
 from workbench.collection.collector import Collector
-from workbench.learning.contexts import ContextualLsOl
 from workbench.learning.em import EmLearner
-from workbench.learning.intervals import Partition, RefiningLsOl
 from workbench.learning.ls_ol import LsOl
 from workbench.learning.schedule import practical
 from workbench.learning.vetting import Vetting
@@ -96,27 +94,16 @@ class Session:
         return service.result(seed=0)
 
 
-def names(service):
-    learners = getattr(service, "learners", None)
-    return next(iter(learners.values())).names if learners else getattr(service, "names", ())
-
-
 class Learner:
     """Tasks come; workers too, and late labels."""
-
-    def ask(self, service, task, t):
-        return service.ask(task)
-
-    def context(self, t):
-        return ()
 
     def steps(self, seed):
         acts = []
         tasks = [*IDS, *range(100, 125)]
         for t, task in enumerate(tasks):
-            acts.append(lambda s, task=task, t=t: self.ask(s, task, t).workers.tolist())
+            acts.append(lambda s, task=task: s.ask(task).workers.tolist())
             acts.append(lambda s, t=t: self.tell(s, seed, t))
-            if t == 8 and hasattr(self.kind, "join"):
+            if t == 8:
                 acts += [
                     lambda s: s.leave(1),
                     lambda s: s.join("late comer"),
@@ -125,23 +112,16 @@ class Learner:
         return acts
 
     def tell(self, service, seed, t):
-        pending = getattr(service, "_pending", None)
-        if hasattr(service, "learners"):
-            pending = service.learners[service._asked]._pending
-        rng = np.random.default_rng([seed, t])
-        return service.tell(
-            {int(i): int(rng.random() < 0.8) for i in pending.workers if i != t % 5}
-        )
+        asked, rng = service._pending.workers, np.random.default_rng([seed, t])
+        return service.tell({int(i): int(rng.random() < 0.8) for i in asked if i != t % 5})
 
     def use(self, service):
         for t in range(30):
-            waiting = getattr(service, "_pending", None) is not None
-            if getattr(service, "_asked", None) is None and not waiting:
-                self.ask(service, f"new {t}", t)
+            if service._pending is None:
+                service.ask(f"new {t}")
             self.tell(service, 0, t)
-        if hasattr(service, "leave"):
-            service.join("somebody new")
-            service.leave("somebody new")
+        service.join("somebody new")
+        service.leave("somebody new")
         return service.estimates
 
 
@@ -167,26 +147,6 @@ class EveryLabel(Learner):
 
     def make(self, seed=0):
         return EmLearner(5, classes=2 + seed, price=0.01, horizon=None if seed else 60, seed=seed)
-
-
-class Contextual(Learner):
-    kind = ContextualLsOl
-
-    def make(self, seed=0):
-        return ContextualLsOl(4, practical(1, 1), ["1", 1], vetting=Vetting(0.5), seed=seed)
-
-    def ask(self, service, task, t):
-        return service.ask(task, service.contexts[t % len(service.contexts)])
-
-
-class Refining(Learner):
-    kind = RefiningLsOl
-
-    def make(self, seed=0):
-        return RefiningLsOl(4, practical(1, 1), Partition(0.6, "equal"), seed=seed)
-
-    def ask(self, service, task, t):
-        return service.ask(task, (t * 0.37) % 1.0)
 
 
 class Collecting:
@@ -242,7 +202,7 @@ class Collecting:
 
 
 SERVICES = [
-    Session(), Plain(), Several(), EveryLabel(), Contextual(), Refining(),
+    Session(), Plain(), Several(), EveryLabel(),
     *(Collecting(policy) for policy in ("until-sure", "mixed", "fixed")),
 ]  # fmt: skip
 each = pytest.mark.parametrize(
@@ -412,8 +372,8 @@ def test_files_that_cannot_be_read(tmp_path):
         with pytest.raises(InputError, match="cannot be read"):
             LsOl.load(path)
     Plain().make().save(tmp_path / "x.json")
-    with pytest.raises(InputError, match="service is 'ls-ol' and not 'contextual-ls-ol'"):
-        ContextualLsOl.load(tmp_path / "x.json")
+    with pytest.raises(InputError, match="service is 'ls-ol' and not 'em'"):
+        EmLearner.load(tmp_path / "x.json")
 
 
 def put(*path, to):
@@ -467,10 +427,6 @@ def back(state):
 
 
 LS_OL.append((back, r"removed: worker \d is present"))
-REFINING = [
-    (put("order", to=[]), "there are no workers"),
-    (put("partition", "zeta", to=2), "partition: zeta is 2"),
-]
 SEVERAL = [
     (put("testers", 0, "said", to=lambda old: old[1:]), "said is not of"),
     (put("vote", "classes", to=2), "said is not of 2 classes"),
@@ -483,23 +439,6 @@ EM = [
     (put("to_all", to=10**6), "to_all is of more tasks"),
     (put("workers", 1, "name", to="0"), "workers have a name twice"),
 ]
-CONTEXTUAL = [
-    (put("contexts", to=["1", "1"]), "contexts names one twice"),
-    (put("contexts", to=["1"]), "learners are not one a context"),
-    (put("learners", 0, "workers", 0, "name", to="x"), "learners differ in workers or settings"),
-]
-
-
-def both_wait(state):
-    for k, one in enumerate(state["learners"]):
-        if one["pending"] is None:
-            one["tasks"].append("waiting")
-            one["pending"] = state["learners"][1 - k]["pending"]
-            one["counts"]["asked"] += len(one["pending"]["workers"])
-            return
-
-
-CONTEXTUAL.append((both_wait, "learners have two tasks that wait"))
 SESSION = [
     (put("tasks", to=twice(0)), "tasks has task 7 twice"),
     (put("tasks", 0, 0, to="g"), "task 'g' is also a gold task"),
@@ -542,7 +481,7 @@ def waiting(service):
     for act in service.steps(1):
         told(act, made)
     for t in range(500):
-        ask = service.ask(made, f"more {t}", t)
+        ask = made.ask(f"more {t}")
         if ask.kind != "retest" and len(ask.workers) > 1:
             return made
         service.tell(made, 1, t)
@@ -553,9 +492,7 @@ def waiting(service):
     ("service", "edit", "word"),
     [
         pytest.param(service, *case, id=f"{type(service).__name__}-{case[1]}")
-        for service, cases in zip(
-            SERVICES[:6], [SESSION, LS_OL, SEVERAL, EM, CONTEXTUAL, REFINING], strict=True
-        )
+        for service, cases in zip(SERVICES[:4], [SESSION, LS_OL, SEVERAL, EM], strict=True)
         for case in cases
     ],
 )

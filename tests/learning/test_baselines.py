@@ -55,13 +55,3 @@ def test_the_same_seed_the_same_draw_and_the_run_is_left_alone():
     assert len(draws) > 1
     assert run.steps.equals(before[0])
     assert run.learner.state() == before[1]
-
-
-def test_dawid_skene_beats_the_majority_where_workers_guess():
-    """Over 10 crowds with guessers in them: confusion matrices tell who they are."""
-    better = [
-        [one.accuracy for one in baselines(*played(seed, filled=1.0, n=300), seed=seed)]
-        for seed in range(10)
-    ]
-    every, plain, told = np.mean(better, axis=0)
-    assert every > told > plain + 0.02

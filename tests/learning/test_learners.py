@@ -32,7 +32,6 @@ ALL: dict[str, Callable[[Seed], Learner]] = {
     ),
     "Thompson, weighted": lambda seed: Thompson(5, weighted=True, seed=seed),
     "UCB, weighted": lambda seed: Optimistic(5, weighted=True, seed=seed),
-    "Dawid–Skene every": lambda seed: Refitted(5, 20, refit="every", seed=seed),
 }
 EVERY = pytest.mark.parametrize("make", ALL.values(), ids=ALL)
 
@@ -87,7 +86,7 @@ def test_explore_then_commit_by_hand() -> None:
 
 
 def test_optimistic_bounds_by_hand() -> None:
-    policy = Optimistic(5, width=2.0, seed=1)
+    policy = Optimistic(5, seed=1)
     assert np.isinf(policy.bounds).all()
     ask = policy.ask(0)
     # All may be perfect: three of those nobody knows.
@@ -100,7 +99,7 @@ def test_optimistic_bounds_by_hand() -> None:
     policy.tell({})
     policy.ask(2)
     policy.tell({})
-    expected = np.array([1.0, 1.0, 0.0]) + np.sqrt(2.0 * np.log(3))
+    expected = np.array([1.0, 1.0, 0.0]) + np.sqrt(0.5 * np.log(3))
     assert policy.step == 3
     assert policy.bounds[known] == pytest.approx(expected)
 

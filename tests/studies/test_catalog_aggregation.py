@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.claims.made_up import run_serially
 from workbench.aggregation import AGGREGATORS
 from workbench.crowd.simulate import one_coin_labels
 from workbench.crowd.tables import LabelSet
 from workbench.studies.catalog import aggregation
-from workbench.studies.catalog.aggregation import METHODS, STUDY, by_crowd, draw, gains, trial
+from workbench.studies.catalog.aggregation import STUDY, by_crowd, draw, gains, trial
 from workbench.studies.study import TrialEnded
 from workbench.studies.trials import Trial
 
@@ -102,15 +101,3 @@ def test_means_give_each_crowd_one_vote():
     assert (found["crowds"], found["worst_crowd"]) == (2, "b")
     assert found[["accuracy", "gain", "worst"]].tolist() == pytest.approx([0.75, 0.05, -0.1])
     assert found["se"] == pytest.approx(np.std([0.2, -0.1], ddof=1) / np.sqrt(2))
-
-
-def test_the_smoke_size_says_it_all():
-    smoke = STUDY.sizes["smoke"]
-    table = run_serially("aggregation", smoke.sweep, smoke.repetitions)
-    assert set(table["status"]) == {"ok"}, table["message"].unique()
-    found = STUDY.analyse(table)
-    assert found.findings[0] == f"All {len(table)} trials ended ok."
-    assert all(method in found.findings[1] for method in METHODS)
-    assert [chart.name for chart in found.charts] == ["gain", "crowds"]
-    assert set(found.charts[0].data["batch"]) == {"20", "all"}
-    assert len(found.tables) == 4  # no crowd with labels twice

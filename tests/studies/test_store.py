@@ -233,7 +233,7 @@ def test_a_full_disk_loses_nothing(path):
         sys.path.insert(0, sys.argv[2])
         from test_store import Store, StoreError, outcome
         with Store.open(sys.argv[1], write=True) as store:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, resource.RLIM_INFINITY))
             try:
                 for x in range(100_000):
                     store.write([outcome(x, record={"t": "x" * 2000})])

@@ -138,11 +138,9 @@ def bwa(
             "iterations": steps,
             "converged": converged,
             "weight": np.where(matrix.voted, mean_precision / usual, np.nan),
-            "fit": Fit(
+            "fit": Fit.of(
                 METHOD,
-                votes.tasks,
-                votes.workers,
-                votes.classes,
+                votes,
                 {},
                 {"precision": precision},
                 {"mean": score[counted].mean(axis=0) if counted.any() else np.full(L, 1 / L)},

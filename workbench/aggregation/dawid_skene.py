@@ -123,15 +123,7 @@ def dawid_skene(
         seed,
         {
             **found.info,
-            "fit": Fit(
-                kind,
-                votes.tasks,
-                votes.workers,
-                votes.classes,
-                {},
-                {"chance": found.chance},
-                {"class_prior": found.prior},
-            ),
+            "fit": Fit.of(kind, votes, {}, {"chance": found.chance}, {"class_prior": found.prior}),
         },
     )
 
@@ -289,42 +281,10 @@ def _turn(matrices: Callable[[], Iterable[LabelMatrix]], expect: _Expect) -> _Tu
     return whole
 
 
-def one_coin(
-    votes: Votes,
-    *,
-    class_prior: Prior = "estimated",
-    iterations: int = 100,
-    earlier: Earlier | None = None,
-    seed: Seed,
-) -> Aggregate:
-    """`dawid_skene` with one probability to be right for each worker; arguments as there."""
-    return dawid_skene(
-        votes,
-        confusion="one-coin",
-        class_prior=class_prior,
-        iterations=iterations,
-        earlier=earlier,
-        seed=seed,
-    )
-
-
-def smoothed(
-    votes: Votes,
-    *,
-    class_prior: Prior = "estimated",
-    iterations: int = 100,
-    earlier: Earlier | None = None,
-    seed: Seed,
-) -> Aggregate:
-    """`dawid_skene` with `SMOOTHED` votes added: a worker is taken as right until seen to err."""
-    return dawid_skene(
-        votes,
-        smoothing=SMOOTHED,
-        class_prior=class_prior,
-        iterations=iterations,
-        earlier=earlier,
-        seed=seed,
-    )
+one_coin = partial(dawid_skene, confusion="one-coin")
+"""`dawid_skene` with one probability to be right for each worker."""
+smoothed = partial(dawid_skene, smoothing=SMOOTHED)
+"""`dawid_skene` with `SMOOTHED` votes added: a worker is taken as right until seen to err."""
 
 
 def confusion_matrices(

@@ -173,11 +173,9 @@ def ebcc(
             "skill": np.where(
                 matrix.voted, np.einsum("jtg,tg,t->j", right, mixture, classes), np.nan
             ),
-            "fit": Fit(
+            "fit": Fit.of(
                 METHOD,
-                votes.tasks,
-                votes.workers,
-                votes.classes,
+                votes,
                 {},
                 {"labels": state.labels},
                 {"classes": state.classes, "subtypes": state.subtypes},

@@ -139,11 +139,9 @@ def glad(
             "ability": np.where(matrix.voted, ability, np.nan),
             "difficulty": np.where(counted, np.exp(-easiness), np.nan),
             "skill": np.where(matrix.voted, skill, np.nan),
-            "fit": Fit(
+            "fit": Fit.of(
                 METHOD,
-                votes.tasks,
-                votes.workers,
-                votes.classes,
+                votes,
                 {"log_easiness": easiness},
                 {"ability": ability},
                 {"class_prior": prior},

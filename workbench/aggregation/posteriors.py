@@ -54,6 +54,18 @@ class Fit:
     by_worker: Mapping[str, FloatArray]
     shared: Mapping[str, FloatArray]
 
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        votes: Votes,
+        by_task: Mapping[str, FloatArray],
+        by_worker: Mapping[str, FloatArray],
+        shared: Mapping[str, FloatArray],
+    ) -> Fit:
+        """Give the fit of a model to some votes."""
+        return cls(method, votes.tasks, votes.workers, votes.classes, by_task, by_worker, shared)
+
     def of_tasks(self, name: str, tasks: Names, new: ArrayLike) -> FloatArray:
         """Rows of a parameter for these tasks; `new` for those it does not know."""
         return _rows(self.by_task[name], self.tasks, tasks, new)

@@ -22,7 +22,7 @@ import pandas as pd
 from workbench.claims.claim import NotMeasured, Numbers
 from workbench.claims.learning import RUNS, joined
 from workbench.claims.reading import BEYOND, only
-from workbench.learning.intervals import Partition
+from workbench.learning.intervals import intervals
 from workbench.studies.catalog.learn_contexts import ZETA, marks, slopes, versus_one
 from workbench.studies.catalog.theory_sets import INTERVALS
 
@@ -85,7 +85,7 @@ def continuous(rows: pd.DataFrame) -> Numbers:
             last=last,
         ),
         "at": ", ".join(f"{n:,}" for n in marks(last)),
-        "cells": ", ".join(str(Partition(ZETA).cells(n)) for n in marks(last)),
+        "cells": ", ".join(str(intervals(ZETA, n)) for n in marks(last)),
         "control": CONTROL.format(fooled, len(blind)) if fooled and not refuted else "",
         "refuted": refuted,
         "caveat": fooled or not steady or not len(blind),

@@ -43,6 +43,8 @@ from workbench.learning.sets import Vote, estimates, ranking
 
 LEAST = 3
 """Labels that a majority needs for agreement with it to tell anything."""
+WIDTH = 0.5
+"""Of upper bounds: Hoeffding's interval with error 1/t, where Auer et al. have 2."""
 TESTS = 50
 """Tasks to all, where a learner of `LEARNERS` begins with such."""
 
@@ -206,7 +208,7 @@ class EpsilonGreedy(Comparator):
 class Optimistic(Comparator):
     """Ask the odd set that is best when every worker is as good as she may be (UCB).
 
-    As good as p̂_i + √(width · ln t/n_i), at most 1, where n_i are the tasks on which her agreement
+    As good as p̂_i + √(ln t/(2 n_i)), at most 1, where n_i are the tasks on which her agreement
     was seen.
 
     Learns from agreement with the majority of those asked. It rates a worker high whose company
@@ -218,23 +220,15 @@ class Optimistic(Comparator):
     ----------
     workers
         M.
-    width
-        2 in Auer et al.; ½ is Hoeffding's interval with error 1/t. The smaller, the bolder.
     weighted, seed
         As for `Comparator`.
     """
-
-    width: float = field(default=0.5, kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.width = checks.number("width", self.width, 0.0, 1e300)
 
     @property
     def bounds(self) -> FloatArray:
         """Upper bounds before they are cut at 1, shape (M,); ∞ for the unknown."""
         known = self._judged > 0
-        wide = self.width * math.log(max(self.step, 1)) / np.maximum(self._judged, 1)
+        wide = WIDTH * math.log(max(self.step, 1)) / np.maximum(self._judged, 1)
         return np.where(known, self.estimates + np.sqrt(wide), np.inf)
 
     def _choose(self) -> tuple[IntArray, Kind]:
@@ -245,7 +239,7 @@ class Optimistic(Comparator):
 class Thompson(Comparator):
     """Ask the odd set that is best for skills drawn from what is believed of them.
 
-    Belief about worker i is Beta(a + agreements, b + disagreements).
+    Belief about worker i is Beta(1 + agreements, 1 + disagreements).
 
     Learns as `Optimistic` does, with the same bias, and asks at least three as well. The belief
     takes agreement for a coin with the worker's skill, so that it is too narrow and off centre.
@@ -254,22 +248,12 @@ class Thompson(Comparator):
     ----------
     workers
         M.
-    prior
-        (a, b), both above 0.
     weighted, seed
         As for `Comparator`.
     """
 
-    prior: tuple[float, float] = field(default=(1.0, 1.0), kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (len(self.prior) == 2 and min(self.prior) > 0 and max(self.prior) < math.inf):
-            raise InputError(f"prior is {self.prior}: give two numbers above 0")
-
     def _choose(self) -> tuple[IntArray, Kind]:
-        a, b = self.prior
-        drawn = self._rng.beta(a + self._agreed, b + self._judged - self._agreed)
+        drawn = self._rng.beta(1.0 + self._agreed, 1.0 + self._judged - self._agreed)
         return self._best_by(drawn, LEAST), "exploit"
 
 
@@ -277,7 +261,8 @@ class Thompson(Comparator):
 class Refitted(ExploreThenCommit):
     """The first N tasks go to all; then the set that is best by Dawid and Skene's one-coin model.
 
-    The model is fitted to all labels so far after N, 2N, 4N, … tasks (or every N).
+    The model is fitted to all labels so far after N, 2N, 4N, … tasks; a right and a wrong label are
+    added to each worker's, so that nobody is infallible after N tasks.
 
     Learns skills, not agreement: a task's true class is weighed by everyone's skill, so that the
     rates are not pressed together. Labels of exploiting steps count too; they tell about those
@@ -291,22 +276,12 @@ class Refitted(ExploreThenCommit):
         M.
     tests
         N, 1 or more.
-    refit
-        "doubling" or "every".
-    smoothing
-        Right and wrong labels added to each worker's, so that nobody is infallible after N tasks.
     weighted, seed
         As for `Comparator`.
     """
 
-    refit: str = field(default="doubling", kw_only=True)
-    smoothing: float = field(default=1.0, kw_only=True)
-
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.refit not in {"doubling", "every"}:
-            raise InputError(f"refit is {self.refit!r}: give 'doubling' or 'every'")
-        self.smoothing = checks.number("smoothing", self.smoothing, 0.0, 1e9)
         self._next = self.tests
         self._given: list[IntArray] = []
         self._skill = np.full(len(self.names), 0.5)
@@ -319,7 +294,7 @@ class Refitted(ExploreThenCommit):
     def _learn(self, given: IntArray, now: Pending, label: int) -> None:  # noqa: ARG002
         self._given.append(given)
         if self.step + 1 == self._next:
-            self._next += self._next if self.refit == "doubling" else self.tests
+            self._next *= 2
             self._fit()
 
     def _fit(self) -> None:
@@ -331,7 +306,7 @@ class Refitted(ExploreThenCommit):
             task, worker, labels[task, worker], np.arange(len(labels)), self._all, np.arange(2)
         )
         fitted = dawid_skene(
-            votes, confusion="one-coin", class_prior="uniform", smoothing=self.smoothing, seed=0
+            votes, confusion="one-coin", class_prior="uniform", smoothing=1.0, seed=0
         )
         skill = fitted.info["skill"]
         self._skill = np.where(np.isnan(skill), 0.5, skill)

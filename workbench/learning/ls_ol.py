@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -23,14 +24,14 @@ from workbench.base import checks
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
 from workbench.base.seeds import Seed
-from workbench.base.state import Coin, Count, State, check
+from workbench.base.state import Coin, Count, RandomState, Saveable, State, check
 from workbench.learning import schedule as schedules
 from workbench.learning.online import Ask, Task
 from workbench.learning.roster import Roster
-from workbench.learning.saved import COUNTED, LATE, SavedStream, SavedTester
+from workbench.learning.saved import COUNTED, LATE, SavedTasks
 from workbench.learning.schedule import Schedule
 from workbench.learning.sets import Vote, estimates
-from workbench.learning.testers import TesterLearner
+from workbench.learning.testers import LiveTester, TesterLearner
 from workbench.learning.vetting import Removal, Vetting
 
 
@@ -82,22 +83,38 @@ class SavedWorker(State, frozen=True):
         check(self.differed <= self.rounds, f"differed in {self.differed} of {self.rounds} rounds")
 
 
-class SavedLsOlTester(SavedTester, frozen=True):
-    """A tester of `LsOl`: also when it may be assigned again, and whether somebody is owed it."""
+class SavedTester(State, frozen=True):
+    """A tester: its place among the tasks, rounds, how many said each class, y*, first labels.
 
+    Also when it may be assigned again, and whether somebody is owed it.
+    """
+
+    task: Count
+    rounds: Count
+    said: tuple[Count, ...]
+    label: Count
+    first: tuple[Annotated[int, Meta(ge=-1)], ...]
     ready: Annotated[int, Meta(ge=0)]
     owed: bool
 
+    def __post_init__(self) -> None:
+        check(self.rounds > 0, "rounds is 0, a tester has had one")
+        check(sum(self.said) == self.rounds, f"said is not of {self.rounds} rounds")
+        K = len(self.said)
+        check(max(self.label, *self.first) < K, f"label or first names no class of {K}")
+        check(self.said[self.label] == max(self.said), "label is not that of most rounds")
 
-class LsOlState(SavedStream, frozen=True):
+
+class LsOlState(SavedTasks, frozen=True):
     """All that `LsOl` needs to go on."""
 
     service: ClassVar[str] = "ls-ol"
     version: ClassVar[int] = 2
     counted: ClassVar[tuple[str, ...]] = (*COUNTED, *LATE)
 
+    schedule: Schedule
     workers: tuple[SavedWorker, ...]
-    testers: tuple[SavedLsOlTester, ...]
+    testers: tuple[SavedTester, ...]
     delay: Count
     vetting: Vetting | None
     removed: tuple[Removal, ...]
@@ -109,6 +126,7 @@ class LsOlState(SavedStream, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_testers()
         names = [one.name for one in self.workers]
         check(len(set(names)) == len(names), "workers have a name twice")
         rounds = max(one.rounds for one in self.workers)
@@ -125,8 +143,28 @@ class LsOlState(SavedStream, frozen=True):
             check(0 <= i < len(names), f"removed: worker {i} is none of {len(names)}")
             check(not self.workers[i].present, f"removed: worker {i} is present")
 
+    def _check_testers(self) -> None:
+        M, now, kinds = self.size, self.pending, self.kinds
+        rounds = sum(one.rounds for one in self.testers)
+        check(
+            len(self.testers) <= kinds["new tester"] and rounds <= self.steps - kinds["exploit"],
+            "testers have more rounds than kinds has steps that explore",
+        )
+        places = [-1, *(one.task for one in self.testers), self.steps]
+        check(
+            all(one < other for one, other in pairwise(places)),
+            "testers are no places of tasks in order of arrival",
+        )
+        for k, one in enumerate(self.testers):
+            K = self.vote.classes
+            check(len(one.said) == K, f"testers[{k}].said is not of {K} classes")
+            check(len(one.first) == M, f"testers[{k}].first has not {M} labels, one a worker")
+        if now is not None:
+            testers = range(len(self.testers)) if now.kind == "retest" else (-1,)
+            check(now.tester in testers, f"pending.tester is {now.tester}: no tester to retest")
 
-class LsOl(Roster, TesterLearner[LsOlState]):
+
+class LsOl(Roster, TesterLearner, Saveable[LsOlState]):
     """The algorithm LS_OL over a stream of tasks.
 
     Parameters
@@ -187,7 +225,6 @@ class LsOl(Roster, TesterLearner[LsOlState]):
     """
 
     state_type = LsOlState
-    tester_type = SavedLsOlTester
     counted = LsOlState.counted
 
     def __init__(
@@ -205,6 +242,7 @@ class LsOl(Roster, TesterLearner[LsOlState]):
     ) -> None:
         vote = Vote(weighted, tolerance, truncate, classes)
         super().__init__(workers, schedules.read(schedule, weighted=weighted), vote, delay, seed)
+        RandomState.of(self._rng)
         self.vetting = vetting
         self.removed: list[Removal] = []
         self._differed, self._rounds_of = np.zeros((2, len(self.names)), dtype=np.int64)
@@ -313,12 +351,23 @@ class LsOl(Roster, TesterLearner[LsOlState]):
         The step at which it arrived, its rounds so far, in how many the majority said each class,
         and y*.
         """
-        return self._table(task="name", step="task", rounds="rounds", said="said", label="label")
+        rows = [
+            (one.name, one.task, one.rounds, tuple(one.said.tolist()), one.label)
+            for one in self._testers
+        ]
+        return pd.DataFrame(rows, columns=["task", "step", "rounds", "said", "label"])
 
     def state(self) -> LsOlState:
         """Everything needed to go on later."""
         each = self._order, self._present, self._differed, self._rounds_of
+        testers = [
+            {name: getattr(one, name) for name in SavedTester.__struct_fields__}
+            | {"first": tuple(one.first.tolist()), "said": tuple(one.said.tolist())}
+            for one in self._testers
+        ]
         return LsOlState(
+            schedule=self.schedule,
+            testers=tuple(SavedTester(**one) for one in testers),
             delay=self.delay,
             vetting=self.vetting,
             workers=tuple(map(SavedWorker, self.names, *(column.tolist() for column in each))),
@@ -330,11 +379,19 @@ class LsOl(Roster, TesterLearner[LsOlState]):
     def restore(cls, saved: LsOlState) -> LsOl:
         """Take up a `state`; what follows is the same, to the last bit, as without the break."""
         names = [one.name for one in saved.workers]
-        learner = cls._begun(saved, names, saved.delay)
+        learner = cls.__new__(cls)
+        seed = saved.random.generator()
+        TesterLearner.__init__(learner, names, saved.schedule, saved.vote, saved.delay, seed)
         learner.vetting = saved.vetting
         learner.removed = list(saved.removed)
         learner._present = np.array([one.present for one in saved.workers])
         learner._differed = np.array([one.differed for one in saved.workers])
         learner._rounds_of = np.array([one.rounds for one in saved.workers])
-        learner._take_up_testers(saved, [one.order for one in saved.workers])
+        learner._take_up(saved, [one.order for one in saved.workers])
+        for one in saved.testers:
+            values = {name: getattr(one, name) for name in one.__struct_fields__}
+            for name in ("first", "said"):
+                values[name] = np.array(values[name], dtype=np.int64)
+            learner._testers.append(LiveTester(name=saved.tasks[one.task], **values))
+        learner._sort(1)
         return learner

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Annotated, ClassVar, NamedTuple
 
 from msgspec import Meta
 
 from workbench.base.state import Coin, Count, Id, RandomState, State, check
-from workbench.learning.schedule import KINDS, Kind, Schedule
+from workbench.learning.schedule import KINDS, Kind
 from workbench.learning.sets import Vote
 
 COUNTED = ("asked", "received", "missing", "unlabelled")
@@ -34,23 +33,6 @@ class Pending(State, frozen=True):
     tester: Annotated[int, Meta(ge=-1)]
     workers: tuple[Count, ...]
     coins: Coins
-
-
-class SavedTester(State, frozen=True):
-    """A tester: its place among the tasks, rounds, how many said each class, y*, first labels."""
-
-    task: Count
-    rounds: Count
-    said: tuple[Count, ...]
-    label: Count
-    first: tuple[Annotated[int, Meta(ge=-1)], ...]
-
-    def __post_init__(self) -> None:
-        check(self.rounds > 0, "rounds is 0, a tester has had one")
-        check(sum(self.said) == self.rounds, f"said is not of {self.rounds} rounds")
-        K = len(self.said)
-        check(max(self.label, *self.first) < K, f"label or first names no class of {K}")
-        check(self.said[self.label] == max(self.said), "label is not that of most rounds")
 
 
 class SavedTasks(State, frozen=True):
@@ -92,31 +74,3 @@ class SavedTasks(State, frozen=True):
                 len(set(now.workers)) == len(now.workers) and max(now.workers, default=0) < M,
                 f"pending.workers are no {M} or fewer different workers",
             )
-
-
-class SavedStream(SavedTasks, frozen=True):
-    """What learners by testers have in common."""
-
-    schedule: Schedule
-    testers: tuple[SavedTester, ...]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        M, now, kinds = self.size, self.pending, self.kinds
-        rounds = sum(one.rounds for one in self.testers)
-        check(
-            len(self.testers) <= kinds["new tester"] and rounds <= self.steps - kinds["exploit"],
-            "testers have more rounds than kinds has steps that explore",
-        )
-        places = [-1, *(one.task for one in self.testers), self.steps]
-        check(
-            all(one < other for one, other in pairwise(places)),
-            "testers are no places of tasks in order of arrival",
-        )
-        for k, one in enumerate(self.testers):
-            K = self.vote.classes
-            check(len(one.said) == K, f"testers[{k}].said is not of {K} classes")
-            check(len(one.first) == M, f"testers[{k}].first has not {M} labels, one a worker")
-        if now is not None:
-            testers = range(len(self.testers)) if now.kind == "retest" else (-1,)
-            check(now.tester in testers, f"pending.tester is {now.tester}: no tester to retest")

@@ -12,27 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from workbench.base import checks
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.base.seeds import Seed
-from workbench.base.state import RandomState, Saveable
 from workbench.learning.draws import COINS
 from workbench.learning.online import Ask, OnlineLearner, Task, plurality
-from workbench.learning.saved import Coins, Pending, SavedStream, SavedTester
+from workbench.learning.saved import Coins, Pending
 from workbench.learning.schedule import Kind, Schedule
 from workbench.learning.sets import Vote, estimates, ranked_sets
-
-S = TypeVar("S", bound=SavedStream)
 
 
 @dataclass(eq=False)
 class LiveTester:
-    """A tester: what `saved.SavedTester` and its kinds say, and its name."""
+    """A tester: what `ls_ol.SavedTester` says, its name and its context."""
 
     name: Task
     task: int
@@ -61,7 +56,7 @@ class Cell:
         self.best = None
 
 
-class TesterLearner(OnlineLearner, Saveable[S]):
+class TesterLearner(OnlineLearner):
     """Who learns from testers; subclasses say who comes and goes, and which contexts there are.
 
     Steps are t = 0, 1, …, the first being the initialisation: D1(0) = D2(0) = 0, so that its task
@@ -82,17 +77,16 @@ class TesterLearner(OnlineLearner, Saveable[S]):
     """
 
     stream_name = "learning coins"
-    tester_type: ClassVar[type[SavedTester]] = SavedTester
 
     def __init__(
         self, workers: int | Sequence[str], schedule: Schedule, vote: Vote, delay: int, seed: Seed
     ) -> None:
         super().__init__(workers, vote, seed)
-        RandomState.of(self._rng)
         self.schedule = schedule
         self.delay = checks.count("delay", delay)
         self._present = np.ones(len(self.names), dtype=bool)
         self._testers: list[LiveTester] = []
+        self._context = 0.0
         self._sort(1)
 
     # ---- cells ----
@@ -114,20 +108,12 @@ class TesterLearner(OnlineLearner, Saveable[S]):
     def _cell(self, context: float) -> Cell:
         return self._cells[self._place(context)]
 
-    def _pending_step(self, context: float, **step: Any) -> Pending:  # noqa: ARG002
-        """Make what is kept of a step, in a context."""
-        return Pending(**step)
-
-    def _context(self, now: Pending) -> float:  # noqa: ARG002
-        """Context of a step."""
-        return 0.0
-
     # ---- the algorithm ----
 
     def _step(self, task: Task, context: float, available: BoolArray | None = None) -> Ask:
         """2: a new task arrives; decide whom to ask about it, or about a tester."""
         coins = Coins(*self._rng.random(COINS).tolist())
-        cell = self._cell(context)
+        cell, self._context = self._cell(context), context
         kind, tester = self._decide(cell, coins.pick)
         able = self._present if available is None or kind == "retest" else available
         if kind != "exploit":
@@ -137,7 +123,7 @@ class TesterLearner(OnlineLearner, Saveable[S]):
         else:
             workers = self._best_of(cell, able)
         asked = tuple(workers.tolist())
-        pending = self._pending_step(context, kind=kind, tester=tester, workers=asked, coins=coins)
+        pending = Pending(kind=kind, tester=tester, workers=asked, coins=coins)
         return self._wait(task, pending)
 
     def _decide(self, cell: Cell, coin: float) -> tuple[Kind, int]:
@@ -166,13 +152,13 @@ class TesterLearner(OnlineLearner, Saveable[S]):
         received = bool((given >= 0).any())
         if now.kind == "exploit" or (now.kind == "new tester" and not received):
             return None
-        cell = self._cell(self._context(now))
+        cell = self._cell(self._context)
         if now.kind == "new tester":
             unlabelled = np.full(len(self.names), -1)
             name, place = self._arriving(), len(self._tasks) - 1
             cell.testers.append(len(self._testers))
             none = np.zeros(self.vote.classes, dtype=np.int64)
-            self._testers.append(LiveTester(name, place, unlabelled, self._context(now), said=none))
+            self._testers.append(LiveTester(name, place, unlabelled, self._context, said=none))
             tester = self._testers[-1]
         else:
             tester = self._testers[now.tester]
@@ -200,8 +186,8 @@ class TesterLearner(OnlineLearner, Saveable[S]):
     def _vet(self, given: IntArray, label: int) -> None:
         """Look at who differs from the majority of a round."""
 
-    def _estimates_for(self, now: Pending) -> FloatArray:
-        cell = self._cell(self._context(now))
+    def _estimates_for(self, now: Pending) -> FloatArray:  # noqa: ARG002
+        cell = self._cell(self._context)
         return estimates(cell.agreed, cell.judged)
 
     def _best(self, cell: Cell) -> IntArray:
@@ -216,44 +202,5 @@ class TesterLearner(OnlineLearner, Saveable[S]):
         )
         return ranked[0, : size[0]]
 
-    # ---- looking, saving ----
-
     def _asked_task(self, now: Pending) -> Task:
         return self._testers[now.tester].name if now.kind == "retest" else self._arriving()
-
-    def _table(self, **columns: str) -> pd.DataFrame:
-        """One row a tester; columns by name, and what they show of it."""
-        rows = {name: [getattr(one, shown) for one in self._testers]
-                for name, shown in columns.items()}  # fmt: skip
-        if "said" in rows:
-            rows["said"] = [tuple(said.tolist()) for said in rows["said"]]
-        return pd.DataFrame(rows)
-
-    def _saved(self) -> dict[str, Any]:
-        """What `SavedStream` declares."""
-        names = self.tester_type.__struct_fields__
-        testers = [
-            {name: getattr(one, name) for name in names}
-            | {"first": tuple(one.first.tolist()), "said": tuple(one.said.tolist())}
-            for one in self._testers
-        ]
-        made = tuple(self.tester_type(**one) for one in testers)
-        return {**super()._saved(), "schedule": self.schedule, "testers": made}
-
-    @classmethod
-    def _begun(cls, saved: S, workers: int | Sequence[str], delay: int = 0) -> Self:
-        """Make a learner with the settings of a saved one."""
-        learner = cls.__new__(cls)
-        seed = saved.random.generator()
-        TesterLearner.__init__(learner, workers, saved.schedule, saved.vote, delay, seed)
-        return learner
-
-    def _take_up_testers(self, saved: S, order: Sequence[float], cells: int = 1) -> None:
-        """Go on from what `_saved` gave."""
-        self._take_up(saved, order)
-        for one in saved.testers:
-            values = {name: getattr(one, name) for name in one.__struct_fields__}
-            for name in ("first", "said"):
-                values[name] = np.array(values[name], dtype=np.int64)
-            self._testers.append(LiveTester(name=saved.tasks[one.task], **values))
-        self._sort(cells)
