@@ -33,6 +33,9 @@ BLOCKS = CROWDS[1:]
 """Crowds of five, as the paper's."""
 TESTS = (10.0, 3.0)
 """G1."""
+DEFAULTS = {
+    "tests": TESTS[0], "vetting": "printed", "vote": "majority", "order": "random", "coins": False,
+}  # fmt: skip
 DRAWS = 20
 """Trials needed of each crowd."""
 RIGHT = 1 - ERROR
@@ -60,15 +63,8 @@ def _rows(rows: Rows, crowds: Sequence[str] = CROWDS, **settings: Any) -> dict[s
     NotMeasured
         Fewer than `DRAWS` of a crowd.
     """
-    wanted = {
-        "tests": TESTS[0],
-        "vetting": "printed",
-        "vote": "majority",
-        "order": "random",
-        "coins": False,
-    }
     rows = named(rows[rows["horizon"].isna()])
-    rows = only(rows, 0, "trials", **{**wanted, **settings})
+    rows = only(rows, 0, "trials", **{**DEFAULTS, **settings})
     return {crowd: only(rows, DRAWS, crowd, crowd=crowd) for crowd in crowds}
 
 
@@ -95,17 +91,7 @@ def _assumed(rows: Rows) -> int:
 
 def _rests_on_assumptions(fine: Sequence[bool], rows: Rows) -> Numbers:
     """As `by_result`; where all fail on blocks that are not as assumed, it does not transfer."""
-    common = only(
-        rows,
-        0,
-        "trials",
-        tests=TESTS[0],
-        vetting="printed",
-        vote="majority",
-        order="random",
-        coins=False,
-    )
-    found, met = by_result(fine), _assumed(common)
+    found, met = by_result(fine), _assumed(only(rows, 0, "trials", **DEFAULTS))
     lacking = found["refuted"] and met < DRAWS
     return {
         **found,
