@@ -19,8 +19,8 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -252,7 +252,9 @@ class TextTable:
     def keep(self, rows: Sequence[int]) -> TextTable:
         """Table of some of the rows."""
         columns = [cells.rows(rows) for cells in self.columns]
-        return replace(self, columns=columns, marks=_Kept(self.marks, rows))
+        return replace(
+            self, columns=columns, marks=_Marks(len(rows), lambda row: self.marks[rows[row]])
+        )
 
     def votes(self, duplicates: Duplicates, **more: Any) -> pd.DataFrame:
         """Make the long table `task, worker, label` (and `time`), minding repeated pairs.
@@ -440,17 +442,17 @@ def read_text(path: Path) -> str:
     return text
 
 
-class _Kept(Sequence[object]):
-    """What messages name some of the rows by, looked up when a message asks for it."""
+class _Marks(Sequence[object]):
+    """What messages name rows by, found out when a message asks for it."""
 
-    def __init__(self, marks: Sequence[object], rows: Sequence[int]) -> None:
-        self.marks, self.rows = marks, rows
+    def __init__(self, rows: int, name: Callable[[int], object]) -> None:
+        self.rows, self.name = rows, name
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return self.rows
 
     def __getitem__(self, row: Any) -> Any:
-        return self.marks[self.rows[row]]
+        return self.name(row)
 
 
 def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -466,21 +468,9 @@ def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"{at}: {error}; mend the quotes") from None
 
 
-class _Lines(Sequence[int]):
-    """Line of each row of a whole file, which is counted when a message asks for it."""
-
-    def __init__(self, path: Path, separator: str, rows: int) -> None:
-        self.path, self.separator, self.rows = path, separator, rows
-
-    def __len__(self) -> int:
-        return self.rows
-
-    @cached_property
-    def _lines(self) -> list[int]:
-        return [line for line, _ in _records(self.path, self.separator)][1:]
-
-    def __getitem__(self, row: Any) -> Any:
-        return self._lines[row]
+def _line(row: int, *, path: Path, separator: str) -> int:
+    """Line of a row of a headed file."""
+    return next(islice(_records(path, separator), row + 1, None))[0]
 
 
 def _read_whole(path: Path, separator: str) -> TextTable | None:
@@ -509,7 +499,7 @@ def _read_whole(path: Path, separator: str) -> TextTable | None:
     columns = [Cells.of(frame.pop(place).to_numpy()[1:]) for place in list(frame.columns)]
     if "" in columns[-1].texts or header == [""]:  # perhaps a line with fewer fields, or none
         return None
-    marks = _Lines(path, separator, len(columns[0]))
+    marks = _Marks(len(columns[0]), partial(_line, path=path, separator=separator))
     return TextTable(path_name(path), header, columns, "line", marks)
 
 
@@ -574,22 +564,14 @@ def of_frame(source: pd.DataFrame | pd.Series[Any], name: str, unit: str) -> Tex
         raise InputError(f"{name}: empty; a table with rows is wanted")
     if not len(frame):
         raise InputError(f"{name}: a header but no rows; add the rows")
-    rows = range(1, len(frame) + 1)
-    return TextTable(name, header, columns, unit, rows if unit == "row" else _Marks(frame.index))
 
-
-class _Marks(Sequence[str]):
-    """Labels of a frame's index, written when a message asks for one."""
-
-    def __init__(self, names: pd.Index[Any]) -> None:
-        self.names = names
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __getitem__(self, row: Any) -> Any:
-        mark = self.names[row]
+    def label(row: int) -> str:
+        mark = frame.index[row]
         return show(mark) if isinstance(mark, str) else str(mark)
+
+    by_number = range(1, len(frame) + 1)
+    marks = by_number if unit == "row" else _Marks(len(frame), label)
+    return TextTable(name, header, columns, unit, marks)
 
 
 def _texts(cells: pd.Series[Any]) -> Cells:

@@ -196,11 +196,8 @@ def _class(label: Any) -> str:
 
 
 def _table(name: str, answers: list[Answer]) -> TextTable:
-    columns = {
-        "task": [answer.task for answer in answers],
-        "worker": [answer.worker for answer in answers],
-        "label": [answer.label for answer in answers],
-    }
+    fields = ("task", "worker", "label")
+    columns = {name: [getattr(answer, name) for answer in answers] for name in fields}
     times = [as_text(answer.time) for answer in answers]
     if any(times):
         columns["time"] = times

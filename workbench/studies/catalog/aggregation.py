@@ -398,5 +398,4 @@ STUDY = Study(
         orders=ORDERS,
     ),
     volatile=("fit_seconds",),
-    deadline=600.0,
 )  # fmt: skip

@@ -327,5 +327,4 @@ STUDY = Study(
         orders={"method": METHODS, "types": None, "pairs": None, "repetition": None},
     ),
     volatile=("best", "proven_bound", "proven", "method_seconds"),
-    deadline=600.0,
 )  # fmt: skip
