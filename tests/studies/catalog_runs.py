@@ -25,7 +25,7 @@ def run_serially(name, sweep, repetitions):
     return table
 
 
-FEW = 5
+FEW = 6
 """Of a sweep of more points each is run once."""
 CHEAPER = {"bad-instances": {"evaluations": [2]}}
 """What is smaller than at smoke size."""

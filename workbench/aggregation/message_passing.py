@@ -104,16 +104,14 @@ def message_passing(
 
 def _others(signed: FloatArray, node: IntArray, size: int) -> FloatArray:
     """Sum, for each edge, the messages on the other edges of its node."""
-    others: FloatArray = np.bincount(node, signed, minlength=size)[node] - signed
-    return others
+    return np.bincount(node, signed, minlength=size)[node] - signed
 
 
 def _rescaled(message: FloatArray, part: IntArray) -> FloatArray:
     """Bring the largest message of each part into [½, 1) by a power of two."""
     peak = np.zeros(int(part.max(initial=-1)) + 1)
     np.maximum.at(peak, part, np.abs(message))
-    rescaled: FloatArray = np.ldexp(message, -np.frexp(peak)[1][part])
-    return rescaled
+    return np.ldexp(message, -np.frexp(peak)[1][part])
 
 
 def _parts(task: IntArray, worker: IntArray, n: int, m: int) -> IntArray:

@@ -215,8 +215,7 @@ def _known(earlier: Earlier | None, n: int, L: int) -> IntArray:
 
 def log(chance: FloatArray) -> FloatArray:
     """Logarithm of probabilities, of those below `TINY` that of `TINY`."""
-    logarithm: FloatArray = np.log(np.maximum(chance, TINY))
-    return logarithm
+    return np.log(np.maximum(chance, TINY))
 
 
 def normalised(joint: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -149,8 +149,7 @@ class _SkillVote(FittedRule):
     @cached_property
     def skill(self) -> FloatArray:
         correct, answered = self.by_task.answers(self.gold)
-        share: FloatArray = np.where(answered > 0, correct / np.maximum(answered, 1), np.nan)
-        return share
+        return np.where(answered > 0, correct / np.maximum(answered, 1), np.nan)
 
     def label(self, tasks: IntArray) -> RuleLabels:
         votes = _of_tasks(self.by_task, tasks)

@@ -137,8 +137,7 @@ class Tally:
         label[self.task[drawn]] = self.label[drawn]
         # Where classes without a vote win, the nth of all classes but the losers.
         passed = ~self.winning & (self.label - self._place(~self.winning) <= nth[self.task])
-        choice: IntArray = np.where(self.others > 0, nth + self._count(passed), label)
-        return choice
+        return np.where(self.others > 0, nth + self._count(passed), label)
 
     def _count(self, marked: BoolArray) -> IntArray:
         return np.bincount(self.task[marked], minlength=len(self.best))
@@ -146,8 +145,7 @@ class Tally:
     def _place(self, marked: BoolArray) -> IntArray:
         """How many marked entries of the same task come before each entry."""
         before = np.append(0, np.cumsum(self._count(marked))[:-1]) if len(self.best) else 0
-        place: IntArray = np.cumsum(marked) - marked - np.take(before, self.task)
-        return place
+        return np.cumsum(marked) - marked - np.take(before, self.task)
 
 
 def majority(votes: Votes, *, seed: Seed) -> Aggregate:
@@ -325,8 +323,7 @@ def linear_weights(skill: ArrayLike, classes: int = 2) -> FloatArray:
         A skill outside [0, 1], or fewer than two classes.
     """
     L = checks.count("classes", classes, 2)
-    weights: FloatArray = (L * _skills(skill) - 1.0) / (L - 1.0)
-    return weights
+    return (L * _skills(skill) - 1.0) / (L - 1.0)
 
 
 def log_odds_weights(

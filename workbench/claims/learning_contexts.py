@@ -94,8 +94,7 @@ def continuous(rows: pd.DataFrame) -> Numbers:
 
 def _below(found: pd.DataFrame, name: str) -> pd.Series[bool]:
     """Whether a slope is below 1 by more than chance, schedule by schedule."""
-    below: pd.Series[bool] = found[name] + BEYOND * found[f"{name}_se"] < 1
-    return below
+    return found[name] + BEYOND * found[f"{name}_se"] < 1
 
 
 def two_parts(rows: pd.DataFrame) -> Numbers:

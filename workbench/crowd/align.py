@@ -109,8 +109,7 @@ def groups(workers: Names | Sequence[Any], group: pd.Series[Any]) -> IntArray:
     if len(strange):
         raise InputError(f"groups: {checks.show(strange[0])} is no worker here; leave it out")
     named = group.reindex(list(workers))
-    codes: IntArray = pd.factorize(named, use_na_sentinel=True)[0].astype(np.int64)
-    return codes
+    return pd.factorize(named, use_na_sentinel=True)[0].astype(np.int64)
 
 
 def _rows(name: str, workers: Names | Sequence[Any], table: pd.DataFrame) -> FloatArray:

@@ -58,8 +58,7 @@ class ConfusionEstimates:
     def skill(self) -> FloatArray:
         """Probability to be right, by worker, classes as frequent as in the gold: shape (m,)."""
         diagonal = np.arange(len(self.classes))
-        share: FloatArray = self.confusion[:, diagonal, diagonal] @ self.prior
-        return share
+        return self.confusion[:, diagonal, diagonal] @ self.prior
 
     def drawn(self, counts: IntArray) -> FloatArray:
         """Draw other counted rows, shape (…, K, K), toward the pooled ones by the same weight."""

@@ -38,13 +38,11 @@ class RuleLabels:
     @property
     def labelled(self) -> BoolArray:
         """Which tasks have a label, shape (k,)."""
-        there: BoolArray = ~np.isnan(self.chance[:, 0])
-        return there
+        return ~np.isnan(self.chance[:, 0])
 
     def loss(self, truth: IntArray) -> FloatArray:
         """Chance of a wrong label by true class, shape (k,); NaN without a label."""
-        wrong: FloatArray = 1.0 - self.chance[np.arange(len(truth)), truth]
-        return wrong
+        return 1.0 - self.chance[np.arange(len(truth)), truth]
 
 
 class FittedRule(Protocol):

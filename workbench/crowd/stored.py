@@ -183,8 +183,7 @@ class StoredLabels:
 
     def _names(self, field: str) -> Names:
         texts = self._run(f"SELECT text FROM {field}s ORDER BY code").fetchall()
-        names: Names = np.array([text for (text,) in texts], dtype=object)
-        return names
+        return np.array([text for (text,) in texts], dtype=object)
 
     def _sort(self, duplicates: str, tell: Callable[[str], object]) -> None:
         """Write who labelled each task with what, task by task, repeated pairs seen to."""

@@ -9,19 +9,20 @@ Source: Dawid, Skene (1979); for labels at random, common practice.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.aggregation.dawid_skene import smoothed
-from workbench.aggregation.voting import majority
+from workbench.aggregation.voting import Aggregate, majority
 from workbench.base.arrays import BoolArray, IntArray
 from workbench.base.seeds import Seed, stream
 from workbench.crowd.graphs import random_pairs
 from workbench.crowd.votes import Votes
 from workbench.learning.recorded import Recorded, Replayed
 
-VOTES = {"majority": majority, "Dawid–Skene": smoothed}
+VOTES: dict[str, Callable[..., Aggregate]] = {"majority": majority, "Dawid–Skene": smoothed}
 """How labels are voted on, ties by a fair draw; Dawid–Skene with few votes added."""
 
 

@@ -55,8 +55,7 @@ class SkillTable:
     def at(self, contexts: Sequence[Any]) -> FloatArray:
         """p in each of n contexts, shape (n, M)."""
         row = {name: k for k, name in enumerate(self.contexts)}
-        skill: FloatArray = self.skill[[row[name] for name in contexts]]
-        return skill
+        return self.skill[[row[name] for name in contexts]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +80,7 @@ class SmoothSkills:
     def at(self, contexts: Sequence[Any]) -> FloatArray:
         """p in each of n contexts, shape (n, M)."""
         angle = 2.0 * np.pi * (np.asarray(contexts)[:, None] + self.phase)
-        skill: FloatArray = np.clip(self.centre + self.swing * np.cos(angle), 0.0, 1.0)
-        return skill
+        return np.clip(self.centre + self.swing * np.cos(angle), 0.0, 1.0)
 
 
 def smooth_skills(workers: int, *, lipschitz: float = 1.0, seed: Seed) -> SmoothSkills:

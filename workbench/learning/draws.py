@@ -176,8 +176,7 @@ class TaskStream:
         M, step = len(self._skill), task if step is None else step
         said = self._row(task)[1 : M + 1] if step == task else self._row(step)[M + 1 :]
         truth = self.truth(task)
-        labels: IntArray = np.where(said < self._skill, truth, 1 - truth).astype(np.int64)
-        return labels
+        return np.where(said < self._skill, truth, 1 - truth).astype(np.int64)
 
     def answers(self, task: int, workers: Iterable[int], step: int) -> IntArray:
         """Return the labels of those who are asked, −1 for all others, shape (M,)."""

@@ -344,5 +344,4 @@ def plurality(given: IntArray, coin: float, classes: int = 2) -> int:
 def _leading(given: IntArray, classes: int) -> IntArray:
     """The classes that most name."""
     count = np.bincount(given[given >= 0], minlength=classes)
-    leading: IntArray = np.flatnonzero(count == count.max())
-    return leading
+    return np.flatnonzero(count == count.max())

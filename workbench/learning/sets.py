@@ -102,8 +102,8 @@ class Vote:
         if self.classes > 2:
             accuracy = pair_accuracies(estimate, self.classes)[:, 1:]
             best = accuracy >= accuracy.max(axis=1, keepdims=True) - EQUAL
-            size: IntArray = best.argmax(axis=1) + 1
-            return size
+            first: IntArray = best.argmax(axis=1) + 1
+            return first
         if not self.weighted:
             return best_prefixes(prefix_accuracies_many(estimate))
         m = estimate.shape[1]

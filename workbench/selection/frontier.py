@@ -200,8 +200,7 @@ def least_errors(
         net = np.sort(np.maximum(apart - mu * cost[:, None], 0.0), axis=0)[::-1][:budget]
         most = np.minimum(most, (mu * money[:, None] if mu else 0.0) + net.sum(axis=0))
     least = 0.5 * (1.0 - np.sqrt(1.0 - np.exp(-2.0 * most)))
-    bound: FloatArray = least @ share
-    return bound
+    return least @ share
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,8 +236,7 @@ class _Kinds:
         chosen = np.concatenate([
             each[:k] for each, k in zip(self.workers, counts.tolist(), strict=True)
         ])  # fmt: skip
-        best_first: IntArray = chosen[np.argsort(-known.posterior_value[chosen], kind="stable")]
-        return best_first
+        return chosen[np.argsort(-known.posterior_value[chosen], kind="stable")]
 
     def tied(self, counts: IntArray, known: Scores) -> IntArray:
         """Who was drawn among: of a kind some are chosen and some not, with equal evidence."""
@@ -459,8 +457,7 @@ def _skyband(kinds: _Kinds, budget: int) -> list[int]:
         kinds.price[None, :] <= kinds.price[:, None]
     )
     np.fill_diagonal(better, False)
-    useful: list[int] = np.flatnonzero(better @ kinds.size < budget).tolist()
-    return useful
+    return np.flatnonzero(better @ kinds.size < budget).tolist()
 
 
 def _spread(cost: FloatArray, error: FloatArray) -> IntArray:
@@ -469,8 +466,7 @@ def _spread(cost: FloatArray, error: FloatArray) -> IntArray:
     if len(first) > BEAM // 2:
         first = first[np.unique(np.linspace(0, len(first) - 1, BEAM // 2).round().astype(int))]
     best = np.argsort(error, kind="stable")[:BEAM]
-    both: IntArray = np.unique(np.concatenate([first, best[: BEAM - len(first)]]))
-    return both
+    return np.unique(np.concatenate([first, best[: BEAM - len(first)]]))
 
 
 def _not_dominated(cost: FloatArray, error: FloatArray) -> IntArray:

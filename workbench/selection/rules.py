@@ -330,8 +330,7 @@ def least_best(best: FloatArray) -> FloatArray:
     Of gains in falling order F̂ is only summed without cancellation up to its maximum, and only
     where that is above 0; elsewhere one worker alone is best, and exactly.
     """
-    least: FloatArray = best - EQUAL * np.maximum(best, 0.0)
-    return least
+    return best - EQUAL * np.maximum(best, 0.0)
 
 
 def _best(x: FloatArray, budget: int) -> FloatArray:

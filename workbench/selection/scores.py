@@ -116,8 +116,7 @@ class Scores:
         """
         if self.by_posterior:
             mean = self.posterior_skill
-            odds: FloatArray = np.log(mean) + math.log(self.classes - 1) - np.log1p(-mean)
-            return odds
+            return np.log(mean) + math.log(self.classes - 1) - np.log1p(-mean)
         return self.classes * self.skill - 1.0
 
     def workers(self, chosen: ArrayLike, least: int = 0) -> IntArray:
@@ -210,8 +209,7 @@ def informativeness(skill: ArrayLike, classes: int = 2) -> FloatArray:
     w = checks.floats("skill", skill)
     if not ((w >= 0) & (w <= 1)).all():
         raise InputError("skill is outside [0, 1] or NaN: give probabilities")
-    worth: FloatArray = (L * w - 1.0) ** 2
-    return worth
+    return (L * w - 1.0) ** 2
 
 
 def set_score(worth: ArrayLike) -> float:

@@ -200,8 +200,7 @@ def own_controls(recording: Recording, controls: int, *, seed: Seed) -> BoolArra
     lot = stream(seed, "controls").random(len(votes))
     lot[recording.truth[votes.task] < 0] = np.inf
     most = np.minimum(controls, np.bincount(votes.worker, minlength=len(votes.workers)) // 2)
-    marked: BoolArray = (_places(votes.worker, lot) < most[votes.worker]) & np.isfinite(lot)
-    return marked
+    return (_places(votes.worker, lot) < most[votes.worker]) & np.isfinite(lot)
 
 
 def in_hindsight(exam: Exam) -> Exam:
@@ -260,8 +259,7 @@ def _as_many(exam: Exam, model: BoolArray, seed: Seed) -> BoolArray:
     lot = stream(seed, "as many").random(len(votes))
     lot[~exam.known.eligible[votes.worker]] = np.inf
     many = np.bincount(votes.task[model], minlength=len(votes.tasks))
-    marked: BoolArray = (_places(votes.task, lot) < many[votes.task]) & np.isfinite(lot)
-    return marked
+    return (_places(votes.task, lot) < many[votes.task]) & np.isfinite(lot)
 
 
 def vote(

@@ -60,8 +60,7 @@ def _crowd(params: Params, seed: np.random.SeedSequence) -> Crowd:
 
 def _each(column: str, ok: pd.DataFrame) -> pd.Series[float]:
     """Labels a task."""
-    each: pd.Series[float] = ok[column] / ok["tasks"]
-    return each
+    return ok[column] / ok["tasks"]
 
 
 def _ordered(ok: pd.DataFrame) -> pd.Series[float]:

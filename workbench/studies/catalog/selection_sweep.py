@@ -144,8 +144,7 @@ def sizes(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
 def _plain(points: pd.DataFrame) -> pd.Series[bool]:
     """Settings that differ in crowd and n alone."""
     usual = {"workers": points["workers"].mode().iloc[0], "classes": 2, "few": 0, "ties": "fair"}
-    plain: pd.Series[bool] = points[list(usual)].eq(pd.Series(usual)).all(axis=1)
-    return plain
+    return points[list(usual)].eq(pd.Series(usual)).all(axis=1)
 
 
 _RULES: Block = {"method": list(RULES)}

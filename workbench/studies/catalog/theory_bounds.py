@@ -270,5 +270,4 @@ def printed_slope(skill: FloatArray, epsilon: float) -> float:
 
 
 def _odds(p: FloatArray) -> FloatArray:
-    odds: FloatArray = np.log(p) - np.log1p(-p)
-    return odds
+    return np.log(p) - np.log1p(-p)
