@@ -19,7 +19,6 @@ from workbench.bench.measure import SMOKE, BenchResult, BenchRow, BenchSize, mea
 from workbench.bench.rows import ROWS
 
 __all__ = [
-    "ROWS",
     "SMOKE",
     "BenchResult",
     "BenchRow",

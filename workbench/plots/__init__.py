@@ -5,7 +5,7 @@ marker or dash of its own. A module for each room: `compare`, `assign`, `select`
 `collect`, `learn`, `check`, `study`, `solving`, and `growth` for the bench.
 """
 
-from workbench.plots._style import COLOURS, DASHES, MARKERS, TEXT
+from workbench.plots._style import COLOURS
 from workbench.plots.assign import plan, skills
 from workbench.plots.check import checked
 from workbench.plots.collect import collected
@@ -15,16 +15,12 @@ from workbench.plots.label import labelling
 from workbench.plots.ladder import rungs
 from workbench.plots.learn import learning
 from workbench.plots.render import as_png, as_svg
-from workbench.plots.select import FAINTEST, hiring
+from workbench.plots.select import hiring
 from workbench.plots.solving import chosen_gains, incumbents
 from workbench.plots.study import chart
 
 __all__ = [
     "COLOURS",
-    "DASHES",
-    "FAINTEST",
-    "MARKERS",
-    "TEXT",
     "as_png",
     "as_svg",
     "chart",
