@@ -452,7 +452,7 @@ class _Marks(Sequence[object]):
         return self.rows
 
     def __getitem__(self, row: Any) -> Any:
-        return self.name(row)
+        return self.name(range(self.rows)[row])
 
 
 def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
