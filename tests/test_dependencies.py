@@ -11,8 +11,8 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
-if not (ROOT / "pyproject.toml").exists():
-    pytest.skip("no project beside the tests", allow_module_level=True)
+if not (ROOT / "uv.lock").exists():
+    pytest.skip("no lock beside the tests", allow_module_level=True)
 
 
 def requirements() -> list[Requirement]:

@@ -1,20 +1,23 @@
-"""The wheel as a user installs it, started beside a `models` of her own that must not be met."""
+"""The release as a user gets it: what sdist and wheel hold, the wheel in a bare environment."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
-import sysconfig
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import workbench
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"workbench": ROOT / "workbench", "crowd_models": ROOT / "models" / "crowd_models"}
+LARGEST_MB = 370
+"""Of what the core install adds, without byte code, which adds 153: 526 is the most."""
 
 pytestmark = pytest.mark.slow
 if not (ROOT / "pyproject.toml").exists():
@@ -40,38 +43,49 @@ print(json.dumps({
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """Build the wheel; the build tool is fetched unless it is there."""
-    pytest.importorskip("pip", reason="no pip to build and install the wheel with")
-    there = importlib.util.find_spec("hatchling") is not None
-    folder = tmp_path_factory.mktemp("wheel")
-    how = ["--no-build-isolation"] if there else ["--retries", "1"]
-    built = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--no-deps", *how, "--wheel-dir", folder, ROOT],
-        capture_output=True,
-        text=True,
-        check=False,
+def run(*words, cwd):
+    """Run a program to its end in a folder of its own, with nothing of this checkout in its way."""
+    hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    ended = subprocess.run(
+        [*map(str, words)], cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
-    if built.returncode and not there and "No matching distribution found" in built.stderr:
-        pytest.skip("hatchling, which builds the wheel, is not installed and cannot be fetched")
-    assert built.returncode == 0, built.stderr
-    (path,) = folder.glob("*.whl")
-    return path
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def megabytes(folder):
+    files = (path.lstat() for path in folder.rglob("*") if not path.is_dir())
+    return sum(file.st_blocks * 512 for file in files) / 2**20
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory) -> Path:
-    """Install the wheel into a folder of its own."""
-    target = tmp_path_factory.mktemp("installed")
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--no-deps", "--target", target, wheel],
-        check=True,
-    )
-    return target
+def dist(tmp_path_factory) -> Path:
+    """Folder of sdist and wheel: the one that WORKBENCH_DIST names, or built now."""
+    if given := os.environ.get("WORKBENCH_DIST"):
+        return Path(given)
+    pytest.importorskip("build", reason="no tool to build with: install the extra dev")
+    made = tmp_path_factory.mktemp("dist")
+    # First the sdist, and from it the wheel.
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", made, ROOT, cwd=made)
+    return made
 
 
-def test_the_wheel_holds_the_two_packages_whole_and_nothing_else(wheel):
+@pytest.fixture(scope="module")
+def bare(dist, tmp_path_factory) -> Path:
+    """Programs of an environment that has the wheel, what it asks for, and nothing else."""
+    place = tmp_path_factory.mktemp("bare")
+    run(sys.executable, "-m", "venv", "--without-pip", place, cwd=place)
+    before = megabytes(place)
+    (wheel,) = dist.glob("*.whl")
+    quietly = ("install", "-q", "--no-compile", wheel)
+    run(sys.executable, "-m", "pip", "--python", place, *quietly, cwd=place)
+    assert megabytes(place) - before < LARGEST_MB
+    return place / ("Scripts" if os.name == "nt" else "bin")
+
+
+def test_the_wheel_holds_the_two_packages_whole_and_nothing_else(dist):
+    (wheel,) = dist.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     there = {
         f"{package}/{path.relative_to(folder).as_posix()}"
@@ -83,55 +97,44 @@ def test_the_wheel_holds_the_two_packages_whole_and_nothing_else(wheel):
     assert {"workbench/py.typed", "crowd_models/py.typed"} <= names
 
 
+def test_the_sdist_holds_what_tests_and_pages_need_and_no_data(dist):
+    (sdist,) = dist.glob("*.tar.gz")
+    with tarfile.open(sdist) as file:
+        names = {name.partition("/")[2] for name in file.getnames()}
+    assert {
+        "LICENSE", "CHANGELOG.md", "CITATION.cff", "README.md", "pyproject.toml", "docs/conf.py",
+        "models/problems/index.csv", "models/problems/check.py", "tests/test_wheel.py",
+    } <= names  # fmt: skip
+    assert {name.partition("/")[0] for name in names if "/" in name} == {
+        "workbench", "models", "tests", "notebooks", "docs",
+    }  # fmt: skip
+    assert not [name for name in names if name.endswith((".pyc", ".sqlite", ".whl"))]
+
+
 @pytest.mark.parametrize("hostile", ["models.py", "models/__init__.py"])
-def test_a_models_of_the_users_own_is_not_met(hostile, installed, tmp_path):
+def test_a_models_of_the_users_own_is_not_met(hostile, bare, tmp_path):
     path = tmp_path / hostile
     path.parent.mkdir(exist_ok=True)
     path.write_text("raise RuntimeError('a models of the user was imported')\n")
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))
-
-    def python(*arguments):
-        return subprocess.run(
-            # Without the site module an editable install of the same packages cannot step in.
-            [sys.executable, "-S", *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, search))},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    paths = sysconfig.get_paths()
-    search = dict.fromkeys([installed, paths["purelib"], paths["platlib"]])
-    met = python("-c", "import models")
-    assert "a models of the user was imported" in met.stderr
-    found = python("-c", SOLVE)
-    assert found.returncode == 0, found.stderr
-    answer = json.loads(found.stdout)
-    assert all(Path(file).is_relative_to(installed) for file in answer.pop("files"))
+    with pytest.raises(AssertionError, match="a models of the user was imported"):
+        run(bare / "python", "-c", "import models", cwd=tmp_path)
+    answer = json.loads(run(bare / "python", "-c", SOLVE, cwd=tmp_path))
+    assert all(Path(file).is_relative_to(bare.parent) for file in answer.pop("files"))
     assert answer == {"models": False, "variables": 4, "labels": 2.0}
-    solved = python("-m", "workbench.cli", "solve", "tiny.json", "--json")
-    assert solved.returncode == 0, solved.stderr
-    assert json.loads(solved.stdout)["objective"] == 2.0
+    solved = run(bare / "workbench", "solve", "tiny.json", "--json", cwd=tmp_path)
+    assert json.loads(solved)["objective"] == 2.0
 
 
-TOUR = """
-import runpy, sys
-sys.modules.update(dict.fromkeys(["pyarrow", "duckdb", "dask", "rdata"]))  # no extras are there
-runpy.run_path(sys.argv[1], run_name="__main__")
-"""
+def test_commands_run_where_nothing_else_is_installed(bare, tmp_path):
+    told = run(bare / "workbench", "--version", cwd=tmp_path)
+    assert told.split() == ["workbench", workbench.__version__]
+    (tmp_path / "labels.csv").write_text("task,worker,label\n1,a,x\n1,b,x\n1,c,y\n2,a,y\n2,b,y\n")
+    run(bare / "workbench", "aggregate", "--labels", "labels.csv", "--out", "a.csv", cwd=tmp_path)
+    rows = (tmp_path / "a.csv").read_text().split()
+    assert [row.split(",")[:2] for row in rows[1:]] == [["1", "x"], ["2", "y"]]
 
 
-def test_the_tour_from_exports_of_five_platforms_without_extras(installed, tmp_path):
-    paths = sysconfig.get_paths()
-    search = dict.fromkeys([installed, paths["purelib"], paths["platlib"]])
-    taken = subprocess.run(
-        [sys.executable, "-S", "-c", TOUR, Path(__file__).with_name("platform_exports.py")],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, search))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert taken.returncode == 0, taken.stdout + taken.stderr
-    assert taken.stdout.count("labelled rightly") == 5
+def test_the_tour_from_exports_of_five_platforms_without_extras(bare, tmp_path):
+    tour = Path(__file__).with_name("platform_exports.py")
+    assert run(bare / "python", tour, cwd=tmp_path).count("labelled rightly") == 5

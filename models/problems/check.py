@@ -126,7 +126,7 @@ def check(row):
     path, drawn = HERE / f"{name}.json", str(HERE / "generate.py")
     content = path.read_bytes() if path.exists() else runpy.run_path(drawn)["text"](name).encode()
     require(hashlib.sha256(content).hexdigest() == row["sha256"], "another file: sha256 differs")
-    problem, told = read(content), (HERE / "solutions" / path.name).read_text()
+    problem, told = read(content), (HERE / "solutions" / path.name).read_text("utf-8")
     told = json.loads(told, parse_float=Fraction)
     size = [str(x) for x in (sum(problem.times), sum(problem.copies), len(problem.kinds))]
     require(size == [row["tasks"], row["workers"], row["types"]], f"its size is {size}")

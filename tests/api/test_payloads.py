@@ -180,12 +180,12 @@ def test_a_command_tells_what_the_door_gives(line):
     told, known = json.loads(result.stdout), json.loads(strict_json(made.to_dict()))
     if line.startswith("claims"):
         known = known["claims"]
-        assert Path("claims.md").read_text() == made.markdown()
+        assert Path("claims.md").read_text(encoding="utf-8") == made.markdown()
     else:
         assert next(iter(told)) == "schema"
     assert alike(told, known)
     if "--out o.csv" in line:
-        assert Path("o.csv").read_text() == made.to_frame().to_csv(index=False)
+        assert Path("o.csv").read_text(encoding="utf-8") == made.to_frame().to_csv(index=False)
     if "seconds" not in made.summary() and not line.startswith(("study run", "select")):
         page = run(line).stdout
         for option in ("iterations", "labels", "gold"):

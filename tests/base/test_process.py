@@ -79,7 +79,7 @@ def _pipe():
     """The end of the pipe that messages go through: it writes, and is none of the first three."""
     for fd in range(3, 20):
         about = Path(f"/proc/self/fdinfo/{fd}")
-        flags = int(about.read_text().split()[3], 8) if about.exists() else os.O_RDONLY
+        flags = int(about.read_text("utf-8").split()[3], 8) if about.exists() else os.O_RDONLY
         if flags & os.O_ACCMODE == os.O_WRONLY and Path(f"/proc/self/fd/{fd}").is_fifo():
             return fd
     raise AssertionError
@@ -88,7 +88,7 @@ def _pipe():
 def dies_before_its_child(note, report):
     pid = os.fork()
     if pid:
-        Path(note).write_text(str(pid))
+        Path(note).write_text(str(pid), encoding="utf-8")
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(600)
 
@@ -99,6 +99,10 @@ def about_itself(report):
         "leads": os.getpgrp() == os.getpid(),
         "threads": os.environ["OMP_NUM_THREADS"],
     }
+
+
+def waits(report):
+    time.sleep(600)
 
 
 def starts_another_and_waits(report):
@@ -202,6 +206,14 @@ def test_a_child_whose_asker_is_killed_ends_with_all_it_started():
         assert len(pids) == 2
         asker.kill()
     assert_gone(pids, 10)
+
+
+def test_it_serves_and_ends_where_no_process_group_can_be_killed(monkeypatch):
+    monkeypatch.delattr(os, "killpg", raising=False)  # as on Windows
+    with SupervisedProcess() as one:
+        assert answers(one, gives, 1)[-1] == ("result", 1)
+        one.call(waits)
+    assert_gone([one.pid])
 
 
 @linux

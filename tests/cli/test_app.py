@@ -102,7 +102,7 @@ def test_a_reader_that_leaves_is_no_error():
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_a_full_disk_is_one_line():
-    with Path("/dev/full").open("w") as full:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
         child = process(RUN, "--help", stdout=full)
         _, err = child.communicate(timeout=60)
     assert child.returncode == 1

@@ -65,7 +65,7 @@ def test_files_have_the_names_as_they_came(crowd, run):
     assert hired.stderr.count("warning:") == 1
     assert "warning: chosen.csv: worker" in hired.stderr
     assert "begins like a formula" in hired.stderr
-    with open("chosen.csv", newline="") as file:  # noqa: PTH123
+    with open("chosen.csv", encoding="utf-8", newline="") as file:  # noqa: PTH123
         chosen = [row["worker"] for row in csv.DictReader(file)]
     assert chosen
     assert set(chosen) <= set(HARM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import sys
@@ -58,6 +59,22 @@ def own_study(tmp_path, body, head=""):
 def outcomes_of(source, points=1, limits=NONE, processes=1):
     trials = plan(source.load(), [{"x": list(range(points))}], 1)
     return [one for one in Local(processes).run(source, trials, limits, Event()) if one]
+
+
+def squares(points):
+    """What trials measure, run by two workers of the process that this is called in."""
+    outcomes = ended(Local(2), toys(*({"x": x} for x in points)))
+    return sorted(one.record["x_squared"] for one in outcomes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+def test_workers_serve_a_process_that_was_started_in_any_way(start):
+    """The default on macOS and Windows, and on Linux from Python 3.14."""
+    if start not in multiprocessing.get_all_start_methods():
+        pytest.skip("not on this system")
+    with multiprocessing.get_context(start).Pool(1) as pool:
+        assert pool.apply(squares, ([2, 3],)) == [4, 9]
 
 
 @pytest.fixture(autouse=True)

@@ -137,7 +137,7 @@ def test_code_that_is_gone_changed_or_newer_is_told(path, source, verify):
     assert "not run again: toy version 2: " in report.text()
     assert "is toy version 1 now" in report.text()
     file = Path(source.name)
-    file.write_text(file.read_text() + "\n# changed\n")
+    file.write_text(file.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
     changed = Source.of(str(file))
     with pytest.raises(InputError, match=r"own\.py: is not the file that made trials in"):
         verify(path, named=[changed])

@@ -27,5 +27,5 @@ def resident_mb() -> float | None:
 
 def _status(field: str) -> float | None:
     status = Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else []
+    lines = status.read_text("utf-8").splitlines() if status.exists() else []
     return next((int(line.split()[1]) / 2**10 for line in lines if line.startswith(field)), None)

@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
@@ -199,8 +200,9 @@ def _end_with_asker(pipe: int) -> None:
     """End, with all that was started, when nobody can ask any more: who did was killed."""
     if hasattr(select, "poll"):
         poll = select.poll()
-        poll.register(pipe, 0)  # a hang-up is always reported
-        poll.poll()
+        poll.register(pipe, select.POLLHUP)  # macOS is said to report it only where asked
+        while not poll.poll():
+            time.sleep(GRACE)
         os.killpg(0, signal.SIGKILL)
 
 
@@ -238,7 +240,7 @@ def data_limit(memory: float | None) -> Iterator[None]:
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    pages = int(Path("/proc/self/statm").read_text().split()[5])
+    pages = int(Path("/proc/self/statm").read_text("utf-8").split()[5])
     wanted = pages * os.sysconf("SC_PAGE_SIZE") + int(memory * MEGABYTE)
     # More than the system can express is more than any machine has.
     ceilings = [wanted, sys.maxsize, *(n for n in before if n != resource.RLIM_INFINITY)]

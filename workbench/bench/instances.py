@@ -78,7 +78,7 @@ class InstanceSet:
         self.folder = Path(folder)
         for part in ("check.py", "generate.py"):
             if not (self.folder / part).is_file():
-                raise InputError(f"{self.folder}: no {part} there; give the folder {FOLDER}")
+                raise InputError(f"{self.folder}: no {part} there; give {FOLDER} of a checkout")
         self.checker = runpy.run_path(str(self.folder / "check.py"))
         self.generator = runpy.run_path(str(self.folder / "generate.py"))
         self.rows: dict[str, dict[str, str]] = {}

@@ -208,7 +208,7 @@ def own_process(*arguments: str, timeout: float | None = None) -> Any:
     ended = subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
         timeout=timeout,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},

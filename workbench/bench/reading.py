@@ -132,7 +132,7 @@ def write_labels(path: Path, tasks: int, workers: int, size: BenchSize) -> None:
     label = np.where(right, truth, 1 - truth).ravel()
     worker, task = worker.ravel(), np.repeat(np.arange(tasks), LABELS)
     order = rng.permutation(len(task))
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         file.write("task,worker,label\n")
         for rows in np.array_split(order, max(len(order) // 100_000, 1)):
             cells = zip(task[rows].tolist(), worker[rows].tolist(), label[rows], strict=True)

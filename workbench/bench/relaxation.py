@@ -131,7 +131,7 @@ def _quiet() -> Iterator[None]:
     sys.stdout.flush()
     kept = os.dup(1)
     try:
-        with Path(os.devnull).open("w") as nowhere:
+        with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
             os.dup2(nowhere.fileno(), 1)
         yield
     finally:

@@ -151,7 +151,9 @@ def show(name: str, as_json: bool, **given: Any) -> None:
 @options.flag("--insecure", "Trust whoever answers at --scheduler.")
 @click.option("--shard", metavar="I/N", help="Run one of N parts, into a file of its own.")
 @click.option("--deadline", type=click.FloatRange(0, min_open=True), help="Seconds for a trial.")
-@click.option("--memory", type=click.FloatRange(0, min_open=True), help="Megabytes for a trial.")
+@click.option(
+    "--memory", type=click.FloatRange(0, min_open=True), help="Megabytes for a trial (on Linux)."
+)
 @options.flag("--retry", "Run failed trials again.")
 @options.flag("--redo-quarantined", "Run trials that an older version put in quarantine.")
 def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) -> int:

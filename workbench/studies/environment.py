@@ -94,7 +94,11 @@ def _commit() -> str:
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
     try:
         asked = subprocess.run(
-            [*command, "--exclude=*"], capture_output=True, text=True, timeout=20, check=False
+            [*command, "--exclude=*"],
+            capture_output=True,
+            encoding="utf-8",
+            timeout=20,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

@@ -419,7 +419,7 @@ def locked(path: Path) -> FileLock:
         # FileLock takes a file that may not be opened for one that is held, and makes folders.
         os.close(os.open(where, os.O_RDWR | os.O_CREAT, 0o666))
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            holder = where.read_text().strip()
+            holder = where.read_text("utf-8").strip()
         lock.acquire()
     except Timeout:
         by = f" (process {holder})" if holder else ""
@@ -432,7 +432,7 @@ def locked(path: Path) -> FileLock:
             f"{path}: cannot be written there ({error.strerror}), name a file in a folder of yours"
         ) from None
     with contextlib.suppress(OSError):
-        where.write_text(f"{os.getpid()} on {platform.node()}\n")
+        where.write_text(f"{os.getpid()} on {platform.node()}\n", "utf-8")
     return lock
 
 
