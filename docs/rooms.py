@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,11 @@ def write_rooms(folder: Path) -> None:
     """Write a page a room: its docstring, then each module's, and all that is public in it."""
     folder.mkdir(exist_ok=True)
     for room in ROOMS:
-        parts = [f"---\ntocdepth: 2\n---\n# {room}", marked(importlib.import_module(room))]
+        parts = [f"---\ntocdepth: 2\n---\n# `{room}`", marked(importlib.import_module(room))]
         for module in modules(room):
-            parts += [f"## {module.__name__}", marked(module)]
+            parts += [f"## `{module.__name__.removeprefix('workbench.')}`", marked(module)]
             for name, thing in public(module):
-                parts += [f"### `{name}{signature(thing)}`", marked(thing)]
+                parts += [f"### `{name}`", f"`{name}{signature(thing)}`", marked(thing)]
                 methods = [f"- `.{part}`: {line}" for part, line in members(thing)]
                 parts += ["\n".join(methods)]
         (folder / f"{room}.md").write_text("\n\n".join(parts), "utf-8")
@@ -52,11 +53,10 @@ def public(module: Any) -> Iterator[tuple[str, Any]]:
 
 def signature(thing: Any) -> str:
     """Parameters and their defaults, without types."""
-    try:
-        given = inspect.signature(thing)
-    except ValueError:  # an enumeration
+    if inspect.isclass(thing) and issubclass(thing, Enum | Exception):
         return ""
-    bare = [one.replace(annotation=one.empty) for one in given.parameters.values()]
+    given = inspect.signature(thing).parameters.values()
+    bare = [one.replace(annotation=one.empty) for one in given]
     shown = str(inspect.Signature(bare))
     return re.sub(r" at 0x\w+|<factory>", "…", shown)
 

@@ -152,7 +152,7 @@ class JointProblem:
     >>> gains = pair_gains([coin] * 4)[None]
     >>> problem = JointProblem(gains, pair_weights([1 / 3] * 3), 0.3, tasks=2, capacity=2)
     >>> problem.shape, round(problem.error(0, [1, 1, 1, 0]), 3)
-    ((1, 4), 0.209)
+    ((1, 4), 0.295)
     """
 
     gains: FloatArray

@@ -1,4 +1,4 @@
-"""The pages of formulations: every builder is there, their lines run, problems have these optima."""
+"""Pages of formulations: every builder has one, lines run, problems have these optima."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pyomo.environ as pyo
 import pytest
+from matplotlib.figure import Figure
 
 import crowd_models
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
@@ -134,13 +135,18 @@ def test_every_piece_stands_beside_its_equation(name):
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_a_page_prints_what_it_says(name, capsys):
+def test_a_page_prints_what_it_says_and_is_drawn(name, capsys, monkeypatch):
     """Less the seconds, and violations below what rounding may do."""
     (code,) = re.findall(r"^```python\n(.*?)^```$", SECTIONS[name], re.DOTALL | re.MULTILINE)
     (said,) = re.findall(r"^```text\n(.*?)^```$", SECTIONS[name], re.DOTALL | re.MULTILINE)
-    exec(code, {})
+    names = {}
+    exec(code, names)
     varies = re.compile(r"(?<=seconds).*|(?<=violation )-?(0|\d.*e-1\d)(?= )")
     assert varies.sub("…", capsys.readouterr().out) == varies.sub("…", said)
+    monkeypatch.syspath_prepend(str(PAGES[name].parent))
+    figure = Figure()
+    importlib.import_module("renew").PICTURES[name](figure, names)
+    assert all(axes.has_data() for axes in figure.axes)
 
 
 @pytest.mark.parametrize("solver", ["scip_direct", "highs"])
