@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
+from sphinx.util.logging import getLogger
 
 import workbench
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from check_links import faults  # noqa: E402
+from rooms import write_rooms  # noqa: E402
 
 project = "Crowd workbench"
 author = "The authors of the crowd workbench"
 release = version = workbench.__version__
 copyright = f"2026, {author}. BSD-3-Clause"
 
-extensions = [
-    "myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
-]  # fmt: skip
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 add_module_names = False
 myst_heading_anchors = 4
@@ -29,6 +31,8 @@ nb_execution_mode = "off"
 exclude_patterns = ["_build"]
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = "Crowd workbench"
 html_math_renderer = "mathml"
 html_show_sphinx = False
@@ -36,6 +40,8 @@ html_show_sphinx = False
 
 def setup(app: Any) -> None:
     """Bring the notebooks in, and write mathematics as MathML: no script, no font, no request."""
+    write_rooms(HERE / "reference" / "rooms")
+    app.connect("build-finished", look)
     for notebook in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
         shutil.copy(notebook, HERE / "notebooks" / notebook.name)
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
@@ -51,3 +57,9 @@ def block_math(self: Any, node: Any) -> None:
     """Write a formula of its own line."""
     self.body.append(convert(node.astext(), display="block"))
     raise SkipNode
+
+
+def look(app: Any, failed: Exception | None) -> None:
+    """Warn of links that lead nowhere and of whatever would be loaded from elsewhere."""
+    for fault in () if failed or app.builder.name != "html" else faults(Path(app.outdir)):
+        getLogger(__name__).warning(fault)

@@ -21,7 +21,10 @@ README = HERE / "README.md"
 if not README.exists():
     pytest.skip("no README beside the tests", allow_module_level=True)
 HOW_TO = HERE / "docs" / "how-to"
-PAGES = [HERE / "docs" / "start.md", *sorted(HOW_TO.glob("*.md"))]
+PAGES = [
+    *(HERE / "docs" / name for name in ("start.md", "promises.md")),
+    *sorted(HOW_TO.glob("*.md")),
+]
 
 
 def blocks(language: str, page: Path = README) -> list[str]:

@@ -1,25 +1,31 @@
-"""The examples in the front door's docstrings run, and say what they say."""
+"""The examples in docstrings run, and say what they say."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
-import pkgutil
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-import workbench.api
+import crowd_models
+import workbench
 from workbench.crowd.datasets import DATA_VARIABLE
 
-MODULES = [name for _, name, _ in pkgutil.iter_modules(workbench.api.__path__)]
+MODULES = [
+    ".".join(path.relative_to(root.parent).with_suffix("").parts)
+    for root in (Path(crowd_models.__file__).parent, Path(workbench.__file__).parent)
+    for path in sorted(root.rglob("*.py"))
+    if ">>>" in path.read_text("utf-8")
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(DATA_VARIABLE, raising=False)  # no example may need data from elsewhere
-    module = importlib.import_module(f"workbench.api.{name}")
+    module = importlib.import_module(name)
     with pd.option_context("display.width", 100):
         failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert not failed

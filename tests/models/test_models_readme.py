@@ -1,4 +1,4 @@
-"""`models/README.md`: every builder is there, its lines run, its problems have these optima."""
+"""Pages of formulations: every builder has one, lines run, problems have these optima."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pyomo.environ as pyo
 import pytest
+from matplotlib.figure import Figure
 
 import crowd_models
 from crowd_models import AssignmentProblem, SelectionProblem, TypedProblem
@@ -32,10 +33,9 @@ if not PAGE.exists():
 TEXT = PAGE.read_text("utf-8")
 PROBLEMS = PAGE.parent / "problems"
 CODE = re.findall(r"^```python\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
-SECTIONS = dict(
-    re.findall(r"^### [^\n]*`\w+\.(\w+)\([^\n]*\)`\n(.*?)(?=^##)", TEXT, re.DOTALL | re.MULTILINE)
-)
-"""Text by name of the builder in the heading."""
+PAGES = {path.stem: path for path in sorted((ROOT / "docs" / "formulations").glob("*.md"))}
+SECTIONS = {name: path.read_text("utf-8") for name, path in PAGES.items()}
+"""Text by name of the builder."""
 ROWS = re.findall(r"^\| `(\S+\.json)` \| .* \| (\S+) \| (\S+) \|$", TEXT, re.MULTILINE)
 
 PAIRS = AssignmentProblem([[0.9, 0.5], [0.5, 0.9]], 2, 0.9)
@@ -107,7 +107,14 @@ def source(name: str) -> str:
 
 
 def test_every_builder_has_a_section_and_every_piece_a_place():
-    assert set(SECTIONS) == set(BUILDERS) == set(GIVEN)
+    assert set(SECTIONS) - {"error_problem"} == set(BUILDERS) == set(GIVEN)
+    listed = re.findall(
+        r"^\| \[`(\w+)\.(\w+)`\]\(\.\./docs/formulations/\2\.md\)", TEXT, re.MULTILINE
+    )
+    assert {name for _, name in listed} == set(SECTIONS)
+    for module, name in listed:
+        assert f"\n`crowd_models.{module}.{name}(" in SECTIONS[name]
+        assert hasattr(importlib.import_module(f"crowd_models.{module}"), name)
     assert {row.piece for text in SECTIONS.values() for row in rows(text)} - {""} == PIECES
 
 
@@ -125,6 +132,21 @@ def test_every_piece_stands_beside_its_equation(name):
     """The pieces in a builder's table are those that it calls."""
     called = {piece for piece in PIECES if re.search(rf"\b{piece}\(", source(name))}
     assert {row.piece for row in rows(SECTIONS[name])} - {""} == called
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_page_prints_what_it_says_and_is_drawn(name, capsys, monkeypatch):
+    """Less the seconds, and violations below what rounding may do."""
+    (code,) = re.findall(r"^```python\n(.*?)^```$", SECTIONS[name], re.DOTALL | re.MULTILINE)
+    (said,) = re.findall(r"^```text\n(.*?)^```$", SECTIONS[name], re.DOTALL | re.MULTILINE)
+    names = {}
+    exec(code, names)
+    varies = re.compile(r"(?<=seconds).*|(?<=violation )-?(0|\d.*e-1\d)(?= )")
+    assert varies.sub("…", capsys.readouterr().out) == varies.sub("…", said)
+    monkeypatch.syspath_prepend(str(PAGES[name].parent))
+    figure = Figure()
+    importlib.import_module("renew").PICTURES[name](figure, names)
+    assert all(axes.has_data() for axes in figure.axes)
 
 
 @pytest.mark.parametrize("solver", ["scip_direct", "highs"])
