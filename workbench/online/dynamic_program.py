@@ -37,6 +37,8 @@ MOST_STATES = 5_000_000
 """Beyond so many, arrays of them no longer fit."""
 AT_ONCE = 20_000_000
 """Numbers in one working array."""
+CACHED = 10_000
+"""Numbers that a processor keeps at hand."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,13 @@ class Move(NamedTuple):
     up: NDArray[np.int32]
     down: NDArray[np.int32]
     ends: IntArray
+
+    def pieces(self, most: int) -> Iterator[tuple[IntArray, IntArray]]:
+        """Both in pieces of at most so many, none of which has a state `down` of its own."""
+        for first, end in zip([0, *self.ends[:-1]], self.ends, strict=True):
+            for at in range(first, end, most):
+                piece = slice(at, min(at + most, end))
+                yield self.up[piece].astype(np.intp), self.down[piece].astype(np.intp)
 
 
 class StateSpace:
@@ -147,19 +156,17 @@ class StateSpace:
 
     def _found(self, t: int, level: int, after: int) -> Move:
         n, count, stride = self.problem.tasks[t], len(self.levels[t].repair), self._stride[t]
-        others = histograms(n - 1, count)
-        order = np.argsort(others[:, level], kind="stable")
-        block = stride * math.comb(n + count - 1, n)
+        counts = histograms(n, count)
+        block = stride * len(counts)
         rest = np.add.outer(np.arange(0, self.size, block), np.arange(stride)).ravel()
-
-        def with_one(place: int) -> NDArray[np.int32]:
-            more = others.copy()
-            more[:, place] += 1
-            own = stride * ranks(more, n)[order]
-            return np.add.outer(own, rest).ravel().astype(np.int32)
-
-        ends = np.cumsum(np.bincount(others[:, level], minlength=n)) * len(rest)
-        return Move(with_one(level), with_one(after), ends)
+        # The others' order, by last levels, stays whatever level the one task is on.
+        up, down = (np.flatnonzero(counts[:, place]) for place in (level, after))
+        order = np.argsort(counts[up, level], kind="stable")
+        ends = np.cumsum(np.bincount(counts[up, level], minlength=n + 1)[1:]) * len(rest)
+        up, down = (
+            np.add.outer(stride * one[order], rest).ravel().astype(np.int32) for one in (up, down)
+        )
+        return Move(up, down, ends)
 
 
 @lru_cache(maxsize=2)
@@ -265,24 +272,23 @@ def best_service(
     """
     most = min(states.problem.capacity[kind], sum(states.problem.tasks))
     limited = most < sum(states.problem.tasks)
-    cost = [value.copy() for _ in range(most + 1 if limited else 1)]
+    shape = value.shape if value.shape[1] != 1 else (-1,)  # NumPy is faster with one axis
+    cost = [value.reshape(shape).copy() for _ in range(most + 1 if limited else 1)]
     then = []
     if track:
-        none = np.repeat(np.arange(states.size)[:, None], value.shape[1], axis=1)
+        none = np.repeat(np.arange(states.size)[:, None], value.shape[1], axis=1).reshape(shape)
         then = [none.copy() for _ in cost]
-    for up, down, ends in states.moves(kind):
-        # With m labels to give it is known what m − 1 give; else what one task fewer there gives.
-        parts = [slice(None)] if limited else list(map(slice, [0, *ends[:-1]], ends))
-        for m in range(int(limited), len(cost)):
-            for part in parts:
-                own, left = up[part], down[part]
-                serve = cost[m - limited].take(left, axis=0, mode="clip") + price
-                stay = cost[m].take(own, axis=0, mode="clip")
+    for move in states.moves(kind):
+        for own, left in move.pieces(max(1, CACHED // value.shape[1])):
+            for m in range(int(limited), len(cost)):
+                serve = cost[m - limited].take(left, axis=0)
+                serve += price
+                stay = cost[m].take(own, axis=0)
                 if track:
                     instead = then[m - limited][left] + states.size
                     then[m][own] = np.where(serve < stay, instead, then[m][own])
                 cost[m][own] = np.minimum(stay, serve, out=stay)
-    return cost[-1], then[-1] if track else None
+    return cost[-1].reshape(value.shape), then[-1].reshape(value.shape) if track else None
 
 
 @dataclass(frozen=True, eq=False)
