@@ -27,7 +27,8 @@ from workbench.online.dynamic_program import (
 )
 from workbench.solving.highs import RunOptions
 from workbench.solving.pyomo_route import run_model
-from workbench.studies.catalog.online_optimum import play
+from workbench.studies.catalog.online_optimum import drawn as chance
+from workbench.studies.catalog.online_optimum import judged, play
 from workbench.studies.catalog.online_runs import ONLINE
 
 MOST_POLICIES = 20_000
@@ -163,9 +164,11 @@ def test_what_it_chooses_costs_what_it_says():
 def test_no_policy_is_below_it(policy):
     """What a run costs is the optimum, what its choices lose, and chance of mean 0."""
     best = online_optimum(SMALL)
-    rng = np.random.default_rng(5)
-    runs = np.array([play(best, policy, rng, np.random.default_rng(i)) for i in range(25)])
-    cost, lost = runs.T
+    runs = []
+    for own in np.random.SeedSequence(5).spawn(25):
+        draw = chance(SMALL, None, 0.3, 0, own)
+        runs.append(judged(best, draw.coming, play(SMALL, policy, draw, own)))
+    lost, cost = np.transpose(runs)
     assert (lost >= -1e-9).all()
     chance = cost - lost - best.cost
     assert abs(chance.mean()) < 4 * chance.std(ddof=1) / np.sqrt(len(chance))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ DIAGONAL: dict[str, Any] = {"color": "0.45", "lw": 1, "ls": (0, (5, 2))}
 
 
 def chart(chart: Chart) -> Figure:
-    """Draw a study's chart for print: panels side by side on equal axes, the legend below.
+    """Draw a study's chart for print: panels side by side, the legend below.
 
     A series keeps its colour and marker in every panel, whether or not it occurs there. Marks
     that a logarithmic axis cannot show are counted in a note.
@@ -48,20 +49,25 @@ def chart(chart: Chart) -> Figure:
         figure.set_label(chart.caption)
         # The legend stands below this part, and so below its labels.
         body = figure.subfigures(1, 1, squeeze=False)[0, 0]
-        grid = body.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
+        grid = body.subplots(down, across, sharex=not chart.own_x, sharey=True, squeeze=False).ravel()
         style = _style(chart)
-        places = _places(chart)
         for axes, (panel, rows) in zip(grid, panels, strict=False):
             if panel is not None:
                 axes.set_title(_named(str(chart.panel), panel), loc="left")
-            _draw_panel(axes, chart, rows, style, places)
+            _draw_panel(axes, chart, rows, style, _places(_on_axis(chart, rows)))
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
-        _scale(grid[0], chart, places)
+        for axes, (_, rows) in zip(grid, panels if chart.own_x else panels[:1], strict=False):
+            _scale(axes, _on_axis(chart, rows))
         body.supxlabel(plain(chart.x_label), fontsize=TEXT["axes.labelsize"])
         body.supylabel(plain(chart.y_label), fontsize=TEXT["axes.labelsize"])
         _legend(figure, chart, style)
     return figure
+
+
+def _on_axis(chart: Chart, rows: pd.DataFrame) -> Chart:
+    """The chart of what stands on the x axis of a panel."""
+    return replace(chart, data=rows) if chart.own_x else chart
 
 
 def _check_columns(chart: Chart) -> None:
@@ -160,8 +166,9 @@ def _lengths(
     return np.maximum(lengths, 0.0)
 
 
-def _scale(axes: Axes, chart: Chart, places: dict[Any, int] | None) -> None:
-    """Set the shared axes: logarithmic, categories, or from 0 where the numbers come near it."""
+def _scale(axes: Axes, chart: Chart) -> None:
+    """Set the axes: logarithmic, categories, or from 0 where the numbers come near it."""
+    places = _places(chart)
     for log, scale, axis in (
         (chart.log_x, axes.set_xscale, axes.xaxis),
         (chart.log_y, axes.set_yscale, axes.yaxis),
@@ -173,7 +180,7 @@ def _scale(axes: Axes, chart: Chart, places: dict[Any, int] | None) -> None:
         axes.set_xticks(range(len(places)), [plain(_spaced(str(name))) for name in places])
         axes.set_xlim(-0.5, max(len(places), 1) - 0.5)
         if sum(len(str(name)) for name in places) > 36:
-            for panel in axes.figure.axes:
+            for panel in [axes] if chart.own_x else axes.figure.axes:
                 panel.tick_params(axis="x", rotation=25)
     for name, log, limits, axis in (
         (chart.x, chart.log_x or places is not None, axes.set_xlim, axes.xaxis),

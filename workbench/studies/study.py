@@ -141,6 +141,8 @@ class Chart:
         Column whose values get a colour, a marker and a legend entry each; None for one.
     panel
         Column whose values get a panel each, side by side on equal axes; None for one.
+    own_x
+        Panels have x axes of their own.
     low, high
         Columns with the ends of the vertical bars; None for no bars.
     x_low, x_high
@@ -173,6 +175,7 @@ class Chart:
     log_y: bool = False
     references: tuple[tuple[float, str], ...] = ()
     diagonal: str | None = None
+    own_x: bool = False
 
 
 @dataclass(frozen=True)

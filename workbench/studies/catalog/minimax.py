@@ -23,7 +23,7 @@ from workbench.base.arrays import FloatArray
 from workbench.online.instances import FAMILIES
 from workbench.online.minimax import Minimax, minimax
 from workbench.online.posted_prices import Posted, posted_costs, worst_case
-from workbench.studies.catalog.online_runs import WITHOUT_SAMPLE, run_units
+from workbench.studies.catalog.online_runs import WITHOUT_SAMPLE, costs_by_length, run_units
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part
 from workbench.studies.study import Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
@@ -80,12 +80,8 @@ def path_ratios(
     assert isinstance(problem.arrivals, SequenceMix)
     longest = max(problem.arrivals.sequences, key=len)
     met = run_units(problem, policy, longest, seed=np.random.default_rng(seed))
-    paid, costs = 0.0, [problem.repairs(problem.start)]
-    for kind, given, left in met:
-        paid += problem.price[kind] * len(given)
-        costs.append(paid + problem.repairs(left))
     lengths = [len(one) for one in problem.arrivals.sequences]
-    ratios: FloatArray = np.array(costs)[lengths] / found.optima
+    ratios: FloatArray = np.array(costs_by_length(problem, met))[lengths] / found.optima
     return ratios
 
 

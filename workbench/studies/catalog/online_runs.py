@@ -10,8 +10,11 @@ import numpy as np
 
 from crowd_models.online import OnlineProblem, TaskState
 from workbench.assignment import POLICIES
+from workbench.assignment.estimates import SkillEstimate, skills_on_arrival
 from workbench.assignment.policies import ArrivingWorker, Setting
+from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
+from workbench.studies.catalog.assignment_policies import REFIT
 
 HAIR = 1e-3
 """Units by which a policy is told less than the requirement: whole units say the same, and the
@@ -32,6 +35,31 @@ class Met(NamedTuple):
     left: TaskState
 
 
+class Gold(NamedTuple):
+    """Gold answers from which skills are estimated, of the sample and of those who come.
+
+    Attributes
+    ----------
+    correct
+        Right ones of `asked`, by task class and worker, the sample first.
+    asked
+        Answers a worker and class.
+    skills
+        How they are estimated.
+    """
+
+    correct: IntArray
+    asked: int
+    skills: SkillEstimate
+
+
+def unit_skills(problem: OnlineProblem, top: float = 1.0) -> FloatArray:
+    """Skills by task class and worker type: (2p − 1)² is the quality, that of `top` the best."""
+    quality = np.array(problem.quality)
+    skill: FloatArray = (1 + (2 * top - 1) * np.sqrt(quality / quality.max())) / 2
+    return skill
+
+
 def run_units(
     problem: OnlineProblem,
     policy: str,
@@ -39,10 +67,24 @@ def run_units(
     *,
     sample: Sequence[int] = (),
     seed: np.random.Generator,
+    top: float = 1.0,
+    gold: Gold | None = None,
+    less: float = 0.0,
 ) -> list[Met]:
-    """Let workers of some types arrive; a policy is told true skills, L, U, and how many come.
+    """Let workers of some types arrive; a policy is told their skills, L, U, and how many come.
 
-    Qualities become skills, (2p − 1)² the quality over the best one; the requirement an ε.
+    Qualities become skills (`unit_skills`), the requirement an ε.
+
+    Parameters
+    ----------
+    sample
+        Types of those seen beforehand.
+    top
+        Skill of the best.
+    gold
+        For None skills are told as they are.
+    less
+        Share of the requirement that a policy is not told of.
 
     Raises
     ------
@@ -51,26 +93,43 @@ def run_units(
     """
     if len(set(problem.requirement)) > 1:
         raise InputError("requirement differs by task class: policies know one requirement")
-    best = max(max(row) for row in problem.quality)
-    skill = (1 + np.sqrt(np.array(problem.quality) / best)) / 2
-    epsilon = math.exp(-(problem.requirement[0] - HAIR) / best / 2)
-    crowd = [
-        ArrivingWorker(skill[:, k], problem.capacity[k], np.full(len(skill), problem.price[k]))
-        for k in range(len(problem.price))
-    ]
+    unit = max(max(row) for row in problem.quality) / (2 * top - 1) ** 2
+    epsilon = math.exp(-(problem.requirement[0] - HAIR) * (1 - less) / unit / 2)
     kind = POLICIES[policy].call
-    own = [crowd[k] for k in sample] if kind.uses_sample else []
+    first = len(sample) if kind.uses_sample else 0
+    everyone = [*sample[:first], *kinds]
+    told = unit_skills(problem, top)[:, everyone]
+    if gold is not None:
+        correct = gold.correct[:, gold.correct.shape[1] - len(everyone) :]
+        told = skills_on_arrival(
+            correct, np.full_like(correct, gold.asked), first, gold.skills,
+            every=REFIT if kind.refits else None,
+        )  # fmt: skip
+    crowd = [
+        ArrivingWorker(one, problem.capacity[k], np.full(len(one), problem.price[k]))
+        for one, k in zip(told.T, everyone, strict=True)
+    ]
     classes = np.repeat(np.arange(len(problem.tasks)), problem.tasks)
-    least = [min(p * best / q for p, q in zip(problem.price, row, strict=True) if q)
+    least = [min(p * unit / q for p, q in zip(problem.price, row, strict=True) if q)
              for row in problem.quality]  # fmt: skip
-    most = best * problem.repair_price / problem.repair_quality
+    most = unit * problem.repair_price / problem.repair_quality
     rates = np.array(least), np.full(len(least), most)
-    player = kind(Setting(classes, epsilon, len(kinds), tuple(own), rates=rates), seed=seed)
+    player = kind(Setting(classes, epsilon, len(kinds), tuple(crowd[:first]), rates=rates),
+                  seed=seed)  # fmt: skip
     tasks, met = list(problem.start), []
-    for k in kinds:
-        chosen = player.assign(crowd[k]).tolist()
+    for k, worker in zip(kinds, crowd[first:], strict=True):
+        chosen = player.assign(worker).tolist()
         given = tuple(tasks[i] for i in chosen)
         for i in chosen:
             tasks[i] = problem.helped(tasks[i], k)
         met.append(Met(k, given, tuple(sorted(tasks))))
     return met
+
+
+def costs_by_length(problem: OnlineProblem, met: Sequence[Met]) -> list[float]:
+    """Cost of a run, repair included, if nobody came after the first 0, 1, … workers."""
+    paid, costs = 0.0, [problem.repairs(problem.start)]
+    for kind, given, left in met:
+        paid += problem.price[kind] * len(given)
+        costs.append(paid + problem.repairs(left))
+    return costs
