@@ -27,9 +27,11 @@ from workbench.online.dynamic_program import (
 )
 from workbench.solving.highs import RunOptions
 from workbench.solving.pyomo_route import run_model
-from workbench.studies.catalog.online_optimum import drawn as chance
-from workbench.studies.catalog.online_optimum import judged, play
+from workbench.studies.catalog.online_optimum import STUDY, judged, play, trial
+from workbench.studies.catalog.online_optimum import drawn as run_drawn
 from workbench.studies.catalog.online_runs import ONLINE
+from workbench.studies.study import TrialEnded
+from workbench.studies.trials import Streams
 
 MOST_POLICIES = 20_000
 
@@ -166,13 +168,56 @@ def test_no_policy_is_below_it(policy):
     best = online_optimum(SMALL)
     runs = []
     for own in np.random.SeedSequence(5).spawn(25):
-        draw = chance(SMALL, None, 0.3, 0, own)
+        draw = run_drawn(SMALL, None, 0.3, 0, own)
         runs.append(judged(best, draw.coming, play(SMALL, policy, draw, own)))
     lost, cost = np.transpose(runs)
     assert (lost >= -1e-9).all()
     chance = cost - lost - best.cost
     assert abs(chance.mean()) < 4 * chance.std(ddof=1) / np.sqrt(len(chance))
     assert lost.mean() > 0
+
+
+def played(**given):
+    small = {"requirement": 5, "quality": "1 2 3", "tasks": 3, "workers": 5, "capacity": 2,
+             "runs": 5}  # fmt: skip
+    defaults = {name: one.default for name, one in STUDY.parameters.items()}
+    return trial(defaults | small | given, Streams(3, (1,), b"one"))
+
+
+class TestFactors:
+    """A ratio is future × algorithm × skills."""
+
+    @pytest.mark.parametrize("arrival", ["independent", "worst_first"])
+    def test_endless_gold_is_as_good_as_skills_told(self, arrival):
+        told = played(policy="dual descent", arrival=arrival)
+        gold = played(policy="dual descent", arrival=arrival, gold=10**7)
+        assert told["skills_lost"] == 1
+        assert gold["lost"] == told["lost"] >= 1
+        assert gold["skills_lost"] == pytest.approx(1)
+        assert gold["split_ratio"] == pytest.approx(told["unavoidable"] * told["lost"])
+
+    def test_three_answers_cost_something(self):
+        found = played(policy="re-solve", gold=3, runs=20)
+        assert found["skills_lost"] > 1.01
+        factors = found["unavoidable"] * found["lost"] * found["skills_lost"]
+        assert found["split_ratio"] == pytest.approx(factors)
+
+    def test_a_known_crowd_and_one_type_of_worker_cost_nothing(self):
+        assert played(arrival="random order")["unavoidable"] == pytest.approx(1)
+        assert played(quality="2")["unavoidable"] == pytest.approx(1)
+
+    def test_one_order_of_three_is_no_harder_than_any(self):
+        any_order, *each = (
+            played(policy="greedy", arrival=arrival)
+            for arrival in ("any of these", "worst_first", "best_first", "alternating")
+        )
+        assert any_order["unavoidable"] >= max(one["unavoidable"] for one in each) - 1e-9
+        worst = max(one["unavoidable"] * one["lost"] for one in each)
+        assert any_order["split_ratio"] == pytest.approx(worst)
+
+    def test_no_correction_from_few_gold_answers(self):
+        with pytest.raises(TrialEnded, match="not below"):
+            played(policy="paper, corrected", gold=20)
 
 
 class TestLevels:

@@ -49,7 +49,9 @@ def chart(chart: Chart) -> Figure:
         figure.set_label(chart.caption)
         # The legend stands below this part, and so below its labels.
         body = figure.subfigures(1, 1, squeeze=False)[0, 0]
-        grid = body.subplots(down, across, sharex=not chart.own_x, sharey=True, squeeze=False).ravel()
+        grid = body.subplots(
+            down, across, sharex=not chart.own_x, sharey=True, squeeze=False
+        ).ravel()
         style = _style(chart)
         for axes, (panel, rows) in zip(grid, panels, strict=False):
             if panel is not None:
