@@ -160,11 +160,12 @@ class StateSpace:
         block = stride * len(counts)
         rest = np.add.outer(np.arange(0, self.size, block), np.arange(stride)).ravel()
         # The others' order, by last levels, stays whatever level the one task is on.
-        up, down = (np.flatnonzero(counts[:, place]) for place in (level, after))
-        order = np.argsort(counts[up, level], kind="stable")
-        ends = np.cumsum(np.bincount(counts[up, level], minlength=n + 1)[1:]) * len(rest)
+        places = [np.flatnonzero(counts[:, place]) for place in (level, after)]
+        there = counts[places[0], level]
+        order = np.argsort(there, kind="stable")
+        ends = np.cumsum(np.bincount(there, minlength=n + 1)[1:]) * len(rest)
         up, down = (
-            np.add.outer(stride * one[order], rest).ravel().astype(np.int32) for one in (up, down)
+            np.add.outer(stride * one[order], rest).ravel().astype(np.int32) for one in places
         )
         return Move(up, down, ends)
 

@@ -171,13 +171,14 @@ def _lengths(
 def _scale(axes: Axes, chart: Chart) -> None:
     """Set the axes: logarithmic, categories, or from 0 where the numbers come near it."""
     places = _places(chart)
-    for log, scale, axis in (
-        (chart.log_x, axes.set_xscale, axes.xaxis),
-        (chart.log_y, axes.set_yscale, axes.yaxis),
+    panels = len(axes.figure.axes)
+    for log, scale, axis, beside in (
+        (chart.log_x, axes.set_xscale, axes.xaxis, panels),
+        (chart.log_y, axes.set_yscale, axes.yaxis, -(-panels // ACROSS)),
     ):
         if log:
             scale("log")
-            log_ticks(axis, len(axes.figure.axes))
+            log_ticks(axis, beside)
     if places is not None:
         axes.set_xticks(range(len(places)), [plain(_spaced(str(name))) for name in places])
         axes.set_xlim(-0.5, max(len(places), 1) - 0.5)

@@ -13,13 +13,13 @@ the same repair:
   best online policy, by what they lose by the dynamic programme: its mean cost in expectation,
   never below 1, and with less noise (`avoidable` is the mean cost itself). In a family, its worst
   ratio over the proven one;
-- `skills`: the same policy's cost with skills estimated from gold answers over that with true ones,
+- `skills_lost`, the skills: the same policy's cost with skills estimated from gold answers over that with true ones,
   draws shared; 1 where skills are told.
 
 Policies are told how many workers will come; those that use a sample are given γm workers of the
 same law, or of a family's crowd, who get no task. `posted prices` is `robust` without a sample;
 `paper, corrected` is told ε′ in place of ε (Section 5.2), by t of Theorem 5 and by q̄*_min of the
-law's mean crowd.
+law's mean crowd. `split_ratio` is the product.
 
 Source: beyond Ho, Jabbari, Vaughan (2013).
 """
@@ -45,7 +45,7 @@ from crowd_models.online import (
 from workbench.assignment.correction import corrected_epsilon
 from workbench.assignment.estimates import SkillEstimate
 from workbench.base.arrays import FloatArray, IntArray
-from workbench.crowd.arrivals import adversarial
+from workbench.crowd.arrivals import Adversary, adversarial
 from workbench.crowd.population import Crowd
 from workbench.online.dynamic_program import OnlineOptimum, offline_optimum, online_optimum
 from workbench.online.minimax import Minimax, minimax
@@ -62,7 +62,7 @@ from workbench.studies.study import Block, Parameter, Params, Record, Size, Stud
 from workbench.studies.trials import Streams
 
 LAWS = ("independent", "random order")
-ORDERS = ("worst_first", "best_first", "alternating")
+ORDERS: tuple[Adversary, ...] = ("worst_first", "best_first", "alternating")
 ANY = "any of these"
 POSTED, CORRECTED = "posted prices", "paper, corrected"
 PLAYERS = {**{name: name for name in ONLINE}, POSTED: "robust", CORRECTED: "paper"}
@@ -73,7 +73,7 @@ DELTA = 0.05
 """δ of Theorem 5, for t."""
 
 
-class Instance(NamedTuple):
+class OnlineInstance(NamedTuple):
     """What is played, the sequences that may end anywhere, and what is proven of it."""
 
     problem: OnlineProblem
@@ -91,7 +91,7 @@ def solved(
     capacity: int,
     arrival: str,
     repair: float,
-) -> Instance:
+) -> OnlineInstance:
     """The best online policy of an instance, or what is proven of a family."""
     units = tuple(int(q) for q in quality.split())
     count = len(units)
@@ -105,15 +105,17 @@ def solved(
     )
     if arrival in LAWS:
         best = online_optimum(problem)
-        return Instance(problem, [], best, best.cost / offline_optimum(problem))
+        return OnlineInstance(problem, [], best, best.cost / offline_optimum(problem))
     kinds = np.repeat(np.arange(count), crowd)
-    named = Crowd(unit_skills(problem)[:, kinds], np.array(capacity), range(workers), range(1))
+    named = Crowd(
+        unit_skills(problem)[:, kinds], np.array(capacity), np.arange(workers), np.arange(1)
+    )
     paths = [tuple(kinds[adversarial(named, order)].tolist())
-             for order in (ORDERS if arrival == ANY else (arrival,))]  # fmt: skip
+             for order in ORDERS if arrival in (order, ANY)]  # fmt: skip
     ended = sorted({path[:length] for path in paths for length in range(workers + 1)})
     problem = replace(problem, arrivals=SequenceMix(tuple(ended), (1,) * len(ended)))
     proof = minimax(problem)
-    return Instance(problem, paths, proof, float(proof.bound))
+    return OnlineInstance(problem, paths, proof, float(proof.bound))
 
 
 class Draw(NamedTuple):
@@ -178,6 +180,8 @@ def trial(params: Params, streams: Streams) -> Record:
     seeds = streams.method(player).spawn(params["runs"])
     less = _correction(problem, params) if player == CORRECTED and asked else 0.0
 
+    routes: Sequence[tuple[int, ...] | None] = paths or [None]
+
     def played(path: Sequence[int] | None, run: int, *, true: bool) -> list[float]:
         draw = drawn(problem, path, params["gamma"], asked, crowds[run])
         told = {} if true else {"gold": Gold(draw.correct, asked, params["skills"]), "less": less}
@@ -185,16 +189,17 @@ def trial(params: Params, streams: Streams) -> Record:
         if isinstance(known, OnlineOptimum):
             return judged(known, draw.coming, met)
         kinds = tuple(one.kind for one in draw.coming)
+        assert isinstance(problem.arrivals, SequenceMix)
         at = [problem.arrivals.sequences.index(kinds[:k]) for k in range(len(kinds) + 1)]
         ratios: list[float] = (np.array(costs_by_length(problem, met)) / known.optima[at]).tolist()
         return ratios
 
     def measured(*, true: bool) -> tuple[FloatArray, FloatArray]:
         """By run what choices lost and what was paid, each over the best possible."""
-        found = np.hstack([
-            [played(path, run, true=true) for run in range(params["runs"])]
-            for path in paths or [None]
-        ])  # fmt: skip
+        runs = range(params["runs"])
+        found: FloatArray = np.concatenate(
+            [np.array([played(path, run, true=true) for run in runs]) for path in routes], axis=1
+        )
         if isinstance(known, OnlineOptimum):
             return 1 + found[:, 0] / known.cost, found[:, 1] / known.cost
         worst = found[:, found.mean(axis=0).argmax()] / unavoidable
@@ -220,7 +225,7 @@ def _error(values: FloatArray) -> float:
 
 
 def _correction(problem: OnlineProblem, params: Params) -> float:
-    """Share 4t/q̄*_min of the requirement that ε′ leaves out, by the law's mean crowd.
+    """Share 4t/q̄*_min of the requirement that ε′ leaves out, by the law's mean crowd. `split_ratio` is the product.
 
     Raises
     ------
@@ -251,6 +256,7 @@ KEYS = ("arrival", "quality", "requirement", "workers", "capacity", "repair", "g
 
 def _axes(rows: pd.DataFrame) -> pd.DataFrame:
     """Ratio by player along each axis from the base point, and that of the best online policy."""
+    rows = rows[rows["policy"] != CORRECTED]
     base = base_point(rows, list(AXES), {**_DEFAULTS, "known": "true"})
     parts = []
     for name, title in AXES.items():
@@ -306,7 +312,8 @@ STUDY = Study(
               "policy": ["paper", "dual descent", "greedy"]},), 1,
         ),
         "small": Size(
-            ({"capacity": [4, 3], **_ALL}, {"arrival": ["worst_first", "best_first"], **_ALL}), 1,
+            ({"capacity": [4, 3], "runs": [20], **_ALL},
+             {"arrival": ["worst_first"], "runs": [20], **_ALL}), 1,
         ),
         "paper": Size(
             (_ALL,
