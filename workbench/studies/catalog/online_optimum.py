@@ -13,13 +13,13 @@ the same repair:
   best online policy, by what they lose by the dynamic programme: its mean cost in expectation,
   never below 1, and with less noise (`avoidable` is the mean cost itself). In a family, its worst
   ratio over the proven one;
-- `skills_lost`, the skills: the same policy's cost with skills estimated from gold answers over that with true ones,
-  draws shared; 1 where skills are told.
+- `skills_lost`, the skills: the same policy's cost with skills estimated from gold answers over
+  that with true ones, draws shared; 1 where skills are told. `split_ratio` is the product.
 
 Policies are told how many workers will come; those that use a sample are given γm workers of the
 same law, or of a family's crowd, who get no task. `posted prices` is `robust` without a sample;
 `paper, corrected` is told ε′ in place of ε (Section 5.2), by t of Theorem 5 and by q̄*_min of the
-law's mean crowd. `split_ratio` is the product.
+law's mean crowd.
 
 Source: beyond Ho, Jabbari, Vaughan (2013).
 """
@@ -225,7 +225,7 @@ def _error(values: FloatArray) -> float:
 
 
 def _correction(problem: OnlineProblem, params: Params) -> float:
-    """Share 4t/q̄*_min of the requirement that ε′ leaves out, by the law's mean crowd. `split_ratio` is the product.
+    """Share 4t/q̄*_min of the requirement that ε′ leaves out, by the law's mean crowd.
 
     Raises
     ------
