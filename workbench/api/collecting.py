@@ -521,8 +521,8 @@ def collector(
     workers
         A table with a column worker, or how many may come.
     gold, hidden, classes, skills, have
-        True label of gold tasks, and of some of the tasks; names of the classes, commas between; skill of those workers whose
-        skill is known; labels on record.
+        True label of gold tasks, and of some of the tasks; names of the classes, commas between;
+        skill of those workers whose skill is known; labels on record.
     capacity, costs, groups
         As for `collect`.
     more

@@ -295,7 +295,11 @@ def gold_of_frame(frame: pd.DataFrame, what: str = "gold") -> pd.Series[Any]:
         As `tables.read_gold`.
     """
     tables.read_gold(frame)  # complete, each task once
-    task, true = (tables.column(frame, field, what) for field in ("task", "gold"))
+    true = tables.column(frame, "gold", what)
+    if frame.shape[1] == 2 and frame.index.names == [None]:
+        task = frame.iloc[:, int(frame.columns[0] == true.name)]  # whatever it is called
+    else:
+        task = tables.column(frame, "task", what)
     return pd.Series(true.to_numpy(), index=pd.Index(task, name="task"), name="gold")
 
 

@@ -79,10 +79,10 @@ class Hand(State, frozen=True):
 class CollectorState(State, frozen=True):
     """All that `Collector` needs to go on.
 
-    (task, type), (gold task, label, type), (class, share), (hidden task, label); labels in order of arrival, of which the
-    first `recorded` (and of the gold labels as many as the second number says) were there from the
-    start. `sealed` is a digest of the rest: a policy's own state has no schema that an edited file
-    could be held to.
+    (task, type), (gold task, label, type), (class, share), (hidden task, label); labels in order of
+    arrival, of which the first `recorded` (and of the gold labels as many as the second number
+    says) were there from the start. `sealed` is a digest of the rest: a policy's own state has no
+    schema that an edited file could be held to.
     """
 
     service: ClassVar[str] = "collector"
@@ -659,10 +659,11 @@ def _hidden(given: PerWorker | None, tasks: list[Id]) -> tuple[tuple[Id, Label],
         return ()
     check(isinstance(given, (pd.Series, Mapping)), "hidden: give the label by task")
     check(len(given) >= 2, f"hidden names {len(given)} tasks: give two or more to calibrate by")
-    known = set(tasks)
-    for task in given.keys():
+    known, named = set(tasks), []
+    for task, label in given.items():
         check(task in known, f"hidden names {checks.show(task)}, no task here: add it to the tasks")
-    return tuple((identifier("hidden task", t), label_name(t, label)) for t, label in given.items())
+        named.append((identifier("hidden task", task), label_name(task, label)))
+    return tuple(named)
 
 
 def _classes(
