@@ -235,7 +235,7 @@ FIXTURES: dict[str, tuple[str, dict[str, str | bytes], tuple[int, int, int, int]
     ),
     "Excel in Germany": (
         "labels",
-        {"l.csv": "Task ID;Worker;Label;Gold;\nä;Jürgen;ja;ja;\n;;;;\nä;b;;;\n;;;;".encode("cp1252")},
+        {"l.csv": "Task ID;Worker;Label;Gold;\nä;Jür;ja;ja;\n;;;;\nä;b;;;\n;;;;".encode("cp1252")},
         (1, 1, 1, 1),
     ),
     "gzip": ("labels", {"l.csv.gz": gzip.compress(b"Task ID,rater,rating\n1,a,5\n")}, (1, 1, 1, 0)),

@@ -662,7 +662,8 @@ def _hidden(given: PerWorker | None, tasks: list[Id]) -> tuple[tuple[Id, Label],
     known, named = set(tasks), []
     for task, label in given.items():
         check(task in known, f"hidden names {checks.show(task)}, no task here: add it to the tasks")
-        named.append((identifier("hidden task", task), label_name(task, label)))
+        name = identifier("hidden task", task)
+        named.append((name, label_name(name, label)))
     return tuple(named)
 
 
