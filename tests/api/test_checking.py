@@ -116,3 +116,18 @@ def test_bluebird_is_worth_seven_workers():
 def test_the_same_seed_says_the_same(seed):
     labels, gold = made(5)
     assert wb.check(labels, gold, seed=seed) == wb.check(labels, gold, seed=seed)
+
+
+def test_without_gold_it_says_how_far_each_agrees_with_the_others():
+    labels, _ = made(5, tasks=30)
+    found = wb.check(labels)
+    told = found.to_frame().set_index("worker")["agrees"]
+    for worker, own in labels.groupby("worker"):
+        shares = []
+        for task, label in zip(own["task"], own["label"], strict=True):
+            others = labels[(labels["task"] == task) & (labels["worker"] != worker)]["label"]
+            shares += [(others == label).mean()] if len(others) else []
+        assert told[worker] == pytest.approx(np.mean(shares))
+    assert "no gold" in found.summary()
+    assert "skill" not in found.summary()
+    assert found.to_dict()["effective_workers"] is None

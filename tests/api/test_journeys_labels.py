@@ -142,6 +142,14 @@ def test_workers_of_labels(labels, gold):
     np.testing.assert_allclose(rows["weight"], 2 * right.loc[rows.index] - 1)
 
 
+def test_gold_is_the_same_as_a_frame_a_table_or_a_series(labels, gold, tmp_path):
+    frame = gold.rename_axis("HITId").rename("truth").reset_index()
+    frame.to_csv(tmp_path / "gold.csv", index=False)
+    for ask in (wb.check, lambda x, y: wb.hire(x, y, budget=3)):
+        known = ask(labels, gold)
+        assert ask(labels, frame) == ask(labels, tmp_path / "gold.csv") == known
+
+
 # ---- mistakes at the door: one line each, with the mend ----
 
 
@@ -152,9 +160,9 @@ def integers(gold):
 MISTAKES = {
     "no columns": (lambda x, y: wb.aggregate(x[["task", "label"]]), "no column 'worker'"),
     "labels as a Series": (lambda x, y: wb.aggregate(x["label"]), "labels: a Series; give a data"),
-    "gold as a frame": (
-        lambda x, y: wb.hire(x, y.reset_index(), budget=2),
-        "gold: a data frame; give a Series of the true label indexed by task",
+    "gold as a frame of something else": (
+        lambda x, y: wb.hire(x, y.rename("said").reset_index(), budget=2),
+        "gold: no column 'gold' (or truth",
     ),
     "gold of other ids": (
         lambda x, y: wb.hire(x.assign(task=x["task"].str[1:]), integers(y), budget=2),

@@ -99,6 +99,29 @@ def test_a_plan_that_errs_more_when_made_anew_is_not_taken(monkeypatch):
     assert kept.errors.max() <= 0.2
 
 
+@pytest.mark.parametrize("failed", [0, 1, 3])
+def test_a_search_out_of_time_is_no_proof_that_there_is_no_plan(failed, monkeypatch):
+    """The first solves find nothing in time: the plan is that of a machine at rest."""
+    program = TwoClasses(
+        np.full((4, 9), 0.7), gain_of("bhattacharyya"), np.zeros(4, int),
+        TopUp(np.zeros((4, 9), bool)), np.full(9, 4.0),
+    )  # fmt: skip
+    options = RunOptions(time_limit=20.0)
+    rested = keep_promise(program, 0.2, exact=True, options=options)
+    whole, calls = TwoClasses.cover, []
+
+    def cover(self, levels, options, *, draws):
+        calls.append(draws)
+        if len(calls) in (failed, failed + 5):
+            return CoverPlan(Solution("ip", "arrays", Termination.TIME_LIMIT), levels)
+        return whole(self, levels, options, draws=draws)
+
+    monkeypatch.setattr(TwoClasses, "cover", cover)
+    hurried = keep_promise(program, 0.2, exact=True, options=options)
+    assert hurried.solution.objective == rested.solution.objective
+    assert hurried.errors.max() <= 0.2
+
+
 class TestTotal:
     SKILLS = pd.Series([0.9, 0.85, 0.8, 0.75, 0.7, 0.65])
     TASKS = pd.Series("all", index=range(4))

@@ -50,7 +50,7 @@ def test_run_resume_and_look(study, tmp_path):
     assert "toy: 30 of 30 trials" in again.stdout
     assert f"workbench study report toy --store {study.store}" in again.stdout
 
-    rows = json.loads(study("status", "--json").stdout)
+    rows = json.loads(study("status", "--json").stdout)["studies"]
     assert [(r["size"], r["planned"], r["ended"], r["counts"]) for r in rows] == [
         ("smoke", 4, 4, {"ok": 4}), ("small", 30, 30, {"ok": 30}),
     ]  # fmt: skip

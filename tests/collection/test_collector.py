@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import workbench as wb
 from workbench.base.errors import InputError
 from workbench.collection import POLICIES
 from workbench.collection.answers import Answers, rehearse
@@ -174,3 +175,25 @@ def test_types_prices_availability_and_known_skill_reach_the_pool():
         pool.confusion[1, 1], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
     )
     assert pool.group.tolist() == [-1, 0]
+
+
+def test_hidden_tasks_keep_it_from_being_too_sure():
+    """Everybody agrees, and is wrong on half of the hidden tasks."""
+    tasks = [f"t{i}" for i in range(20)]
+    hidden = {task: "no" if i % 2 else "yes" for i, task in enumerate(tasks[:10])}
+
+    def collected(**more):
+        given = {"classes": ["no", "yes"], "epsilon": 0.1, "skills": dict.fromkeys("abcd", 0.9)}
+        made = wb.Collector(tasks, list("abcd"), **given, **more)
+        for worker in "abcd":
+            for question in made.next(worker):
+                made.tell(worker, {question.task: "yes"})
+        return made
+
+    plain, told = collected(), collected(hidden=hidden)
+    assert told.belief().error.mean() > 2 * plain.belief().error.mean()
+    assert told.belief().closed.sum() < plain.belief().closed.sum()
+    again = wb.Collector.restore(told.state())
+    assert again.answers().equals(told.answers())
+    with pytest.raises(InputError, match="no task here"):
+        wb.Collector(tasks, 4, classes=[0, 1], epsilon=0.1, hidden={"x": 0, "t1": 1})

@@ -233,6 +233,11 @@ FIXTURES: dict[str, tuple[str, dict[str, str | bytes], tuple[int, int, int, int]
         {"l.csv": "q;WorkerId;choice\n1;a;né\n1;b;y\n".encode("utf-16")},
         (1, 2, 2, 0),
     ),
+    "Excel in Germany": (
+        "labels",
+        {"l.csv": "Task ID;Worker;Label;Gold;\nä;Jür;ja;ja;\n;;;;\nä;b;;;\n;;;;".encode("cp1252")},
+        (1, 1, 1, 1),
+    ),
     "gzip": ("labels", {"l.csv.gz": gzip.compress(b"Task ID,rater,rating\n1,a,5\n")}, (1, 1, 1, 0)),
     "json records": (
         "labels",

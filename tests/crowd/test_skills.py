@@ -1,5 +1,7 @@
 """Skill estimates, and the radii of Lemmas 2 and 3."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from workbench.base.errors import InputError
+from workbench.crowd.confusion import GUESS, estimate_confusion, likeliest_weight
 from workbench.crowd.skills import (
     estimate_skills,
     gold_tasks_needed,
@@ -83,3 +86,34 @@ def test_skills_from_gold_by_type():
     assert table.loc[("ann", "cats"), "high"] == 1
     with pytest.raises(InputError, match=r"name 3 classes \('x', 'y', 'z'\): this takes two"):
         known.wide()  # qualities (2p − 1)² are those of two classes
+
+
+def test_few_answers_do_not_make_unlike_workers_equal():
+    """Three classes, 14 workers of 25 answers: drawn apart by the weak prior, nearer the truth."""
+    share, names = np.array([0.55, 0.35, 0.1]), np.arange(14)
+    apart, free = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        skill = rng.uniform(0.55, 0.95, 14)
+        chance = np.where(
+            np.eye(3, dtype=bool), skill[:, None, None], (1 - skill)[:, None, None] / 2
+        )
+        counts = np.array(
+            [
+                rng.multinomial(n, p)
+                for one in chance
+                for n, p in zip(rng.multinomial(25, share), one, strict=True)
+            ]
+        ).reshape(14, 3, 3)
+        found = estimate_confusion(counts, share, names, np.arange(3))
+        other = replace(found, weight=likeliest_weight(counts, found.pooled))
+        apart.append(np.mean((found.skill - skill) ** 2))
+        free.append(np.mean((replace(other, confusion=other.drawn(counts)).skill - skill) ** 2))
+        assert found.weight < 200
+    assert np.mean(apart) < np.mean(free)
+    # One answer by each worker tells nothing of their spread: the prior decides.
+    alone = np.zeros((14, 3, 3), dtype=int)
+    alone[:, 0, 0] = 1
+    assert estimate_confusion(alone, share, names, np.arange(3)).weight == pytest.approx(
+        GUESS, 1e-3
+    )

@@ -203,7 +203,7 @@ BAD = [
     # reader, file name, content, parts of the message
     (read_labels, "x.csv", "", ["x.csv: empty"]),
     (read_labels, "x.csv", "task,worker,label\n", ["a header but no rows"]),
-    (read_labels, "x.csv", b"task,worker,label\nt,\xff,1\n", ["not UTF-8", "byte 20", "save it"]),
+    (read_labels, "x.csv", b"task,worker,label\nt,\x81,1\n", ["not UTF-8", "byte 20", "save it"]),
     (read_labels, "x.csv", "a;b;c\n1;2;3\n", ["no column 'task'", "'a', 'b', 'c'"]),
     (
         read_labels,

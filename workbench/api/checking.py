@@ -32,9 +32,14 @@ SHOWN, NAMED = 30, 8
 POINTS, MOST_GOLD = 12, 0.5
 """Numbers of control tasks that are drawn, up to this share of the tasks: beyond it so few are left
 that their own error is less and less known."""
+NO_GOLD = (
+    "no gold: who is right, and whether workers err independently, is not known; give the true "
+    "labels of some tasks by `gold`, a table task, gold"
+)
 COLUMNS: Columns = {
     "worker": ("worker", ""),
     "labels": ("labels", ""),
+    "agrees": ("agrees", ".3f"),
     "answered": ("gold answers", ""),
     "correct": ("correct", ""),
     "skill": ("skill", ".3f"),
@@ -54,8 +59,9 @@ class LabelCheck(Result):
     name, seed
         What the labels are called; the seed of the simulated crowds.
     table
-        One row a worker, the most gold answers first: `worker, labels, answered, correct, skill,
-        low, high, below_chance, group`. Skill is the share of right gold answers, low and high its
+        One row a worker, the most gold answers first: `worker, labels, agrees, answered, correct,
+        skill, low, high, below_chance, group`. Agrees is the mean share of the others' labels of
+        her tasks that are as hers, skill the share of right gold answers, low and high its
         exact (Clopper–Pearson) 95 % interval; group numbers those who err together, from 1.
     found
         How errors go together (`accuracy.independence.Dependence`), workers by index in `workers`.
@@ -152,37 +158,50 @@ class LabelCheck(Result):
         correlation = f"{overall.correlation:.3f} in the mean of two workers (p "
         correlation += f"{'≤' if overall.p_value <= 0.005 else '='} {overall.p_value:.3g})"
         hard = f"{percent(overall.hard, 3)} of {overall.hard_judged} gold tasks"
-        rows = [
+        by_gold = [
             ("errors correlate", correlation),
             ("effective workers", worth),
             ("nearly all err", f"{hard}; {percent(overall.hard_expected, 3)} if independent"),
             ("groups", "; ".join(names(group, NAMED) for group in self.groups) or "none"),
+        ]
+        rows = [
+            *(by_gold if self.counts["gold_tasks"] else ()),
             ("agreement", _agreement(self.agreement)),
             ("control tasks", self._worth()),
             ("labelled twice", f"{self.repeated.pairs} pairs, {self.repeated.in_conflict} differ"),
             ("classes", names(self.classes, NAMED)),
         ]
-        frame = self.table.assign(remark=self._remarks())
+        frame, columns = self.table.assign(remark=self._remarks()), COLUMNS
+        if not self.counts["gold_tasks"]:
+            frame = frame.sort_values("labels", ascending=False, kind="stable")
+            columns = {key: COLUMNS[key] for key in ("worker", "labels", "agrees")}
         told = [f"warning: {one}" for one in self.warnings] or ["no warnings"]
         return page(
             self._title(),
             "\n".join(told),
             facts(rows),
-            listed(frame, COLUMNS, SHOWN, " workers"),
+            listed(frame, columns, SHOWN, " workers"),
             notes=[
-                "skills are shares of right answers to gold tasks, each with its own exact 95 % "
-                "interval",
-                f"errors are looked at given the true class; each test raises a false alarm in "
-                f"{percent(LEVEL)} of independent crowds",
-                *self._further(),
+                "agrees: the share of others' labels of the same tasks that are alike",
+                *(self._judged() if self.counts["gold_tasks"] else (NO_GOLD,)),
             ],
         )
+
+    def _judged(self) -> list[str]:
+        """What rests on gold."""
+        return [
+            "skills are shares of right answers to gold tasks, each with its own exact 95 % "
+            "interval",
+            f"errors are looked at given the true class; each test raises a false alarm in "
+            f"{percent(LEVEL)} of independent crowds",
+            *self._further(),
+        ]
 
     def _worth(self) -> str:
         """What the control tasks tell, and what more of them would."""
         (wrong, now), tasks = self.majority, self.counts["tasks"]
         if not now:
-            return "none with a label"
+            return "none with a label" if self.counts["gold_tasks"] else "none"
         told = f"{now}: a majority vote errs on {wrong / now:.3g} of them"
         if now == tasks:
             return f"{told}, which are all tasks"
@@ -203,7 +222,7 @@ class LabelCheck(Result):
         overall = self.found.overall
         return {
             "warnings": self.warnings,
-            "effective_workers": self.effective_workers,
+            "effective_workers": self.effective_workers if self.counts["gold_tasks"] else None,
             "groups": self.groups,
             "workers": self.to_frame().to_dict("records"),
             **self.counts,
@@ -318,8 +337,8 @@ def check(
         A frame with columns task, worker, label, or the path of a file; of a pair that is labelled
         more than once the first label counts.
     gold
-        True label by task, of some or all tasks: a Series, a dict, or the path of a file; None for
-        those that come with the labels.
+        True label by task, of some or all tasks: a Series, a dict, a frame or the path of a file;
+        None for those that come with the labels. Without any, only how far labels agree is told.
     seed
         Of the simulated crowds that tell what chance alone does.
 
@@ -345,7 +364,9 @@ def check(
     2    eve        0          True
     """
     given = inputs.given(labels, duplicates="all")
-    true, given = inputs.truth(gold, given)
+    true: pd.Series[Any] = pd.Series(index=pd.Index([], name="task"), dtype=object)
+    if gold is not None or given.gold is not None:
+        true, given = inputs.truth(gold, given)
     whole = given.table[["task", "worker", "label"]]
     first = whole.drop_duplicates(["task", "worker"])
     classes = sorted({*first["label"], *true})
@@ -387,6 +408,7 @@ def _workers(votes: Votes, codes: Any, found: Dependence) -> pd.DataFrame:
         {
             "worker": votes.workers,
             "labels": np.bincount(votes.worker, minlength=len(votes.workers)),
+            "agrees": _agrees(votes),
             "answered": answered,
             "correct": correct,
             "skill": np.where(answered > 0, correct / np.maximum(answered, 1), np.nan),
@@ -397,6 +419,18 @@ def _workers(votes: Votes, codes: Any, found: Dependence) -> pd.DataFrame:
         }
     )
     return table.sort_values("answered", ascending=False, kind="stable", ignore_index=True)
+
+
+def _agrees(votes: Votes) -> FloatArray:
+    """Mean share of the others' labels of her tasks that are as hers, NaN of no others: (m,)."""
+    cell = votes.task * len(votes.classes) + votes.label
+    others = np.bincount(votes.task)[votes.task] - 1
+    alike = np.bincount(cell)[cell] - 1
+    shared, m = others > 0, len(votes.workers)
+    share = np.bincount(votes.worker[shared], (alike[shared] / others[shared]), minlength=m)
+    tasks = np.bincount(votes.worker[shared], minlength=m)
+    mean: FloatArray = np.where(tasks > 0, share / np.maximum(tasks, 1), np.nan)
+    return mean
 
 
 def _majority(votes: Votes, codes: IntArray) -> tuple[float, int]:

@@ -503,6 +503,7 @@ def collector(
     workers: int | str,
     *,
     gold: str | None = None,
+    hidden: str | None = None,
     classes: str | None = None,
     skills: str | None = None,
     have: inputs.LabelTable | None = None,
@@ -519,9 +520,9 @@ def collector(
         A table of tasks, and perhaps their types.
     workers
         A table with a column worker, or how many may come.
-    gold, classes, skills, have
-        True label of gold tasks; names of the classes, commas between; skill of those workers whose
-        skill is known; labels on record.
+    gold, hidden, classes, skills, have
+        True label of gold tasks, and of some of the tasks; names of the classes, commas between;
+        skill of those workers whose skill is known; labels on record.
     capacity, costs, groups
         As for `collect`.
     more
@@ -541,6 +542,7 @@ def collector(
         inputs.task_types(tasks, default="all")[0],
         workers if isinstance(workers, int) else tables.read_workers(workers).index.tolist(),
         gold=None if gold is None else tables.read_gold(gold),
+        hidden=None if hidden is None else tables.read_gold(hidden),
         classes=None if classes is None else [one.strip() for one in classes.split(",")],
         capacity=None if capacity is None else inputs.capacities(capacity, ids),
         costs=price["cost"] if price is not None and list(price.columns) == ["cost"] else price,

@@ -23,7 +23,7 @@ from workbench.crowd.tables import Duplicates
 Table: TypeAlias = "pd.DataFrame | str | Path"
 LabelTable: TypeAlias = "Table | LabelFile"
 """Labels: a frame, or a file or folder of any known form."""
-Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | str | Path"
+Truth: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str | Path"
 PerWorker: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | pd.DataFrame | str | Path"
 """A number for each worker, by name."""
 Tasks: TypeAlias = "pd.Series[Any] | Mapping[Any, Any] | Sequence[Any] | pd.DataFrame | str | Path"
@@ -230,7 +230,7 @@ def given(
 def truth(
     gold: Truth | None, labels: Given, *, what: str = "gold", unlabelled: bool = False
 ) -> tuple[pd.Series[Any], Given]:
-    """Take true labels by task, from a Series, a mapping or a file.
+    """Take true labels by task, from a Series, a mapping, a frame or a file.
 
     Parameters
     ----------
@@ -250,8 +250,8 @@ def truth(
     Raises
     ------
     InputError
-        It is none of these, a frame too; as `tables.read_gold`; ids or classes are of another
-        type than those of the labels; or there is none.
+        It is none of these; as `tables.read_gold`; ids or classes are of another type than those
+        of the labels; or there is none.
     """
     owned, ignore = labels.table, labels.ignore_unlabelled
     if gold is None:
@@ -270,6 +270,8 @@ def truth(
             left = len(tables.read_gold(gold)) - len(known)
             labels.tell(f"{Path(gold).name}: left out: gold of {left} tasks without a label")
         return known, labels
+    if isinstance(gold, pd.DataFrame):
+        gold = gold_of_frame(gold, what)
     series = series_of(what, gold, "task", "the true label")
     tasks = labels.tasks.with_more(what, series.index)
     classes = labels.classes.with_more(what, series)
@@ -282,6 +284,23 @@ def truth(
             )
     known = tables.read_gold(series, None if unlabelled else owned, ignore_unlabelled=ignore)
     return known, replace(labels, tasks=tasks, classes=classes)
+
+
+def gold_of_frame(frame: pd.DataFrame, what: str = "gold") -> pd.Series[Any]:
+    """Take true labels from a frame with columns task and gold, ids as they are.
+
+    Raises
+    ------
+    InputError
+        As `tables.read_gold`.
+    """
+    tables.read_gold(frame)  # complete, each task once
+    true = tables.column(frame, "gold", what)
+    if frame.shape[1] == 2 and frame.index.names == [None]:
+        task = frame.iloc[:, int(frame.columns[0] == true.name)]  # whatever it is called
+    else:
+        task = tables.column(frame, "task", what)
+    return pd.Series(true.to_numpy(), index=pd.Index(task, name="task"), name="gold")
 
 
 def by_worker(

@@ -12,6 +12,8 @@ from workbench.api.result import facts, percent
 KEYS = ("error_measured", "error_interval", "error_independent", "tasks_measured")
 SELDOM = 0.5
 """Share of control tasks below which a plan's requirement is called seldom met."""
+DRAWN = 0.05
+"""Relative distance from the share of wrong labels from which on the estimate is explained."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +50,20 @@ class GoldError:
         low, high = found.error_interval
         left = "any number of tasks" if found.tasks_left is None else f"{found.tasks_left} tasks"
         sure = percent(found.confidence)
+        share = found.wrong / max(found.tasks_measured, 1)
+        drawn = abs(found.error_measured - share) > DRAWN * share
         rows = [
             (
                 "error, measured on your gold",
                 f"{found.error_measured:.3g} ({sure} interval for {left}: {low:.3g} to {high:.3g}; "
-                f"{found.wrong:.4g} wrong of {found.tasks_measured} control tasks, {self.how})",
+                f"{found.wrong:.4g} wrong of {found.tasks_measured} control tasks, {self.how}"
+                f"{', and drawn toward what the model says' if drawn else ''})",
             ),
         ]
         if found.error_independent is not None:
-            rows.append(("if errors were independent", f"{found.error_independent:.3g}"))
+            where = "" if found.met is None else ", with the labels of the control tasks"
+            said = f"{found.error_independent:.3g}{where}"
+            rows.append(("if errors were independent", said))
         if found.met is not None:
             rows.append(("requirement met", f"on {percent(found.met, 3)} of the control tasks"))
         return facts(rows, indent=indent)

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.api import inputs
-from workbench.crowd import datasets, formats, tables
+from workbench.crowd import datasets, formats
 from workbench.crowd.formats import ReadOptions
 from workbench.crowd.tables import Duplicates
 
@@ -70,9 +70,11 @@ def read_labels(
 
 
 def read_gold(
-    gold: inputs.Truth | pd.DataFrame,
+    gold: inputs.Truth,
     labels: inputs.LabelTable | None = None,
     *,
+    question: str | None = None,
+    columns: Mapping[str, str] | None = None,
     ignore_unlabelled: bool = False,
 ) -> pd.Series[Any]:
     """Read true labels into a Series by task, named "gold".
@@ -85,6 +87,8 @@ def read_gold(
         text, all others stay as they are.
     labels
         The labels that it belongs to: every gold task must then have one, and classes must match.
+    question, columns
+        Of a file of labels, as for `read_labels`.
     ignore_unlabelled
         Leave gold of tasks without a label out.
 
@@ -101,13 +105,12 @@ def read_gold(
     >>> wb.read_gold(pd.DataFrame({"question": [1, 2], "truth": ["cat", "dog"]})).to_dict()
     {1: 'cat', 2: 'dog'}
     """
-    if isinstance(gold, pd.DataFrame):
-        tables.read_gold(gold)  # complete, each task once
-        tasks, true = tables.column(gold, "task", "gold"), tables.column(gold, "gold", "gold")
-        gold = pd.Series(true.to_numpy(), index=pd.Index(tasks, name="task"), name="gold")
     of = _nobody() if labels is None else inputs.given(labels)
     of = replace(of, ignore_unlabelled=ignore_unlabelled)
-    inside = _inside(gold) if isinstance(gold, (str, Path)) else None
+    inside = None
+    if isinstance(gold, (str, Path)) and (question or columns or formats.is_known(gold)):
+        options = ReadOptions(question=question, columns=columns or {}, duplicates="all")
+        inside = formats.read_export(gold, options).gold
     known, given = inputs.truth(gold if inside is None else inside, of, unlabelled=labels is None)
     return pd.Series(
         given.classes.all_back(known), index=given.tasks.index(known.index), name="gold"
@@ -140,11 +143,6 @@ def load(name: str) -> tuple[pd.DataFrame, pd.Series[Any]]:
     known = datasets.load(name)
     text = dict.fromkeys(("task", "worker", "label"), str)
     return known.labels.astype(text), known.gold
-
-
-def _inside(path: str | Path) -> pd.Series[Any] | None:
-    """Give the gold in a file of labels; None where the file is a table of gold."""
-    return formats.read_export(path).gold if formats.is_known(path) else None
 
 
 def _nobody() -> inputs.Given:

@@ -289,6 +289,13 @@ def keep_promise(
             break
         middle = (low + high) / 2
         tried = program.cover(np.exp(middle), quick, draws=TRIED)
+        if tried.errors is None and tried.solution.termination is not Termination.INFEASIBLE:
+            # Out of time, which says nothing of the level: again, with half of what is left.
+            more = left()
+            half = None if more.time_limit is None else more.time_limit / 2
+            tried = program.cover(np.exp(middle), replace(quick, time_limit=half), draws=TRIED)
+            if tried.errors is None and tried.solution.termination is not Termination.INFEASIBLE:
+                break
         if tried.errors is None:
             low = middle  # asks for more than there is: only covers that promise less are left
             continue

@@ -76,10 +76,12 @@ def text(results: list[BenchResult], payload: dict[str, Any]) -> str:
 
 def report_about() -> dict[str, Any]:
     """The machine, and the versions of whatever had a hand in the figures."""
+    from workbench.api.result import SCHEMA
     from workbench.bench.peers import peer_versions
     from workbench.solving import versions
 
     return {
+        "schema": SCHEMA,
         "machine": {
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.machine()}",

@@ -29,6 +29,6 @@ def command(store: Path, out: Path | None, keep: bool, as_json: bool) -> None:
     if out is not None:
         write_files({out: judged.markdown()})
     if as_json:
-        emit(judged.to_dict()["claims"])
+        emit(judged.to_dict())
     else:
         tell(judged, False, *([] if out is None else [f"written: {out}"]))

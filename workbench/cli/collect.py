@@ -12,7 +12,7 @@ from workbench.base.errors import InputError
 from workbench.cli import options
 from workbench.cli.compare import CROWDS
 from workbench.cli.output import as_csv, deliver, emit, working, write_files
-from workbench.cli.streams import show
+from workbench.cli.streams import say, show
 
 SIMULATED = ("crowd", "skill", "tasks", "workers", "types")
 """Options of simulated crowds alone."""
@@ -108,11 +108,11 @@ def command(
 
 
 STATE = click.argument("state", type=click.Path(path_type=Path))
-START = "workbench collect start state.json --tasks tasks.csv --workers people.csv \\\n"
 
 
 @options.command(
-    START + "    --gold gold.csv --epsilon 0.05",
+    "workbench collect start state.json --tasks tasks.csv --workers 9 --gold gold.csv "
+    "--epsilon 0.05",
     group=command,  # type: ignore[arg-type]
     plugins=True,
 )
@@ -126,6 +126,11 @@ START = "workbench collect start state.json --tasks tasks.csv --workers people.c
 )
 @options.csv("--skills", "Skill of the workers whose skill is known: columns worker, skill.")
 @options.csv("--gold", "Tasks of known class, to judge workers by: columns task, gold.")
+@options.csv(
+    "--hidden",
+    "Tasks of known class among --tasks, asked about like all others, that tell how sure is sure: "
+    "columns task, gold.",
+)
 @click.option("--classes", metavar="A,B,…", help="Names of the classes; those of the gold without.")
 @CAPACITY
 @EPSILON
@@ -178,7 +183,26 @@ def next_(
         emit({**running.status(), "asks": asked.to_dict("records")})
     else:
         show(asked.to_csv(index=False).rstrip("\n"))
+    if asked.empty:
+        say(_idle(running.status(), worker))
     return 0
+
+
+def _idle(told: dict[str, Any], worker: str | None) -> str:
+    """Say why there is no question."""
+    who = "anybody" if worker is None else worker
+    if told["closed"] == told["tasks"]:
+        return "every task is closed: `collect tell STATE --out answers.csv` writes the answers"
+    if told["waiting"]:
+        return (
+            f"there is nothing to ask {who} until the {told['waiting']} open questions are "
+            "answered, or given up by `collect tell STATE --missing pairs.csv`; --worker NAME "
+            "shows hers"
+        )
+    return (
+        f"there is nothing to ask {who}: {told['tasks'] - told['closed']} tasks are open, and "
+        "whoever could tell of them has been asked, or the money is spent"
+    )
 
 
 @options.command(
@@ -225,7 +249,7 @@ def _status(running: Any, as_json: bool) -> int:
         return 0
     line = (
         "{labels} labels and {gold_labels} gold labels, cost {cost:g}; {closed} of {tasks} tasks "
-        "closed, believed error {believed_error:.4f}; {waiting} questions are open"
+        "closed, believed error {believed_error:.4f}; {waiting} questions are open, and in the cost"
     )
     if told["on_record"]:
         line += "; {on_record} labels were on record, at no cost"

@@ -31,7 +31,7 @@ def list_(as_json: bool) -> None:
 
     rows = catalogue().to_dict("records")
     if as_json:
-        emit(rows)
+        emit({"crowds": rows})
         return
     show(tabled(rows, {name: (name, "") for name in COLUMNS}))
 
@@ -79,7 +79,7 @@ def fetch(names: tuple[str, ...], out: Path | None, as_json: bool) -> None:
             found = _tables(dataset.name, out / dataset.name)
         paths[dataset.name] = {name: str(path) for name, path in found.items()}
     if as_json:
-        emit(paths)
+        emit({"files": paths})
         return
     for name, files in paths.items():
         for path in files.values():

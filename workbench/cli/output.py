@@ -29,8 +29,11 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet takes for a formula."""
 
 
-def emit(payload: Any) -> None:
-    """Print a payload as JSON on standard output."""
+def emit(payload: Mapping[str, Any]) -> None:
+    """Print a payload as JSON on standard output, the number of its schema first."""
+    from workbench.api.result import SCHEMA
+
+    payload = {"schema": SCHEMA, **payload}
     # Bytes, so that the terminal's encoding has no say in it; what a file name has beside UTF-8
     # becomes a JSON escape.
     click.echo(strict_json(payload).encode("utf-8", "backslashreplace"))

@@ -102,7 +102,7 @@ def list_(as_json: bool) -> None:
     from workbench.studies.overview import catalogued
 
     rows = catalogued(STUDIES)
-    emit(rows) if as_json else write(tabled(rows, STUDIES_LISTED))
+    emit({"studies": rows}) if as_json else write(tabled(rows, STUDIES_LISTED))
 
 
 @options.command("workbench study show adaptive-figure-1", group=command, draws=None, plugins=True)
@@ -177,7 +177,8 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) ->
             raise
     path = str(ended.store)
     store = "" if path == STORE else f" --store {shlex.quote(path)}"
-    to_see = f"to see them: workbench study report {ended.name}{store}"
+    own = f" --study {shlex.quote(name)}" if name.endswith(".py") else ""
+    to_see = f"to see them: workbench study report {ended.name}{store}{own}"
     if ended.shard is not None:
         to_see = "when all shards are done: workbench study merge SHARD…"
     tell(ended, as_json, to_see)
@@ -218,7 +219,7 @@ def status(store: Path, as_json: bool) -> None:
     with Store.open(store) as opened:
         rows = standing(opened)
     if as_json:
-        emit(rows)
+        emit({"studies": rows})
         return
     write(tabled(rows, STANDING) if rows else f"{store}: no study has been run into it")
 

@@ -79,18 +79,19 @@ class Hand(State, frozen=True):
 class CollectorState(State, frozen=True):
     """All that `Collector` needs to go on.
 
-    (task, type), (gold task, label, type), (class, share); labels in order of arrival, of which the
-    first `recorded` (and of the gold labels as many as the second number says) were there from the
-    start. `sealed` is a digest of the rest: a policy's own state has no schema that an edited file
-    could be held to.
+    (task, type), (gold task, label, type), (class, share), (hidden task, label); labels in order of
+    arrival, of which the first `recorded` (and of the gold labels as many as the second number
+    says) were there from the start. `sealed` is a digest of the rest: a policy's own state has no
+    schema that an edited file could be held to.
     """
 
     service: ClassVar[str] = "collector"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     tasks: tuple[tuple[Id, Id], ...]
     gold: tuple[tuple[Id, Label, Id], ...]
     classes: tuple[tuple[Label, Share], ...]
+    hidden: tuple[tuple[Id, Label], ...]
     hands: tuple[Hand, ...]
     epsilon: float | None
     mean: bool
@@ -127,6 +128,9 @@ class Collector(Saveable[CollectorState]):
     gold
         Tasks whose class is known, to judge workers by: a Series or mapping of labels, or a frame
         by task with columns `label` and `task_type`. None where there are none.
+    hidden
+        True label of some of the tasks, by task: they are asked about like all others, and tell how
+        sure beliefs may be, so that others are closed when they should. Two or more.
     classes
         Names, or a mapping of their prior shares; those of the gold when None.
     epsilon
@@ -184,6 +188,7 @@ class Collector(Saveable[CollectorState]):
         workers: Iterable[Any] | int,
         *,
         gold: PerWorker | pd.DataFrame | None = None,
+        hidden: PerWorker | None = None,
         classes: Iterable[Any] | Mapping[Any, float] | None = None,
         epsilon: float | None = None,
         mean: bool = False,
@@ -222,7 +227,9 @@ class Collector(Saveable[CollectorState]):
             _of_known("skills", skills, known),
         ]
         can = _available(available, known, [task for task, _ in typed])
-        shares = _classes(classes, [label for _, label, _ in named_gold])
+        secret = _hidden(hidden, [task for task, _ in typed])
+        told = [*(label for _, label, _ in named_gold), *(label for _, label in secret)]
+        shares = _classes(classes, told)
         names = [label for label, _ in shares]
         labels = _recorded(have, [task for task, _ in typed], known, names)
         gold_labels = _recorded(have, [task for task, *_ in named_gold], known, names)
@@ -249,6 +256,7 @@ class Collector(Saveable[CollectorState]):
                 tasks=tuple(typed),
                 gold=tuple(named_gold),
                 classes=tuple(shares),
+                hidden=secret,
                 hands=tuple(hands),
                 epsilon=None if epsilon is None else float(epsilon),
                 mean=bool(mean),
@@ -645,6 +653,20 @@ def _gold(gold: Any, types: list[Any]) -> list[tuple[Id, Label, Id]]:
     ]
 
 
+def _hidden(given: PerWorker | None, tasks: list[Id]) -> tuple[tuple[Id, Label], ...]:
+    """Name and label of each task whose class is known, and not to be used but to see."""
+    if given is None:
+        return ()
+    check(isinstance(given, (pd.Series, Mapping)), "hidden: give the label by task")
+    check(len(given) >= 2, f"hidden names {len(given)} tasks: give two or more to calibrate by")
+    known, named = set(tasks), []
+    for task, label in given.items():
+        check(task in known, f"hidden names {checks.show(task)}, no task here: add it to the tasks")
+        name = identifier("hidden task", task)
+        named.append((name, label_name(name, label)))
+    return tuple(named)
+
+
 def _classes(
     given: Iterable[Any] | Mapping[Any, float] | None, of_gold: list[Label]
 ) -> list[tuple[Label, float]]:
@@ -762,6 +784,7 @@ def _pool(saved: CollectorState) -> Pool:
     group = {one: at for at, one in enumerate(distinct(
         one.group for one in saved.hands if one.group is not None))}  # fmt: skip
     skill = np.array([np.nan if one.skill is None else one.skill for one in saved.hands])
+    secret = dict(saved.hidden)
     return Pool(
         tasks=name_array(task for task, _ in saved.tasks),
         workers=name_array(_shown(one.worker, j) for j, one in enumerate(saved.hands)),
@@ -776,6 +799,8 @@ def _pool(saved: CollectorState) -> Pool:
         group=np.array([-1 if one.group is None else group[one.group] for one in saved.hands])
         if group
         else None,
+        hidden=np.array([names.index(secret[task]) if task in secret else -1
+                         for task, _ in saved.tasks]) if secret else None,
         confusion=None if np.isnan(skill).all() else one_coin(skill, K)[None].repeat(
             len(types), axis=0
         ),

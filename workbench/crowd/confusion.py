@@ -6,7 +6,8 @@ the pooled row μ_k as mean. Its weight s, in answers, is the one under which th
 likeliest (empirical Bayes), so that a crowd of equal workers is pooled and one of unlike workers is
 not. A prior of one answer a cell would call every worker of ten classes a guesser.
 
-Source: Dawid, Skene (1979), Section 2, for the model; Good (1965), Chapter 5, for the weight.
+Source: Dawid, Skene (1979), Section 2, for the model; Good (1965), Chapter 5, for the weight;
+Gelman (2006), "Prior distributions for variance parameters", for a weak prior of it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from workbench.crowd.votes import Votes
 
 LEAST_WEIGHT, MOST_WEIGHT = 0.1, 1e4
 """Range of s: below, rows of three answers are taken at their word; above, workers are equal."""
+GUESS = 10.0
+"""Mode of the weak prior of s: few answers of unlike workers are at times likeliest where all are
+equal, so that a plan would leave out the best, and single answers say nothing of s at all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,16 +148,17 @@ def estimate_confusion(
     """Draw counted rows, shape (m, K, K), toward the pooled ones; see `ConfusionEstimates`."""
     pooled = counts.sum(axis=0) + 1.0 / len(classes)
     pooled = pooled / pooled.sum(axis=1, keepdims=True)
-    weight = likeliest_weight(counts, pooled)
+    weight = likeliest_weight(counts, pooled, guess=GUESS)
     blank: FloatArray = np.zeros(counts.shape)
     found = ConfusionEstimates(blank, prior, counts, pooled, weight, workers, classes)
     return replace(found, confusion=found.drawn(counts))
 
 
-def likeliest_weight(counts: IntArray, pooled: FloatArray) -> float:
+def likeliest_weight(counts: IntArray, pooled: FloatArray, *, guess: float | None = None) -> float:
     """Weight s under which the rows of counts, shape (m, K, A), are likeliest.
 
-    They are Dirichlet-multinomial with mean μ, `pooled`, shape (K, A), and weight s.
+    They are Dirichlet-multinomial with mean μ, `pooled`, shape (K, A), and weight s. With a guess
+    g the density of log s beforehand is √s/(s + g): √(s/g) is half-Cauchy.
     """
     from scipy.optimize import minimize_scalar
     from scipy.special import gammaln
@@ -166,7 +171,8 @@ def likeliest_weight(counts: IntArray, pooled: FloatArray) -> float:
     def unlikely(log: float) -> float:
         s = np.exp(log)
         cells = (gammaln(counts + s * pooled) - gammaln(s * pooled)).sum(axis=2)
-        return -float((gammaln(s) - gammaln(s + total) + cells)[there].sum())
+        weak = 0.0 if guess is None else np.log(s + guess) - log / 2
+        return float(weak - (gammaln(s) - gammaln(s + total) + cells)[there].sum())
 
     ends = (np.log(LEAST_WEIGHT), np.log(MOST_WEIGHT))
     return float(np.exp(minimize_scalar(unlikely, bounds=ends, method="bounded").x))

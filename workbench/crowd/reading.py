@@ -78,6 +78,8 @@ SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 """What most likely parts the fields of a file, by its ending."""
 HEAD = 2**16
 """Bytes at the beginning of a file by which its form is told."""
+WESTERN = "cp1252"
+"""How text is read that is neither UTF-8 nor UTF-16: Windows' code page of Western Europe."""
 PARQUET_IN_MEMORY = 13.0
 """Bytes of memory that a byte of Parquet takes: 15 GB where 10⁸ labels are 1.2 GB on disk."""
 
@@ -359,12 +361,21 @@ def head(path: Path) -> bytes:
 
 def first_lines(beginning: bytes) -> list[str]:
     """Decode the whole lines at the beginning of a file, those that are blank left out."""
-    decoder = codecs.getincrementaldecoder(_encoding(beginning))("replace")
-    text = decoder.decode(beginning)
+    name = WESTERN if is_western(beginning) else _encoding(beginning)
+    text = codecs.getincrementaldecoder(name)("replace").decode(beginning)
     lines = text.splitlines()
     if len(beginning) >= HEAD and len(lines) > 1:
         lines.pop()
     return [line for line in lines if line.strip()]
+
+
+def is_western(beginning: bytes) -> bool:
+    """Whether text is not UTF-8 or UTF-16: Excel saves CSV in the code page of the country."""
+    try:
+        codecs.getincrementaldecoder(_encoding(beginning))().decode(beginning)
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def separator(beginning: bytes, suffix: str) -> str:
@@ -427,16 +438,19 @@ def read_data(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file (UTF-8 or UTF-16, perhaps gzipped) that is not empty."""
+    """Read a text file (UTF-8, UTF-16 or `WESTERN`, perhaps gzipped) that is not empty."""
     data = read_data(path)
     encoding = _encoding(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path_name(path)}: not {encoding[:6].upper().rstrip('-')} text (byte {error.start}); "
-            "save it as UTF-8"
-        ) from None
+        try:
+            text = data.decode(WESTERN if encoding.startswith("utf-8") else encoding)
+        except UnicodeDecodeError:
+            raise InputError(
+                f"{path_name(path)}: not {encoding[:6].upper().rstrip('-')} text (byte "
+                f"{error.start}); save it as UTF-8 (Excel: CSV UTF-8)"
+            ) from None
     if not text.strip():
         raise InputError(f"{path_name(path)}: empty; a table with rows is wanted")
     return text
@@ -456,12 +470,12 @@ class _Marks(Sequence[object]):
 
 
 def _records(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Go through the rows of separated text that are not blank, each with the line it ends on."""
+    """Go through the rows of separated text that are not empty, each with the line it ends on."""
     lines = io.TextIOWrapper(io.BytesIO(read_text(path).encode()), "utf-8", newline="")
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     try:
         for row in reader:
-            if len(row) > 1 or (row and row[0].strip()):
+            if any(cell.strip() for cell in row):
                 yield reader.line_num, row
     except csv.Error as error:
         at = f"{path_name(path)}, line {reader.line_num}"
@@ -497,7 +511,8 @@ def _read_whole(path: Path, separator: str) -> TextTable | None:
     header = [str(cell).strip() for cell in frame.iloc[0]]
     # Taken out one by one: the texts of a column are freed when it is numbered.
     columns = [Cells.of(frame.pop(place).to_numpy()[1:]) for place in list(frame.columns)]
-    if "" in columns[-1].texts or header == [""]:  # perhaps a line with fewer fields, or none
+    ends = {*columns[0].texts, *columns[-1].texts}
+    if "" in ends or header == [""]:  # perhaps a line with fewer fields, or none
         return None
     marks = _Marks(len(columns[0]), partial(_line, path=path, separator=separator))
     return TextTable(path_name(path), header, columns, "line", marks)

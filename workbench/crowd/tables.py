@@ -12,7 +12,7 @@ for a frame its index), field, and the mend.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,9 @@ def _by_key(
         source = source.rename_axis(index=key).rename(field)
     table = open_table(source, what)
     place = table.find(field) if default is not None else table.place(field)
+    if place is not None and len(table.header) == 2 and table.find(key) is None:
+        # Beside its value there is but one column, whatever it is called.
+        table = replace(table, header=[key if at != place else field for at in (0, 1)])
     (keys,) = table.words(key)
     if place is None:
         values: Sequence[Any] = [default] * len(keys)

@@ -20,7 +20,15 @@ from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import Export, Format, ReadOptions
 from workbench.crowd.formats.long import FIELDS, lacking
 from workbench.crowd.label_checks import spelled_alike
-from workbench.crowd.reading import check_memory, ending, find_column, listing, of_frame, path_name
+from workbench.crowd.reading import (
+    check_memory,
+    ending,
+    find_column,
+    is_western,
+    listing,
+    of_frame,
+    path_name,
+)
 from workbench.crowd.tables import read_gold
 
 __all__ = [
@@ -113,7 +121,10 @@ def read_export(source: object, options: ReadOptions | None = None) -> Export:
     content = Content(source, options.columns)
     name, why = _told(content, options)
     export = FORMATS[name].call.read(content, options)
-    return _checked(replace(export, notes=(*_said(export, name, why), *export.notes)))
+    notes = (*_said(export, name, why), *export.notes)
+    if is_western(content.head):
+        notes += ("warning: not UTF-8, and taken for Windows-1252; see whether names look right",)
+    return _checked(replace(export, notes=notes))
 
 
 def is_known(path: str | Path) -> bool:

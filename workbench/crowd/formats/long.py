@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from workbench.base.arrays import BoolArray
 from workbench.base.errors import InputError
 from workbench.crowd.formats.content import Content
 from workbench.crowd.formats.exports import Export, Format, ReadOptions, gold_series, price
@@ -94,7 +95,18 @@ def _read(content: Content, options: ReadOptions) -> Export:
         elif is_model.any():
             more["model"] = is_model.tolist()
     gold = _gold(table)
+    if content.path is not None and (empty := _unlabelled(table)).any():
+        notes.append(f"left out: {int(empty.sum())} without a label")
+        table = table.keep(np.flatnonzero(~empty).tolist())
+        more = {name: np.asarray(cells)[~empty] for name, cells in more.items()}
     return Export(table.name, table.votes(options.duplicates, **more), gold, tuple(notes))
+
+
+def _unlabelled(table: TextTable) -> BoolArray:
+    """Mark rows with nothing in the cell of the label, unless all are so."""
+    cells = table.columns[table.place("label")]
+    empty: BoolArray = np.array([not text for text in cells.texts], dtype=bool)[cells.code]
+    return empty & ~empty.all()
 
 
 def _place(table: TextTable, name: str) -> int | None:
