@@ -1,12 +1,11 @@
 """Check every value and bound of `index.csv`: python check.py [NAME ...].
 
-No solver is trusted, and no other code; all is exact. A task is covered when its labels gather its
-requirement but for one part in 10⁹ (a logarithm is rounded): that, nothing else, is the problem. A
-solution lists the workers of each task or, by class, [task class, {worker class: copies}, times]
-(members of a class take turns: no task gets one twice, none more than her share). A bound is proven
-by multipliers of the capacities, worker prices u ≥ 0, right or wrong: Σ_i P_i(u) − Σ_j M_j u_j with
-P_i(u) the least Σ_j (c_ij + u_j) of workers who cover task i, rounded up to a sum of prices. Status
-`checked`: that proves the bound in the index; `solver's word`: a solver claims a higher one.
+All is exact, no other code trusted. A task is done by `least` to `most` workers who gather its
+requirement but for one part in 10⁹ (a logarithm is rounded). A solution lists the workers of each
+task or, by class, [task class, {worker class: copies}, times] (members of a class take turns: no
+task gets one twice, none more than her share). A bound is proven by any prices of workers u ≥ 0:
+Σ_i P_i(u) − Σ_j M_j u_j, P_i(u) the least Σ_j (c_ij + u_j) of workers who do task i, rounded up to
+a sum of prices. Status `checked`: that proves the index; `solver's word`: a solver claims more.
 """
 
 import csv
@@ -22,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 STEPS, UNIT, MOST = 2**40, 10**12, 3 * 10**5  # requirement, price (rounded: lower bounds); pairs
-Kind = namedtuple("Kind", "quality cost free need")  # of tasks that the file tells alike; by worker
+Kind = namedtuple("Kind", "quality cost free need least most")  # of tasks alike in the file
 Problem = namedtuple("Problem", "kinds of times copies capacity")  # `of`: key of each row's kind
 
 
@@ -33,7 +32,6 @@ def require(holds, words):
 
 def read(content):
     raw = json.loads(content, parse_float=lru_cache(None)(Fraction))
-    require(not {"least", "most"} & set(raw), "limits on a task's labels are not known here")
     given, types = "quality" if "quality" in raw else "skill", raw.get("task_types")
     size, first = len(types or raw[given]), raw[given][str(types[0]) if types else 0]
     need, ones, kinds, of = raw.get("requirement", raw.get("epsilon")), [1] * len(first), {}, []
@@ -49,10 +47,11 @@ def read(content):
             value = value[str(types[i])] if isinstance(value, dict) else value
             rows.append(value[i] if isinstance(value[0], list) else value)
         require({len(ones)} == set(map(len, rows)), f"task {i}: rows of unequal length")
-        of.append((*map(id, rows), need[i]))
+        ends = (raw.get("least", 0), raw.get("most", math.inf))
+        of.append((*map(id, rows), need[i], *(x[i] if isinstance(x, list) else x for x in ends)))
         if of[i] not in kinds:
             rows[0] = rows[0] if given == "quality" else [(2 * p - 1) ** 2 for p in rows[0]]
-            kinds[of[i]] = Kind(*rows, need[i] * (1 - Fraction(1, 10**9)))
+            kinds[of[i]] = Kind(*rows, need[i] * (1 - Fraction(1, 10**9)), *of[i][4:])
     return Problem(kinds, of, raw.get("tasks", [1] * size), raw.get("workers", ones), limit)
 
 
@@ -69,6 +68,7 @@ def cost_of(problem, told):
             cost += kind.cost[j] * copies * times
             used[j] += copies * times
         require(cover >= kind.need, f"task {i} is not covered")
+        require(kind.least <= sum(workers.values()) <= kind.most, f"task {i} has too many or few")
     require([done[i] for i in range(len(problem.of))] == problem.times, "tasks are left out")
     require(all(n <= problem.copies[j] * problem.capacity[j] for j, n in used.items()), "too many")
     return cost
@@ -81,41 +81,42 @@ def bound_of(problem, prices):
         tasks[key] += times
     bound = -sum(map(math.prod, zip(u, problem.copies, problem.capacity)))
     for key, kind in problem.kinds.items():
-        lots = Counter()
+        lots, counts = Counter(), kind.least > 0 or kind.most < math.inf
         for q, c, free, charge, copies, most in zip(*kind[:3], u, *problem[3:]):
             if free:
                 costs.add(Fraction(c))
-                lots[q, c + charge] += copies if most and q else 0
-        bound += tasks[key] * least_price(lots, kind.need) if kind.need > 0 else 0
+                lots[q, c + charge] += copies if most and (q or counts) else 0
+        bound += tasks[key] * least_price(lots, kind, counts) if kind.need > 0 else 0
     many = math.lcm(*(c.denominator for c in costs))
     step = Fraction(math.gcd(*(int(c * many) for c in costs)), many)
     return math.ceil(bound / step) * step if step else step
 
 
-def least_price(lots, need):
-    """P(u), by all pairs of cover and price but those too dear by what is to come at some rate."""
+def least_price(lots, kind, counts):
+    """P(u), by all (labels if it `counts`, cover, price) but those too dear at a rate to come."""
     items, reach, known = [], 0, 0
     for (q, price), copies in lots.items():
         while copies > 0:  # halves, and halves of what is left: sums of them are all numbers
             size = (copies + 1) // 2
-            copies, cover = copies - size, min(STEPS, math.ceil(q * size * STEPS / need))
-            items.append((cover, math.floor(price * UNIT) * size))
-    for w, p in sorted(items, key=lambda item: item[1] / item[0]):
+            copies, cover = copies - size, max(1, math.ceil(q * size * STEPS / kind.need))
+            items.append((min(STEPS, cover), math.floor(price * UNIT) * size, size * counts))
+    for w, p, _ in sorted(items, key=lambda item: item[1] / item[0]):
         if reach < STEPS:  # greedily; the last one tells the rate, price by cover
             reach, known, cover, price = reach + w, known + p, w, p
     require(reach >= STEPS, "nobody can cover a task")
-    lots = sorted(((p * cover - price * w, w, p) for w, p in items), key=lambda lot: -abs(lot[0]))
-    rest, states = sum(min(0, r) for r, _, _ in lots), [(0, 0)]
+    known = sum(p for _, p, _ in items) if counts else known
+    lots = sorted(((p * cover - price * w, w, p, n) for w, p, n in items), key=lambda x: -abs(x[0]))
+    rest, states = sum(min(0, r) for r, *_ in lots), [(0, 0, 0)]
     least = (price * STEPS + rest) // cover  # rate × need + Σ min(0, price − rate × cover)
-    for r, w, p in lots:
+    for r, w, p, n in lots:
         rest -= min(0, r)
-        more = [(a + w, b + p) for a, b in states]
-        known = min([known, *(b for a, b in more if a >= STEPS)])
-        room, top, some, states = known * cover - price * STEPS - rest, -1, states + more, []
-        for b, a in sorted((b, -a) for a, b in some if a < STEPS and b * cover - price * a < room):
-            if -a > top:
-                top = -a
-                states.append((top, b))
+        more = [(k + n, min(STEPS, a + w), b + p) for k, a, b in states if k + n <= kind.most]
+        known = min([known, *(b for k, a, b in more if a == STEPS and k >= kind.least)])
+        room, top, some, states = known * cover - price * STEPS - rest, {}, states + more, []
+        for b, a, k in sorted((b, -a, k) for k, a, b in some if b * cover - price * a < room):
+            if -a > top.get(k, -1) and (-a < STEPS or k < kind.least):
+                top[k] = -a
+                states.append((k, -a, b))
         if len(states) > MOST:
             return Fraction(least, UNIT)
     return Fraction(known, UNIT)
@@ -132,8 +133,7 @@ def check(row):
     require(size == [row["tasks"], row["workers"], row["types"]], f"its size is {size}")
     cost, bound = cost_of(problem, told), bound_of(problem, told["worker_prices"])
     holds = {"checked": claimed <= bound, "solver's word": bound <= claimed}[row["status"]]
-    holds = holds and max(claimed, bound) <= cost == best
-    require(holds, f"the plan costs {float(cost)}, {float(bound)} is proven")
+    require(holds and max(claimed, bound) <= cost == best, f"{float(cost)}, {float(bound)} proven")
     gap = float(100 - 100 * claimed / best)
     return f"{row['status']}, {f'gap {gap:.4f} %' if gap else 'optimal'}"
 

@@ -36,7 +36,8 @@ def of(name, tasks, workers, capacity, epsilon, skills=SPREAD, types=3, **more):
     """Describe an instance; `types` None: every pair of task and worker has a skill of its own.
 
     `price`: whole (1 to 5, dearer with skill), worker (one to three, by worker), cents
-    (0.50 to 2.00). `share` of the pairs that may be assigned; `gain`: see `crowd_models.gains`.
+    (0.50 to 2.00). `share` of the pairs that may be assigned; `least`, `most`: labels of a task;
+    `gain`: see `crowd_models.gains`.
     """
     return {"name": name, "tasks": tasks, "workers": workers, "capacity": capacity,
             "epsilon": epsilon, "skills": skills, "types": types, **more}  # fmt: skip
@@ -130,6 +131,11 @@ SPECS = {
         of("information-pairs", 60, 30, 20, 0.01, types=None, gain="information"),
     ),
     **family(
+        "limits",
+        of("limits-whole-40x16", 40, 16, 24, [0.4, 0.2], price="whole",
+           least=[4, 6], most=[5, 6]),
+    ),
+    **family(
         "scale",
         of("scale-1000000x100000", 10**6, 10**5, 100, 0.05, types=10, kinds=10),
     ),
@@ -143,9 +149,11 @@ def draw(name):
     rows, columns = types or spec["tasks"], spec.get("kinds", spec["workers"])
     skill = [[_skill(spec["skills"], chance()) for _ in range(columns)] for _ in range(rows)]
     gain, epsilon = spec.get("gain", "hoeffding"), spec["epsilon"]
-    if isinstance(epsilon, list):
-        epsilon = [epsilon[i % len(epsilon)] for i in range(spec["tasks"])]
-    found = {"skill": skill, "epsilon": epsilon}
+    each = {field: spec[field] for field in ("epsilon", "least", "most") if field in spec}
+    for field, value in each.items():
+        if isinstance(value, list):
+            each[field] = [value[i % len(value)] for i in range(spec["tasks"])]
+    found = {"skill": skill, **each}
     if gain in GAINS:
         worth, need = GAINS[gain]
         quality = [[round(worth(p), 6) + 0.0 for p in row] for row in skill]

@@ -26,7 +26,7 @@ LISTED = (FOLDER / "index.csv").read_text("utf-8").splitlines()
 ROWS = {row["name"]: row for row in csv.DictReader(LISTED)}
 GENERATOR = runpy.run_path(str(FOLDER / "generate.py"))
 TIGHT = "tight-spread-60x20"
-QUICK = [name for name, row in ROWS.items() if row["family"] in ("toy", "tight", "scale")]
+QUICK = [name for name, row in ROWS.items() if row["family"] in ("toy", "tight", "limits", "scale")]
 LARGEST_GAP = Fraction(5, 10_000)
 
 
@@ -175,6 +175,35 @@ def test_the_bound_is_that_of_the_workbench(tmp_path):
         bound = checker["bound_of"](read, prices[problem.typed.worker_class].tolist())
         step = Fraction(problem.price_step)
         assert bound == math.ceil(pattern_bound(problem.typed, prices) / step) * step
+
+
+def test_with_limits_of_labels_plans_and_bounds_are_those_of_an_enumeration():
+    checker, rng = runpy.run_path(str(FOLDER / "check.py")), np.random.default_rng(1)
+    for _ in range(60):
+        m = int(rng.integers(2, 7))
+        quality, cost = rng.integers(0, 4, m).tolist(), rng.integers(0, 4, m).tolist()
+        least, most = sorted(rng.integers(0, m + 1, 2).tolist())
+        raw = {"quality": [quality], "requirement": int(rng.integers(1, 6)), "capacity": 1,
+               "cost": [cost], "least": [least], "most": most}  # fmt: skip
+        problem, prices = checker["read"](json.dumps(raw)), rng.integers(0, 3, m).tolist()
+        sets = [[j for j in range(m) if bits >> j & 1] for bits in range(2**m)]
+        able = [
+            those for those in sets
+            if least <= len(those) <= most and sum(quality[j] for j in those) >= raw["requirement"]
+        ]  # fmt: skip
+        for those in sets:
+            if those in able:
+                assert checker["cost_of"](problem, {"labels": [those]}) == sum(
+                    cost[j] for j in those
+                )
+            else:
+                with pytest.raises(ValueError, match="not covered|too many or few"):
+                    checker["cost_of"](problem, {"labels": [those]})
+        if able:
+            value = min(sum(cost[j] + prices[j] for j in those) for those in able) - sum(prices)
+            step = math.gcd(*cost)
+            bound = checker["bound_of"](problem, prices)
+            assert bound == (math.ceil(value / step) * step if step else 0)
 
 
 def test_files_may_count_classes_and_state_information():

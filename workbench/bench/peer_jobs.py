@@ -27,7 +27,7 @@ Told = dict[str, float | None]
 
 
 class Arrays:
-    """Minimise Σ c y with 0 ≤ y ≤ 1, Σ_i y_ij ≤ M_j and Σ_j q_ij y_ij ≥ C_i."""
+    """Minimise Σ c y with 0 ≤ y ≤ 1, Σ_i y_ij ≤ M_j, Σ_j q_ij y_ij ≥ C_i and L_i ≤ Σ_j y_ij ≤ U_i."""
 
     def __init__(self, path: str) -> None:
         with np.load(path) as stored:
@@ -35,6 +35,10 @@ class Arrays:
             self.capacity: NDArray[np.float64] = stored["capacity"].astype(np.float64)
             self.requirement: NDArray[np.float64] = stored["requirement"]
             self.price: NDArray[np.float64] = stored["price"]
+            least, most = stored["limits"].tolist()
+        ends = enumerate(zip(least, most, strict=True))
+        self.limits = [(i, *end) for i, end in ends if end != (0, self.quality.shape[1])]
+        """Task, least and most labels, where there are limits."""
 
     def rows(self) -> Any:
         """Cover rows, then capacity rows, as a sparse matrix over pairs, task by task."""
@@ -84,6 +88,8 @@ def cp_sat(arrays: Arrays, seconds: float) -> Told:
     for j in range(m):
         if arrays.capacity[j] < n:
             model.add(cp_model.LinearExpr.sum([row[j] for row in y]) <= int(arrays.capacity[j]))
+    for i, least, most in arrays.limits:
+        model.add_linear_constraint(cp_model.LinearExpr.sum(y[i]), least, most)
     whole = bool((arrays.price == np.floor(arrays.price)).all())
     unit = 1 if whole else FINE
     price = np.rint(arrays.price * unit).astype(int).ravel().tolist()
@@ -117,6 +123,10 @@ def cbc(arrays: Arrays, seconds: float) -> Told:
             cost.SetCoefficient(label, price[i][j])
             full[j].SetCoefficient(label, 1.0)
             cover.SetCoefficient(label, float(arrays.quality[i, j]))
+    for i, least, most in arrays.limits:
+        number = solver.RowConstraint(least, most, "")
+        for label in y[i]:
+            number.SetCoefficient(label, 1.0)
     cost.SetMinimization()
     told = solver.Solve()
     found = told in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE)
@@ -143,6 +153,8 @@ def scip(arrays: Arrays, seconds: float) -> Told:
         model.addCons(cover >= float(arrays.requirement[i]))
     for j in range(m):
         model.addCons(quicksum(y[i][j] for i in range(n)) <= float(arrays.capacity[j]))
+    for i, least, most in arrays.limits:
+        model.addCons((quicksum(y[i]) <= most) >= least)
     model.optimize()
     return {
         "seconds": model.getSolvingTime(),

@@ -45,6 +45,8 @@ def solved_by(
     """
     import numpy as np
 
+    from crowd_models.problem import label_limits
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "problem.npz"
         np.savez(
@@ -54,6 +56,7 @@ def solved_by(
             capacity=problem.capacity,
             requirement=np.broadcast_to(problem.requirement, len(problem.quality)),
             price=problem.prices,
+            limits=np.stack(label_limits(problem)),
         )
         try:
             told: dict[str, Any] = own_process(
