@@ -208,6 +208,9 @@ COLUMNS = tuple(field.name for field in fields(ComparisonRow))
 ONLINE_POLICIES = ("coverage-aware", "re-solve", "dual descent")
 """Online policies beyond the paper, as `workbench.assignment.policies` names them."""
 
+LEARNT = "robust, U and L learnt"
+"""`robust` by what quality costs those met so far, the sample first, and so without its promise."""
+
 METHODS = (
     "offline IP",
     "relaxation",
@@ -221,6 +224,7 @@ METHODS = (
     "random + Dawid–Skene",
     "label until sure",
     "information limit",
+    LEARNT,
 )
 
 
@@ -584,6 +588,7 @@ class _Buyer:
     def _policy(self, name: str, seed: np.random.SeedSequence) -> Assigned:
         """Labels of an online policy that is told estimated skills, as the adaptive algorithm."""
         given, first = self.instance, self.instance.preliminary
+        name = "robust" if name == LEARNT else name
         sampled = POLICIES[name].call.uses_sample
         skill, mask = np.full(given.skill.shape, 0.5), given.available(given.order)
         start = 0 if sampled else first

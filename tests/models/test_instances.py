@@ -197,7 +197,7 @@ def test_with_limits_of_labels_plans_and_bounds_are_those_of_an_enumeration():
                     cost[j] for j in those
                 )
             else:
-                with pytest.raises(ValueError, match="not covered|too many or few"):
+                with pytest.raises(ValueError, match=r"not covered|too many or few"):
                     checker["cost_of"](problem, {"labels": [those]})
         if able:
             value = min(sum(cost[j] + prices[j] for j in those) for those in able) - sum(prices)

@@ -289,6 +289,9 @@ def compare(
 
     Notes
     -----
+    `robust, U and L learnt` is the policy `robust` by what quality costs those met so far, the gold
+    sample first: told U and L it would keep its promise (docs/robust-policy.md), so it has none.
+
     Source: Ho, Jabbari, Vaughan (2013), Sections 4 to 6.
 
     Examples

@@ -27,7 +27,7 @@ Told = dict[str, float | None]
 
 
 class Arrays:
-    """Minimise Σ c y with 0 ≤ y ≤ 1, Σ_i y_ij ≤ M_j, Σ_j q_ij y_ij ≥ C_i and L_i ≤ Σ_j y_ij ≤ U_i."""
+    """Minimise Σ c y: 0 ≤ y ≤ 1, Σ_i y_ij ≤ M_j, Σ_j q_ij y_ij ≥ C_i, L_i ≤ Σ_j y_ij ≤ U_i."""
 
     def __init__(self, path: str) -> None:
         with np.load(path) as stored:
