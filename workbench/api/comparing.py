@@ -88,6 +88,10 @@ CLOSED_LOOP = (
 DAWID_SKENE = (
     "Dawid–Skene: smoothed, on as many labels drawn at random; no error is predicted of it."
 )
+ROBUST = (
+    "robust: goes by what quality costs those met so far, the gold sample first; told U and L of "
+    "the crowd it would have a promise for any order (docs/robust-policy.md), here it has none."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,6 +161,7 @@ class Comparison(Result):
             LEGEND.format(**told, asked=gathered, bound=bound),
             DAWID_SKENE,
             CLOSED_LOOP,
+            ROBUST,
             *self.notes,
         ]
         if self.gain != "hoeffding" and asked["skills"] == "plug-in":
@@ -289,9 +294,6 @@ def compare(
 
     Notes
     -----
-    `robust, U and L learnt` is the policy `robust` by what quality costs those met so far, the gold
-    sample first: told U and L it would keep its promise (docs/robust-policy.md), so it has none.
-
     Source: Ho, Jabbari, Vaughan (2013), Sections 4 to 6.
 
     Examples
