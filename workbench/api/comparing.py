@@ -160,8 +160,7 @@ class Comparison(Result):
         notes = [
             LEGEND.format(**told, asked=gathered, bound=bound),
             DAWID_SKENE,
-            CLOSED_LOOP,
-            ROBUST,
+            *((CLOSED_LOOP, ROBUST) if self.classes == 2 else ()),
             *self.notes,
         ]
         if self.gain != "hoeffding" and asked["skills"] == "plug-in":
