@@ -82,7 +82,8 @@ def test_the_rows_that_other_solvers_get(tmp_path):
     path = tmp_path / "problem.npz"
     quality, capacity = rng.uniform(size=(2, 3)), np.array([1, 2, 0])
     need, price = np.array([0.5, 0.2]), np.ones((2, 3))
-    np.savez(path, quality=quality, capacity=capacity, requirement=need, price=price)
+    limits = np.array([[0, 0], [3, 3]])
+    np.savez(path, quality=quality, capacity=capacity, requirement=need, price=price, limits=limits)
     rows = Arrays(str(path)).rows()
     assert rows.shape == (5, 6)
     for labels in itertools.product((0.0, 1.0), repeat=6):
@@ -94,7 +95,7 @@ def test_the_rows_that_other_solvers_get(tmp_path):
 @pytest.mark.parametrize(
     ("job", "module", "formulation"),
     [("glop", "ortools", "relaxation"), ("pdlp", "ortools", "relaxation"),
-     ("cp-sat", "ortools", "ip"), ("scip", "pyscipopt", "ip")],
+     ("cp-sat", "ortools", "ip"), ("scip", "pyscipopt", "ip"), ("cbc", "ortools", "ip")],
 )  # fmt: skip
 def test_other_solvers_find_our_optimum(job, module, formulation):
     pytest.importorskip(module)
@@ -102,6 +103,8 @@ def test_other_solvers_find_our_optimum(job, module, formulation):
     problems = [replace(typed_crowd(SMOKE), capacity=np.full(SMOKE.workers, 10))]
     if formulation == "ip":
         problems.append(exact.Program(12, 8, 6, 0.5, 10).problem(seed=0))
+        binding = {"least": np.full(12, 3), "most": np.full(12, 5)}
+        problems.append(replace(problems[-1], **binding))
     for problem in problems:
         told, ours = peers.solved_by(job, problem, 10.0), solve(problem, formulation)
         assert told["objective"] == pytest.approx(ours.objective, rel=1e-5)
