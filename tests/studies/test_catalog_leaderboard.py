@@ -106,7 +106,7 @@ def test_ranks_and_differences_are_those_by_hand():
     (refused,) = leaderboard.refusals(table).to_dict("records")
     assert refused == {
         "kind": "aggregator",
-        "method": "d",
+        "methods": "d",
         "crowds": "y",
         "reason": "too many classes",
     }

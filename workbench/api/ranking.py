@@ -49,7 +49,8 @@ NOTES = (
     "error, less: than that of the method in the heading with as many labels a task at most, in "
     "pairs on the same held-out gold; mean over levels, then crowds; ± over draws; intervals of "
     "95 % over crowds; equals share a place (=), – without one: not on every crowd of the others",
-    "at equal labels: error less that of a majority for as many labels; the exam's are not counted",
+    "at equal labels: error less that of a majority for as many labels. Rules, and votes weighted "
+    "by skill, know the gold of an exam, whose labels are not counted; the others know none",
     "of classes: the mean of the classes' errors",
 )
 
@@ -141,7 +142,7 @@ class Leaderboard(Result):
         known = self.refused.itertuples(index=False)
         return [
             *(f"not fetched: {name}: {why}" for name, why in self.missing.items()),
-            *(f"not run: {one.kind} {one.method} on {one.crowds}: {one.reason}" for one in known),
+            *(f"not run: {one.kind} {one.methods} on {one.crowds}: {one.reason}" for one in known),
         ]
 
     def _payload(self) -> dict[str, Any]:
@@ -175,7 +176,7 @@ def leaderboard(
     Parameters
     ----------
     size
-        "small": 80 tasks of each crowd, three draws; "paper": whole crowds, five draws; "smoke": a
+        "small": 60 tasks of each crowd, three draws; "paper": whole crowds, five draws; "smoke": a
         stand-in.
     kinds
         "aggregator", "rule", "learner", "policy"; all when empty. A majority is always there.

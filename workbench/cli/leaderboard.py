@@ -20,7 +20,7 @@ from workbench.cli.study import reporter
 @options.choice(
     "--size",
     ("smoke", "small", "paper"),
-    "80 tasks of each crowd (small), whole crowds (paper), or a stand-in (smoke).",
+    "60 tasks of each crowd (small), whole crowds (paper), or a stand-in (smoke).",
     "small",
 )
 @options.choice(

@@ -137,13 +137,15 @@ def standings(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def refusals(table: pd.DataFrame) -> pd.DataFrame:
-    """Why methods have no number on crowds: `kind, method, crowds, reason`."""
+    """Why methods have no number on crowds: `kind, methods, crowds, reason`."""
     bad = named(table)
     bad = bad[bad["status"].astype(str) != "ok"]
     reason = bad["message"].where(bad["message"].astype(bool), bad["status"].astype(str))
-    found = bad.assign(reason=reason).groupby([*ONE, "reason"], sort=False)["crowd"]
-    listed = found.agg(lambda names: ", ".join(dict.fromkeys(names))).rename("crowds")
-    return listed.reset_index()[[*ONE, "crowds", "reason"]]
+    bad = bad.assign(reason=reason)
+    for name, by in (("crowds", [*ONE, "reason"]), ("methods", ["kind", "crowds", "reason"])):
+        groups = bad.groupby(by, sort=False)[name[:-1]]
+        bad = groups.agg(lambda names: ", ".join(dict.fromkeys(names))).rename(name).reset_index()
+    return bad[["kind", "methods", "crowds", "reason"]]
 
 
 def errors(found: pd.DataFrame) -> pd.DataFrame:
@@ -157,7 +159,7 @@ def shown(table: pd.DataFrame) -> list[str]:
     kept = []
     for kind, own in table.groupby("kind", sort=False):
         kept += [
-            f"{kind} {name}" for name in dict.fromkeys((BASELINE[kind], own["method"].iloc[0]))
+            f"{kind} {name}" for name in dict.fromkeys((BASELINE[str(kind)], own["method"].iloc[0]))
         ]
     return kept
 
@@ -190,10 +192,11 @@ def said(table: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
         ranked = own[own["place"] != "–"]
         first, rest = ranked.iloc[0], ranked.iloc[1:]
         near = rest.loc[~rest["apart"], "method"].tolist()
+        over = f" (over crowds {first['low']:+.4f} to {first['high']:+.4f})"
         yield (
-            f"{kind}, beside {BASELINE[kind]} on {first['crowds']} crowds: {first['method']} is "
-            f"first, error {first['less']:+.4f} ± {first['se']:.4f} (over crowds "
-            f"{first['low']:+.4f} to {first['high']:+.4f}); not told apart from it by the crowds: "
+            f"{kind}, beside {BASELINE[str(kind)]}, crowds: {first['crowds']}: {first['method']} "
+            f"is first, error {first['less']:+.4f} ± {first['se']:.4f}"
+            f"{over if first['crowds'] > 1 else ''}; by crowds not told apart from it: "
             f"{', '.join(near) or 'none'}."
         )
     left = [name for name in DATASETS if name not in set(rows["crowd"])]
@@ -237,7 +240,7 @@ STUDY = Study(
     parameters={
         "crowd": Parameter(str, STAND_IN, "whose labels: a data set; the stand-in is named so"),
         "tasks": Parameter(
-            int, 80, "most tasks to label, drawn from gold held out; none for all but controls",
+            int, 60, "most tasks to label, drawn from gold held out; none for all but controls",
             least=2, optional=True,
         ),
         "method": Parameter(

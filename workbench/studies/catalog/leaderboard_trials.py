@@ -6,13 +6,13 @@ with gold are scored, and every method of every kind meets the same open tasks, 
 at b labels a task, the same labels: the first b of each task in an order drawn at random.
 
 - An aggregator labels the open tasks by these b labels. One that weighs by skill has the exam's.
-- A selection rule chooses at most b of the workers on record for each task by the exam; they vote
-  with weights Lŵ − 1 (Li, Liu 2015). Its labels are those of the chosen.
+- A selection rule chooses at most b of the workers on record for each task by the exam, never all;
+  they vote with weights Lŵ − 1 (Li, Liu 2015). Its labels are those of the chosen.
 - A learner meets the open tasks one after the other, and asks among those b workers.
 - A collecting policy has the money of b labels a task, and chooses among all labels on record.
 
 An exam is paid once and helps with every later task, so its labels are told apart from the others.
-Of a pair that is on record twice the first label counts.
+A task keeps at most `MOST` labels. Of a pair that is on record twice the first label counts.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ LEVELS = ("1", "2", "3", "5", "8", "all")
 """Labels a task, b."""
 LEARNT = ("2", "5", "all")
 """Those of learners, who take the longest."""
+MOST = 40
+"""Labels that an open task keeps at most, drawn at random."""
 EXAM = 20
 """Most control answers of a worker."""
 SCHEDULE = practical(30, 0)
@@ -166,6 +168,7 @@ def board(crowd: Recording, tasks: int | None, *, seed: Seed) -> Board:
     examined[asked] = places(votes.worker[asked], lot[asked]) < EXAM
     mine = np.flatnonzero(np.isin(votes.task, open_tasks))
     mine = mine[np.lexsort((lot[mine], votes.task[mine]))]
+    mine = mine[places(votes.task[mine], lot[mine]) < MOST]
     workers = np.unique(votes.worker[mine])
     task = np.searchsorted(open_tasks, votes.task[mine])
     own = replace(
@@ -213,9 +216,11 @@ def hired(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]:
     there = np.split(votes.worker, np.flatnonzero(np.diff(votes.task)) + 1)
     chosen: dict[tuple[bytes, int], IntArray] = {}
     for level, most in at.levels().items():
+        if level == LEVELS[-1]:
+            continue
         marked = []
         for able in there:
-            budget = int(min(most, len(able)))
+            budget = min(int(most), len(able))
             key = np.sort(able).tobytes(), budget
             if key not in chosen:
                 here = np.isin(np.arange(len(at.known)), able) & at.known.eligible
