@@ -111,7 +111,10 @@ class Leaderboard(Result):
             lines += ["", f"### {title}", "", _row(heads), _row(["---"] * len(heads))]
             lines += [_row([shown(row[at], how) for at, (_, how) in COLUMNS.items()])
                       for row in rows]  # fmt: skip
-        return "\n".join([*lines, "", *(f"- {note}" for note in (*NOTES, *self._absent()))]) + "\n"
+        return (
+            "\n".join([*lines, "", *(f"- {note}" for note in (*NOTES, *self._absent(brief=True)))])
+            + "\n"
+        )
 
     def plot(self) -> Figure:
         """Draw error against labels a task, a panel a crowd."""
@@ -138,10 +141,14 @@ class Leaderboard(Result):
         groups = rows.groupby("kind", sort=False)
         return [(TITLES[str(kind)], own.to_dict("records")) for kind, own in groups]
 
-    def _absent(self) -> list[str]:
+    def _absent(self, brief: bool = False) -> list[str]:
+        """What was left out; `brief`: without what is this machine's own."""
+        missing = [f"not fetched: {name}: {why}" for name, why in self.missing.items()]
+        if missing and brief:
+            missing = [f"not fetched (`workbench data fetch NAME`): {', '.join(self.missing)}"]
         known = self.refused.itertuples(index=False)
         return [
-            *(f"not fetched: {name}: {why}" for name, why in self.missing.items()),
+            *missing,
             *(f"not run: {one.kind} {one.methods} on {one.crowds}: {one.reason}" for one in known),
         ]
 
