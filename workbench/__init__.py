@@ -31,6 +31,7 @@ __all__ = [
     "convert",
     "hire",
     "ladder",
+    "leaderboard",
     "learn",
     "load",
     "plan",

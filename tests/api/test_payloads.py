@@ -120,6 +120,7 @@ ACTIONS = {
     "study export",
     "study merge",
     "data fetch",
+    "leaderboard",
     "bench",
 }
 """Commands that do something: compared below, or in tests of their own."""

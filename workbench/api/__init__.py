@@ -14,6 +14,7 @@ from workbench.api.hiring import hire
 from workbench.api.labelling import aggregate
 from workbench.api.learning import learn
 from workbench.api.planning import plan
+from workbench.api.ranking import leaderboard
 from workbench.api.reading import load, read_gold, read_labels
 from workbench.api.simulation import simulate, simulate_panel
 from workbench.api.solving import doctor, export, solve
@@ -41,6 +42,7 @@ __all__ = [
     "hire",
     "judge",
     "ladder",
+    "leaderboard",
     "learn",
     "load",
     "plan",

@@ -36,6 +36,7 @@ COMMANDS = {
     "solve": "Solve an assignment problem and prove the answer.",
     "export": "Write an assignment problem as .lp or .mps for any solver.",
     "doctor": "Check the solver against problems with known answers.",
+    "leaderboard": "Hold every method against the others on recorded crowds.",
     "study": "Run studies: thousands of trials, kept, resumed, reported.",
     "claims": "Hold what the papers claim against what was measured.",
     "bench": "Measure speed and memory beside what they are compared with.",

@@ -170,7 +170,7 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) ->
     with interrupts() as stop:
         try:
             with working(study, bar=True) as how_far:
-                progress = _reporter(study, how_far)
+                progress = reporter(study, how_far)
                 ended = api.run_study(name, set=assignments, stop=stop, progress=progress, **given)
         except KeyboardInterrupt:
             say(f"stopped; what had ended is kept; to go on: {again}")
@@ -188,7 +188,7 @@ def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) ->
     return 1 if ended.failed else 0
 
 
-def _reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
+def reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
     """Tell how far a run is; at first what an earlier run has done already."""
     known = False
 

@@ -64,7 +64,7 @@ class Dataset:
     name, title
         Key in `DATASETS`; a line for tables and reports.
     files
-        What to download.
+        What to download; none where the reader, called without a path, has it all.
     licence, citation
         As the publisher states them.
     counts
@@ -137,7 +137,7 @@ def load(name: str) -> LabelSet:
         published ones.
     """
     dataset = named(name)
-    data = os.environ.get(DATA_VARIABLE)
+    data = os.environ.get(DATA_VARIABLE) if dataset.files else None
     return _load_local(dataset, Path(data)) if data else dataset.read(fetch(name))
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ACROSS = 3
 """Panels in a row."""
+FAINT: dict[str, Any] = {"color": "0.8", "marker": "", "ls": "-", "ms": 0.0}
 DIAGONAL: dict[str, Any] = {"color": "0.45", "lw": 1, "ls": (0, (5, 2))}
 
 
@@ -83,14 +84,15 @@ def _check_columns(chart: Chart) -> None:
 def _style(chart: Chart) -> dict[Any, dict[str, Any]]:
     """Colour, marker and line of each series, in order of first appearance."""
     names = [None] if chart.series is None else list(chart.data[chart.series].unique())
-    return {
+    grey = {name: FAINT for name in names if chart.bold and name not in chart.bold}
+    return grey | {
         name: {
             "color": COLOURS[at % len(COLOURS)],
             "marker": MARKERS[at % len(MARKERS)],
             "ls": DASHES[at // len(COLOURS) % len(DASHES)],
             "ms": 6.0 if MARKERS[at % len(MARKERS)] in "PX" else 4.5,
         }
-        for at, name in enumerate(names)
+        for at, name in enumerate(chart.bold or names)
     }
 
 
@@ -137,7 +139,7 @@ def _draw_panel(
             x, y, yerr=_lengths(own, y, chart.low, chart.high),
             xerr=_lengths(own, x, chart.x_low, chart.x_high) if places is None else None,
             color=look["color"], marker=look["marker"], ls=line, lw=1.3, ms=look["ms"], mew=0.5,
-            mec="white", elinewidth=0.9, capsize=2, zorder=3,
+            mec="white", elinewidth=0.9, capsize=2, zorder=2.5 if look is FAINT else 3,
         )  # fmt: skip
     for number, (height, _) in enumerate(chart.references):
         axes.axhline(height, **_reference(number), zorder=2)
@@ -210,8 +212,10 @@ def _legend(figure: Figure, chart: Chart, style: dict[Any, dict[str, Any]]) -> N
             ls=look["ls"] if _joined(chart) else "none", label=plain(_shown(name)),
         )
         for name, look in style.items()
-        if name is not None
+        if name is not None and look is not FAINT
     ]  # fmt: skip
+    if FAINT in style.values():
+        entries.append(Line2D([], [], color=FAINT["color"], label="all others"))
     entries += [
         Line2D([], [], label=plain(label), **_reference(number))
         for number, (_, label) in enumerate(chart.references)

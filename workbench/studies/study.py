@@ -155,6 +155,8 @@ class Chart:
         Horizontal lines: (height, label).
     diagonal
         Label of the line y = x; None for no line.
+    bold
+        Series that have a colour, all others being grey; none where all have one.
     """
 
     name: str
@@ -176,6 +178,7 @@ class Chart:
     references: tuple[tuple[float, str], ...] = ()
     diagonal: str | None = None
     own_x: bool = False
+    bold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ TITLES = (
     ("calibration", "Predicted, measured and actual error on recorded crowds"),
     ("collect-simulated", "Label until sure on simulated crowds"),
     ("collect-recorded", "Policies that look at labels, on recorded crowds"),
+    ("leaderboard", "Every method on every recorded crowd"),
     ("online-optimum", "The best online policy, exactly"),
     ("minimax", "No online algorithm does better"),
 )
@@ -67,6 +68,7 @@ PAPERS = {
     "aggregation": "Li, Rubinstein, Cohn (2019)",
     "calibration": "beyond the papers",
     "collect": "beyond the papers",
+    "leaderboard": "beyond the papers",
     "online": "beyond the papers",
     "minimax": "Yao (1977)",
 }

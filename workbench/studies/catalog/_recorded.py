@@ -200,7 +200,7 @@ def own_controls(recording: Recording, controls: int, *, seed: Seed) -> BoolArra
     lot = stream(seed, "controls").random(len(votes))
     lot[recording.truth[votes.task] < 0] = np.inf
     most = np.minimum(controls, np.bincount(votes.worker, minlength=len(votes.workers)) // 2)
-    return (_places(votes.worker, lot) < most[votes.worker]) & np.isfinite(lot)
+    return (places(votes.worker, lot) < most[votes.worker]) & np.isfinite(lot)
 
 
 def in_hindsight(exam: Exam) -> Exam:
@@ -259,7 +259,7 @@ def _as_many(exam: Exam, model: BoolArray, seed: Seed) -> BoolArray:
     lot = stream(seed, "as many").random(len(votes))
     lot[~exam.known.eligible[votes.worker]] = np.inf
     many = np.bincount(votes.task[model], minlength=len(votes.tasks))
-    return (_places(votes.task, lot) < many[votes.task]) & np.isfinite(lot)
+    return (places(votes.task, lot) < many[votes.task]) & np.isfinite(lot)
 
 
 def vote(
@@ -349,7 +349,7 @@ def _kept(votes: Votes, keep: BoolArray) -> Votes:
     return replace(votes, task=votes.task[keep], worker=votes.worker[keep], label=votes.label[keep])
 
 
-def _places(group: IntArray, value: FloatArray) -> IntArray:
+def places(group: IntArray, value: FloatArray) -> IntArray:
     """Place of each entry in its group, from 0, by rising value; of equal ones the first leads."""
     rank = pd.Series(value).groupby(group).rank(method="first")
     return rank.to_numpy().astype(np.int64) - 1

@@ -1,0 +1,244 @@
+"""`leaderboard`: every method on every recorded crowd at hand, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from workbench.api.result import Figure, Result, page, picked
+from workbench.api.studying import STORE, Report, StudyResult, run_study
+from workbench.base.errors import InputError
+from workbench.base.registry import load_plugin
+from workbench.base.text import Columns, shown, tabled
+from workbench.crowd import datasets
+from workbench.studies.catalog import leaderboard as board
+from workbench.studies.catalog.leaderboard_trials import KINDS, STAND_IN, marked, methods
+from workbench.studies.measures import ended_well
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from workbench.studies.run import Progress
+
+TITLES = {
+    "aggregator": "Aggregators, beside the majority",
+    "rule": "Selection rules, beside the K workers of highest skill",
+    "learner": "Learners, beside LS_OL",
+    "policy": "Collecting policies, beside so many labels a task",
+}
+COLUMNS: Columns = {
+    "place": ("", ""),
+    "method": ("method", ""),
+    "less": ("error, less", "+.4f"),
+    "se": ("± se", ".4f"),
+    "over": ("over crowds", ""),
+    "rank": ("mean rank", ".1f"),
+    "even": ("at equal labels", "+.4f"),
+    "even_over": ("over crowds", ""),
+    "error": ("error", ".4f"),
+    "balanced": ("of classes", ".4f"),
+    "labels": ("labels a task", ".1f"),
+    "crowds": ("crowds", ""),
+}
+NOTES = (
+    "error, less: than that of the method in the heading with as many labels a task at most, in "
+    "pairs on the same held-out gold; mean over levels, then crowds; ± over draws; intervals of "
+    "95 % over crowds; equals share a place (=), – without one: not on every crowd of the others",
+    "at equal labels: error less that of a majority for as many labels. Rules, and votes weighted "
+    "by skill, know the gold of an exam, whose labels are not counted; the others know none",
+    "of classes: the mean of the classes' errors",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Leaderboard(Result):
+    """Every method on every crowd that was to be had.
+
+    Attributes
+    ----------
+    study
+        The run: its trials, sentences and page.
+    crowds
+        Those that are in it.
+    missing
+        Why the others could not be had, by name.
+    """
+
+    study: StudyResult
+    crowds: tuple[str, ...]
+    missing: dict[str, str]
+    pictured = True
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """Error against labels a task: a row a method, crowd, repetition and level."""
+        return board.curves(ended_well(self.study.table))
+
+    @cached_property
+    def standings(self) -> pd.DataFrame:
+        """A row a method, by kind and place: see `workbench.studies.catalog.leaderboard`."""
+        return board.standings(self.curves)
+
+    @cached_property
+    def errors(self) -> pd.DataFrame:
+        """Mean error over levels, a row a method and a column a crowd."""
+        return board.errors(self.curves)
+
+    @cached_property
+    def refused(self) -> pd.DataFrame:
+        """Why methods have no number on crowds."""
+        return board.refusals(self.study.table)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the standings."""
+        return self.standings
+
+    def summary(self) -> str:
+        """Lay the standings out by kind, and say what was left out."""
+        parts = [f"{title}\n\n{tabled(rows, COLUMNS)}" for title, rows in self._tables()]
+        return page(self._head(), *parts, notes=[*NOTES, *self._absent()])
+
+    def markdown(self) -> str:
+        """Write the standings for a page, headings of the third level."""
+        lines = [f"{self._head()}."]
+        heads = [head for head, _ in COLUMNS.values()]
+        for title, rows in self._tables():
+            lines += ["", f"### {title}", "", _row(heads), _row(["---"] * len(heads))]
+            lines += [_row([shown(row[at], how) for at, (_, how) in COLUMNS.items()])
+                      for row in rows]  # fmt: skip
+        return (
+            "\n".join([*lines, "", *(f"- {note}" for note in (*NOTES, *self._absent(brief=True)))])
+            + "\n"
+        )
+
+    def plot(self) -> Figure:
+        """Draw error against labels a task, a panel a crowd."""
+        return self.study.plot("curves")
+
+    def report(self, out: str | Path = "leaderboard.html") -> Report:
+        """Write the page of it: tables, curves, provenance."""
+        return self.study.report(out)
+
+    def _head(self) -> str:
+        asked = self.study
+        return (
+            f"{len(self.crowds)} crowds, size {asked.size}, {asked.repetitions} draws of tasks, "
+            f"controls and labels, seed {asked.seed}"
+        )
+
+    def _tables(self) -> list[tuple[str, list[dict[Any, Any]]]]:
+        rows = self.standings.assign(over="", even_over="")
+        for name, low, high in (("over", "low", "high"), ("even_over", "even_low", "even_high")):
+            rows[name] = [
+                "–" if pd.isna(a) else f"{a:+.3f} to {b:+.3f}"
+                for a, b in zip(rows[low], rows[high], strict=True)
+            ]
+        groups = rows.groupby("kind", sort=False)
+        return [(TITLES[str(kind)], own.to_dict("records")) for kind, own in groups]
+
+    def _absent(self, brief: bool = False) -> list[str]:
+        """What was left out; `brief`: without what is this machine's own."""
+        missing = [f"not fetched: {name}: {why}" for name, why in self.missing.items()]
+        if missing and brief:
+            missing = [f"not fetched (`workbench data fetch NAME`): {', '.join(self.missing)}"]
+        known = self.refused.itertuples(index=False)
+        return [
+            *missing,
+            *(f"not run: {one.kind} {one.methods} on {one.crowds}: {one.reason}" for one in known),
+        ]
+
+    def _payload(self) -> dict[str, Any]:
+        tables = picked(self, "standings", "errors", "refused")
+        return {
+            **picked(self.study, "size", "repetitions", "seed"),
+            **picked(self, "crowds", "missing"),
+            **{name: table.to_dict("records") for name, table in tables.items()},
+        }
+
+
+def _row(values: Sequence[str]) -> str:
+    return f"| {' | '.join(values)} |"
+
+
+def leaderboard(
+    size: str = "small",
+    *,
+    kinds: Sequence[str] = (),
+    crowds: Sequence[str] = (),
+    plugins: Sequence[str | Path] = (),
+    repetitions: int | None = None,
+    seed: int = 0,
+    store: str | Path = STORE,
+    processes: int | None = None,
+    stop: Event | None = None,
+    progress: Callable[[Progress], None] | bool = False,
+) -> Leaderboard:
+    """Hold every way to label, hire, learn and collect against the others on recorded crowds.
+
+    Parameters
+    ----------
+    size
+        "small": 60 tasks of each crowd, three draws; "paper": whole crowds, five draws; "smoke": a
+        stand-in.
+    kinds
+        "aggregator", "rule", "learner", "policy"; all when empty. A majority is always there.
+    crowds
+        Data sets by name; all when empty. What is neither here nor to be downloaded is `missing`.
+    plugins
+        Files of one's own that register methods or crowds.
+    repetitions, seed, store, processes, stop, progress
+        As for `run_study`: trials that the store has are not run again.
+
+    Returns
+    -------
+    Leaderboard
+        With `to_frame()`, the standings, `plot()`, `errors`, `refused` and `report("page.html")`.
+
+    Raises
+    ------
+    InputError
+        An unknown kind or crowd, none that can be had, or nothing that runs on it.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> board = wb.leaderboard("smoke", kinds=["rule"], repetitions=1, processes=1)
+    >>> sorted(set(board.to_frame()["kind"])), board.crowds
+    (['aggregator', 'rule'], ('simulated',))
+    """
+    for file in plugins:
+        load_plugin(file)
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InputError(f"kinds has {kind!r}: choose from {', '.join(KINDS)}")
+    names = list(crowds) or ([STAND_IN] if size == "smoke" else list(datasets.DATASETS))
+    missing: dict[str, str] = {}
+    for name in names:
+        if name != STAND_IN and datasets.stored(datasets.named(name)) is None:
+            try:
+                datasets.load(name)
+            except InputError as error:
+                missing[name] = str(error)
+    there = [name for name in names if name not in missing]
+    if not there:
+        raise InputError(f"crowds: none can be had; {next(iter(missing.values()))}")
+    asked = dict.fromkeys(["aggregator/majority", *methods(*kinds)])
+    study = run_study(
+        "leaderboard",
+        size=size,
+        repetitions=repetitions,
+        seed=seed,
+        set={"crowd": [marked(name, datasets.DATASETS) for name in there], "method": list(asked)},
+        store=store,
+        processes=processes,
+        stop=stop,
+        progress=progress,
+    )
+    if not study.interrupted and ended_well(study.table).empty:
+        raise InputError(f"crowds: nothing ran; {study.table['message'].iloc[0]}")
+    return Leaderboard(study, tuple(there), missing)
