@@ -258,7 +258,7 @@ def test_the_command_asks_for_the_same_trials(tmp_path, monkeypatch, size, sweep
     source = module(tmp_path)
     study = source.load()
     sweep = study.check_sweep(study.sizes[size].sweep if sweep is None else sweep)
-    asked = StudyPlan(source, "odd", 1, size, sweep, 3, 11)
+    asked = StudyPlan.of(source, sweep, 3, seed=11, size=size)
     command = repeat.run_command(asked, study if known else None, Path("my trials.sqlite"))
     if not known and size == "file":
         assert command == ""

@@ -81,7 +81,7 @@ def test_verify_finds_a_record_that_does_not_come_again(study):
     assert "--quarantine" in refused.stderr
     told = study("verify", "--quarantine", "--sample", 0).stderr
     assert "3 records are kept; 1 trials that were asked for have none" in told
-    again = study("run", TOYS, "--size", "smoke", "--processes", 1, "--redo-quarantined")
+    again = study("run", TOYS, "--size", "smoke", "--processes", 1)
     assert "3 of 4 trials are done: skipped" in again.stderr
     assert json.loads(study("verify", "--json").stdout)["sound"] is True
 

@@ -29,18 +29,14 @@ TOYS = Source.of(str(Path(__file__).with_name("toys.py")))
 class Memory:
     """A sink that remembers what it was given, batch by batch."""
 
-    def __init__(self, finished=(), aside=()):
-        self.plans, self.batches = [], []
-        self.before, self.aside = dict(finished), dict(aside)
+    def __init__(self, finished=()):
+        self.plans, self.batches, self.before = [], [], dict(finished)
 
     def remember(self, plan):
         self.plans.append(plan)
 
     def finished(self, study, version):
         return self.before
-
-    def quarantined(self, study):
-        return self.aside
 
     def write(self, outcomes, *, final=None):
         self.batches.append(list(zip(outcomes, final, strict=True)))
@@ -95,17 +91,12 @@ def test_what_ended_is_kept_and_counted():
     assert told[-1].done == 4
 
 
-def test_what_is_finished_or_aside_is_skipped_and_counted():
-    first, second, third, fourth = keys()
-    store = Memory({first: Status.OK, second: Status.DEADLINE}, {third: "torn"})
+def test_what_is_finished_is_skipped_and_counted():
+    first, second, *others = keys()
+    store = Memory({first: Status.OK, second: Status.DEADLINE})
     ended = go(store)
-    assert [one.trial.key for one, _ in store.kept] == [fourth]
-    assert (ended.planned, ended.skipped, ended.quarantined, ended.done) == (4, 2, 1, 1)
-    assert ended.left == 0
-    store.batches.clear()
-    ended = go(store, which=Which(redo_quarantined=True))
-    assert [one.trial.key for one, _ in store.kept] == [third, fourth]
-    assert ended.quarantined == 0
+    assert [one.trial.key for one, _ in store.kept] == others
+    assert (ended.planned, ended.skipped, ended.done, ended.left) == (4, 2, 2, 0)
 
 
 @pytest.mark.parametrize("status", list(Status))

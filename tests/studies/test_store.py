@@ -40,7 +40,7 @@ def outcome(x=0, repetition=0, *, status=Status.OK, message="", record=None, **m
 
 def toy_plan(sweep=({"x": [2, 0, 1]},), repetitions=2):
     return StudyPlan(
-        Source("toy"), "toy", 1, "small", tuple(sweep), repetitions, 0, {"x": 0}, ("x",)
+        Source("toy"), "toy", 1, "small", tuple(sweep), repetitions, 0, {"x": 0}, ("x",), ()
     )
 
 
@@ -213,7 +213,7 @@ def test_other_files_are_refused_and_left_alone(path, content):
             Store.open(path, write=True)
 
 
-@pytest.mark.parametrize("version", [0, 2])
+@pytest.mark.parametrize("version", [1, 3])
 def test_a_store_of_another_version_is_refused_and_left_alone(path, version):
     filled(path)
     change(path, f"PRAGMA user_version = {version}")

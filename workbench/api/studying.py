@@ -141,7 +141,7 @@ class StudyResult(Result):
         ended = self.progress
         return {
             **picked(self, "version", "size", "sweep", "repetitions", "seed", "interrupted"),
-            **picked(ended, "planned", "skipped", "quarantined", "done", "left", "seconds"),
+            **picked(ended, "planned", "skipped", "done", "left", "seconds"),
             "study": self.name,
             "counts": dict(ended.counts),
             "store": str(self.store),
@@ -195,7 +195,6 @@ def run_study(
     deadline: float | None = None,
     memory: float | None = None,
     retry: bool = False,
-    redo_quarantined: bool = False,
     stop: Event | None = None,
     progress: Callable[[Progress], None] | bool = False,
 ) -> StudyResult:
@@ -221,8 +220,8 @@ def run_study(
         "I/N": run one of N parts, into a file of its own.
     deadline, memory
         Seconds and megabytes that a trial may take, in place of the study's own.
-    retry, redo_quarantined
-        Run failed trials, or those whose records were damaged, again.
+    retry
+        Run failed trials again.
     stop
         Set it, and trials under way are finished and kept, and no more begun.
     progress
@@ -262,7 +261,7 @@ def run_study(
             store=opened,
             executor=executor,
             limits=asked.limits,
-            which=Which(part, retry, redo_quarantined),
+            which=Which(part, retry),
             stop=stop,
             on_progress=notebook_bar(asked.study.name) if progress is True else progress or None,
         )

@@ -48,7 +48,7 @@ STANDING: Columns = {
     "study": ("study", ""),
     "size": ("size", ""),
     "ended": ("ended", ","),
-    "planned": ("planned", lambda n: "?" if n is None else f"{n:,}"),
+    "planned": ("planned", ","),
     "counts": ("how", lambda counts: ", ".join(f"{n:,} {how}" for how, n in counts.items())),
 }
 """Columns of tables: how each is headed and written."""
@@ -155,7 +155,6 @@ def show(name: str, as_json: bool, **given: Any) -> None:
     "--memory", type=click.FloatRange(0, min_open=True), help="Megabytes for a trial (on Linux)."
 )
 @options.flag("--retry", "Run failed trials again.")
-@options.flag("--redo-quarantined", "Run trials that an older version put in quarantine.")
 def run(name: str, assignments: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Run a study's trials, and keep them; go on where an earlier run ended.
 
@@ -194,15 +193,9 @@ def reporter(study: str, how_far: Tell) -> Callable[[Progress], None]:
 
     def show(progress: Progress) -> None:
         nonlocal known
-        parts = []
-        if progress.skipped:
-            parts.append(f"{progress.skipped:,} of {progress.planned:,} trials are done: skipped")
-        if progress.quarantined:
-            parts.append(
-                f"{progress.quarantined:,} are in quarantine: skipped, --redo-quarantined runs them"
-            )
-        if parts and not known:
-            say(f"{study}: {'; '.join(parts)}")
+        if progress.skipped and not known:
+            done = f"{progress.skipped:,} of {progress.planned:,}"
+            say(f"{study}: {done} trials are done: skipped")
         how_far(progress.summary(), 1 - progress.left / max(progress.planned, 1))
         known = True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import traceback
 from collections.abc import Callable, Sequence
@@ -96,7 +95,7 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
     plans = [one for one in plans if one.version == version]
     table = store.table(name, version)
     ended = set(table["key"])
-    asked, planned = _asked(plans, study, ended, store.path, code)
+    asked, planned = _asked(plans, study, ended, store.path)
     params = _parameters(table, plans)
     analysis = Analysis()
     if study is not None and len(table):
@@ -126,7 +125,6 @@ def _section(store: Store, name: str, versions: set[int], code: Sequence[Source]
         "failed": failed,
         "extra": 0 if planned is None else len(ended - planned),
         "other_versions": sorted(versions - {version}),
-        "quarantined": len(store.quarantined(name)),
         "asked": asked,
         "parameters": _fixed(study, plans),
         "findings": [str(one) for one in analysis.findings],
@@ -185,20 +183,14 @@ def _analyse(study: Study, table: pd.DataFrame) -> Analysis:
 
 
 def _asked(
-    plans: Sequence[StudyPlan],
-    study: Study | None,
-    ended: set[str],
-    path: Path,
-    code: Sequence[Source],
+    plans: Sequence[StudyPlan], study: Study | None, ended: set[str], path: Path
 ) -> tuple[list[Part], set[str] | None]:
     """Tell how far each plan has come, and which trials all of them plan."""
     asked: list[Part] = []
-    whole: set[str] | None = set() if plans else None
+    whole: set[str] = set()
     for one in plans:
-        keys: set[str] | None = None
-        with contextlib.suppress(InputError):
-            keys = {trial.key for trial in one.trials(code)}
-        whole = None if whole is None or keys is None else whole | keys
+        keys = {trial.key for trial in one.trials()}
+        whole |= keys
         command = repeat.run_command(one, study, path)
         file = "" if command else repeat.study_file(one)
         if file:
@@ -209,14 +201,14 @@ def _asked(
                 "repetitions": one.repetitions,
                 "seed": one.seed,
                 "blocks": [_block(block) for block in one.sweep],
-                "planned": None if keys is None else len(keys),
-                "ended": len(ended & keys) if keys else 0,
+                "planned": len(keys),
+                "ended": len(ended & keys),
                 "command": command,
                 "file": file,
                 "file_name": repeat.file_name(one),
             }
         )
-    return asked, whole
+    return asked, whole if plans else None
 
 
 def _block(block: Block) -> str:

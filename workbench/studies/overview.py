@@ -46,29 +46,20 @@ def described(asked: Request) -> dict[str, Any]:
 
 
 def standing(store: Store) -> list[dict[str, Any]]:
-    """Tell how far each plan in a store has come.
-
-    How many trials there should be is not known of some older stores.
-    """
+    """Tell how far each plan in a store has come."""
     rows = []
     for plan in store.plans():
-        ended, note = store.finished(plan.study, plan.version), ""
-        planned: int | None = None
-        try:
-            keys = {trial.key for trial in plan.trials()}
-            planned = len(keys)
-        except InputError as error:
-            keys, note = set(ended), str(error)
+        ended = store.finished(plan.study, plan.version)
+        keys = {trial.key for trial in plan.trials()}
         counts = Counter(str(status) for key, status in ended.items() if key in keys)
         rows.append(
             {
                 "study": plan.study,
                 "size": plan.size,
                 "seed": plan.seed,
-                "planned": planned,
+                "planned": len(keys),
                 "ended": counts.total(),
                 "counts": dict(counts),
-                "note": note,
             }
         )
     return rows

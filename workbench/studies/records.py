@@ -1,6 +1,6 @@
 """One attempt as a row, with a checksum; and many rows as one data frame.
 
-The same row goes into a store and into a shard's file. Parameters and record are JSON text.
+Parameters and record are JSON text.
 """
 
 from __future__ import annotations

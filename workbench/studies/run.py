@@ -49,8 +49,6 @@ class Progress:
         Trials of the plan, or of this shard of it.
     skipped
         Those that an earlier run has finished.
-    quarantined
-        Those left out because their records were damaged.
     done
         Those that this run has finished and kept.
     counts
@@ -61,7 +59,6 @@ class Progress:
 
     planned: int
     skipped: int = 0
-    quarantined: int = 0
     done: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
@@ -69,7 +66,7 @@ class Progress:
     @property
     def left(self) -> int:
         """Trials still to finish."""
-        return self.planned - self.skipped - self.quarantined - self.done
+        return self.planned - self.skipped - self.done
 
     @property
     def failed(self) -> int:
@@ -138,8 +135,6 @@ class Which:
         (i, n) with i from 1 to n: the i-th of n parts alone.
     retry
         Also what ended in an error, a crash, over its deadline or its memory.
-    redo_quarantined
-        Also those that an older version put in quarantine.
 
     Raises
     ------
@@ -149,7 +144,6 @@ class Which:
 
     shard: tuple[int, int] | None = None
     retry: bool = False
-    redo_quarantined: bool = False
 
     def __post_init__(self) -> None:
         if self.shard is not None and not 1 <= self.shard[0] <= self.shard[1]:
@@ -202,7 +196,6 @@ def run(
         `cancelled` attempts, and run again next time.
     """
     begun = time.monotonic()
-    quarantined = {} if which.redo_quarantined else store.quarantined(plan.study)
     finished = {
         key
         for key, status in store.finished(plan.study, plan.version).items()
@@ -214,13 +207,11 @@ def run(
         key = trial.key
         if which.shard is not None and not in_shard(key, *which.shard):
             return "elsewhere"
-        if key in quarantined:
-            return "quarantined"
         return "finished" if key in finished else ""
 
     found = Counter(map(left_out, plan.trials()))
     planned = found.total() - found["elsewhere"]
-    before = Progress(planned, found["finished"], found["quarantined"])
+    before = Progress(planned, found["finished"])
     store.remember(plan)
     if on_progress is not None:
         on_progress(before)

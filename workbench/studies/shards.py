@@ -7,17 +7,12 @@ keeps them in a store of its own. Shards, or any stores, are then merged into on
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.base.errors import InputError
-from workbench.studies.environment import Environment
-from workbench.studies.records import REPEATABLE, TrialRow, checksum
-from workbench.studies.store import Store, StoreError
-from workbench.studies.study_plan import StudyPlan
+from workbench.studies.records import REPEATABLE, TrialRow
+from workbench.studies.store import Store
 
 
 def in_shard(key: str, index: int, count: int) -> bool:
@@ -61,14 +56,14 @@ def merge(paths: Iterable[Path | str], store: Store) -> dict[str, int]:
     Parameters
     ----------
     paths
-        Stores, and shards that older versions wrote as `.jsonl`.
+        Shards, or other stores.
     store
         Open for writing.
 
     Returns
     -------
     dict
-        How many `records` and `attempts` are new, were `there already`, or wait `in quarantine`.
+        How many `records` and `attempts` are new, or were `there already`.
 
     Raises
     ------
@@ -77,19 +72,17 @@ def merge(paths: Iterable[Path | str], store: Store) -> dict[str, int]:
         written.
     """
     with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         parts = [store]
         for path in dict.fromkeys(Path(path) for path in paths):
             if path.resolve() == store.path.resolve():
                 raise InputError(f"{path}: is the store to merge into, leave it out of the list")
-            readable = _from_json_lines(path, folder) if path.suffix == ".jsonl" else path
-            parts.append(stack.enter_context(Store.open(readable)))
+            parts.append(stack.enter_context(Store.open(path)))
         plans = [plan for part in parts for plan in part.plans()]
-        volatile = _volatile(plans)
+        volatile = {plan.study: plan.volatile for plan in plans}
         records: dict[str, TrialRow] = {}
         present: set[TrialRow] = set()
         new: list[TrialRow] = []
-        counts = dict.fromkeys(("records", "attempts", "there already", "in quarantine"), 0)
+        counts = dict.fromkeys(("records", "attempts", "there already"), 0)
         for part in parts:
             # Within one file a later final row replaces an earlier: that is no contradiction.
             own = part.records()
@@ -101,8 +94,6 @@ def merge(paths: Iterable[Path | str], store: Store) -> dict[str, int]:
                 elif part is not store:
                     new.append(row._replace(final=int(final)))
                 present.add(bare)
-            if part is not store:
-                counts["in quarantine"] += len(part.quarantined())
         counts["attempts"] = len(new)
         counts["records"] = len({row.key for row in new if row.final})
         with store.transaction():
@@ -132,45 +123,3 @@ def _stands(
         records[row.key] = row
         return True
     return False
-
-
-def _volatile(plans: Iterable[StudyPlan]) -> dict[str, tuple[str, ...]]:
-    """Fields that may differ, by study; none where that is not known."""
-    fields: dict[str, tuple[str, ...]] = {}
-    for plan in plans:
-        with contextlib.suppress(InputError):
-            fields[plan.study] = plan.filled().volatile
-    return fields
-
-
-def _from_json_lines(path: Path, folder: Path) -> Path:
-    """Make a store of a shard that an older version wrote: lines of kind, values, checksum."""
-    rows: list[TrialRow] = []
-    environments, plans = {}, []
-    try:
-        lines = path.read_bytes().split(b"\n")[:-1]  # what a kill left of the last is dropped
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror})") from None
-    for number, line in enumerate(lines, start=1):
-        try:
-            kind, values, seal = json.loads(line)
-            sound = seal == checksum([kind, *values])
-        except (ValueError, TypeError):
-            sound = False
-        if not sound:
-            raise StoreError(f"{path}, line {number}: is damaged; run that shard again")
-        if kind == "attempt":
-            rows.append(TrialRow(*values))
-        elif kind == "plan":
-            plans.append(StudyPlan.read(values[0]))
-        elif kind == "environment":
-            name = hashlib.sha256(values[0].encode()).hexdigest()
-            environments[name] = Environment.read(values[0])
-        elif kind == "quarantine":  # what comes after it is its trial run again
-            rows = [row._replace(final=0) if row.key == values[0] else row for row in rows]
-    made = Path(tempfile.mkdtemp(dir=folder)) / f"{path.stem}.sqlite"
-    with Store.open(made, write=True) as store:
-        for plan in plans:
-            store.remember(plan)
-        store.append(rows, environments)
-    return made

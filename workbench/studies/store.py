@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 APPLICATION = 0x43725764
 """`application_id` of a store: "CrWd"."""
-FORMAT = 1
+FORMAT = 2
 """`user_version`: the format that this module writes."""
 PATIENCE = 60.0
 """Seconds to wait for another program that reads the file."""
@@ -50,15 +50,10 @@ _SCHEMA = {
     "attempts": f"CREATE TABLE attempts(id INTEGER PRIMARY KEY, {_COLUMNS}, checksum)",
     "environments": "CREATE TABLE environments(id, json)",
     "plans": "CREATE TABLE plans(id, json)",
-    # Where older versions put damaged rows; their trials wait for --redo-quarantined.
-    "quarantine": (
-        "CREATE TABLE quarantine(id INTEGER PRIMARY KEY, key, study, reason, row, moved, redone, "
-        "checksum)"
-    ),
     # Nothing here reads it: it is for people with another program.
     "records": (
         "CREATE VIEW records AS SELECT * FROM attempts WHERE id IN (SELECT max(id) FROM attempts "
-        "WHERE final GROUP BY key) AND key NOT IN (SELECT key FROM quarantine WHERE redone = '')"
+        "WHERE final GROUP BY key)"
     ),
 }
 
@@ -123,7 +118,7 @@ class Store:
         Raises
         ------
         InputError
-            When there is no such store, it is another kind of file, of a newer format, damaged
+            When there is no such store, it is another kind of file, of another format, damaged
             (`DamagedStoreError`), held by another writer, or in a place that cannot be written.
         """
         path = Path(path)
@@ -184,25 +179,13 @@ class Store:
         return list(self._plans.values())
 
     def finished(self, study: str, version: int) -> dict[str, Status]:
-        """Tell the status of each trial that has a record, by key; quarantined ones left out."""
-        waiting = self.quarantined()
+        """Tell the status of each trial that has a record, by key."""
         rows = self._select(
             "SELECT key, status FROM attempts WHERE final AND study = ? AND version = ? "
             "ORDER BY id",
             (study, version),
         )
-        return {key: Status(status) for key, status in rows if key not in waiting}
-
-    def quarantined(self, study: str | None = None) -> dict[str, str]:
-        """Tell the trials that an older version put in quarantine, with the reason, by key.
-
-        A row whose study the damage hides counts for every study.
-        """
-        entries = self._select(
-            "SELECT key, study, reason FROM quarantine WHERE redone = '' AND key != ''"
-        )
-        names = self.studies() if entries else {}
-        return {key: why for key, own, why in entries if study in {None, own} or own not in names}
+        return {key: Status(status) for key, status in rows}
 
     def write(self, outcomes: Sequence[Outcome], *, final: Sequence[bool] | None = None) -> None:
         """Keep outcomes in one transaction; they are on the disk when this returns.
@@ -244,11 +227,6 @@ class Store:
             db.executemany(
                 f"INSERT INTO attempts({_COLUMNS}, checksum) VALUES ({marks})",
                 ((*row, checksum(row)) for row in rows),
-            )
-            waiting = self.quarantined()
-            db.executemany(
-                "DELETE FROM quarantine WHERE key = ?",
-                [(row.key,) for row in rows if row.final and row.key in waiting],
             )
         self._environments |= new
 
@@ -292,7 +270,7 @@ class Store:
 
         Rows are sorted by the parameters' values in the order of the remembered plans, then by
         repetition: the order in which trials were run has no part in it. Columns are those of
-        `records.frame`. Trials in quarantine are left out.
+        `records.frame`.
 
         Parameters
         ----------
@@ -322,9 +300,8 @@ class Store:
 
     def records(self, rows: Iterable[TrialRow] | None = None) -> dict[str, TrialRow]:
         """Pick the record of each trial among its rows (all where None), by key."""
-        waiting = self.quarantined()
         rows = self.rows() if rows is None else rows
-        return {row.key: row for row in rows if row.final and row.key not in waiting}
+        return {row.key: row for row in rows if row.final}
 
     @property
     def environments(self) -> Mapping[str, Environment]:
@@ -386,7 +363,7 @@ class Store:
         if version != FORMAT:
             raise StoreError(
                 f"{self.path}: was written by another version of the workbench (format {version}, "
-                f"and this one knows {FORMAT}); use that version"
+                f"and this one knows {FORMAT}); use that version, or name another file"
             )
 
 

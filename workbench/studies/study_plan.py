@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from workbench.base.errors import InputError
 from workbench.studies.source import Source
 from workbench.studies.study import Block, Scalar
 from workbench.studies.trials import Trial, instance_of, listed
@@ -29,7 +28,6 @@ class StudyPlan:
     defaults, instance, volatile
         The study's parameters with their defaults, those that make the instance, and the record
         fields that may differ: with these the plan's trials are listed without the study's code.
-        `defaults` is None in stores of older versions, which did not keep them.
     """
 
     source: Source
@@ -39,9 +37,9 @@ class StudyPlan:
     sweep: tuple[Block, ...]
     repetitions: int
     seed: int
-    defaults: Mapping[str, Scalar] | None = None
-    instance: tuple[str, ...] = ()
-    volatile: tuple[str, ...] = ()
+    defaults: Mapping[str, Scalar]
+    instance: tuple[str, ...]
+    volatile: tuple[str, ...]
 
     @classmethod
     def of(
@@ -77,32 +75,16 @@ class StudyPlan:
     def read(cls, text: str) -> StudyPlan:
         """Read what `json` wrote."""
         values = json.loads(text)
-        lists = {name: tuple(values.get(name, ())) for name in ("sweep", "instance", "volatile")}
+        lists = {name: tuple(values[name]) for name in ("sweep", "instance", "volatile")}
         return cls(**{**values, **lists, "source": Source(**values["source"])})
 
-    def filled(self, named: Iterable[Source] = ()) -> StudyPlan:
-        """Return the plan with `defaults`, `instance` and `volatile`.
-
-        Raises
-        ------
-        InputError
-            Where an older version has kept the plan and its study's code is not to be had.
-        """
-        if self.defaults is not None:
-            return self
-        source = self.source.allowed(named)
-        if (version := source.load().version) != self.version:
-            raise InputError(f"{self.study} has version {version} now, not {self.version}")
-        return StudyPlan.of(source, self.sweep, self.repetitions, seed=self.seed, size=self.size)
-
-    def trials(self, named: Iterable[Source] = ()) -> Iterator[Trial]:
+    def trials(self) -> Iterator[Trial]:
         """List its trials.
 
         Raises
         ------
         InputError
-            As `filled`, and for a sweep too large to list.
+            For a sweep too large to list.
         """
-        whole = self.filled(named)
-        first = Trial(self.study, self.version, whole.defaults or {}, 0, self.seed, whole.instance)
-        return listed(first, whole.sweep, self.repetitions)
+        first = Trial(self.study, self.version, self.defaults, 0, self.seed, self.instance)
+        return listed(first, self.sweep, self.repetitions)

@@ -20,7 +20,7 @@ from workbench.studies.executors import Executor, Limits
 from workbench.studies.executors.local import Local
 from workbench.studies.records import REPEATABLE, TrialRow
 from workbench.studies.source import Source, check_named
-from workbench.studies.store import DamagedStoreError, Store, StoreError, remedy
+from workbench.studies.store import DamagedStoreError, Store, remedy
 from workbench.studies.study import Study
 from workbench.studies.trials import instance_of
 
@@ -40,7 +40,7 @@ class Mismatch:
         known. `note`: worth knowing.
     kind
         What sort: `damage`, `key`, `parameters`, `status`, `duplicate`, `missing`, `unplanned`,
-        `quarantine`, `environment`, `source`, `different`.
+        `environment`, `source`, `different`.
     message
         One line.
     keys
@@ -137,8 +137,6 @@ def verify(
     """
     if not isinstance(store, Store):
         path = Path(store)
-        if path.suffix == ".jsonl":
-            raise StoreError(f"{path}: is a shard of an older version: workbench study merge it")
         try:
             with Store.open(path, check=False) as opened:
                 return verify(opened, sample=sample, seed=seed, named=named, executor=executor)
@@ -253,7 +251,6 @@ class StoreCheck:
 
     def of_plans(self) -> Iterator[Mismatch]:
         """Find trials that were asked for and are not there, and those that nobody asked for."""
-        waiting = self.store.quarantined()
         outside: dict[tuple[str, int], set[str]] = {}
         for key, row in self.records.items():
             outside.setdefault((row.study, row.version), set()).add(key)
@@ -261,15 +258,9 @@ class StoreCheck:
         for plan in self.store.plans():
             of_study = plan.study, plan.version
             planned.add(of_study)
-            try:
-                keys = dict.fromkeys(trial.key for trial in plan.trials(self.named))
-            except InputError as error:
-                outside[of_study] = set()
-                message = f"what one plan of {plan.study} asks for is not known: {error}"
-                yield Mismatch("warning", "source", message)
-                continue
+            keys = dict.fromkeys(trial.key for trial in plan.trials())
             outside[of_study] = outside.get(of_study, set()) - keys.keys()
-            missing = tuple(key for key in keys if key not in self.records and key not in waiting)
+            missing = tuple(key for key in keys if key not in self.records)
             if missing:
                 asked = f"{plan.study} ({plan.size}, seed {plan.seed})"
                 message = f"{asked}: {len(missing):,} of {len(keys):,} trials have no record"
@@ -280,12 +271,6 @@ class StoreCheck:
                 message = records if (study, version) in planned else "there is no plan of it"
                 message = f"{study} version {version}: {message}"
                 yield Mismatch("warning", "unplanned", message, tuple(extra))
-        if waiting:
-            message = (
-                f"in quarantine, their records damaged or lost: {len(waiting):,} trials; to run "
-                "them again: workbench study run NAME --redo-quarantined"
-            )
-            yield Mismatch("warning", "quarantine", message, tuple(waiting))
 
     def of_environments(self) -> Iterator[Mismatch]:
         """Say what other versions trials ran with."""
