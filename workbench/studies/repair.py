@@ -76,12 +76,11 @@ def _copy(damaged: Store, new: Path) -> list[str]:
     with Store.open(new, write=True) as store, store.transaction():
         for plan in plans:
             store.remember(plan)
-        last = {row.key: at for at, row in enumerate(rows) if row.final}
         store.append(
             [row._replace(final=int(bool(row.final) and row.key not in again)) for row in rows],
             environments,
         )
-        records = last.keys() - again
+        records = {row.key for row in rows if row.final} - again
         missing = sum(trial.key not in records for plan in plans for trial in plan.trials())
     return [
         f"{len(records):,} records are kept; {missing:,} trials that were asked for have none, and "
