@@ -19,7 +19,7 @@ from scipy import sparse
 
 from crowd_models import TypedProblem
 from crowd_models.patterns import SLACK, Pattern, limits
-from workbench.base.arrays import FloatArray, IntArray
+from workbench.base.arrays import BoolArray, FloatArray, IntArray
 from workbench.solving.highs import RunOptions, run
 from workbench.solving.linear_model import LinearModel
 from workbench.solving.patterns.column_generation import Generated, PatternPlan, Search
@@ -133,15 +133,13 @@ def _counted(
         _block(1, columns, (0 * pairs, given, cost), (0 * last, own, price)),
     ]  # fmt: skip
     none, free = np.zeros(len(tasks)), np.full(len(tasks), np.inf)
-    row_lower = [
-        problem.tasks,
-        np.full(classes, -np.inf),
-        none,
-        np.full(len(g), -np.inf),
-        none,
-        [-np.inf],
-    ]
-    row_upper = [problem.tasks, problem.supply, none, np.zeros(len(g)), free, [target + 1e-6]]
+    unbounded = np.full(classes, -np.inf), np.full(len(g), -np.inf), np.array([-np.inf])
+    row_lower = np.concatenate(
+        [problem.tasks, unbounded[0], none, unbounded[1], none, unbounded[2]]
+    )
+    row_upper = np.concatenate(
+        [problem.tasks, problem.supply, none, np.zeros(len(g)), free, np.array([target + 1e-6])]
+    )
     matrix = sparse.csc_matrix(sparse.vstack(blocks))
     near = np.append(tasks, x)
     goal = np.zeros(columns)
@@ -153,7 +151,7 @@ def _counted(
             goal,
             np.concatenate([np.maximum(np.floor(near) - AROUND, 0.0), [0.0], 0.0 * last]),
             np.concatenate([np.ceil(near) + AROUND, [1.0], problem.tasks[of]]),
-            np.concatenate(row_lower), np.concatenate(row_upper).astype(float),
+            row_lower, row_upper,
             matrix.indptr, matrix.indices.astype(np.int32), matrix.data,
             integer=True, maximise=True, whole=goal == 0,
         ),
@@ -167,14 +165,15 @@ def _counted(
     return values[: len(tasks)], whole, values[own]
 
 
-def _worth(problem: TypedProblem, at: Generated) -> FloatArray:
+def _worth(problem: TypedProblem, at: Generated) -> BoolArray:
     """Which workers a task class may take, shape (T, K): no worse than the master's, or hardly."""
     used = np.zeros(problem.shape)
     for p in np.flatnonzero(at.mix.counts > 1e-6).tolist():
         used[at.patterns[p].task_class] += at.patterns[p].copies
     rate = (problem.prices + at.worker_prices) / np.maximum(problem.quality, 1e-9)
     dearest = np.where(used > 0, rate, 0.0).max(axis=1, keepdims=True)
-    return rate <= WORTH * dearest
+    worth: BoolArray = rate <= WORTH * dearest
+    return worth
 
 
 def _block(

@@ -173,8 +173,6 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
             break
         prices, patterns = generated.worker_prices, generated.patterns
         best.prove(prices)
-        if labels == search.pricing.near[-1][0] and best.gap > enough:
-            best.plan_at_bound(search, generated)
         if steps is not rough and best.gap > enough:
             few = generated.promising(best.open, PROMISING) + [p for p, _ in best.plan or ()]
             best.offer(whole(search, problem.tasks, problem.supply, few, WHOLE_SECONDS))
@@ -193,7 +191,7 @@ def _improve(
     if best.plan is None and start.mix.short.sum() > 1e-6:
         return
     while best.gap > enough and (patience is None or failed < patience):
-        if failed % 4 == 3 and best.plan_at_bound(search, start):
+        if failed % 4 == 0 and best.plan_at_bound(search, start):
             continue
         if best.plan is None or failed % 4 == 3:
             plan = dive(search, problem.tasks, problem.supply, start, share=0.05)
