@@ -116,15 +116,9 @@ def improved_patterns(
     need *= 1 - SLACK / 10
     owner, copies = _pieces(quality, most)
     q, c = quality[owner] * copies, price[owner] * copies
-    order = np.argsort(c / q, kind="stable")
-    at = min(int(np.searchsorted(np.cumsum(q[order]), need)), len(order) - 1)
-    rate = c[order[at]] / q[order[at]]
+    rate, always, free = _free_lots(q, c, need, float(price @ known))
+    left, least = need - q[always].sum(), float(price @ known) - float(c[always].sum())
     reduced = c - rate * q
-    least = float(price @ known)
-    apart = least - (rate * need + np.minimum(reduced, 0.0).sum()) + 1e-9 * least
-    always, free = reduced < -apart, np.flatnonzero(np.abs(reduced) <= apart)
-    left, least = need - q[always].sum(), least - float(c[always].sum())
-    free = free[np.argsort(-np.abs(reduced[free]), kind="stable")]
     gains = np.minimum(reduced[free], 0.0)
     to_come = gains.sum() - np.cumsum(gains)
     covers, prices = np.zeros(1), np.zeros(1)
@@ -152,17 +146,45 @@ def improved_patterns(
     base = np.zeros(len(quality), dtype=np.int64)
     np.add.at(base, owner[always], copies[always])
     found = {}
-    for _, steps, end, last in sorted(ends, key=lambda end: end[0])[:wanted]:
-        chosen, at = last.tolist(), end
-        for before in range(steps - 1, -1, -1):
-            size, kept = trail[before]
-            taken, at = divmod(int(kept[at]), size)
-            chosen += [free[before]] * taken
+    for _, steps, end, last in sorted(ends, key=lambda one: one[0])[:wanted]:
+        chosen = _read_back(trail, free, steps, end) + last.tolist()
         counts = base.copy()
         np.add.at(counts, owner[chosen], copies[chosen])
         if quality @ counts >= need:
             found[counts.tobytes()] = counts
     return list(found.values())
+
+
+def _free_lots(
+    q: FloatArray, c: FloatArray, need: float, known: float
+) -> tuple[float, BoolArray, IntArray]:
+    """The rate that breaks the greedy order, and lots by what tells of patterns cheaper than known.
+
+    Those that every such pattern has, as a mask; and those that it may have, telling most first.
+    """
+    order = np.argsort(c / q, kind="stable")
+    at = min(int(np.searchsorted(np.cumsum(q[order]), need)), len(order) - 1)
+    rate = float(c[order[at]] / q[order[at]])
+    reduced = c - rate * q
+    apart = known - (rate * need + np.minimum(reduced, 0.0).sum()) + 1e-9 * known
+    free = np.flatnonzero(np.abs(reduced) <= apart)
+    return rate, reduced < -apart, free[np.argsort(-np.abs(reduced[free]), kind="stable")]
+
+
+def _read_back(
+    trail: list[tuple[int, IntArray]], lots: IntArray, steps: int, state: int
+) -> list[int]:
+    """Which lots make up a state.
+
+    `trail` says of each step how many states there were before it, and which of those, without and
+    with the step's lot, were kept.
+    """
+    chosen = []
+    for step in range(steps - 1, -1, -1):
+        size, kept = trail[step]
+        taken, state = divmod(int(kept[state]), size)
+        chosen += [int(lots[step])] * taken
+    return chosen
 
 
 def _completed(

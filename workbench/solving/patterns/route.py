@@ -32,6 +32,7 @@ from workbench.solving.patterns.column_generation import (
     replan,
     whole,
 )
+from workbench.solving.patterns.levelling import plan_at_cost
 from workbench.solving.solution import PatternProof, RawAnswer, Termination
 
 PROMISING = 2000
@@ -78,6 +79,12 @@ class _Best:
         bound = float(math.ceil(value)) if self.problem.integral_cost else float(value)
         if self.answer.bound is None or bound > self.answer.bound:
             self._tell(replace(self.answer, bound=bound, proofs=(PatternProof(prices),)))
+
+    def plan_at_bound(self, search: Search, at: Generated) -> bool:
+        """Look for a plan that costs no more than the bound, where costs are whole."""
+        if not self.problem.integral_cost or not isinstance(self.pricing, CoverPricing):
+            return False
+        return self.offer(plan_at_cost(search, at, self.answer.bound or 0.0))
 
     def _tell(self, answer: RawAnswer) -> None:
         self.answer = replace(answer, seconds=time.perf_counter() - self.started)
@@ -179,11 +186,13 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
 def _improve(
     search: Search, best: _Best, start: Generated, enough: float, patience: int | None
 ) -> None:
-    """PatternPlan some tasks anew, and now and then all of them, until the gap is closed."""
+    """Plan some tasks anew, now and then all, or at the bound, until the gap is closed."""
     problem, failed, size = search.problem, 0, SMALL
     if best.plan is None and start.mix.short.sum() > 1e-6:
         return
     while best.gap > enough and (patience is None or failed < patience):
+        if failed % 4 == 0 and best.plan_at_bound(search, start):
+            continue
         if best.plan is None or failed % 4 == 3:
             plan = dive(search, problem.tasks, problem.supply, start, share=0.05)
             if best.plan is None and plan is None and failed > 3:
