@@ -7,7 +7,7 @@ labelled by the rule fitted without it (`workbench.accuracy.measured`), and its 
 
 Rules: the majority and the vote weighted by log-odds, of all labels; `hire`, the vote of at most
 K workers chosen as `hire` does by default; and `plan`, the assignment program (Bhattacharyya's
-cover at ε) as a rule, for two classes, in which a worker takes no more tasks than she labelled.
+cover at ε) as a rule, in which a worker takes no more tasks than she labelled.
 The last two are replayed: they label the tasks that somebody of theirs labelled, and only those
 are measured and scored.
 
@@ -29,6 +29,7 @@ import pandas as pd
 
 from workbench.accuracy.measured import measure_error
 from workbench.aggregation.vote_rule import vote_rule
+from workbench.assignment.joint_rule import joint_plan_rule
 from workbench.assignment.plan_rule import PlanTerms, plan_rule
 from workbench.base.arrays import IntArray
 from workbench.base.seeds import Seed, stream
@@ -49,8 +50,6 @@ GOLD = {
     "zencrowd_us": 2040,
 }  # fmt: skip
 """Tasks with gold of the data sets run at full size."""
-SEVERAL = ("face", "music_genre", "sat12", "weather_amt", "web")
-"""Of them, those of more than two classes."""
 CONTROLS = (10, 40, 100)
 CONFIDENCE = 0.9
 
@@ -100,11 +99,11 @@ def rule_of(params: Params, crowd: Recording, seed: Seed) -> GoldRule:
         return vote_rule(votes, VOTES[params["rule"]], seed=seed)
     if params["rule"] == "hire":
         return hire_rule(votes, hiring(params["budget"], len(votes.classes)))
-    if len(votes.classes) != 2:
-        raise TrialEnded("infeasible", f"a plan is for two classes, not {len(votes.classes)}")
     capacity = np.bincount(votes.worker, minlength=len(votes.workers))
     level = np.array([params["epsilon"]])
     terms = PlanTerms(level, capacity, np.array([len(votes.tasks)]))
+    if len(votes.classes) > 2:
+        return joint_plan_rule(votes, terms)
     return plan_rule(votes, terms, seed=seed)
 
 
@@ -188,7 +187,6 @@ def _blocks(rules: Mapping[str, int]) -> tuple[Block, ...]:
         }
         for rule, folds in rules.items()
         for data, gold in GOLD.items()
-        if not (rule == "plan" and data in SEVERAL)
     )  # fmt: skip
 
 
