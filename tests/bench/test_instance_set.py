@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from workbench.base.errors import InputError
-from workbench.bench.instances import InstanceRun, InstanceSet, profiles, run_instances
+from workbench.bench.instances import (
+    InstanceRun,
+    InstanceSet,
+    as_markdown,
+    instance_tables,
+    profiles,
+    run_instances,
+)
 
 FOLDER = Path(__file__).parents[2] / "models" / "problems"
 if not FOLDER.exists():
@@ -59,17 +66,40 @@ def test_a_better_plan_or_bound_replaces_the_one_on_record(folder):
     assert there.rows[NAME]["status"] == "checked"
 
 
-def test_profiles_count_what_is_not_solved():
-    runs = [
-        InstanceRun("a", "one", 1.0, 5.0, 5.0), InstanceRun("a", "two", 1.5, 5.0, 5.0),
-        InstanceRun("b", "one", 2.0, 4.0, 4.0), InstanceRun("b", "two", 9.0, 6.0, 3.0),
-    ]  # fmt: skip
-    found = profiles(runs, {"a": 5.0, "b": 4.0})
+RUNS = [
+    InstanceRun("a", "one", 1.0, 5.0, 5.0), InstanceRun("a", "highs", 1.0, 5.0, 5.0),
+    InstanceRun("b", "one", 2.0, 4.0, 4.0), InstanceRun("b", "highs", 9.0, 6.0, 3.0),
+    InstanceRun("c", "one", 20.0, None, None),
+    InstanceRun("d", "one", 2.0, 7.0, 7.0), InstanceRun("d", "highs", 1.0, 6.99, 6.99),
+]  # fmt: skip
+INDEX = {
+    name: {"best": best, "bound": best, "tasks": tasks, "workers": "2"}
+    for name, best, tasks in (("a", "5", "9"), ("b", "4", "8"), ("c", "3", "7"), ("d", "7", "6"))
+}
+
+
+def test_profiles_are_shares_of_all_instances():
+    found = profiles(RUNS, INDEX)
     ends = {kind: steps.groupby("solver")["share"].max() for kind, steps in found.items()}
-    assert ends["seconds"].to_dict() == {"one": 1.0, "two": 0.5}
+    assert ends["seconds"].to_dict() == {"one": 0.75, "HiGHS": 0.25}
     steps = found["cost"]
-    assert steps[(steps["solver"] == "two") & (steps["ratio"] == 1.0)]["share"].item() == 0.5
-    assert runs[3].gap == 0.5
+    assert steps[(steps["solver"] == "HiGHS") & (steps["ratio"] == 1.0)]["share"].item() == 0.25
+    assert RUNS[3].gap == 0.5
+
+
+def test_tables_tell_a_plan_from_a_value_below_the_bound():
+    counts, lines = instance_tables(RUNS, INDEX)
+    assert counts == [
+        ("of 4", "one", "HiGHS"), ("run", "4", "3"), ("proven, by its own word", "3", "1"),
+        ("as cheap as the best known", "3", "1"), ("no plan", "1", "1"),
+    ]  # fmt: skip
+    assert lines[1:] == [
+        ("d", "7", "7, 2.0 s", "6.99 †"),
+        ("c", "3", "no plan", "not run"),
+        ("b", "4", "4, 2.0 s", "6, 50 %"),
+        ("a", "5", "5, 1.0 s", "5, 1.0 s"),
+    ]
+    assert as_markdown([lines]).startswith("| instance | best known | one | HiGHS |\n| --- |")
 
 
 def test_what_is_not_there_is_refused(folder, tmp_path):

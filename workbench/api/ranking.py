@@ -162,7 +162,7 @@ class Leaderboard(Result):
 
 
 def _row(values: Sequence[str]) -> str:
-    return f"| {' | '.join(values)} |"
+    return f"| {' | '.join(values)} |".replace(" to ", "\u00a0to\u00a0")
 
 
 def leaderboard(

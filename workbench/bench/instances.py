@@ -28,7 +28,6 @@ from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.files import read_problem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.base.text import tabled
 from workbench.bench import peers
 from workbench.bench.measure import UnmeasurableError
 
@@ -39,9 +38,18 @@ FOLDER = "models/problems"
 PEERS = {"cbc": "ortools", "scip": "pyscipopt", "cp-sat": "ortools"}
 """Solvers that are not ours, and what brings them."""
 SOLVERS = ("patterns", "highs", *PEERS)
+SHOWN = {"highs": "HiGHS", "cbc": "CBC", "scip": "SCIP", "cp-sat": "CP-SAT"}
+COUNTED = {
+    "ran": "run",
+    "proved": "proven, by its own word",
+    "cheap": "as cheap as the best known",
+    "none": "no plan",
+}
 SECONDS = 20.0
 PROVEN = 1e-6
 """Relative gap, by a solver's own word, that counts as none."""
+SAME = 1e-9
+"""Relative difference of costs that are the same."""
 MOST_PAIRS = 1_000_000
 """Of a part that is solved in place of a problem by class."""
 LIMITED = "patterns do not know how many labels a task may get"
@@ -322,47 +330,110 @@ def _written(value: Fraction) -> str:
     return f"{digits[:-6]}.{digits[-6:]}".rstrip("0").rstrip(".")
 
 
-def profiles(runs: Sequence[InstanceRun], best: dict[str, float]) -> dict[str, pd.DataFrame]:
-    """Steps of two performance profiles: seconds to an optimum, and cost of the best plan.
+def judged(runs: Sequence[InstanceRun], index: dict[str, dict[str, str]]) -> pd.DataFrame:
+    """Judge runs by the index: a row an instance and solver, run or not.
 
-    Parameters
-    ----------
-    best
-        Best known value by instance.
+    Returns
+    -------
+    DataFrame
+        Columns of the runs, `gap`, and whether the solver `ran`, came with a `plan`, `proved` it,
+        by its own word, and it is as `cheap` as the best known. A value below the bound of the
+        index is no plan: some cover is short by what the solver tolerates.
+    """
+    keys = ["name", "solver"]
+    told = pd.DataFrame([asdict(run) | {"gap": run.gap} for run in runs])
+    told = told.astype({"value": float, "bound": float}).replace({"solver": SHOWN}).set_index(keys)
+    every = pd.MultiIndex.from_product([told.index.unique(key) for key in keys])
+    rows = told.reindex(every).reset_index()
+    for column, of in (("best", "best"), ("least", "bound")):
+        rows[column] = rows["name"].map({name: float(row[of]) for name, row in index.items()})
+    value, ran = rows["value"], rows["seconds"].notna()
+    plan = value.notna() & ~(value < rows["least"] * (1 - SAME))
+    return rows.assign(
+        ran=ran,
+        plan=plan,
+        none=ran & ~plan,
+        proved=plan & (rows["gap"] <= PROVEN),
+        cheap=plan & (value <= rows["best"] * (1 + SAME)),
+    )
+
+
+def profiles(
+    runs: Sequence[InstanceRun], index: dict[str, dict[str, str]]
+) -> dict[str, pd.DataFrame]:
+    """Steps of two performance profiles: seconds to an optimum, and cost of the best plan.
 
     Returns
     -------
     dict
-        Columns `solver, ratio, share`. `seconds`: the share of the instances that a solver proves,
-        by its own word, in at most so many times the seconds of the fastest; `cost`: of those for
-        which its plan costs at most so many times the best known.
+        Columns `solver, ratio, share`. `seconds`: the share of the instances, run or not, that a
+        solver proves, by its own word, in at most so many times the seconds of the fastest;
+        `cost`: of those for which its plan costs at most so many times the best known.
     """
     from workbench.studies.summary import performance_profile
 
-    rows = pd.DataFrame([asdict(run) | {"gap": run.gap} for run in runs])
-    proven = rows["seconds"].clip(lower=SOON).where(rows["gap"] <= PROVEN)
-    rows = rows.assign(proven=proven, first=proven.groupby(rows["name"]).transform("min"))
-    rows["best"] = rows["name"].map(best)
+    rows = judged(runs, index)
+    proved = rows["seconds"].clip(lower=SOON).where(rows["proved"])
+    rows = rows.assign(
+        proved=proved,
+        first=proved.groupby(rows["name"]).transform("min"),
+        value=rows["value"].where(rows["plan"]),
+    )
     return {
-        "seconds": performance_profile(rows, ["solver"], "proven", "first"),
+        "seconds": performance_profile(rows, ["solver"], "proved", "first"),
         "cost": performance_profile(rows, ["solver"], "value", "best"),
     }
 
 
-def instance_table(runs: Sequence[InstanceRun], best: dict[str, float]) -> str:
-    """Lay out what each solver found, an instance a row."""
-    rows: dict[str, dict[str, Any]] = {}
-    for run in runs:
-        row = rows.setdefault(run.name, {"name": run.name, "best": best.get(run.name)})
-        found = "–" if run.value is None else f"{run.value:.10g}"
-        row[run.solver] = f"{found}, {100 * run.gap:.2g} %, {run.seconds:.1f} s"
-    solvers = dict.fromkeys(run.solver for run in runs)
-    complete = [{**dict.fromkeys(solvers, ""), **row} for row in rows.values()]
-    heads = {"name": ("instance", ""), "best": ("best known", ".10g")}
-    return tabled(complete, heads | {solver: (solver, "") for solver in solvers})
+def instance_tables(
+    runs: Sequence[InstanceRun], index: dict[str, dict[str, str]]
+) -> list[list[tuple[str, ...]]]:
+    """What the solvers did, counted, and what each found, the smallest instance first.
+
+    Each table is its head, then its lines. With a plan go the seconds in which it was proven, or
+    the gap that is left, in percent; † marks a value below the bound of the index.
+    """
+    rows = judged(runs, index)
+    sums = rows.groupby("solver", sort=False)[list(COUNTED)].sum()
+    counts = [(title, *map(str, sums[of])) for of, title in COUNTED.items()]
+    rows["cell"] = [_cell(row) for row in rows.to_dict("records")]
+    size = {name: int(row["tasks"]) * int(row["workers"]) for name, row in index.items()}
+    found = sorted(rows.groupby("name", sort=False), key=lambda of: size.get(str(of[0]), 0))
+    lines = [
+        (str(name), index[str(name)]["best"] if name in index else "–", *own["cell"])
+        for name, own in found
+    ]
+    return [
+        [(f"of {len(found)}", *sums.index), *counts],
+        [("instance", "best known", *sums.index), *lines],
+    ]
 
 
-def instance_pictures(runs: Sequence[InstanceRun], best: dict[str, float]) -> dict[str, bytes]:
+def _cell(run: dict[Any, Any]) -> str:
+    if not run["ran"]:
+        return "not run"
+    if math.isnan(run["value"]):
+        return run["note"] or "no plan"
+    found = f"{run['value']:.10g}"
+    if not run["plan"]:
+        return f"{found} †"
+    if run["proved"]:
+        return f"{found}, {run['seconds']:.1f} s"
+    return f"{found}, {100 * run['gap']:.2g} %" if run["bound"] > 0 else f"{found}, no bound"
+
+
+def as_markdown(tables: Sequence[Sequence[tuple[str, ...]]]) -> str:
+    """Write tables for a page."""
+    written = []
+    for head, *lines in tables:
+        rows = [f"| {' | '.join(line)} |" for line in (head, ("---",) * len(head), *lines)]
+        written.append("\n".join(rows) + "\n")
+    return "\n".join(written)
+
+
+def instance_pictures(
+    runs: Sequence[InstanceRun], index: dict[str, dict[str, str]]
+) -> dict[str, bytes]:
     """The profiles as PNG, by what they measure."""
     from workbench.plots import as_png, chart
     from workbench.studies.study import Chart
@@ -373,7 +444,7 @@ def instance_pictures(runs: Sequence[InstanceRun], best: dict[str, float]) -> di
     }
     style: dict[str, Any] = {"series": "solver", "kind": "step"}
     found = {}
-    for kind, steps in profiles(runs, best).items():
+    for kind, steps in profiles(runs, index).items():
         drawn = Chart(
             kind, kind, steps, "ratio", "share", labels[kind], "share of the instances",
             log_x=kind == "seconds", **style,

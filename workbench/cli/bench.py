@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from workbench.base.errors import InputError
-from workbench.base.text import strict_json
+from workbench.base.text import strict_json, table
 from workbench.cli import options
 from workbench.cli.output import emit, working, write_files
 from workbench.cli.streams import show
@@ -30,7 +30,7 @@ from workbench.cli.streams import show
     is_flag=False,
     flag_value="models/problems",
     help="Solvers side by side on the public instances instead (of which --rows names some); an "
-    "--out is gone on with, and pictures of the profiles are put beside it (.png).",
+    "--out is gone on with, and tables (.md) and pictures (.png) are put beside it.",
 )
 @click.option("--solvers", metavar="NAME,…", default="", help="Of --instances; all by default.")
 @options.seconds("Seconds for each solver on each of the --instances.  [default: 20]")
@@ -115,13 +115,17 @@ def _instances(
             if out is not None:
                 write_files({out: strict_json(told) + "\n"})
     best = {name: float(row["best"]) for name, row in there.rows.items()}
-    if out is not None and runs:
-        pictures = bench.instance_pictures(runs, best)
-        write_files(
-            {out.with_name(f"{out.stem}-{kind}.png"): png for kind, png in pictures.items()}
-        )
     told = {**report_about(), "best": best, "runs": [asdict(run) for run in runs]}
-    return told, bench.instance_table(runs, best)
+    if not runs:
+        return told, "nothing was run"
+    tables = bench.instance_tables(runs, there.rows)
+    if out is not None:
+        pictures = bench.instance_pictures(runs, there.rows)
+        write_files(
+            {out.with_suffix(".md"): bench.as_markdown(tables)}
+            | {out.with_name(f"{out.stem}-{kind}.png"): png for kind, png in pictures.items()}
+        )
+    return told, "\n\n".join(table(lines[0], lines[1:]) for lines in tables)
 
 
 def _growth(smoke: bool, out: Path | None, seed: int, as_json: bool) -> None:
