@@ -154,7 +154,7 @@ class SolvedAssignment(Solved):
             return f"{self.title}\n{found.infeasibility.sentence()}"
         proof = found.certificate
         by_name = proof.bounds if len(proof.bounds) > 1 else {}
-        over = " over patterns" if proof.bound_from == "patterns" else ""
+        over = " over patterns" if proof.bound_from.endswith("patterns") else ""
         exact = proof.exact_bound
         return self._laid_out(
             _bound(found.bound, proof.lower_bound, over),

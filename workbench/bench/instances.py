@@ -305,12 +305,15 @@ def _best_prices(problem: AssignmentProblem, solution: Solution) -> FloatArray:
     """Worker prices that prove most over patterns, of those that any proof has."""
     from workbench.solving import PatternProof
     from workbench.solving.patterns.bound import pattern_bound
+    from workbench.solving.solution import BranchProof
 
     counted = problem.typed
     assert counted.worker_class is not None
     _, first = np.unique(counted.worker_class, return_index=True)
     tried = [np.zeros(len(first))]
     for proof in solution.proofs:
+        if isinstance(proof, BranchProof):
+            continue
         prices = proof.worker_prices
         tried.append(prices if isinstance(proof, PatternProof) else prices[first])
     if solution.worker_prices is not None:

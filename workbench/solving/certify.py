@@ -7,7 +7,8 @@ A solution is checked against its constraints. A bound is the Lagrangian of the 
 which bounds the optimum from below for every v, u ≥ 0, right or wrong (weak duality; it is the
 dual of Section 4.3 with the best t filled in). The same expression without prices, when it is
 positive, shows that no solution exists at all (Farkas). Both can be evaluated exactly: floats
-are fractions. Whole assignments have a higher bound over patterns (`pattern_bound`), exact as well.
+are fractions. Whole assignments have a higher bound over patterns (`pattern_bound`), exact as well,
+and a higher one where label counts are split (`branch_bound`).
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from crowd_models.patterns import SLACK
 from crowd_models.problem import Problem
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.base.errors import InputError
-from workbench.solving.patterns.bound import pattern_bound
+from workbench.solving.patterns.bound import branch_bound, pattern_bound
 from workbench.solving.scaling import is_loose, tightened
 from workbench.solving.search.count_bound import count_lagrangian
 from workbench.solving.solution import (
+    BranchProof,
     Certificate,
     Check,
+    Leaf,
     PatternProof,
     Proof,
     RelaxationProof,
@@ -332,6 +335,15 @@ def _parts(problem: Problem, proof: Proof) -> list[tuple[str, FloatArray, tuple[
     n, m = problem.shape
     if isinstance(proof, PatternProof):
         return [("pattern prices", proof.worker_prices, (problem.typed.shape[1],))]
+    if isinstance(proof, BranchProof):
+        parts: list[tuple[str, FloatArray, tuple[int, ...]]] = []
+        for depth, node in proof.nodes():
+            if isinstance(node, Leaf):
+                parts.append(("pattern prices", node.worker_prices, (problem.typed.shape[1],)))
+                parts.append(("side prices", node.side_prices, (depth,)))
+            else:
+                parts.append(("pairs of a split", node.pairs.astype(float), problem.typed.shape))
+        return parts
     return [
         (name.replace("_", " "), values, (m,) if name == "worker_prices" else (n,))
         for name, values in vars(proof).items()
@@ -363,10 +375,13 @@ def _proven(
         name = "tightened relaxation" if is_loose(problem) else "relaxation"
         weights, prices = proof.task_weights, proof.worker_prices
         return name, _relaxed(tightened(problem), weights, prices, whole=True, exact=exact)
-    if isinstance(proof, PatternProof):
-        fraction = pattern_bound(problem.typed, proof.worker_prices)
+    if isinstance(proof, PatternProof | BranchProof):
+        if isinstance(proof, PatternProof):
+            name, fraction = "patterns", pattern_bound(problem.typed, proof.worker_prices)
+        else:
+            name, fraction = "branches over patterns", branch_bound(problem.typed, proof.root)
         less = fraction * (1 - Fraction(1, 10**14)) if problem.price_step else fraction
-        return "patterns", (_next_cost(problem, less), fraction if exact else None)
+        return name, (_next_cost(problem, less), fraction if exact else None)
     with np.errstate(over="ignore", invalid="ignore"):
         counted = count_lagrangian(tightened(problem), proof)
     if not math.isfinite(counted):  # weights beyond all measure prove nothing

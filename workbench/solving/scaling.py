@@ -21,11 +21,14 @@ from crowd_models import AssignmentProblem, TypedProblem
 from crowd_models.problem import price_step
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.solution import (
+    BranchProof,
     CountProof,
+    Leaf,
     PatternProof,
     Proof,
     RawAnswer,
     RelaxationProof,
+    Split,
 )
 
 MANTISSA = 2.0**44
@@ -104,15 +107,30 @@ class ScaledProblem:
         ).in_prices(self.unit)
 
     def _proof(self, proof: Proof) -> Proof:
-        if isinstance(proof, PatternProof):
-            # Equal workers of the outer problem are equal in the inner one.
+        if isinstance(proof, PatternProof | BranchProof):
+            # Equal workers, and tasks, of the outer problem are equal in the inner one.
             _, first = np.unique(_classes(self.outer), return_index=True)
-            return PatternProof(proof.worker_prices[_classes(self.inner)[first]] * self.unit)
+            workers = _classes(self.inner)[first]
+            if isinstance(proof, PatternProof):
+                return PatternProof(proof.worker_prices[workers] * self.unit)
+            inner, outer = self.inner.typed.task_class, self.outer.typed.task_class
+            assert inner is not None
+            assert outer is not None
+            tasks = inner[np.unique(outer, return_index=True)[1]]
+            return BranchProof(self._node(proof.root, np.ix_(tasks, workers)))
         weights = proof.task_weights * self.rows * self.unit
         prices = proof.worker_prices * self.unit
         if isinstance(proof, RelaxationProof):
             return RelaxationProof(weights, prices)
         return CountProof(weights, proof.label_weights * self.unit, prices)
+
+    def _node(self, node: Split | Leaf, outer: tuple[IntArray, ...]) -> Split | Leaf:
+        """Part of a proof; `outer` has the inner classes of the outer ones, as `np.ix_` gives."""
+        if isinstance(node, Leaf):
+            prices = node.worker_prices[outer[1][0]]
+            return Leaf(prices * self.unit, node.side_prices * self.unit)
+        below, above = self._node(node.below, outer), self._node(node.above, outer)
+        return Split(node.pairs[outer], node.most, below, above)
 
 
 def _classes(problem: AssignmentProblem) -> IntArray:

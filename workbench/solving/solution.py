@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import StrEnum
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.base.arrays import FloatArray
+from workbench.base.arrays import BoolArray, FloatArray
 
 
 class Termination(StrEnum):
@@ -76,6 +76,81 @@ class PatternProof:
 
 
 @dataclass(frozen=True, eq=False)
+class Side:
+    """One side of a split: sign × (labels of some pairs) ≤ `limit`.
+
+    Attributes
+    ----------
+    pairs
+        Which task classes and worker classes are meant, shape (T, K).
+    sign
+        1 or −1.
+    limit
+        Whole, like the number of labels.
+    """
+
+    pairs: BoolArray
+    sign: int
+    limit: int
+
+
+def two_sides(pairs: BoolArray, most: int) -> tuple[Side, Side]:
+    """Some pairs have so many labels at most, or more."""
+    return Side(pairs, 1, most), Side(pairs, -1, -(most + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """Prices that prove a bound where label counts are on some sides.
+
+    Attributes
+    ----------
+    worker_prices
+        u by worker class, shape (K,).
+    side_prices
+        μ of each side on the way to the leaf, from the root, shape (D,).
+    """
+
+    worker_prices: FloatArray
+    side_prices: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Some pairs, shape (T, K), have `most` labels or fewer, or more: the proof of either side."""
+
+    pairs: BoolArray
+    most: int
+    below: Split | Leaf
+    above: Split | Leaf
+
+    @property
+    def sides(self) -> tuple[tuple[Side, Split | Leaf], tuple[Side, Split | Leaf]]:
+        """Both, each with its proof."""
+        below, above = two_sides(self.pairs, self.most)
+        return (below, self.below), (above, self.above)
+
+
+@dataclass(frozen=True, eq=False)
+class BranchProof:
+    """What proves a bound over patterns, split by label counts.
+
+    See `workbench.solving.patterns.bound.branch_bound`.
+    """
+
+    root: Split | Leaf
+
+    def nodes(self) -> Iterator[tuple[int, Split | Leaf]]:
+        """Every node, and how many splits are above it."""
+        waiting: list[tuple[int, Split | Leaf]] = [(0, self.root)]
+        while waiting:
+            depth, node = waiting.pop()
+            yield depth, node
+            if isinstance(node, Split):
+                waiting += [(depth + 1, node.below), (depth + 1, node.above)]
+
+
+@dataclass(frozen=True, eq=False)
 class CountProof:
     """What proves a bound from least numbers of labels: see `workbench.solving.search.count_bound`.
 
@@ -106,7 +181,7 @@ class RelaxationProof:
     worker_prices: FloatArray
 
 
-Proof = PatternProof | CountProof | RelaxationProof
+Proof = PatternProof | BranchProof | CountProof | RelaxationProof
 
 
 @dataclass(frozen=True)
@@ -137,8 +212,8 @@ class Certificate:
     exact_bound
         The same before rounding up, in exact rational arithmetic, when asked for.
     bound_from
-        `relaxation`: the Lagrangian; `tightened relaxation`, `patterns` and `label counts`: bounds
-        that hold for whole assignments only; empty without a bound.
+        `relaxation`: the Lagrangian; `tightened relaxation`, `patterns`, `branches over patterns`,
+        `label counts`: bounds that hold for whole assignments only; empty without a bound.
     bounds
         Every bound recomputed, by these names.
     """

@@ -14,11 +14,17 @@ Its states are the undominated pairs of cover and price (Nemhauser, Ullmann 1969
 programming and capital allocation"), less those that the linear relaxation of the rest shows to
 be dear. They are so few that a requirement can be counted in 2⁴⁰ steps, which makes the bound as
 good as exact.
+
+Any set of pairs of classes has a whole number N of labels: b at most, or b + 1 at least (`Split`).
+These sides are relaxed like the capacities, with prices μ ≥ 0, right or wrong: a label of these
+pairs costs μ more where N ≤ b, which takes μ b off the bound, and μ less where N ≥ b + 1, which
+adds μ (b + 1) to it. The lower of both sides' bounds holds for all plans (`branch_bound`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -26,6 +32,7 @@ import numpy as np
 from crowd_models import TypedProblem
 from crowd_models.patterns import SLACK, limits
 from workbench.base.arrays import BoolArray, FloatArray, IntArray
+from workbench.solving.solution import Leaf, Side, Split
 
 STEPS = 2**40
 """Steps of a requirement."""
@@ -39,47 +46,60 @@ NEVER = 2**61
 """Stands for no price at all; two of it can still be added."""
 
 
-def pattern_bound(problem: TypedProblem, worker_prices: FloatArray) -> Fraction:
+def branch_bound(problem: TypedProblem, node: Split | Leaf, sides: Sequence[Side] = ()) -> Fraction:
+    """The least bound of the leaves under a node, which lies on `sides` of the splits above."""
+    if isinstance(node, Split):
+        return min(branch_bound(problem, below, (*sides, side)) for side, below in node.sides)
+    return pattern_bound(problem, node.worker_prices, node.side_prices, sides)
+
+
+def pattern_bound(
+    problem: TypedProblem,
+    worker_prices: FloatArray,
+    side_prices: FloatArray | Sequence[float] = (),
+    sides: Sequence[Side] = (),
+) -> Fraction:
     """L(u), bounded from below in exact arithmetic.
 
     Parameters
     ----------
     worker_prices
         u, shape (K,), by worker class; negative entries count as 0.
+    side_prices, sides
+        μ by side, and what is known of label counts; negative prices count as 0.
 
     Returns
     -------
     Fraction
         A task class without any pattern counts as costing nothing, which is true and says little.
     """
-    unit = _unit(problem, worker_prices)
+    mu = np.maximum(np.asarray(side_prices, dtype=float), 0.0)
+    unit = _unit(problem, float(np.max(worker_prices, initial=0.0) + mu.sum()))
     # Any u will do: rounded, it is one.
     charged = np.rint(np.maximum(worker_prices, 0.0) * float(unit)).astype(np.int64)
-    total = sum(
-        count * least_price(problem, t, charged, unit)
-        for t, count in enumerate(problem.tasks.tolist())
-        if count and problem.requirement[t] > 0
-    )
+    more = list(zip(np.rint(mu * float(unit)).astype(np.int64).tolist(), sides, strict=True))
+    total = -sum(price * side.limit for price, side in more)
     total -= sum(
         workers * capacity * price
         for workers, capacity, price in zip(
             problem.workers.tolist(), problem.capacity.tolist(), charged.tolist(), strict=True
         )
     )
+    for t, count in enumerate(problem.tasks.tolist()):
+        each = np.floor(problem.prices[t] * float(unit)).astype(np.int64) + charged
+        for price, side in more:
+            each += price * side.sign * side.pairs[t]
+        # Every pattern costs at least as much as all labels of negative price together.
+        total += count * int(np.minimum(each, 0) @ limits(problem, t))
+        if count and problem.requirement[t] > 0:
+            total += count * least_price(problem, t, np.maximum(each, 0))
     return Fraction(total) / unit
 
 
-def least_price(problem: TypedProblem, task_class: int, charged: IntArray, unit: Fraction) -> int:
-    """P_τ(u) in units of 1/`unit`, bounded from below; 0 where no pattern exists.
-
-    Parameters
-    ----------
-    charged
-        u in units, whole, shape (K,).
-    """
+def least_price(problem: TypedProblem, task_class: int, each: IntArray) -> int:
+    """P_τ where a label costs `each`, whole, shape (K,); 0 where no pattern exists."""
     need = float(problem.requirement[task_class]) * (1 - SLACK)
     owner, copies = _lots(limits(problem, task_class), problem.quality[task_class])
-    each = np.floor(problem.prices[task_class] * float(unit)).astype(np.int64) + charged
     quality, price = problem.quality[task_class][owner] * copies, each[owner] * copies
     known, free, rest = _settled(quality, price, need)
     if known is None:
@@ -179,9 +199,9 @@ def _undominated(weights: IntArray, prices: IntArray) -> tuple[IntArray, IntArra
     return weights[heavier], prices[heavier]
 
 
-def _unit(problem: TypedProblem, worker_prices: FloatArray) -> Fraction:
+def _unit(problem: TypedProblem, dearest: float) -> Fraction:
     """A power of two so large that prices lose nothing, and so small that sums fit 61 bits."""
-    highest = float(problem.prices.max() + np.max(worker_prices, initial=0.0))
+    highest = float(problem.prices.max()) + dearest
     everybody = float(problem.workers.sum())
     bits = 59 - math.ceil(math.log2(max(highest, 1e-60)) + math.log2(max(everybody, 1.0)))
     return Fraction(2) ** bits

@@ -28,6 +28,7 @@ from workbench.solving.highs import RunOptions
 from workbench.solving.patterns.bound import pattern_bound
 from workbench.solving.patterns.knapsack_cover import cheapest_patterns, improved_patterns
 from workbench.solving.patterns.master import Master, MasterOptimum
+from workbench.solving.solution import Side
 
 PatternPlan = list[tuple[Pattern, int]]
 """Patterns, and how many tasks follow each."""
@@ -134,7 +135,8 @@ class Generated:
     """Patterns that are enough for the master's optimum, the optimum, and the best prices seen.
 
     `task_prices` are those of the cheapest pattern found of each class at `worker_prices`, shape
-    (T,), and `value` is L(u) with them: a lower bound but for rounding.
+    (T,), and `value` is L(u) with them: a lower bound but for rounding. `side_prices` belong to
+    `worker_prices`.
     """
 
     patterns: list[Pattern]
@@ -142,6 +144,7 @@ class Generated:
     worker_prices: FloatArray
     task_prices: FloatArray
     value: float
+    side_prices: FloatArray
 
     def promising(self, gap: float, most: int) -> list[Pattern]:
         """The patterns of least reduced cost, `most` of them.
@@ -164,6 +167,9 @@ def generate(
     tolerance: float,
     steps: Sequence[int],
     rounds: int = 1000,
+    sides: Sequence[Side] = (),
+    side_prices: Sequence[float] | FloatArray = (),
+    decide: float | None = None,
 ) -> Generated:
     """Generate patterns until master and bound meet; tasks may stay open (`MasterOptimum.short`).
 
@@ -181,6 +187,10 @@ def generate(
         Resolutions of the pricing, one after the other.
     rounds
         Most rounds in all.
+    sides, side_prices
+        Of splits of label counts, that plans are to be on; μ to start from, of the first of them.
+    decide
+        A cost: stop once it is known whether the master's optimum lies above it.
 
     Raises
     ------
@@ -191,30 +201,39 @@ def generate(
     kinds = np.flatnonzero(tasks)
     most = _most(problem, supply, kinds)
     open_prices = _open_prices(problem)
-    master = Master(tasks, supply, open_prices)
+    master = Master(tasks, supply, open_prices, sides)
+    limit, size = np.append(supply, [side.limit for side in sides]), len(supply)
     master.add(p for p in patterns if tasks[p.task_class] and (p.copies <= supply).all())
-    best, value, drawn, resolution = worker_prices, -np.inf, DRAWN, list(steps)
-    least = np.zeros(problem.shape[0])
-    asked, mix = worker_prices, None
+    best, value, drawn = np.append(worker_prices, side_prices), -np.inf, DRAWN
+    best = np.append(best, np.zeros(size + len(sides) - len(best)))
+    least, resolution = np.zeros(problem.shape[0]), list(steps)
+    asked, mix = best, None
     if master.patterns:
         mix = master.solve()
     for _ in range(rounds):
         search.check()
         cheapest, every = open_prices.copy(), []
         for t in kinds.tolist():
-            found, lowest = search.pricing.cheapest(
-                t, problem.prices[t] + asked, most[t], resolution[0], search.rng
-            )
+            charge = problem.prices[t] + asked[:size]
+            for mu, side in zip(asked[size:].tolist(), sides, strict=True):
+                charge += mu * side.sign * side.pairs[t]
+            paid, charge = np.minimum(charge, 0.0), np.maximum(charge, 0.0)
+            found, lowest = search.pricing.cheapest(t, charge, most[t], resolution[0], search.rng)
             if found:
-                cheapest[t] = lowest
+                cheapest[t] = lowest + float(paid @ most[t])
                 every += found
+            if paid.any():
+                filled = [np.where(paid < 0, most[t], pattern.copies) for pattern in found]
+                every += [Pattern.of(problem, t, copies) for copies in filled]
         new = master.add(every)
         # What it costs to leave a task open bounds what it can be worth.
-        price = float(tasks @ np.minimum(cheapest, open_prices) - asked @ supply)
+        price = float(tasks @ np.minimum(cheapest, open_prices) - asked @ limit)
         if price > value:
             best, value, least = asked, price, cheapest
         if mix is None or new:
             mix = master.solve()
+        if decide is not None and (mix.cost <= decide or value > decide):
+            break
         if mix.cost - value <= tolerance or (not new and drawn == 0.0):
             if len(resolution) == 1:
                 break
@@ -225,9 +244,9 @@ def generate(
             continue
         if not new:
             drawn = max(0.0, drawn - 0.2)
-        asked = drawn * best + (1.0 - drawn) * mix.worker_prices
+        asked = drawn * best + (1.0 - drawn) * np.append(mix.worker_prices, mix.side_prices)
     assert mix is not None
-    return Generated(master.patterns, mix, best, least, value)
+    return Generated(master.patterns, mix, best[:size], least, value, best[size:])
 
 
 def dive(

@@ -6,7 +6,7 @@ added; `whole` solves the same over whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from crowd_models.patterns import Pattern
 from workbench.base.arrays import FloatArray, IntArray
 from workbench.solving.highs import RunOptions, accepted, claim_threads, set_options, settings
+from workbench.solving.solution import Side
 
 FEASIBILITY = 1e-9
 """Tolerance of the linear programs, as everywhere here."""
@@ -25,7 +26,7 @@ class MasterOptimum:
     """An optimum of the master: tasks by pattern, what is left open, and dual values.
 
     `counts` has one entry a pattern; `short` says how many tasks of each class no pattern was
-    found for; `worker_prices` is u (K,), `task_prices` μ (T,).
+    found for; `worker_prices` is u (K,), `task_prices` v (T,), `side_prices` μ by side.
     """
 
     cost: float
@@ -33,6 +34,7 @@ class MasterOptimum:
     short: FloatArray
     worker_prices: FloatArray
     task_prices: FloatArray
+    side_prices: FloatArray
 
 
 class Master:
@@ -46,13 +48,19 @@ class Master:
         Labels each worker class may give, shape (K,).
     open_prices
         Price of leaving a task of each class unserved, shape (T,): above any pattern's.
+    sides
+        Of splits of label counts; an unserved task is a label where there are to be more.
     """
 
-    def __init__(self, tasks: IntArray, supply: FloatArray, open_prices: FloatArray) -> None:
+    def __init__(
+        self, tasks: IntArray, supply: FloatArray, open_prices: FloatArray,
+        sides: Sequence[Side] = (),
+    ) -> None:  # fmt: skip
         import highspy
 
         claim_threads(1)
         self.tasks, self.supply, self.open_prices = tasks, supply, open_prices
+        self.sides = sides
         self.patterns: list[Pattern] = []
         self._known: set[tuple[int, bytes]] = set()
         self._highs = highspy.Highs()
@@ -67,12 +75,15 @@ class Master:
             "dual_feasibility_tolerance": FEASIBILITY,
         }
         set_options(self._highs, options)
-        rows = len(supply) + len(tasks)
+        rows = len(supply) + len(tasks) + len(sides)
         none: Any = 0, np.zeros(rows, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0)
-        lower = np.append(np.full(len(supply), -np.inf), tasks)
-        upper = np.append(supply, np.full(len(tasks), np.inf))
+        beneath = np.full(len(supply), -np.inf), np.full(len(sides), -np.inf)
+        lower = np.concatenate([beneath[0], tasks, beneath[1]])
+        most = np.array([side.limit for side in sides])
+        upper = np.concatenate([supply, np.full(len(tasks), np.inf), most])
         accepted(self._highs.addRows(rows, lower, upper, *none), "rows")
-        self._columns(open_prices, [np.array([len(supply) + t]) for t in range(len(tasks))])
+        nobody = np.zeros(len(supply), dtype=np.int64)
+        self._columns([Pattern(t, nobody, p) for t, p in enumerate(open_prices.tolist())])
 
     def add(self, patterns: Iterable[Pattern]) -> int:
         """Take in patterns that are new; give their number."""
@@ -83,29 +94,34 @@ class Master:
                 self._known.add(key)
                 new.append(pattern)
         if new:
-            used = [np.flatnonzero(p.copies) for p in new]
-            rows = [
-                np.append(at, len(self.supply) + p.task_class)
-                for p, at in zip(new, used, strict=True)
-            ]
-            values = [np.append(p.copies[at], 1) for p, at in zip(new, used, strict=True)]
-            self._columns(np.array([p.cost for p in new]), rows, values)
+            self._columns(new)
             self.patterns += new
         return len(new)
 
-    def _columns(
-        self, costs: FloatArray, rows: list[IntArray], values: list[IntArray] | None = None
-    ) -> None:
-        """Add columns from 0 up, each with its entries in some rows, ones unless they are given."""
-        columns = len(costs)
+    def _columns(self, patterns: list[Pattern]) -> None:
+        """Add columns from 0 up; a pattern of nobody leaves its task open."""
+        columns, costs = len(patterns), np.array([p.cost for p in patterns])
+        rows, values = zip(*map(self._entries, patterns), strict=True)
         start = np.cumsum([0, *(len(at) for at in rows[:-1])], dtype=np.int32)
         index = np.concatenate(rows).astype(np.int32)
-        entries = np.ones(len(index)) if values is None else np.concatenate(values).astype(float)
+        entries = np.concatenate(values).astype(float)
         status = self._highs.addCols(
             columns, costs, np.zeros(columns), np.full(columns, np.inf),
             len(index), start, index, entries,
         )  # fmt: skip
         accepted(status, "columns")
+
+    def _entries(self, pattern: Pattern) -> tuple[IntArray, IntArray]:
+        """Rows of a column, and what it has there."""
+        used, t, copies = np.flatnonzero(pattern.copies), pattern.task_class, pattern.copies
+        if len(used):
+            counted = np.array([side.sign * (side.pairs[t] @ copies) for side in self.sides])
+        else:
+            counted = np.array([min(0, side.sign) * side.pairs[t].any() for side in self.sides])
+        on = np.flatnonzero(counted)
+        first = len(self.supply) + len(self.tasks)
+        rows = np.concatenate([used, [len(self.supply) + t], first + on])
+        return rows, np.concatenate([copies[used], [1], counted[on]])
 
     def solve(self) -> MasterOptimum:
         """Solve the linear program over the patterns known."""
@@ -124,7 +140,8 @@ class Master:
             np.maximum(values[kinds:], 0.0),
             values[:kinds],
             np.maximum(-duals[:classes], 0.0),
-            np.maximum(duals[classes:], 0.0),
+            np.maximum(duals[classes : classes + kinds], 0.0),
+            np.maximum(-duals[classes + kinds :], 0.0),
         )
 
     def whole(self, options: RunOptions) -> list[tuple[Pattern, int]] | None:

@@ -19,6 +19,7 @@ from crowd_models.patterns import Pattern, deal
 from workbench.base.arrays import FloatArray
 from workbench.solving.certify import OPTIMALITY
 from workbench.solving.highs import RunOptions
+from workbench.solving.patterns.branching import above_cost
 from workbench.solving.patterns.column_generation import (
     CoverPricing,
     Generated,
@@ -33,7 +34,7 @@ from workbench.solving.patterns.column_generation import (
     whole,
 )
 from workbench.solving.patterns.levelling import plan_at_cost
-from workbench.solving.solution import PatternProof, RawAnswer, Termination
+from workbench.solving.solution import BranchProof, PatternProof, RawAnswer, Termination
 
 PROMISING = 2000
 """Patterns of least reduced cost that are tried as an integer program at once."""
@@ -85,6 +86,18 @@ class _Best:
         if not self.problem.integral_cost or not isinstance(self.pricing, CoverPricing):
             return False
         return self.offer(plan_at_cost(search, at, self.answer.bound or 0.0))
+
+    def branch(self, search: Search, at: Generated) -> None:
+        """Look for a proof that no plan costs as little as the bound, where costs are whole."""
+        if not self.problem.integral_cost or not isinstance(self.pricing, CoverPricing):
+            return
+        if self.cost is None or self.answer.bound is None:
+            return
+        least = math.ceil(self.answer.bound - 1e-6)
+        root = above_cost(search, at, least) if self.cost == least + 1 else None
+        if root is not None:
+            proofs = (*self.answer.proofs, BranchProof(root))
+            self._tell(replace(self.answer, bound=float(least + 1), proofs=proofs))
 
     def _tell(self, answer: RawAnswer) -> None:
         self.answer = replace(answer, seconds=time.perf_counter() - self.started)
@@ -191,7 +204,9 @@ def _improve(
     if best.plan is None and start.mix.short.sum() > 1e-6:
         return
     while best.gap > enough and (patience is None or failed < patience):
-        if failed % 4 == 0 and best.plan_at_bound(search, start):
+        if failed == 0:
+            best.branch(search, start)
+        if best.gap <= enough or (failed % 4 == 0 and best.plan_at_bound(search, start)):
             continue
         if best.plan is None or failed % 4 == 3:
             plan = dive(search, problem.tasks, problem.supply, start, share=0.05)
