@@ -16,6 +16,7 @@ from workbench.crowd.tables import read_labels
 from workbench.selection import RULES, bounds
 from workbench.selection.accuracy import predicted_error, prefix_errors
 from workbench.selection.hire import HireOptions, hire, skill_interval
+from workbench.selection.hire_rule import measure_hiring
 from workbench.selection.money import within_money
 from workbench.selection.rules import select
 from workbench.selection.scores import scores, set_score
@@ -290,6 +291,20 @@ def test_money():
     assert rows.loc[names, "cost"].to_dict() == costs.to_dict()
     assert np.isnan(rows.loc["hal", "cost"])
     assert hired(5, costs=1.0, money=2.5).size == 2
+
+
+def test_who_is_refused_may_be_chosen_where_a_control_task_is_hidden():
+    counts = {"ann": (10, 11), "bob": (9, 11), "eve": (5, 11)}
+    labels, gold = table(counts)
+    measured = []
+    for costs in (pd.Series([2.0, 1, 1], index=list(counts)), 1.0):
+        for scale in (1.0, 10.0):
+            options = HireOptions(rule="selected", costs=scale * costs, money=scale * 3.0)
+            found = hire(labels, gold, 3, options)
+            assert found.excluded["worker"].tolist() == ["eve"]
+            measured.append(vars(measure_hiring(labels, gold, found, options)[0]))
+        assert measured[-1] == measured[-2]
+        assert measured[-1]["tasks_measured"] == 11
 
 
 def test_tables_are_checked():

@@ -365,13 +365,13 @@ def _class_count(classes: int | None, names: list[Any]) -> int:
 def worker_prices(
     known: Scores, workers: Names, costs: pd.Series[Any] | float | None
 ) -> FloatArray | None:
-    """Price of each worker, shape (m,); who cannot be scored needs none, and has NaN."""
+    """Price of each worker, shape (m,); who cannot be scored needs none, and has NaN without."""
     if costs is None:
         return None
-    prices = np.full(len(known), np.nan)
-    if isinstance(costs, pd.Series):
-        costs = align.prices(list(workers[known.eligible]), ["all"], costs)[0]
-    prices[known.eligible] = costs
+    if not isinstance(costs, pd.Series):
+        return np.full(len(known), float(costs))
+    align.prices(list(workers[known.eligible]), ["all"], costs)
+    prices: FloatArray = costs.reindex(workers).to_numpy(dtype=np.float64)
     return prices
 
 
