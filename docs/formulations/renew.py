@@ -9,7 +9,6 @@ import contextlib
 import io
 import math
 import re
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +124,7 @@ def team_price(figure: Figure, names: dict[str, Any]) -> None:
 
 
 def _cheapest(problem: Any, price: Any) -> float:
-    return float(least_price(problem, 0, price, Fraction(1, 10)))
+    return float(least_price(problem, 0, price))
 
 
 def errors(figure: Figure, names: dict[str, Any]) -> None:

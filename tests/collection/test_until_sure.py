@@ -227,23 +227,6 @@ def test_a_reversed_crowd_is_turned_and_gold_alone_can_tell() -> None:
         assert not beliefs.doubtful
 
 
-def test_few_labels_that_differ_do_not_turn_beliefs_to_and_fro() -> None:
-    """Two labels a task, workers of hardly more than chance: tasks go with most of their labels."""
-    for seed in (13, 14, 20):
-        rng = np.random.default_rng(seed)
-        pool, answers = simulated(rng.beta(2.3, 2.0, 30), 54, capacity=200, seed=seed)
-        ledger = Ledger(pool)
-        beliefs = Beliefs(ledger)
-        for who in rng.random((54, 30)).argsort(axis=1)[:, :2].T:
-            ask = Questions(np.arange(54), who)
-            ledger.ask(ask)
-            ledger.tell(ask, answers.of(ask))
-            beliefs.told(ask, answers.of(ask))
-        beliefs.refit()
-        task, _, label = ledger.labels.T
-        assert (beliefs.posterior().argmax(axis=1)[task] == label).mean() > 0.6
-
-
 def test_hidden_tasks_make_stopping_honest_where_tasks_differ() -> None:
     """Easy and hard tasks: closed ones err far more than believed, unless hidden ones tell."""
     rng = np.random.default_rng(0)

@@ -243,8 +243,8 @@ class Beliefs:
             kept = kept * self.groups.evidence(task, worker)
         cell = (unit * self.K + label).astype(np.int64)
         gold_heard, gold_counts = self._gold()
-        before, turned = self.posterior(), False
-        for sweep in range(sweeps):
+        before = self.posterior()
+        for _ in range(sweeps):
             own = self.messages
             if self.groups is not None:
                 own = self.groups.together(task, worker, own)
@@ -269,11 +269,8 @@ class Beliefs:
                 if pool.group is not None:
                     self.groups.fit(self.ledger, self._one_coin())
                 self.messages[:] *= self.groups.weights(task, worker)[:, None]
-            # Workers are judged anew from the turned side: once, and never last. Two labels a task
-            # that mostly differ look worse than chance from both sides, and would turn for ever.
-            if self._upside_down(gold_heard) and not turned and sweep < sweeps - 1:
+            if self._upside_down(gold_heard):
                 self._store[: self._size] = self.messages[:, ::-1]
-                turned = True
             self.joint = log(pool.share) + _columns(task, self.messages, len(pool.tasks))
             now = self.posterior()
             moved, before = float(np.abs(now - before).max(initial=0.0)), now
