@@ -52,7 +52,7 @@ def test_a_crowd_and_a_method_of_ones_own_appear_in_it(here):
         assert "bluebird" in text
     assert str(Path.cwd()) not in found.markdown()
     found.report("page.html")
-    page = Path("page.html").read_text()
+    page = Path("page.html").read_text(encoding="utf-8")
     assert "first label" in page
     assert "seven" in page
 
