@@ -81,17 +81,19 @@ class _Best:
         if self.answer.bound is None or bound > self.answer.bound:
             self._tell(replace(self.answer, bound=bound, proofs=(PatternProof(prices),)))
 
+    @property
+    def in_whole_costs(self) -> bool:
+        """Whether plans cost whole numbers, and patterns are sets that cover a requirement."""
+        return self.problem.integral_cost and isinstance(self.pricing, CoverPricing)
+
     def plan_at_bound(self, search: Search, at: Generated) -> bool:
         """Look for a plan that costs no more than the bound, where costs are whole."""
-        if not self.problem.integral_cost or not isinstance(self.pricing, CoverPricing):
-            return False
-        return self.offer(plan_at_cost(search, at, self.answer.bound or 0.0))
+        bound = self.answer.bound or 0.0
+        return self.in_whole_costs and self.offer(plan_at_cost(search, at, bound))
 
     def branch(self, search: Search, at: Generated) -> None:
         """Look for a proof that no plan costs as little as the bound, where costs are whole."""
-        if not self.problem.integral_cost or not isinstance(self.pricing, CoverPricing):
-            return
-        if self.cost is None or self.answer.bound is None:
+        if not self.in_whole_costs or self.cost is None or self.answer.bound is None:
             return
         least = math.ceil(self.answer.bound - 1e-6)
         root = above_cost(search, at, least) if self.cost == least + 1 else None
