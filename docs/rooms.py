@@ -12,10 +12,18 @@ from pathlib import Path
 from typing import Any
 
 ROOMS = (
-    "crowd_models", "workbench.crowd", "workbench.solving", "workbench.aggregation",
-    "workbench.accuracy", "workbench.assignment", "workbench.selection", "workbench.learning",
-    "workbench.online", "workbench.collection", "workbench.studies",
-)  # fmt: skip
+    "crowd_models",
+    "workbench.crowd",
+    "workbench.solving",
+    "workbench.aggregation",
+    "workbench.accuracy",
+    "workbench.assignment",
+    "workbench.selection",
+    "workbench.learning",
+    "workbench.online",
+    "workbench.collection",
+    "workbench.studies",
+)
 LEFT_OUT = ("workbench.studies.catalog", "workbench.studies.executors")
 """Named on pages of their own, or for nobody to call."""
 

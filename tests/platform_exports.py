@@ -111,14 +111,33 @@ def mturk() -> str:
 
 
 def toloka() -> str:
-    head = ("INPUT:image", "OUTPUT:animal", "GOLDEN:animal", "HINT:text", "ASSIGNMENT:link",
-            "ASSIGNMENT:task_id", "ASSIGNMENT:assignment_id", "ASSIGNMENT:worker_id",
-            "ASSIGNMENT:status", "ASSIGNMENT:started")  # fmt: skip
+    head = (
+        "INPUT:image",
+        "OUTPUT:animal",
+        "GOLDEN:animal",
+        "HINT:text",
+        "ASSIGNMENT:link",
+        "ASSIGNMENT:task_id",
+        "ASSIGNMENT:assignment_id",
+        "ASSIGNMENT:worker_id",
+        "ASSIGNMENT:status",
+        "ASSIGNMENT:started",
+    )
     rows = [
-        (f"/{task}.jpg", said, TRUE[task] if task <= 25 else "", "", "", f"t{task}",
-         f"a{task}{who}", who, "APPROVED", "2024-03-04T10:00:00")
+        (
+            f"/{task}.jpg",
+            said,
+            TRUE[task] if task <= 25 else "",
+            "",
+            "",
+            f"t{task}",
+            f"a{task}{who}",
+            who,
+            "APPROVED",
+            "2024-03-04T10:00:00",
+        )
         for task, who, said in answers()
-    ]  # fmt: skip
+    ]
     return "".join("\t".join(row) + "\n" for row in (head, *rows))
 
 
@@ -153,10 +172,20 @@ def tour(folder: Path) -> list[str]:
             ["aggregate", *labels, "--out", str(folder / "answers.csv")],
             ["select", *known, "--budget", "3", "--out", hired],
             ["aggregate", *labels, "--workers", hired, "--method", "weighted-log-odds"],
-            ["assign", *known, "--tasks", str(folder / "tasks.csv"), "--capacity", "5",
-             "--epsilon", "0.1", "--out", plan],
+            [
+                "assign",
+                *known,
+                "--tasks",
+                str(folder / "tasks.csv"),
+                "--capacity",
+                "5",
+                "--epsilon",
+                "0.1",
+                "--out",
+                plan,
+            ],
             ["collect", *known, "--total", "60"],
-        ):  # fmt: skip
+        ):
             ran = CliRunner().invoke(main, words)
             if ran.exit_code or "Traceback" in ran.output:
                 error = ran.exc_info[2] if ran.exc_info else None

@@ -165,14 +165,18 @@ def test_fitted_skills_of_recorded_labels_differ_in_nothing_but_the_estimates():
     gold = pd.Series(true, index=[f"t{i}" for i in range(60)])
     one, other = (
         recorded(
-            labels, gold, RecordedOptions(20, 0.5, 10, 0.2, skills=skills),
+            labels,
+            gold,
+            RecordedOptions(20, 0.5, 10, 0.2, skills=skills),
             seed=np.random.SeedSequence(1),
         )
         for skills in ("plug-in", "fitted")
-    )  # fmt: skip
+    )
     assert (one.order == other.order).all()
-    assert (one.source.labels(np.arange(20), np.arange(20)) ==
-            other.source.labels(np.arange(20), np.arange(20))).all()  # fmt: skip
+    assert (
+        one.source.labels(np.arange(20), np.arange(20))
+        == other.source.labels(np.arange(20), np.arange(20))
+    ).all()
     # Posterior means lie between the shares and what the crowd is like.
     assert other.skill.std() < one.skill.std()
     assert np.corrcoef(one.skill[0], other.skill[0])[0, 1] > 0.99

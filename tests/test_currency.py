@@ -52,12 +52,17 @@ class TestMainAlgorithm:
         rule = ("relax", "drop")[seed // 2 % 2]
         first, other = (
             adaptive_assignment(
-                correct, answered, np.full(30, 6), np.arange(24) % 2,
+                correct,
+                answered,
+                np.full(30, 6),
+                np.arange(24) % 2,
                 AdaptiveSettings(0.3, 20, 10, on_infeasible=rule),
-                cost=price * factor, available=mask, seed=3,
+                cost=price * factor,
+                available=mask,
+                seed=3,
             )
             for factor in (1.0, unit)
-        )  # fmt: skip
+        )
         assert np.array_equal(first.task, other.task)
         assert np.array_equal(first.worker, other.worker)
         assert other.task_weights == pytest.approx(first.task_weights * unit)
@@ -74,11 +79,9 @@ class TestSelection:
         cost = prices(rng, m, seed)
         money = float(rng.choice(cost, min(budget, m), replace=False).sum())  # met to the penny
         first, other = (
-            within_money(
-                gain, cost * factor, budget, money * factor, seed=1
-            )
+            within_money(gain, cost * factor, budget, money * factor, seed=1)
             for factor in (1.0, unit)
-        )  # fmt: skip
+        )
         assert first.chosen.tolist() == other.chosen.tolist()
         assert first.heuristic.tolist() == other.heuristic.tolist()
         assert first.score == other.score

@@ -17,9 +17,19 @@ if not FOLDER.exists():
 
 MOST_IMPORTS, MOST_BYTES = 3, 400_000
 LOGIC = (
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.For, ast.While, ast.With,
-    ast.Try, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
-)  # fmt: skip
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    ast.For,
+    ast.While,
+    ast.With,
+    ast.Try,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 """What a notebook leaves to the library."""
 OF_THE_MACHINE = re.compile(
     r"(?<![\w.<])/(?:home|root|tmp|work|usr|var|opt|mnt|Users|private)/|[A-Z]:\\|\d{4}-\d\d-\d\d"

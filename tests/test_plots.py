@@ -87,10 +87,18 @@ def drawn(**changes):
         }
     )
     given = {
-        "name": "c", "caption": "Costs <1> & \"2\"", "data": data, "x": "x", "y": "y",
-        "x_label": "labels ($ a task, $ in all)", "y_label": "error (share)", "series": "method",
-        "panel": "where", "low": "low", "high": "high",
-    }  # fmt: skip
+        "name": "c",
+        "caption": 'Costs <1> & "2"',
+        "data": data,
+        "x": "x",
+        "y": "y",
+        "x_label": "labels ($ a task, $ in all)",
+        "y_label": "error (share)",
+        "series": "method",
+        "panel": "where",
+        "low": "low",
+        "high": "high",
+    }
     return Chart(**{**given, **changes})
 
 

@@ -145,13 +145,19 @@ def test_a_finished_study(store):
     given = page(store)
     seen = text(given)
     for words in (
-        "Toy", "30 trials, all that were planned, none failed.", "Findings 30 trials",
-        "Mean draw x drawn 0 0.", "Failed trials None.",
+        "Toy",
+        "30 trials, all that were planned, none failed.",
+        "Findings 30 trials",
+        "Mean draw x drawn 0 0.",
+        "Failed trials None.",
         "30 trials: 5 repetitions of the sweep below, size small, seed 0.",
-        "x = 0, 1, 2; method = a, b", f"numpy {np.__version__}", "worker processes 1 on 1 machine",
+        "x = 0, 1, 2; method = a, b",
+        f"numpy {np.__version__}",
+        "worker processes 1 on 1 machine",
         "workbench study run toys.py --size small --repetitions 5 --seed 0",
-        "workbench study verify", "workbench study report toy",
-    ):  # fmt: skip
+        "workbench study verify",
+        "workbench study report toy",
+    ):
         assert words in seen
     assert "Unfinished" not in seen
     assert given == page(store), "the same store gives the same page"
@@ -164,10 +170,12 @@ def test_failures_are_counted_by_status_with_their_messages(store):
     acts = ["measure", "infeasible", "raise"]
     listed = fill(store, source, sweep=[{"act": acts, "x": list(range(6))}])
     with Store.open(store, write=True) as opened:  # as an executor would tell it
-        opened.write([
-            Outcome(one, Status.CRASHED, f"the worker died: {at}")
-            for at, one in enumerate(listed[:5])
-        ])  # fmt: skip
+        opened.write(
+            [
+                Outcome(one, Status.CRASHED, f"the worker died: {at}")
+                for at, one in enumerate(listed[:5])
+            ]
+        )
     seen = text(page(store))
     assert "18 trials, all that were planned, 17 failed." in seen
     assert "infeasible 6 33.3 % nobody can act = infeasible, x = 0, repetition = 0" in seen

@@ -102,12 +102,23 @@ def test_the_sdist_holds_what_tests_and_pages_need_and_no_data(dist):
     with tarfile.open(sdist) as file:
         names = {name.partition("/")[2] for name in file.getnames()}
     assert {
-        "LICENSE", "CHANGELOG.md", "CITATION.cff", "README.md", "pyproject.toml", "docs/conf.py",
-        "models/problems/index.csv", "models/problems/check.py", "tests/test_wheel.py",
-    } <= names  # fmt: skip
+        "LICENSE",
+        "CHANGELOG.md",
+        "CITATION.cff",
+        "README.md",
+        "pyproject.toml",
+        "docs/conf.py",
+        "models/problems/index.csv",
+        "models/problems/check.py",
+        "tests/test_wheel.py",
+    } <= names
     assert {name.partition("/")[0] for name in names if "/" in name} == {
-        "workbench", "models", "tests", "notebooks", "docs",
-    }  # fmt: skip
+        "workbench",
+        "models",
+        "tests",
+        "notebooks",
+        "docs",
+    }
     assert not [name for name in names if name.endswith((".pyc", ".sqlite", ".whl"))]
 
 

@@ -258,10 +258,18 @@ def simulated(
     order = random_permutation(len(crowd), seed=seed)
     return _within_reach(
         ComparedCrowd(
-            source, crowd.skill, crowd.capacity, order, preliminary, gold, epsilon,
-            np.arange(tasks), gain=gain, skills=skills,
+            source,
+            crowd.skill,
+            crowd.capacity,
+            order,
+            preliminary,
+            gold,
+            epsilon,
+            np.arange(tasks),
+            gain=gain,
+            skills=skills,
         )
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,9 +410,12 @@ def _within_reach(instance: ComparedCrowd) -> ComparedCrowd:
         half = math.ceil(1000 * float(instance.reading.error(np.median(reachable)))) / 1000
         raise InputError(
             f"no task can be covered at epsilon {instance.epsilon:g}, not even by all workers: "
-            + (f"use --epsilon {half:g} to reach half of them, capacity permitting" if half < idle
-               else "half of them have no label that says anything, bring more labels")
-        )  # fmt: skip
+            + (
+                f"use --epsilon {half:g} to reach half of them, capacity permitting"
+                if half < idle
+                else "half of them have no label that says anything, bring more labels"
+            )
+        )
     return replace(
         instance,
         tasks=instance.tasks[keep],
@@ -605,9 +616,13 @@ class _Buyer:
         sample = told[:first] if sampled else ()
         many = len(told) - first
         setting = Setting(
-            given.kinds, given.epsilon, many, sample, on_infeasible=self.on_infeasible,
+            given.kinds,
+            given.epsilon,
+            many,
+            sample,
+            on_infeasible=self.on_infeasible,
             gain=given.gain,
-        )  # fmt: skip
+        )
         run, _ = play(name, setting, told[first:], seed=generator(seed))
         return self._by_estimates(run.task, run.worker + first, start)
 
@@ -657,9 +672,13 @@ def _algorithm_1(problem: AssignmentProblem, seed: np.random.SeedSequence) -> Bo
         problem = replace(problem, cost=cost)
     weights, perturbed, _ = offline_weights(problem, seed=rng)
     return primal_approximation(
-        perturbed, weights, problem.capacity,
-        cost=problem.cost, available=problem.available, seed=rng,
-    )  # fmt: skip
+        perturbed,
+        weights,
+        problem.capacity,
+        cost=problem.cost,
+        available=problem.available,
+        seed=rng,
+    )
 
 
 def _measured(

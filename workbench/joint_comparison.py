@@ -221,13 +221,20 @@ def _only(instance: ComparedClasses, keep: IntArray) -> ComparedClasses:
     place[keep] = np.arange(len(keep))
     kept = place[every.task] >= 0
     votes = Votes(
-        place[every.task[kept]], every.worker[kept], every.label[kept],
-        every.tasks[keep], every.workers, every.classes,
-    )  # fmt: skip
+        place[every.task[kept]],
+        every.worker[kept],
+        every.label[kept],
+        every.tasks[keep],
+        every.workers,
+        every.classes,
+    )
     return replace(
-        instance, votes=votes, label=instance.label[keep], truth=instance.truth[keep],
+        instance,
+        votes=votes,
+        label=instance.label[keep],
+        truth=instance.truth[keep],
         kinds=instance.kinds[keep],
-    )  # fmt: skip
+    )
 
 
 def _within_reach(instance: ComparedClasses) -> ComparedClasses:
@@ -242,10 +249,12 @@ def _within_reach(instance: ComparedClasses) -> ComparedClasses:
         half = math.ceil(1000 * float(np.median(least))) / 1000
         raise InputError(
             f"no task can be covered at epsilon {instance.epsilon:g}, not even by all workers: "
-            + (f"use --epsilon {half:g} to reach half of them, capacity permitting"
-               if half < min(idle, 1.0)
-               else "half of them have no label that says anything, bring more labels")
-        )  # fmt: skip
+            + (
+                f"use --epsilon {half:g} to reach half of them, capacity permitting"
+                if half < min(idle, 1.0)
+                else "half of them have no label that says anything, bring more labels"
+            )
+        )
     out = np.setdiff1d(np.arange(len(instance.tasks)), keep)
     return replace(_only(instance, keep), left_out=tuple(str(name) for name in instance.tasks[out]))
 
@@ -368,9 +377,13 @@ def _row(
     error_exact = None
     if method.startswith("random"):
         votes = Votes(
-            task, worker, instance.label[task, worker], instance.votes.tasks,
-            instance.votes.workers, instance.votes.classes,
-        )  # fmt: skip
+            task,
+            worker,
+            instance.label[task, worker],
+            instance.votes.tasks,
+            instance.votes.workers,
+            instance.votes.classes,
+        )
         vote = majority if method == "random + plurality" else smoothed
         wrong = 1.0 - vote(votes, seed=rng).chance_right(np.maximum(true, 0))[known]
     else:
@@ -379,13 +392,19 @@ def _row(
         likely = posteriors(said, task, by.prior, n)
         winning = likely >= likely.max(axis=1, keepdims=True) * (1.0 - TIE)
         wrong = 1.0 - (winning / winning.sum(axis=1, keepdims=True))[known, true[known]]
-        error_exact = float(np.mean([
-            likeliest_error(
-                instance.known.confusion[k, row], instance.known.prior,
-                believed=by.confusion[k, row], draws=DRAWS,
-            ).probability
-            for k, row in zip(instance.kinds.tolist(), chosen, strict=True)
-        ]))  # fmt: skip
+        error_exact = float(
+            np.mean(
+                [
+                    likeliest_error(
+                        instance.known.confusion[k, row],
+                        instance.known.prior,
+                        believed=by.confusion[k, row],
+                        draws=DRAWS,
+                    ).probability
+                    for k, row in zip(instance.kinds.tolist(), chosen, strict=True)
+                ]
+            )
+        )
     price = np.ones(instance.answered.shape) if instance.price is None else instance.price
     gold = instance.answered if method == "adaptive" else np.zeros_like(instance.answered)
     objective, cost_gold = float(price[kind, worker].sum()), float((price * gold).sum())

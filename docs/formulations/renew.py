@@ -78,9 +78,12 @@ def prices(figure: Figure, names: dict[str, Any]) -> None:
     found = names["solved"].solution
     tasks = [f"{k} {i}" for k in KINDS for i in (1, 2, 3)]
     for axes, rows, values, title in zip(
-        figure.subplots(1, 2), (tasks, WHO), (found.task_weights, found.worker_prices),
-        ("task weight x, a unit of cover", "worker price z, one more task"), strict=True,
-    ):  # fmt: skip
+        figure.subplots(1, 2),
+        (tasks, WHO),
+        (found.task_weights, found.worker_prices),
+        ("task weight x, a unit of cover", "worker price z, one more task"),
+        strict=True,
+    ):
         axes.barh(rows, values, color=BLUE)
         axes.invert_yaxis()
         axes.set_title(title)
@@ -88,9 +91,14 @@ def prices(figure: Figure, names: dict[str, Any]) -> None:
 
 def counts(figure: Figure, names: dict[str, Any]) -> None:
     """Labels by class of task and of worker."""
-    labels = names["solved"].to_frame().pivot(
-        index="task_class", columns="worker_class", values="labels"
-    ).reindex(columns=range(4)).fillna(0.0).to_numpy()  # fmt: skip
+    labels = (
+        names["solved"]
+        .to_frame()
+        .pivot(index="task_class", columns="worker_class", values="labels")
+        .reindex(columns=range(4))
+        .fillna(0.0)
+        .to_numpy()
+    )
     words = np.vectorize("{:.3g}".format)(labels)
     grid(figure.subplots(), names["quality"], KINDS, CLASSES, words)
     figure.axes[0].set_title("labels bought; darker: a label counts more")
@@ -118,9 +126,10 @@ def team_price(figure: Figure, names: dict[str, Any]) -> None:
     least = [_cheapest(names["problem"], price) for price in charged]
     axes.plot(at / 10, np.array(least) / 10, color=BLUE, marker="o", markersize=3)
     axes.set(
-        xlabel="price u of an expert's capacity", ylabel="P(u)",
+        xlabel="price u of an expert's capacity",
+        ylabel="P(u)",
         title="the cheapest team for a bird: with the expert, then without her",
-    )  # fmt: skip
+    )
 
 
 def _cheapest(problem: Any, price: Any) -> float:
@@ -160,9 +169,12 @@ def promise(figure: Figure, names: dict[str, Any]) -> None:
         axes.plot(at, here, "o", color=ORANGE, markersize=5)
     axes.plot([], [], "--o", color=ORANGE, markersize=5, label="tangents: cover constraints")
     axes.set(
-        xlim=(0, 4), ylim=(0, 4), title="grey: enough",
-        xlabel="cover of the pair of classes 0, 1", ylabel="cover of 0, 2 and of 1, 2",
-    )  # fmt: skip
+        xlim=(0, 4),
+        ylim=(0, 4),
+        title="grey: enough",
+        xlabel="cover of the pair of classes 0, 1",
+        ylabel="cover of 0, 2 and of 1, 2",
+    )
     axes.legend(frameon=False, loc="upper right")
 
 
@@ -222,11 +234,19 @@ def copies(figure: Figure, names: dict[str, Any]) -> None:
 
 
 PICTURES = {
-    "offline_ip": assignment, "relaxation": assignment, "dual": prices,
-    "typed_relaxation": counts, "pattern_master": patterns, "pricing": team_price,
-    "error_problem": errors, "tangent_program": promise, "average_limit": needed,
-    "occupation_program": met, "fixed_size": score, "all_sizes": copies,
-}  # fmt: skip
+    "offline_ip": assignment,
+    "relaxation": assignment,
+    "dual": prices,
+    "typed_relaxation": counts,
+    "pattern_master": patterns,
+    "pricing": team_price,
+    "error_problem": errors,
+    "tangent_program": promise,
+    "average_limit": needed,
+    "occupation_program": met,
+    "fixed_size": score,
+    "all_sizes": copies,
+}
 
 if __name__ == "__main__":
     for page in sorted(HERE.glob("*.md")):

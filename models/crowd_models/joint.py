@@ -271,12 +271,14 @@ class JointProblem:
         mask = np.ones((types, m), dtype=bool) if self.available is None else self.available
         return JointProblem(
             np.concatenate([self.gains, np.full((types, 1, pairs), MOST)], axis=1),
-            self.weights, self.epsilon, self.tasks,
+            self.weights,
+            self.epsilon,
+            self.tasks,
             np.append(self.capacity, self.tasks.sum()),
             np.hstack([self.prices, np.full((types, 1), MOST * price)]),
             np.hstack([mask, np.ones((types, 1), dtype=bool)]),
             self.recorded,
-        )  # fmt: skip
+        )
 
     def covers(self, rows: list[Tangent]) -> TypedProblem:
         """The cover problem by one tangent a task class: cheaper than, or as dear as, this one."""

@@ -35,8 +35,10 @@ def read(content):
     given, types = "quality" if "quality" in raw else "skill", raw.get("task_types")
     size, first = len(types or raw[given]), raw[given][str(types[0]) if types else 0]
     need, ones, kinds, of = raw.get("requirement", raw.get("epsilon")), [1] * len(first), {}, []
-    need, limit = (x if isinstance(x, list) else [x] * len(y)
-                   for x, y in ((need, range(size)), (raw["capacity"], ones)))  # fmt: skip
+    need, limit = (
+        x if isinstance(x, list) else [x] * len(y)
+        for x, y in ((need, range(size)), (raw["capacity"], ones))
+    )
     if "epsilon" in raw:
         require("gain" not in raw, "other gains state quality and requirement")
         need = [Fraction(-2 * math.log(epsilon)) for epsilon in need]

@@ -39,8 +39,16 @@ def of(name, tasks, workers, capacity, epsilon, skills=SPREAD, types=3, **more):
     (0.50 to 2.00). `share` of the pairs that may be assigned; `least`, `most`: labels of a task;
     `gain`: see `crowd_models.gains`.
     """
-    return {"name": name, "tasks": tasks, "workers": workers, "capacity": capacity,
-            "epsilon": epsilon, "skills": skills, "types": types, **more}  # fmt: skip
+    return {
+        "name": name,
+        "tasks": tasks,
+        "workers": workers,
+        "capacity": capacity,
+        "epsilon": epsilon,
+        "skills": skills,
+        "types": types,
+        **more,
+    }
 
 
 SPECS = {
@@ -132,14 +140,13 @@ SPECS = {
     ),
     **family(
         "limits",
-        of("limits-whole-40x16", 40, 16, 24, [0.4, 0.2], price="whole",
-           least=[4, 6], most=[5, 6]),
+        of("limits-whole-40x16", 40, 16, 24, [0.4, 0.2], price="whole", least=[4, 6], most=[5, 6]),
     ),
     **family(
         "scale",
         of("scale-1000000x100000", 10**6, 10**5, 100, 0.05, types=10, kinds=10),
     ),
-}  # fmt: skip
+}
 
 
 def draw(name):

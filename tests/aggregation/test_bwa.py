@@ -46,11 +46,18 @@ def test_the_page_written_out(seed):
     labels[:, 0] = rng.integers(0, 3, 12)
     votes = dense_votes(labels, 3)
     twice = Votes(
-        *(np.append(array, more) for array, more in
-          ((votes.task, [0, 0]), (votes.worker, [0, 0]),
-           (votes.label, [labels[0, 0], (labels[0, 0] + 1) % 3]))),
-        votes.tasks, votes.workers, votes.classes,
-    )  # fmt: skip
+        *(
+            np.append(array, more)
+            for array, more in (
+                (votes.task, [0, 0]),
+                (votes.worker, [0, 0]),
+                (votes.label, [labels[0, 0], (labels[0, 0] + 1) % 3]),
+            )
+        ),
+        votes.tasks,
+        votes.workers,
+        votes.classes,
+    )
     for some in (votes, twice):
         found = bwa(some, iterations=4, tolerance=0.0, seed=0)
         np.testing.assert_allclose(found.info["posterior"], page(some, 4), rtol=1e-10)

@@ -79,8 +79,12 @@ def test_the_page_written_out(votes, one_coin, uniform, smoothing):
 
 
 @settings(max_examples=26, deadline=None)
-@given(crowds(), st.sampled_from(["full", "one-coin"]), st.sampled_from(["estimated", "uniform"]),
-       st.sampled_from([0.0, 0.01, 1.0]))  # fmt: skip
+@given(
+    crowds(),
+    st.sampled_from(["full", "one-coin"]),
+    st.sampled_from(["estimated", "uniform"]),
+    st.sampled_from([0.0, 0.01, 1.0]),
+)
 def test_the_likelihood_never_falls(votes, confusion, prior, smoothing):
     found = dawid_skene(
         votes, confusion=confusion, class_prior=prior, smoothing=smoothing, tolerance=0.0, seed=0

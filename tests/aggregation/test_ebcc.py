@@ -96,10 +96,11 @@ def test_the_bound_is_below_the_evidence(seed):
         for i, j, label in rows:
             seen[j, kind[i] // M, kind[i] % M, label] += 1
         total.append(
-            log_dirichlet(alpha + met.sum(axis=1)) - log_dirichlet(alpha)
+            log_dirichlet(alpha + met.sum(axis=1))
+            - log_dirichlet(alpha)
             + (log_dirichlet(a + met) - log_dirichlet(a)).sum()
             + (log_dirichlet(seen) - log_dirichlet(b)).sum()
-        )  # fmt: skip
+        )
     evidence = float(np.logaddexp.reduce(total))
     bound = ebcc(votes, subtypes=M, restarts=5, seed=0).info["bound"]
     assert evidence - 4 * math.log(L * M) - 1 < bound <= evidence + 1e-9

@@ -146,13 +146,12 @@ class TestPlan:
 
 BAD = {
     "two types, one skill": (
-        lambda: wb.plan(
-            tasks={"a": "x", "b": "y"}, skills={"w": 0.9}, epsilon=0.1, capacity=1
-        ),
+        lambda: wb.plan(tasks={"a": "x", "b": "y"}, skills={"w": 0.9}, epsilon=0.1, capacity=1),
         "skills: one for each worker, and 2 types",
     ),
     "skills in a list": (
-        lambda: wb.plan(tasks=["a"], skills=[0.9], epsilon=0.1, capacity=1), "skills: a list; give",
+        lambda: wb.plan(tasks=["a"], skills=[0.9], epsilon=0.1, capacity=1),
+        "skills: a list; give",
     ),
     "pair of another task": (
         lambda: wb.plan(
@@ -162,20 +161,23 @@ BAD = {
     ),
     "no problem": (lambda: wb.solve(3), "problem: an int; give an AssignmentProblem"),
     "epsilon of a selection": (
-        lambda: wb.solve(wb.SelectionProblem([0.5], 1), epsilon=0.1), "epsilon: is for an",
+        lambda: wb.solve(wb.SelectionProblem([0.5], 1), epsilon=0.1),
+        "epsilon: is for an",
     ),
     "model of a selection": (
-        lambda: api.export(wb.SelectionProblem([0.5], 1)), "give an assignment problem",
+        lambda: api.export(wb.SelectionProblem([0.5], 1)),
+        "give an assignment problem",
     ),
     "redundancy": (
-        lambda: wb.simulate(tasks=10, workers=3, capacity=5, redundancy=2), "at most 1 labels",
+        lambda: wb.simulate(tasks=10, workers=3, capacity=5, redundancy=2),
+        "at most 1 labels",
     ),
     "crowd's own": (
         lambda: wb.compare(wb.simulate(tasks=2, workers=2), costs={"w0": 1}),
         "`costs`: a simulated",
     ),
     "parameter": (lambda: wb.run_study("toy-example", set={"nobody": 1}), "no parameter 'nobody'"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -169,18 +169,27 @@ MISTAKES = {
         "gold: task 0 is a whole number, and elsewhere '0' is text",
     ),
     "gold of other classes": (
-        lambda x, y: wb.hire(x.assign(label=(x["label"] == "y").astype(int)),
-                             y.map({"n": "0", "y": "1"}), budget=2),
+        lambda x, y: wb.hire(
+            x.assign(label=(x["label"] == "y").astype(int)), y.map({"n": "0", "y": "1"}), budget=2
+        ),
         "is text, and elsewhere",
     ),
     "prices of other ids": (
-        lambda x, y: wb.hire(x.assign(worker=x["worker"].str[1:]), y, budget=2, money=3,
-                             costs=dict.fromkeys(range(8), 1.0)),
+        lambda x, y: wb.hire(
+            x.assign(worker=x["worker"].str[1:]),
+            y,
+            budget=2,
+            money=3,
+            costs=dict.fromkeys(range(8), 1.0),
+        ),
         "costs: worker 0 is a whole number",
     ),
     "ids that read alike": (
-        lambda x, y: wb.aggregate(pd.concat([x.assign(task=1), x.assign(task="1", worker="v")])
-                                  .drop_duplicates(["task", "worker"])),
+        lambda x, y: wb.aggregate(
+            pd.concat([x.assign(task=1), x.assign(task="1", worker="v")]).drop_duplicates(
+                ["task", "worker"]
+            )
+        ),
         "'1' is text, and elsewhere 1 is a whole number",
     ),
     "method": (lambda x, y: wb.aggregate(x, method="best"), "no aggregator 'best': there are"),
@@ -190,15 +199,17 @@ MISTAKES = {
         "start: majority fits no model to start from",
     ),
     "another start": (
-        lambda x, y: wb.aggregate(x, method="bwa", start=wb.aggregate(x)), "start is a fit of",
+        lambda x, y: wb.aggregate(x, method="bwa", start=wb.aggregate(x)),
+        "start is a fit of",
     ),
     "no posterior": (lambda x, y: wb.aggregate(x, method="majority").posterior, "no posterior"),
     "idle option": (
-        lambda x, y: wb.aggregate(x, method="majority", iterations=5), "`iterations` is for",
+        lambda x, y: wb.aggregate(x, method="majority", iterations=5),
+        "`iterations` is for",
     ),
     "nothing to learn": (lambda x, y: wb.learn(), "give `simulate`, or `labels`"),
     "workers": (lambda x, y: wb.aggregate(x, workers=5), "workers is 5: give a list of workers"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

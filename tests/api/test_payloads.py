@@ -30,7 +30,10 @@ LABELS = "--labels labels.csv --gold gold.csv"
 CASES = {
     f"aggregate {LABELS} --truth gold.csv --method weighted-log-odds --truncate 0.1 --out o.csv": (
         lambda: wb.aggregate(
-            "labels.csv", gold="gold.csv", truth="gold.csv", method="weighted-log-odds",
+            "labels.csv",
+            gold="gold.csv",
+            truth="gold.csv",
+            method="weighted-log-odds",
             truncate=0.1,
         )
     ),
@@ -58,14 +61,23 @@ CASES = {
     f"assign {LABELS} --tasks tasks.csv --capacity capacity.csv --costs costs.csv --epsilon 0.3 "
     "--gap 0.1 --out o.csv": (
         lambda: wb.plan(
-            "labels.csv", "gold.csv", "tasks.csv", capacity="capacity.csv", costs="costs.csv",
-            epsilon=0.3, gap=0.1,
+            "labels.csv",
+            "gold.csv",
+            "tasks.csv",
+            capacity="capacity.csv",
+            costs="costs.csv",
+            epsilon=0.3,
+            gap=0.1,
         )
     ),
     "assign --skills skills.csv --tasks typed.csv --capacity 2 --epsilon 0.65 --seed 3 "
     "--available pairs.csv": (
         lambda: wb.plan(
-            skills="skills.csv", tasks="typed.csv", capacity=2, epsilon=0.65, seed=3,
+            skills="skills.csv",
+            tasks="typed.csv",
+            capacity=2,
+            epsilon=0.65,
+            seed=3,
             availability="pairs.csv",
         )
     ),
@@ -97,7 +109,7 @@ CASES = {
     STORE: lambda: wb.run_study("toy-example", **ASKED),
     "study report --store s.sqlite --out page.html": lambda: wb.report("s.sqlite", "page.html"),
     "claims --store s.sqlite --out claims.md": lambda: api.judge("s.sqlite"),
-}  # fmt: skip
+}
 """Command lines, and the call that gives the same."""
 VAIN = ("--money 0.5", "--epsilon 0.01", "--epsilon 1e-9")
 ROOMS = {

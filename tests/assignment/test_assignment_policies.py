@@ -108,13 +108,19 @@ class TestPaper:
         told = [one._replace(skill=correct[:, j] / 1000) for j, one in enumerate(everyone)]
         first = len(setting.sample)
         result = adaptive_assignment(
-            correct, np.full(skill.shape, 1000), np.array([one.capacity for one in everyone]),
-            setting.task_class, AdaptiveSettings(0.3, len(workers), first), seed=5,
-        )  # fmt: skip
+            correct,
+            np.full(skill.shape, 1000),
+            np.array([one.capacity for one in everyone]),
+            setting.task_class,
+            AdaptiveSettings(0.3, len(workers), first),
+            seed=5,
+        )
         run, _ = play(
-            "paper", Setting(setting.task_class, 0.3, len(workers), tuple(told[:first])),
-            told[first:], seed=5,
-        )  # fmt: skip
+            "paper",
+            Setting(setting.task_class, 0.3, len(workers), tuple(told[:first])),
+            told[first:],
+            seed=5,
+        )
         assert np.array_equal(run.task, result.task)
         assert np.array_equal(run.worker + first, result.worker)
 
@@ -173,10 +179,12 @@ class TestReSolve:
         rows = np.stack([quality(one.skill) for one in seen], axis=1)
         counts = np.bincount(setting.task_class)
         typed = TypedProblem(
-            rows, np.array([one.capacity for one in seen]),
-            np.full(2, setting.need * len(seen) / len(workers)), counts,
+            rows,
+            np.array([one.capacity for one in seen]),
+            np.full(2, setting.need * len(seen) / len(workers)),
+            counts,
             np.ones(len(seen), dtype=np.int64),
-        )  # fmt: skip
+        )
         assert np.allclose(policy.prices, solve(typed, "typed").task_weights, rtol=1e-3)
 
     @settings(max_examples=4, deadline=None)

@@ -46,9 +46,11 @@ def test_a_covered_task_has_an_exact_error_within_epsilon(name, gain):
         skill, chosen = skills_of(setting, workers, run)
         count = (setting.counted(skill) * chosen).sum(axis=1)
         covered = count >= setting.need
-        weights = linear_weights(skill) if gain == "hoeffding" else log_odds_weights(
-            skill, truncate=1e-12
-        )  # fmt: skip
+        weights = (
+            linear_weights(skill)
+            if gain == "hoeffding"
+            else log_odds_weights(skill, truncate=1e-12)
+        )
         errors, _ = vote_errors(skill, weights, chosen)
         assert (errors[covered] <= setting.epsilon * (1 + 1e-9)).all()
         assert (errors <= GAINS[gain].error(count) * (1 + 1e-9)).all()
@@ -81,9 +83,7 @@ def test_dual_descent_asks_for_nothing_either():
 
 def test_the_correction_is_the_papers_alone():
     with pytest.raises(InputError, match="correction is for hoeffding"):
-        AdaptiveSettings(
-            0.1, 5, 5, radius=0.01, mean_quality_least=0.5, gain="bhattacharyya"
-        )  # fmt: skip
+        AdaptiveSettings(0.1, 5, 5, radius=0.01, mean_quality_least=0.5, gain="bhattacharyya")
 
 
 def assigner(task_class, seed, *, easiness=None, epsilon=0.2, preliminary=12):

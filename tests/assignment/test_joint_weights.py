@@ -30,10 +30,14 @@ def instance(seed, tasks=10, workers=14, epsilon=0.25, capacity=8, classes=3):
     rng = np.random.default_rng(seed)
     confusion, prior = crowd(rng, workers, classes)
     return JointProblem(
-        np.repeat(pair_gains(confusion), tasks, axis=0), pair_weights(prior), epsilon,
-        np.ones(tasks), capacity, rng.uniform(1, 2, (tasks, workers)),
+        np.repeat(pair_gains(confusion), tasks, axis=0),
+        pair_weights(prior),
+        epsilon,
+        np.ones(tasks),
+        capacity,
+        rng.uniform(1, 2, (tasks, workers)),
         rng.random((tasks, workers)) < 0.8,
-    )  # fmt: skip
+    )
 
 
 def test_two_classes_of_one_coin_have_the_task_weights_of_the_gain():
@@ -75,9 +79,11 @@ def test_the_whole_crowd_is_a_sample_of_itself_and_copies_change_nothing():
     assert sampled_prices(problem, gamma=1.0, options=OPTIONS) == pytest.approx(whole, rel=1e-5)
     twice = replace(
         problem,
-        gains=np.tile(problem.gains, (1, 2, 1)), capacity=np.tile(problem.capacity, 2),
-        cost=np.tile(problem.cost, (1, 2)), available=np.tile(problem.available, (1, 2)),
-    )  # fmt: skip
+        gains=np.tile(problem.gains, (1, 2, 1)),
+        capacity=np.tile(problem.capacity, 2),
+        cost=np.tile(problem.cost, (1, 2)),
+        available=np.tile(problem.available, (1, 2)),
+    )
     half = sampled_prices(problem, gamma=0.5, options=OPTIONS)
     assert half == pytest.approx(offline_prices(twice, OPTIONS), rel=1e-5, abs=1e-7)
 

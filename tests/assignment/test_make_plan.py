@@ -144,9 +144,10 @@ BAD = {
         "capacity: worker 'ann' has none; give every worker one",
     ),
     "pair of another task": (
-        lambda: planned(availability=[("z", "ann")]), "availability: no task 'z' to be labelled",
+        lambda: planned(availability=[("z", "ann")]),
+        "availability: no task 'z' to be labelled",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)

@@ -85,9 +85,12 @@ def test_a_worker_who_hardly_errs_outvotes_two_who_err_a_little():
 def test_a_plan_that_errs_more_when_made_anew_is_not_taken(monkeypatch):
     """The solver may give another plan of the same cover, whose exact error is above epsilon."""
     program = TwoClasses(
-        np.full((1, 3), 0.9), gain_of("bhattacharyya"), np.zeros(1, int),
-        TopUp(np.zeros((1, 3), bool)), np.ones(3),
-    )  # fmt: skip
+        np.full((1, 3), 0.9),
+        gain_of("bhattacharyya"),
+        np.zeros(1, int),
+        TopUp(np.zeros((1, 3), bool)),
+        np.ones(3),
+    )
 
     def cover(self, levels, options, *, draws):
         solution = Solution("ip", "arrays", Termination.OPTIMAL, objective=1.0)
@@ -103,9 +106,12 @@ def test_a_plan_that_errs_more_when_made_anew_is_not_taken(monkeypatch):
 def test_a_search_out_of_time_is_no_proof_that_there_is_no_plan(failed, monkeypatch):
     """The first solves find nothing in time: the plan is that of a machine at rest."""
     program = TwoClasses(
-        np.full((4, 9), 0.7), gain_of("bhattacharyya"), np.zeros(4, int),
-        TopUp(np.zeros((4, 9), bool)), np.full(9, 4.0),
-    )  # fmt: skip
+        np.full((4, 9), 0.7),
+        gain_of("bhattacharyya"),
+        np.zeros(4, int),
+        TopUp(np.zeros((4, 9), bool)),
+        np.full(9, 4.0),
+    )
     options = RunOptions(time_limit=20.0)
     rested = keep_promise(program, 0.2, exact=True, options=options)
     whole, calls = TwoClasses.cover, []
@@ -199,9 +205,11 @@ class TestSeveralClasses:
     def test_what_cannot_be_told_apart_is_named(self):
         blunt = np.array([[0.8, 0.1, 0.1], [0.1, 0.45, 0.45], [0.1, 0.45, 0.45]])
         known = Confusions(
-            np.stack([[blunt] * 4]), np.full(3, 1 / 3), list("xyz"),
+            np.stack([[blunt] * 4]),
+            np.full(3, 1 / 3),
+            list("xyz"),
             pd.DataFrame({"all": [0.57] * 4}),
-        )  # fmt: skip
+        )
         made = make_plan(known, pd.Series("all", index=[0]), AssignmentTerms(1, 0.05))
         assert "infeasible" in made.message
         assert "confuse y with z most" in made.message.replace("'", "")
@@ -209,6 +217,7 @@ class TestSeveralClasses:
     def test_lemma_1_is_refused(self):
         with pytest.raises(InputError, match="is for labels of two classes, here are 3"):
             make_plan(
-                confusions(*self.crowd()), pd.Series("all", index=[0]),
+                confusions(*self.crowd()),
+                pd.Series("all", index=[0]),
                 AssignmentTerms(1, 0.05, gain="hoeffding"),
-            )  # fmt: skip
+            )

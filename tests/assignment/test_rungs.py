@@ -82,9 +82,12 @@ def test_front_door():
     by_skills = wb.ladder(skills=crowd.skills, tasks=60, capacity=40, trials=4)
     assert by_skills.to_frame()["cost"].equals(found.to_frame()["cost"])
     priced = wb.ladder(
-        skills=crowd.skills, tasks=60, capacity=40, trials=4,
+        skills=crowd.skills,
+        tasks=60,
+        capacity=40,
+        trials=4,
         costs=dict.fromkeys(crowd.skills.index, 0.25),
-    )  # fmt: skip
+    )
     assert priced.to_frame()["cost"][2] == pytest.approx(7 * 60 / 4)
     assert found == wb.ladder(crowd, trials=4)
     assert found.plot().axes[0].get_xlabel() == "labels a task"

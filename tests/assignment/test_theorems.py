@@ -88,9 +88,13 @@ class TestTheorem2:
                 quality[:, m:], np.full(int(gamma * m), n), need, np.ones(n, int), gamma=gamma
             )
             promise = _two(
-                epsilon=epsilon, delta=0.4, gamma=gamma, n=n, m=m,
+                epsilon=epsilon,
+                delta=0.4,
+                gamma=gamma,
+                n=n,
+                m=m,
                 least_quality=sample.least_quality_used,
-            )  # fmt: skip
+            )
             assert promise.holds
             chosen = primal_approximation(quality[:, :m], sample.weights, np.full(m, n), seed=rng)
             problem = AssignmentProblem(quality[:, :m], n, need)
@@ -132,9 +136,11 @@ class TestTheorems3And4:
         assert approximated.objective <= relaxed.objective * (1 + 1e-9) + 1e-9
         whole = solve(estimated, "ip").assignment
         promise = theorem_4(
-            epsilon=epsilon, radius=radius, mean_quality_least=least,
+            epsilon=epsilon,
+            radius=radius,
+            mean_quality_least=least,
             mean_quality=mean_qualities(quality, whole),
-        )  # fmt: skip
+        )
         for i in range(n):
             asked = whole[i] > 0.5
             error = vote_error(skill[i, asked], 2 * guess[i, asked] - 1).probability
@@ -143,9 +149,17 @@ class TestTheorems3And4:
 
 class TestTheorem5:
     PAPER: ClassVar[dict[str, Any]] = {
-        "epsilon": 0.1, "delta": 0.05, "gamma": 0.3, "gold": 20, "n": 1000, "m": 300, "types": 1,
-        "mean_quality_least": 0.08, "least_quality": 0.01, "mean_quality": np.full(3, 0.16),
-    }  # fmt: skip
+        "epsilon": 0.1,
+        "delta": 0.05,
+        "gamma": 0.3,
+        "gold": 20,
+        "n": 1000,
+        "m": 300,
+        "types": 1,
+        "mean_quality_least": 0.08,
+        "least_quality": 0.01,
+        "mean_quality": np.full(3, 0.16),
+    }
 
     def test_void_at_the_papers_settings(self):
         promise = _five(**self.PAPER)
@@ -156,9 +170,17 @@ class TestTheorem5:
 
     def test_formula_where_it_holds(self):
         promise = _five(
-            epsilon=1e-100, delta=0.4, gamma=1.0, gold=40_000, n=50, m=400, types=2,
-            mean_quality_least=0.6, least_quality=0.5, mean_quality=np.array([0.7, 0.9]),
-        )  # fmt: skip
+            epsilon=1e-100,
+            delta=0.4,
+            gamma=1.0,
+            gold=40_000,
+            n=50,
+            m=400,
+            types=2,
+            mean_quality_least=0.6,
+            least_quality=0.5,
+            mean_quality=np.array([0.7, 0.9]),
+        )
         t = math.sqrt(math.log(4 * 2 * 2 * 400 / 0.4) / 80_000)
         l1 = 4 * t / 0.6
         c = (1 - l1) * 200 * math.log(10)

@@ -32,9 +32,14 @@ class TestSampled:
         """Tasks out of reach weigh as much as a label of the least quality is worth."""
         quality = np.array([[0.9, 0.9, 0.9], [0.1, 0.1, 0.1]])
         sample = _sampled(
-            quality, np.full(3, 9), np.full(2, 1.5), np.array([2, 3]), gamma=1.0,
-            on_infeasible="relax", least_quality=0.05,
-        )  # fmt: skip
+            quality,
+            np.full(3, 9),
+            np.full(2, 1.5),
+            np.array([2, 3]),
+            gamma=1.0,
+            on_infeasible="relax",
+            least_quality=0.05,
+        )
         assert sample.reached == pytest.approx([1.0, 0.2])
         assert sample.weights[1] == pytest.approx(1 / 0.05)
         assert sample.weights[0] == pytest.approx(1 / 0.9)

@@ -41,9 +41,15 @@ class Session:
     def make(self, seed=0):
         easiness = pd.Series([0.5, 0.5, 0.75], pd.Index([7, "7", 0], dtype=object))
         return AssignmentSession(
-            TASKS, GOLD.assign(easiness=[1, 1, 1, 0.5] * 2), workers=4, preliminary=3, epsilon=0.3,
-            gold_per_type=3, easiness=easiness if seed else None, seed=seed,
-        )  # fmt: skip
+            TASKS,
+            GOLD.assign(easiness=[1, 1, 1, 0.5] * 2),
+            workers=4,
+            preliminary=3,
+            epsilon=0.3,
+            gold_per_type=3,
+            easiness=easiness if seed else None,
+            seed=seed,
+        )
 
     def steps(self, seed):
         rng = np.random.default_rng(seed)
@@ -130,9 +136,14 @@ class Plain(Learner):
 
     def make(self, seed=0):
         return LsOl(
-            4, practical(2, 1), weighted=True, tolerance=0.1, delay=2,
-            vetting=Vetting(0.9, least=2), seed=seed,
-        )  # fmt: skip
+            4,
+            practical(2, 1),
+            weighted=True,
+            tolerance=0.1,
+            delay=2,
+            vetting=Vetting(0.9, least=2),
+            seed=seed,
+        )
 
 
 class Several(Learner):
@@ -161,10 +172,20 @@ class Collecting:
         gold = {"g": True, 10: False, "10": True} if seed else None
         costs = dict(zip(WORKERS, (0.1, 0.3, 1, 2, 0.7, 1, 1, 1), strict=True))
         return Collector(
-            IDS, WORKERS, gold=gold, classes=None if gold else [True, False], total=40, costs=costs,
-            epsilon=0.1, capacity=8, groups={7: "m", "7": "m", "w": 1}, skills={0: 0.9},
-            newcomers=1, policy=self.policy, seed=seed,
-        )  # fmt: skip
+            IDS,
+            WORKERS,
+            gold=gold,
+            classes=None if gold else [True, False],
+            total=40,
+            costs=costs,
+            epsilon=0.1,
+            capacity=8,
+            groups={7: "m", "7": "m", "w": 1},
+            skills={0: 0.9},
+            newcomers=1,
+            policy=self.policy,
+            seed=seed,
+        )
 
     def answer(self, seed, worker, how):
         def act(service):
@@ -202,9 +223,12 @@ class Collecting:
 
 
 SERVICES = [
-    Session(), Plain(), Several(), EveryLabel(),
+    Session(),
+    Plain(),
+    Several(),
+    EveryLabel(),
     *(Collecting(policy) for policy in ("until-sure", "mixed", "fixed")),
-]  # fmt: skip
+]
 each = pytest.mark.parametrize(
     "service", SERVICES, ids=lambda one: getattr(one, "policy", type(one).__name__)
 )
@@ -413,7 +437,7 @@ COMMON = [
         put("pending", "workers", to=lambda old: [old[1], *old[1:]]),
         "pending.workers are no . or fewer different",
     ),
-]  # fmt: skip
+]
 LS_OL = [
     *COMMON,
     (put("workers", 1, "name", to="0"), "workers have a name twice"),
@@ -460,12 +484,16 @@ SESSION = [
     (put("visits", 2, "asked", 0, to=99), r"visits\[2\]\.asked are not different tasks"),
     (put("visits", 2, "answers", to=[[0, 1]]), "answers are there, and asked for"),
     (put("visits", 2, "available", to=[12]), r"visits\[2\]\.available are not different tasks"),
-    (put("visits", 0, to=lambda old: {**old, "capacity": 9, "kind": "task", "asked": [0]}),
-     "before the sample is complete"),
+    (
+        put("visits", 0, to=lambda old: {**old, "capacity": 9, "kind": "task", "asked": [0]}),
+        "before the sample is complete",
+    ),
     (put("visits", 0, "answers", to=[[0, 1]]), "more tasks than her capacity 0"),
-    (put("visits", 0, to=lambda old: {**old, "capacity": 9, "answers": [[0, 1], [0, 1]]}),
-     "answers are not different tasks"),
-]  # fmt: skip
+    (
+        put("visits", 0, to=lambda old: {**old, "capacity": 9, "answers": [[0, 1], [0, 1]]}),
+        "answers are not different tasks",
+    ),
+]
 
 
 @cache

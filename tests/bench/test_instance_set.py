@@ -67,11 +67,14 @@ def test_a_better_plan_or_bound_replaces_the_one_on_record(folder):
 
 
 RUNS = [
-    InstanceRun("a", "one", 1.0, 5.0, 5.0), InstanceRun("a", "highs", 1.0, 5.0, 5.0),
-    InstanceRun("b", "one", 2.0, 4.0, 4.0), InstanceRun("b", "highs", 9.0, 6.0, 3.0),
+    InstanceRun("a", "one", 1.0, 5.0, 5.0),
+    InstanceRun("a", "highs", 1.0, 5.0, 5.0),
+    InstanceRun("b", "one", 2.0, 4.0, 4.0),
+    InstanceRun("b", "highs", 9.0, 6.0, 3.0),
     InstanceRun("c", "one", 20.0, None, None),
-    InstanceRun("d", "one", 2.0, 7.0, 7.0), InstanceRun("d", "highs", 1.0, 6.99, 6.99),
-]  # fmt: skip
+    InstanceRun("d", "one", 2.0, 7.0, 7.0),
+    InstanceRun("d", "highs", 1.0, 6.99, 6.99),
+]
 INDEX = {
     name: {"best": best, "bound": best, "tasks": tasks, "workers": "2"}
     for name, best, tasks in (("a", "5", "9"), ("b", "4", "8"), ("c", "3", "7"), ("d", "7", "6"))
@@ -90,9 +93,12 @@ def test_profiles_are_shares_of_all_instances():
 def test_tables_tell_a_plan_from_a_value_below_the_bound():
     counts, lines = instance_tables(RUNS, INDEX)
     assert counts == [
-        ("of 4", "one", "HiGHS"), ("run", "4", "3"), ("proven, by its own word", "3", "1"),
-        ("as cheap as the best known", "3", "1"), ("no plan", "1", "1"),
-    ]  # fmt: skip
+        ("of 4", "one", "HiGHS"),
+        ("run", "4", "3"),
+        ("proven, by its own word", "3", "1"),
+        ("as cheap as the best known", "3", "1"),
+        ("no plan", "1", "1"),
+    ]
     assert lines[1:] == [
         ("d", "7", "7, 2.0 s", "6.99 †"),
         ("c", "3", "no plan", "not run"),

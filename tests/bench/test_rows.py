@@ -20,9 +20,16 @@ from workbench.bench.peer_jobs import Arrays
 from workbench.bench.rows import ROWS
 from workbench.solving import solve
 
-PEERS = {"linopy": "linopy", "linopy-memory": "linopy", "glop": "ortools", "pdlp": "ortools",
-         "cp-sat": "ortools", "scip": "pyscipopt", "different-200-scip": "pyscipopt",
-         "different-200-cp-sat": "ortools"}  # fmt: skip
+PEERS = {
+    "linopy": "linopy",
+    "linopy-memory": "linopy",
+    "glop": "ortools",
+    "pdlp": "ortools",
+    "cp-sat": "ortools",
+    "scip": "pyscipopt",
+    "different-200-scip": "pyscipopt",
+    "different-200-cp-sat": "ortools",
+}
 
 
 def row(name):
@@ -94,9 +101,14 @@ def test_the_rows_that_other_solvers_get(tmp_path):
 
 @pytest.mark.parametrize(
     ("job", "module", "formulation"),
-    [("glop", "ortools", "relaxation"), ("pdlp", "ortools", "relaxation"),
-     ("cp-sat", "ortools", "ip"), ("scip", "pyscipopt", "ip"), ("cbc", "ortools", "ip")],
-)  # fmt: skip
+    [
+        ("glop", "ortools", "relaxation"),
+        ("pdlp", "ortools", "relaxation"),
+        ("cp-sat", "ortools", "ip"),
+        ("scip", "pyscipopt", "ip"),
+        ("cbc", "ortools", "ip"),
+    ],
+)
 def test_other_solvers_find_our_optimum(job, module, formulation):
     pytest.importorskip(module)
     # Ten labels at most from each worker: capacities bind. Then prices too.

@@ -34,24 +34,42 @@ class Tables:
 def framed(rows, **same):
     table = pd.DataFrame(rows).assign(**same)
     return table.assign(
-        status="ok", message="", version=1, seed=0, repetition=range(len(table)),
+        status="ok",
+        message="",
+        version=1,
+        seed=0,
+        repetition=range(len(table)),
         **{"environment.crowd-workbench": "0.0"},
-    )  # fmt: skip
+    )
 
 
 def votes():
     return framed(
-        [{"lean": 1.0}] * N, error_any=0.2, error_any_radius=1e-12, bound_any=0.6, error_best=0.1,
-        error_best_radius=1e-12, bound_best=0.5, bound_nearby=0.51, closed_form=0.5, epsilon=0.05,
-        error_hired=0.01, error_hired_radius=1e-12,
-    )  # fmt: skip
+        [{"lean": 1.0}] * N,
+        error_any=0.2,
+        error_any_radius=1e-12,
+        bound_any=0.6,
+        error_best=0.1,
+        error_best_radius=1e-12,
+        bound_best=0.5,
+        bound_nearby=0.51,
+        closed_form=0.5,
+        epsilon=0.05,
+        error_hired=0.01,
+        error_hired_radius=1e-12,
+    )
 
 
 def estimates():
     return framed(
-        [{"skill": p} for p in (0.5, 0.7)] * 20, radius=0.1, delta=0.05, draws=1000, missed=20,
-        stretch=0.9, broken=0,
-    )  # fmt: skip
+        [{"skill": p} for p in (0.5, 0.7)] * 20,
+        radius=0.1,
+        delta=0.05,
+        draws=1000,
+        missed=20,
+        stretch=0.9,
+        broken=0,
+    )
 
 
 def offline():
@@ -73,52 +91,109 @@ def toy():
 
 
 def sampled():
-    paper = {"tasks": 1000, "workers": 300, "gamma": 0.3, "crowd": "uniform", "dearest": 1.0,
-             "ratio_stands": True, "error_stands": False, "exponent": -20.0}  # fmt: skip
-    strict = {**paper, "tasks": 24, "workers": 1000, "gamma": 1.0, "crowd": "able",
-              "error_stands": True, "exponent": 0.4}  # fmt: skip
+    paper = {
+        "tasks": 1000,
+        "workers": 300,
+        "gamma": 0.3,
+        "crowd": "uniform",
+        "dearest": 1.0,
+        "ratio_stands": True,
+        "error_stands": False,
+        "exponent": -20.0,
+    }
+    strict = {
+        **paper,
+        "tasks": 24,
+        "workers": 1000,
+        "gamma": 1.0,
+        "crowd": "able",
+        "error_stands": True,
+        "exponent": 0.4,
+    }
     priced = {**strict, "dearest": 3.0, "unit_blind": 3.0}
     untyped = {**strict, "crowd": "difficulty"}
     table = framed(
-        [paper, strict, priced, untyped] * N, epsilon=0.1, delta=0.05, bound=100.0,
-        ratio_promise=4.0, error_bound=1e-30, error_promise=1e-20, q_min=0.5,
-    )  # fmt: skip
+        [paper, strict, priced, untyped] * N,
+        epsilon=0.1,
+        delta=0.05,
+        bound=100.0,
+        ratio_promise=4.0,
+        error_bound=1e-30,
+        error_promise=1e-20,
+        q_min=0.5,
+    )
     cost = 110.0 + np.arange(len(table)) % 7
     return table.assign(cost=cost, unit_cost=cost / 50)
 
 
 def skills():
     return framed(
-        [{"stands": True}] * N, feasible=True, relaxed=10.0, approximated=9.0, error_stands=True,
-        beyond=0, error_share=0.2,
-    )  # fmt: skip
+        [{"stands": True}] * N,
+        feasible=True,
+        relaxed=10.0,
+        approximated=9.0,
+        error_stands=True,
+        beyond=0,
+        error_share=0.2,
+    )
 
 
 def algorithm():
-    paper = {"tasks": 1000, "workers": 300, "gamma": 0.3, "stands": False, "gold": 20,
-             "gold_needed": 12_944, "ratio_promise": None}  # fmt: skip
-    strict = {"tasks": 24, "workers": 1000, "gamma": 1.0, "stands": True, "gold": 8000,
-              "gold_needed": 142, "ratio_promise": 6.0}  # fmt: skip
+    paper = {
+        "tasks": 1000,
+        "workers": 300,
+        "gamma": 0.3,
+        "stands": False,
+        "gold": 20,
+        "gold_needed": 12_944,
+        "ratio_promise": None,
+    }
+    strict = {
+        "tasks": 24,
+        "workers": 1000,
+        "gamma": 1.0,
+        "stands": True,
+        "gold": 8000,
+        "gold_needed": 142,
+        "ratio_promise": 6.0,
+    }
     table = framed(
-        [paper, strict] * N, crowd="able", epsilon=0.1, delta=0.05, labels=90, bound=100.0,
-        broken=0, lemma_2_radius=0.5, mean_quality_least=0.08,
-    )  # fmt: skip
+        [paper, strict] * N,
+        crowd="able",
+        epsilon=0.1,
+        delta=0.05,
+        labels=90,
+        bound=100.0,
+        broken=0,
+        lemma_2_radius=0.5,
+        mean_quality_least=0.08,
+    )
     return table.assign(kept=table["tasks"])
 
 
 def sample_size():
     rows = [{"place": place, "needed": place == 1.0} for place in (0.0, 0.5, 1.0)] * N
     return framed(
-        rows, crowd="uniform", epsilon=0.2, delta=0.05, lost=0.5, labels=110, bound=100.0,
-        ratio_promise=900.0, error=0.1, error_promise=0.9, broken=0,
-    )  # fmt: skip
+        rows,
+        crowd="uniform",
+        epsilon=0.2,
+        delta=0.05,
+        lost=0.5,
+        labels=110,
+        bound=100.0,
+        ratio_promise=900.0,
+        error=0.1,
+        error_promise=0.9,
+        broken=0,
+    )
 
 
 def made_gold():
     rows = [
-        {"crowd": crowd, "labels": labels, "gold": 20} for crowd in ("uniform", "adverse")
+        {"crowd": crowd, "labels": labels, "gold": 20}
+        for crowd in ("uniform", "adverse")
         for labels in (5, 300)
-    ]  # fmt: skip
+    ]
     return framed(rows * 10, delta=0.05, judged=300, wrong=1, missed_made=3, missed_true=2)
 
 
@@ -141,9 +216,15 @@ def figure(settings, error, gold):
                 for crowd in range(8):
                     noise = 0.002 * rng.normal()
                     rows.append(
-                        {**where, **budget, "method": method, "labels_per_task": labels,
-                         "error": error(method, where, labels) + noise, "crowd_number": crowd}
-                    )  # fmt: skip
+                        {
+                            **where,
+                            **budget,
+                            "method": method,
+                            "labels_per_task": labels,
+                            "error": error(method, where, labels) + noise,
+                            "crowd_number": crowd,
+                        }
+                    )
     table = framed(rows, tasks=1000, workers=300, gamma=0.3, capacity=200, iterations=10, gold=gold)
     return table.assign(repetition=table["crowd_number"])
 
@@ -169,12 +250,19 @@ def figure_2(error=error_2):
 def all_tables():
     """All studies, every claim in good order: tests spoil one figure at a time."""
     return {
-        "weighted-vote": votes(), "gold-estimates": estimates(), "offline-assignment": offline(),
-        "toy-example": toy(), "sampled-weights": sampled(), "estimated-skills": skills(),
-        "main-algorithm": algorithm(), "sample-size": sample_size(), "made-gold": made_gold(),
+        "weighted-vote": votes(),
+        "gold-estimates": estimates(),
+        "offline-assignment": offline(),
+        "toy-example": toy(),
+        "sampled-weights": sampled(),
+        "estimated-skills": skills(),
+        "main-algorithm": algorithm(),
+        "sample-size": sample_size(),
+        "made-gold": made_gold(),
         "structured-tasks": structured(),
-        "adaptive-figure-1": figure_1(), "adaptive-figure-2": figure_2(),
-    }  # fmt: skip
+        "adaptive-figure-1": figure_1(),
+        "adaptive-figure-2": figure_2(),
+    }
 
 
 def spoil(table, rows, column, value):

@@ -24,13 +24,25 @@ def verdict(tables, claim):
 
 
 EXPECTED = {
-    "lemma-1": HOLDS, "requirement": HOLDS, "lemma-2": HOLDS, "lemma-3": HOLDS,
-    "theorem-1": HOLDS, "theorem-2": VOID, "toy-example": HOLDS, "theorem-3": VOID,
-    "theorem-4": VOID, "theorem-5": VOID, "figure-1-message-passing": HOLDS,
-    "figure-1-adaptive": HOLDS, "figure-2-message-passing": HOLDS, "figure-2-adaptive": HOLDS,
-    "extension-costs": HOLDS, "extension-structure": HOLDS, "theorem-5-sample": HOLDS,
+    "lemma-1": HOLDS,
+    "requirement": HOLDS,
+    "lemma-2": HOLDS,
+    "lemma-3": HOLDS,
+    "theorem-1": HOLDS,
+    "theorem-2": VOID,
+    "toy-example": HOLDS,
+    "theorem-3": VOID,
+    "theorem-4": VOID,
+    "theorem-5": VOID,
+    "figure-1-message-passing": HOLDS,
+    "figure-1-adaptive": HOLDS,
+    "figure-2-message-passing": HOLDS,
+    "figure-2-adaptive": HOLDS,
+    "extension-costs": HOLDS,
+    "extension-structure": HOLDS,
+    "theorem-5-sample": HOLDS,
     "made-gold": HOLDS,
-}  # fmt: skip
+}
 
 
 def test_in_good_order(tables):
@@ -69,7 +81,7 @@ SPOILED = [
     ("made-gold", "made-gold", "crowd == 'uniform' and labels == 5", "missed_made", 40, CAVEAT),
     ("structured-tasks", "extension-structure", "exploration == 'ability'", "error", 0.2, NOT),
     ("structured-tasks", "extension-structure", None, "exploration", "known", UNMEASURED),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("study", "claim", "rows", "column", "value", "ruling"), SPOILED)
@@ -109,22 +121,45 @@ class TestCaveats:
 
 FIGURES = [
     # figure, error by method, setting and labels, verdicts
-    (1, lambda one, at, labels: error_1(one, at, labels) + 0.1 * (at["crowd"] == "two-types"),
-     {"message-passing": NOT}),
-    (1, lambda one, at, labels: error_1(one, at, labels) + 0.1 * (
-        at["crowd"] == "two-types" and labels < 15), {"message-passing": CAVEAT}),
-    (1, lambda one, at, labels: 0.3 - 0.004 * labels + 0.05 * (one == "adaptive"),
-     {"adaptive": NOT}),
+    (
+        1,
+        lambda one, at, labels: error_1(one, at, labels) + 0.1 * (at["crowd"] == "two-types"),
+        {"message-passing": NOT},
+    ),
+    (
+        1,
+        lambda one, at, labels: (
+            error_1(one, at, labels) + 0.1 * (at["crowd"] == "two-types" and labels < 15)
+        ),
+        {"message-passing": CAVEAT},
+    ),
+    (
+        1,
+        lambda one, at, labels: 0.3 - 0.004 * labels + 0.05 * (one == "adaptive"),
+        {"adaptive": NOT},
+    ),
     # With two types, behind at 10 labels and ahead at 30.
-    (1, lambda one, at, labels: 0.3 + (one == "adaptive") * (
-        0.05 if at["crowd"] == "one-type" else 0.005 * (18 - labels)), {"adaptive": CAVEAT}),
+    (
+        1,
+        lambda one, at, labels: (
+            0.3
+            + (one == "adaptive") * (0.05 if at["crowd"] == "one-type" else 0.005 * (18 - labels))
+        ),
+        {"adaptive": CAVEAT},
+    ),
     (1, lambda one, at, labels: 0.3, {"adaptive": NOT}),
     (2, lambda one, at, labels: 0.3 - 0.004 * labels, {"message-passing": NOT, "adaptive": NOT}),
-    (2, lambda one, at, labels: error_2("message passing", at, labels),
-     {"message-passing": HOLDS, "adaptive": NOT}),
-    (2, lambda one, at, labels: 0.2 + (0.1 if one == "adaptive" else 0.15) * (at["types"] - 1),
-     {"adaptive": CAVEAT}),
-]  # fmt: skip
+    (
+        2,
+        lambda one, at, labels: error_2("message passing", at, labels),
+        {"message-passing": HOLDS, "adaptive": NOT},
+    ),
+    (
+        2,
+        lambda one, at, labels: 0.2 + (0.1 if one == "adaptive" else 0.15) * (at["types"] - 1),
+        {"adaptive": CAVEAT},
+    ),
+]
 
 
 @pytest.mark.parametrize(("number", "error", "expected"), FIGURES)

@@ -25,11 +25,19 @@ FULL, ONE_COIN = TITLES
 SELECTED = ("WMV-lin selected", "WMV-log selected", "EM selected")
 
 LEVEL = {
-    "WMV-lin selected": 0.90, "WMV-log selected": 0.89, "WMV-lin plugin": 0.89,
-    "WMV top K": 0.89, "EM random K": 0.75, "EM selected": 0.90, "MV top K": 0.70,
-    "MV random K": 0.65, "MV selected": 0.70, "WMV as many": 0.80, "hindsight selected": 0.95,
+    "WMV-lin selected": 0.90,
+    "WMV-log selected": 0.89,
+    "WMV-lin plugin": 0.89,
+    "WMV top K": 0.89,
+    "EM random K": 0.75,
+    "EM selected": 0.90,
+    "MV top K": 0.70,
+    "MV random K": 0.65,
+    "MV selected": 0.70,
+    "WMV as many": 0.80,
+    "hindsight selected": 0.95,
     "hindsight top K": 0.93,
-}  # fmt: skip
+}
 
 
 def accuracy(data, method, budget, em):
@@ -53,24 +61,40 @@ def swept(data, method, controls, truncate):
 def points(accuracy, size, swept):
     """One row a point of the sweep."""
     main = [
-        {"data": data, "method": method, "budget": budget, "em": em, "controls": 10,
-         "truncate": 0.001, "pool": POOL.get(data), "size": size(data, method, budget),
-         "accuracy": accuracy(data, method, budget, em)}
+        {
+            "data": data,
+            "method": method,
+            "budget": budget,
+            "em": em,
+            "controls": 10,
+            "truncate": 0.001,
+            "pool": POOL.get(data),
+            "size": size(data, method, budget),
+            "accuracy": accuracy(data, method, budget, em),
+        }
         for data, budgets in BUDGETS.items()
         for method in METHODS
         for em in (TITLES if method in EM_METHODS else [FULL])
         for budget in (budgets[-1:] if method in YARDSTICKS else budgets)
-    ]  # fmt: skip
+    ]
     more = [
-        {"data": data, "method": method, "budget": 20, "em": FULL, "controls": controls,
-         "truncate": truncate, "pool": None, "size": 4.0,
-         "accuracy": swept(data, method, controls, truncate)}
+        {
+            "data": data,
+            "method": method,
+            "budget": 20,
+            "em": FULL,
+            "controls": controls,
+            "truncate": truncate,
+            "pool": None,
+            "size": 4.0,
+            "accuracy": swept(data, method, controls, truncate),
+        }
         for data in ("bluebird", "simulated")
         for method in ("WMV-lin selected", "WMV-log selected")
         for controls in (10, 40)
         for truncate in (0.001, 0.05)
         if (data, controls, truncate) != ("bluebird", 10, 0.001)  # among the others
-    ]  # fmt: skip
+    ]
     return pd.DataFrame([*main, *more])
 
 
@@ -110,13 +134,21 @@ def lifted(where, by):
 
 
 EXPECTED = {
-    "figure-3-crowd-test": Ruling.NO_DATA, "figure-4-disambiguity": Ruling.NO_DATA,
-    "figure-4-bluebird-em": HOLDS, "figure-4-bluebird-top-k": HOLDS,
-    "figure-4-bluebird-workers": HOLDS, "crowds-against-em": HOLDS, "crowds-as-good": HOLDS,
-    "crowds-few-workers": HOLDS, "crowds-optimal-number": HOLDS, "crowds-em-top-k": HOLDS,
-    "crowds-majority": HOLDS, "crowds-log-odds": HOLDS, "crowds-log-odds-mends": HOLDS,
+    "figure-3-crowd-test": Ruling.NO_DATA,
+    "figure-4-disambiguity": Ruling.NO_DATA,
+    "figure-4-bluebird-em": HOLDS,
+    "figure-4-bluebird-top-k": HOLDS,
+    "figure-4-bluebird-workers": HOLDS,
+    "crowds-against-em": HOLDS,
+    "crowds-as-good": HOLDS,
+    "crowds-few-workers": HOLDS,
+    "crowds-optimal-number": HOLDS,
+    "crowds-em-top-k": HOLDS,
+    "crowds-majority": HOLDS,
+    "crowds-log-odds": HOLDS,
+    "crowds-log-odds-mends": HOLDS,
     "crowds-score": HOLDS,
-}  # fmt: skip
+}
 
 
 def test_in_good_order():

@@ -31,37 +31,90 @@ def theory():
     """Every question, both kinds of crowds, in good order."""
     both = [{"crowd": crowd, "workers": m} for crowd in ("able", "table-1") for m in (3, 5)] * N
     same = {
-        "sets": {"even_ahead": -0.01, "even_optimal": False, "other_ahead": -0.01,
-                 "other_optimal": False, "search_off": 0.0, "weighted_other_ahead": -0.01,
-                 "weighted_other_optimal": False, "weighted_search_off": 0.0, "different": True,
-                 "prefix_gap": 0.01},
+        "sets": {
+            "even_ahead": -0.01,
+            "even_optimal": False,
+            "other_ahead": -0.01,
+            "other_optimal": False,
+            "search_off": 0.0,
+            "weighted_other_ahead": -0.01,
+            "weighted_other_optimal": False,
+            "weighted_search_off": 0.0,
+            "different": True,
+            "prefix_gap": 0.01,
+        },
         "steps": {"explored": 100, "d1": 20.0, "d2": 20.0, "regret_share": 0.5},
         "slips": {"exploit_regret": 3.0, "slip_bound": 10.0},
-        "bounds": {"share_2000": 0.5, "share_million": 0.1, "share_million_5": 0.5,
-                   "cost_share_million": 0.5, "mean_trusted": True, "enough": True,
-                   "needed": 2.0, "a_min": 0.8, "factor_1": 10.0, "explored_2000": 500,
-                   "speaks_at": 100.0, "lemma_3_speaks_at": 100.0, "lemma_4_speaks_at": 100.0,
-                   "lemma_3_bound": 0.01, "lemma_4_bound": 0.01, "order_printed": 10.0,
-                   "order_true": 20.0, "estimates_drawn": 200, "wrong_order": 0, "wrong_set": 0,
-                   "wrong_tester": 1e-9, "wrong_tester_bound": 1e-7},
-        "steps-of-proofs": {"lemma_7": 0.9, "lemma_6": 0.2, "lemma_6_without": 0.9,
-                            "lemma_6_missed": 0, "lemma_8_printed": 0.9,
-                            "lemma_8_printed_edge": 1.0, "lemma_8_needed": 0.9,
-                            "lemma_5_missed": 0, "lemma_5_votes": 150},
-        "disagreement": {"rate_off": 0.0, "rate_below": 0.0, "rate_printed": 0.3,
-                         "rate_exact": 0.3, "full_right": True, "order_broken": False,
-                         "excess_printed_20": -1.0, "excess_supported_20": -2.0},
-        "agreement": {"distance": 0.2, "warned": False, "blind_answers": False,
-                      "mirror_same": True},
+        "bounds": {
+            "share_2000": 0.5,
+            "share_million": 0.1,
+            "share_million_5": 0.5,
+            "cost_share_million": 0.5,
+            "mean_trusted": True,
+            "enough": True,
+            "needed": 2.0,
+            "a_min": 0.8,
+            "factor_1": 10.0,
+            "explored_2000": 500,
+            "speaks_at": 100.0,
+            "lemma_3_speaks_at": 100.0,
+            "lemma_4_speaks_at": 100.0,
+            "lemma_3_bound": 0.01,
+            "lemma_4_bound": 0.01,
+            "order_printed": 10.0,
+            "order_true": 20.0,
+            "estimates_drawn": 200,
+            "wrong_order": 0,
+            "wrong_set": 0,
+            "wrong_tester": 1e-9,
+            "wrong_tester_bound": 1e-7,
+        },
+        "steps-of-proofs": {
+            "lemma_7": 0.9,
+            "lemma_6": 0.2,
+            "lemma_6_without": 0.9,
+            "lemma_6_missed": 0,
+            "lemma_8_printed": 0.9,
+            "lemma_8_printed_edge": 1.0,
+            "lemma_8_needed": 0.9,
+            "lemma_5_missed": 0,
+            "lemma_5_votes": 150,
+        },
+        "disagreement": {
+            "rate_off": 0.0,
+            "rate_below": 0.0,
+            "rate_printed": 0.3,
+            "rate_exact": 0.3,
+            "full_right": True,
+            "order_broken": False,
+            "excess_printed_20": -1.0,
+            "excess_supported_20": -2.0,
+        },
+        "agreement": {
+            "distance": 0.2,
+            "warned": False,
+            "blind_answers": False,
+            "mirror_same": True,
+        },
         "weighted-vote": {"off": 0.0, "gain": 0.01, "even_ahead": 0.02},
         "classes": {"even_ahead_3": -0.1, "even_ahead_5": -0.1},
-        "one-round": {"wrong_able": True, "wrong_half": True, "wrong_spread": True,
-                      "loss_able": 0.01},
+        "one-round": {
+            "wrong_able": True,
+            "wrong_half": True,
+            "wrong_spread": True,
+            "loss_able": 0.01,
+        },
         "costs": {"d1": 20.0, "d2": 20.0, "cost_share": 0.9, "whole_share": 0.8},
         "inverse": {"a_min_gain": 0.1, "regret_ratio": 0.5, "factor_ratio": 0.4},
-        "vetting": {"strict_gain": 0.1, "full_gain": 0.1, "mean_gain": 0.1, "draws": 200,
-                    "wrong_printed": 10.0, "wrong_supported": 1.0},
-    }  # fmt: skip
+        "vetting": {
+            "strict_gain": 0.1,
+            "full_gain": 0.1,
+            "mean_gain": 0.1,
+            "draws": 200,
+            "wrong_printed": 10.0,
+            "wrong_supported": 1.0,
+        },
+    }
     parts = [framed(both, question=name, **values) for name, values in same.items()]
     return pd.concat(parts, ignore_index=True)
 
@@ -75,18 +128,28 @@ def runs(settings, regret, noise=1.0, exploring=lambda n: 2.0 * shape("log2", n)
         n = np.array(tasks, float)
         for run in range(N):
             value = regret(where, n) * (1 + 0.01 * noise * rng.normal())
-            rows.append({
-                **same, **where, "run": run,
-                **{f"regret_{k}": v for k, v in zip(tasks, value, strict=True)},
-                **{f"exploring_{k}": v for k, v in zip(tasks, exploring(n), strict=True)},
-                **{f"cost_regret_{k}": v for k, v in zip(tasks, value, strict=True)},
-            })  # fmt: skip
+            rows.append(
+                {
+                    **same,
+                    **where,
+                    "run": run,
+                    **{f"regret_{k}": v for k, v in zip(tasks, value, strict=True)},
+                    **{f"exploring_{k}": v for k, v in zip(tasks, exploring(n), strict=True)},
+                    **{f"cost_regret_{k}": v for k, v in zip(tasks, value, strict=True)},
+                }
+            )
     table = framed(rows)
     return table.assign(repetition=table["run"])
 
 
-PAPER = {"workers": 5, "vote": "majority", "tests": 3.0, "horizon": 2000, "found_best": True,
-         "ordered": True}  # fmt: skip
+PAPER = {
+    "workers": 5,
+    "vote": "majority",
+    "tests": 3.0,
+    "horizon": 2000,
+    "found_best": True,
+    "ordered": True,
+}
 ABLE = {"from-0.6": 6.0, "from-0.7": 5.0, "from-0.8": 4.0, "table-1": 5.0}
 
 
@@ -99,9 +162,11 @@ def regret_table(regret=able, noise=1.0):
         {"crowd": crowd, "repeats": repeats}
         for crowd in ABLE
         for repeats in (
-            None, 5.0, *([learn_regret.preset_repeats(crowd)] if crowd != "table-1" else [])
+            None,
+            5.0,
+            *([learn_regret.preset_repeats(crowd)] if crowd != "table-1" else []),
         )
-    ]  # fmt: skip
+    ]
     return runs([{**PAPER, **one} for one in settings], regret, noise)
 
 
@@ -120,11 +185,17 @@ def average_table(lost=lambda where: 0.0):
         reward = (simple if where["vote"] == "majority" else weighted) - lost(where)
         for run in range(N):
             luck = 0.001 * rng.normal()
-            rows.append({
-                **PAPER, **where, "run": run, "full_accuracy": full, "best_accuracy": 0.99,
-                "last_accuracy": reward,
-                **{f"regret_{n}": n * (0.99 - reward - luck) for n in grid(2000)},
-            })  # fmt: skip
+            rows.append(
+                {
+                    **PAPER,
+                    **where,
+                    "run": run,
+                    "full_accuracy": full,
+                    "best_accuracy": 0.99,
+                    "last_accuracy": reward,
+                    **{f"regret_{n}": n * (0.99 - reward - luck) for n in grid(2000)},
+                }
+            )
     table = framed(rows)
     return table.assign(repetition=table["run"])
 
@@ -132,15 +203,27 @@ def average_table(lost=lambda where: 0.0):
 def growth_table(regret=lambda where, n: 50 + 2.0 * shape("log2", n)):
     settings = [
         {"crowd": crowd, "tests": tests, "repeats": 5.0, "horizon": 200_000}
-        for crowd in ("table-1", "clear") for tests in (3.0, 10.0)
-    ]  # fmt: skip
+        for crowd in ("table-1", "clear")
+        for tests in (3.0, 10.0)
+    ]
     return runs(settings, regret)
 
 
 def exploration_table():
-    base = {**PAPER, "vetting": "none", "delay": 0, "eta": 0.0, "repeats": 5.0, "dropped": 0,
-            "first_wrong": None, "first_step": None, "explored": 900, "last_accuracy": 0.9,
-            "off": 0.1, "off_reversed": 0.5}  # fmt: skip
+    base = {
+        **PAPER,
+        "vetting": "none",
+        "delay": 0,
+        "eta": 0.0,
+        "repeats": 5.0,
+        "dropped": 0,
+        "first_wrong": None,
+        "first_step": None,
+        "explored": 900,
+        "last_accuracy": 0.9,
+        "off": 0.1,
+        "off_reversed": 0.5,
+    }
     late = {"horizon": 20_000, "crowd": "from-0.6"}
     vetted = {"dropped": 1, "first_wrong": False, "first_step": 90, "crowd": "table-1"}
     settings = [
@@ -155,10 +238,12 @@ def exploration_table():
 @cache
 def made():
     return {
-        "learn-theory": theory(), "learn-regret": regret_table(),
-        "learn-average": average_table(), "learn-growth": growth_table(),
+        "learn-theory": theory(),
+        "learn-regret": regret_table(),
+        "learn-average": average_table(),
+        "learn-growth": growth_table(),
         "learn-exploration": exploration_table(),
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture
@@ -240,7 +325,7 @@ SPOILED = [
     ("exploration", "delay", "delay == 5", "regret_20000", 1e5, NOT),
     ("exploration", "delay", None, "delay", 0, UNMEASURED),
     ("regret", "figure-2", None, "tests", 1.0, UNMEASURED),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("study", "claim", "rows", "column", "value", "ruling"), SPOILED)
@@ -257,17 +342,28 @@ CURVES = [
     # study, regret by setting and tasks, verdicts
     ("regret", linear, {"figure-2": NOT}),
     ("growth", linear, {"log-squared": NOT}),
-    ("regret", lambda where, n: (linear if where["repeats"] == 5.0 else able)(where, n),
-     {"figure-2": CAVEAT}),
-    ("growth", lambda where, n: shape("sqrt" if where["crowd"] == "clear" else "log2", n),
-     {"log-squared": CAVEAT}),
+    (
+        "regret",
+        lambda where, n: (linear if where["repeats"] == 5.0 else able)(where, n),
+        {"figure-2": CAVEAT},
+    ),
+    (
+        "growth",
+        lambda where, n: shape("sqrt" if where["crowd"] == "clear" else "log2", n),
+        {"log-squared": CAVEAT},
+    ),
     # A better crowd loses more; under one reading of G2, as much.
-    ("regret", lambda where, n: shape("log2", n) * (2 if where["crowd"] == "from-0.6" else 4),
-     {"figure-4": NOT}),
-    ("regret",
-     lambda where, n: able(where, n) if where["repeats"] is None else shape("log2", n),
-     {"figure-4": CAVEAT}),
-]  # fmt: skip
+    (
+        "regret",
+        lambda where, n: shape("log2", n) * (2 if where["crowd"] == "from-0.6" else 4),
+        {"figure-4": NOT},
+    ),
+    (
+        "regret",
+        lambda where, n: able(where, n) if where["repeats"] is None else shape("log2", n),
+        {"figure-4": CAVEAT},
+    ),
+]
 
 
 @pytest.mark.parametrize(("study", "regret", "expected"), CURVES)
@@ -284,12 +380,16 @@ REWARDS = [
     (lambda at: 0.5 * (at["repeats"] != 5.0), {"figure-3": CAVEAT}),
     (lambda at: 0.5 * (at["workers"] == 10), {"table-2-gap": CAVEAT}),
     # Rewards that are those of a worker.
-    (lambda at: (1 - at["workers"]) * learn_average.PRINTED[at["workers"]][1],
-     {"table-2-caption": HOLDS}),
-    (lambda at: 0.2 * (at["vote"] == "weighted"),
-     {"figure-5": NOT, "table-2-weighted": NOT, "table-2-values": CAVEAT}),
+    (
+        lambda at: (1 - at["workers"]) * learn_average.PRINTED[at["workers"]][1],
+        {"table-2-caption": HOLDS},
+    ),
+    (
+        lambda at: 0.2 * (at["vote"] == "weighted"),
+        {"figure-5": NOT, "table-2-weighted": NOT, "table-2-values": CAVEAT},
+    ),
     (lambda at: 0.2 * (at["vote"] == "weighted" and at["repeats"] is None), {"figure-5": CAVEAT}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("lost", "expected"), REWARDS)
@@ -334,42 +434,135 @@ WEIGHTS = asked("weighted-vote", workers=[4, 5])
 BROKEN = [
     # claim, sweep, verdict, what is broken (module, name, by what), verdict then
     ("theorem-1", SETS, HOLDS, theory_sets, "prefix_accuracies_many", ties_won, NOT),
-    ("theorem-2", SETS, HOLDS, theory_sets, "best_set",
-     lambda right: lambda p, **how: right(np.sort(p)[:2], **how), NOT),
-    ("linear-search", SETS, HOLDS, theory_sets, "best_set",
-     lambda right: lambda p, **how: right(p[:1], **how), NOT),
-    ("equation-12", VOTES, CAVEAT, theory_votes, "differs",
-     lambda _: lambda p, i: vetting.disagreement_rate(
-         float(p[i]), theory_votes.majority_accuracy(p)), HOLDS),
-    ("equation-13", VOTES, ILLEGIBLE, theory_votes, "FACTOR",
-     lambda _: {"printed": 2.0, "supported": 1.9}, NOT),
-    ("lemma-1", asked("steps"), CAVEAT, type(theory_bounds.practical(1, 1)), "exploration_steps",
-     lambda right: lambda self, T: 9 * right(self, T) + 9, NOT),
-    ("lemma-8", PROOFS, CAVEAT, regret_bounds, "slope_constant",
-     lambda right: lambda p, e: 0.4 * right(p, e), NOT),
+    (
+        "theorem-2",
+        SETS,
+        HOLDS,
+        theory_sets,
+        "best_set",
+        lambda right: lambda p, **how: right(np.sort(p)[:2], **how),
+        NOT,
+    ),
+    (
+        "linear-search",
+        SETS,
+        HOLDS,
+        theory_sets,
+        "best_set",
+        lambda right: lambda p, **how: right(p[:1], **how),
+        NOT,
+    ),
+    (
+        "equation-12",
+        VOTES,
+        CAVEAT,
+        theory_votes,
+        "differs",
+        lambda _: (
+            lambda p, i: vetting.disagreement_rate(float(p[i]), theory_votes.majority_accuracy(p))
+        ),
+        HOLDS,
+    ),
+    (
+        "equation-13",
+        VOTES,
+        ILLEGIBLE,
+        theory_votes,
+        "FACTOR",
+        lambda _: {"printed": 2.0, "supported": 1.9},
+        NOT,
+    ),
+    (
+        "lemma-1",
+        asked("steps"),
+        CAVEAT,
+        type(theory_bounds.practical(1, 1)),
+        "exploration_steps",
+        lambda right: lambda self, T: 9 * right(self, T) + 9,
+        NOT,
+    ),
+    (
+        "lemma-8",
+        PROOFS,
+        CAVEAT,
+        regret_bounds,
+        "slope_constant",
+        lambda right: lambda p, e: 0.4 * right(p, e),
+        NOT,
+    ),
     ("lemma-6", PROOFS, HOLDS, theory_bounds, "majority_subsets", lambda _: lambda m: 0.1, NOT),
-    ("weighted-map", WEIGHTS, HOLDS, theory_sets, "weighted_accuracies_many",
-     lambda _: theory_sets.prefix_accuracies_many, NOT),
-    ("weighted-optimum", WEIGHTS, HOLDS, theory_sets, "weighted_accuracies_many",
-     lambda right: lambda rows: 0.98 * right(rows), NOT),
-    ("weighted-even", WEIGHTS, HOLDS, theory_sets, "weighted_accuracies_many",
-     lambda _: theory_sets.prefix_accuracies_many, NOT),
-    ("exploring-cost", asked("costs"), CAVEAT, theory_bounds, "cost_bound",
-     lambda right: lambda *given: 0.5 * right(*given), NOT),
-    ("a-min-inverse", asked("inverse"), CAVEAT, regret_bounds, "repeats_factor",
-     lambda right: lambda a: 1 / right(a), NOT),
-    ("drop-worst", asked("vetting", workers=[3, 5]), NOT, theory_votes, "crowd_constants",
-     lambda right: lambda p: right(p if len(p) % 2 else np.append(p, 1.0)), HOLDS),
-    ("footnote-1", asked("classes", workers=[5, 6]), CAVEAT, theory_sets, "plurality_error",
-     lambda right: lambda p, w, _: right(p, w, 2), HOLDS),
+    (
+        "weighted-map",
+        WEIGHTS,
+        HOLDS,
+        theory_sets,
+        "weighted_accuracies_many",
+        lambda _: theory_sets.prefix_accuracies_many,
+        NOT,
+    ),
+    (
+        "weighted-optimum",
+        WEIGHTS,
+        HOLDS,
+        theory_sets,
+        "weighted_accuracies_many",
+        lambda right: lambda rows: 0.98 * right(rows),
+        NOT,
+    ),
+    (
+        "weighted-even",
+        WEIGHTS,
+        HOLDS,
+        theory_sets,
+        "weighted_accuracies_many",
+        lambda _: theory_sets.prefix_accuracies_many,
+        NOT,
+    ),
+    (
+        "exploring-cost",
+        asked("costs"),
+        CAVEAT,
+        theory_bounds,
+        "cost_bound",
+        lambda right: lambda *given: 0.5 * right(*given),
+        NOT,
+    ),
+    (
+        "a-min-inverse",
+        asked("inverse"),
+        CAVEAT,
+        regret_bounds,
+        "repeats_factor",
+        lambda right: lambda a: 1 / right(a),
+        NOT,
+    ),
+    (
+        "drop-worst",
+        asked("vetting", workers=[3, 5]),
+        NOT,
+        theory_votes,
+        "crowd_constants",
+        lambda right: lambda p: right(p if len(p) % 2 else np.append(p, 1.0)),
+        HOLDS,
+    ),
+    (
+        "footnote-1",
+        asked("classes", workers=[5, 6]),
+        CAVEAT,
+        theory_sets,
+        "plurality_error",
+        lambda right: lambda p, w, _: right(p, w, 2),
+        HOLDS,
+    ),
     ("vetting-error", asked("vetting"), HOLDS, theory_votes, "STATED", lambda _: 0.9, NOT),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
-    ("claim", "sweep", "whole", "where", "name", "broken", "then"), BROKEN,
+    ("claim", "sweep", "whole", "where", "name", "broken", "then"),
+    BROKEN,
     ids=[case[0] for case in BROKEN],
-)  # fmt: skip
+)
 def test_a_broken_formula_turns_the_verdict(
     monkeypatch, claim, sweep, whole, where, name, broken, then
 ):
@@ -391,9 +584,10 @@ def test_an_agreement_that_knows_the_side(monkeypatch):
     assert ruling("trust", sweep, 20) is HOLDS
     right = theory_votes.structure
     monkeypatch.setattr(
-        theory_votes, "structure",
+        theory_votes,
+        "structure",
         lambda labels, truth=None, *, seed: right(labels, labels[:, 0], seed=seed),
-    )  # fmt: skip
+    )
     assert ruling("trust", sweep, 20) is NOT
 
 
@@ -402,9 +596,10 @@ def test_exploring_like_the_root_is_not_logarithmic(monkeypatch):
     right = learning_runs.Schedule
     for power, expected in ((0.0, HOLDS), (0.25, NOT)):
         monkeypatch.setattr(
-            learning_runs, "Schedule",
+            learning_runs,
+            "Schedule",
             lambda *given, power=power, **how: right(*given, **how, time_power=power),
-        )  # fmt: skip
+        )
         table = run_serially("learn-regret", sweep, 20)
         found = judge(Tables({"learn-regret": table}), [claim_of("figure-2")])[0]
         assert found.ruling is expected

@@ -23,9 +23,12 @@ def rule(claim, table):
 
 def framed(rows):
     return pd.DataFrame(rows).assign(
-        status="ok", message="", version=VERSION, seed=0,
+        status="ok",
+        message="",
+        version=VERSION,
+        seed=0,
         **{"environment.crowd-workbench": "0.0"},
-    )  # fmt: skip
+    )
 
 
 def few(times=lambda n, tests: float(n), noise=0.02, runs=N):
@@ -43,9 +46,16 @@ def few(times=lambda n, tests: float(n), noise=0.02, runs=N):
                         for at in (300, 900, 3000)
                     }
                     rows.append(
-                        {"kind": "few", "tests": tests, "contexts": n, "learner": learner,
-                         "horizon": 3000, "repetition": k, **curves}
-                    )  # fmt: skip
+                        {
+                            "kind": "few",
+                            "tests": tests,
+                            "contexts": n,
+                            "learner": learner,
+                            "horizon": 3000,
+                            "repetition": k,
+                            **curves,
+                        }
+                    )
     return framed(rows)
 
 
@@ -63,9 +73,16 @@ def many(power=lambda tests, n: 0.8, noise=0.02, runs=N, ignoring=1.0):
                     curve[f"regret_{n}"] = value * (1 + noise * rng.normal())
                     curve[f"exploring_{n}"] = value / 2
                 rows.append(
-                    {"kind": "continuum", "tests": tests, "contexts": 1, "learner": learner,
-                     "horizon": 10_000, "repetition": k, **curve}
-                )  # fmt: skip
+                    {
+                        "kind": "continuum",
+                        "tests": tests,
+                        "contexts": 1,
+                        "learner": learner,
+                        "horizon": 10_000,
+                        "repetition": k,
+                        **curve,
+                    }
+                )
     return framed(rows)
 
 
@@ -108,9 +125,10 @@ def test_contexts_that_are_never_learnt(monkeypatch):
     assert rule("discrete", table).ruling in {HOLDS, CAVEAT}
     true = learn_contexts.ContextualLsOl
     monkeypatch.setattr(
-        learn_contexts, "ContextualLsOl",
+        learn_contexts,
+        "ContextualLsOl",
         lambda workers, _, names, *, seed: true(workers, practical(1e9, 1e9), names, seed=seed),
-    )  # fmt: skip
+    )
     broken = run_serially("learn-contexts", [{**sweep, "contexts": [2]}], 20)
     after = rule("discrete", pd.concat([table[table["contexts"] == 1], broken]))
     assert after.ruling is NOT, after.figures
@@ -118,16 +136,19 @@ def test_contexts_that_are_never_learnt(monkeypatch):
 
 @pytest.mark.slow
 def test_exploring_all_the_time(monkeypatch):
-    sweep = {"kind": ["continuum"], "learner": ["contexts"], "horizon": [300], "tests": [0.3],
-             "repeats": [0.15]}  # fmt: skip
+    sweep = {
+        "kind": ["continuum"],
+        "learner": ["contexts"],
+        "horizon": [300],
+        "tests": [0.3],
+        "repeats": [0.15],
+    }
     monkeypatch.setattr(learn_contexts, "contextual", lambda *_: practical(1e9, 1e9))
     after = rule("continuous", run_serially("learn-contexts", [sweep], 20))
     assert after.ruling is NOT, after.figures
 
 
-@pytest.mark.parametrize(
-    ("share", "ruling"), [(0.5, HOLDS), (1.1, NOT)]
-)  # fmt: skip
+@pytest.mark.parametrize(("share", "ruling"), [(0.5, HOLDS), (1.1, NOT)])
 def test_parts(share, ruling):
     losses = {f"loss_{v}": 0.1 / v for v in INTERVALS}
     table = framed([{"question": "intervals", "share": share, **losses}] * N).assign(version=1)
@@ -139,9 +160,11 @@ def test_parts(share, ruling):
 def test_sets_of_other_intervals(monkeypatch):
     right = theory_sets.best_set
     monkeypatch.setattr(
-        theory_sets, "best_set",
-        lambda p: right(p) if p.std() > 0.2 else dataclasses.replace(
-            right(p), workers=np.argsort(p)[:1]),
-    )  # fmt: skip
+        theory_sets,
+        "best_set",
+        lambda p: (
+            right(p) if p.std() > 0.2 else dataclasses.replace(right(p), workers=np.argsort(p)[:1])
+        ),
+    )
     table = run_serially("learn-theory", [{"question": ["intervals"], "workers": [5]}], 20)
     assert verdict_on("learn-contexts-parts", {"learn-theory": table}).ruling is NOT

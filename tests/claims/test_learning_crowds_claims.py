@@ -26,8 +26,14 @@ MANY = 20
 ABLE = (0.96, 0.94, 0.92, 0.88, 0.3)
 """A crowd whose majority may be relied on: M > ln 2/(2(p̄ − ½)²)."""
 MEASURED = {
-    "disagreement", "consistent", "vetting", "average-error", "best-set", "cost", "weighted",
-}  # fmt: skip
+    "disagreement",
+    "consistent",
+    "vetting",
+    "average-error",
+    "best-set",
+    "cost",
+    "weighted",
+}
 MISSING = {"table-3", "figure-6", "figure-7", "figure-8"}
 
 
@@ -40,22 +46,46 @@ def trials():
 def made_up():
     where = [("bluebird", None), ("bluebird", 5), ("rte", 5)]
     methods = [
-        {}, {"vetting": "supported"}, {"vote": "weighted"}, {"tests": 3.0}, {"coins": True},
+        {},
+        {"vetting": "supported"},
+        {"vote": "weighted"},
+        {"tests": 3.0},
+        {"coins": True},
         {"order": "file"},
-    ]  # fmt: skip
+    ]
     rng, parts = np.random.default_rng(2), []
     for data, block in where:
         noise = 0.01 * rng.normal(size=DRAWS)
         for method in methods:
             table = framed(
                 [{"data": data, "block": block}] * DRAWS,
-                **{"vetting": "printed", "vote": "majority", "tests": 10.0, "coins": False,
-                   "order": "random", **method},
-                horizon=None, tasks=108, workers=5, mean_skill=0.9, told=1.0, rank=0.8,
-                lead_from=0.2, removals=1, removed_at=40.0, removed_worst=1.0, found=True,
-                set_loss=0.001, off=0.05, labels=0.6, explored=0.3, size=3, exploit_error=0.1,
+                **{
+                    "vetting": "printed",
+                    "vote": "majority",
+                    "tests": 10.0,
+                    "coins": False,
+                    "order": "random",
+                    **method,
+                },
+                horizon=None,
+                tasks=108,
+                workers=5,
+                mean_skill=0.9,
+                told=1.0,
+                rank=0.8,
+                lead_from=0.2,
+                removals=1,
+                removed_at=40.0,
+                removed_worst=1.0,
+                found=True,
+                set_loss=0.001,
+                off=0.05,
+                labels=0.6,
+                explored=0.3,
+                size=3,
+                exploit_error=0.1,
                 exploit_crowd_error=0.15,
-            )  # fmt: skip
+            )
             for share in learn_crowds.SHARES:
                 table[f"crowd_error_{share}"] = 0.15 + noise
                 gain = 0.0 if share < 40 else 0.03
@@ -103,8 +133,15 @@ def test_what_cannot_be_had(claim):
 SPOILED = [
     # claim, rows (None: all), what becomes of them, verdict
     ("disagreement", None, {"told": 0.8}, NOT),
-    *((claim, None, {"told": 0.8, "found": False, "removed_worst": 0.0, "mean_skill": 0.6},
-       ELSEWHERE) for claim in ("disagreement", "best-set", "vetting")),
+    *(
+        (
+            claim,
+            None,
+            {"told": 0.8, "found": False, "removed_worst": 0.0, "mean_skill": 0.6},
+            ELSEWHERE,
+        )
+        for claim in ("disagreement", "best-set", "vetting")
+    ),
     ("disagreement", "data == 'rte'", {"told": 0.0}, CAVEAT),
     ("consistent", None, {"lead_from": 0.7}, NOT),
     ("consistent", "data == 'rte'", {"lead_from": 0.51}, CAVEAT),
@@ -115,13 +152,24 @@ SPOILED = [
     ("average-error", "tests == 3", {"error_100": "crowd_error_100"}, CAVEAT),
     ("best-set", "tests == 3", {"found": False}, CAVEAT),
     ("cost", "tests == 10", {"labels": 0.9}, CAVEAT),
-    *((claim, "coins", {"told": 0.0, "rank": -1.0, "found": False, "labels": 1.0, "error_100": 0.9},
-       HOLDS) for claim in sorted(MEASURED)),
-    *((claim, "coins", {"status": "crashed"}, UNMEASURED)
-      for claim in ("disagreement", "average-error", "best-set")),
+    *(
+        (
+            claim,
+            "coins",
+            {"told": 0.0, "rank": -1.0, "found": False, "labels": 1.0, "error_100": 0.9},
+            HOLDS,
+        )
+        for claim in sorted(MEASURED)
+    ),
+    *(
+        (claim, "coins", {"status": "crashed"}, UNMEASURED)
+        for claim in ("disagreement", "average-error", "best-set")
+    ),
     ("average-error", "order == 'file'", {"error_100": 0.9}, HOLDS),
-    *((claim, "tests == 3", {"tests": 5.0}, UNMEASURED)
-      for claim in ("average-error", "best-set", "cost")),
+    *(
+        (claim, "tests == 3", {"tests": 5.0}, UNMEASURED)
+        for claim in ("average-error", "best-set", "cost")
+    ),
     ("average-error", None, {"error_100": "crowd_error_100"}, INCONCLUSIVE),
     ("average-error", None, {"error_100": 0.5}, NOT),
     ("best-set", None, {"found": False}, NOT),
@@ -131,7 +179,7 @@ SPOILED = [
     ("weighted", "vote == 'weighted'", {"tests": 3.0}, UNMEASURED),
     *((claim, None, {"order": "file"}, UNMEASURED) for claim in sorted(MEASURED)),
     *((claim, "data == 'rte'", {"data": "simulated"}, UNMEASURED) for claim in sorted(MEASURED)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("claim", "rows", "columns", "expected"), SPOILED)
@@ -167,9 +215,12 @@ class TestBroken:
             labels = np.where(right, truth[:, None], 1 - truth[:, None])
             tasks, workers = np.arange(110).astype(str), np.arange(5).astype(str)
             return Recorded(
-                labels, truth, tasks.astype(object), workers.astype(object),
+                labels,
+                truth,
+                tasks.astype(object),
+                workers.astype(object),
                 np.array(["0", "1"], dtype=object),
-            )  # fmt: skip
+            )
 
         monkeypatch.setattr(learn_crowds, "draw", crowd)
         monkeypatch.setattr(learning_crowds, "DRAWS", MANY)

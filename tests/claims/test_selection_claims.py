@@ -18,12 +18,19 @@ CROWDS = 24
 def bound():
     rows = [
         {"search": search, "classes": classes, "controls": controls, "workers": 20}
-        for search in ("few", "many") for classes in (2, 3) for controls in (0, 1)
-    ] * 10  # fmt: skip
+        for search in ("few", "many")
+        for classes in (2, 3)
+        for controls in (0, 1)
+    ] * 10
     climbs = framed(
-        rows, log_ratio=-1.0, log_ratio_pair=-0.5, log_ratio_supported=-2.0, log_error_low=-3.0,
-        log_bound=-2.0, skills="0.7",
-    )  # fmt: skip
+        rows,
+        log_ratio=-1.0,
+        log_ratio_pair=-0.5,
+        log_ratio_supported=-2.0,
+        log_error_low=-3.0,
+        log_bound=-2.0,
+        skills="0.7",
+    )
     limit = [{"classes": L, "controls": n} for L in (2, 3) for n in (0, 1, 2)] * 2
     return pd.concat(
         [climbs, framed(limit, search="exponents", workers=3, exponent_ratio=0.9)],
@@ -34,10 +41,22 @@ def bound():
 def score_rows():
     rows = [{"classes": classes} for classes in (2, 3)] * CROWDS
     table = framed(
-        rows, crowd="mixed", controls=10, workers=31, budget=20, sheets_drawn=1000, choices=100,
-        plug_in_bias_promised=0.4, missed_95=10, missed_50=100, missed_chosen_95=2, optimism=0.5,
-        error=0.1, votes=5000, bound_printed=0.6,
-    )  # fmt: skip
+        rows,
+        crowd="mixed",
+        controls=10,
+        workers=31,
+        budget=20,
+        sheets_drawn=1000,
+        choices=100,
+        plug_in_bias_promised=0.4,
+        missed_95=10,
+        missed_50=100,
+        missed_chosen_95=2,
+        optimism=0.5,
+        error=0.1,
+        votes=5000,
+        bound_printed=0.6,
+    )
     wave = 0.01 * np.where(np.arange(len(table)) % 4 < 2, 1.0, -1.0)
     return table.assign(bias=wave, plug_in_bias=0.4 + wave)
 
@@ -45,9 +64,17 @@ def score_rows():
 def exact():
     rows = [{"question": "score"}, {"question": "money"}] * CROWDS
     return framed(
-        rows, workers=12, score=1.5, score_slices=1.5, score_sizes=1.5, score_listed=1.5,
-        dominating=0, inequalities=250, not_submodular=100, not_supermodular=140,
-    )  # fmt: skip
+        rows,
+        workers=12,
+        score=1.5,
+        score_slices=1.5,
+        score_sizes=1.5,
+        score_listed=1.5,
+        dominating=0,
+        inequalities=250,
+        not_submodular=100,
+        not_supermodular=140,
+    )
 
 
 def remarks():
@@ -60,17 +87,31 @@ def remarks():
     }
     fewer = {f"{kind}_all": votes[f"{kind}_all"] - 0.05 for kind in ("linear", "majority")}
     parts = [
-        {"question": "lead", "lead": 2.0 + wave, "lead_expected": 2.0, "lead_se": 0.01,
-         "agree": 0.8 + wave},
+        {
+            "question": "lead",
+            "lead": 2.0 + wave,
+            "lead_expected": 2.0,
+            "lead_se": 0.01,
+            "agree": 0.8 + wave,
+        },
         {"question": "forms", "forms_off": 1e-14},
         {"question": "bound", "same": True, "same_few": True},
-        {"question": "optimum", "score_selected": 1.2, "score_plug_in": 1.1 + wave,
-         "score_best": 1.4},
-        {"question": "growth", "seconds_small": 1.0, "seconds_large": 20.0, "bytes_small": 1.0,
-         "bytes_large": 16.0},
+        {
+            "question": "optimum",
+            "score_selected": 1.2,
+            "score_plug_in": 1.1 + wave,
+            "score_best": 1.4,
+        },
+        {
+            "question": "growth",
+            "seconds_small": 1.0,
+            "seconds_large": 20.0,
+            "bytes_small": 1.0,
+            "bytes_large": 16.0,
+        },
         {"question": "votes", **votes},
         {"question": "votes", **votes, **fewer, "spammers": 100},
-    ]  # fmt: skip
+    ]
     rows = [pd.DataFrame({**same, **part}, index=range(CROWDS)) for part in parts]
     made = framed(pd.concat(rows, ignore_index=True))
     return made.assign(repetition=np.tile(np.arange(CROWDS), len(parts)))
@@ -88,16 +129,26 @@ def grid(settings, methods, accuracy, size=lambda method, where: 9.0, **same):
             for crowd in range(CROWDS):
                 noise = 0.0005 * rng.normal()
                 rows.append(
-                    {**same, **where, "method": method, "crowd_number": crowd,
-                     "accuracy_exact": accuracy(method, where) + shared[crowd] + noise,
-                     "size": size(method, where) + rng.choice([-1.0, 1.0])}
-                )  # fmt: skip
+                    {
+                        **same,
+                        **where,
+                        "method": method,
+                        "crowd_number": crowd,
+                        "accuracy_exact": accuracy(method, where) + shared[crowd] + noise,
+                        "size": size(method, where) + rng.choice([-1.0, 1.0]),
+                    }
+                )
     table = framed(rows)
     return table.assign(repetition=table["crowd_number"], accuracy=table["accuracy_exact"])
 
 
-AHEAD_1 = {"selected": 0.0, "plug-in": -0.01, "top-skill": -0.02, "best prefix": 0.001,
-           "top-informative": -0.01}  # fmt: skip
+AHEAD_1 = {
+    "selected": 0.0,
+    "plug-in": -0.01,
+    "top-skill": -0.02,
+    "best prefix": 0.001,
+    "top-informative": -0.01,
+}
 SIZES_1 = {"selected": 8.0, "plug-in": 10.0, "best prefix": 8.5}
 
 
@@ -135,18 +186,24 @@ def sweep(accuracy=lambda method, where: 0.9 - 0.01 * (method == "plug-in")):
     same = {**PAPER, "classes": 2, "few": 0.0}
     settings = [
         {**same, "crowd": crowd, "controls": n, "budget": budget}
-        for crowd in ("paper", "spammers") for n in (5, 10) for budget in (20, 31)
-    ]  # fmt: skip
+        for crowd in ("paper", "spammers")
+        for n in (5, 10)
+        for budget in (20, 31)
+    ]
     return grid(settings, ("selected", "plug-in"), accuracy)
 
 
 @cache
 def made():
     return {
-        "selection-bound": bound(), "selection-scores": score_rows(), "selection-exact": exact(),
-        "selection-figure-1": figure_1(), "selection-figure-2": figure_2(),
-        "selection-sweep": sweep(), "selection-remarks": remarks(),
-    }  # fmt: skip
+        "selection-bound": bound(),
+        "selection-scores": score_rows(),
+        "selection-exact": exact(),
+        "selection-figure-1": figure_1(),
+        "selection-figure-2": figure_2(),
+        "selection-sweep": sweep(),
+        "selection-remarks": remarks(),
+    }
 
 
 @pytest.fixture
@@ -196,7 +253,7 @@ SPOILED = [
     ("remarks", "spammers", "spammers == 100", "known_all", 0.9, NOT),
     ("remarks", "weights-alike", None, "log_top", 0.9, CAVEAT),
     ("remarks", "majority", None, "majority_top", 0.94, CAVEAT),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("study", "claim", "rows", "column", "value", "ruling"), SPOILED)
@@ -213,31 +270,59 @@ def lifted(base, lift):
 MOVED = [
     # study, claim, what a rule gains (by method and setting), verdict
     ("1", "figure-1-dominates", lambda one, at: 0.02 * (one == "plug-in"), NOT),
-    ("1", "figure-1-dominates",
-     lambda one, at: 0.04 * (one == "top-skill" and at["budget"] == 31), CAVEAT),
-    ("1", "figure-1-top-k",
-     lambda one, at: 0.04 * (one == "top-skill" and at["budget"] == 31), CAVEAT),
+    (
+        "1",
+        "figure-1-dominates",
+        lambda one, at: 0.04 * (one == "top-skill" and at["budget"] == 31),
+        CAVEAT,
+    ),
+    (
+        "1",
+        "figure-1-top-k",
+        lambda one, at: 0.04 * (one == "top-skill" and at["budget"] == 31),
+        CAVEAT,
+    ),
     ("1", "figure-1-top-k", lambda one, at: 0.04 * (one == "top-skill"), NOT),
     ("1", "figure-1-plug-in-accuracy", lambda one, at: 0.02 * (one == "plug-in"), NOT),
     ("1", "figure-1-plug-in-accuracy", lambda one, at: 0.01 * (one == "plug-in"), INCONCLUSIVE),
-    ("1", "figure-1-plug-in-accuracy",
-     lambda one, at: 0.02 * (one == "plug-in" and at["budget"] == 3), CAVEAT),
+    (
+        "1",
+        "figure-1-plug-in-accuracy",
+        lambda one, at: 0.02 * (one == "plug-in" and at["budget"] == 3),
+        CAVEAT,
+    ),
     ("1", "unbiasedness", lambda one, at: 0.02 * (one == "plug-in" and at["budget"] == 3), CAVEAT),
-    ("2", "figure-2-controls",
-     lambda one, at: -0.05 * (at["sweep"] == "controls" and at["controls"] == 5), CAVEAT),
+    (
+        "2",
+        "figure-2-controls",
+        lambda one, at: -0.05 * (at["sweep"] == "controls" and at["controls"] == 5),
+        CAVEAT,
+    ),
     ("2", "figure-2-controls", lambda one, at: 0.3 / at["controls"] * (one == "selected"), NOT),
-    ("2", "figure-2-plug-in",
-     lambda one, at: (one == "plug-in") * (0.2 / at["controls"] - at["controls"] / 900), NOT),
+    (
+        "2",
+        "figure-2-plug-in",
+        lambda one, at: (one == "plug-in") * (0.2 / at["controls"] - at["controls"] / 900),
+        NOT,
+    ),
     # Nearer from the other side.
     ("2", "figure-2-plug-in", lambda one, at: (one == "plug-in") * 0.4 / at["controls"], HOLDS),
     ("2", "figure-2-prior-top-k", lambda one, at: 0.2 * (at["a"] == 1.0), CAVEAT),
-    ("2", "figure-2-prior-top-k",
-     lambda one, at: -0.02 * at["a"] * (one == "top-skill"), INCONCLUSIVE),
+    (
+        "2",
+        "figure-2-prior-top-k",
+        lambda one, at: -0.02 * at["a"] * (one == "top-skill"),
+        INCONCLUSIVE,
+    ),
     ("2", "figure-2-prior-selected", lambda one, at: 0.018 * at["a"] * (one == "selected"), NOT),
     # Worst at a = 5, and as fast as the top K from there.
-    ("2", "figure-2-prior-selected",
-     lambda one, at: -0.07 * (one != "top-skill" and at["a"] == 5.0), CAVEAT),
-]  # fmt: skip
+    (
+        "2",
+        "figure-2-prior-selected",
+        lambda one, at: -0.07 * (one != "top-skill" and at["a"] == 5.0),
+        CAVEAT,
+    ),
+]
 
 
 @pytest.mark.parametrize(("figure", "claim", "gain", "ruling"), MOVED)

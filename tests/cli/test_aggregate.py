@@ -143,7 +143,8 @@ def test_chosen_workers_and_their_skills(run, files):
 
 BAD = {
     "skill column": (
-        ("--method", "weighted-linear", "--workers", "names.csv"), "no column 'skill' to weight by",
+        ("--method", "weighted-linear", "--workers", "names.csv"),
+        "no column 'skill' to weight by",
     ),
     "strangers": (("--workers", "strangers.csv"), "none of the chosen workers (x, y) gave a label"),
     "truth unknown": (("--truth", "strange.csv"), "gold for task 'q99', which has no label"),
@@ -155,7 +156,7 @@ BAD = {
         ("--method", "weighted-linear", "--workers", "chosen.csv", "--classes", "2"),
         "--classes is 2, and 3 are used (a, b, c): give 3 or more",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)

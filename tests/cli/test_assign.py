@@ -128,17 +128,19 @@ BAD = {
     "nothing": (("--tasks", "tasks.csv"), "give --skills, or --labels with --gold"),
     "no gold": (("--tasks", "tasks.csv", "--labels", "labels.csv"), "no true labels; give --gold"),
     "type without skill": (
-        ("--skills", "skills.csv", "--tasks", "cats.csv"), "type 'cats', for which no worker",
+        ("--skills", "skills.csv", "--tasks", "cats.csv"),
+        "type 'cats', for which no worker",
     ),
     "capacity of one missing": (
-        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", "few.csv"), "has none",
+        ("--skills", "skills.csv", "--tasks", "tasks.csv", "--capacity", "few.csv"),
+        "has none",
     ),
     "pairs of other tasks": (
         ("--skills", "skills.csv", "--tasks", "tasks.csv", "--availability", "labels.csv"),
         "no task 'g0' to be labelled",
     ),
     "out": (("--skills", "skills.csv", "--tasks", "tasks.csv", "--out", "plan.txt"), "ends in"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)

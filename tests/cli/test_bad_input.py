@@ -37,7 +37,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     # bench, doctor
     "bench row": (("bench", "--rows", "typed,nope"), "no row 'nope' to measure: there are array-t"),
     "bench out": (("bench", "--out", "DIR/b.csv"), "give a path that ends in .json"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", OPTIONS)
@@ -91,19 +91,26 @@ def test_a_message_never_breaks_the_line(refused, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links")
-@pytest.mark.parametrize("arguments", [
-    ("solve", "P", "--out", "loop.json"),
-    ("solve", "P", "--out", "x" * 300 + ".json"),
-    ("solve", "P", "--plot", "loop.png"),
-    ("compare", "--out", "loop.json"),
-    ("learn", "--simulate", "3", "--out", "loop.json"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("solve", "P", "--out", "loop.json"),
+        ("solve", "P", "--out", "x" * 300 + ".json"),
+        ("solve", "P", "--plot", "loop.png"),
+        ("compare", "--out", "loop.json"),
+        ("learn", "--simulate", "3", "--out", "loop.json"),
+    ],
+)
 def test_a_path_that_leads_nowhere_is_refused_at_once(
     arguments, refused, no_solver, problem, monkeypatch
 ):
     monkeypatch.chdir(problem.parent)
-    for name, to in (("loop.json", "loop.json"), ("loop.png", "loop.png"),
-                     ("ring.json", "back.json"), ("back.json", "ring.json")):  # fmt: skip
+    for name, to in (
+        ("loop.json", "loop.json"),
+        ("loop.png", "loop.png"),
+        ("ring.json", "back.json"),
+        ("back.json", "ring.json"),
+    ):
         Path(name).symlink_to(to)
     named = [argument.replace("P", problem.name, 1) for argument in arguments]
     line = refused(*named)

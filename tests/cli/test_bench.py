@@ -7,8 +7,9 @@ from workbench.bench.growth import Line, Shape
 
 def test_rows_by_json(run, tmp_path):
     out, names = tmp_path / "bench.json", ["typed", "prefixes"]
-    result = run("bench", "--smoke", "--rows", ",".join(names), "--repeats", 1, "--json",
-                 "--out", out)  # fmt: skip
+    result = run(
+        "bench", "--smoke", "--rows", ",".join(names), "--repeats", 1, "--json", "--out", out
+    )
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert told == json.loads(out.read_text())
@@ -24,10 +25,16 @@ def test_growth_goes_on_where_it_was_stopped(run, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.bench.growth.lines", lambda smoke: (line,))
     out = tmp_path / "growth.json"
     known = [
-        {"what": line.what, "along": "tasks", "size": size, "seconds": size / 1e4,
-         "megabytes": None, "note": ""}
+        {
+            "what": line.what,
+            "along": "tasks",
+            "size": size,
+            "seconds": size / 1e4,
+            "megabytes": None,
+            "note": "",
+        }
         for size in (30, 60)
-    ]  # fmt: skip
+    ]
     out.write_text(json.dumps({"seed": 0, "smoke": True, "points": known}))
     result = run("bench", "--growth", "--smoke", "--json", "--out", out)
     assert result.exit_code == 0, result.output

@@ -9,8 +9,15 @@ import pandas as pd
 import pytest
 
 KEYS = {
-    "labels", "gold_labels", "cost", "error", "believed_error", "closed", "limit", "policy",
-}  # fmt: skip
+    "labels",
+    "gold_labels",
+    "cost",
+    "error",
+    "believed_error",
+    "closed",
+    "limit",
+    "policy",
+}
 SMALL = ("--simulate", "--tasks", 30, "--workers", 12, "--skill", 0.9)
 
 
@@ -60,9 +67,18 @@ def test_simulated(policy, run):
 
 def test_recorded_with_prices_groups_and_gold(run, files):
     asked = (
-        "collect", "--labels", "labels.csv", "--costs", "costs.csv", "--groups", "groups.csv",
-        "--policy", "mixed", "--total", 60,
-    )  # fmt: skip
+        "collect",
+        "--labels",
+        "labels.csv",
+        "--costs",
+        "costs.csv",
+        "--groups",
+        "groups.csv",
+        "--policy",
+        "mixed",
+        "--total",
+        60,
+    )
     known = told(run(*asked, "--gold", "gold.csv", "--control", 0.2, "--json"))
     assert (known["tasks"], known["limit"]) == (24, None)
     assert known["gold_labels"] == 12  # the group, on every control task
@@ -85,10 +101,24 @@ def test_recorded_with_prices_groups_and_gold(run, files):
 def test_live_from_start_to_the_last_label(policy, run, files, tmp_path):
     """Start, then next and tell by turns; what is asked again after a cut is the same."""
     start = (
-        "collect", "start", "s.json", "--tasks", "tasks.csv", "--workers", "people.csv", "--costs",
-        "costs.csv", "--classes", "no,yes", "--epsilon", 0.15, "--policy", policy,
-        "--groups", "groups.csv",
-    )  # fmt: skip
+        "collect",
+        "start",
+        "s.json",
+        "--tasks",
+        "tasks.csv",
+        "--workers",
+        "people.csv",
+        "--costs",
+        "costs.csv",
+        "--classes",
+        "no,yes",
+        "--epsilon",
+        0.15,
+        "--policy",
+        policy,
+        "--groups",
+        "groups.csv",
+    )
     assert told(run(*start, "--json"))["labels"] == 0
     assert run(*start).exit_code == 2  # there is one already
     for turn in range(60):
@@ -119,12 +149,36 @@ def test_live_from_start_to_the_last_label(policy, run, files, tmp_path):
 
 
 def test_labels_that_will_not_come_are_not_paid(run, files):
-    run("collect", "start", "s.json", "--tasks", "tasks.csv", "--workers", 3, "--gold", "gold.csv",
-        "--total", 5)  # fmt: skip
+    run(
+        "collect",
+        "start",
+        "s.json",
+        "--tasks",
+        "tasks.csv",
+        "--workers",
+        3,
+        "--gold",
+        "gold.csv",
+        "--total",
+        5,
+    )
     refused = run("collect", "next", "s.json", "--worker", "zoe")
     assert "q0 is also a gold task" in refused.stderr or refused.exit_code == 2
-    begun = ("collect", "start", "t.json", "--tasks", "tasks.csv", "--workers", 3, "--classes",
-             "no,yes", "--total", 5, "--policy", "fixed")  # fmt: skip
+    begun = (
+        "collect",
+        "start",
+        "t.json",
+        "--tasks",
+        "tasks.csv",
+        "--workers",
+        3,
+        "--classes",
+        "no,yes",
+        "--total",
+        5,
+        "--policy",
+        "fixed",
+    )
     assert run(*begun).exit_code == 0
     asked = run("collect", "next", "t.json", "--worker", "zoe", "--out", "asked.csv")
     assert asked.stdout.splitlines()[0] == "task,worker,gold"

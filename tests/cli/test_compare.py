@@ -12,9 +12,20 @@ from workbench.comparison import METHODS
 
 SMALL = ("--tasks", 20, "--workers", 40, "--capacity", 20, "--epsilon", 0.2, "--gold-tasks", 10)
 FIELDS = [
-    "method", "labels_gold", "labels_task", "cost", "objective", "lower_bound", "ratio",
-    "tasks_covered", "error_bound", "error_exact", "error_measured", "error_se", "seconds",
-]  # fmt: skip
+    "method",
+    "labels_gold",
+    "labels_task",
+    "cost",
+    "objective",
+    "lower_bound",
+    "ratio",
+    "tasks_covered",
+    "error_bound",
+    "error_exact",
+    "error_measured",
+    "error_se",
+    "seconds",
+]
 
 
 @pytest.fixture
@@ -80,9 +91,7 @@ class TestSimulated:
         assert exact["lower_bound"] < paper["offline IP"]["lower_bound"]
         assert exact["error_exact"] <= exact["error_bound"] <= 0.2
         assert exact["tasks_covered"] == 20
-        page = run(
-            "compare", *SMALL, "--gain", "bhattacharyya", "--skills", "plug-in"
-        ).stdout  # fmt: skip
+        page = run("compare", *SMALL, "--gain", "bhattacharyya", "--skills", "plug-in").stdout
         assert "--skills fitted mends it" in page
         assert "gain bhattacharyya, seed 0" in page
         assert "of the program with gain bhattacharyya (Bhattacharyya's bound)" in page
@@ -93,8 +102,11 @@ class TestSimulated:
         assert result.exit_code == 0, result.output
         assert "mean of 2 trials" in result.stdout
         assert sorted(path.name for path in out.iterdir()) == [
-            "compare.csv", "compare.json", "compare.png", "trials.csv",
-        ]  # fmt: skip
+            "compare.csv",
+            "compare.json",
+            "compare.png",
+            "trials.csv",
+        ]
         trials = pd.read_csv(out / "trials.csv")
         assert trials.groupby("method").size().tolist() == [2] * len(METHODS)
         summary = pd.read_csv(out / "compare.csv").set_index("method")
@@ -122,10 +134,17 @@ class TestRecorded:
         assert "posterior means" in payload["notes"][0]
         paper, old = rows_of(
             run(
-                "compare", *recorded, "--epsilon", 0.2, "--gain", "hoeffding", "--skills",
-                "plug-in", "--json",
+                "compare",
+                *recorded,
+                "--epsilon",
+                0.2,
+                "--gain",
+                "hoeffding",
+                "--skills",
+                "plug-in",
+                "--json",
             )
-        )  # fmt: skip
+        )
         assert old["gain"] == "hoeffding"
         assert "one right, one wrong added" in old["notes"][0]
         assert rows["offline IP"]["objective"] < paper["offline IP"]["objective"]
@@ -152,7 +171,8 @@ BAD = {
     "labels alone": (("--labels", "L"), "no true labels; give --gold"),
     "no such data": (("--data", "bluebrid"), "bluebrid"),
     "epsilon out of reach": (
-        ("--labels", "L", "--gold", "G", "--epsilon", "1e-9"), "no task can be covered",
+        ("--labels", "L", "--gold", "G", "--epsilon", "1e-9"),
+        "no task can be covered",
     ),
     "gamma": (("--gamma", "0"), "gamma is 0"),
     "capacity file": (("--labels", "L", "--gold", "G", "--capacity", "no.csv"), "no.csv"),
@@ -164,7 +184,7 @@ BAD = {
         ("--labels", "FIVE", "--gold", "G5", "--gain", "hoeffding"),
         "is for labels of two classes, here are more",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)

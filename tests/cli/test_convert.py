@@ -24,10 +24,13 @@ def annotated(task: int, *given: tuple[str, str], gold: str | None = None) -> di
 def export(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tasks = [
-        annotated(k, *((w, "happy" if (k * j) % 3 else "sad") for j, w in enumerate("abc")),
-                  gold="happy" if k % 3 else "sad")
+        annotated(
+            k,
+            *((w, "happy" if (k * j) % 3 else "sad") for j, w in enumerate("abc")),
+            gold="happy" if k % 3 else "sad",
+        )
         for k in range(12)
-    ]  # fmt: skip
+    ]
     (tmp_path / "p.json").write_text(json.dumps(tasks))
     return "p.json"
 
@@ -111,8 +114,10 @@ def test_plans_go_to_platforms(run, refused, tmp_path, monkeypatch):
     assert run(*given, "--to", "label-studio", "--out", "p.json").exit_code == 0
     (body,) = json.loads((tmp_path / "p.json").read_text())
     assert body == {
-        "type": "AN", "users": [11], "selectedItems": {"all": False, "included": [1, 2]},
-    }  # fmt: skip
+        "type": "AN",
+        "users": [11],
+        "selectedItems": {"all": False, "included": [1, 2]},
+    }
     assert run(*given, "--to", "toloka", "--out", "p.json").exit_code == 0
     first, _ = json.loads((tmp_path / "p.json").read_text())
     assert first == {"input_values": {"task": "1"}, "overlap": 1, "reserved_for": ["11"]}

@@ -107,14 +107,22 @@ def call(command: str, folder: Path, press: float | None = None) -> Ran:
     """Run a command line in a folder; Ctrl-C reaches all that a terminal would send it to."""
     mark = str(folder)
     environment = {
-        **os.environ, MARK: mark, "PYTHONPATH": str(Path.cwd()), "TMPDIR": str(folder / "tmp"),
-        "MPLCONFIGDIR": str(folder), "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+        **os.environ,
+        MARK: mark,
+        "PYTHONPATH": str(Path.cwd()),
+        "TMPDIR": str(folder / "tmp"),
+        "MPLCONFIGDIR": str(folder),
+        "OMP_NUM_THREADS": "1",
+    }
     child = subprocess.Popen(
         [sys.executable, "-c", "from workbench.cli import main; main()", *command.split()],
-        cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
-    )  # fmt: skip
+    )
     if press is not None:
         time.sleep(press)
         if child.poll() is None:

@@ -17,10 +17,23 @@ from workbench.learning.schedule import decreasing, practical
 from workbench.learning.vetting import Vetting
 
 KEYS = [
-    "policy", "best_set", "estimates", "labels_bought", "explored", "exploited", "accuracy",
-    "regret", "crowd_accuracy", "best_accuracy", "removed", "structure", "schedule", "seed",
-    "horizon", "runs",
-]  # fmt: skip
+    "policy",
+    "best_set",
+    "estimates",
+    "labels_bought",
+    "explored",
+    "exploited",
+    "accuracy",
+    "regret",
+    "crowd_accuracy",
+    "best_accuracy",
+    "removed",
+    "structure",
+    "schedule",
+    "seed",
+    "horizon",
+    "runs",
+]
 SKILLS = [0.76, 0.78, 0.62, 0.78, 0.73]
 SIMULATED = ("learn", "--simulate", "0.76,0.78,0.62,0.78,0.73", "--horizon", 400, "--runs", 20)
 RECORDED = ("learn", "--labels", "labels.csv", "--gold", "gold.csv")
@@ -34,8 +47,12 @@ def files(tmp_path, monkeypatch):
     skill = np.array([0.9, 0.85, 0.8, 0.8, 0.75, 0.7, 0.1])
     true = rng.integers(0, 2, 60)
     said = np.where(rng.random((60, 7)) < skill, true[:, None], 1 - true[:, None])
-    rows = [(f"q{k}", f"w{i}", "ny"[said[k, i]], 100 - k + (30 if i == 4 else 0))
-            for k in range(60) for i in range(7) if (k + i) % 9]  # fmt: skip
+    rows = [
+        (f"q{k}", f"w{i}", "ny"[said[k, i]], 100 - k + (30 if i == 4 else 0))
+        for k in range(60)
+        for i in range(7)
+        if (k + i) % 9
+    ]
     labels = pd.DataFrame(rows, columns=["task", "worker", "label", "time"])
     labels.to_csv("labels.csv", index=False)
     pd.concat([labels, labels[:1].assign(label="y", time=0)]).to_csv("twice.csv", index=False)
@@ -83,9 +100,22 @@ def test_simulated_json_is_the_engine_s_answer(run):
 
 
 def test_options_reach_the_engine(run):
-    arguments = (*SIMULATED, "--schedule", "decreasing:1,2,0.25", "--weighted", "--delay", 7,
-                 "--costs", "1,2,3,4,5", "--vetting", "--vetting-error", 0.3,
-                 "--vetting-variant", "printed", "--json")  # fmt: skip
+    arguments = (
+        *SIMULATED,
+        "--schedule",
+        "decreasing:1,2,0.25",
+        "--weighted",
+        "--delay",
+        7,
+        "--costs",
+        "1,2,3,4,5",
+        "--vetting",
+        "--vetting-error",
+        0.3,
+        "--vetting-variant",
+        "printed",
+        "--json",
+    )
     told = answer(run(*arguments))
     options = LsOlOptions(True, delay=7, vetting=Vetting(0.3, variant="printed"))
     found = simulate(
@@ -140,8 +170,20 @@ def test_by_default_a_model_of_all_labels_learns_from_recorded_ones(run, files):
 
 
 def test_simulated_by_the_model(run):
-    told = answer(run("learn", "--simulate", "0.9,0.85,0.8,0.5,0.5", "--policy", "em",
-                      "--horizon", 300, "--runs", 2, "--json"))  # fmt: skip
+    told = answer(
+        run(
+            "learn",
+            "--simulate",
+            "0.9,0.85,0.8,0.5,0.5",
+            "--policy",
+            "em",
+            "--horizon",
+            300,
+            "--runs",
+            2,
+            "--json",
+        )
+    )
     assert [key for key in KEYS if key not in told] == []
     assert told["regret"] == pytest.approx(
         300 * (told["best_accuracy"] - told["accuracy"]), abs=1e-9
@@ -183,7 +225,7 @@ BAD = {
     "of another": ((*L, "--policy", "em", "--delay", "3"), "--delay is for the policy 'ls-ol'"),
     "patience": (("--labels", "timeless.csv", "--patience", "1"), "patience needs the times"),
     "out": ((*S, "--out", "gold.csv"), "--out gold.csv: is a file, give a folder"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)

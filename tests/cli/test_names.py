@@ -14,9 +14,18 @@ from workbench.cli.streams import say
 
 ESCAPES = "\x1b[31mred\x1b]0;title\x07"
 HARM = [
-    "=cmd|' /C calc'!A0", ESCAPES, "@SUM(1)", "+1+1", "-2+3", "\u202eevil", "c1 \x9b2J",
-    "two\nlines", "Zoë", "名前", "w" * 100_000,
-]  # fmt: skip
+    "=cmd|' /C calc'!A0",
+    ESCAPES,
+    "@SUM(1)",
+    "+1+1",
+    "-2+3",
+    "\u202eevil",
+    "c1 \x9b2J",
+    "two\nlines",
+    "Zoë",
+    "名前",
+    "w" * 100_000,
+]
 
 
 @pytest.fixture

@@ -13,8 +13,14 @@ from workbench.crowd.tables import read_gold, read_labels
 from workbench.selection.hire import HireOptions, hire
 
 KEYS = [
-    "chosen", "size", "score", "interval", "error_bound", "error_predicted", "workers",
-]  # fmt: skip
+    "chosen",
+    "size",
+    "score",
+    "interval",
+    "error_bound",
+    "error_predicted",
+    "workers",
+]
 BASE = ("select", "--labels", "labels.csv", "--gold", "gold.csv", "--budget")
 FEW = ("select", "--labels", "labels.csv", "--gold", "few.csv", "--budget")
 """Each control task is a choice made anew: those by integer programs take a while."""
@@ -138,11 +144,12 @@ BAD = {
     "prior half": (("--prior", "1"), "Invalid value for '--prior'"),
     "costs alone": (("--costs", "costs.csv"), "costs and money go together"),
     "money and rule": (
-        ("--costs", "costs.csv", "--money", "3", "--rule", "random"), "go with the rules",
+        ("--costs", "costs.csv", "--money", "3", "--rule", "random"),
+        "go with the rules",
     ),
     "out ending": (("--out", "chosen.txt"), "--out chosen.txt: give a path that ends in .csv"),
     "plot ending": (("--plot", "p.pdf"), "--plot p.pdf: give a path that ends in .png"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD)

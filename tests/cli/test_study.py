@@ -52,8 +52,9 @@ def test_run_resume_and_look(study, tmp_path):
 
     rows = json.loads(study("status", "--json").stdout)["studies"]
     assert [(r["size"], r["planned"], r["ended"], r["counts"]) for r in rows] == [
-        ("smoke", 4, 4, {"ok": 4}), ("small", 30, 30, {"ok": 30}),
-    ]  # fmt: skip
+        ("smoke", 4, 4, {"ok": 4}),
+        ("small", 30, 30, {"ok": 30}),
+    ]
     assert "30 ok" in study("status").stdout
 
     out = tmp_path / "trials.csv"
@@ -142,9 +143,13 @@ def marked(tmp_path, run, monkeypatch):
 def test_code_that_only_a_store_names_is_not_run(marked, run, tmp_path):
     store = tmp_path / "studies.sqlite"
     for arguments in (
-        ("status",), ("verify",), ("verify", "--quarantine"), ("report",),
-        ("export", "own-study", "--out", "t.csv"), ("merge", store, "--store", "other.sqlite"),
-    ):  # fmt: skip
+        ("status",),
+        ("verify",),
+        ("verify", "--quarantine"),
+        ("report",),
+        ("export", "own-study", "--out", "t.csv"),
+        ("merge", store, "--store", "other.sqlite"),
+    ):
         told = run("study", *arguments)
         assert told.exit_code in {0, 1, 2}
         assert told.exception is None or isinstance(told.exception, SystemExit)
@@ -179,14 +184,33 @@ def test_ones_own_trials_are_run_again_where_their_file_is_named(marked, run, re
 def started(store, trials):
     """Start a run of trials of 0.1 s in a terminal of its own."""
     command = [
-        *WORKBENCH, "study", "run", str(TOYS), "--store", str(store), "--processes", "2",
-        "--set", "act=sleep", "--set", "seconds_asked=0.1", "--set", "x=0", "--set", "method=a",
-        "--repetitions", str(trials),
-    ]  # fmt: skip
+        *WORKBENCH,
+        "study",
+        "run",
+        str(TOYS),
+        "--store",
+        str(store),
+        "--processes",
+        "2",
+        "--set",
+        "act=sleep",
+        "--set",
+        "seconds_asked=0.1",
+        "--set",
+        "x=0",
+        "--set",
+        "method=a",
+        "--repetitions",
+        str(trials),
+    ]
     terminal = pexpect.spawn(
-        command[0], command[1:], encoding="utf-8", timeout=60, dimensions=(30, 200),
+        command[0],
+        command[1:],
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(30, 200),
         cwd=str(TOYS.parents[2]),
-    )  # fmt: skip
+    )
     terminal.expect(r"\b([4-9]|[1-9]\d) of \d+ trials")  # a busy machine shows fewer counts
     return terminal, psutil.Process(terminal.pid).children(recursive=True)
 
@@ -221,10 +245,31 @@ def test_control_c_keeps_what_ended_and_leaves_no_process(tmp_path, presses):
     assert set(ended) == {"ok"}
     assert 4 <= ended["ok"] < 200
     finish = subprocess.run(
-        [*WORKBENCH, "study", "run", str(TOYS), "--store", str(store), "--processes", "2",
-         "--set", "act=sleep", "--set", "seconds_asked=0.1", "--set", "x=0", "--set", "method=a",
-         "--repetitions", str(ended["ok"] + 2)],
-        capture_output=True, text=True, timeout=120, check=True, cwd=TOYS.parents[2],
-    )  # fmt: skip
+        [
+            *WORKBENCH,
+            "study",
+            "run",
+            str(TOYS),
+            "--store",
+            str(store),
+            "--processes",
+            "2",
+            "--set",
+            "act=sleep",
+            "--set",
+            "seconds_asked=0.1",
+            "--set",
+            "x=0",
+            "--set",
+            "method=a",
+            "--repetitions",
+            str(ended["ok"] + 2),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        cwd=TOYS.parents[2],
+    )
     assert f"{ended['ok']} of {ended['ok'] + 2} trials are done: skipped" in finish.stderr
     assert kept(store) == {"ok": ended["ok"] + 2}

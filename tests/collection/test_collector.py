@@ -39,9 +39,17 @@ def test_by_name_and_saved_now_and_then_it_is_the_rehearsal(policy, data, tmp_pa
     tasks, gold = [f"t{i}" for i in range(n)], {f"g{i}": int(truth[n + i]) for i in range(g)}
     file = tmp_path_factory.mktemp("state") / "s.json"
     collector = Collector(
-        tasks, [f"w{j}" for j in range(m)], gold=gold, classes=[0, 1], epsilon=0.1, total=40.0,
-        costs={"w0": 0.5}, groups=group, policy=policy, seed=3,
-    )  # fmt: skip
+        tasks,
+        [f"w{j}" for j in range(m)],
+        gold=gold,
+        classes=[0, 1],
+        epsilon=0.1,
+        total=40.0,
+        costs={"w0": 0.5},
+        groups=group,
+        policy=policy,
+        seed=3,
+    )
     answers = Answers(said[:n].astype(int), said[n:].astype(int), truth[:n])
     goal = Goal(0.1)
     whole = rehearse(
@@ -78,8 +86,10 @@ def test_missing_and_late_labels():
     collector.tell("ann", {one: "no", three: np.nan})  # late, and paid after all; missing
     assert collector.cost == 4.0
     assert collector.labels().to_dict("list") == {
-        "task": [two, one], "worker": ["ann", "ann"], "label": ["yes", "no"],
-    }  # fmt: skip
+        "task": [two, one],
+        "worker": ["ann", "ann"],
+        "label": ["yes", "no"],
+    }
     for labels, word in (
         ({two: "no"}, "again, and otherwise"),
         ({two: "maybe"}, "is no class"),
@@ -163,9 +173,17 @@ def test_types_prices_availability_and_known_skill_reach_the_pool():
     costs = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]}, index=["ann", "bob"])
     gold = pd.DataFrame({"label": [1, 0], "task_type": ["y", "x"]}, index=["g", "h"])
     pool = Collector(
-        {"a": "x", "b": "y"}, ["ann", "bob"], gold=gold, classes=[0, 1, 2], epsilon=0.1,
-        costs=costs, available=available, skills={"bob": 0.8}, groups={"bob": "m"}, capacity=4,
-    ).ledger.pool  # fmt: skip
+        {"a": "x", "b": "y"},
+        ["ann", "bob"],
+        gold=gold,
+        classes=[0, 1, 2],
+        epsilon=0.1,
+        costs=costs,
+        available=available,
+        skills={"bob": 0.8},
+        groups={"bob": "m"},
+        capacity=4,
+    ).ledger.pool
     assert pool.price.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert (pool.kind.tolist(), pool.gold_kind.tolist()) == ([0, 1], [1, 0])
     assert pool.gold.tolist() == [1, 0]

@@ -99,9 +99,14 @@ def test_models_and_people_together_beat_either():
     pool, answers = example(1)
     kept: list[Mixed] = []
     done = rehearse(
-        Mixed, pool, answers, Goal(), total=50.0, seed=1,
+        Mixed,
+        pool,
+        answers,
+        Goal(),
+        total=50.0,
+        seed=1,
         watch=lambda _, policy: None if kept else kept.append(policy),
-    )  # fmt: skip
+    )
     assert 49.0 < done.ledger.spent <= 50.0 + 1e-9
     error = (done.belief.posterior.argmax(axis=1) != answers.truth).mean()
     models = ((answers.label[:, :5].sum(axis=1) > 2) != answers.truth).mean()

@@ -27,8 +27,15 @@ from workbench.collection.rivals import (
 )
 from workbench.crowd.empirical_bayes import fitted_prior
 
-RANKING = ("fixed", "random", "margin", "uncertain", "uncertain-drawn", "knowledge-gradient",
-           "halving")  # fmt: skip
+RANKING = (
+    "fixed",
+    "random",
+    "margin",
+    "uncertain",
+    "uncertain-drawn",
+    "knowledge-gradient",
+    "halving",
+)
 ARRIVING = {"algorithm-2": "paper", "re-solve": "re-solve", "dual-descent": "dual descent"}
 
 
@@ -39,10 +46,18 @@ def crowd(n=40, m=12, classes=2, gold=0, share=0.7, seed=0, **more):
     right = rng.random((n + gold, m)) < np.where(np.arange(m) < m // 2, 0.9, 1 / classes)
     label = np.where(right, truth[:, None], (truth[:, None] + 1) % classes)
     pool = Pool(
-        np.arange(n), np.arange(m), np.arange(classes), np.full(m, n), np.ones((1, m)),
-        np.zeros(n, dtype=np.int64), np.full(classes, 1 / classes), truth[n:],
-        np.zeros(gold, dtype=np.int64), available=rng.random((n, m)) < share, **more,
-    )  # fmt: skip
+        np.arange(n),
+        np.arange(m),
+        np.arange(classes),
+        np.full(m, n),
+        np.ones((1, m)),
+        np.zeros(n, dtype=np.int64),
+        np.full(classes, 1 / classes),
+        truth[n:],
+        np.zeros(gold, dtype=np.int64),
+        available=rng.random((n, m)) < share,
+        **more,
+    )
     return pool, Answers(label[:n], label[n:], truth[:n])
 
 

@@ -77,9 +77,11 @@ def test_capacity_money_and_availability_are_kept(data: st.DataObject) -> None:
         rng.uniform(0.3, 1.0, m), n, classes=int(K), capacity=rng.integers(0, 9, m), seed=seed
     )
     pool = replace(
-        pool, price=rng.uniform(0.1, 2.0, (2, m)), kind=rng.integers(0, 2, n),
+        pool,
+        price=rng.uniform(0.1, 2.0, (2, m)),
+        kind=rng.integers(0, 2, n),
         available=rng.random((n, m)) < 0.7,
-    )  # fmt: skip
+    )
     goal = data.draw(st.sampled_from([Goal(), Goal(0.1), Goal(0.1, mean=True)]))
     total = data.draw(st.sampled_from([None, 0.0, 5.0]))
     arrivals = rng.permutation(m) if data.draw(st.booleans()) else None
@@ -106,10 +108,12 @@ def test_known_workers_give_bayes_rule() -> None:
     ledger.ask(ask)
     ledger.tell(ask, label)
     beliefs.told(ask, label)
-    joint = np.array([
-        np.prod([confusion[0, j, :, answers.label[i, j]] for j in range(5)], axis=0)
-        for i in range(7)
-    ])  # fmt: skip
+    joint = np.array(
+        [
+            np.prod([confusion[0, j, :, answers.label[i, j]] for j in range(5)], axis=0)
+            for i in range(7)
+        ]
+    )
     bayes = joint / joint.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(beliefs.posterior(), bayes, rtol=1e-9)
     beliefs.refit()
@@ -153,9 +157,11 @@ def test_a_mean_is_reached_where_a_price_buys_most_and_by_workers_who_come_once(
     pool, answers = simulated(np.full(60, 0.7), 200, seed=7)
     one = np.array([[0.7, 0.3], [0.3, 0.7]])
     pool = replace(
-        pool, kind=np.arange(200) % 2, price=np.repeat([[1.0], [4.0]], 60, axis=1),
+        pool,
+        kind=np.arange(200) % 2,
+        price=np.repeat([[1.0], [4.0]], 60, axis=1),
         confusion=np.tile(one, (2, 60, 1, 1)),
-    )  # fmt: skip
+    )
     for arrivals in (None, np.arange(60)):
         done = rehearse(UntilSure, pool, answers, Goal(0.05, mean=True), arrivals=arrivals, seed=0)
         error = done.belief.error
@@ -207,8 +213,10 @@ def test_only_of_two_classes_workers_may_be_worse_than_chance() -> None:
 def test_a_reversed_crowd_is_turned_and_gold_alone_can_tell() -> None:
     """Started from the mirrored solution, beliefs return; with gold they follow a bad crowd."""
     for skill, gold, right in (
-        (np.full(12, 0.75), 0, True), (np.full(12, 0.25), 0, False), (np.full(12, 0.25), 30, True)
-    ):  # fmt: skip
+        (np.full(12, 0.75), 0, True),
+        (np.full(12, 0.25), 0, False),
+        (np.full(12, 0.25), 30, True),
+    ):
         pool, answers = simulated(skill, 80, gold=gold, capacity=200, seed=7)
         ledger = Ledger(pool)
         beliefs = Beliefs(ledger)

@@ -123,8 +123,10 @@ FIXTURES: dict[str, tuple[str, dict[str, str | bytes], tuple[int, int, int, int]
         "label-studio",
         {
             "p.json": json.dumps(
-                [{"text": "q", "id": 1, "mood": "x", "annotator": 4, "lead_time": 2.5},
-                 {"text": "q", "id": 1, "mood": "y", "annotator": 5, "lead_time": 2.5}]
+                [
+                    {"text": "q", "id": 1, "mood": "x", "annotator": 4, "lead_time": 2.5},
+                    {"text": "q", "id": 1, "mood": "y", "annotator": 5, "lead_time": 2.5},
+                ]
             )
         },
         (1, 2, 2, 0),
@@ -271,7 +273,7 @@ FIXTURES: dict[str, tuple[str, dict[str, str | bytes], tuple[int, int, int, int]
         {"l.txt": 'w"1"\tu,1\tx\nw2\tu,1\ty\nw2\tu,2\tx\nw2\tu,3\tx\n'},
         (3, 2, 4, 0),
     ),
-}  # fmt: skip
+}
 
 
 def place(folder: Path, files: dict[str, str | bytes]) -> Path:

@@ -32,8 +32,10 @@ class Configuration:
         rule = dict(self.options)
         if vetting := rule.pop("vetting"):
             rule |= {
-                "error": vetting.error, "least": vetting.least, "factor": FACTOR[vetting.variant]
-            }  # fmt: skip
+                "error": vetting.error,
+                "least": vetting.least,
+                "factor": FACTOR[vetting.variant],
+            }
         settings = Settings(**vars(self.schedule), **rule)
         (order,), (coins,) = draws.coins_at(np.array([run]), steps)
         skill, world = self.skill[run].tolist(), draws.world(run, steps).tolist()

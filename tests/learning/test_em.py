@@ -42,8 +42,9 @@ def test_accuracy_by_listing_every_outcome():
     p, workers = np.array([0.9, 0.3, 0.7, 0.6, 0.5]), np.array([3, 0, 1, 4])
     right = 0.0
     for truth, said in product((0, 1), product((0, 1), repeat=4)):
-        chance = np.prod([p[i] if a == truth else 1 - p[i]
-                          for i, a in zip(workers, said, strict=True)])  # fmt: skip
+        chance = np.prod(
+            [p[i] if a == truth else 1 - p[i] for i, a in zip(workers, said, strict=True)]
+        )
         labels = np.full(5, -1)
         labels[workers] = said
         posterior = learner.model.posterior(labels)

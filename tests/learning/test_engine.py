@@ -56,9 +56,13 @@ def test_the_books_are_those_of_the_steps(case):
     price = np.linspace(0.5, 2, M)
     tasks = np.unique(np.linspace(1, case.horizon, 7).astype(int))
     runs = engine.simulate(
-        case.draws(), case.schedule, case.horizon, LsOlOptions(**case.options), costs=price,
+        case.draws(),
+        case.schedule,
+        case.horizon,
+        LsOlOptions(**case.options),
+        costs=price,
         checkpoints=tasks,
-    )  # fmt: skip
+    )
     weighted = case.options["weighted"]
 
     def accuracy(p, kind, who, p_hat):
@@ -85,14 +89,15 @@ def test_the_books_are_those_of_the_steps(case):
             lost, paid = best.accuracy - known[key], price[who].sum()
             extra = paid - (0 if kind == "retest" else price[best.workers].sum())
             explores = kind != "exploit"
-            rows.append(
-                [lost * explores, lost * (not explores), paid, extra, len(who)]
-            )  # fmt: skip
+            rows.append([lost * explores, lost * (not explores), paid, extra, len(who)])
         sums = np.cumsum(np.array(rows, dtype=float), axis=0)[tasks - 1].T
         found = (
-            runs.exploration_regret, runs.exploitation_regret, runs.spent, runs.cost_regret,
+            runs.exploration_regret,
+            runs.exploitation_regret,
+            runs.spent,
+            runs.cost_regret,
             runs.labels,
-        )  # fmt: skip
+        )
         for expected, got in zip(sums, found, strict=True):
             np.testing.assert_allclose(got[run], expected, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(

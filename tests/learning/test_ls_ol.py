@@ -59,9 +59,13 @@ def test_missing_labels_do_not_vote():
     learner.tell([1, 1, 1, -1])  # a retest: her first label on "a"
     assert learner.estimates.tolist() == [1, 1, 1, 0]
     assert learner.counts == {
-        "asked": 8, "received": 6, "missing": 2,
-        "late_used": 0, "late_ignored": 0, "unlabelled": 0,
-    }  # fmt: skip
+        "asked": 8,
+        "received": 6,
+        "missing": 2,
+        "late_used": 0,
+        "late_ignored": 0,
+        "unlabelled": 0,
+    }
 
 
 def test_a_task_that_nobody_labels():

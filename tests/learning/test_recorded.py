@@ -104,11 +104,16 @@ def test_a_replay_is_the_learner_fed_by_hand():
 
 def test_scores_by_hand():
     rows = [
-        ("a", "x", 1), ("a", "y", 1), ("a", "z", 0),  # majority 1, right
-        ("b", "x", 0), ("b", "y", 1),  # tie
+        ("a", "x", 1),
+        ("a", "y", 1),
+        ("a", "z", 0),  # majority 1, right
+        ("b", "x", 0),
+        ("b", "y", 1),  # tie
         ("c", "x", 1),  # no gold
-        ("d", "x", 1), ("d", "y", 0), ("d", "z", 0),  # majority 0, wrong
-    ]  # fmt: skip
+        ("d", "x", 1),
+        ("d", "y", 0),
+        ("d", "z", 0),  # majority 0, wrong
+    ]
     gold = pd.Series({"a": 1, "b": 0, "d": 1, "e": 0})
     run = replay(recorded(table(rows), gold), practical(100, 0), seed=1, pool="all")
     assert run.steps["kind"].tolist()[2:4] == ["new tester"] * 2

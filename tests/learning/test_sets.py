@@ -98,8 +98,9 @@ def test_pair_accuracies_by_listing_every_outcome(skill, classes):
     """The true class is 0, the wrong one 1."""
     expected = 0.0
     for said in product(range(classes), repeat=len(skill)):
-        chance = np.prod([p if a == 0 else (1 - p) / (classes - 1)
-                          for p, a in zip(skill, said, strict=True)])  # fmt: skip
+        chance = np.prod(
+            [p if a == 0 else (1 - p) / (classes - 1) for p, a in zip(skill, said, strict=True)]
+        )
         expected += chance * (0.5 + 0.5 * np.sign(said.count(0) - said.count(1)))
     found = pair_accuracies(np.array([skill]), classes)[0]
     assert found[-1] == pytest.approx(expected, abs=1e-12)

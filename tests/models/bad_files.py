@@ -54,44 +54,55 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "not utf-8": ("p.json", b'{"quality": "\xe9"}', "not UTF-8 text (byte 13): save it as UTF-8"),
     "too deep": ("p.json", b"[" * 100_000, "nested too deeply"),
     "key twice": (
-        "p.json", b'{"capacity": 1, "capacity": 2}', "key 'capacity' appears twice: keep one",
+        "p.json",
+        b'{"capacity": 1, "capacity": 2}',
+        "key 'capacity' appears twice: keep one",
     ),
     # Which fields it has.
     "unknown key": (
-        "p.json", changed(GOOD, capcity=3), "key 'capcity' is unknown: did you mean 'capacity'?",
+        "p.json",
+        changed(GOOD, capcity=3),
+        "key 'capcity' is unknown: did you mean 'capacity'?",
     ),
     "both qualities": ("p.json", changed(GOOD, skill=[[1]]), "quality and skill are both given"),
     "no capacity": ("p.json", changed(GOOD, capacity=...), "capacity is missing: give one number"),
     # quality and skill
     "ragged": (
-        "p.json", changed(GOOD, quality=[[0.5, 0.5], [0.5]]),
+        "p.json",
+        changed(GOOD, quality=[[0.5, 0.5], [0.5]]),
         "quality has rows of unequal length: give a list of rows",
     ),
     "true entry": (
-        "p.json", changed(GOOD, quality=[[0.5, True]]),
+        "p.json",
+        changed(GOOD, quality=[[0.5, True]]),
         "quality[0][1]: expected float, got bool: give",
     ),
     "quality range": (
-        "p.json", changed(GOOD, quality=[[0.5, 1.5]]),
+        "p.json",
+        changed(GOOD, quality=[[0.5, 1.5]]),
         "quality[0, 1] is 1.5: a quality (2p−1)² lies between 0 and 1",
     ),
     "skill range": (
-        "p.json", changed(GOOD, quality=..., skill=[[0.5, -0.1]]),
+        "p.json",
+        changed(GOOD, quality=..., skill=[[0.5, -0.1]]),
         "skill[0, 1] is -0.1: a skill is the probability of a right label",
     ),
     # task_types
     "types missing": (
-        "p.json", changed(TYPED, task_types=...),
+        "p.json",
+        changed(TYPED, task_types=...),
         "skill goes by task type, but task_types is missing",
     ),
     "unknown type": (
-        "p.json", changed(TYPED, task_types=["text", "video"]),
+        "p.json",
+        changed(TYPED, task_types=["text", "video"]),
         "task_types[1] is 'video', for which skill has no row: use 'text', 'image'",
     ),
     # capacity, epsilon, requirement
     # cost, available
     "cost negative": (
-        "p.json", changed(GOOD, cost=[[1, 1, 1], [1, 1, -1]]),
+        "p.json",
+        changed(GOOD, cost=[[1, 1, 1], [1, 1, -1]]),
         "cost[1, 2] is -1: a price is 0 or more",
     ),
     # .npz
@@ -102,4 +113,4 @@ BAD: dict[str, tuple[str, bytes, str]] = {
         "array 'task_types' holds Python objects: write numbers, or text for task_types",
     ),
     "npz member": ("p.npz", zipped("quality", b"no array"), "'quality' is not an array"),
-}  # fmt: skip
+}

@@ -76,10 +76,11 @@ def test_rows_by_type_are_spread_over_the_tasks():
     quality=arrays(float, (3, 2), elements=st.floats(0, 1)),
     cost=st.none() | arrays(float, (3, 2), elements=st.floats(0, 1e6)),
     available=st.none() | arrays(bool, (3, 2)),
-    types=st.none() | st.lists(st.text(), min_size=3, max_size=3)
+    types=st.none()
+    | st.lists(st.text(), min_size=3, max_size=3)
     | st.lists(st.integers(-9, 9), min_size=3, max_size=3),
     need=arrays(float, 3, elements=st.floats(0, 100)),
-)  # fmt: skip
+)
 @pytest.mark.parametrize("name", ["p.json", "p.npz"])
 def test_written_problems_come_back_as_they_were(
     name, quality, cost, available, types, need, tmp_path_factory

@@ -91,9 +91,12 @@ def test_programs_by_bhattacharyya_against_enumeration(seed):
     skill = rng.uniform(0.5, 0.98, (3, 4))
     need = BHATTACHARYYA.requirement(rng.uniform(0.05, 0.45, 3))
     problem = AssignmentProblem(
-        BHATTACHARYYA.quality(skill, need), 2, need, rng.integers(1, 4, (3, 4)).astype(float),
+        BHATTACHARYYA.quality(skill, need),
+        2,
+        need,
+        rng.integers(1, 4, (3, 4)).astype(float),
         gain="bhattacharyya",
-    )  # fmt: skip
+    )
     best = cheapest(problem)
     for method in ("highs", "mip", "patterns"):
         solution = solve(problem, "ip", method=method)

@@ -115,9 +115,14 @@ def everybody(labels, available):
 
 @pytest.mark.parametrize(
     ("tamper", "said"),
-    [(without, "not covered"), (twice, "twice"), (forbidden, "not for worker"),
-     (fewer, "left out"), (everybody, "too many")],
-)  # fmt: skip
+    [
+        (without, "not covered"),
+        (twice, "twice"),
+        (forbidden, "not for worker"),
+        (fewer, "left out"),
+        (everybody, "too many"),
+    ],
+)
 def test_a_plan_that_breaks_a_constraint_is_refused(copy, tamper, said):
     raw, path = (
         json.loads((FOLDER / f"{NAME}.json").read_text()),
@@ -132,13 +137,22 @@ def test_a_plan_that_breaks_a_constraint_is_refused(copy, tamper, said):
 
 @pytest.mark.parametrize(
     ("name", "row", "prices"),
-    [(NAME, {"best": "15"}, None), (NAME, {"best": "15", "bound": "15"}, None),
-     (NAME, {"bound": "17"}, None), (NAME, {"bound": "17", "status": "solver's word"}, None),
-     (NAME, {"status": "believed"}, None), (NAME, {"sha256": "0" * 64}, None),
-     (NAME, {"tasks": "9"}, None), (NAME, {}, [0] * 5), (NAME, {}, [-1] + [0] * 5),
-     (TIGHT, {}, [0] * 20), (TIGHT, {"bound": "736"}, None),
-     ("toy-6x5-cents", {"best": "12.84"}, None), ("toy-6x5-cents", {}, [float("nan")] * 5)],
-)  # fmt: skip
+    [
+        (NAME, {"best": "15"}, None),
+        (NAME, {"best": "15", "bound": "15"}, None),
+        (NAME, {"bound": "17"}, None),
+        (NAME, {"bound": "17", "status": "solver's word"}, None),
+        (NAME, {"status": "believed"}, None),
+        (NAME, {"sha256": "0" * 64}, None),
+        (NAME, {"tasks": "9"}, None),
+        (NAME, {}, [0] * 5),
+        (NAME, {}, [-1] + [0] * 5),
+        (TIGHT, {}, [0] * 20),
+        (TIGHT, {"bound": "736"}, None),
+        ("toy-6x5-cents", {"best": "12.84"}, None),
+        ("toy-6x5-cents", {}, [float("nan")] * 5),
+    ],
+)
 def test_a_false_claim_is_refused(copy, name, row, prices):
     check = runpy.run_path(str(copy / "check.py"))["check"]
     assert check(ROWS[name]) == "checked, optimal"
@@ -183,14 +197,21 @@ def test_with_limits_of_labels_plans_and_bounds_are_those_of_an_enumeration():
         m = int(rng.integers(2, 7))
         quality, cost = rng.integers(0, 4, m).tolist(), rng.integers(0, 4, m).tolist()
         least, most = sorted(rng.integers(0, m + 1, 2).tolist())
-        raw = {"quality": [quality], "requirement": int(rng.integers(1, 6)), "capacity": 1,
-               "cost": [cost], "least": [least], "most": most}  # fmt: skip
+        raw = {
+            "quality": [quality],
+            "requirement": int(rng.integers(1, 6)),
+            "capacity": 1,
+            "cost": [cost],
+            "least": [least],
+            "most": most,
+        }
         problem, prices = checker["read"](json.dumps(raw)), rng.integers(0, 3, m).tolist()
         sets = [[j for j in range(m) if bits >> j & 1] for bits in range(2**m)]
         able = [
-            those for those in sets
+            those
+            for those in sets
             if least <= len(those) <= most and sum(quality[j] for j in those) >= raw["requirement"]
-        ]  # fmt: skip
+        ]
         for those in sets:
             if those in able:
                 assert checker["cost_of"](problem, {"labels": [those]}) == sum(

@@ -87,9 +87,14 @@ def test_dealing_gives_each_task_its_pattern_and_each_worker_her_share(seed):
     workers, tasks = int(members.sum()), 6
     worker_class, task_class = np.repeat(np.arange(3), members), np.array([0, 1, 1, 0, 1, 0])
     problem = TypedProblem(
-        np.full((2, 3), 0.5), capacity, [0.0, 0.0], [3, 3], members,
-        task_class=task_class, worker_class=worker_class,
-    )  # fmt: skip
+        np.full((2, 3), 0.5),
+        capacity,
+        [0.0, 0.0],
+        [3, 3],
+        members,
+        task_class=task_class,
+        worker_class=worker_class,
+    )
     room, plan = problem.supply.copy(), []
     for t in (0, 1, 0, 1, 1, 0):
         copies = np.minimum(rng.integers(0, 4, 3), np.minimum(members, room)).astype(int)

@@ -51,11 +51,15 @@ def drawn(seed):
         SequenceMix(sequences, wholes(1, 9, len(sequences))),
     ][seed % 3]
     return OnlineProblem(
-        wholes(1, 6, classes), wholes(1, 3, classes),
-        tuple(wholes(0, 4, types) for _ in range(classes)), wholes(1, 4, types),
-        tuple(rng.choice([0.5, 1.0, 1.5, 2.0], types).tolist()), law,
-        float(rng.choice([0.7, 2.0, 4.0])), int(rng.integers(1, 3)),
-    )  # fmt: skip
+        wholes(1, 6, classes),
+        wholes(1, 3, classes),
+        tuple(wholes(0, 4, types) for _ in range(classes)),
+        wholes(1, 4, types),
+        tuple(rng.choice([0.5, 1.0, 1.5, 2.0], types).tolist()),
+        law,
+        float(rng.choice([0.7, 2.0, 4.0])),
+        int(rng.integers(1, 3)),
+    )
 
 
 def linear_program(problem):
@@ -117,10 +121,13 @@ def test_offline_is_the_best_of_every_assignment():
         known = replace(problem, arrivals=SequenceMix((tuple(kinds),), (1,)))
         tasks = len(problem.start)
         subsets = [
-            [s for n in range(min(problem.capacity[k], tasks) + 1)
-             for s in itertools.combinations(range(tasks), n)]
+            [
+                s
+                for n in range(min(problem.capacity[k], tasks) + 1)
+                for s in itertools.combinations(range(tasks), n)
+            ]
             for k in kinds
-        ]  # fmt: skip
+        ]
         least = np.inf
         for plan in itertools.product(*subsets):
             left, cost = list(problem.start), 0.0
@@ -156,9 +163,10 @@ def test_what_it_chooses_costs_what_it_says():
             cost += SMALL.price[kind] * len(given)
         total += np.prod([(0.4, 0.3, 0.3)[k] for k in kinds]) * (cost + SMALL.repairs(state))
         if len(set(kinds)) == 1:
-            assert cost + SMALL.repairs(state) >= offline_optimum(
-                replace(SMALL, arrivals=SequenceMix((kinds,), (1,)))
-            ) - 1e-9  # fmt: skip
+            assert (
+                cost + SMALL.repairs(state)
+                >= offline_optimum(replace(SMALL, arrivals=SequenceMix((kinds,), (1,)))) - 1e-9
+            )
     assert total == pytest.approx(best.cost)
 
 
@@ -178,8 +186,14 @@ def test_no_policy_is_below_it(policy):
 
 
 def played(**given):
-    small = {"requirement": 5, "quality": "1 2 3", "tasks": 3, "workers": 5, "capacity": 2,
-             "runs": 5}  # fmt: skip
+    small = {
+        "requirement": 5,
+        "quality": "1 2 3",
+        "tasks": 3,
+        "workers": 5,
+        "capacity": 2,
+        "runs": 5,
+    }
     defaults = {name: one.default for name, one in STUDY.parameters.items()}
     return trial(defaults | small | given, Streams(3, (1,), b"one"))
 

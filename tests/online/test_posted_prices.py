@@ -78,9 +78,12 @@ def test_the_price_that_falls_keeps_what_theorem_1_says():
 
 @pytest.mark.parametrize(
     "problem",
-    [every_sequence(6, (1, 2, 3, 6), 4, repair_price=2.0), FAMILIES["ladder-12"](),
-     ladder(7, (2, 3, 5), tasks=2, capacity=2)],
-)  # fmt: skip
+    [
+        every_sequence(6, (1, 2, 3, 6), 4, repair_price=2.0),
+        FAMILIES["ladder-12"](),
+        ladder(7, (2, 3, 5), tasks=2, capacity=2),
+    ],
+)
 def test_whole_labels_cost_one_more_a_task_at_most(problem):
     crowds = problem.arrivals.sequences
     plans = offline_plans(problem, crowds, plans=False)
@@ -103,9 +106,12 @@ def test_greedy_on_a_ladder_loses_all_that_it_may():
 
 @pytest.mark.parametrize(
     ("posted", "said"),
-    [(Posted([2.0], 1.0, [1.0]), "rungs"), (Posted([1.0], 2.0, [1.0, 2.0], [0.5, 0.5]), "rise"),
-     (Posted([1.0], 2.0, [1.0], [0.5]), "share")],
-)  # fmt: skip
+    [
+        (Posted([2.0], 1.0, [1.0]), "rungs"),
+        (Posted([1.0], 2.0, [1.0, 2.0], [0.5, 0.5]), "rise"),
+        (Posted([1.0], 2.0, [1.0], [0.5]), "share"),
+    ],
+)
 def test_what_is_no_posted_price(posted, said):
     with pytest.raises(InputError, match=said):
         worst_case(posted)

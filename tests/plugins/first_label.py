@@ -16,8 +16,14 @@ from workbench.crowd.votes import Votes
 def first_label(votes: Votes, *, seed: Seed) -> Aggregate:
     """Take each task's first label."""
     first = np.unique(votes.task, return_index=True)[1]
-    alone = Votes(votes.task[first], votes.worker[first], votes.label[first],
-                  votes.tasks, votes.workers, votes.classes)  # fmt: skip
+    alone = Votes(
+        votes.task[first],
+        votes.worker[first],
+        votes.label[first],
+        votes.tasks,
+        votes.workers,
+        votes.classes,
+    )
     return majority(alone, seed=seed)
 
 
@@ -35,7 +41,13 @@ def crowd() -> tuple[pd.DataFrame, pd.Series]:
 
 AGGREGATORS.register(Entry("first label", first_label, "the first label of a task", "an example"))
 SEVEN = Dataset(
-    "seven", "Seven workers on 60 tasks", (), "one's own", "an example", counts(crowd()[0]),
-    "made up", crowd,
-)  # fmt: skip
+    "seven",
+    "Seven workers on 60 tasks",
+    (),
+    "one's own",
+    "an example",
+    counts(crowd()[0]),
+    "made up",
+    crowd,
+)
 DATASETS.register(Entry("seven", SEVEN, SEVEN.title, SEVEN.citation))

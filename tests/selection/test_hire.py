@@ -36,9 +36,15 @@ def table(counts, classes=2, control=None):
 
 
 COUNTS = {
-    "ann": (12, 12), "bob": (6, 12), "cy": (10, 12), "di": (11, 11), "ed": (7, 9), "flo": (1, 12),
-    "gus": (9, 12), "hal": (1, 1),
-}  # fmt: skip
+    "ann": (12, 12),
+    "bob": (6, 12),
+    "cy": (10, 12),
+    "di": (11, 11),
+    "ed": (7, 9),
+    "flo": (1, 12),
+    "gus": (9, 12),
+    "hal": (1, 1),
+}
 
 
 PRICES = pd.Series(1.0, index=list(COUNTS))
@@ -81,8 +87,14 @@ def test_the_table():
     known = scores(right, answered, 2)
     rows = hired().table.set_index("worker")
     assert list(rows.columns) == [
-        "answered", "correct", "skill", "low", "high", "gain", "chosen",
-    ]  # fmt: skip
+        "answered",
+        "correct",
+        "skill",
+        "low",
+        "high",
+        "gain",
+        "chosen",
+    ]
     for j, name in enumerate(COUNTS):
         row = rows.loc[name]
         assert (row["answered"], row["correct"]) == (answered[j], right[j])
@@ -124,8 +136,9 @@ def test_only_control_tasks_count():
     )
     assert found.chosen.tolist() == hired().chosen.tolist()
     assert found.excluded.set_index("worker")["why"].to_dict() == {
-        "hal": "one control answer", "ivy": "no control answer",
-    }  # fmt: skip
+        "hal": "one control answer",
+        "ivy": "no control answer",
+    }
     third = hire(pd.concat([labels, more.assign(label="2")]), gold, 4)
     assert third.known.classes == 3
 
@@ -228,9 +241,12 @@ def test_nobody_is_hired_against_the_evidence(counts, budget, classes, rule, see
         assert found.notes[0].startswith("nobody to hire")
         assert found.error_curve() == []
     value = {
-        "top-skill": known.skill, "threshold": known.skill, "plug-in": known.plug_in,
-        "top-informative": known.plug_in, "selected": known.gain,
-    }[rule]  # fmt: skip
+        "top-skill": known.skill,
+        "threshold": known.skill,
+        "plug-in": known.plug_in,
+        "top-informative": known.plug_in,
+        "selected": known.gain,
+    }[rule]
     place = {name: (value[j], known.answered[j]) for j, name in enumerate(named)}
     out = [name for name in named if name not in {*found.chosen} | refused]
     if rule == "threshold":
@@ -254,8 +270,9 @@ def test_below_chance_is_refused_unless_allowed():
     assert row["gain"] == paper.table.set_index("worker").loc["flo", "gain"]
     assert ours.table["worker"].tolist()[-2:] == ["flo", "hal"]
     assert ours.excluded.set_index("worker")["why"].to_dict() == {
-        "flo": "below chance with probability 0.998", "hal": "one control answer",
-    }  # fmt: skip
+        "flo": "below chance with probability 0.998",
+        "hal": "one control answer",
+    }
     assert len(ours.curve) == 4
     assert hired(9, allow_below_chance=False, rule="top-skill").size == 6
     assert any("worse than guessing" in note for note in paper.notes)

@@ -65,8 +65,9 @@ def test_against_every_subset(block):
         assert bought.heuristic_score <= bought.score <= bought.bound + 1e-12
         assert bought.spent == costs[bought.chosen].sum() <= money
         for chosen, score in (
-            (bought.chosen, bought.score), (bought.heuristic, bought.heuristic_score),
-        ):  # fmt: skip
+            (bought.chosen, bought.score),
+            (bought.heuristic, bought.heuristic_score),
+        ):
             assert score == pytest.approx(set_score(gain[chosen]), abs=1e-12)
             assert costs[chosen].sum() <= money
             assert 1 <= len(chosen) == len(set(chosen.tolist())) <= budget

@@ -17,9 +17,11 @@ def test_no_whole_plan_is_cut_off_and_the_relaxation_rises():
     for _ in range(40):
         quality = rng.uniform(0.1, 0.9, (2, 6))
         problem = AssignmentProblem(
-            quality, 2, rng.uniform(0.3, 0.7, 2) * quality.sum(axis=1),
+            quality,
+            2,
+            rng.uniform(0.3, 0.7, 2) * quality.sum(axis=1),
             available=rng.uniform(size=(2, 6)) < 0.95,
-        )  # fmt: skip
+        )
         relaxed = solve(problem, "relaxation")
         if relaxed.assignment is None:
             continue

@@ -48,10 +48,12 @@ def small(draw):
     n, m = draw(st.sampled_from([(1, 5), (2, 4), (3, 3)]))
     skill = np.array(draw(st.lists(st.sampled_from(SKILLS), min_size=n * m, max_size=n * m)))
     capacity = np.array(draw(st.lists(st.integers(0, n), min_size=m, max_size=m)))
-    epsilon = np.array(draw(st.lists(st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5]), min_size=n,
-                                     max_size=n)))  # fmt: skip
-    cost = np.array(draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.5]), min_size=n * m,
-                                  max_size=n * m)))  # fmt: skip
+    epsilon = np.array(
+        draw(st.lists(st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5]), min_size=n, max_size=n))
+    )
+    cost = np.array(
+        draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.5]), min_size=n * m, max_size=n * m))
+    )
     if draw(st.booleans()):
         cost = np.ones(n * m)
     return skill.reshape(n, m), capacity, epsilon, cost.reshape(n, m)

@@ -21,9 +21,13 @@ WIDE, NARROW = DRAW.uniform(0.5, 0.99, (3, 300)), DRAW.uniform(0.6, 0.95, (3, 30
 
 @pytest.mark.parametrize(
     ("skill", "tasks", "capacity", "epsilon", "expected"),
-    [(HALF, 1000, 200, 0.05, 3186), (WIDE, 333, 200, 0.05, 653),
-     (NARROW, 333, 200, 0.001, 2665), (NARROW, 333, 60, 0.001, 2802)],
-)  # fmt: skip
+    [
+        (HALF, 1000, 200, 0.05, 3186),
+        (WIDE, 333, 200, 0.05, 653),
+        (NARROW, 333, 200, 0.001, 2665),
+        (NARROW, 333, 60, 0.001, 2802),
+    ],
+)
 def test_limits_of_three_crowds(skill, tasks, capacity, epsilon, expected):
     asked = {"capacity": capacity, "tasks": tasks, "epsilon": epsilon}
     limit = information_limit(skill, **asked)
@@ -37,12 +41,15 @@ def test_limits_of_three_crowds(skill, tasks, capacity, epsilon, expected):
 
 @settings(max_examples=15, deadline=None)
 @given(
-    skill=st.lists(st.lists(st.sampled_from([0.0, 0.3, 0.5, 0.6, 0.8, 0.95, 1.0]), min_size=3,
-                            max_size=3), min_size=1, max_size=3),
+    skill=st.lists(
+        st.lists(st.sampled_from([0.0, 0.3, 0.5, 0.6, 0.8, 0.95, 1.0]), min_size=3, max_size=3),
+        min_size=1,
+        max_size=3,
+    ),
     capacity=st.lists(st.integers(0, 6), min_size=3, max_size=3),
     epsilon=st.sampled_from([0.01, 0.1, 0.3, 0.45, 0.6]),
     average=st.booleans(),
-)  # fmt: skip
+)
 def test_both_routes_agree(skill, capacity, epsilon, average):
     asked = {"capacity": capacity, "tasks": 2, "epsilon": epsilon, "average": average}
     one, two = (information_limit(skill, **asked, route=r) for r in ("arrays", "pyomo"))

@@ -21,10 +21,14 @@ def small(seed):
     rng = np.random.default_rng(seed)
     confusion, prior = crowd(rng, 4, 3, types=2)
     return JointProblem(
-        pair_gains(confusion), pair_weights(prior), rng.uniform(0.15, 0.5, 2), [1, 2], 2,
+        pair_gains(confusion),
+        pair_weights(prior),
+        rng.uniform(0.15, 0.5, 2),
+        [1, 2],
+        2,
         rng.integers(1, 4, (2, 4)) if seed % 2 else None,
         rng.random((2, 4)) < 0.9 if seed % 3 == 0 else None,
-    )  # fmt: skip
+    )
 
 
 def cheapest(problem):

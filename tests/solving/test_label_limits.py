@@ -24,10 +24,14 @@ def drawn(seed, prices=True):
     rng = np.random.default_rng(seed)
     least = rng.integers(0, 3, 3)
     return AssignmentProblem(
-        rng.uniform(0.1, 1.0, (3, 3)), rng.integers(1, 4, 3), rng.uniform(0.1, 0.9, 3),
-        rng.uniform(0.5, 2.0, (3, 3)) if prices else None, rng.random((3, 3)) < 0.9,
-        least=least if seed % 3 else None, most=least + rng.integers(0, 2, 3) if seed % 2 else None,
-    )  # fmt: skip
+        rng.uniform(0.1, 1.0, (3, 3)),
+        rng.integers(1, 4, 3),
+        rng.uniform(0.1, 0.9, 3),
+        rng.uniform(0.5, 2.0, (3, 3)) if prices else None,
+        rng.random((3, 3)) < 0.9,
+        least=least if seed % 3 else None,
+        most=least + rng.integers(0, 2, 3) if seed % 2 else None,
+    )
 
 
 def cheapest(problem):
@@ -108,9 +112,17 @@ def test_several_classes_record_and_limits_are_those_of_all_plans(seed):
     gains = pair_gains(rng.dirichlet(np.ones(3), (2, 4, 3)) * 0.3 + 0.7 * np.eye(3))
     least, recorded = rng.integers(0, 3, 2), rng.uniform(0, 0.5, (2, 3)) * (seed % 2)
     problem = JointProblem(
-        gains, pair_weights([0.5, 0.3, 0.2]), 0.2, 1, 2, None, rng.random((2, 4)) < 0.9, recorded,
-        least, least + rng.integers(1, 3, 2),
-    )  # fmt: skip
+        gains,
+        pair_weights([0.5, 0.3, 0.2]),
+        0.2,
+        1,
+        2,
+        None,
+        rng.random((2, 4)) < 0.9,
+        recorded,
+        least,
+        least + rng.integers(1, 3, 2),
+    )
     best = np.inf
     for plan in itertools.product([0, 1], repeat=8):
         y = np.reshape(plan, (2, 4))

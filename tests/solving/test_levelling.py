@@ -81,9 +81,13 @@ def test_a_plan_at_the_masters_cost_rounded_up_is_an_optimum(seed):
     problem = crowd(seed, tasks=150, workers=120, capacity=90, epsilon=0.001)
     typed, search = problem.typed, search_of(problem)
     master = generate(
-        search, typed.tasks, typed.supply, np.zeros(typed.shape[1]), tolerance=0.02,
+        search,
+        typed.tasks,
+        typed.supply,
+        np.zeros(typed.shape[1]),
+        tolerance=0.02,
         steps=(4000, 40_000),
-    )  # fmt: skip
+    )
     least = float(np.ceil(float(pattern_bound(typed, master.worker_prices))))
     plan = levelling.plan_at_cost(search, master, least)
     assert plan is not None

@@ -68,8 +68,11 @@ def test_it_proves_what_the_relaxation_cannot():
     relaxed = solve(problem, "typed")
     assert relaxed.bound < 47
     proof = certify(
-        problem, assignment=solve(problem, "ip", method="patterns").assignment,
-        proofs=[PatternProof(np.zeros(1))], whole=True, exact=True,
-    )  # fmt: skip
+        problem,
+        assignment=solve(problem, "ip", method="patterns").assignment,
+        proofs=[PatternProof(np.zeros(1))],
+        whole=True,
+        exact=True,
+    )
     assert (proof.status, proof.lower_bound, proof.bound_from) == ("proven", 60, "patterns")
     assert proof.exact_bound == 60

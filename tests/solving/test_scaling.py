@@ -43,9 +43,14 @@ def test_proofs_hold_for_the_problem_as_it_was_given(method):
         if solution.assignment is None:
             continue
         again = certify(
-            problem, assignment=solution.assignment, proofs=solution.proofs, whole=True,
-            task_weights=solution.task_weights, worker_prices=solution.worker_prices, exact=True,
-        )  # fmt: skip
+            problem,
+            assignment=solution.assignment,
+            proofs=solution.proofs,
+            whole=True,
+            task_weights=solution.task_weights,
+            worker_prices=solution.worker_prices,
+            exact=True,
+        )
         assert again.bounds == pytest.approx(solution.certificate.bounds, rel=1e-9)
         if again.exact_bound is not None and (best := rational_optimum(problem).exact) is not None:
             assert again.exact_bound <= best

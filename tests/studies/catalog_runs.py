@@ -17,9 +17,16 @@ def run_serially(name, sweep, repetitions):
     for trial in plan(study, sweep, repetitions):
         done = attempt(source, trial)
         rows.append(
-            {**trial.params, "repetition": trial.repetition, "status": str(done.status),
-             "message": done.message, **done.record, "version": study.version, "seed": trial.seed}
-        )  # fmt: skip
+            {
+                **trial.params,
+                "repetition": trial.repetition,
+                "status": str(done.status),
+                "message": done.message,
+                **done.record,
+                "version": study.version,
+                "seed": trial.seed,
+            }
+        )
     table = pd.DataFrame(rows)
     table.attrs["first"] = rows[0]
     return table

@@ -107,10 +107,16 @@ class TestFigures:
         assert record["covered"] == np.mean(gathered >= float(requirement(0.2)))
 
     def test_at_equal_labels_interpolates_within_a_repetition(self):
-        rows = [(0, "adaptive", 10.0, 0.4), (0, "adaptive", 20.0, 0.2),
-                (0, "message passing", 15.0, 0.5), (0, "message passing", 30.0, 0.1),
-                (1, "adaptive", 10.0, 0.3), (1, "adaptive", 20.0, 0.1),
-                (1, "message passing", 15.0, 0.6), (1, "message passing", 30.0, 0.2)]  # fmt: skip
+        rows = [
+            (0, "adaptive", 10.0, 0.4),
+            (0, "adaptive", 20.0, 0.2),
+            (0, "message passing", 15.0, 0.5),
+            (0, "message passing", 30.0, 0.1),
+            (1, "adaptive", 10.0, 0.3),
+            (1, "adaptive", 20.0, 0.1),
+            (1, "message passing", 15.0, 0.6),
+            (1, "message passing", 30.0, 0.2),
+        ]
         table = pd.DataFrame(rows, columns=["repetition", "method", "labels_per_task", "error"])
         equal = at_equal_labels(table.assign(status="ok", crowd="a"), "crowd")
         assert equal.loc[equal["labels"] == 15, "adaptive"].tolist() == pytest.approx([0.3, 0.2])
@@ -212,14 +218,30 @@ class TestExactHeuristic:
         assert ended.value.record == {"proven_bound": 7.0}
 
     def test_unproven_ratios_are_intervals_and_uncovered_ones_fail_the_profile(self):
-        base = {"types": 0, "tasks": 4, "workers": 5, "capacity": 1.0, "need": 0.3,
-                "status": "ok", "lp_bound": 7.0, "method_seconds": 0.1}  # fmt: skip
-        table = pd.DataFrame([
-            {**base, "repetition": 0, "method": "exact", "best": 10.0, "proven_bound": 8.0,
-             "proven": False},
-            {**base, "repetition": 0, "method": "rounding", "labels": 12, "covered": 1.0},
-            {**base, "repetition": 0, "method": "random", "labels": 9, "covered": 0.5},
-        ])  # fmt: skip
+        base = {
+            "types": 0,
+            "tasks": 4,
+            "workers": 5,
+            "capacity": 1.0,
+            "need": 0.3,
+            "status": "ok",
+            "lp_bound": 7.0,
+            "method_seconds": 0.1,
+        }
+        table = pd.DataFrame(
+            [
+                {
+                    **base,
+                    "repetition": 0,
+                    "method": "exact",
+                    "best": 10.0,
+                    "proven_bound": 8.0,
+                    "proven": False,
+                },
+                {**base, "repetition": 0, "method": "rounding", "labels": 12, "covered": 1.0},
+                {**base, "repetition": 0, "method": "random", "labels": 9, "covered": 0.5},
+            ]
+        )
         analysis = Source.of("exact-heuristic").load().analyse(table)
         ratios = list(analysis.tables.values())[1].set_index("method")
         assert ratios.loc["rounding", "ratio_least"] == pytest.approx(1.2)

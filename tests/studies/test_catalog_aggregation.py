@@ -87,12 +87,15 @@ def test_crowds_that_are_not_to_be_had_or_too_small_are_infeasible(made, monkeyp
 def test_means_give_each_crowd_one_vote():
     rows = pd.DataFrame(
         [
-            ("a", "majority", 0.5), ("a", "BWA", 0.6), ("a", "BWA", 0.8),
-            ("b", "majority", 0.9), ("b", "BWA", 0.8),
+            ("a", "majority", 0.5),
+            ("a", "BWA", 0.6),
+            ("a", "BWA", 0.8),
+            ("b", "majority", 0.9),
+            ("b", "BWA", 0.8),
             ("c", "majority", 0.1),
         ],
         columns=["data", "method", "accuracy"],
-    ).assign(status="ok")  # fmt: skip
+    ).assign(status="ok")
     wide = by_crowd(rows, "accuracy")
     assert wide["data"].tolist() == ["a", "b", "c", "mean of 2"]
     assert wide["BWA"].tolist() == pytest.approx([0.7, 0.8, np.nan, 0.75], nan_ok=True)

@@ -72,16 +72,32 @@ def trials():
             for name, less in (("majority", 0.0), ("b", 0.1), ("c", 0.1), ("d", 0.2)):
                 lost = name == "d" and crowd == "y"
                 base = level + 0.02 * repetition
-                rows.append({
-                    "crowd": crowd, "method": f"aggregator/{name}", "tasks": 9, "exam": 7,
-                    "repetition": repetition, "status": "infeasible" if lost else "ok",
-                    "message": "too many classes" if lost else "",
-                    **{f"labels_{at}": b for at, b in (("1", 1.0), ("all", 3.0))},
-                    "error_1": base - less, "error_all": base - 0.2 - less,
-                    "balanced_1": base, "balanced_all": base,
-                })  # fmt: skip
-            rows.append({**rows[-4], "method": "rule/top-skill", "labels_1": 1.0, "error_1": 0.1,
-                         "labels_all": 2.0, "error_all": 0.1})  # fmt: skip
+                rows.append(
+                    {
+                        "crowd": crowd,
+                        "method": f"aggregator/{name}",
+                        "tasks": 9,
+                        "exam": 7,
+                        "repetition": repetition,
+                        "status": "infeasible" if lost else "ok",
+                        "message": "too many classes" if lost else "",
+                        **{f"labels_{at}": b for at, b in (("1", 1.0), ("all", 3.0))},
+                        "error_1": base - less,
+                        "error_all": base - 0.2 - less,
+                        "balanced_1": base,
+                        "balanced_all": base,
+                    }
+                )
+            rows.append(
+                {
+                    **rows[-4],
+                    "method": "rule/top-skill",
+                    "labels_1": 1.0,
+                    "error_1": 0.1,
+                    "labels_all": 2.0,
+                    "error_all": 0.1,
+                }
+            )
     return pd.DataFrame(rows)
 
 

@@ -35,10 +35,14 @@ def label_set(name, share, n=90, m=9, seed=3):
     given = rng.random((n, m)) < share
     given[:, 0] = True
     labels = pd.DataFrame(
-        [(f"t{i}", f"w{j}", str(int(truth[i] == right[i, j])))
-         for i in range(n) for j in range(m) if given[i, j]],
+        [
+            (f"t{i}", f"w{j}", str(int(truth[i] == right[i, j])))
+            for i in range(n)
+            for j in range(m)
+            if given[i, j]
+        ],
         columns=["task", "worker", "label"],
-    )  # fmt: skip
+    )
     gold = pd.Series(truth.astype(str), index=[f"t{i}" for i in range(n)], name="gold")
     return LabelSet(name, labels, gold)
 
@@ -57,15 +61,18 @@ def data_sets(monkeypatch):
 
 class TestBlocks:
     def test_they_are_all_there_are(self, data_sets):
-        given = data_sets["rte"].labels.pivot_table(
-            index="task", columns="worker", values="label", aggfunc="size"
-        ).notna()  # fmt: skip
+        given = (
+            data_sets["rte"]
+            .labels.pivot_table(index="task", columns="worker", values="label", aggfunc="size")
+            .notna()
+        )
         workers = learn_crowds._loaded("rte").workers
         found = {tuple(sorted(workers[list(block)])) for block in blocks("rte", 5)}
         expected = {
-            names for names in combinations(sorted(workers), 5)
+            names
+            for names in combinations(sorted(workers), 5)
             if given[list(names)].all(axis=1).sum() >= 60
-        }  # fmt: skip
+        }
         assert found == expected
         assert 0 < len(found) < 126
 
@@ -121,10 +128,11 @@ class TestRecord:
         records = [
             one(block=5, vetting=vetting, vote=vote, tests=tests)
             for vetting, vote, tests in (
-                ("none", "majority", 3.0), ("printed", "weighted", 10.0),
+                ("none", "majority", 3.0),
+                ("printed", "weighted", 10.0),
                 ("supported", "majority", 10.0),
             )
-        ]  # fmt: skip
+        ]
         for name in same:
             assert len({record[name] for record in records}) == 1, name
         assert one(block=5, repetition=1)["wrong"] != records[0]["wrong"]
@@ -138,8 +146,10 @@ class TestStudy:
         assert set(table["status"]) == {"ok"}, table["message"].unique()
         analysis = STUDY.analyse(table)
         assert [said.split(" (")[0] for said in analysis.findings[1:]] == [
-            "bluebird, all", "bluebird, blocks of 5", "rte, blocks of 5",
-        ]  # fmt: skip
+            "bluebird, all",
+            "bluebird, blocks of 5",
+            "rte, blocks of 5",
+        ]
         (chart,) = [c for c in analysis.charts if c.name == "error-distribution"]
         for _, rows in chart.data.groupby(["crowd", "curve"]):
             assert rows["reached"].iloc[-1] == 1

@@ -32,9 +32,14 @@ class TestRuns:
     def test_schedules_votes_and_horizons_meet_one_crowd(self):
         base = record("exploration", horizon=600, repeats=5.0)
         for change in (
-            {"tests": 1.0}, {"repeats": 1.0}, {"vote": "weighted"}, {"vetting": "printed"},
-            {"delay": 7}, {"eta": 0.3}, {"horizon": 300},
-        ):  # fmt: skip
+            {"tests": 1.0},
+            {"repeats": 1.0},
+            {"vote": "weighted"},
+            {"vetting": "printed"},
+            {"delay": 7},
+            {"eta": 0.3},
+            {"horizon": 300},
+        ):
             other = record("exploration", **{"horizon": 600, "repeats": 5.0, **change})
             assert other["full_accuracy"] == base["full_accuracy"]
         assert record("exploration", 1, horizon=600)["full_accuracy"] != base["full_accuracy"]
@@ -105,8 +110,9 @@ class TestAverage:
     )
     def test_ahead_for_good(self, gains, overtakes):
         keys = {"crowd": "x", "workers": 5, "tests": 3.0, "repeats": None, "vote": "majority"}
-        rows = [{**keys, "tasks": 500 * (k + 1), "mean": v, "se": 0.01}
-                for k, v in enumerate(gains)]  # fmt: skip
+        rows = [
+            {**keys, "tasks": 500 * (k + 1), "mean": v, "se": 0.01} for k, v in enumerate(gains)
+        ]
         (got,) = learn_average.crossings(pd.DataFrame(rows)).to_dict("records")
         assert got["overtakes"] == pytest.approx(overtakes, nan_ok=True)
         assert got["gain"] == gains[:4][-1]  # at 2000 tasks, or the last before
@@ -129,8 +135,9 @@ class TestTheory:
             own = p[row]
             exact = sum(
                 chance * (1.0 if 2 * right.sum() > len(own) else 0.5)
-                for right, chance in enumerated(own) if 2 * right.sum() >= len(own)
-            )  # fmt: skip
+                for right, chance in enumerated(own)
+                if 2 * right.sum() >= len(own)
+            )
             assert value == pytest.approx(exact, abs=1e-14)
 
     def test_the_counterexamples(self):

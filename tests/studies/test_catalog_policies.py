@@ -35,8 +35,12 @@ class TestAssignmentPolicies:
         assert (gold["paper", "estimated"] == 20 * 3 * 60).all()  # the sample's 20 workers too
         assert (gold["greedy", "estimated"] == 20 * 3 * 40).all()
         assert set(table["guarantee"]) == {
-            "Theorem 1", "Theorem 2", "Theorem 5", "order only", "none"
-        }  # fmt: skip
+            "Theorem 1",
+            "Theorem 2",
+            "Theorem 5",
+            "order only",
+            "none",
+        }
         kept = table[table["promise"].notna()]
         assert (kept["ratio"] <= kept["promise"]).all()
         late = table[(table["policy"] == "paper") & (table["arrival"] == "worst_first")]
@@ -48,9 +52,16 @@ class TestAssignmentPolicies:
 
     def test_within_its_conditions_theorem_2_stands_for_the_coverage_aware(self):
         record = one_record(
-            "assignment-policies", policy="coverage-aware", tasks=5, workers=3000, gamma=1.0,
-            epsilon=1e-200, delta=0.1, crowd="equal", types=1,
-        )  # fmt: skip
+            "assignment-policies",
+            policy="coverage-aware",
+            tasks=5,
+            workers=3000,
+            gamma=1.0,
+            epsilon=1e-200,
+            delta=0.1,
+            crowd="equal",
+            types=1,
+        )
         assert record["void"] == ""
         assert 1 <= record["ratio_reached"] <= record["promise"]
 
@@ -66,9 +77,15 @@ class TestBest:
                 ("hindsight", 1.0, 1.0, 1.0),
             ):
                 rows.append(
-                    {"crowd": "x", "policy": policy, "repetition": k, "ratio": ratio,
-                     "covered": covered, "ratio_repaired": repaired + luck}
-                )  # fmt: skip
+                    {
+                        "crowd": "x",
+                        "policy": policy,
+                        "repetition": k,
+                        "ratio": ratio,
+                        "covered": covered,
+                        "ratio_repaired": repaired + luck,
+                    }
+                )
         return pd.DataFrame(rows)
 
     def best(self, table, policies="abc"):

@@ -36,10 +36,27 @@ def certificate(folder):
     """A certificate that is its own authority."""
     ca, key = folder / "cert.pem", folder / "key.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-days", "2", "-subj", "/CN=studies", "-keyout", str(key), "-out", str(ca)],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=studies",
+            "-keyout",
+            str(key),
+            "-out",
+            str(ca),
+        ],
+        check=True,
+        capture_output=True,
+    )
     return Tls(ca, ca, key)
 
 
@@ -56,9 +73,12 @@ def two(tls):
     for role in ("client", "scheduler", "worker"):
         files |= {f"tls_{role}_cert": str(tls.cert), f"tls_{role}_key": str(tls.key)}
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", protocol="tls",
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        protocol="tls",
         security=distributed.Security(require_encryption=True, **files),
-    ) as found:  # fmt: skip
+    ) as found:
         yield Cluster(found.scheduler_address, tls)
     # Nothing of ours outlives the cluster.
     until = time.monotonic() + 5
@@ -99,8 +119,12 @@ def test_records_are_those_of_one_process(two, tmp_path):
 
 
 def test_limits_and_blame_are_as_on_one_machine(two):
-    sweep = ({"act": ["die"]}, {"act": ["sleep"], "seconds_asked": [60.0]}, {"act": ["hoard"]},
-             {"x": [1, 2, 3, 4]})  # fmt: skip
+    sweep = (
+        {"act": ["die"]},
+        {"act": ["sleep"], "seconds_asked": [60.0]},
+        {"act": ["hoard"]},
+        {"x": [1, 2, 3, 4]},
+    )
     outcomes = ended(two, sweep, Limits(deadline=4, memory=200))
     found = {one.trial.params["act"]: (one.status, one.message) for one in outcomes}
     assert found["die"] == (Status.CRASHED, "the process ended with signal 9 (SIGKILL)")

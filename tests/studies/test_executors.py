@@ -94,8 +94,12 @@ def workers_here():
 
 
 def test_who_dies_or_goes_beyond_limits_is_named_and_the_others_finish():
-    trials = toys({"act": "sleep", "seconds_asked": 60.0}, {"act": "die"}, {"act": "hoard"},
-                  *({"x": x} for x in range(5)))  # fmt: skip
+    trials = toys(
+        {"act": "sleep", "seconds_asked": 60.0},
+        {"act": "die"},
+        {"act": "hoard"},
+        *({"x": x} for x in range(5)),
+    )
     started = time.monotonic()
     outcomes = ended(Local(2), trials, Limits(deadline=3, memory=200))
     assert time.monotonic() - started < 20
@@ -196,8 +200,9 @@ def test_a_worker_killed_before_it_has_its_trial_is_nobodys_crash():
 
 
 def test_an_answer_counts_even_if_its_sender_died_since_or_nobody_looked(tmp_path):
-    source = own_study(tmp_path, "threading.Timer(0.1, os._exit, [1]).start(); return {}",
-                       "import os, threading")  # fmt: skip
+    source = own_study(
+        tmp_path, "threading.Timer(0.1, os._exit, [1]).start(); return {}", "import os, threading"
+    )
     held = WorkerProcess(source, Limits(deadline=0.5))
     held.give(next(plan(source.load(), [{}], 1)))
     assert_gone([held._process.pid], 30)

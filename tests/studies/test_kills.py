@@ -94,8 +94,9 @@ def cmdline(process):
 
 
 def test_killed_at_random_moments(tmp_path, script, monkeypatch):
-    sweep = [{"act": ["sleep"], "seconds_asked": [0.04], "x": list(range(10)),
-              "method": ["a", "b"]}]  # fmt: skip
+    sweep = [
+        {"act": ["sleep"], "seconds_asked": [0.04], "x": list(range(10)), "method": ["a", "b"]}
+    ]
     repetitions = 2 * KILLS
     path, chance = tmp_path / "killed.sqlite", random.Random(20)
     victims = ["coordinator", "worker"] * (KILLS // 2)
@@ -106,8 +107,9 @@ def test_killed_at_random_moments(tmp_path, script, monkeypatch):
     for _ in range(3 * KILLS):
         with subprocess.Popen(
             [sys.executable, *command(script, path, sweep, repetitions)],
-            stdout=subprocess.PIPE, env=ENVIRONMENT,
-        ) as coordinator:  # fmt: skip
+            stdout=subprocess.PIPE,
+            env=ENVIRONMENT,
+        ) as coordinator:
             assert coordinator.stdout is not None
             seen: set[int] = set()
             victim = ""

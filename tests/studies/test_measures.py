@@ -24,21 +24,36 @@ from workbench.studies.measures import (
 )
 from workbench.studies.summary import means
 
-ROWS = pd.DataFrame({
-    "method": ["b", "a", "b", "a", "b", "a"],
-    "size": [10, 10, 10, 10, 20, 20],
-    "repetition": [0, 0, 1, 1, 0, 0],
-    "status": ["ok", "ok", "ok", "error", "ok", "ok"],
-    "cost": [4.0, 1, 6, None, 8, 2],
-})  # fmt: skip
+ROWS = pd.DataFrame(
+    {
+        "method": ["b", "a", "b", "a", "b", "a"],
+        "size": [10, 10, 10, 10, 20, 20],
+        "repetition": [0, 0, 1, 1, 0, 0],
+        "status": ["ok", "ok", "ok", "error", "ok", "ok"],
+        "cost": [4.0, 1, 6, None, 8, 2],
+    }
+)
 
 
 def test_a_table_says_what_its_columns_ask():
-    columns = {"trials": ("cost", "size"), **means_of("cost", ends=True),
-               "failed": ("cost", "failed"), "worst": ("cost", "max")}  # fmt: skip
+    columns = {
+        "trials": ("cost", "size"),
+        **means_of("cost", ends=True),
+        "failed": ("cost", "failed"),
+        "worst": ("cost", "max"),
+    }
     found = summarise(ROWS, ["method", "size"], columns)
-    assert list(found) == ["method", "size", "trials", "cost", "cost_se", "cost_low", "cost_high",
-                           "failed", "worst"]  # fmt: skip
+    assert list(found) == [
+        "method",
+        "size",
+        "trials",
+        "cost",
+        "cost_se",
+        "cost_low",
+        "cost_high",
+        "failed",
+        "worst",
+    ]
     assert found["method"].tolist() == ["b", "a", "b", "a"]
     assert found["trials"].tolist() == [2, 2, 1, 1]
     assert found["cost"].tolist() == [5, 1, 8, 2]
@@ -52,8 +67,9 @@ def test_a_table_says_what_its_columns_ask():
 def test_sentences_are_one_a_row():
     found = summarise(ROWS, ["method"], means_of("cost"))
     assert sentences("{method} {unit} {cost:±1}", found, unit="costs") == [
-        "b costs 6.0 ± 1.2", "a costs 1.5 ± 0.5",
-    ]  # fmt: skip
+        "b costs 6.0 ± 1.2",
+        "a costs 1.5 ± 0.5",
+    ]
     assert [listed(values) for values in ([], [1], [1, 2.5, 3])] == ["none", "1", "1, 2.5 and 3"]
 
 
@@ -86,20 +102,46 @@ def test_an_analysis_is_declared():
     analysis = DeclaredAnalysis(
         Part(
             "Costs",
-            Grouped(("method",), {"cost": "mean", "double": ("double", "mean")},
-                    {"half": lambda found: found["cost"] / 2}),
-            ("{trials} trials, {double.max:.0f} at most, {found.half.min:.2f} at least.",
-             Each("{method}: {half:.2f}", where=lambda found: found["half"] > 1)),
-            (Drawn("c", "Costs", "method", "half", ("method", "cost"),
-                   where=lambda found: found["half"] > 1),
-             Drawn("none", "Nothing", "method", "half", ("m", "h"),
-                   where=lambda found: found["half"] > 99),
-             Drawn("m", "Costs", "method", "mean", ("method", "cost"), unit="runs",
-                   of=partial(means, by=["method"], value="cost"))),
+            Grouped(
+                ("method",),
+                {"cost": "mean", "double": ("double", "mean")},
+                {"half": lambda found: found["cost"] / 2},
+            ),
+            (
+                "{trials} trials, {double.max:.0f} at most, {found.half.min:.2f} at least.",
+                Each("{method}: {half:.2f}", where=lambda found: found["half"] > 1),
+            ),
+            (
+                Drawn(
+                    "c",
+                    "Costs",
+                    "method",
+                    "half",
+                    ("method", "cost"),
+                    where=lambda found: found["half"] > 1,
+                ),
+                Drawn(
+                    "none",
+                    "Nothing",
+                    "method",
+                    "half",
+                    ("m", "h"),
+                    where=lambda found: found["half"] > 99,
+                ),
+                Drawn(
+                    "m",
+                    "Costs",
+                    "method",
+                    "mean",
+                    ("method", "cost"),
+                    unit="runs",
+                    of=partial(means, by=["method"], value="cost"),
+                ),
+            ),
         ),
         Part("Nobody", Grouped((), {"cost": "mean"}), needs="nothing"),
         derived={"double": lambda ok: 2 * ok["cost"]},
-    )  # fmt: skip
+    )
     found = analysis(ROWS)
     assert found.findings[1:] == ("5 trials, 16 at most, 0.75 at least.", "b: 3.00")
     assert found.tables["Costs"]["half"].tolist() == [0.75, 3]

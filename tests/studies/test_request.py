@@ -40,8 +40,10 @@ def test_defaults_are_the_small_size():
 
 
 def test_the_command_line_goes_before_the_file_and_the_file_before_the_study(tmp_path):
-    path = written(tmp_path, 'study = "toy"\nsize = "smoke"\nrepetitions = 9\nseed = 4\n'
-                             "deadline = 2\n[set]\nx = 8\n")  # fmt: skip
+    path = written(
+        tmp_path,
+        'study = "toy"\nsize = "smoke"\nrepetitions = 9\nseed = 4\ndeadline = 2\n[set]\nx = 8\n',
+    )
     asked = request(path)
     assert (asked.plan.size, asked.plan.repetitions, asked.plan.seed) == ("smoke", 9, 4)
     assert asked.plan.sweep == ({"x": [8]},)
@@ -53,8 +55,10 @@ def test_the_command_line_goes_before_the_file_and_the_file_before_the_study(tmp
 
 
 def test_a_files_own_sweep(tmp_path):
-    path = written(tmp_path, 'study = "toy"\n[[sweep]]\nx = [1, 2]\nmethod = "b"\n'
-                             "[[sweep]]\nseconds_asked = 1\n")  # fmt: skip
+    path = written(
+        tmp_path,
+        'study = "toy"\n[[sweep]]\nx = [1, 2]\nmethod = "b"\n[[sweep]]\nseconds_asked = 1\n',
+    )
     asked = request(path)
     assert asked.plan.size == "file"
     assert asked.plan.sweep == ({"x": [1, 2], "method": ["b"]}, {"seconds_asked": [1.0]})

@@ -136,10 +136,14 @@ def test_a_crash_is_not_tried_again_after_stop():
     assert (ended.done, ended.left) == (0, 1)
 
 
-@pytest.mark.parametrize(("keywords", "line"), [
-    ({"repetitions": 0}, "repetitions is 0"), ({"seed": -1}, "seed is -1"),
-    ({"x": ["a"]}, "sweep.0..x.0. is 'a'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keywords", "line"),
+    [
+        ({"repetitions": 0}, "repetitions is 0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"x": ["a"]}, "sweep.0..x.0. is 'a'"),
+    ],
+)
 def test_a_bad_plan_leaves_no_trace(keywords, line):
     store = Memory()
     with pytest.raises(InputError, match=line):
@@ -155,8 +159,10 @@ def test_the_second_request_stops_at_once_and_keeps_what_is_known(monkeypatch):
         go(store, executor, stop=stop, x=range(9))
     assert executor.closed
     assert [(one.status, final) for one, final in store.kept] == [
-        (Status.OK, True), (Status.CANCELLED, False), (Status.CANCELLED, False),
-    ]  # fmt: skip
+        (Status.OK, True),
+        (Status.CANCELLED, False),
+        (Status.CANCELLED, False),
+    ]
 
 
 class Stubborn:
@@ -213,8 +219,13 @@ def test_resumed_is_the_same_as_never_interrupted(tmp_path):
     ):
         go(whole, repetitions=5)
         stop = Event()
-        go(parts, Local(2), repetitions=5, stop=stop,
-           on_progress=lambda told: told.done and stop.set())  # fmt: skip
+        go(
+            parts,
+            Local(2),
+            repetitions=5,
+            stop=stop,
+            on_progress=lambda told: told.done and stop.set(),
+        )
         told = go(parts, repetitions=5)
         assert told.skipped + told.done == 20
         assert told.skipped
@@ -241,8 +252,13 @@ def test_serial_and_local_and_merged_shards_are_the_same(tmp_path):
     for index in (1, 2, 3):
         path = shard_path(tmp_path / "shards.sqlite", (index, 3))
         with Store.open(path, write=True) as shard:
-            ended = run(PLAN, store=shard, limits=Limits(60, 2000), executor=Serial(),
-                        which=Which((index, 3)))  # fmt: skip
+            ended = run(
+                PLAN,
+                store=shard,
+                limits=Limits(60, 2000),
+                executor=Serial(),
+                which=Which((index, 3)),
+            )
             assert 0 < ended.done == ended.planned < 36
             planned += ended.planned
             paths.append(shard.path)

@@ -121,8 +121,16 @@ def test_the_table_has_one_row_a_trial_in_the_order_of_the_plan(path):
     ]
     pd.testing.assert_frame_equal(*(deterministic(table) for table in tables))
     assert list(deterministic(first).columns) == [
-        "study", "version", "x", "repetition", "status", "message", "y", "key", "seed"
-    ]  # fmt: skip
+        "study",
+        "version",
+        "x",
+        "repetition",
+        "status",
+        "message",
+        "y",
+        "key",
+        "seed",
+    ]
     assert "y" not in deterministic(first, ["y"])
     assert set(first["environment"]) == {Environment.here().id}
     assert first["environment.numpy"][0] == np.__version__
@@ -244,8 +252,11 @@ def test_a_full_disk_loses_nothing(path):
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
     ran = subprocess.run(
         [sys.executable, "-c", code, str(path), str(HERE)],
-        capture_output=True, text=True, check=True, cwd=HERE.parents[1],
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=HERE.parents[1],
+    )
     assert "free space and run it again" in ran.stderr
     assert ran.stderr.count("\n") == 1
     said = len(ran.stdout.split())

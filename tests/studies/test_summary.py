@@ -47,14 +47,16 @@ def test_too_few_values_tell_no_doubt():
 
 
 def trials():
-    return pd.DataFrame({
-        "method": ["b", "a", "b", "a", "b", "a"],
-        "gamma": [None, 0.3, None, 0.3, 0.3, 0.3],
-        "repetition": [0, 0, 1, 1, 0, 2],
-        "status": ["ok", "ok", "error", "ok", "ok", "deadline"],
-        "cost": [4.0, 1, None, 2, 8, None],
-        "done": [True, True, None, False, True, None],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "method": ["b", "a", "b", "a", "b", "a"],
+            "gamma": [None, 0.3, None, 0.3, 0.3, 0.3],
+            "repetition": [0, 0, 1, 1, 0, 2],
+            "status": ["ok", "ok", "error", "ok", "ok", "deadline"],
+            "cost": [4.0, 1, None, 2, 8, None],
+            "done": [True, True, None, False, True, None],
+        }
+    )
 
 
 def test_means_count_the_failed():
@@ -84,21 +86,31 @@ def test_means_of_all_and_of_none():
 
 def paired_trials(rng, pairs=12):
     luck = rng.normal(0, 5, pairs)
-    return pd.concat([
-        pd.DataFrame({
-            "method": name, "repetition": range(pairs), "size": "s",
-            "cost": luck + shift + rng.normal(0, 0.1, pairs),
-        })
-        for name, shift in [("ours", 1.0), ("theirs", 1.5), ("third", -2.0)]
-    ], ignore_index=True)  # fmt: skip
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "method": name,
+                    "repetition": range(pairs),
+                    "size": "s",
+                    "cost": luck + shift + rng.normal(0, 0.1, pairs),
+                }
+            )
+            for name, shift in [("ours", 1.0), ("theirs", 1.5), ("third", -2.0)]
+        ],
+        ignore_index=True,
+    )
 
 
 def test_differences_are_those_of_the_pairs():
     table = paired_trials(np.random.default_rng(0))
     got = paired_differences(
-        table.sample(frac=1, random_state=1), by=["size"], method="method",
-        reference="ours", value="cost",
-    ).set_index("method")  # fmt: skip
+        table.sample(frac=1, random_state=1),
+        by=["size"],
+        method="method",
+        reference="ours",
+        value="cost",
+    ).set_index("method")
     wide = table.pivot(index="repetition", columns="method", values="cost")
     for name in ("theirs", "third"):
         test = scipy.stats.ttest_rel(wide[name], wide["ours"])
@@ -121,7 +133,10 @@ def test_lost_pairs_are_counted():
         table[(table["method"] != "ours") | (table["repetition"] > 2)].assign(
             size=lambda one: np.where(one["repetition"] > 2, "x", "y")
         ),
-        by=["size"], method="method", reference="ours", value="cost",
-    )  # fmt: skip
+        by=["size"],
+        method="method",
+        reference="ours",
+        value="cost",
+    )
     assert none.loc[none["size"] == "y", "n"].tolist() == [0, 0]
     assert none.loc[none["size"] == "y", "lost"].tolist() == [3, 3]

@@ -44,7 +44,9 @@ STUDY = Study(
     parameters={
         "x": Parameter(int, 0, "a number", least=0),
         "act": Parameter(
-            str, "measure", "what to do",
+            str,
+            "measure",
+            "what to do",
             choices=("measure", "sleep", "raise", "infeasible", "die", "hoard", "nan"),
         ),
         "method": Parameter(str, "a", "a method", choices=("a", "b"), paired=True),
@@ -58,4 +60,4 @@ STUDY = Study(
     },
     trial=trial,
     analyse=analyse,
-)  # fmt: skip
+)

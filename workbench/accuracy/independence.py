@@ -345,14 +345,18 @@ class _Products:
             self.tasks = np.rint(shared[self.first, self.second]).astype(np.int64)
             return
         steps = range(1, int(size.max(initial=1)))
-        one = np.concatenate([
-            np.zeros(0, dtype=np.int64),
-            *(np.flatnonzero(task[:-step] == task[step:]) for step in steps),
-        ])  # fmt: skip
-        two = np.concatenate([
-            np.zeros(0, dtype=np.int64),
-            *(np.flatnonzero(task[:-step] == task[step:]) + step for step in steps),
-        ])  # fmt: skip
+        one = np.concatenate(
+            [
+                np.zeros(0, dtype=np.int64),
+                *(np.flatnonzero(task[:-step] == task[step:]) for step in steps),
+            ]
+        )
+        two = np.concatenate(
+            [
+                np.zeros(0, dtype=np.int64),
+                *(np.flatnonzero(task[:-step] == task[step:]) + step for step in steps),
+            ]
+        )
         low = np.minimum(worker[one], worker[two])
         high = np.maximum(worker[one], worker[two])
         names, pair, counts = np.unique(low * m + high, return_inverse=True, return_counts=True)
@@ -408,10 +412,12 @@ def _outstanding(
         return np.zeros(0), 0.0, ()
     found = _PairFigures.of(products, answers, answers.wrong)
     share = _common_share(products, answers, found.typical, rng)
-    most = np.array([
-        _PairFigures.of(products, answers, answers.difficult(share, rng)).out.max()
-        for _ in range(SIMULATED)
-    ])  # fmt: skip
+    most = np.array(
+        [
+            _PairFigures.of(products, answers, answers.difficult(share, rng)).out.max()
+            for _ in range(SIMULATED)
+        ]
+    )
     above = SIMULATED - np.searchsorted(np.sort(most), found.out)
     p_value = (1 + above) / (1 + SIMULATED)
     both = products.of(answers.wrong.astype(np.float64))
@@ -438,13 +444,17 @@ def _common_share(
     products: _Products, answers: _Answers, typical: float, rng: np.random.Generator
 ) -> float:
     """Share of the common factor at which simulated crowds have the median that was found."""
-    medians = np.array([
-        np.mean([
-            _PairFigures.of(products, answers, answers.difficult(share, rng)).typical
-            for _ in range(TRIES)
-        ])
-        for share in FACTORS
-    ])  # fmt: skip
+    medians = np.array(
+        [
+            np.mean(
+                [
+                    _PairFigures.of(products, answers, answers.difficult(share, rng)).typical
+                    for _ in range(TRIES)
+                ]
+            )
+            for share in FACTORS
+        ]
+    )
     return float(np.interp(typical, np.maximum.accumulate(medians), FACTORS))
 
 

@@ -156,9 +156,14 @@ def measure_error(
     ahead = len(chance) if len(away) and len(chance) else further
     within = error_interval(wrong, tasks, ahead, unstable=unstable, confidence=confidence)
     point = shrunk(
-        wrong, tasks, _mean(fitted.expected_error(asked)), within,
-        said=_mean(said), idle=len(control) - tasks, unstable=unstable,
-    )  # fmt: skip
+        wrong,
+        tasks,
+        _mean(fitted.expected_error(asked)),
+        within,
+        said=_mean(said),
+        idle=len(control) - tasks,
+        unstable=unstable,
+    )
     return MeasuredError(
         error_measured=point,
         error_interval=within,

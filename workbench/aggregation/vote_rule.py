@@ -207,6 +207,10 @@ def _of_tasks(by_task: VotesByTask, tasks: IntArray) -> Votes:
     votes = by_task.votes
     rows, place = by_task.rows(tasks)
     return Votes(
-        place, votes.worker[rows], votes.label[rows], votes.tasks[tasks], votes.workers,
+        place,
+        votes.worker[rows],
+        votes.label[rows],
+        votes.tasks[tasks],
+        votes.workers,
         votes.classes,
-    )  # fmt: skip
+    )

@@ -291,10 +291,14 @@ class LabelCheck(Result):
 
     def _of_workers(self) -> list[str]:
         below = self.table.loc[self.table["below_chance"], "worker"].tolist()
-        return [
-            f"below chance, beyond doubt: {names(below, NAMED)}; they have the classes the wrong "
-            "way round, or answer against the question"
-        ] if below else []  # fmt: skip
+        return (
+            [
+                f"below chance, beyond doubt: {names(below, NAMED)}; they have the classes the "
+                "wrong way round, or answer against the question"
+            ]
+            if below
+            else []
+        )
 
     def _of_table(self) -> list[str]:
         told = []

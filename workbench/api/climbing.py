@@ -182,13 +182,21 @@ def ladder(
     settings = {
         "capacity": None if crowd is None else crowd.capacity,
         "costs": None if costs is None else "given",
-        "trials": trials, "gap": gap, "time_limit": time_limit, "seed": seed,
-    }  # fmt: skip
+        "trials": trials,
+        "gap": gap,
+        "time_limit": time_limit,
+        "seed": seed,
+    }
     rows = pd.DataFrame([asdict(rung) for rung in found])
     return Ladder(
-        rows.astype({"cost": float, "lower_bound": float}), title, tasks, known.skill.shape[1],
-        epsilon, settings, versions(),
-    )  # fmt: skip
+        rows.astype({"cost": float, "lower_bound": float}),
+        title,
+        tasks,
+        known.skill.shape[1],
+        epsilon,
+        settings,
+        versions(),
+    )
 
 
 def _prices(costs: PerWorker, table: pd.DataFrame, ids: inputs.Ids) -> Any:

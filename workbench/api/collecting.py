@@ -147,9 +147,12 @@ class Collection(Result):
         from workbench.plots import collected
 
         return collected(
-            self.curve, tasks=self.tasks, epsilon=self.settings["epsilon"], limit=self.limit,
+            self.curve,
+            tasks=self.tasks,
+            epsilon=self.settings["epsilon"],
+            limit=self.limit,
             title=self.title.rsplit(", seed", 1)[0],
-        )  # fmt: skip
+        )
 
     def _payload(self) -> dict[str, Any]:
         known = super()._payload()
@@ -275,9 +278,18 @@ def collect(
     if most is not None:
         checks.count("most", most, max(least, 1))
     done = rehearse(
-        deciding, pool, answers, goal, total=total, arrivals=order, seed=seed, watch=watch,
-        least=least, most=most, have=_had(have, pool),
-    )  # fmt: skip
+        deciding,
+        pool,
+        answers,
+        goal,
+        total=total,
+        arrivals=order,
+        seed=seed,
+        watch=watch,
+        least=least,
+        most=most,
+        have=_had(have, pool),
+    )
     belief, ledger = done.belief, done.ledger
     table = answer_table(belief, ledger.counts, pool.tasks.tolist(), pool.classes.tolist(), seed)
     wrong = belief.misses(answers.truth)
@@ -286,10 +298,17 @@ def collect(
     if isinstance(labels, SimulatedCrowd):
         limit = _limit(labels, pool, error, judged)
     settings = {
-        "epsilon": epsilon, "total": total, "mean": mean, "control": control,
-        "hidden": hidden, "gold_tasks": gold_tasks, "arrivals": arrivals, "least": least,
-        "most": most, "seed": seed,
-    }  # fmt: skip
+        "epsilon": epsilon,
+        "total": total,
+        "mean": mean,
+        "control": control,
+        "hidden": hidden,
+        "gold_tasks": gold_tasks,
+        "arrivals": arrivals,
+        "least": least,
+        "most": most,
+        "seed": seed,
+    }
     if not watch.rows or watch.rows[-1]["cost"] < ledger.spent:
         watch.note(ledger, belief)
     return Collection(

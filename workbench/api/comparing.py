@@ -311,9 +311,13 @@ def compare(
     skills = skills or ("plug-in" if invented and gain == "hoeffding" else "fitted")
     known_estimate(skills)
     given: dict[str, Any] = {
-        "data": data, "labels": labels, "gold": gold, "task_types": task_types, "costs": costs,
+        "data": data,
+        "labels": labels,
+        "gold": gold,
+        "task_types": task_types,
+        "costs": costs,
         "capacity": capacity,
-    }  # fmt: skip
+    }
     drawn: dict[str, Any] = dict.fromkeys(("crowd", "skill", "n", "m", "types"))
     back: Callable[[str], Any] = str
     make: Callable[..., Any]
@@ -362,11 +366,19 @@ def compare(
             rows.append({"trial": trial, **vars(next(steps))})
     records, first = pd.DataFrame(rows), instances[0]
     settings = {
-        **{name: _told(name, value) for name, value in given.items()}, **drawn,
-        "epsilon": epsilon, "gamma": gamma, "gold_tasks": gold_tasks, "control": control,
-        "gain": gain, "skills": skills,
-        "infeasible": infeasible, "time_limit": time_limit, "trials": trials, "seed": seed,
-    }  # fmt: skip
+        **{name: _told(name, value) for name, value in given.items()},
+        **drawn,
+        "epsilon": epsilon,
+        "gamma": gamma,
+        "gold_tasks": gold_tasks,
+        "control": control,
+        "gain": gain,
+        "skills": skills,
+        "infeasible": infeasible,
+        "time_limit": time_limit,
+        "trials": trials,
+        "seed": seed,
+    }
     return Comparison(
         room.summarise(records),
         records,

@@ -74,10 +74,17 @@ class Hires(Result):
         names = self._names_by_index()
         found = self.found.frontier
         rows = [
-            (each.cost, each.error.probability, each.error.radius, each.error.method, each.bound,
-             len(each.chosen), self.given.workers.all_back(names[each.chosen]))
+            (
+                each.cost,
+                each.error.probability,
+                each.error.radius,
+                each.error.method,
+                each.bound,
+                len(each.chosen),
+                self.given.workers.all_back(names[each.chosen]),
+            )
             for each in (found.sets if found else ())
-        ]  # fmt: skip
+        ]
         columns = ["cost", "error", "radius", "method", "bound", "size", "workers"]
         return pd.DataFrame(rows, columns=columns)
 
@@ -158,10 +165,17 @@ class Hires(Result):
         bound = right if found.complete else 1.0 - best.bound
         gap = (bound - right) / right
         return {
-            **paid, "spent": best.cost, "score": right, "bound": bound, "gap": gap,
-            "heuristic_score": right, "heuristic_gap": gap, "heuristic": self.chosen,
-            "error": best.error.probability, "error_bound": best.bound,
-        }  # fmt: skip
+            **paid,
+            "spent": best.cost,
+            "score": right,
+            "bound": bound,
+            "gap": gap,
+            "heuristic_score": right,
+            "heuristic_gap": gap,
+            "heuristic": self.chosen,
+            "error": best.error.probability,
+            "error_bound": best.bound,
+        }
 
     def _payload(self) -> dict[str, Any]:
         hired, back = self.found, self.given.workers.all_back
@@ -335,9 +349,9 @@ def _curve(hired: Hiring, seed: int) -> str:
         places = {*spread, best - 1, best, best + 1, hired.size} & places
     shown = sorted(places)
     marks = {best: "max"}
-    marks[hired.size] = "chosen" if hired.size != best or hired.known.by_posterior else (
-        "max, chosen"
-    )  # fmt: skip
+    marks[hired.size] = (
+        "chosen" if hired.size != best or hired.known.by_posterior else ("max, chosen")
+    )
     rows = [(name, *(value[k - 1] for k in shown))]
     return table(("k", *map(str, shown)), [*rows, ("", *(marks.get(k, "") for k in shown))])
 
@@ -394,8 +408,13 @@ def _numbers(hired: Hiring) -> str:
         ]
     found = hired.frontier
     if found is not None and found.best is not None and not hired.unpriced:
-        how = "all sets looked at" if found.complete else (
-            f"the best of {found.looked_at} sets looked at; none is below {found.best.bound:.3g}"
-        )  # fmt: skip
+        how = (
+            "all sets looked at"
+            if found.complete
+            else (
+                f"the best of {found.looked_at} sets looked at; "
+                f"none is below {found.best.bound:.3g}"
+            )
+        )
         rows.append(("money", f"{found.best.cost:.10g} a task; {how}"))
     return facts(rows, 18)

@@ -419,8 +419,11 @@ def _distinct(values: Iterable[Any], what: str, owner: str) -> Iterable[Any]:
 
 def _kind(value: object) -> str:
     for kind, name in (
-        (str, "text"), (bool, "a truth value"), (int, "a whole number"), (float, "a number"),
-    ):  # fmt: skip
+        (str, "text"),
+        (bool, "a truth value"),
+        (int, "a whole number"),
+        (float, "a number"),
+    ):
         if isinstance(value, kind):
             return name
     return f"a {type(value).__name__}"

@@ -104,8 +104,9 @@ def aggregate_on_disk(
     """Do as `aggregate` does with `save`; `refused` are parameters that do not go with it."""
     for name, value in refused.items():
         if value is not None:
-            raise InputError(f"`{name}` does not go with `save`, which takes labels alone: leave "
-                             "one of them out")  # fmt: skip
+            raise InputError(
+                f"`{name}` does not go with `save`, which takes labels alone: leave one of them out"
+            )
     check_method(method, options)
     file = labels if isinstance(labels, LabelFile) else LabelFile("labels", ReadOptions())
     path = file.path if isinstance(labels, LabelFile) else labels
@@ -117,8 +118,10 @@ def aggregate_on_disk(
             f"save {path_name(saved)}: give a path that ends in .parquet, in a folder that is there"
         )
     if file.options.question is not None or file.options.format not in ("auto", "labels"):
-        raise InputError("`save` takes Parquet with columns task, worker, label: leave `format` "
-                         "and `question` out")  # fmt: skip
+        raise InputError(
+            "`save` takes Parquet with columns task, worker, label: leave `format` "
+            "and `question` out"
+        )
     reading = replace(file.options, duplicates=duplicates) if duplicates else file.options
     tell = progress or str
     with stored_labels(path, reading, tell) as stored:

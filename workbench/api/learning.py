@@ -234,9 +234,12 @@ def learn(
         classes = given.classes.all_back(data.classes)
         others = baselines(data, run, seed=seed)
         numbers |= {
-            "horizon": len(steps), "runs": 1, "classes": classes, **_recorded(run, workers),
+            "horizon": len(steps),
+            "runs": 1,
+            "classes": classes,
+            **_recorded(run, workers),
             "baselines": [vars(one) for one in others],
-        }  # fmt: skip
+        }
         title = (
             f"{given.name}: {len(steps)} tasks, {len(workers)} workers, classes "
             f"{checks.listing(data.classes)}"

@@ -109,8 +109,9 @@ class Leaderboard(Result):
         heads = [head for head, _ in COLUMNS.values()]
         for title, rows in self._tables():
             lines += ["", f"### {title}", "", _row(heads), _row(["---"] * len(heads))]
-            lines += [_row([shown(row[at], how) for at, (_, how) in COLUMNS.items()])
-                      for row in rows]  # fmt: skip
+            lines += [
+                _row([shown(row[at], how) for at, (_, how) in COLUMNS.items()]) for row in rows
+            ]
         return (
             "\n".join([*lines, "", *(f"- {note}" for note in (*NOTES, *self._absent(brief=True)))])
             + "\n"

@@ -81,9 +81,13 @@ class SimulatedCrowd(Result):
     def draw(self, workers: int, seed: np.random.SeedSequence) -> Crowd:
         """Draw workers of this kind."""
         return population.named(
-            self.crowd, workers, skill=self.skill, seed=seed, capacity=self.capacity,
+            self.crowd,
+            workers,
+            skill=self.skill,
+            seed=seed,
+            capacity=self.capacity,
             task_types=self.types,
-        )  # fmt: skip
+        )
 
     @property
     def title(self) -> str:

@@ -330,9 +330,12 @@ def solve(
 
     asked = read(problem, epsilon, gain)
     options = {
-        "route": route, "method": method, "exact": exact, "progress": progress,
+        "route": route,
+        "method": method,
+        "exact": exact,
+        "progress": progress,
         "keep_on_interrupt": keep_on_interrupt,
-    }  # fmt: skip
+    }
     if isinstance(asked, JointProblem):
         from workbench.solving.joint.route import solve_joint
 

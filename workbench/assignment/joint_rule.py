@@ -29,9 +29,17 @@ def joint_plan_rule(votes: Votes, terms: PlanTerms) -> GoldRule:
     def fit(gold: IntArray) -> FittedRule:
         confusion, prior, known = _learned(by_task, gold, kinds, len(terms.tasks))
         problem = JointProblem(
-            pair_gains(confusion), pair_weights(prior), terms.level, terms.tasks, terms.capacity,
-            terms.price, known, None, terms.least, terms.most,
-        )  # fmt: skip
+            pair_gains(confusion),
+            pair_weights(prior),
+            terms.level,
+            terms.tasks,
+            terms.capacity,
+            terms.price,
+            known,
+            None,
+            terms.least,
+            terms.most,
+        )
         return _JointVote(by_task, problem, kinds, confusion, prior, time_prices(problem))
 
     return fit

@@ -94,9 +94,13 @@ def joint_approximation(problem: JointProblem, prices: FloatArray, *, seed: Seed
     """Algorithm 1 for all workers, each on her own: y, shape (T, m), one task a class."""
     worth = np.einsum("tmp,tp->tm", problem.gains, prices) + WORTH * problem.prices
     return primal_approximation(
-        worth, np.ones(problem.shape[0]), problem.capacity,
-        cost=problem.prices, available=problem.usable, seed=seed,
-    )  # fmt: skip
+        worth,
+        np.ones(problem.shape[0]),
+        problem.capacity,
+        cost=problem.prices,
+        available=problem.usable,
+        seed=seed,
+    )
 
 
 def _prices(problem: JointProblem, found: JointRelaxation) -> FloatArray | None:

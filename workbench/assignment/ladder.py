@@ -108,9 +108,13 @@ class LadderCrowd:
     def limit(self, epsilon: float, *, average: bool = False) -> InformationLimit:
         """The information limit of this crowd."""
         return information_limit(
-            self.skill, capacity=self.capacity, tasks=self.tasks, epsilon=epsilon, cost=self.cost,
+            self.skill,
+            capacity=self.capacity,
+            tasks=self.tasks,
+            epsilon=epsilon,
+            cost=self.cost,
             average=average,
-        )  # fmt: skip
+        )
 
 
 def ladder(
@@ -147,9 +151,11 @@ def ladder(
         rung, start = _planned(crowd, name, epsilon, time_limit, gap, seed, start)
         rungs.append(rung)
     problem = error_problem(
-        crowd.skill[crowd.kinds], crowd.capacity, epsilon,
+        crowd.skill[crowd.kinds],
+        crowd.capacity,
+        epsilon,
         None if crowd.cost is None else crowd.cost[crowd.kinds],
-    )  # fmt: skip
+    )
     plan = solve_exact_error(problem, time_limit=time_limit, gap=gap, seed=seed, start=start)
     status = "open" if plan.status == "bound" else plan.status
     worst = None if plan.errors is None else float(plan.errors.max(initial=0.0))
@@ -161,9 +167,14 @@ def ladder(
 
 
 def _planned(
-    crowd: LadderCrowd, name: str, epsilon: float, time_limit: float, gap: float, seed: int,
+    crowd: LadderCrowd,
+    name: str,
+    epsilon: float,
+    time_limit: float,
+    gap: float,
+    seed: int,
     start: FloatArray | None,
-) -> tuple[Rung, FloatArray | None]:  # fmt: skip
+) -> tuple[Rung, FloatArray | None]:
     """A cover program's rung, and its plan; `start` is the plan of the rung above."""
     gain = GAINS[name]
     need = gain.requirement(epsilon)
@@ -182,9 +193,13 @@ def _planned(
     proven = found.termination is Termination.OPTIMAL and found.bound == found.objective
     status = "proven" if proven else "feasible"
     rung = Rung(
-        name, found.bound, found.objective, status, float(errors.max(initial=0.0)),
+        name,
+        found.bound,
+        found.objective,
+        status,
+        float(errors.max(initial=0.0)),
         seconds=found.seconds,
-    )  # fmt: skip
+    )
     return rung, found.assignment
 
 
@@ -214,9 +229,14 @@ def sequential(
     least = 0.5 / max(1, trials * int(crowd.tasks.sum()))
     limit = crowd.limit(min(max(wrong + 2 * _se(best.error), least), 0.5), average=True)
     return Rung(
-        "sequential", limit.value if math.isfinite(limit.value) else None,
-        float(best.cost.mean()), f"measured: {best.name}", wrong, _se(best.cost), _se(best.error),
-    )  # fmt: skip
+        "sequential",
+        limit.value if math.isfinite(limit.value) else None,
+        float(best.cost.mean()),
+        f"measured: {best.name}",
+        wrong,
+        _se(best.cost),
+        _se(best.error),
+    )
 
 
 def _odds(skill: FloatArray) -> FloatArray:

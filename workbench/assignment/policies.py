@@ -476,9 +476,12 @@ class Hindsight(AssignmentPolicy):
 def _from_sample(setting: Setting, seed: Seed) -> AdaptiveAssigner:
     """The Main Algorithm with its sample taken and its weights worked out."""
     settings = AdaptiveSettings(
-        setting.epsilon, setting.workers, len(setting.sample),
-        on_infeasible=setting.on_infeasible, gain=setting.gain,
-    )  # fmt: skip
+        setting.epsilon,
+        setting.workers,
+        len(setting.sample),
+        on_infeasible=setting.on_infeasible,
+        gain=setting.gain,
+    )
     assigner = AdaptiveAssigner(setting.task_class, settings, seed=seed)
     for skill, capacity, cost, available in setting.sample:
         assigner.sample(skill, capacity, cost=cost, available=available)

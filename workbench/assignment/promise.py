@@ -145,17 +145,28 @@ class TwoClasses:
         quality = self.gain.quality(self.skill, need)
         left = need - (quality * self.given.recorded).sum(axis=1)
         return AssignmentProblem(
-            quality, self.capacity, np.where(left > SLACK * need, left, 0.0), self.cost,
-            self.given.open(self.available), self.kinds, self.gain.name, *self.given.limits(),
-        )  # fmt: skip
+            quality,
+            self.capacity,
+            np.where(left > SLACK * need, left, 0.0),
+            self.cost,
+            self.given.open(self.available),
+            self.kinds,
+            self.gain.name,
+            *self.given.limits(),
+        )
 
     def cover(self, levels: FloatArray, options: RunOptions, *, draws: int) -> CoverPlan:
         """The cheapest cover at some levels; its errors are computed."""
         problem = self.problem(levels)
         found = solve(
-            problem, "ip", time_limit=options.time_limit, gap=options.gap,
-            threads=options.threads, seed=options.seed, isolated=draws == TOLD,
-        )  # fmt: skip
+            problem,
+            "ip",
+            time_limit=options.time_limit,
+            gap=options.gap,
+            threads=options.threads,
+            seed=options.seed,
+            isolated=draws == TOLD,
+        )
         if found.assignment is None:
             return CoverPlan(found, levels)
         chosen = found.assignment > 0.5
@@ -218,16 +229,24 @@ class SeveralClasses:
         types, own, gains = rows[:, 0], own.ravel(), pair_gains(self.confusion)
         few, many = self.given.limits()
         problem = JointProblem(
-            gains[types], pair_weights(self.prior), levels[types],
-            np.bincount(own, minlength=len(rows)), self.capacity,
-            None if self.cost is None else self.cost[types], rows[:, 1 : 1 + m],
+            gains[types],
+            pair_weights(self.prior),
+            levels[types],
+            np.bincount(own, minlength=len(rows)),
+            self.capacity,
+            None if self.cost is None else self.cost[types],
+            rows[:, 1 : 1 + m],
             np.einsum("tm,tmp->tp", rows[:, 1 + m :], gains[types]),
-            None if few is None else few[first], None if many is None else many[first],
-        )  # fmt: skip
+            None if few is None else few[first],
+            None if many is None else many[first],
+        )
         found = solve_joint(
-            problem, time_limit=options.time_limit, gap=options.gap, seed=options.seed,
+            problem,
+            time_limit=options.time_limit,
+            gap=options.gap,
+            seed=options.seed,
             certified=draws == TOLD,
-        )  # fmt: skip
+        )
         order = np.argsort(own, kind="stable")
         if found.infeasibility is not None:
             found = replace(found, infeasibility=found.infeasibility.of(order.tolist()))
@@ -374,8 +393,13 @@ def _worst(plan: CoverPlan) -> float:
 def _refused(plan: CoverPlan, note: str, why: Infeasibility | None = None) -> CoverPlan:
     """No plan, and why not."""
     found = replace(
-        plan.solution, termination=Termination.INFEASIBLE, assignment=None, objective=None,
-        bound=None, certificate=Certificate("unproven"), note=note,
+        plan.solution,
+        termination=Termination.INFEASIBLE,
+        assignment=None,
+        objective=None,
+        bound=None,
+        certificate=Certificate("unproven"),
+        note=note,
         infeasibility=why,
-    )  # fmt: skip
+    )
     return CoverPlan(found, plan.levels)

@@ -372,8 +372,9 @@ class AssignmentSession(Saveable[SessionState]):
         if visit.kind == "task":
             visit = replace(visit, kind="nothing", asked=(), answers=tuple(given.items()))
         else:
-            visit = self._judged(replace(visit, kind="nothing", asked=(), skill=(),
-                                         gold=tuple(given.items())))  # fmt: skip
+            visit = self._judged(
+                replace(visit, kind="nothing", asked=(), skill=(), gold=tuple(given.items()))
+            )
         self._visits[worker] = visit
         return self._asked(visit)
 
@@ -543,8 +544,11 @@ class AssignmentSession(Saveable[SessionState]):
             numbers = getattr(visit, name)
             check(numbers is None or len(numbers) == T, f"{at}.{name} is not of {T} types")
         own = visit.prices or ()
-        low = [price for price in (*(visit.cost or ()), *(price for _, price in own))
-               if 0 < price < LEAST_PRICE]  # fmt: skip
+        low = [
+            price
+            for price in (*(visit.cost or ()), *(price for _, price in own))
+            if 0 < price < LEAST_PRICE
+        ]
         check(not low, f"{at}.cost or prices have a price below {LEAST_PRICE:g}")
         asked, answered = visit.asked, [task for task, _ in visit.answers]
         judged = [task for task, _ in visit.gold]

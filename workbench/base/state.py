@@ -240,8 +240,10 @@ def _read(path: str | Path, kind: type[State]) -> State:
     try:
         frame = msgspec.json.decode(data, type=_Frame)
         for name, known in (
-            ("schema", SCHEMA), ("service", kind.service), ("version", kind.version),
-        ):  # fmt: skip
+            ("schema", SCHEMA),
+            ("service", kind.service),
+            ("version", kind.version),
+        ):
             given = getattr(frame, name)
             if type(given) is not type(known) or given != known:
                 raise InputError(

@@ -449,9 +449,16 @@ def instance_pictures(
     found = {}
     for kind, steps in profiles(runs, index).items():
         drawn = Chart(
-            kind, kind, steps, "ratio", "share", labels[kind], "share of the instances",
-            log_x=kind == "seconds", **style,
-        )  # fmt: skip
+            kind,
+            kind,
+            steps,
+            "ratio",
+            "share",
+            labels[kind],
+            "share of the instances",
+            log_x=kind == "seconds",
+            **style,
+        )
         found[kind] = as_png(chart(drawn))
     return found
 

@@ -34,8 +34,12 @@ BLOCKS = CROWDS[1:]
 TESTS = (10.0, 3.0)
 """G1."""
 DEFAULTS = {
-    "tests": TESTS[0], "vetting": "printed", "vote": "majority", "order": "random", "coins": False,
-}  # fmt: skip
+    "tests": TESTS[0],
+    "vetting": "printed",
+    "vote": "majority",
+    "order": "random",
+    "coins": False,
+}
 DRAWS = 20
 """Trials needed of each crowd."""
 RIGHT = 1 - ERROR

@@ -43,9 +43,11 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     lines = [HEAD, f"{len(verdicts)} claims: {counts}.", ""]
     lines += _table(
         ("claim", "source", "verdict"),
-        [(f"[{one.claim.id}](#{one.claim.id})", one.claim.source, f"*{one.ruling}*")
-         for one in verdicts],
-    )  # fmt: skip
+        [
+            (f"[{one.claim.id}](#{one.claim.id})", one.claim.source, f"*{one.ruling}*")
+            for one in verdicts
+        ],
+    )
     for one in verdicts:
         lines += ["", f"## {one.claim.id}", "", f"{one.claim.source}", ""]
         lines += [f"**Claim.** {one.claim.statement}", ""]
@@ -77,12 +79,14 @@ def read_page(page: Path, claims: Iterable[Claim]) -> dict[str, Verdict]:
         sections = SECTION.finditer(page.read_text("utf-8"))
         return {
             name: Verdict(
-                known[name], Ruling(section["ruling"]), section["figures"],
+                known[name],
+                Ruling(section["ruling"]),
+                section["figures"],
                 tuple(_evidence(line) for line in (section["evidence"] or "").splitlines()),
             )
             for section in sections
             if (name := section["id"]) in known
-        }  # fmt: skip
+        }
     except (OSError, ValueError) as error:
         raise InputError(f"{page}: not a page of claims that can be read ({error})") from None
 

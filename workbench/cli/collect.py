@@ -157,9 +157,12 @@ def start(state: Path, as_json: bool, **given: Any) -> int:
 
 
 @options.command(
-    "workbench collect next state.json --worker ann --most 10", group=command, draws=False,  # type: ignore[arg-type]
-    name="next", plugins=True,
-)  # fmt: skip
+    "workbench collect next state.json --worker ann --most 10",
+    group=command,
+    draws=False,  # type: ignore[arg-type]
+    name="next",
+    plugins=True,
+)
 @STATE
 @click.option("--worker", metavar="NAME", help="Who is here; anybody without.")
 @options.whole("--most", "Questions at most.", least=1)
@@ -206,9 +209,11 @@ def _idle(told: dict[str, Any], worker: str | None) -> str:
 
 
 @options.command(
-    "workbench collect tell state.json --labels came.csv --out answers.csv", group=command,  # type: ignore[arg-type]
-    draws=False, plugins=True,
-)  # fmt: skip
+    "workbench collect tell state.json --labels came.csv --out answers.csv",
+    group=command,  # type: ignore[arg-type]
+    draws=False,
+    plugins=True,
+)
 @STATE
 @options.csv("--labels", "Labels that came: columns task, worker, label.")
 @options.csv("--missing", "Labels that will not come, and are not paid: columns task, worker.")

@@ -318,10 +318,13 @@ class Beliefs:
         kept = place[votes.worker] >= 0
         first = copies(
             replace(
-                votes, task=votes.task[kept], worker=place[votes.worker[kept]],
-                label=votes.label[kept], workers=votes.workers[some],
+                votes,
+                task=votes.task[kept],
+                worker=place[votes.worker[kept]],
+                label=votes.label[kept],
+                workers=votes.workers[some],
             )
-        )  # fmt: skip
+        )
         _, set_, size = np.unique(first, return_inverse=True, return_counts=True)
         alike = np.flatnonzero(size > 1)
         self.copying[:] = False

@@ -781,8 +781,12 @@ def _pool(saved: CollectorState) -> Pool:
             if one.available is not None:
                 available[:, j] = False
                 available[list(one.available), j] = True
-    group = {one: at for at, one in enumerate(distinct(
-        one.group for one in saved.hands if one.group is not None))}  # fmt: skip
+    group = {
+        one: at
+        for at, one in enumerate(
+            distinct(one.group for one in saved.hands if one.group is not None)
+        )
+    }
     skill = np.array([np.nan if one.skill is None else one.skill for one in saved.hands])
     secret = dict(saved.hidden)
     return Pool(
@@ -799,12 +803,15 @@ def _pool(saved: CollectorState) -> Pool:
         group=np.array([-1 if one.group is None else group[one.group] for one in saved.hands])
         if group
         else None,
-        hidden=np.array([names.index(secret[task]) if task in secret else -1
-                         for task, _ in saved.tasks]) if secret else None,
-        confusion=None if np.isnan(skill).all() else one_coin(skill, K)[None].repeat(
-            len(types), axis=0
-        ),
-    )  # fmt: skip
+        hidden=np.array(
+            [names.index(secret[task]) if task in secret else -1 for task, _ in saved.tasks]
+        )
+        if secret
+        else None,
+        confusion=None
+        if np.isnan(skill).all()
+        else one_coin(skill, K)[None].repeat(len(types), axis=0),
+    )
 
 
 def one_coin(skill: FloatArray, classes: int) -> FloatArray:

@@ -146,9 +146,14 @@ class GroupVotes:
         by = others if self.judged is None else others & self.judged
         asked = self.given(gold, judge, len(ledger.pool.gold)) > 0
         self.correlation = group_correlations(
-            task, worker, label, self.group, confusion, ledger.pool.share,
+            task,
+            worker,
+            label,
+            self.group,
+            confusion,
+            ledger.pool.share,
             (given & by[:, None]).sum(axis=0) + asked.sum(axis=0),
-        )  # fmt: skip
+        )
 
     def next_weights(self, ledger: Ledger, ask: Questions) -> FloatArray:
         """What labels that have just come count, after those of their group before, shape (k,)."""

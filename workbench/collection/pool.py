@@ -273,9 +273,7 @@ class Ledger:
     def votes(self) -> Votes:
         """All labels of tasks (gold tasks apart) in the form the aggregators take."""
         task, worker, label = self.labels.T
-        return Votes(
-            task, worker, label, self.pool.tasks, self.pool.workers, self.pool.classes
-        )  # fmt: skip
+        return Votes(task, worker, label, self.pool.tasks, self.pool.workers, self.pool.classes)
 
 
 def within(group: IntArray) -> IntArray:

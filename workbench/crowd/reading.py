@@ -37,12 +37,36 @@ Duplicates = Literal["error", "first", "last", "all"]
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "task": (
-        "item", "question", "object", "taskid", "itemid", "questionid", "objectid", "origid",
-        "instanceid", "exampleid", "unitid", "documentid", "imageid",
+        "item",
+        "question",
+        "object",
+        "taskid",
+        "itemid",
+        "questionid",
+        "objectid",
+        "origid",
+        "instanceid",
+        "exampleid",
+        "unitid",
+        "documentid",
+        "imageid",
     ),
     "worker": (
-        "annotator", "user", "performer", "workerid", "workerids", "amtworkerids", "annotatorid",
-        "userid", "performerid", "rater", "raterid", "coder", "coderid", "labeler", "labelerid",
+        "annotator",
+        "user",
+        "performer",
+        "workerid",
+        "workerids",
+        "amtworkerids",
+        "annotatorid",
+        "userid",
+        "performerid",
+        "rater",
+        "raterid",
+        "coder",
+        "coderid",
+        "labeler",
+        "labelerid",
     ),
     "label": ("answer", "response", "choice", "annotation", "rating"),
     "time": ("timestamp",),
@@ -54,7 +78,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "cost": (),
     "weight": (),
     "group": ("family",),
-}  # fmt: skip
+}
 """What columns are called beside the field's own name, as `squeezed` writes it."""
 LAST_RESORT: Mapping[str, tuple[str, ...]] = {"task": ("id", "q"), "gold": ("label", "answer")}
 """What they are called where no other column will do."""
@@ -499,10 +523,16 @@ def _read_whole(path: Path, separator: str) -> TextTable | None:
         return None
     try:
         frame = pd.read_csv(
-            io.BytesIO(data), sep=separator, header=None, dtype=object, na_filter=False,
-            encoding="utf-8-sig", quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-            skipinitialspace=True, low_memory=False,
-        )  # fmt: skip
+            io.BytesIO(data),
+            sep=separator,
+            header=None,
+            dtype=object,
+            na_filter=False,
+            encoding="utf-8-sig",
+            quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+            skipinitialspace=True,
+            low_memory=False,
+        )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
         return None
     del data

@@ -135,8 +135,7 @@ def structure(
     if given.ndim != 2 or not np.isin(given, np.arange(-1, K)).all():
         raise InputError(f"labels are no matrix of −1 to {K - 1}, tasks × workers: give one")
     # One row a task, or with more than two classes one a class and task, that class's side or not.
-    sides = [np.where(given < 0, 0.0, np.where(given == a, 1.0, -1.0))
-             for a in range(K == 2, K)]  # fmt: skip
+    sides = [np.where(given < 0, 0.0, np.where(given == a, 1.0, -1.0)) for a in range(K == 2, K)]
     votes: Any = np.concatenate(sides, dtype=np.float32)
     if np.count_nonzero(votes) <= SPARSE * votes.size:
         from scipy.sparse import csr_matrix

@@ -77,6 +77,4 @@ def _voted(
     names = data.tasks[: len(truth)], data.workers, data.classes
     outcome = VOTES[vote](Votes(task, worker, data.labels[task, worker], *names), seed=rng)
     right = np.where(outcome.tied | outcome.unlabelled, 0.5, outcome.label == truth)[truth >= 0]
-    return Baseline(
-        f"{which} + {vote}", len(task), float(right.mean()) if len(right) else None
-    )  # fmt: skip
+    return Baseline(f"{which} + {vote}", len(task), float(right.mean()) if len(right) else None)

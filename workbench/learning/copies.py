@@ -116,8 +116,9 @@ class _Agreement:
         for table in (shared, agreed):
             np.fill_diagonal(table, 0.0)
         there = (shared > 0) & (scale > 1e-9)
-        rho = np.divide(agreed / np.maximum(shared, 1.0) - chance, scale,
-                        out=np.zeros((m, m)), where=there)  # fmt: skip
+        rho = np.divide(
+            agreed / np.maximum(shared, 1.0) - chance, scale, out=np.zeros((m, m)), where=there
+        )
         return cls(shared, agreed, chance, scale, np.clip(rho, -1.0, 1.0))
 
     def expected(self, rho: FloatArray) -> FloatArray:

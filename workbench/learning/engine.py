@@ -198,9 +198,9 @@ def _counted(
     skill = draws.skill[explored.runs]
     best = _best_sets(skill, price, vote.weighted)
     # The last exploring step among the first n of each run, and how many exploit after each.
-    at = np.stack([
-        start + np.searchsorted(explored.step[start:end], tasks) - 1 for start, end in explored
-    ])  # fmt: skip
+    at = np.stack(
+        [start + np.searchsorted(explored.step[start:end], tasks) - 1 for start, end in explored]
+    )
     last = explored.starts[1:] - 1
     idle = np.append(explored.step[1:], explored.horizon)
     idle[last] = explored.horizon

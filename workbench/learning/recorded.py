@@ -271,8 +271,17 @@ def replay(
         given = late.hold(ask, k, at, given)
         answer = learner.tell(given)
         bought[list(given)] += 1
-        rows.append((task, answer.kind, answer.label, answer.confidence, len(ask.workers),
-                     len(given), int(there[at].sum())))  # fmt: skip
+        rows.append(
+            (
+                task,
+                answer.kind,
+                answer.label,
+                answer.confidence,
+                len(ask.workers),
+                len(given),
+                int(there[at].sum()),
+            )
+        )
     late.tell(learner, None)
     columns = ["task", "kind", "label", "confidence", "asked", "received", "on_record"]
     steps = pd.DataFrame(rows, columns=columns)
@@ -347,8 +356,12 @@ def _score(steps: pd.DataFrame, data: Recorded, n: int, skill: FloatArray, pool:
     steps["crowd_right"] = _right(crowd, truth)
     steps["best_right"] = _right(_leading(best, K), truth)
     steps["as_crowd"] = _right(crowd, said)
-    means = {"accuracy": "right", "crowd_accuracy": "crowd_right", "best_accuracy": "best_right",
-             "agreement": "as_crowd"}  # fmt: skip
+    means = {
+        "accuracy": "right",
+        "crowd_accuracy": "crowd_right",
+        "best_accuracy": "best_right",
+        "agreement": "as_crowd",
+    }
     for mean, score in means.items():
         right = steps[score].to_numpy()
         scored = np.isfinite(right)

@@ -174,9 +174,14 @@ def _curves(runs: Runs, skill: FloatArray) -> pd.DataFrame:
     R, n = len(runs.labels), runs.tasks
     columns: dict[str, Any] = {"tasks": n}
     for name in (
-        "accuracy", "regret", "exploration_regret", "exploitation_regret", "cost_regret", "size",
+        "accuracy",
+        "regret",
+        "exploration_regret",
+        "exploitation_regret",
+        "cost_regret",
+        "size",
         "labels",
-    ):  # fmt: skip
+    ):
         values = runs.reward / n if name == "accuracy" else getattr(runs, name).astype(float)
         columns[name] = values.mean(axis=0)
         columns[f"{name}_se"] = values.std(axis=0, ddof=1) / math.sqrt(R) if R > 1 else np.nan

@@ -179,8 +179,9 @@ class TesterLearner(OnlineLearner):
         tester.first = np.where(tester.first < 0, given, tester.first)
         tester.rounds += 1
         tester.said[label] += 1
-        tester.label = plurality(np.repeat(np.arange(len(tester.said)), tester.said), coin,
-                                 len(tester.said))  # fmt: skip
+        tester.label = plurality(
+            np.repeat(np.arange(len(tester.said)), tester.said), coin, len(tester.said)
+        )
         cell.count(tester, 1)
 
     def _vet(self, given: IntArray, label: int) -> None:

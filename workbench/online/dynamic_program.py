@@ -176,11 +176,14 @@ def histograms(tasks: int, levels: int) -> NDArray[np.int8]:
     parts = [np.full((1, 1), n, dtype=np.int8) for n in range(tasks + 1)]
     for _ in range(levels - 1):
         parts = [
-            np.concatenate([
-                np.insert(parts[n - last], len(parts[0][0]), last, axis=1) for last in range(n + 1)
-            ])
+            np.concatenate(
+                [
+                    np.insert(parts[n - last], len(parts[0][0]), last, axis=1)
+                    for last in range(n + 1)
+                ]
+            )
             for n in range(tasks + 1)
-        ]  # fmt: skip
+        ]
     return parts[tasks]
 
 

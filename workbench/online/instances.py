@@ -21,9 +21,14 @@ def family(
     """Equal tasks, labels of price 1, and one of some sequences of worker types, all as likely."""
     count = len(quality)
     return OnlineProblem(
-        (requirement,), (tasks,), (tuple(quality),), (capacity,) * count, (1.0,) * count,
-        SequenceMix(tuple(sequences), (1,) * len(sequences)), repair_price,
-    )  # fmt: skip
+        (requirement,),
+        (tasks,),
+        (tuple(quality),),
+        (capacity,) * count,
+        (1.0,) * count,
+        SequenceMix(tuple(sequences), (1,) * len(sequences)),
+        repair_price,
+    )
 
 
 def ladder(
@@ -45,9 +50,13 @@ def ladder(
         path += [kind] * max(-(-requirement // units), -(-labels // capacity))
     sequences = [tuple(path[:length]) for length in range(len(path) + 1)]
     return family(
-        requirement, quality, sequences,
-        tasks=tasks, capacity=capacity, repair_price=repair_price,
-    )  # fmt: skip
+        requirement,
+        quality,
+        sequences,
+        tasks=tasks,
+        capacity=capacity,
+        repair_price=repair_price,
+    )
 
 
 def every_sequence(
@@ -62,9 +71,13 @@ def every_sequence(
     """All sequences of so many workers of some types."""
     sequences = list(itertools.product(range(len(quality)), repeat=length))
     return family(
-        requirement, quality, sequences,
-        tasks=tasks, capacity=capacity, repair_price=repair_price,
-    )  # fmt: skip
+        requirement,
+        quality,
+        sequences,
+        tasks=tasks,
+        capacity=capacity,
+        repair_price=repair_price,
+    )
 
 
 def fine(theta: int) -> OnlineProblem:

@@ -63,10 +63,15 @@ class PrefixTree:
         self.problem, self.sequences = problem, problem.arrivals.sequences
         self.states, self._layers = StateSpace(problem), layers(problem.arrivals)
         self._passing = [
-            np.array([(at, layer.number[one[:t]]) for at, one in enumerate(self.sequences)
-                      if len(one) >= t]).T
+            np.array(
+                [
+                    (at, layer.number[one[:t]])
+                    for at, one in enumerate(self.sequences)
+                    if len(one) >= t
+                ]
+            ).T
             for t, layer in enumerate(self._layers)
-        ]  # fmt: skip
+        ]
         self._lengths = np.array([len(one) for one in self.sequences])
 
     def respond(self, weights: FloatArray) -> tuple[float, FloatArray]:
@@ -74,9 +79,11 @@ class PrefixTree:
         laid = []
         for t, (layer, (at, node)) in enumerate(zip(self._layers, self._passing, strict=True)):
             own, ends = weights[at], self._lengths[at] == t
-            laid.append(layer._replace(
-                weight=_summed(node, own, layer), end=_summed(node, own * ends, layer)
-            ))  # fmt: skip
+            laid.append(
+                layer._replace(
+                    weight=_summed(node, own, layer), end=_summed(node, own * ends, layer)
+                )
+            )
         steps = list(backward(self.states, laid, track=True))[::-1]
         state, paid = np.array([self.states.start]), np.zeros(1)
         costs = np.zeros(len(self.sequences))
@@ -184,10 +191,16 @@ def minimax(problem: OnlineProblem, *, tolerance: float = 1e-7, rounds: int = 10
     weights = whole_weights(best / optima)
     certificate = certificate_of(problem, weights, plans)
     return Minimax(
-        bound_of(certificate), value, ratio, weights, optima,
+        bound_of(certificate),
+        value,
+        ratio,
+        weights,
+        optima,
         [(p, query) for p, query in zip(chances.tolist(), queries, strict=True) if p > 0],
-        chances @ np.array(columns), len(columns), certificate,
-    )  # fmt: skip
+        chances @ np.array(columns),
+        len(columns),
+        certificate,
+    )
 
 
 def _mixed(ratios: FloatArray) -> tuple[float, FloatArray, FloatArray]:
@@ -200,13 +213,16 @@ def _mixed(ratios: FloatArray) -> tuple[float, FloatArray, FloatArray]:
             upper=np.full(algorithms + 1, np.inf),
             row_lower=np.append(np.zeros(sequences), 1.0),
             row_upper=np.append(np.full(sequences, np.inf), 1.0),
-            start=np.append(np.arange(algorithms + 1) * (sequences + 1),
-                            algorithms * (sequences + 1) + sequences),
-            index=np.append(np.tile(np.arange(sequences + 1), algorithms),
-                            np.arange(sequences)).astype(np.int32),
+            start=np.append(
+                np.arange(algorithms + 1) * (sequences + 1),
+                algorithms * (sequences + 1) + sequences,
+            ),
+            index=np.append(
+                np.tile(np.arange(sequences + 1), algorithms), np.arange(sequences)
+            ).astype(np.int32),
             value=np.append(np.column_stack([-ratios, np.ones(algorithms)]), np.ones(sequences)),
         )
-    )  # fmt: skip
+    )
     chances = np.maximum(values[:-1], 0.0)
     chances /= chances.sum()
     mixture = np.maximum(duals[:-1], 0.0)

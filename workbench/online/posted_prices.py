@@ -96,16 +96,18 @@ def _worst_end(posted: Posted, e: int, stands: float) -> tuple[float, float]:
     def row(
         x: FloatArray | float, lack: float, y: FloatArray | float, r: float, t: float
     ) -> FloatArray:
-        return np.concatenate([
-            np.broadcast_to(x, width), [lack], np.broadcast_to(y, height), [r, t]
-        ])  # fmt: skip
+        return np.concatenate(
+            [np.broadcast_to(x, width), [lack], np.broadcast_to(y, height), [r, t]]
+        )
 
     steps = [row(1.0 * (step == i), 0, 0, 0, -share[i]) for i in range(min(e + 1, len(price)))]
-    known = [row(-1.0 * (rung == j), 0, 1.0 * (np.arange(height) == j), 0, 0)
-             for j in np.flatnonzero(a <= stands)]  # fmt: skip
-    rows = np.array([
-        row(1, 1, 0, 0, -1), row(0, 0, 1, 1, -1), row(0, 0, a, repair, 0), *steps, *known
-    ])  # fmt: skip
+    known = [
+        row(-1.0 * (rung == j), 0, 1.0 * (np.arange(height) == j), 0, 0)
+        for j in np.flatnonzero(a <= stands)
+    ]
+    rows = np.array(
+        [row(1, 1, 0, 0, -1), row(0, 0, 1, 1, -1), row(0, 0, a, repair, 0), *steps, *known]
+    )
     upper = np.zeros(len(rows))
     upper[2] = 1.0
     lower = np.where(np.arange(len(rows)) < 3 + min(e, len(price)), upper, -np.inf)
@@ -114,10 +116,16 @@ def _worst_end(posted: Posted, e: int, stands: float) -> tuple[float, float]:
     cost = row(a[rung], repair, 0, 0, 0)
     values, duals = optimum(
         LinearModel(
-            -cost, np.zeros(len(cost)), np.full(len(cost), np.inf), lower, upper,
-            matrix.indptr, matrix.indices.astype(np.int32), matrix.data,
+            -cost,
+            np.zeros(len(cost)),
+            np.full(len(cost), np.inf),
+            lower,
+            upper,
+            matrix.indptr,
+            matrix.indices.astype(np.int32),
+            matrix.data,
         )
-    )  # fmt: skip
+    )
     ratio = float(cost @ values)
     p = abs(duals[1]) / max(abs(duals[2]), 1e-12)
     return ratio, float(min(p, repair, *a[a > stands]))
@@ -154,9 +162,8 @@ def posted_costs(problem: OnlineProblem, price: float) -> FloatArray:
         for kind in sequence:
             asked, useful = problem.price[kind], [row[kind] for row in problem.quality]
             lacking = [
-                (t, lack) for t, lack in state
-                if lack and useful[t] and asked / useful[t] <= price
-            ]  # fmt: skip
+                (t, lack) for t, lack in state if lack and useful[t] and asked / useful[t] <= price
+            ]
             lacking.sort(key=lambda task: -task[1])
             given = lacking[: problem.capacity[kind]]
             state, paid = problem.served(state, given, kind), paid + asked * len(given)

@@ -294,9 +294,15 @@ def _figure(id_: str, chart: Chart) -> Part:
     points = re.search(r'<svg[^>]*\bwidth="([\d.]+)pt"', svg)
     width = round(float(points[1]) / 72 * 96) if points else 640
     drawn = (
-        chart.panel, chart.series, chart.x, chart.x_low, chart.x_high,
-        chart.y, chart.low, chart.high,
-    )  # fmt: skip
+        chart.panel,
+        chart.series,
+        chart.x,
+        chart.x_low,
+        chart.x_high,
+        chart.y,
+        chart.low,
+        chart.high,
+    )
     used = list(dict.fromkeys(name for name in drawn if name is not None))
     data = _table(
         id_, f"Numbers of the figure “{chart.name}”", chart.data[used].reset_index(drop=True)

@@ -64,10 +64,13 @@ def failures(table: pd.DataFrame, params: Sequence[str]) -> list[Failure]:
             messages.append((str(message), len(group), example))
         found.append(
             Failure(
-                str(status), len(rows), len(rows) / len(table), tuple(messages),
+                str(status),
+                len(rows),
+                len(rows) / len(table),
+                tuple(messages),
                 max(0, groups.ngroups - MESSAGES),
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -85,9 +88,8 @@ def environment(table: pd.DataFrame) -> list[tuple[str, str]]:
         texts = [str(value) for value in counts.index]
         if len(texts) > 1 or counts.sum() < len(table):
             texts = [
-                f"{text} ({count(int(n), 'trial')})"
-                for text, n in zip(texts, counts, strict=True)
-            ]  # fmt: skip
+                f"{text} ({count(int(n), 'trial')})" for text, n in zip(texts, counts, strict=True)
+            ]
         if plain == "commit":
             texts = [_commit(text) for text in texts]
         rows.append((_NAMES.get(plain, plain), "; ".join(texts)))
@@ -107,19 +109,23 @@ def effort(table: pd.DataFrame) -> list[tuple[str, str]]:
     if workers:
         rows.append(("worker processes", f"{len(workers):,} on {count(len(machines), 'machine')}"))
     if len(seconds):
-        rows.append((
-            "time of a trial",
-            f"{duration(seconds.median())} in the median, {duration(seconds.max())} at most, "
-            f"{duration(seconds.sum())} in all",
-        ))  # fmt: skip
+        rows.append(
+            (
+                "time of a trial",
+                f"{duration(seconds.median())} in the median, {duration(seconds.max())} at most, "
+                f"{duration(seconds.sum())} in all",
+            )
+        )
     if len(memory):
         rows.append(("peak memory of a worker", f"{number(memory.max(), 3)} MB"))
     if "attempts" in table and (table["attempts"] > 1).any():
         again = table.loc[table["attempts"] > 1, "attempts"]
-        rows.append((
-            "attempted more than once",
-            f"{count(len(again), 'trial')}, {int(again.max())} times at most",
-        ))  # fmt: skip
+        rows.append(
+            (
+                "attempted more than once",
+                f"{count(len(again), 'trial')}, {int(again.max())} times at most",
+            )
+        )
     return rows
 
 

@@ -55,13 +55,13 @@ def study_file(plan: StudyPlan) -> str:
     if plan.source.digest or None in values:
         return ""
     lines = [
-        f"study = {_toml(plan.study)}", f"repetitions = {plan.repetitions}", f"seed = {plan.seed}"
-    ]  # fmt: skip
+        f"study = {_toml(plan.study)}",
+        f"repetitions = {plan.repetitions}",
+        f"seed = {plan.seed}",
+    ]
     for block in plan.sweep:
         lines += ["", "[[sweep]]"]
-        lines += [
-            f"{name} = [{', '.join(map(_toml, listed))}]" for name, listed in block.items()
-        ]  # fmt: skip
+        lines += [f"{name} = [{', '.join(map(_toml, listed))}]" for name, listed in block.items()]
     return "\n".join(lines)
 
 

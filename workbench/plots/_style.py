@@ -13,8 +13,15 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from numpy.typing import ArrayLike, NDArray
 
 COLOURS = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D1F",
-)  # fmt: skip
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+    "#8C6D1F",
+)
 """Okabe and Ito's, the yellow (too faint for a line) replaced by a brown."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
 DASHES = ("-", "--", ":")
@@ -55,9 +62,15 @@ def whole_ticks(axis: Axis) -> None:
 def key_above(axes: Axes, columns: int = 1, **given: Any) -> None:
     """Set the legend above a panel, where it crosses no mark."""
     axes.legend(
-        fontsize=8, frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2,
-        ncols=columns, columnspacing=1.2, **given,
-    )  # fmt: skip
+        fontsize=8,
+        frameon=False,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        borderaxespad=0.2,
+        ncols=columns,
+        columnspacing=1.2,
+        **given,
+    )
 
 
 def areas(evidence: ArrayLike, most: float = 90.0) -> NDArray[np.float64]:
@@ -74,10 +87,19 @@ def area_key(evidence: ArrayLike, what: str, colour: str, most: float = 90.0) ->
     counts = np.asarray(evidence)
     sizes = dict(zip(counts.tolist(), areas(counts, most).tolist(), strict=True))
     return [
-        Line2D([], [], color=colour, marker="o", mec="white", mew=0.5, ls="none",
-               ms=math.sqrt(sizes[count]), label=f"{what}: {count}")
+        Line2D(
+            [],
+            [],
+            color=colour,
+            marker="o",
+            mec="white",
+            mew=0.5,
+            ls="none",
+            ms=math.sqrt(sizes[count]),
+            label=f"{what}: {count}",
+        )
         for count in sorted({min(sizes), max(sizes)} if sizes else ())
-    ]  # fmt: skip
+    ]
 
 
 def short(name: object) -> str:

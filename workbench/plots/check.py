@@ -94,10 +94,12 @@ def _difficulty(axes: Axes, wrong: FloatArray, found: Dependence) -> None:
     axes.hist(wrong, bins=20, range=(0.0, 1.0), color=BLUE)
     overall = found.overall
     axes.plot(
-        [], [], ls="none",
+        [],
+        [],
+        ls="none",
         label=f"nearly all err on {100 * overall.hard:.2g} %, "
         f"if independent {100 * overall.hard_expected:.2g} %",
-    )  # fmt: skip
+    )
     axes.set_xlabel("share of wrong answers to a gold task")
     axes.set_ylabel("tasks")
     whole_ticks(axes.yaxis)
@@ -118,10 +120,17 @@ def _pairs(axes: Axes, found: Dependence) -> None:
     ):
         if pairs:
             axes.plot(
-                [pair.correlation for pair in pairs], np.full(len(pairs), 0.03), color=colour,
-                transform=axes.get_xaxis_transform(), marker=mark, ms=5, mew=0.5, mec="white",
-                ls="none", label=f"{label}: {len(pairs)}",
-            )  # fmt: skip
+                [pair.correlation for pair in pairs],
+                np.full(len(pairs), 0.03),
+                color=colour,
+                transform=axes.get_xaxis_transform(),
+                marker=mark,
+                ms=5,
+                mew=0.5,
+                mec="white",
+                ls="none",
+                label=f"{label}: {len(pairs)}",
+            )
     axes.axvline(
         found.typical, color="0.35", ls="-.", lw=1.1, label=f"median of pairs: {found.typical:.2f}"
     )

@@ -41,14 +41,26 @@ def collected(
     with panels(title, size, 1, columns, sharex=True, wrap=55 * columns) as (figure, axes):
         left = axes[0]
         left.plot(
-            paid, curve["believed_error"], color=COLOURS[1], marker="s", ms=4, mfc="white", lw=1.4,
-            ls="--", label="believed",
-        )  # fmt: skip
+            paid,
+            curve["believed_error"],
+            color=COLOURS[1],
+            marker="s",
+            ms=4,
+            mfc="white",
+            lw=1.4,
+            ls="--",
+            label="believed",
+        )
         if curve["error"].notna().any():
             left.plot(
-                paid, curve["error"].astype(float), color=COLOURS[0], marker="o", ms=4, lw=1.4,
+                paid,
+                curve["error"].astype(float),
+                color=COLOURS[0],
+                marker="o",
+                ms=4,
+                lw=1.4,
                 label="measured",
-            )  # fmt: skip
+            )
         if limit is not None:
             told = "least cost of any policy of the last error"
             left.axvline(limit / tasks, ls=":", **line, label=told)

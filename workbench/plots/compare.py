@@ -63,14 +63,28 @@ def comparison(
             "price of labels per task (unit of the prices)" if priced else "labels bought, per task"
         )
         right.errorbar(
-            error, place, xerr=np.minimum(2 * spread, [error, 1 - error]), color=COLOURS[0],
-            marker="s", ms=5, capsize=3, lw=1.2, ls="none", label="measured (± 2 standard errors)",
-        )  # fmt: skip
+            error,
+            place,
+            xerr=np.minimum(2 * spread, [error, 1 - error]),
+            color=COLOURS[0],
+            marker="s",
+            ms=5,
+            capsize=3,
+            lw=1.2,
+            ls="none",
+            label="measured (± 2 standard errors)",
+        )
         skills = "skills measured on gold" if recorded else "true skills"
         right.plot(
-            rows["error_exact"], place, color=COLOURS[1], marker="|", ms=13, mew=2, ls="none",
+            rows["error_exact"],
+            place,
+            color=COLOURS[1],
+            marker="|",
+            ms=13,
+            mew=2,
+            ls="none",
             label=f"predicted by {skills}",
-        )  # fmt: skip
+        )
         right.axvline(epsilon, ls="-.", **line, label=f"requested ε = {epsilon:g}")
         right.set_xlabel("share of wrong labels")
         left.set_yticks(place, [plain(name) for name in rows["method"]])

@@ -66,6 +66,14 @@ def _draw(
         axes.plot(ends, line["factor"] * ends ** line["exponent"], color=colour, lw=1.2)
         label += f": exponent {line['exponent']:.2f} ± {line['error']:.2f}"
     axes.plot(
-        known["size"], known[quantity], color=colour, marker=MARKERS[at % len(MARKERS)], ms=5,
-        mec="white", mew=0.5, ls="none", label=label, zorder=3,
-    )  # fmt: skip
+        known["size"],
+        known[quantity],
+        color=colour,
+        marker=MARKERS[at % len(MARKERS)],
+        ms=5,
+        mec="white",
+        mew=0.5,
+        ls="none",
+        label=label,
+        zorder=3,
+    )

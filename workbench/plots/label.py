@@ -48,10 +48,13 @@ def _confidence(axes: Axes, answers: pd.DataFrame) -> None:
     span = (0.0, 1.0) if sure else (0.0, max(float(values.max(initial=0.0)), 1e-9))
     tied = labelled["tied"].to_numpy(dtype=bool)
     axes.hist(
-        [values[~tied], values[tied]], bins=20, range=span, stacked=True,
+        [values[~tied], values[tied]],
+        bins=20,
+        range=span,
+        stacked=True,
         color=[COLOURS[0], COLOURS[1]],
         label=["labels", f"drawn among ties: {int(tied.sum())}" if tied.any() else "_"],
-    )  # fmt: skip
+    )
     absent = len(answers) - len(labelled)
     if absent:
         axes.plot([], [], ls="none", label=f"tasks without a label: {absent}")
@@ -65,16 +68,27 @@ def _reliability(axes: Axes, table: pd.DataFrame) -> None:
     tasks = table["tasks"].to_numpy()
     axes.plot([0, 1], [0, 1], color="0.5", ls="--", lw=1, label="as often as confident")
     axes.scatter(
-        table["confidence"], table["right"], s=areas(tasks), color=COLOURS[0], edgecolors="white",
-        lw=0.5, alpha=0.8, label="tenths of confidence",
-    )  # fmt: skip
+        table["confidence"],
+        table["right"],
+        s=areas(tasks),
+        color=COLOURS[0],
+        edgecolors="white",
+        lw=0.5,
+        alpha=0.8,
+        label="tenths of confidence",
+    )
     axes.set_xlabel("confidence")
     axes.set_ylabel("share of labels that are right")
     axes.set_xlim(-0.05, 1.05)
     axes.set_ylim(-0.05, 1.05)
-    key_above(axes, 2, handles=[
-        *axes.get_legend_handles_labels()[0], *area_key(tasks, "tasks", COLOURS[0]),
-    ])  # fmt: skip
+    key_above(
+        axes,
+        2,
+        handles=[
+            *axes.get_legend_handles_labels()[0],
+            *area_key(tasks, "tasks", COLOURS[0]),
+        ],
+    )
 
 
 def _agreement(axes: Axes, workers: pd.DataFrame) -> None:
@@ -82,18 +96,34 @@ def _agreement(axes: Axes, workers: pd.DataFrame) -> None:
     rank = np.arange(1, len(ordered) + 1)
     given = ordered["labels"].to_numpy()
     axes.scatter(
-        rank, ordered["agreement"], s=areas(given), color=COLOURS[0], edgecolors="white", lw=0.5,
-        alpha=0.8, label="share of labels that agree",
-    )  # fmt: skip
+        rank,
+        ordered["agreement"],
+        s=areas(given),
+        color=COLOURS[0],
+        edgecolors="white",
+        lw=0.5,
+        alpha=0.8,
+        label="share of labels that agree",
+    )
     if "skill" in ordered and ordered["skill"].notna().any():
         axes.plot(
-            rank, ordered["skill"].to_numpy(dtype=float), color=COLOURS[1], marker="x", ms=5,
-            ls="none", label="skill",
-        )  # fmt: skip
+            rank,
+            ordered["skill"].to_numpy(dtype=float),
+            color=COLOURS[1],
+            marker="x",
+            ms=5,
+            ls="none",
+            label="skill",
+        )
     axes.set_xlabel("workers, by agreement with the labels")
     axes.set_ylabel("share")
     whole_ticks(axes.xaxis)
     axes.set_ylim(-0.05, 1.05)
-    key_above(axes, 2, handles=[
-        *axes.get_legend_handles_labels()[0], *area_key(given, "labels given", COLOURS[0]),
-    ])  # fmt: skip
+    key_above(
+        axes,
+        2,
+        handles=[
+            *axes.get_legend_handles_labels()[0],
+            *area_key(given, "labels given", COLOURS[0]),
+        ],
+    )

@@ -42,8 +42,15 @@ def rungs(table: pd.DataFrame, *, tasks: int, title: str, priced: bool = False) 
                 continue
             limit, measured = row["name"] == "information limit", row["status"].startswith("meas")
             colour = COLOURS[2] if limit else COLOURS[1] if measured else COLOURS[0]
-            axes.barh(at, value, height=0.62, color=colour, hatch="//" if limit else None,
-                      fill=not limit, edgecolor=colour)  # fmt: skip
+            axes.barh(
+                at,
+                value,
+                height=0.62,
+                color=colour,
+                hatch="//" if limit else None,
+                fill=not limit,
+                edgecolor=colour,
+            )
             error = 2 * row["se"] / tasks if measured and not pd.isna(row["se"]) else 0.0
             if error:
                 axes.errorbar(value, at, xerr=error, color="0.15", capsize=3, lw=1.2)

@@ -72,8 +72,14 @@ def _accuracies(axes: Axes, steps: pd.DataFrame) -> None:
     else:
         several = "accuracy_se" in steps and steps["accuracy_se"].notna().any()
         mean = " (mean ± 95 %)" if several else ""
-        axes.plot(steps["tasks"], steps["best_accuracy"], color=COLOURS[2], lw=4, alpha=0.45,
-                  label="best set in hindsight")  # fmt: skip
+        axes.plot(
+            steps["tasks"],
+            steps["best_accuracy"],
+            color=COLOURS[2],
+            lw=4,
+            alpha=0.45,
+            label="best set in hindsight",
+        )
         _banded(axes, steps, "crowd_accuracy", COLOURS[1], "full crowd, majority", "--")
         _banded(axes, steps, "accuracy", COLOURS[0], f"LS_OL{mean}")
         axes.set_ylabel("share of right labels, so far")
@@ -111,12 +117,28 @@ def _sizes(axes: Axes, steps: pd.DataFrame) -> None:
         for kind, (colour, marker, label) in looks.items():
             own = steps[steps["kind"] == kind]
             if len(own):
-                axes.plot(own["tasks"], own["asked"], color=colour, marker=marker, ms=3.5,
-                          mew=0, ls="none", alpha=0.7, label=label)  # fmt: skip
+                axes.plot(
+                    own["tasks"],
+                    own["asked"],
+                    color=colour,
+                    marker=marker,
+                    ms=3.5,
+                    mew=0,
+                    ls="none",
+                    alpha=0.7,
+                    label=label,
+                )
         axes.set_ylabel("workers asked")
     else:
-        axes.step(steps["tasks"], steps["asked"], where="pre", color=COLOURS[4], lw=1.3, ls="--",
-                  label="asked at a step")  # fmt: skip
+        axes.step(
+            steps["tasks"],
+            steps["asked"],
+            where="pre",
+            color=COLOURS[4],
+            lw=1.3,
+            ls="--",
+            label="asked at a step",
+        )
         _banded(axes, steps, "size", COLOURS[0], "best set by the estimates")
         axes.set_ylabel("workers (mean over the runs)")
     whole_ticks(axes.yaxis)
@@ -140,15 +162,27 @@ def _estimates(axes: Axes, workers: pd.DataFrame) -> None:
     few = len(workers) <= NAMED
     x, y = (estimate, np.arange(len(workers))) if few else (truth, estimate)
     axes.errorbar(
-        x, y, xerr=spread if few else None, yerr=None if few else spread, color=COLOURS[0],
-        ls="none", elinewidth=0.9, capsize=2,
-    )  # fmt: skip
+        x,
+        y,
+        xerr=spread if few else None,
+        yerr=None if few else spread,
+        color=COLOURS[0],
+        ls="none",
+        elinewidth=0.9,
+        capsize=2,
+    )
     tested = "testers" in workers
     axes.scatter(
-        x, y, s=areas(workers["testers"]) if tested else 30.0, color=COLOURS[0], edgecolors="white",
-        lw=0.5, alpha=0.7, zorder=3,
+        x,
+        y,
+        s=areas(workers["testers"]) if tested else 30.0,
+        color=COLOURS[0],
+        edgecolors="white",
+        lw=0.5,
+        alpha=0.7,
+        zorder=3,
         label="estimate p̂" + ("" if spread is None else " (mean, 90 % of the runs)"),
-    )  # fmt: skip
+    )
     if few:
         axes.plot(truth, y, color=COLOURS[1], marker="|", ms=13, mew=2, ls="none", label=against)
         axes.set_yticks(y, [short(name) for name in workers["worker"]])

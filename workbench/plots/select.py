@@ -65,9 +65,13 @@ def hiring(
             _prices(grid[3], hired, shown, money)
         for axes in grid:
             axes.axvline(
-                hired.size, color="black", lw=1, ls=(0, (4, 3)), zorder=1,
+                hired.size,
+                color="black",
+                lw=1,
+                ls=(0, (4, 3)),
+                zorder=1,
                 label=f"chosen: {hired.size} of {len(hired.table)}" if axes is grid[0] else None,
-            )  # fmt: skip
+            )
             room = max(1.0, 0.03 * shown)
             axes.set_xlim(1 - room, shown + room)
         grid[-1].set_xlabel("workers, best first (k)")
@@ -88,14 +92,25 @@ def _workers(axes: Axes, hired: Hiring) -> int:
     k = np.arange(1, shown + 1)
     ends = np.array([rows["skill"] - rows["low"], rows["high"] - rows["skill"]])
     axes.errorbar(
-        k, rows["skill"], yerr=np.maximum(ends, 0.0), color=BLUE, ls="none", elinewidth=0.9,
-        capsize=2 if shown <= 60 else 0, label=f"skill ŵ, {100 * hired.confidence:g} % interval",
-    )  # fmt: skip
+        k,
+        rows["skill"],
+        yerr=np.maximum(ends, 0.0),
+        color=BLUE,
+        ls="none",
+        elinewidth=0.9,
+        capsize=2 if shown <= 60 else 0,
+        label=f"skill ŵ, {100 * hired.confidence:g} % interval",
+    )
     chosen = rows["chosen"].to_numpy()
     axes.scatter(
-        k, rows["skill"], s=areas(rows["answered"], _largest(shown)), zorder=3, lw=0.8,
-        edgecolors=BLUE, facecolors=np.where(chosen, BLUE, "white"),
-    )  # fmt: skip
+        k,
+        rows["skill"],
+        s=areas(rows["answered"], _largest(shown)),
+        zorder=3,
+        lw=0.8,
+        edgecolors=BLUE,
+        facecolors=np.where(chosen, BLUE, "white"),
+    )
     if not chosen.all():
         axes.plot([], [], color=BLUE, marker="o", ms=6, mfc="white", ls="none", label="not chosen")
     guess = 1.0 / hired.known.classes
@@ -119,19 +134,37 @@ def _scores(axes: Axes, hired: Hiring) -> None:
     low, high = hired.interval_curve().T
     if np.isfinite(low).any():
         axes.fill_between(
-            k, low, high, color=BLUE, alpha=0.15, lw=0,
+            k,
+            low,
+            high,
+            color=BLUE,
+            alpha=0.15,
+            lw=0,
             label=f"{100 * hired.confidence:g} % interval of F (Theorem 3)",
-        )  # fmt: skip
+        )
     axes.plot(
-        k, hired.plug_in_curve, color=ORANGE, marker="s", ls="--", **look,
+        k,
+        hired.plug_in_curve,
+        color=ORANGE,
+        marker="s",
+        ls="--",
+        **look,
         label="F̂ plug-in (no correction for variance)",
-    )  # fmt: skip
+    )
     axes.plot(k, hired.curve, color=BLUE, marker="o", **look, label="F̂")
     best = hired.best
     axes.plot(
-        best, hired.curve[best - 1], color=VERMILION, marker="*", ms=15, mec="white", mew=0.6,
-        ls="none", zorder=4, label=f"highest F̂: {hired.curve[best - 1]:.3g} at k = {best}",
-    )  # fmt: skip
+        best,
+        hired.curve[best - 1],
+        color=VERMILION,
+        marker="*",
+        ms=15,
+        mec="white",
+        mew=0.6,
+        ls="none",
+        zorder=4,
+        label=f"highest F̂: {hired.curve[best - 1]:.3g} at k = {best}",
+    )
     axes.axhline(0, color="0.6", lw=0.8)
     axes.margins(y=0.08)
     axes.set_ylabel("score of the first k")
@@ -143,14 +176,22 @@ def _errors(axes: Axes, hired: Hiring, errors: Sequence[ErrorRate]) -> None:
     radius = np.array([error.radius for error in errors])
     told, top = rate > radius, np.maximum(rate + radius, FAINTEST / 10)
     axes.plot(
-        k, np.where(told, rate, np.nan), color=GREEN, marker="D", **look,
+        k,
+        np.where(told, rate, np.nan),
+        color=GREEN,
+        marker="D",
+        **look,
         label="predicted error of the weighted vote, workers independent",
-    )  # fmt: skip
+    )
     if (~told & (top >= FAINTEST)).any():
         axes.plot(
-            k, np.where(told, np.nan, top), color=GREEN, lw=1.5, ls=":",
+            k,
+            np.where(told, np.nan, top),
+            color=GREEN,
+            lw=1.5,
+            ls=":",
             label="upper bound on it, where no more is known",
-        )  # fmt: skip
+        )
     if radius.max() > 1e-9:
         axes.fill_between(
             k, np.maximum(rate - radius, FAINTEST / 10), top, alpha=0.2, color=GREEN, lw=0
@@ -173,13 +214,22 @@ def _prices(axes: Axes, hired: Hiring, shown: int, money: float | None) -> None:
     axes.bar(k[chosen], price[chosen], width=0.6, color=ORANGE, label="price of a label, chosen")
     if not chosen.all():
         axes.bar(
-            k[~chosen], price[~chosen], width=0.6, color="white", edgecolor=ORANGE, lw=0.8,
+            k[~chosen],
+            price[~chosen],
+            width=0.6,
+            color="white",
+            edgecolor=ORANGE,
+            lw=0.8,
             label="price of a label, not chosen",
-        )  # fmt: skip
+        )
     axes.plot(
-        k[chosen], np.cumsum(price[chosen]), color="black", marker="o", **_look(hired.size),
+        k[chosen],
+        np.cumsum(price[chosen]),
+        color="black",
+        marker="o",
+        **_look(hired.size),
         label="labels of a task by the first k",
-    )  # fmt: skip
+    )
     if money is not None:
         axes.axhline(money, color=VERMILION, lw=1.2, ls="--", label=f"money for a task: {money:g}")
     axes.set_ylabel("price (unit of the prices)")
@@ -198,9 +248,17 @@ def _frontier(axes: Axes, found: Frontier, money: float | None) -> None:
     nearly = found.nearly
     if nearly is not None:
         axes.plot(
-            nearly.cost, nearly.error.probability, color=VERMILION, marker="*", ms=13, ls="none",
-            mec="white", mew=0.6, zorder=4, label="hardly more errors for much less",
-        )  # fmt: skip
+            nearly.cost,
+            nearly.error.probability,
+            color=VERMILION,
+            marker="*",
+            ms=13,
+            ls="none",
+            mec="white",
+            mew=0.6,
+            zorder=4,
+            label="hardly more errors for much less",
+        )
     if money is not None:
         axes.axvline(money, color=VERMILION, lw=1.2, ls="--", label=f"money for a task: {money:g}")
     if len(error) and error[-1] < error[0] / 30:

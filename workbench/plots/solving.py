@@ -45,9 +45,17 @@ def incumbents(histories: Mapping[str, Sequence[Incumbent]], *, title: str) -> F
             width = 1.5 + 1.6 * (len(histories) - 1 - at) / len(histories)
             for values, dash in ((cost, "-"), (bound, (0, (3, 2)))):
                 above.step(
-                    seconds, values, where="post", color=colour, ls=dash, lw=width, marker=marker,
-                    ms=4, mec="white", mew=0.4,
-                )  # fmt: skip
+                    seconds,
+                    values,
+                    where="post",
+                    color=colour,
+                    ls=dash,
+                    lw=width,
+                    marker=marker,
+                    ms=4,
+                    mec="white",
+                    mew=0.4,
+                )
             gaps.append((seconds, _gap(cost, bound), colour, marker))
             known += [cost, bound]
             entries.append(Line2D([], [], color=colour, marker=marker, ms=5, label=plain(name)))
@@ -102,13 +110,30 @@ def _draw_gaps(
     foot = least / 3
     for seconds, gap, colour, marker in gaps:
         axes.step(
-            seconds, np.where(gap > CLOSED, gap, np.where(np.isnan(gap), np.nan, foot)),
-            where="post", color=colour, lw=1.5, marker=marker, ms=4, mec="white", mew=0.4,
-        )  # fmt: skip
+            seconds,
+            np.where(gap > CLOSED, gap, np.where(np.isnan(gap), np.nan, foot)),
+            where="post",
+            color=colour,
+            lw=1.5,
+            marker=marker,
+            ms=4,
+            mec="white",
+            mew=0.4,
+        )
         closed = np.flatnonzero(gap <= CLOSED)
         if len(closed):
-            axes.plot(seconds[closed[0]], foot, color=colour, marker="*", ms=14, mec="white",
-                      mew=0.5, ls="none", zorder=4, clip_on=False)  # fmt: skip
+            axes.plot(
+                seconds[closed[0]],
+                foot,
+                color=colour,
+                marker="*",
+                ms=14,
+                mec="white",
+                mew=0.5,
+                ls="none",
+                zorder=4,
+                clip_on=False,
+            )
     axes.set_yscale("log")
     axes.set_ylim(foot / 1.6, most * 1.6)
     log_ticks(axes.yaxis, 2)
@@ -143,9 +168,15 @@ def chosen_gains(
     with panels(title, (6.4, 3.4), wrap=70) as (figure, (axes,)):
         for mask, face, label in ((hired, COLOURS[0], "chosen"), (~hired, "white", "not chosen")):
             axes.plot(
-                place[mask], gain[order][mask], ls="none", marker="o", ms=5, mfc=face,
-                mec=COLOURS[0], label=label,
-            )  # fmt: skip
+                place[mask],
+                gain[order][mask],
+                ls="none",
+                marker="o",
+                ms=5,
+                mfc=face,
+                mec=COLOURS[0],
+                label=label,
+            )
         whole_ticks(axes.xaxis)
         axes.set_xlabel("workers, highest gain first")
         axes.set_ylabel("gain")

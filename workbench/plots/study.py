@@ -136,11 +136,21 @@ def _draw_panel(
             continue
         line = look["ls"] if _joined(chart) else "none"
         axes.errorbar(
-            x, y, yerr=_lengths(own, y, chart.low, chart.high),
+            x,
+            y,
+            yerr=_lengths(own, y, chart.low, chart.high),
             xerr=_lengths(own, x, chart.x_low, chart.x_high) if places is None else None,
-            color=look["color"], marker=look["marker"], ls=line, lw=1.3, ms=look["ms"], mew=0.5,
-            mec="white", elinewidth=0.9, capsize=2, zorder=2.5 if look is FAINT else 3,
-        )  # fmt: skip
+            color=look["color"],
+            marker=look["marker"],
+            ls=line,
+            lw=1.3,
+            ms=look["ms"],
+            mew=0.5,
+            mec="white",
+            elinewidth=0.9,
+            capsize=2,
+            zorder=2.5 if look is FAINT else 3,
+        )
     for number, (height, _) in enumerate(chart.references):
         axes.axhline(height, **_reference(number), zorder=2)
     if chart.diagonal is not None:
@@ -151,9 +161,12 @@ def _draw_panel(
             axes.plot(ends, ends, **DIAGONAL, zorder=2)
     if hidden:
         axes.annotate(
-            f"{hidden} not above 0, not drawn", (0.02, 0.03), xycoords="axes fraction",
-            fontsize=7.5, color="0.35",
-        )  # fmt: skip
+            f"{hidden} not above 0, not drawn",
+            (0.02, 0.03),
+            xycoords="axes fraction",
+            fontsize=7.5,
+            color="0.35",
+        )
     axes.grid(color="0.91", lw=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -207,13 +220,19 @@ def _legend(figure: Figure, chart: Chart, style: dict[Any, dict[str, Any]]) -> N
 
     entries = [
         Line2D(
-            [], [], color=look["color"], ms=look["ms"], mec="white", mew=0.5,
+            [],
+            [],
+            color=look["color"],
+            ms=look["ms"],
+            mec="white",
+            mew=0.5,
             marker="" if chart.kind == "step" else look["marker"],
-            ls=look["ls"] if _joined(chart) else "none", label=plain(_shown(name)),
+            ls=look["ls"] if _joined(chart) else "none",
+            label=plain(_shown(name)),
         )
         for name, look in style.items()
         if name is not None and look is not FAINT
-    ]  # fmt: skip
+    ]
     if FAINT in style.values():
         entries.append(Line2D([], [], color=FAINT["color"], label="all others"))
     entries += [
@@ -231,9 +250,12 @@ def _legend(figure: Figure, chart: Chart, style: dict[Any, dict[str, Any]]) -> N
     columns = -(-len(entries) // -(-len(entries) // columns))
     numeric = chart.series is not None and not isinstance(next(iter(style), ""), str)
     figure.legend(
-        handles=entries, loc="outside lower center", ncols=columns, frameon=False,
+        handles=entries,
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
         title=plain(_spaced(str(chart.series))) if numeric else None,
-    )  # fmt: skip
+    )
 
 
 def _reference(number: int) -> dict[str, Any]:

@@ -77,10 +77,12 @@ def predicted_error(known: Scores, chosen: ArrayLike, *, seed: Seed = 0) -> Erro
     """
     at, L = known.workers(chosen), known.classes
     w, votes = known.vote_weight[at], _draws(len(at), L)
-    return _mixed([
-        (share, [_error(p[at], w, L, max(votes // parts, 10_000), seed)])
-        for share, p, parts in _by_difficulty(known)
-    ])[0]  # fmt: skip
+    return _mixed(
+        [
+            (share, [_error(p[at], w, L, max(votes // parts, 10_000), seed)])
+            for share, p, parts in _by_difficulty(known)
+        ]
+    )[0]
 
 
 def _error(p: FloatArray, w: FloatArray, L: int, votes: int, seed: Seed) -> ErrorRate:
@@ -125,14 +127,19 @@ def prefix_errors(known: Scores, order: ArrayLike, *, seed: Seed = 0) -> list[Er
     if len(rates) < far:
         sets: BoolArray = np.tri(far, dtype=np.bool_)[len(rates) :]
         each = [max(int(share * min(votes, MIXED)), 1000) for share, _ in parts]
-        rates += _mixed([
-            (
-                share,
-                _enumerated(p[:far], w[:far], sets) if L == 2
-                else _simulated(p[:far], w[:far], L, draws, seed)[len(rates) :],
-            )
-            for (share, p), draws in zip(parts, each if len(parts) > 1 else [votes], strict=True)
-        ])  # fmt: skip
+        rates += _mixed(
+            [
+                (
+                    share,
+                    _enumerated(p[:far], w[:far], sets)
+                    if L == 2
+                    else _simulated(p[:far], w[:far], L, draws, seed)[len(rates) :],
+                )
+                for (share, p), draws in zip(
+                    parts, each if len(parts) > 1 else [votes], strict=True
+                )
+            ]
+        )
     return rates + [ErrorRate(half, half, "bounded") for half in (most[len(rates) :] / 2).tolist()]
 
 
@@ -198,14 +205,17 @@ def exhaustive_by_accuracy(known: Scores, budget: int, *, seed: Seed = 0) -> Int
     members = (some for k in range(1, K + 1) for some in combinations(range(len(who)), k))
     for row, some in enumerate(members):
         sets[row, some] = True
-    rates = _mixed([
-        (
-            share,
-            _enumerated(p[who], w[who], sets) if L == 2
-            else [plurality_error(p[who][some], w[who][some], L, seed=seed) for some in sets],
-        )
-        for share, p, _ in _by_difficulty(known)
-    ])  # fmt: skip
+    rates = _mixed(
+        [
+            (
+                share,
+                _enumerated(p[who], w[who], sets)
+                if L == 2
+                else [plurality_error(p[who][some], w[who][some], L, seed=seed) for some in sets],
+            )
+            for share, p, _ in _by_difficulty(known)
+        ]
+    )
     chosen = who[sets[least_error(rates)]]
     best_first: IntArray = chosen[np.argsort(-known.posterior_value[chosen], kind="stable")]
     return best_first

@@ -233,9 +233,9 @@ class _Kinds:
 
     def members(self, counts: IntArray, known: Scores) -> IntArray:
         """Indices of the first workers of each kind, most informative first."""
-        chosen = np.concatenate([
-            each[:k] for each, k in zip(self.workers, counts.tolist(), strict=True)
-        ])  # fmt: skip
+        chosen = np.concatenate(
+            [each[:k] for each, k in zip(self.workers, counts.tolist(), strict=True)]
+        )
         return chosen[np.argsort(-known.posterior_value[chosen], kind="stable")]
 
     def tied(self, counts: IntArray, known: Scores) -> IntArray:
@@ -288,8 +288,9 @@ class _Exact:
         if place:  # One of this kind is there already: values meet.
             _, first, at = np.unique(
                 np.rint(lead / (TIE * (total + abs(w)) + 1e-300)),
-                return_index=True, return_inverse=True,
-            )  # fmt: skip
+                return_index=True,
+                return_inverse=True,
+            )
             merged = np.zeros((len(law), len(first)))
             np.add.at(merged.T, at, law.T)
             lead, law = lead[first], merged

@@ -467,11 +467,13 @@ def _excluded(workers: Names, known: Scores, below: FloatArray) -> pd.DataFrame:
     """`below` is the chance of who is refused, else 0."""
     out = np.flatnonzero(~known.eligible | (below > 0))
     why = [
-        f"below chance with probability {below[j]:.3f}" if below[j]
-        else "one control answer" if known.answered[j]
+        f"below chance with probability {below[j]:.3f}"
+        if below[j]
+        else "one control answer"
+        if known.answered[j]
         else "no control answer"
         for j in out
-    ]  # fmt: skip
+    ]
     return pd.DataFrame({"worker": workers[out], "why": why})
 
 

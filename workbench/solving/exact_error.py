@@ -123,10 +123,13 @@ def solve_exact_error(
             spent = time.perf_counter() - started
             options = replace(options, time_limit=max(1e-3, time_limit - spent))
         answer = run_patterns(
-            problem, prices, options, lambda _: None,
+            problem,
+            prices,
+            options,
+            lambda _: None,
             start=min(known, key=lambda y: float(problem.prices[problem.pairs] @ y), default=None),
             pricing=pricing,
-        )  # fmt: skip
+        )
     answer = replace(answer, seconds=time.perf_counter() - started)
     return _checked(problem, vote, answer)
 

@@ -132,9 +132,13 @@ def _pattern_prices(typed: TypedProblem, seconds: float) -> tuple[float, ...] | 
     search = Search(free, pricing, rng, time.perf_counter() + seconds)
     with contextlib.suppress(OutOfTime):
         u = generate(
-            search, free.tasks, free.supply, np.zeros(free.shape[1]), tolerance=1e-6,
+            search,
+            free.tasks,
+            free.supply,
+            np.zeros(free.shape[1]),
+            tolerance=1e-6,
             steps=pricing.resolutions(),
-        ).worker_prices  # fmt: skip
+        ).worker_prices
         return tuple(u.tolist()) if pattern_farkas(typed, u) else None
     return None
 

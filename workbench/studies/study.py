@@ -289,10 +289,27 @@ class Study:
                 )
 
 
-RESERVED = frozenset({
-    "key", "study", "version", "repetition", "seed", "status", "message", "seconds", "peak_mb",
-    "attempts", "record", "params", "environment", "finished", "checksum", "worker", "streams",
-})  # fmt: skip
+RESERVED = frozenset(
+    {
+        "key",
+        "study",
+        "version",
+        "repetition",
+        "seed",
+        "status",
+        "message",
+        "seconds",
+        "peak_mb",
+        "attempts",
+        "record",
+        "params",
+        "environment",
+        "finished",
+        "checksum",
+        "worker",
+        "streams",
+    }
+)
 """Columns of the store, not to be had as parameters or record fields."""
 
 

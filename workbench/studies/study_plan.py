@@ -60,9 +60,17 @@ class StudyPlan:
         """
         study = source.load()
         return cls(
-            source, study.name, study.version, size, study.check_sweep(sweep), repetitions, seed,
-            study.complete({}), instance_of(study), study.volatile,
-        )  # fmt: skip
+            source,
+            study.name,
+            study.version,
+            size,
+            study.check_sweep(sweep),
+            repetitions,
+            seed,
+            study.complete({}),
+            instance_of(study),
+            study.volatile,
+        )
 
     @property
     def json(self) -> str:

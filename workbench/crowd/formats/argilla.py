@@ -46,9 +46,13 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
         for value, user, status in responses:
             submitted = status in (None, "submitted")
             yield Answer(
-                content.mark(row), task, user, value, status=status or "submitted",
+                content.mark(row),
+                task,
+                user,
+                value,
+                status=status or "submitted",
                 left_out=None if submitted else f"{status}",
-            )  # fmt: skip
+            )
         if suggestion is not None:
             value, agent = suggestion
             yield Answer(content.mark(row), task, agent or "suggestion", value, model=True)

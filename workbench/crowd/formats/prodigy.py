@@ -37,9 +37,12 @@ def _answers(content: Content, options: ReadOptions) -> Iterator[Answer]:
             first_of(record, options.columns.get("worker", "_annotator_id"), "_session_id"),
             label,
             time=record.get("_timestamp"),
-            left_out="ignored" if answer == "ignore"
-            else "rejected" if choice and answer == "reject" else None,
-        )  # fmt: skip
+            left_out="ignored"
+            if answer == "ignore"
+            else "rejected"
+            if choice and answer == "reject"
+            else None,
+        )
 
 
 def _write(export: Export) -> str:

@@ -101,10 +101,14 @@ def solve_joint(
     started, left = time.perf_counter(), asked.countdown()
     least = problem.least_error()
     blank = JointSolution(
-        formulation, "arrays", Termination.INFEASIBLE, versions=versions(),
+        formulation,
+        "arrays",
+        Termination.INFEASIBLE,
+        versions=versions(),
         task_class=np.repeat(np.arange(problem.shape[0]), problem.tasks),
-        least_error=least, worst_pair=_worst_pair(problem),
-    )  # fmt: skip
+        least_error=least,
+        worst_pair=_worst_pair(problem),
+    )
     asking = (problem.tasks > 0) & (problem.idle.sum(axis=1) > problem.epsilon)
     scarce = problem.limits[0] - problem.usable.sum(axis=1)
     if (scarce[problem.tasks > 0] > 0).any():
@@ -136,13 +140,18 @@ def _relaxation(
     bound = proven_bound(problem, relaxed.proof, whole=False)
     near = cost - bound <= 1e-6 * max(cost, 1.0)
     return replace(
-        blank, termination=relaxed.termination, objective=cost, bound=bound,
-        assignment=relaxed.labels, worker_prices=relaxed.proof.worker_prices,
-        joint_proof=relaxed.proof, method="tangents",
+        blank,
+        termination=relaxed.termination,
+        objective=cost,
+        bound=bound,
+        assignment=relaxed.labels,
+        worker_prices=relaxed.proof.worker_prices,
+        joint_proof=relaxed.proof,
+        method="tangents",
         certificate=Certificate(
             "proven" if near else "feasible", (), bound, None, "relaxation", {"relaxation": bound}
         ),
-    )  # fmt: skip
+    )
 
 
 def _whole(
@@ -166,9 +175,13 @@ def _whole(
             bounds |= _surrogate_bound(problem, proof, left())
     lower, source = max((value, name) for name, value in bounds.items())
     known = replace(
-        blank, worker_prices=proof.worker_prices, joint_proof=proof, method=method,
-        bound=lower, certificate=Certificate("bound", (), lower, None, source, bounds),
-    )  # fmt: skip
+        blank,
+        worker_prices=proof.worker_prices,
+        joint_proof=proof,
+        method=method,
+        bound=lower,
+        certificate=Certificate("bound", (), lower, None, source, bounds),
+    )
     ended = Termination.TIME_LIMIT if late else Termination.SEARCH_ENDED
     if plan is None:
         if claimed is None or late:
@@ -245,13 +258,15 @@ def _surrogate_bound(
     covers, _ = surrogate(problem, proof)
     kinds = np.repeat(np.arange(problem.shape[0]), problem.tasks)
     pairs = AssignmentProblem(
-        covers.quality[kinds], problem.capacity, covers.requirement[kinds],
+        covers.quality[kinds],
+        problem.capacity,
+        covers.requirement[kinds],
         None if problem.cost is None else problem.cost[kinds],
         None if problem.available is None else problem.available[kinds],
         gain="bhattacharyya",
         least=None if problem.least is None else problem.least[kinds],
         most=None if problem.most is None else problem.most[kinds],
-    )  # fmt: skip
+    )
     limit = None if options.time_limit is None else max(options.time_limit, 0.1)
     bound = solve(pairs, "ip", time_limit=limit, seed=options.seed).certificate.lower_bound
     return {} if bound is None else {"tangents, whole": bound}
@@ -476,6 +491,12 @@ def _explained(
                 break
     alone = np.flatnonzero(np.isin(blank.task_class, beyond))
     return Infeasibility(
-        alone=tuple(alone.tolist()), drop=(), scale_limit=0.0, scale_enough=0.0,
-        epsilon_limit=limit, epsilon_enough=enough, proven=bool(len(beyond)), drop_fewest=False,
-    )  # fmt: skip
+        alone=tuple(alone.tolist()),
+        drop=(),
+        scale_limit=0.0,
+        scale_enough=0.0,
+        epsilon_limit=limit,
+        epsilon_enough=enough,
+        proven=bool(len(beyond)),
+        drop_fewest=False,
+    )

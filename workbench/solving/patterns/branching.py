@@ -59,10 +59,17 @@ def _node(
         return None
     problem = search.problem
     at = generate(
-        search, problem.tasks, problem.supply, above.worker_prices, above.patterns,
-        tolerance=1e-9 * cost, steps=(EXACT,), sides=sides, side_prices=above.side_prices,
+        search,
+        problem.tasks,
+        problem.supply,
+        above.worker_prices,
+        above.patterns,
+        tolerance=1e-9 * cost,
+        steps=(EXACT,),
+        sides=sides,
+        side_prices=above.side_prices,
         decide=cost + NEAR,
-    )  # fmt: skip
+    )
     if at.mix.cost > cost + NEAR:
         proven = pattern_bound(problem, at.worker_prices, at.side_prices, sides)
         return Leaf(at.worker_prices, at.side_prices) if proven > cost + NEAR / 2 else None

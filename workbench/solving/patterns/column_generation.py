@@ -58,9 +58,13 @@ class Pricing(Protocol):
         """How finely to count, the three times that patterns are generated."""
 
     def cheapest(
-        self, task_class: int, charge: FloatArray, most: IntArray, steps: int,
+        self,
+        task_class: int,
+        charge: FloatArray,
+        most: IntArray,
+        steps: int,
         rng: np.random.Generator,
-    ) -> tuple[list[Pattern], float]:  # fmt: skip
+    ) -> tuple[list[Pattern], float]:
         """Cheap patterns where labels cost `charge`, shape (K,), and about the least price."""
 
     def bound(self, worker_prices: FloatArray) -> Fraction | float:
@@ -82,9 +86,13 @@ class CoverPricing:
         return max(1000, int(coarse)), max(2000, int(fine)), EXACT
 
     def cheapest(
-        self, task_class: int, charge: FloatArray, most: IntArray, steps: int,
+        self,
+        task_class: int,
+        charge: FloatArray,
+        most: IntArray,
+        steps: int,
         rng: np.random.Generator,
-    ) -> tuple[list[Pattern], float]:  # fmt: skip
+    ) -> tuple[list[Pattern], float]:
         """Solve the knapsack cover."""
         quality, need = self.problem.quality[task_class], self.problem.requirement[task_class]
         found = cheapest_patterns(
@@ -273,13 +281,18 @@ def dive(
         if not left.any():
             break
         at = generate(
-            search, left, room, at.mix.worker_prices, at.patterns,
+            search,
+            left,
+            room,
+            at.mix.worker_prices,
+            at.patterns,
             tolerance=max(
                 min(0.5, 0.02 * float(left.sum())) * _price(search),
                 search.pricing.loose * at.mix.cost,
             ),
-            steps=_fine(search), rounds=60,
-        )  # fmt: skip
+            steps=_fine(search),
+            rounds=60,
+        )
         if at.mix.short.sum() > 0.5 and not _fixable(at, left):
             return None
     return plan
@@ -353,9 +366,15 @@ def replan(
     room = problem.supply - used(keep, problem.shape[1])
     before = cost(out)
     start = generate(
-        search, tasks, room, known.worker_prices, [*(p for p, _ in plan), *known.patterns],
-        tolerance=tolerance, steps=_fine(search), rounds=80,
-    )  # fmt: skip
+        search,
+        tasks,
+        room,
+        known.worker_prices,
+        [*(p for p, _ in plan), *known.patterns],
+        tolerance=tolerance,
+        steps=_fine(search),
+        rounds=80,
+    )
     if start.mix.short.sum() > 1e-6 or _no_better(problem, start.mix.cost, before):
         return None
     found = whole(search, tasks, room, start.patterns, seconds)

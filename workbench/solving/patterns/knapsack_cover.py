@@ -188,9 +188,14 @@ def _read_back(
 
 
 def _completed(
-    covers: FloatArray, prices: FloatArray, left: float, q: FloatArray, c: FloatArray,
-    lots: IntArray, wanted: int,
-) -> list[tuple[int, IntArray]]:  # fmt: skip
+    covers: FloatArray,
+    prices: FloatArray,
+    left: float,
+    q: FloatArray,
+    c: FloatArray,
+    lots: IntArray,
+    wanted: int,
+) -> list[tuple[int, IntArray]]:
     """States that get cheapest to the requirement with some of the last lots, and those."""
     more, dearer, sets = np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64)
     for bit, lot in enumerate(lots.tolist()):

@@ -60,9 +60,10 @@ def plan_at_cost(search: Search, at: Generated, target: float) -> PatternPlan | 
     if not dealt:
         return None
     chosen = [
-        p for p in at.promising(target - at.value + 1e-6, COLUMNS)
+        p
+        for p in at.promising(target - at.value + 1e-6, COLUMNS)
         if (p.task_class, int(p.copies.sum())) not in dealt
-    ]  # fmt: skip
+    ]
     counts = _counted(search, at, {key: groups[key] for key in dealt}, chosen, target)
     if counts is None:
         return None
@@ -127,11 +128,14 @@ def _counted(
         _block(len(tasks), columns, (g, given, 1.0), (every, every, -length)),
         _block(len(g), columns, (pairs, given, 1.0), (pairs, g, -most[kind[g], k])),
         _block(
-            len(tasks), columns, (g, given, problem.quality[kind[g], k]),
-            (every, every, -problem.requirement[kind]), (every, spare + 0 * every, -tasks),
+            len(tasks),
+            columns,
+            (g, given, problem.quality[kind[g], k]),
+            (every, every, -problem.requirement[kind]),
+            (every, spare + 0 * every, -tasks),
         ),
         _block(1, columns, (0 * pairs, given, cost), (0 * last, own, price)),
-    ]  # fmt: skip
+    ]
     none, free = np.zeros(len(tasks)), np.full(len(tasks), np.inf)
     unbounded = np.full(classes, -np.inf), np.full(len(g), -np.inf), np.array([-np.inf])
     row_lower = np.concatenate(
@@ -151,12 +155,17 @@ def _counted(
             goal,
             np.concatenate([np.maximum(np.floor(near) - AROUND, 0.0), [0.0], 0.0 * last]),
             np.concatenate([np.ceil(near) + AROUND, [1.0], problem.tasks[of]]),
-            row_lower, row_upper,
-            matrix.indptr, matrix.indices.astype(np.int32), matrix.data,
-            integer=True, maximise=True, whole=goal == 0,
+            row_lower,
+            row_upper,
+            matrix.indptr,
+            matrix.indices.astype(np.int32),
+            matrix.data,
+            integer=True,
+            maximise=True,
+            whole=goal == 0,
         ),
         RunOptions(limit, gap=ROUGH, seed=int(search.rng.integers(2**31)), nodes=NODES),
-    )  # fmt: skip
+    )
     if found.values is None or found.values[spare] <= 0:
         return None
     values = np.rint(found.values).astype(np.int64)

@@ -53,9 +53,12 @@ class Master:
     """
 
     def __init__(
-        self, tasks: IntArray, supply: FloatArray, open_prices: FloatArray,
+        self,
+        tasks: IntArray,
+        supply: FloatArray,
+        open_prices: FloatArray,
         sides: Sequence[Side] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         import highspy
 
         claim_threads(1)
@@ -106,9 +109,15 @@ class Master:
         index = np.concatenate(rows).astype(np.int32)
         entries = np.concatenate(values).astype(float)
         status = self._highs.addCols(
-            columns, costs, np.zeros(columns), np.full(columns, np.inf),
-            len(index), start, index, entries,
-        )  # fmt: skip
+            columns,
+            costs,
+            np.zeros(columns),
+            np.full(columns, np.inf),
+            len(index),
+            start,
+            index,
+            entries,
+        )
         accepted(status, "columns")
 
     def _entries(self, pattern: Pattern) -> tuple[IntArray, IntArray]:

@@ -181,9 +181,14 @@ def _refine(search: Search, best: _Best, prices: FloatArray, enough: float) -> G
     for (labels, share), steps in zip(search.pricing.near, (rough, [finer], [finer]), strict=True):
         tolerance = min(labels * unit, share * (best.answer.bound or math.inf))
         generated = generate(
-            search, problem.tasks, problem.supply, prices, patterns,
-            tolerance=tolerance, steps=steps,
-        )  # fmt: skip
+            search,
+            problem.tasks,
+            problem.supply,
+            prices,
+            patterns,
+            tolerance=tolerance,
+            steps=steps,
+        )
         if best.plan is None and generated.mix.short.sum() > 1e-6:
             break
         prices, patterns = generated.worker_prices, generated.patterns
@@ -216,8 +221,12 @@ def _improve(
                 return
         else:
             plan = replan(
-                search, best.plan, start, size=size, seconds=WHOLE_SECONDS,
+                search,
+                best.plan,
+                start,
+                size=size,
+                seconds=WHOLE_SECONDS,
                 tolerance=0.1 * best.open,
-            )  # fmt: skip
+            )
             size = min(2 * size, LARGE) if size < LARGE else SMALL
         failed = 0 if best.offer(plan) else failed + 1

@@ -124,9 +124,13 @@ class SetPricing:
         return 300, 300, 600
 
     def cheapest(
-        self, task_class: int, charge: FloatArray, most: IntArray, steps: int,
+        self,
+        task_class: int,
+        charge: FloatArray,
+        most: IntArray,
+        steps: int,
         rng: np.random.Generator,
-    ) -> tuple[list[Pattern], float]:  # fmt: skip
+    ) -> tuple[list[Pattern], float]:
         """Cheap allowed sets where a label costs `charge`, shape (K,), and the least price of one.
 
         The cheapest come first. Prices are counted in `steps`, and a little off now and then,

@@ -242,10 +242,13 @@ def choose(exam: Exam, rule: str, budget: int, *, seed: Seed) -> BoolArray:
         chosen = (best or select(known, budget, rule, seed=seed)).chosen
         return np.isin(exam.votes.worker, chosen)
     value = {
-        "selected": known.gain, "top-gain": known.gain, "plug-in": known.plug_in,
-        "top-informative": known.plug_in, "top-skill": known.skill,
+        "selected": known.gain,
+        "top-gain": known.gain,
+        "plug-in": known.plug_in,
+        "top-informative": known.plug_in,
+        "top-skill": known.skill,
         "random": np.zeros(len(known)),
-    }[rule]  # fmt: skip
+    }[rule]
     value = np.where(known.eligible, value, -np.inf)
     stop = rule in ("selected", "plug-in")
     return select_per_task(exam.votes, value, budget, stop=stop, seed=seed)

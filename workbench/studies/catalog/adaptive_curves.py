@@ -43,7 +43,12 @@ PARAMETERS = {
     "gamma": Parameter(float, 0.3, "γ, preliminary workers for each worker", least=0, most=10),
     "method": Parameter(str, "adaptive", "who assigns and votes", choices=METHODS, paired=True),
     "epsilon": Parameter(
-        float, None, "ε of the adaptive method", least=1e-300, most=0.999, optional=True,
+        float,
+        None,
+        "ε of the adaptive method",
+        least=1e-300,
+        most=0.999,
+        optional=True,
         paired=True,
     ),
     "gold": Parameter(int, 20, "s, gold tasks a worker and type (adaptive)", least=1, paired=True),
@@ -51,7 +56,7 @@ PARAMETERS = {
         int, None, "labels a task (message passing, majority)", least=1, optional=True, paired=True
     ),
     "iterations": Parameter(int, 10, "of message passing", least=1, most=1000, paired=True),
-}  # fmt: skip
+}
 """What both figures have."""
 
 
@@ -146,16 +151,24 @@ def figure_analysis(
                     "method's gold labels, preliminary workers' included, are counted",
                     "labels",
                     "error",
-                    ("labels bought per task (gold labels included)",
-                     "wrong labels (share of the tasks)"),
-                    {"series": "series", "panel": "panel", "low": "error_low",
-                     "high": "error_high", "x_low": "labels_low", "x_high": "labels_high"},
+                    (
+                        "labels bought per task (gold labels included)",
+                        "wrong labels (share of the tasks)",
+                    ),
+                    {
+                        "series": "series",
+                        "panel": "panel",
+                        "low": "error_low",
+                        "high": "error_high",
+                        "x_low": "labels_low",
+                        "x_high": "labels_high",
+                    },
                     of=titled,
                 ),
             ),
         ),
         fields=("error", "labels_per_task", "covered"),
-    )  # fmt: skip
+    )
 
 
 def curves(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
@@ -173,11 +186,13 @@ def curves(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
         rows.rename(columns={"labels_per_task": "labels"}),
         [panel, "series", "setting"],
         {
-            **means_of("labels", "error", ends=True), "covered": "mean",
-            "trials": ("error", "count"), "failed": ("error", "failed"),
+            **means_of("labels", "error", ends=True),
+            "covered": "mean",
+            "trials": ("error", "count"),
+            "failed": ("error", "failed"),
         },
         sort=True,
-    ).drop(columns="labels_se")  # fmt: skip
+    ).drop(columns="labels_se")
     place = {method: at for at, method in enumerate(METHODS)}
     names = sorted(set(found["series"]), key=lambda name: (place[name.split(",")[0]], name))
     orders = {panel: None, "series": names, "labels": None}

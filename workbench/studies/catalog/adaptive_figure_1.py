@@ -77,15 +77,22 @@ STUDY = Study(
     source="Ho, Jabbari, Vaughan (2013), Section 6.1, Figure 1",
     parameters={
         "crowd": Parameter(
-            str, "two-types", "every worker 0.6414, or half spammers (0.5) and half hammers (0.7)",
+            str,
+            "two-types",
+            "every worker 0.6414, or half spammers (0.5) and half hammers (0.7)",
             choices=tuple(TITLES),
         ),
         **PARAMETERS,
     },
     sizes={
         "smoke": figure_size(
-            3, [0.5, 0.2, 0.1, 0.03], [10, 30, 40],
-            crowd=list(CROWDS), tasks=[60], workers=[60], capacity=[40],
+            3,
+            [0.5, 0.2, 0.1, 0.03],
+            [10, 30, 40],
+            crowd=list(CROWDS),
+            tasks=[60],
+            workers=[60],
+            capacity=[40],
         ),
         "small": figure_size(
             5, [0.5, 0.3, 0.15, 0.07, 0.03], [10, 15, 20, 30, 40], crowd=list(CROWDS)
@@ -101,11 +108,16 @@ STUDY = Study(
     analyse=figure_analysis(
         "crowd",
         TITLES,
-        (Each("{crowd:cap}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message "
-              "passing {message passing:±3}, majority {majority:±3}; adaptive − message passing "
-              "{difference:±3} ({trials} pairs).", where=nearest),
-         _sure),
+        (
+            Each(
+                "{crowd:cap}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message "
+                "passing {message passing:±3}, majority {majority:±3}; adaptive − message passing "
+                "{difference:±3} ({trials} pairs).",
+                where=nearest,
+            ),
+            _sure,
+        ),
         (_two_crowds,),
     ),
     deadline=120.0,
-)  # fmt: skip
+)

@@ -63,8 +63,14 @@ STUDY = Study(
     },
     sizes={
         "smoke": figure_size(
-            3, [0.5, 0.2, 0.05], [30, 40],
-            types=[1, 3], tasks=[60], workers=[60], capacity=[40], gold=[5],
+            3,
+            [0.5, 0.2, 0.05],
+            [30, 40],
+            types=[1, 3],
+            tasks=[60],
+            workers=[60],
+            capacity=[40],
+            gold=[5],
         ),
         "small": figure_size(5, [0.5, 0.1, 0.02, 0.003], [5, 10, 15, 20, 25], types=[1, 2, 3]),
         "paper": figure_size(
@@ -78,10 +84,14 @@ STUDY = Study(
     analyse=figure_analysis(
         "types",
         TITLES,
-        (Each("k = {types:g}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message "
-              "passing {message passing:±3}, majority {majority:±3} ({trials} pairs).",
-              where=nearest),
-         _growth),
+        (
+            Each(
+                "k = {types:g}, {labels:g} labels a task: adaptive {adaptive:±3} wrong, message "
+                "passing {message passing:±3}, majority {majority:±3} ({trials} pairs).",
+                where=nearest,
+            ),
+            _growth,
+        ),
     ),
     deadline=120.0,
-)  # fmt: skip
+)

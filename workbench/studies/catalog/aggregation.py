@@ -304,18 +304,30 @@ def _charts(rows: pd.DataFrame, found: pd.DataFrame) -> tuple[Chart, ...]:
             "Accuracy less that of a majority, by how many tasks are labelled together. Means over "
             f"the {span(shown['crowds'])} recorded crowds that have as many with gold; bars are "
             "95 % intervals over crowds.",
-            shown, "batch", "gain", "tasks labelled together", "accuracy less the majority's",
-            series="method", low="low", high="high", references=((0.0, "majority"),),
+            shown,
+            "batch",
+            "gain",
+            "tasks labelled together",
+            "accuracy less the majority's",
+            series="method",
+            low="low",
+            high="high",
+            references=((0.0, "majority"),),
         ),
         Chart(
             "crowds",
             "Accuracy less that of a majority on all tasks of each recorded crowd; means over "
             "seeds.",
-            crowds[crowds["method"].isin(DRAWN)], "data", "gain", "recorded crowd",
-            "accuracy less the majority's", series="method", kind="points",
+            crowds[crowds["method"].isin(DRAWN)],
+            "data",
+            "gain",
+            "recorded crowd",
+            "accuracy less the majority's",
+            series="method",
+            kind="points",
             references=((0.0, "majority"),),
         ),
-    )  # fmt: skip
+    )
 
 
 def _calibration(rows: pd.DataFrame) -> pd.DataFrame:
@@ -348,16 +360,24 @@ STUDY = Study(
     source="Li, Rubinstein, Cohn (2019), ICML and The Web Conference",
     parameters={
         "data": Parameter(
-            str, "bluebird", "whose labels; the stand-in is named as such",
+            str,
+            "bluebird",
+            "whose labels; the stand-in is named as such",
             choices=(STAND_IN, *DATASETS),
         ),
         "tasks": Parameter(
-            int, None, "tasks drawn from those with gold; none for all tasks", least=2,
+            int,
+            None,
+            "tasks drawn from those with gold; none for all tasks",
+            least=2,
             optional=True,
         ),
         "repeated": Parameter(
-            str, "distinct", "which labels of a worker who labels a task twice count: each "
-            "distinct one, or the first", choices=("distinct", "first"),
+            str,
+            "distinct",
+            "which labels of a worker who labels a task twice count: each "
+            "distinct one, or the first",
+            choices=("distinct", "first"),
         ),
         "method": Parameter(
             str, "majority", "how votes become labels", choices=tuple(METHODS), paired=True
@@ -366,36 +386,69 @@ STUDY = Study(
             int, 0, "gold tasks known to the model, and not scored", least=0, paired=True
         ),
         "calibrate": Parameter(
-            str, "none", "what a temperature of the confidences is fitted to",
-            choices=("none", "gold", "labels"), paired=True,
+            str,
+            "none",
+            "what a temperature of the confidences is fitted to",
+            choices=("none", "gold", "labels"),
+            paired=True,
         ),
     },
     sizes={
         "smoke": Size(
-            ({"data": [STAND_IN], "tasks": [None, 20], "method": list(METHODS)},
-             {"data": [STAND_IN], "method": ["BWA", "Dawid–Skene, smoothed"], "controls": [10],
-              "calibrate": ["none", "gold", "labels"]}), 2,
+            (
+                {"data": [STAND_IN], "tasks": [None, 20], "method": list(METHODS)},
+                {
+                    "data": [STAND_IN],
+                    "method": ["BWA", "Dawid–Skene, smoothed"],
+                    "controls": [10],
+                    "calibrate": ["none", "gold", "labels"],
+                },
+            ),
+            2,
         ),
         "small": Size(
-            ({"data": ["bluebird", "rte", "sp_amt", "weather_amt", "sat12"],
-              "tasks": [None, 20], "method": list(METHODS)},), 2,
+            (
+                {
+                    "data": ["bluebird", "rte", "sp_amt", "weather_amt", "sat12"],
+                    "tasks": [None, 20],
+                    "method": list(METHODS),
+                },
+            ),
+            2,
         ),
         "paper": Size(_paper(), 3),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
-        Part("Accuracy on all tasks of each crowd", lambda rows: by_crowd(rows, "accuracy"),
-             (_ranked,), where=whole),
-        Part("Seconds of one processor on all tasks of each crowd",
-             lambda rows: by_crowd(rows, "fit_seconds"), where=whole),
-        Part("Accuracy over crowds, and less the majority's, by tasks labelled together",
-             batches, (_said_of_batches,), (_charts,), where=plain),
-        Part("The same where the first of a worker's labels of a task counts",
-             lambda rows: by_crowd(rows, "accuracy"),
-             where=lambda rows: rows["repeated"] == "first"),
-        Part("Confidence and accuracy, means over crowds", _calibration,
-             where=lambda rows: rows["tasks"].isna() & (rows["repeated"] == "distinct")),
+        Part(
+            "Accuracy on all tasks of each crowd",
+            lambda rows: by_crowd(rows, "accuracy"),
+            (_ranked,),
+            where=whole,
+        ),
+        Part(
+            "Seconds of one processor on all tasks of each crowd",
+            lambda rows: by_crowd(rows, "fit_seconds"),
+            where=whole,
+        ),
+        Part(
+            "Accuracy over crowds, and less the majority's, by tasks labelled together",
+            batches,
+            (_said_of_batches,),
+            (_charts,),
+            where=plain,
+        ),
+        Part(
+            "The same where the first of a worker's labels of a task counts",
+            lambda rows: by_crowd(rows, "accuracy"),
+            where=lambda rows: rows["repeated"] == "first",
+        ),
+        Part(
+            "Confidence and accuracy, means over crowds",
+            _calibration,
+            where=lambda rows: rows["tasks"].isna() & (rows["repeated"] == "distinct"),
+        ),
         orders=ORDERS,
     ),
     volatile=("fit_seconds",),
-)  # fmt: skip
+)

@@ -76,14 +76,26 @@ ONLINE = tuple(name for name in POLICIES if POLICIES[name].call.online)
 INFORMATION = ("true", "estimated")
 SKILLS = get_args(SkillEstimate)
 SETTINGS = (
-    "information", "skills", "arrival", "crowd", "tasks", "workers", "capacity", "types", "gamma",
-    "epsilon", "gold",
-)  # fmt: skip
+    "information",
+    "skills",
+    "arrival",
+    "crowd",
+    "tasks",
+    "workers",
+    "capacity",
+    "types",
+    "gamma",
+    "epsilon",
+    "gold",
+)
 SWEPT = ("skills", "arrival", "crowd", "tasks", "workers", "gamma", "epsilon", "gold")
 ORDERS: dict[str, Sequence[str]] = {
-    "policy": tuple(POLICIES), "information": INFORMATION, "arrival": ARRIVALS, "crowd": CROWDS,
+    "policy": tuple(POLICIES),
+    "information": INFORMATION,
+    "arrival": ARRIVALS,
+    "crowd": CROWDS,
     "skills": SKILLS,
-}  # fmt: skip
+}
 ENOUGH = 0.99
 """Mean share of tasks covered from which on a policy counts as covering."""
 REFIT = 32
@@ -132,9 +144,12 @@ def _told(instance: Instance, params: Params) -> tuple[FloatArray, int]:
     how: Any = "plug-in" if params["policy"] == "paper" else params["skills"]
     skill = np.full(correct.shape, 0.5)
     skill[:, first:] = skills_on_arrival(
-        correct[:, first:], answered[:, first:], sampled if sample else 0, how,
+        correct[:, first:],
+        answered[:, first:],
+        sampled if sample else 0,
+        how,
         every=REFIT if kind.refits else None,
-    )  # fmt: skip
+    )
     return skill, int(answered[:, first:].sum())
 
 
@@ -206,9 +221,12 @@ def best_policies(
     scores = summarise(
         rows,
         [*by, "policy"],
-        {**{name: ("ratio_repaired", name) for name in ("mean", "se", "failed")},
-         "ratio": "mean", "covered": "mean"},
-    )  # fmt: skip
+        {
+            **{name: ("ratio_repaired", name) for name in ("mean", "se", "failed")},
+            "ratio": "mean",
+            "covered": "mean",
+        },
+    )
     found = []
     for where, own in scores.groupby(list(by), sort=False) if by else [((), scores)]:
         names = dict(zip(by, where, strict=True))
@@ -222,14 +240,23 @@ def best_policies(
             pair = along(rows[rows["policy"].isin([first, second])], names)
             gap = paired_differences(
                 pair, method="policy", reference=first, value="ratio_repaired"
-            ).iloc[0]  # fmt: skip
-        found.append({
-            **names, "best": first, "alike": ", ".join(best["policy"].iloc[1:]),
-            "score": _first(best, "mean"), "score_se": _first(best, "se"), "runner_up": second,
-            "behind": gap["mean"], "behind_low": gap["low"], "behind_high": gap["high"],
-            "told_apart": bool(gap["low"] > 0), "covering": _first(covering, "policy", "none"),
-            "covering_ratio": _first(covering, "ratio"),
-        })  # fmt: skip
+            ).iloc[0]
+        found.append(
+            {
+                **names,
+                "best": first,
+                "alike": ", ".join(best["policy"].iloc[1:]),
+                "score": _first(best, "mean"),
+                "score_se": _first(best, "se"),
+                "runner_up": second,
+                "behind": gap["mean"],
+                "behind_low": gap["low"],
+                "behind_high": gap["high"],
+                "told_apart": bool(gap["low"] > 0),
+                "covering": _first(covering, "policy", "none"),
+                "covering_ratio": _first(covering, "ratio"),
+            }
+        )
     return pd.DataFrame(found)
 
 
@@ -244,10 +271,19 @@ def _varied(rows: pd.DataFrame) -> list[str]:
 def _summary(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Means and standard errors of the measures, by information, parameter and policy."""
     columns: Columns = {
-        "trials": ("ratio", "size"), "solved": "mean", "worst": ("ratio_repaired", "max"),
-        **means_of("ratio", "covered", "ratio_reached", "ratio_repaired", "ratio_solved",
-                   "ratio_all", "error"),
-    }  # fmt: skip
+        "trials": ("ratio", "size"),
+        "solved": "mean",
+        "worst": ("ratio_repaired", "max"),
+        **means_of(
+            "ratio",
+            "covered",
+            "ratio_reached",
+            "ratio_repaired",
+            "ratio_solved",
+            "ratio_all",
+            "error",
+        ),
+    }
     return summarise(rows, list(dict.fromkeys(["information", *by, "policy"])), columns)
 
 
@@ -256,11 +292,19 @@ def _guarantees(ok: pd.DataFrame) -> pd.DataFrame:
     promise, keys = ok["promise"].astype(float), ("policy", "information", "arrival")
     found = Grouped(
         (*keys, "guarantee"),
-        {"trials": ("ratio", "size"), "holds": ("promise", "count"), "kept": "sum",
-         "promise": "median", "formula_median": ("formula", "median"), "ratio": "mean",
-         "worst_ratio": ("ratio", "max"), "covered": "mean", "ratio_repaired": "mean"},
+        {
+            "trials": ("ratio", "size"),
+            "holds": ("promise", "count"),
+            "kept": "sum",
+            "promise": "median",
+            "formula_median": ("formula", "median"),
+            "ratio": "mean",
+            "worst_ratio": ("ratio", "max"),
+            "covered": "mean",
+            "ratio_repaired": "mean",
+        },
         orders={key: ORDERS[key] for key in keys},
-    )(ok.assign(kept=(ok["ratio"] <= promise).where(promise.notna())))  # fmt: skip
+    )(ok.assign(kept=(ok["ratio"] <= promise).where(promise.notna())))
     kinds = [POLICIES[name].call for name in found["policy"]]
     return found.assign(
         stated=[kind.promise for kind in kinds], needs=[kind.needs for kind in kinds]
@@ -337,15 +381,21 @@ def _tally(_: pd.DataFrame, best: pd.DataFrame) -> list[str]:
 PARAMETERS = {
     "policy": Parameter(str, "paper", "who assigns", choices=tuple(POLICIES), paired=True),
     "information": Parameter(
-        str, "true", "skills that a policy is told: true ones, or from gold tasks",
-        choices=INFORMATION, paired=True,
+        str,
+        "true",
+        "skills that a policy is told: true ones, or from gold tasks",
+        choices=INFORMATION,
+        paired=True,
     ),
     "skills": Parameter(
-        str, "median", "how skills are estimated, but for the paper's policy: it has shares",
-        choices=SKILLS, paired=True,
+        str,
+        "median",
+        "how skills are estimated, but for the paper's policy: it has shares",
+        choices=SKILLS,
+        paired=True,
     ),
     **shared.ARRIVING,
-}  # fmt: skip
+}
 
 _BOTH: Block = {"policy": list(ONLINE), "information": list(INFORMATION)}
 _KNOWN: Block = {"policy": ["hindsight"], "information": ["true"]}
@@ -370,20 +420,34 @@ STUDY = Study(
     parameters=PARAMETERS,
     sizes={
         "smoke": Size(
-            _each(tasks=[60], workers=[40], capacity=[60], gamma=[0.5],
-                  arrival=["random", "worst_first"], crowd=["spread", "hammers"]), 2,
+            _each(
+                tasks=[60],
+                workers=[40],
+                capacity=[60],
+                gamma=[0.5],
+                arrival=["random", "worst_first"],
+                crowd=["spread", "hammers"],
+            ),
+            2,
         ),
         "small": Size(
-            (*_each(tasks=[300], workers=[150], arrival=list(ARRIVALS)),
-             *_each(tasks=[300], workers=[150], crowd=list(CROWDS)),
-             *_each(tasks=[300], workers=[150], epsilon=[0.2, 0.01])), 10,
+            (
+                *_each(tasks=[300], workers=[150], arrival=list(ARRIVALS)),
+                *_each(tasks=[300], workers=[150], crowd=list(CROWDS)),
+                *_each(tasks=[300], workers=[150], epsilon=[0.2, 0.01]),
+            ),
+            10,
         ),
         "paper": Size(
-            (*_each(arrival=list(ARRIVALS), crowd=list(CROWDS)),
-             *_each(tasks=[250, 500]),
-             *_each(epsilon=[0.2, 0.01, 0.001]),
-             *_each(gamma=[0.05, 0.1, 1.0]),
-             _SKILLS, _GOLD), 15,
+            (
+                *_each(arrival=list(ARRIVALS), crowd=list(CROWDS)),
+                *_each(tasks=[250, 500]),
+                *_each(epsilon=[0.2, 0.01, 0.001]),
+                *_each(gamma=[0.05, 0.1, 1.0]),
+                _SKILLS,
+                _GOLD,
+            ),
+            15,
         ),
     },
     trial=trial,
@@ -391,14 +455,23 @@ STUDY = Study(
         Part(
             "Best policy of each setting: least labels, repair included, over the proven bound",
             lambda rows: best_policies(rows, _varied(rows)),
-            ("Best is the least mean of labels bought and labels that workers drawn at random "
-             "would need to finish, over the proven bound; hindsight does not compete. Each "
-             "interval is of one comparison with the runner-up, in pairs of the same crowd, order "
-             "and gold answers.", Each(_best_said), _tally),
+            (
+                "Best is the least mean of labels bought and labels that workers drawn at random "
+                "would need to finish, over the proven bound; hindsight does not compete. Each "
+                "interval is of one comparison with the runner-up, in pairs of the same crowd, order "
+                "and gold answers.",
+                Each(_best_said),
+                _tally,
+            ),
         ),
         Part("Guarantees beside measured ratios", _guarantees),
         Sweep(
-            SWEPT, _along, None, ORDERS, by=("information", "policy"), fixed=SETTINGS,
+            SWEPT,
+            _along,
+            None,
+            ORDERS,
+            by=("information", "policy"),
+            fixed=SETTINGS,
             defaults={name: known.default for name, known in PARAMETERS.items()},
         ),
         Part("Every setting", lambda rows: _summary(rows, _varied(rows))),
@@ -410,4 +483,4 @@ STUDY = Study(
     ),
     version=3,
     deadline=300.0,
-)  # fmt: skip
+)

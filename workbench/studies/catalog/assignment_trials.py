@@ -58,29 +58,36 @@ ARRIVING = {
     "capacity": Parameter(int, 200, "M, the most tasks a worker takes", least=1),
     "types": Parameter(int, 3, "T, task types", least=1, most=50),
     "crowd": Parameter(
-        str, "spread",
+        str,
+        "spread",
         "skills spread over [0.5, 1]; 0.9 at one type and 0.5 at others; half 0.9, half 0.5; "
         "all 0.9",
         choices=CROWDS,
     ),
     "gamma": Parameter(float, 0.3, "γ, sampled workers for each worker", least=1e-6, most=10),
-    "epsilon": Parameter(
-        float, 0.05, "ε, error asked for", least=1e-300, most=0.999, paired=True
-    ),
+    "epsilon": Parameter(float, 0.05, "ε, error asked for", least=1e-300, most=0.999, paired=True),
     "gold": Parameter(int, 20, "s, gold tasks a worker and type", least=1, paired=True),
     "arrival": Parameter(
-        str, "random", "order of arrival of sampled and main workers", choices=ARRIVALS,
+        str,
+        "random",
+        "order of arrival of sampled and main workers",
+        choices=ARRIVALS,
         paired=True,
     ),
     "delta": Parameter(float, 0.05, "δ of the theorems", least=1e-12, most=0.499, paired=True),
-}  # fmt: skip
+}
 """Parameters of a crowd as `drawn`, and of what is asked of it."""
 LABELS = {
-    "tasks": "tasks n", "workers": "workers m", "gamma": "sampled workers per worker, γ",
-    "epsilon": "error asked for, ε", "gold": "gold tasks a worker and type, s",
-    "types": "task types T", "skills": "estimate of skills", "crowd": "crowd",
+    "tasks": "tasks n",
+    "workers": "workers m",
+    "gamma": "sampled workers per worker, γ",
+    "epsilon": "error asked for, ε",
+    "gold": "gold tasks a worker and type, s",
+    "types": "task types T",
+    "skills": "estimate of skills",
+    "crowd": "crowd",
     "arrival": "order of arrival",
-}  # fmt: skip
+}
 """Axis labels of those that studies vary."""
 
 
@@ -358,10 +365,12 @@ def promised_5(
     """Theorem 5 of an instance and of the labels bought."""
     labels = np.maximum(np.bincount(task, minlength=instance.tasks), 1)
     return theorem_5(
-        given, gold=params["gold"], types=params["types"],
+        given,
+        gold=params["gold"],
+        types=params["types"],
         mean_quality_least=max(relaxed.mean_quality_least, 1e-12),
         mean_quality=instance.gathered(task, worker) / labels,
-    )  # fmt: skip
+    )
 
 
 def drawn(params: Params, streams: Streams) -> Instance:
@@ -390,7 +399,10 @@ def bound_reached(instance: Instance, reached: FloatArray) -> float | None:
     workers = instance.main
     # A hair less, as sums are rounded: what the labels gather must not be beyond reach.
     typed = TypedProblem(
-        workers.quality, workers.capacity, mean * COVERED, counts,
+        workers.quality,
+        workers.capacity,
+        mean * COVERED,
+        counts,
         np.ones(len(workers), dtype=np.int64),
-    )  # fmt: skip
+    )
     return solve(typed, "typed").certificate.lower_bound

@@ -256,8 +256,10 @@ def trial(params: Params, streams: Streams) -> Record:
     small, outcome, at = found
     values = (outcome.score(params["aim"]), *outcome, at)
     return {
-        **dict(zip(MEASURED, values, strict=True)), "replay_seed": seed, "instance": small.json()
-    }  # fmt: skip
+        **dict(zip(MEASURED, values, strict=True)),
+        "replay_seed": seed,
+        "instance": small.json(),
+    }
 
 
 MEASURED = ("score", *PolicyScore._fields, "found_at")
@@ -287,12 +289,18 @@ STUDY = Study(
     parameters={
         "policy": Parameter(str, "paper", "who assigns", choices=tuple(POLICIES), paired=True),
         "aim": Parameter(
-            str, "labels", "most labels with all covered, or fewest tasks covered",
-            choices=AIMS, paired=True,
+            str,
+            "labels",
+            "most labels with all covered, or fewest tasks covered",
+            choices=AIMS,
+            paired=True,
         ),
         "order": Parameter(
-            str, "adversarial", "order of arrival: part of the instance, or random",
-            choices=ORDERS, paired=True,
+            str,
+            "adversarial",
+            "order of arrival: part of the instance, or random",
+            choices=ORDERS,
+            paired=True,
         ),
         "types": Parameter(int, 2, "T, task types", least=1, most=10),
         "workers": Parameter(int, 8, "m, without the sample", least=1, most=12),
@@ -309,20 +317,32 @@ STUDY = Study(
         Part(
             "Worst instance found for each policy (score: ratio, or share left short)",
             # The worst instance of each comes first.
-            Grouped(tuple(KEYS), {
-                "searches": ("score", "count"), "score": "max", "mean_score": ("score", "mean"),
-                "mean_se": ("score", "se"), "ratio": "first", "covered": "first",
-                "optimum": "first",
-            }, orders={}),
-            ("Found by search: a policy's worst case is at least as bad, and may be worse.",
-             Each(_said)),
+            Grouped(
+                tuple(KEYS),
+                {
+                    "searches": ("score", "count"),
+                    "score": "max",
+                    "mean_score": ("score", "mean"),
+                    "mean_se": ("score", "se"),
+                    "ratio": "first",
+                    "covered": "first",
+                    "optimum": "first",
+                },
+                orders={},
+            ),
+            (
+                "Found by search: a policy's worst case is at least as bad, and may be worse.",
+                Each(_said),
+            ),
         ),
-        Part("The instances",
-             Grouped(tuple(KEYS), {"replay_seed": "first", "instance": "first"}, orders={})),
+        Part(
+            "The instances",
+            Grouped(tuple(KEYS), {"replay_seed": "first", "instance": "first"}, orders={}),
+        ),
         needs="score",
         derived={"less": lambda ok: -ok["score"]},
         orders={**KEYS, "less": None, "repetition": None},
     ),
     version=2,
     deadline=900.0,
-)  # fmt: skip
+)

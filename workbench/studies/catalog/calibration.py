@@ -45,10 +45,19 @@ VOTES = {"majority": "majority", "log-odds": "weighted-log-odds"}
 """Aggregator of each rule that takes all labels."""
 RULES = (*VOTES, "hire", "plan")
 GOLD = {
-    "bluebird": 108, "face": 584, "music_genre": 700, "product": 8315, "rte": 800, "sat12": 32,
-    "sentence_polarity": 4999, "sentiment": 1000, "sp_amt": 500, "weather_amt": 300, "web": 2653,
+    "bluebird": 108,
+    "face": 584,
+    "music_genre": 700,
+    "product": 8315,
+    "rte": 800,
+    "sat12": 32,
+    "sentence_polarity": 4999,
+    "sentiment": 1000,
+    "sp_amt": 500,
+    "weather_amt": 300,
+    "web": 2653,
     "zencrowd_us": 2040,
-}  # fmt: skip
+}
 """Tasks with gold of the data sets run at full size."""
 CONTROLS = (10, 40, 100)
 CONFIDENCE = 0.9
@@ -182,12 +191,14 @@ def _blocks(rules: Mapping[str, int]) -> tuple[Block, ...]:
     """All crowds with every number of control tasks that leaves some; folds by rule."""
     return tuple(
         {
-            "data": [data], "rule": [rule], "folds": [folds],
+            "data": [data],
+            "rule": [rule],
+            "folds": [folds],
             "controls": [controls for controls in CONTROLS if controls < gold],
         }
         for rule, folds in rules.items()
         for data, gold in GOLD.items()
-    )  # fmt: skip
+    )
 
 
 STUDY = Study(
@@ -196,25 +207,34 @@ STUDY = Study(
     source="beyond the papers",
     parameters={
         "data": Parameter(
-            str, "simulated", "whose labels; stand-ins are named as such",
+            str,
+            "simulated",
+            "whose labels; stand-ins are named as such",
             choices=(*SIMULATED, *DATASETS),
         ),
         "controls": Parameter(int, 40, "c, control tasks drawn from the gold", least=1),
         "rule": Parameter(str, "log-odds", "what labels the tasks", choices=RULES, paired=True),
         "folds": Parameter(
-            int, 20, "times that the rule is fitted without a part of the control tasks, at most",
-            least=2, paired=True,
+            int,
+            20,
+            "times that the rule is fitted without a part of the control tasks, at most",
+            least=2,
+            paired=True,
         ),
         "budget": Parameter(int, 10, "K, the most workers to hire", least=1, paired=True),
-        "epsilon": Parameter(
-            float, 0.05, "ε of the plan", least=1e-6, most=0.499, paired=True
-        ),
+        "epsilon": Parameter(float, 0.05, "ε of the plan", least=1e-6, most=0.499, paired=True),
     },
     sizes={
         "smoke": Size(({"data": list(SIMULATED), "rule": list(RULES), "controls": [10, 40]},), 2),
         "small": Size(
-            ({"data": ["bluebird", "sp_amt"], "rule": list(RULES), "controls": [10, 40],
-              "folds": [10]},),
+            (
+                {
+                    "data": ["bluebird", "sp_amt"],
+                    "rule": list(RULES),
+                    "controls": [10, 40],
+                    "folds": [10],
+                },
+            ),
             20,
         ),
         "paper": Size(_blocks({"majority": 20, "log-odds": 20, "hire": 20, "plan": 10}), 400),
@@ -230,17 +250,29 @@ STUDY = Study(
                     "stated",
                     "Error that was stated before the labels were looked at, against the actual "
                     "error on the tasks left, a mark for each crowd and number of control tasks",
-                    "actual", "stated", ("actual error", "stated error"),
-                    {"series": "figure", "panel": "rule", "kind": "points",
-                     "diagonal": "as stated"},
+                    "actual",
+                    "stated",
+                    ("actual error", "stated error"),
+                    {
+                        "series": "figure",
+                        "panel": "rule",
+                        "kind": "points",
+                        "diagonal": "as stated",
+                    },
                     of=_stated,
                 ),
                 Drawn(
                     "held",
                     "Share of draws in which the 90 % interval holds the actual error",
-                    "controls", "held", ("control tasks c", "share held"),
-                    {"series": "data", "panel": "rule", "log_x": True,
-                     "references": ((0.9, "90 %"), (0.8, "80 %"))},
+                    "controls",
+                    "held",
+                    ("control tasks c", "share held"),
+                    {
+                        "series": "data",
+                        "panel": "rule",
+                        "log_x": True,
+                        "references": ((0.9, "90 %"), (0.8, "80 %")),
+                    },
                 ),
             ),
             needs="actual",
@@ -255,4 +287,4 @@ STUDY = Study(
     ),
     version=2,
     deadline=120.0,
-)  # fmt: skip
+)

@@ -47,9 +47,19 @@ from workbench.studies.trials import Streams
 
 STAND_IN = "simulated"
 CROWDS = (
-    "bluebird", "rte", "sp_amt", "weather_amt", "sat12", "web", "face", "sentiment", "zencrowd_us",
-    "sentence_polarity", "product", "music_genre",
-)  # fmt: skip
+    "bluebird",
+    "rte",
+    "sp_amt",
+    "weather_amt",
+    "sat12",
+    "web",
+    "face",
+    "sentiment",
+    "zencrowd_us",
+    "sentence_polarity",
+    "product",
+    "music_genre",
+)
 ONE_BUDGET = "product"
 """It has three labels a task, so that there is nothing to draw."""
 FEW = (ONE_BUDGET, "music_genre")
@@ -110,9 +120,11 @@ def _bought(policy: str, pool: Pool, answers: Answers, orders: list[int]) -> Rec
     for at, (step, budget) in enumerate(budgets.items()):
         less = own[:, at] - base[:, at]
         record |= {
-            f"budget_{step}": budget, f"error_{step}": float(own[:, at].mean()),
-            f"more_{step}": float(less.mean()), f"se_{step}": crossed_error(less),
-        }  # fmt: skip
+            f"budget_{step}": budget,
+            f"error_{step}": float(own[:, at].mean()),
+            f"more_{step}": float(less.mean()),
+            f"se_{step}": crossed_error(less),
+        }
     return record
 
 
@@ -238,9 +250,22 @@ def _said(rows: Rows, found: pd.DataFrame) -> Iterable[str]:
 
 def stopped(rows: Rows) -> pd.DataFrame:
     """Believed, calibrated, measured and actual error where the policy stopped, by crowd."""
-    names = ["data", "policy", "epsilon", "controls", "orders", "a_task", "closed",
-             "closed_believed", "closed_error", "believed", "calibrated", "measured", "actual",
-             "held"]  # fmt: skip
+    names = [
+        "data",
+        "policy",
+        "epsilon",
+        "controls",
+        "orders",
+        "a_task",
+        "closed",
+        "closed_believed",
+        "closed_error",
+        "believed",
+        "calibrated",
+        "measured",
+        "actual",
+        "held",
+    ]
     return in_order(rows[names], {**ORDERS, "epsilon": None, "controls": None})
 
 
@@ -266,7 +291,9 @@ STUDY = Study(
     source="beyond the papers",
     parameters={
         "data": Parameter(
-            str, STAND_IN, "whose labels; the stand-in is named as such",
+            str,
+            STAND_IN,
+            "whose labels; the stand-in is named as such",
             choices=(STAND_IN, *DATASETS),
         ),
         "policy": Parameter(
@@ -274,29 +301,43 @@ STUDY = Study(
         ),
         "orders": Parameter(int, 10, "orders of workers, and of controls", least=1, paired=True),
         "epsilon": Parameter(
-            float, None, "error at which a task is closed; none for budgets", least=1e-6, most=0.5,
+            float,
+            None,
+            "error at which a task is closed; none for budgets",
+            least=1e-6,
+            most=0.5,
             optional=True,
         ),
-        "controls": Parameter(
-            int, 40, "with ε, gold tasks to measure the error on", least=2
-        ),
+        "controls": Parameter(int, 40, "with ε, gold tasks to measure the error on", least=2),
     },
     sizes={
         "smoke": Size(
             ({"policy": list(DRAWN), "orders": [1]}, {"epsilon": [0.05], "orders": [1]}), 1
         ),
         "small": Size(
-            ({"data": ["bluebird", "sp_amt"], "policy": list(REPLAYED), "orders": [5]},
-             {"data": ["bluebird", "sp_amt"], "epsilon": [0.05]}),
+            (
+                {"data": ["bluebird", "sp_amt"], "policy": list(REPLAYED), "orders": [5]},
+                {"data": ["bluebird", "sp_amt"], "epsilon": [0.05]},
+            ),
             1,
         ),
         "paper": Size(
-            ({"data": list(CROWDS), "policy": list(DRAWN)},
-             {"data": [name for name in CROWDS if name != SMALL], "epsilon": [0.05],
-              "orders": [10]},
-             {"data": [SMALL], "epsilon": [0.05], "orders": [10], "controls": [10]},
-             {"data": list(STOPPED), "policy": ["until-sure"], "epsilon": [0.05], "orders": [10]},
-             {"data": list(CROWDS), "policy": list(REPLAYED)}),
+            (
+                {"data": list(CROWDS), "policy": list(DRAWN)},
+                {
+                    "data": [name for name in CROWDS if name != SMALL],
+                    "epsilon": [0.05],
+                    "orders": [10],
+                },
+                {"data": [SMALL], "epsilon": [0.05], "orders": [10], "controls": [10]},
+                {
+                    "data": list(STOPPED),
+                    "policy": ["until-sure"],
+                    "epsilon": [0.05],
+                    "orders": [10],
+                },
+                {"data": list(CROWDS), "policy": list(REPLAYED)},
+            ),
             1,
         ),
     },
@@ -310,7 +351,9 @@ STUDY = Study(
                 Drawn(
                     "curves",
                     "Share of wrong labels, by the share of all labels on record that was bought",
-                    "share", "error", ("share of the labels bought", "error"),
+                    "share",
+                    "error",
+                    ("share of the labels bought", "error"),
                     {"series": "policy", "panel": "data", "log_y": True},
                     where=lambda found: (
                         found["policy"].isin(DRAWN)
@@ -330,4 +373,4 @@ STUDY = Study(
         ),
     ),
     deadline=1800.0,
-)  # fmt: skip
+)

@@ -36,16 +36,30 @@ from workbench.studies.measures import DeclaredAnalysis, Drawn, Grouped, Part, m
 from workbench.studies.study import Block, Parameter, Params, Record, Size, Study
 from workbench.studies.trials import Streams
 
-CROWDS = ("half .8", "half .7", "spammers", "uniform", "beta", "ten classes", "copycats", "drift",
-          "two types", "prices")  # fmt: skip
+CROWDS = (
+    "half .8",
+    "half .7",
+    "spammers",
+    "uniform",
+    "beta",
+    "ten classes",
+    "copycats",
+    "drift",
+    "two types",
+    "prices",
+)
 COPIED = 0.2
 """Share of the workers of `copycats` who copy."""
 TIRED = 0.25
 """Share of their capacity after which half of the workers of `drift` guess."""
 FORGET = 0.02
 """Weight that a label loses with each later one, where the policy forgets."""
-VARIANTS = ("until-sure, forgetting", "until-sure, arriving", "until-sure, mean",
-            "until-sure, mean, arriving")  # fmt: skip
+VARIANTS = (
+    "until-sure, forgetting",
+    "until-sure, arriving",
+    "until-sure, mean",
+    "until-sure, mean, arriving",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,12 +230,22 @@ STUDY = Study(
         Part(
             "Labels paid, error measured and believed, and the least labels for that error",
             Grouped(("crowd", "policy", "gold", "epsilon", "labels"), COLUMNS),
-            ("Labels paid are {over.mean:.2f} times the information limit at the error "
-             "measured, in the mean over trials of two classes.",),
-            (Drawn("cost", "Labels paid against error, half .8", "error", "paid",
-                   ("error measured", "labels paid"),
-                   {"series": "policy"}, lambda found: found["crowd"] == "half .8"),),
+            (
+                "Labels paid are {over.mean:.2f} times the information limit at the error "
+                "measured, in the mean over trials of two classes.",
+            ),
+            (
+                Drawn(
+                    "cost",
+                    "Labels paid against error, half .8",
+                    "error",
+                    "paid",
+                    ("error measured", "labels paid"),
+                    {"series": "policy"},
+                    lambda found: found["crowd"] == "half .8",
+                ),
+            ),
         ),
         derived={"over": lambda ok: (ok["cost"] / ok["limit"]).where(ok["limit"] > 0)},
     ),
-)  # fmt: skip
+)

@@ -190,10 +190,14 @@ def _promises(ok: pd.DataFrame) -> pd.DataFrame:
     return Grouped(
         ("method", "reason"),
         {
-            "trials": ("ratio", "size"), "ratio": "mean", "worst_ratio": ("ratio", "max"),
-            "promise": "min", "kept": "sum", "formula_median": ("formula", "median"),
+            "trials": ("ratio", "size"),
+            "ratio": "mean",
+            "worst_ratio": ("ratio", "max"),
+            "promise": "min",
+            "kept": "sum",
+            "formula_median": ("formula", "median"),
         },
-    )(ok).sort_values(["method", "trials"], ascending=[True, False], ignore_index=True)  # fmt: skip
+    )(ok).sort_values(["method", "trials"], ascending=[True, False], ignore_index=True)
 
 
 def _kept(rows: pd.DataFrame) -> pd.Series[bool]:
@@ -208,10 +212,17 @@ def _reason(rows: pd.DataFrame) -> pd.Series[str]:
 
 _EVERY: Block = {"method": list(METHODS)}
 _WITHIN: Block = {
-    "method": ["sampled weights", "adaptive"], "tasks": [20], "workers": [3000], "gamma": [1.0],
-    "epsilon": [1e-200], "delta": [0.1], "crowd": ["equal"], "types": [1], "gold": [20_000],
+    "method": ["sampled weights", "adaptive"],
+    "tasks": [20],
+    "workers": [3000],
+    "gamma": [1.0],
+    "epsilon": [1e-200],
+    "delta": [0.1],
+    "crowd": ["equal"],
+    "types": [1],
+    "gold": [20_000],
     "corrected": [True],
-}  # fmt: skip
+}
 """Far from any real crowd: here the conditions of Theorems 2 and 5 hold."""
 
 STUDY = Study(
@@ -220,41 +231,54 @@ STUDY = Study(
     source="Ho, Jabbari, Vaughan (2013), Theorems 1, 2 and 5",
     parameters={
         "method": Parameter(
-            str, "adaptive", "what is known: all, skills, or nothing beforehand",
-            choices=METHODS, paired=True,
+            str,
+            "adaptive",
+            "what is known: all, skills, or nothing beforehand",
+            choices=METHODS,
+            paired=True,
         ),
         **shared.ARRIVING,
-        "corrected": Parameter(
-            bool, False, "whether ε′ is used, with Theorem 5's t", paired=True
-        ),
+        "corrected": Parameter(bool, False, "whether ε′ is used, with Theorem 5's t", paired=True),
     },
     sizes={
         "smoke": Size(
-            ({**_EVERY, "tasks": [60, 120], "workers": [40], "capacity": [60], "gamma": [0.5]},
-             {**_EVERY, "tasks": [60], "workers": [40], "capacity": [60], "gamma": [0.5],
-              "arrival": ["iid", "worst_first", "best_first", "alternating"]},
-             {**_WITHIN, "tasks": [5], "gold": [20_000]}),
+            (
+                {**_EVERY, "tasks": [60, 120], "workers": [40], "capacity": [60], "gamma": [0.5]},
+                {
+                    **_EVERY,
+                    "tasks": [60],
+                    "workers": [40],
+                    "capacity": [60],
+                    "gamma": [0.5],
+                    "arrival": ["iid", "worst_first", "best_first", "alternating"],
+                },
+                {**_WITHIN, "tasks": [5], "gold": [20_000]},
+            ),
             2,
         ),
         "small": Size(
-            ({**_EVERY, "tasks": [100, 300, 1000], "workers": [150]},
-             {**_EVERY, "tasks": [300], "workers": [150], "gamma": [0.1, 1.0]},
-             {**_EVERY, "tasks": [300], "workers": [150], "epsilon": [0.2, 0.01]},
-             {**_EVERY, "tasks": [300], "workers": [150], "gold": [5, 100]},
-             {**_EVERY, "tasks": [300], "workers": [150], "arrival": list(shared.ARRIVALS)},
-             _WITHIN),
+            (
+                {**_EVERY, "tasks": [100, 300, 1000], "workers": [150]},
+                {**_EVERY, "tasks": [300], "workers": [150], "gamma": [0.1, 1.0]},
+                {**_EVERY, "tasks": [300], "workers": [150], "epsilon": [0.2, 0.01]},
+                {**_EVERY, "tasks": [300], "workers": [150], "gold": [5, 100]},
+                {**_EVERY, "tasks": [300], "workers": [150], "arrival": list(shared.ARRIVALS)},
+                _WITHIN,
+            ),
             5,
         ),
         "paper": Size(
-            ({**_EVERY, "tasks": [100, 250, 500, 1000, 2000]},
-             {**_EVERY, "workers": [100, 200, 300, 600]},
-             {**_EVERY, "gamma": [0.05, 0.1, 0.2, 0.3, 0.5, 1.0]},
-             {**_EVERY, "epsilon": [0.2, 0.1, 0.05, 0.02, 0.01, 0.001]},
-             {**_EVERY, "gold": [5, 10, 20, 50, 200, 1000]},
-             {**_EVERY, "types": [1, 2, 3, 5]},
-             {**_EVERY, "crowd": list(shared.CROWDS)},
-             {**_EVERY, "arrival": list(shared.ARRIVALS)},
-             _WITHIN),
+            (
+                {**_EVERY, "tasks": [100, 250, 500, 1000, 2000]},
+                {**_EVERY, "workers": [100, 200, 300, 600]},
+                {**_EVERY, "gamma": [0.05, 0.1, 0.2, 0.3, 0.5, 1.0]},
+                {**_EVERY, "epsilon": [0.2, 0.1, 0.05, 0.02, 0.01, 0.001]},
+                {**_EVERY, "gold": [5, 10, 20, 50, 200, 1000]},
+                {**_EVERY, "types": [1, 2, 3, 5]},
+                {**_EVERY, "crowd": list(shared.CROWDS)},
+                {**_EVERY, "arrival": list(shared.ARRIVALS)},
+                _WITHIN,
+            ),
             50,
         ),
     },
@@ -266,32 +290,57 @@ STUDY = Study(
             Part(
                 "At the base point",
                 Grouped(("method",), MEANS, orders={}),
-                (Each("{method:cap}: {ratio:±3} times the proven bound, with {covered:1 %} of the "
-                      "tasks covered; {ratio_reached:±3} times the bound for the cover reached; "
-                      "{ratio_all:±3} times the bound with gold labels ({trials} trials)."),),
+                (
+                    Each(
+                        "{method:cap}: {ratio:±3} times the proven bound, with {covered:1 %} of the "
+                        "tasks covered; {ratio_reached:±3} times the bound for the cover reached; "
+                        "{ratio_all:±3} times the bound with gold labels ({trials} trials)."
+                    ),
+                ),
             ),
             ORDERS | {"method": METHODS},
             by=("method",),
         ),
-        Sweep(("tasks", "gold", "epsilon"), _exploring, None, {"method": METHODS},
-              by=("method",), fixed=SWEPT),
+        Sweep(
+            ("tasks", "gold", "epsilon"),
+            _exploring,
+            None,
+            {"method": METHODS},
+            by=("method",),
+            fixed=SWEPT,
+        ),
         Part(
             "The theorems' promises: where they hold, and why not",
             _promises,
-            (Each(lambda row: "{theorem}'s conditions hold in {holds:,} of {trials:,} trials"
-                  + "; there its ratio ({promise:.3g} to {most:.3g}) is kept in {kept:.0f}"
-                  * bool(row["holds"]) + "; its expression has the median {formula:.4g}.",
-                  of=Grouped(("theorem",), {
-                      "trials": ("ratio", "size"), "holds": ("promise", "count"),
-                      "promise": "min", "most": ("promise", "max"), "kept": "sum",
-                      "formula": "median",
-                  })),),
+            (
+                Each(
+                    lambda row: (
+                        "{theorem}'s conditions hold in {holds:,} of {trials:,} trials"
+                        + "; there its ratio ({promise:.3g} to {most:.3g}) is kept in {kept:.0f}"
+                        * bool(row["holds"])
+                        + "; its expression has the median {formula:.4g}."
+                    ),
+                    of=Grouped(
+                        ("theorem",),
+                        {
+                            "trials": ("ratio", "size"),
+                            "holds": ("promise", "count"),
+                            "promise": "min",
+                            "most": ("promise", "max"),
+                            "kept": "sum",
+                            "formula": "median",
+                        },
+                    ),
+                ),
+            ),
         ),
         needs="ratio",
         derived={
-            "kept": _kept, "reason": _reason, "theorem": lambda ok: ok["method"].map(THEOREMS),
+            "kept": _kept,
+            "reason": _reason,
+            "theorem": lambda ok: ok["method"].map(THEOREMS),
         },
     ),
     version=2,
     deadline=300.0,
-)  # fmt: skip
+)

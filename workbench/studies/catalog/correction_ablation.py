@@ -39,8 +39,9 @@ CROWDS: dict[str, str] = {
 }
 
 DRAWN: dict[str, dict[str, Scalar]] = {
-    "two-types": {"crowd": "spammer-hammer", "types": 1}, "spread": {"crowd": "spread", "types": 3}
-}  # fmt: skip
+    "two-types": {"crowd": "spammer-hammer", "types": 1},
+    "spread": {"crowd": "spread", "types": 3},
+}
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -53,9 +54,12 @@ def trial(params: Params, streams: Streams) -> Record:
     papers = math.sqrt(math.log(pairs / params["delta"]) / (2 * params["gold"]))
     radius = {"none": None, "paper": papers, "user": params["radius"]}[params["correction"]]
     known: dict[str, Scalar] = {
-        "radius_used": radius, "mean_quality_least": least, "epsilon_corrected": None,
-        "share": 0.0 if radius is None else 4 * radius / least, "void": "",
-    }  # fmt: skip
+        "radius_used": radius,
+        "mean_quality_least": least,
+        "epsilon_corrected": None,
+        "share": 0.0 if radius is None else 4 * radius / least,
+        "void": "",
+    }
     used = params["epsilon"]
     if radius is not None:
         correction = corrected_epsilon(used, radius=radius, mean_quality_least=least)
@@ -79,8 +83,13 @@ def trial(params: Params, streams: Streams) -> Record:
 
 
 _MEASURED = (
-    "labels_task", "labels_gold", "labels_per_task", "error", "covered", "covered_corrected",
-)  # fmt: skip
+    "labels_task",
+    "labels_gold",
+    "labels_per_task",
+    "error",
+    "covered",
+    "covered_corrected",
+)
 
 
 def _table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -101,11 +110,17 @@ def _drawn(crowd: str, title: str) -> Drawn:
         "labels_per_task",
         "error",
         ("labels on real tasks, per task", "wrong labels (share of the tasks)"),
-        {"series": "series", "low": "error_low", "high": "error_high", "kind": "points",
-         "x_low": "labels_per_task_low", "x_high": "labels_per_task_high"},
+        {
+            "series": "series",
+            "low": "error_low",
+            "high": "error_high",
+            "kind": "points",
+            "x_low": "labels_per_task_low",
+            "x_high": "labels_per_task_high",
+        },
         where=lambda found: (found["crowd"] == crowd) & found["error"].notna(),
         of=lambda rows: _table(rows).assign(series=lambda found: found["correction"].map(NAMES)),
-    )  # fmt: skip
+    )
 
 
 _BOTH: list[Scalar] = list(CROWDS)
@@ -116,42 +131,81 @@ STUDY = Study(
     title="The ε′ correction: none, the paper's t, one's own",
     source="Ho, Jabbari, Vaughan (2013), Section 5.2, Theorems 3 to 5",
     parameters={
-        "crowd": Parameter(
-            str, "two-types", ", or ".join(CROWDS.values()), choices=tuple(CROWDS)
-        ),
+        "crowd": Parameter(str, "two-types", ", or ".join(CROWDS.values()), choices=tuple(CROWDS)),
         **{name: ARRIVING[name] for name in ("tasks", "workers", "capacity", "gamma")},
-        "correction": Parameter(
-            str, "none", "whose t makes ε′", choices=CORRECTIONS, paired=True
-        ),
+        "correction": Parameter(str, "none", "whose t makes ε′", choices=CORRECTIONS, paired=True),
         "radius": Parameter(float, 0.01, "t of one's own", least=0, most=1, paired=True),
         "epsilon": replace(ARRIVING["epsilon"], default=0.15),
         **{name: ARRIVING[name] for name in ("gold", "delta")},
     },
     sizes={
         "smoke": Size(
-            ({"crowd": _BOTH, "tasks": [60], "workers": [60], "capacity": [40], "epsilon": [0.3],
-              "correction": ["none", "paper"], "gold": [20, 20_000]},
-             {"crowd": _BOTH, "tasks": [60], "workers": [60], "capacity": [40], "epsilon": [0.3],
-              "correction": ["user"], "radius": [0.01, 0.02]}),
+            (
+                {
+                    "crowd": _BOTH,
+                    "tasks": [60],
+                    "workers": [60],
+                    "capacity": [40],
+                    "epsilon": [0.3],
+                    "correction": ["none", "paper"],
+                    "gold": [20, 20_000],
+                },
+                {
+                    "crowd": _BOTH,
+                    "tasks": [60],
+                    "workers": [60],
+                    "capacity": [40],
+                    "epsilon": [0.3],
+                    "correction": ["user"],
+                    "radius": [0.01, 0.02],
+                },
+            ),
             2,
         ),
         "small": Size(
-            ({"crowd": ["two-types"], "correction": ["none", "paper"], "gold": [20, 1000, 40_000]},
-             {"crowd": ["spread"], "correction": ["none", "paper"], "gold": [20, 1000, 40_000],
-              "epsilon": [0.02]},
-             {"crowd": ["two-types"], "correction": ["user"], "radius": [0.005, 0.01, 0.02]},
-             {"crowd": ["spread"], "correction": ["user"], "radius": [0.02, 0.05, 0.1],
-              "epsilon": [0.02]}),
+            (
+                {
+                    "crowd": ["two-types"],
+                    "correction": ["none", "paper"],
+                    "gold": [20, 1000, 40_000],
+                },
+                {
+                    "crowd": ["spread"],
+                    "correction": ["none", "paper"],
+                    "gold": [20, 1000, 40_000],
+                    "epsilon": [0.02],
+                },
+                {"crowd": ["two-types"], "correction": ["user"], "radius": [0.005, 0.01, 0.02]},
+                {
+                    "crowd": ["spread"],
+                    "correction": ["user"],
+                    "radius": [0.02, 0.05, 0.1],
+                    "epsilon": [0.02],
+                },
+            ),
             5,
         ),
         "paper": Size(
-            ({"crowd": ["two-types"], "correction": ["none", "paper"], "gold": _GOLD},
-             {"crowd": ["spread"], "correction": ["none", "paper"], "gold": _GOLD,
-              "epsilon": [0.02]},
-             {"crowd": ["two-types"], "correction": ["user"],
-              "radius": [0.0, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03]},
-             {"crowd": ["spread"], "correction": ["user"], "epsilon": [0.02],
-              "radius": [0.0, 0.01, 0.02, 0.05, 0.08, 0.12, 0.16]}),
+            (
+                {"crowd": ["two-types"], "correction": ["none", "paper"], "gold": _GOLD},
+                {
+                    "crowd": ["spread"],
+                    "correction": ["none", "paper"],
+                    "gold": _GOLD,
+                    "epsilon": [0.02],
+                },
+                {
+                    "crowd": ["two-types"],
+                    "correction": ["user"],
+                    "radius": [0.0, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03],
+                },
+                {
+                    "crowd": ["spread"],
+                    "correction": ["user"],
+                    "epsilon": [0.02],
+                    "radius": [0.0, 0.01, 0.02, 0.05, 0.08, 0.12, 0.16],
+                },
+            ),
             50,
         ),
     },
@@ -160,14 +214,23 @@ STUDY = Study(
         Part(
             "Labels on real tasks, error and cover; void: no ε′ below 1 exists",
             _table,
-            (Each("The paper's t, {crowd}, s = {gold:g}: void in {void:,} of {trials:,} trials; "
-                  "t = {radius_used:.3f}, 4t/q̄*_min = {share:.2f}.",
-                  where=lambda found: found["correction"] == "paper"),
-             Each("{crowd:cap}, s = {gold:g}, {correction} (4t/q̄*_min = {share:.2f}): "
-                  "{labels_per_task:±2} labels a task, {error:±3} wrong, {covered:1 %} of the "
-                  "tasks covered at ε.",
-                  where=lambda found: (found["gold"] == found["gold"].min())
-                  & (found["correction"] != "paper") & found["error"].notna())),
+            (
+                Each(
+                    "The paper's t, {crowd}, s = {gold:g}: void in {void:,} of {trials:,} trials; "
+                    "t = {radius_used:.3f}, 4t/q̄*_min = {share:.2f}.",
+                    where=lambda found: found["correction"] == "paper",
+                ),
+                Each(
+                    "{crowd:cap}, s = {gold:g}, {correction} (4t/q̄*_min = {share:.2f}): "
+                    "{labels_per_task:±2} labels a task, {error:±3} wrong, {covered:1 %} of the "
+                    "tasks covered at ε.",
+                    where=lambda found: (
+                        (found["gold"] == found["gold"].min())
+                        & (found["correction"] != "paper")
+                        & found["error"].notna()
+                    ),
+                ),
+            ),
             tuple(starmap(_drawn, sorted(CROWDS.items()))),
         ),
         derived={
@@ -177,4 +240,4 @@ STUDY = Study(
         orders={"crowd": None, "correction": CORRECTIONS, "gold": None, "t": None},
     ),
     deadline=120.0,
-)  # fmt: skip
+)

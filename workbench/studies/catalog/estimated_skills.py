@@ -77,9 +77,11 @@ def _errors(
         return {}
     chosen = whole.assignment > 0.5
     promise = theorem_4(
-        epsilon=params["epsilon"], radius=radius, mean_quality_least=least,
+        epsilon=params["epsilon"],
+        radius=radius,
+        mean_quality_least=least,
         mean_quality=mean_qualities(quality(skill), chosen.astype(np.float64)),
-    )  # fmt: skip
+    )
     error, unsure = vote_errors(skill, 2 * estimate - 1, chosen)
     assert promise.error is not None
     beyond = error - unsure > np.asarray(promise.error)
@@ -106,9 +108,7 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(({"share": [0.1, 0.5], "off": list(OFF), "epsilon": [0.1]},), 5),
-        "small": Size(
-            ({"share": [0.1, 0.5, 0.9], "off": list(OFF), "epsilon": [0.3, 0.1]},), 10
-        ),
+        "small": Size(({"share": [0.1, 0.5, 0.9], "off": list(OFF), "epsilon": [0.3, 0.1]},), 10),
         "paper": Size(
             ({"share": [0.05, 0.2, 0.5, 0.9, 1.2], "off": list(OFF), "epsilon": [0.3, 0.1, 0.05]},),
             20,
@@ -118,18 +118,32 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Approximated optimum over the true one",
-            Grouped(("off", "share", "stands"), {
-                "trials": ("ratio", "size"), "largest": ("ratio", "max"), "error_share": "max",
-            }),
-            ("Where t < q̄*_min/4 the approximated optimum is at most {standing.max:.3f} of the "
-             "true one.",),
-            (Drawn("ratio", "Largest optimum of the approximated program over the true one",
-                   "share", "largest", ("4t / q̄*_min", "approximated / true optimum"),
-                   {"series": "off", "references": ((1.0, "promise"),)}),),
+            Grouped(
+                ("off", "share", "stands"),
+                {
+                    "trials": ("ratio", "size"),
+                    "largest": ("ratio", "max"),
+                    "error_share": "max",
+                },
+            ),
+            (
+                "Where t < q̄*_min/4 the approximated optimum is at most {standing.max:.3f} of the "
+                "true one.",
+            ),
+            (
+                Drawn(
+                    "ratio",
+                    "Largest optimum of the approximated program over the true one",
+                    "share",
+                    "largest",
+                    ("4t / q̄*_min", "approximated / true optimum"),
+                    {"series": "off", "references": ((1.0, "promise"),)},
+                ),
+            ),
         ),
         derived={
             "ratio": lambda ok: ok["approximated"] / ok["relaxed"],
             "standing": lambda ok: ok["ratio"].where(ok["stands"].astype(bool)),
         },
     ),
-)  # fmt: skip
+)

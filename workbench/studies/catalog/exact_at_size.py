@@ -43,9 +43,17 @@ CROWDS = ("spread", *FEW, "pairs", "priced")
 EARLY = 20.0
 """Seconds after which the gap is noted as well."""
 MEASURED = (
-    "cost", "bound", "certified_bound", "bound_from", "gap", "certified_gap", "gap_20", "mean_gap",
-    "proven", "solve_seconds",
-)  # fmt: skip
+    "cost",
+    "bound",
+    "certified_bound",
+    "bound_from",
+    "gap",
+    "certified_gap",
+    "gap_20",
+    "mean_gap",
+    "proven",
+    "solve_seconds",
+)
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -53,9 +61,12 @@ def trial(params: Params, streams: Streams) -> Record:
     problem = _instance(params, streams)
     relaxed = relaxation(problem, "the crowd cannot cover every task")
     solution = solve(
-        problem, "ip", method=params["method"], time_limit=params["time_limit"],
+        problem,
+        "ip",
+        method=params["method"],
+        time_limit=params["time_limit"],
         seed=int(streams.method(params["method"]).generate_state(1)[0]),
-    )  # fmt: skip
+    )
     certified = solution.certificate.lower_bound
     cost = solution.objective
     return {
@@ -121,9 +132,12 @@ def _floored(rows: pd.DataFrame) -> pd.DataFrame:
 _SPREAD: Block = {"crowd": ["spread"], "epsilon": [0.1, 0.01, 0.001]}
 _TIES: Block = {"crowd": list(FEW), "epsilon": [0.1, 0.01]}
 _PAIRS: Block = {
-    "method": list(METHODS), "crowd": ["pairs", "priced"], "tasks": [200], "workers": [100],
+    "method": list(METHODS),
+    "crowd": ["pairs", "priced"],
+    "tasks": [200],
+    "workers": [100],
     "time_limit": [10.0],
-}  # fmt: skip
+}
 _SMALL: Block = {"tasks": [120], "workers": [40], "capacity": [40], "time_limit": [3.0]}
 
 STUDY = Study(
@@ -133,7 +147,8 @@ STUDY = Study(
     parameters={
         "method": Parameter(str, "patterns", "who solves it", choices=METHODS, paired=True),
         "crowd": Parameter(
-            str, "spread",
+            str,
+            "spread",
             "by type: skills uniform on [0.6, 0.95]; 0.5, 0.7, 0.9; or 0.5, 0.9; by pair: uniform "
             "on [0.5, 1], without and with prices",
             choices=CROWDS,
@@ -151,21 +166,27 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({**_SMALL, "method": list(METHODS), "epsilon": [0.2], "time_limit": [1.0]},
-             {**_SMALL, "method": ["patterns"], "crowd": list(FEW), "epsilon": [0.2]}),
+            (
+                {**_SMALL, "method": list(METHODS), "epsilon": [0.2], "time_limit": [1.0]},
+                {**_SMALL, "method": ["patterns"], "crowd": list(FEW), "epsilon": [0.2]},
+            ),
             1,
         ),
         "small": Size(
-            ({**_SMALL, "method": list(METHODS), "epsilon": [0.2, 0.1]},
-             {**_SMALL, "method": list(METHODS), "crowd": list(FEW), "epsilon": [0.2]},
-             {**_SMALL, "method": list(METHODS), "crowd": ["pairs", "priced"], "epsilon": [0.2]}),
+            (
+                {**_SMALL, "method": list(METHODS), "epsilon": [0.2, 0.1]},
+                {**_SMALL, "method": list(METHODS), "crowd": list(FEW), "epsilon": [0.2]},
+                {**_SMALL, "method": list(METHODS), "crowd": ["pairs", "priced"], "epsilon": [0.2]},
+            ),
             2,
         ),
         "paper": Size(
-            ({**_SPREAD, "method": ["patterns", "highs"]},
-             {**_TIES, "method": ["patterns", "highs"]},
-             {**_PAIRS, "epsilon": [0.1], "capacity": [18]},
-             {**_PAIRS, "epsilon": [0.01], "capacity": [32]}),
+            (
+                {**_SPREAD, "method": ["patterns", "highs"]},
+                {**_TIES, "method": ["patterns", "highs"]},
+                {**_PAIRS, "epsilon": [0.1], "capacity": [18]},
+                {**_PAIRS, "epsilon": [0.01], "capacity": [32]},
+            ),
             10,
         ),
     },
@@ -173,27 +194,53 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Gaps in percent of the cost, and seconds, by crowd, ε and method",
-            Grouped(KEYS, {
-                "trials": ("gap", "size"), "gap_median": ("gap", "median"),
-                "gap_worst": ("gap", "max"), "certified_worst": ("certified_gap", "max"),
-                "gap_20_median": ("gap_20", "median"), "gap_20_worst": ("gap_20", "max"),
-                "proven": "sum", "seconds_median": ("solve_seconds", "median"),
-                "seconds_worst": ("solve_seconds", "max"), "mean_gap": "mean",
-            }, orders={}),
-            (Each("{method:cap}, crowd {crowd}, ε = {epsilon:g}: gap {gap_median:.3g} % in the "
-                  "median, certified {certified_worst:.3g} % at worst; after "
-                  f"{EARLY:.0f} s " "{gap_20_worst:.3g} % at worst; optimum proven from the data "
-                  "in {proven:of trials}."),),
+            Grouped(
+                KEYS,
+                {
+                    "trials": ("gap", "size"),
+                    "gap_median": ("gap", "median"),
+                    "gap_worst": ("gap", "max"),
+                    "certified_worst": ("certified_gap", "max"),
+                    "gap_20_median": ("gap_20", "median"),
+                    "gap_20_worst": ("gap_20", "max"),
+                    "proven": "sum",
+                    "seconds_median": ("solve_seconds", "median"),
+                    "seconds_worst": ("solve_seconds", "max"),
+                    "mean_gap": "mean",
+                },
+                orders={},
+            ),
+            (
+                Each(
+                    "{method:cap}, crowd {crowd}, ε = {epsilon:g}: gap {gap_median:.3g} % in the "
+                    "median, certified {certified_worst:.3g} % at worst; after "
+                    f"{EARLY:.0f} s "
+                    "{gap_20_worst:.3g} % at worst; optimum proven from the data "
+                    "in {proven:of trials}."
+                ),
+            ),
         ),
         Part("Every trial", lambda ok: ok[[*KEYS, "repetition", "lp_bound", *MEASURED]]),
         Part(
             charts=(
-                Drawn("gap", "Certified gap at the time limit, many different qualities",
-                      "epsilon", "median", ("error asked for, ε", "certified gap, % of the cost"),
-                      {"series": "method", "low": "low", "high": "high", "log_x": True,
-                       "log_y": True, "references": ((0.05, "0.05 %"),)},
-                      of=_floored, note="Medians, bars from least to most; proven optima are drawn "
-                      f"at {FLOOR:g} %."),
+                Drawn(
+                    "gap",
+                    "Certified gap at the time limit, many different qualities",
+                    "epsilon",
+                    "median",
+                    ("error asked for, ε", "certified gap, % of the cost"),
+                    {
+                        "series": "method",
+                        "low": "low",
+                        "high": "high",
+                        "log_x": True,
+                        "log_y": True,
+                        "references": ((0.05, "0.05 %"),),
+                    },
+                    of=_floored,
+                    note="Medians, bars from least to most; proven optima are drawn "
+                    f"at {FLOOR:g} %.",
+                ),
             ),
             where=lambda ok: ok["crowd"] == "spread",
         ),
@@ -201,4 +248,4 @@ STUDY = Study(
     ),
     volatile=MEASURED,
     deadline=900.0,
-)  # fmt: skip
+)

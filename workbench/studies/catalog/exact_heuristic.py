@@ -255,15 +255,19 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({**_OFFLINE, "tasks": [6], "workers": [20], "time_limit": [5.0]},
-             {**_ALL, "tasks": [8], "workers": [20], "types": [2], "time_limit": [5.0]}),
+            (
+                {**_OFFLINE, "tasks": [6], "workers": [20], "time_limit": [5.0]},
+                {**_ALL, "tasks": [8], "workers": [20], "types": [2], "time_limit": [5.0]},
+            ),
             2,
         ),
         "small": Size(
-            ({**_OFFLINE, "tasks": [10], "workers": [20], "time_limit": [5.0]},
-             {**_OFFLINE, "tasks": [20], "workers": [30], "time_limit": [5.0]},
-             {**_ALL, "tasks": [20], "workers": [30], "types": [2], "time_limit": [5.0]},
-             {**_ALL, "tasks": [60], "workers": [60], "types": [2], "time_limit": [5.0]}),
+            (
+                {**_OFFLINE, "tasks": [10], "workers": [20], "time_limit": [5.0]},
+                {**_OFFLINE, "tasks": [20], "workers": [30], "time_limit": [5.0]},
+                {**_ALL, "tasks": [20], "workers": [30], "types": [2], "time_limit": [5.0]},
+                {**_ALL, "tasks": [60], "workers": [60], "types": [2], "time_limit": [5.0]},
+            ),
             3,
         ),
         "paper": Size(
@@ -282,49 +286,91 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "The integer program: how much is proven",
-            Grouped(("kind", "size"), {
-                "trials": ("proven", "size"), "proven": "sum", "gap_mean": ("gap", "mean"),
-                "gap_most": ("gap", "max"), "best_above_lp": ("above_lp", "mean"),
-                "seconds_median": ("method_seconds", "median"),
-            }, orders={}),
-            (Each("Integer program, {kind}: proven in {proven:,} of {trials:,} trials; the largest "
-                  "size proven throughout is {largest}; the best solution is {above_lp:2 %} above "
-                  "the LP bound in the mean.",
-                  of=Grouped(("kind",), {
-                      "trials": ("proven", "size"), "proven": "sum", "above_lp": "mean",
-                      "largest": ("largest", "last"),
-                  }, orders={})),),
+            Grouped(
+                ("kind", "size"),
+                {
+                    "trials": ("proven", "size"),
+                    "proven": "sum",
+                    "gap_mean": ("gap", "mean"),
+                    "gap_most": ("gap", "max"),
+                    "best_above_lp": ("above_lp", "mean"),
+                    "seconds_median": ("method_seconds", "median"),
+                },
+                orders={},
+            ),
+            (
+                Each(
+                    "Integer program, {kind}: proven in {proven:,} of {trials:,} trials; the largest "
+                    "size proven throughout is {largest}; the best solution is {above_lp:2 %} above "
+                    "the LP bound in the mean.",
+                    of=Grouped(
+                        ("kind",),
+                        {
+                            "trials": ("proven", "size"),
+                            "proven": "sum",
+                            "above_lp": "mean",
+                            "largest": ("largest", "last"),
+                        },
+                        orders={},
+                    ),
+                ),
+            ),
             where=lambda rows: rows["method"] == "exact",
         ),
         Part(
             "Labels over the optimum (between its best known value and its proven bound), "
             "and cover",
-            Grouped(("method", "kind"), {
-                "trials": ("cost", "size"), "feasible": "sum", "covered": "mean",
-                **means_of("ratio_least", "ratio_most"),
-            }, orders={}),
+            Grouped(
+                ("method", "kind"),
+                {
+                    "trials": ("cost", "size"),
+                    "feasible": "sum",
+                    "covered": "mean",
+                    **means_of("ratio_least", "ratio_most"),
+                },
+                orders={},
+            ),
             (Each(_ratio_said, where=lambda found: found["method"] != "exact"),),
-            (Drawn("above-bound", "Labels over the relaxation's certified bound, by size; results "
-                   "that leave tasks short are included (the table counts them)", "pairs", "mean",
-                   (SIZE, "labels / LP bound"),
-                   {**STYLE, "log_x": True, "references": ((1.0, "LP bound"),)},
-                   of=lambda rows: in_order(means(rows, ["method", "kind", "pairs"], "above"),
-                                            {"method": METHODS, "pairs": None})),
-             Drawn("profile", "Performance profile: share of instances in which a method covers "
-                   "every task with at most so many times the fewest labels of any method", "ratio",
-                   "share", ("labels / fewest labels of any method", "share of instances"),
-                   {**STYLE, "kind": "step"},
-                   of=lambda rows: profile(rows.assign(cost=rows["cost"].where(rows["feasible"]))),
-                   note="Methods that leave tasks short have not solved the instance."),
-             Drawn("seconds", "Seconds a method takes on one instance, without the common bound; "
-                   "the integer program stops at its time limit", "pairs", "median",
-                   (SIZE, "seconds"),
-                   {**STYLE, "low": "low", "high": "high", "log_x": True, "log_y": True},
-                   of=Grouped(("method", "kind", "pairs"), spread_of("method_seconds"), orders={}),
-                   note="Medians; bars from least to most.")),
+            (
+                Drawn(
+                    "above-bound",
+                    "Labels over the relaxation's certified bound, by size; results "
+                    "that leave tasks short are included (the table counts them)",
+                    "pairs",
+                    "mean",
+                    (SIZE, "labels / LP bound"),
+                    {**STYLE, "log_x": True, "references": ((1.0, "LP bound"),)},
+                    of=lambda rows: in_order(
+                        means(rows, ["method", "kind", "pairs"], "above"),
+                        {"method": METHODS, "pairs": None},
+                    ),
+                ),
+                Drawn(
+                    "profile",
+                    "Performance profile: share of instances in which a method covers "
+                    "every task with at most so many times the fewest labels of any method",
+                    "ratio",
+                    "share",
+                    ("labels / fewest labels of any method", "share of instances"),
+                    {**STYLE, "kind": "step"},
+                    of=lambda rows: profile(rows.assign(cost=rows["cost"].where(rows["feasible"]))),
+                    note="Methods that leave tasks short have not solved the instance.",
+                ),
+                Drawn(
+                    "seconds",
+                    "Seconds a method takes on one instance, without the common bound; "
+                    "the integer program stops at its time limit",
+                    "pairs",
+                    "median",
+                    (SIZE, "seconds"),
+                    {**STYLE, "low": "low", "high": "high", "log_x": True, "log_y": True},
+                    of=Grouped(("method", "kind", "pairs"), spread_of("method_seconds"), orders={}),
+                    note="Medians; bars from least to most.",
+                ),
+            ),
         ),
         derived=_compared,
         orders={"method": METHODS, "types": None, "pairs": None, "repetition": None},
     ),
     volatile=("best", "proven_bound", "proven", "method_seconds"),
-)  # fmt: skip
+)

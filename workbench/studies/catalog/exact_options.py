@@ -161,9 +161,7 @@ STUDY = Study(
     title="Solver options and formulations of the integer program",
     source="Ho, Jabbari, Vaughan (2013), (1)–(3)",
     parameters={
-        "setting": Parameter(
-            str, "plain", "what is changed", choices=SETTINGS, paired=True
-        ),
+        "setting": Parameter(str, "plain", "what is changed", choices=SETTINGS, paired=True),
         "crowd": Parameter(str, "spread", "see the study's text", choices=CROWDS),
         "tasks": Parameter(int, 40, "n", least=1, most=5000),
         "workers": Parameter(int, 24, "m", least=1, most=5000),
@@ -177,8 +175,17 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({**_ONE, "crowd": ["spread"], "tasks": [6], "workers": [10], "capacity": [6],
-              "epsilon": [0.5], "time_limit": [1.0]},),
+            (
+                {
+                    **_ONE,
+                    "crowd": ["spread"],
+                    "tasks": [6],
+                    "workers": [10],
+                    "capacity": [6],
+                    "epsilon": [0.5],
+                    "time_limit": [1.0],
+                },
+            ),
             1,
         ),
         "small": Size(
@@ -186,9 +193,17 @@ STUDY = Study(
             2,
         ),
         "paper": Size(
-            ({**_ONE, "tasks": [40], "workers": [24], "capacity": [22], "time_limit": [60.0]},
-             {**_ONE, "tasks": [60], "workers": [32], "capacity": [28], "epsilon": [0.15],
-              "time_limit": [60.0]}),
+            (
+                {**_ONE, "tasks": [40], "workers": [24], "capacity": [22], "time_limit": [60.0]},
+                {
+                    **_ONE,
+                    "tasks": [60],
+                    "workers": [32],
+                    "capacity": [28],
+                    "epsilon": [0.15],
+                    "time_limit": [60.0],
+                },
+            ),
             3,
         ),
     },
@@ -196,29 +211,47 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Optima proven, seconds, and gaps in percent, by crowd and setting",
-            Grouped(("crowd", "setting"), {
-                "trials": ("gap", "size"), "proven": "sum",
-                "seconds_median": ("cpu_seconds", "median"),
-                "gap_median": ("gap", "median"), "gap_worst": ("gap", "max"),
-                "cuts": ("cuts", "median"),
-            }, orders={"crowd": CROWDS, "setting": SETTINGS}),
+            Grouped(
+                ("crowd", "setting"),
+                {
+                    "trials": ("gap", "size"),
+                    "proven": "sum",
+                    "seconds_median": ("cpu_seconds", "median"),
+                    "gap_median": ("gap", "median"),
+                    "gap_worst": ("gap", "max"),
+                    "cuts": ("cuts", "median"),
+                },
+                orders={"crowd": CROWDS, "setting": SETTINGS},
+            ),
         ),
         Part(
             "Processor seconds over those of plain on the same crowd, geometric means with 95 % "
             "intervals",
             _beside_plain,
-            (Each("{setting:cap}: an optimum proven in {proven:,} of {n:,}, in {mean:.2f} times "
-                  "the processor seconds of plain on the same crowd (95 % interval {low:.2f} to "
-                  "{high:.2f}).", where=lambda found: found["setting"] != "plain"),),
-            (Drawn("profile", "Performance profile: share of the instances that a setting solves "
-                   "in at most so many times the processor seconds of the fastest",
-                   "ratio", "share",
-                   ("processor seconds / those of the fastest", "share of instances"),
-                   {"series": "setting", "panel": "changed", "kind": "step", "log_x": True},
-                   of=_profile, note=f"Times below {SOON:g} s count as that."),),
+            (
+                Each(
+                    "{setting:cap}: an optimum proven in {proven:,} of {n:,}, in {mean:.2f} times "
+                    "the processor seconds of plain on the same crowd (95 % interval {low:.2f} to "
+                    "{high:.2f}).",
+                    where=lambda found: found["setting"] != "plain",
+                ),
+            ),
+            (
+                Drawn(
+                    "profile",
+                    "Performance profile: share of the instances that a setting solves "
+                    "in at most so many times the processor seconds of the fastest",
+                    "ratio",
+                    "share",
+                    ("processor seconds / those of the fastest", "share of instances"),
+                    {"series": "setting", "panel": "changed", "kind": "step", "log_x": True},
+                    of=_profile,
+                    note=f"Times below {SOON:g} s count as that.",
+                ),
+            ),
         ),
         needs="gap",
     ),
     volatile=MEASURED,
     deadline=900.0,
-)  # fmt: skip
+)

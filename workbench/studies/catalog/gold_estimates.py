@@ -54,17 +54,24 @@ STUDY = Study(
             ({"skill": [0.5, 0.7, 1.0], "radius": [0.05, 0.2], "delta": [0.05, 0.3]},), 2
         ),
         "small": Size(
-            ({
-                "skill": [0.5, 0.6414, 0.7, 0.95, 1.0], "radius": [0.02, 0.05, 0.1, 0.3],
-                "delta": [0.01, 0.05, 0.2, 0.5],
-            },), 5,
+            (
+                {
+                    "skill": [0.5, 0.6414, 0.7, 0.95, 1.0],
+                    "radius": [0.02, 0.05, 0.1, 0.3],
+                    "delta": [0.01, 0.05, 0.2, 0.5],
+                },
+            ),
+            5,
         ),
         "paper": Size(
-            ({
-                "skill": [0.0, 0.05, 0.3, 0.5, 0.6414, 0.7, 0.95, 0.99, 1.0],
-                "radius": [0.02, 0.05, 0.1, 0.2, 0.3, 0.5],
-                "delta": [0.01, 0.05, 0.1, 0.2, 0.5, 0.8],
-            },), 10,
+            (
+                {
+                    "skill": [0.0, 0.05, 0.3, 0.5, 0.6414, 0.7, 0.95, 0.99, 1.0],
+                    "radius": [0.02, 0.05, 0.1, 0.2, 0.3, 0.5],
+                    "delta": [0.01, 0.05, 0.1, 0.2, 0.5, 0.8],
+                },
+            ),
+            10,
         ),
     },
     trial=trial,
@@ -76,12 +83,21 @@ STUDY = Study(
                 {"draws": "sum", "missed": "sum", "stretch": "max"},
                 {"share": lambda sums: sums["missed"] / sums["draws"]},
             ),
-            ("|q̂ − q| is at most {stretch.max:.3f} of 4|p̂ − p| in {draws.sum:,} draws, of whose "
-             "estimates {missed.sum:,} are beyond t.",
-             lambda _, sums: [f"At worst {(sums['share'] / sums['delta']).max():.2f} δ are."]),
-            (Drawn("missed", "Share of estimates further than t from the skill, beside δ",
-                   "delta", "share", ("δ", "share of estimates beyond t"),
-                   {"series": "skill", "kind": "points", "diagonal": "δ, the promise"}),),
+            (
+                "|q̂ − q| is at most {stretch.max:.3f} of 4|p̂ − p| in {draws.sum:,} draws, of whose "
+                "estimates {missed.sum:,} are beyond t.",
+                lambda _, sums: [f"At worst {(sums['share'] / sums['delta']).max():.2f} δ are."],
+            ),
+            (
+                Drawn(
+                    "missed",
+                    "Share of estimates further than t from the skill, beside δ",
+                    "delta",
+                    "share",
+                    ("δ", "share of estimates beyond t"),
+                    {"series": "skill", "kind": "points", "diagonal": "δ, the promise"},
+                ),
+            ),
         ),
     ),
-)  # fmt: skip
+)

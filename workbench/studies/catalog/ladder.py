@@ -36,17 +36,22 @@ def trial(params: Params, streams: Streams) -> Record:
     kinds = np.bincount(task_types(params["tasks"], len(crowd.skill)), minlength=len(crowd.skill))
     seed = int(streams.method("ladder").generate_state(1)[0])
     rungs = ladder(
-        LadderCrowd(crowd.skill, kinds, crowd.capacity), params["epsilon"],
-        trials=params["runs"], time_limit=params["time_limit"], gap=params["gap"], seed=seed,
-    )  # fmt: skip
+        LadderCrowd(crowd.skill, kinds, crowd.capacity),
+        params["epsilon"],
+        trials=params["runs"],
+        time_limit=params["time_limit"],
+        gap=params["gap"],
+        seed=seed,
+    )
     record: dict[str, float | str | None] = {}
     for name, rung in zip(NAMES, rungs, strict=True):
         paid = rung.lower_bound if rung.cost is None and "limit" in name else rung.cost
         record |= {name: paid, f"{name}_bound": rung.lower_bound, f"{name}_status": rung.status}
     record |= {
-        "sequential_se": rungs[3].se, "sequential_error": rungs[3].error,
+        "sequential_se": rungs[3].se,
+        "sequential_error": rungs[3].error,
         "sequential_error_se": rungs[3].error_se,
-    }  # fmt: skip
+    }
     return record
 
 
@@ -88,35 +93,64 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"crowd": list(CROWDS), "tasks": [30], "workers": [30], "capacity": [20],
-              "epsilon": [0.1], "runs": [3], "time_limit": [5.0]},), 2,
+            (
+                {
+                    "crowd": list(CROWDS),
+                    "tasks": [30],
+                    "workers": [30],
+                    "capacity": [20],
+                    "epsilon": [0.1],
+                    "runs": [3],
+                    "time_limit": [5.0],
+                },
+            ),
+            2,
         ),
         "small": Size(
-            ({"crowd": list(CROWDS), "epsilon": [0.1, 0.05, 0.01], "capacity": [200, 100]},), 2,
+            ({"crowd": list(CROWDS), "epsilon": [0.1, 0.05, 0.01], "capacity": [200, 100]},),
+            2,
         ),
         "paper": Size(
-            ({"crowd": list(CROWDS), "epsilon": [0.2, 0.1, 0.05, 0.02, 0.01, 0.001],
-              "capacity": [50, 100, 200]},), 10,
+            (
+                {
+                    "crowd": list(CROWDS),
+                    "epsilon": [0.2, 0.1, 0.05, 0.02, 0.01, 0.001],
+                    "capacity": [50, 100, 200],
+                },
+            ),
+            10,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
         Part(
             "Labels a task by rung, in the mean",
-            Grouped(GROUP, {
-                "trials": ("each_limit", "size"),
-                **{f"each_{name}": "mean" for name in ("hoeffding", "bhattacharyya", *COSTS)},
-                "sequential_error": "mean", "ordered": "mean",
-            }),
-            ("In {ordered.sum:,.0f} of {trials:,} trials the rungs stand in order; the offline "
-             "optimum is {over_limit.mean:.1f} times the information limit in the mean, the "
-             "exact-error plan {exact_over.mean:.1f} times, looking at each label "
-             "{sequential_over.mean:.2f} times.",
-             "The sequential cost is below the limit at its measured error (two standard errors "
-             "added) in {below.sum:,.0f} trials."),
+            Grouped(
+                GROUP,
+                {
+                    "trials": ("each_limit", "size"),
+                    **{f"each_{name}": "mean" for name in ("hoeffding", "bhattacharyya", *COSTS)},
+                    "sequential_error": "mean",
+                    "ordered": "mean",
+                },
+            ),
+            (
+                "In {ordered.sum:,.0f} of {trials:,} trials the rungs stand in order; the offline "
+                "optimum is {over_limit.mean:.1f} times the information limit in the mean, the "
+                "exact-error plan {exact_over.mean:.1f} times, looking at each label "
+                "{sequential_over.mean:.2f} times.",
+                "The sequential cost is below the limit at its measured error (two standard errors "
+                "added) in {below.sum:,.0f} trials.",
+            ),
             tuple(
-                Drawn(f"each_{name}", f"Labels a task, {said}", "epsilon", f"each_{name}",
-                      ("ε", "labels a task"), {"series": "crowd", "panel": "capacity"})
+                Drawn(
+                    f"each_{name}",
+                    f"Labels a task, {said}",
+                    "epsilon",
+                    f"each_{name}",
+                    ("ε", "labels a task"),
+                    {"series": "crowd", "panel": "capacity"},
+                )
                 for name, said in (
                     ("hoeffding", "planned by Hoeffding's bound"),
                     ("exact", "planned by the exact error"),
@@ -138,4 +172,4 @@ STUDY = Study(
             "ordered": _ordered,
         },
     ),
-)  # fmt: skip
+)

@@ -36,8 +36,11 @@ from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
 from workbench.studies.summary import estimate
 
 BASELINE = {
-    "aggregator": "majority", "rule": "top-skill", "learner": "ls-ol", "policy": "fixed",
-}  # fmt: skip
+    "aggregator": "majority",
+    "rule": "top-skill",
+    "learner": "ls-ol",
+    "policy": "fixed",
+}
 """What each kind is held against."""
 ONE = ["kind", "method"]
 CELL = [*ONE, "crowd"]
@@ -123,14 +126,25 @@ def standings(found: pd.DataFrame) -> pd.DataFrame:
             better = (mean[rank.index] < mean[method] - SAME).sum()
             equal = int((abs(mean[rank.index] - mean[method]) <= SAME).sum() > 1)
             ranked = method in rank.index
-            rows.append({
-                "kind": kind, "place": f"{better + 1}{'=' * equal}" if ranked else "–",
-                "method": method, "less": less.mean, "se": estimate(seeds[kind, method]).se,
-                "low": less.low, "high": less.high, "rank": rank.get(method, np.nan),
-                "even": even.mean, "even_low": even.low, "even_high": even.high,
-                **some[["error", "balanced", "labels"]].mean(), "crowds": less.n,
-                "apart": bool(ahead.low > 0 or ahead.high < 0), "_order": (not ranked, less.mean),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "kind": kind,
+                    "place": f"{better + 1}{'=' * equal}" if ranked else "–",
+                    "method": method,
+                    "less": less.mean,
+                    "se": estimate(seeds[kind, method]).se,
+                    "low": less.low,
+                    "high": less.high,
+                    "rank": rank.get(method, np.nan),
+                    "even": even.mean,
+                    "even_low": even.low,
+                    "even_high": even.high,
+                    **some[["error", "balanced", "labels"]].mean(),
+                    "crowds": less.n,
+                    "apart": bool(ahead.low > 0 or ahead.high < 0),
+                    "_order": (not ranked, less.mean),
+                }
+            )
     order = {kind: at for at, kind in enumerate(KINDS)}
     rows.sort(key=lambda row: (order[row["kind"]], row.pop("_order")))
     return pd.DataFrame(rows)
@@ -170,17 +184,29 @@ def drawn(found: pd.DataFrame, table: pd.DataFrame) -> Chart:
     keys = ["crowd", "series", "level"]
     data = data.groupby(keys, sort=False)[["labels", "error"]].mean().reset_index()
     bold = shown(table)
-    data = data.iloc[np.argsort([bold.index(one) if one in bold else -1 for one in data["series"]],
-                                kind="stable")]  # fmt: skip
+    data = data.iloc[
+        np.argsort(
+            [bold.index(one) if one in bold else -1 for one in data["series"]], kind="stable"
+        )
+    ]
     data = data.sort_values("crowd", key=lambda names: names.map(PLACES), kind="stable")
     seeds = found["repetition"].nunique()
     return Chart(
-        "curves", f"Error on held-out gold against labels a task, means over {seeds} draws of "
+        "curves",
+        f"Error on held-out gold against labels a task, means over {seeds} draws of "
         "tasks, controls and labels. In colour the baseline and the first of each kind, grey all "
         "others. An exam's labels are not counted.",
-        data, "labels", "error", "labels a task", "error", series="series", panel="crowd",
-        log_x=True, log_y=True, bold=tuple(bold),
-    )  # fmt: skip
+        data,
+        "labels",
+        "error",
+        "labels a task",
+        "error",
+        series="series",
+        panel="crowd",
+        log_x=True,
+        log_y=True,
+        bold=tuple(bold),
+    )
 
 
 PLACES = {name: at for at, name in enumerate((STAND_IN, *DATASETS))}
@@ -205,8 +231,9 @@ def said(table: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     exam = rows.drop_duplicates(["crowd", "repetition"]).groupby("crowd", sort=False)["exam"].mean()
     yield (
         "Labels of the exam, for those who use it (rules, weighted votes), once: "
-        + ", ".join(f"{name} {labels:.0f}" for name, labels in exam.items()) + "."
-    )  # fmt: skip
+        + ", ".join(f"{name} {labels:.0f}" for name, labels in exam.items())
+        + "."
+    )
     yield "A method or a crowd of one's own is one file: workbench leaderboard --plugin FILE."
 
 
@@ -228,10 +255,16 @@ def analyse(table: pd.DataFrame) -> Analysis:
 
 
 _SMOKE = [
-    "aggregator/majority", "aggregator/weighted-linear", "aggregator/dawid-skene-smoothed",
-    "rule/top-skill", "rule/selected", "learner/ls-ol", "learner/oracle", "policy/fixed",
+    "aggregator/majority",
+    "aggregator/weighted-linear",
+    "aggregator/dawid-skene-smoothed",
+    "rule/top-skill",
+    "rule/selected",
+    "learner/ls-ol",
+    "learner/oracle",
+    "policy/fixed",
     "policy/uncertain-drawn",
-]  # fmt: skip
+]
 
 STUDY = Study(
     name="leaderboard",
@@ -240,11 +273,16 @@ STUDY = Study(
     parameters={
         "crowd": Parameter(str, STAND_IN, "whose labels: a data set; the stand-in is named so"),
         "tasks": Parameter(
-            int, 60, "most tasks to label, drawn from gold held out; none for all but controls",
-            least=2, optional=True,
+            int,
+            60,
+            "most tasks to label, drawn from gold held out; none for all but controls",
+            least=2,
+            optional=True,
         ),
         "method": Parameter(
-            str, "aggregator/majority", "who labels, chooses, learns or collects: KIND/NAME",
+            str,
+            "aggregator/majority",
+            "who labels, chooses, learns or collects: KIND/NAME",
             paired=True,
         ),
     },
@@ -256,4 +294,4 @@ STUDY = Study(
     trial=trial,
     analyse=analyse,
     volatile=("method_seconds",),
-)  # fmt: skip
+)

@@ -172,9 +172,13 @@ def board(crowd: Recording, tasks: int | None, *, seed: Seed) -> Board:
     workers = np.unique(votes.worker[mine])
     task = np.searchsorted(open_tasks, votes.task[mine])
     own = replace(
-        votes, task=task, worker=np.searchsorted(workers, votes.worker[mine]),
-        label=votes.label[mine], tasks=votes.tasks[open_tasks], workers=votes.workers[workers],
-    )  # fmt: skip
+        votes,
+        task=task,
+        worker=np.searchsorted(workers, votes.worker[mine]),
+        label=votes.label[mine],
+        tasks=votes.tasks[open_tasks],
+        workers=votes.workers[workers],
+    )
     right = examined & (votes.label == truth[votes.task])
     correct, answered = (
         np.bincount(votes.worker[at], minlength=len(votes.workers))[workers]
@@ -283,8 +287,11 @@ def collected(name: str, at: Board, seed: Seed) -> Iterator[tuple[str, Reached]]
 
 
 RUN: dict[str, Callable[[str, Board, Seed], Iterator[tuple[str, Reached]]]] = {
-    "aggregator": aggregated, "rule": hired, "learner": learnt, "policy": collected,
-}  # fmt: skip
+    "aggregator": aggregated,
+    "rule": hired,
+    "learner": learnt,
+    "policy": collected,
+}
 
 
 def trial(params: Params, streams: Streams) -> Record:

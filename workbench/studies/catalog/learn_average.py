@@ -22,8 +22,12 @@ from workbench.studies.catalog import learning_runs
 from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part, sentences, summarise
 from workbench.studies.study import Block, Size, Study
 
-PRINTED = {5: (0.5154, 0.8320, 0.8726), 10: (0.5686, 0.9186, 0.9393), 15: (0.7000, 0.9434, 0.9641),
-           20: (0.7997, 0.9820, 0.9890)}  # fmt: skip
+PRINTED = {
+    5: (0.5154, 0.8320, 0.8726),
+    10: (0.5686, 0.9186, 0.9393),
+    15: (0.7000, 0.9434, 0.9641),
+    20: (0.7997, 0.9820, 0.9890),
+}
 """Table 2 by M: full crowd, LS_OL, LS_OL with weights."""
 READINGS = ("any", "any-trusted", "from-0.5", "from-0.6")
 """Crowds that "uniformly generated" may mean."""
@@ -94,10 +98,12 @@ def table_2(rows: pd.DataFrame) -> pd.DataFrame:
     found: pd.DataFrame = at[keys].drop_duplicates()
     for vote, own in at.groupby("vote"):
         columns = {
-            f"{vote}_n": ("reward", "n"), str(vote): ("reward", "mean"),
-            f"{vote}_se": ("reward", "se"), f"{vote}_last": ("last_accuracy", "mean"),
+            f"{vote}_n": ("reward", "n"),
+            str(vote): ("reward", "mean"),
+            f"{vote}_se": ("reward", "se"),
+            f"{vote}_last": ("last_accuracy", "mean"),
             f"{vote}_best": ("best_accuracy", "mean"),
-        }  # fmt: skip
+        }
         if vote == "majority":
             columns |= {"full": ("full_accuracy", "mean"), "full_se": ("full_accuracy", "se")}
         found = found.merge(summarise(own, keys, columns), on=keys, how="left")
@@ -147,9 +153,11 @@ def readings(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
 
 
 _READ: Block = {
-    "crowd": list(READINGS), "workers": [5, 10, 15, 20], "vote": ["majority", "weighted"],
+    "crowd": list(READINGS),
+    "workers": [5, 10, 15, 20],
+    "vote": ["majority", "weighted"],
     "repeats": [READ_AT],
-}  # fmt: skip
+}
 _PAYS: Block = {"crowd": ["from-0.6", "spread"], "workers": [5, 15]}
 
 STUDY = Study(
@@ -159,43 +167,77 @@ STUDY = Study(
     parameters=learning_runs.run_parameters(),
     sizes={
         "smoke": Size(
-            ({**_READ, "workers": [5, 10], "horizon": [3000]},
-             {"crowd": ["from-0.6", "spread"], "tests": [1.0], "repeats": [1.0],
-              "horizon": [3000]}), 3,
+            (
+                {**_READ, "workers": [5, 10], "horizon": [3000]},
+                {
+                    "crowd": ["from-0.6", "spread"],
+                    "tests": [1.0],
+                    "repeats": [1.0],
+                    "horizon": [3000],
+                },
+            ),
+            3,
         ),
-        "small": Size(
-            ({**_READ, "horizon": [2000]}, {**_PAYS, "horizon": [20_000]}), 25
-        ),
+        "small": Size(({**_READ, "horizon": [2000]}, {**_PAYS, "horizon": [20_000]}), 25),
         "paper": Size(
-            ({**_READ, "horizon": [2000]},
-             {"crowd": ["from-0.6"], "vote": ["majority", "weighted"], "horizon": [100_000]},
-             {"crowd": ["table-1"], "horizon": [100_000]},
-             {"crowd": ["from-0.6", "table-1"], "tests": [10.0, 30.0], "repeats": [5.0],
-              "horizon": [1_000_000]},
-             {**_PAYS, "tests": [3.0], "repeats": [5.0], "horizon": [100_000]},
-             {**_PAYS, "tests": [1.0], "repeats": [1.0], "horizon": [100_000]},
-             {"crowd": ["table-1"], "tests": [1.0], "repeats": [1.0], "horizon": [100_000]},
-             {"crowd": ["from-0.6", "table-1"], "tests": [1.0, 3.0, 10.0, 30.0], "repeats": [0.0],
-              "horizon": [100_000]}), 100,
+            (
+                {**_READ, "horizon": [2000]},
+                {"crowd": ["from-0.6"], "vote": ["majority", "weighted"], "horizon": [100_000]},
+                {"crowd": ["table-1"], "horizon": [100_000]},
+                {
+                    "crowd": ["from-0.6", "table-1"],
+                    "tests": [10.0, 30.0],
+                    "repeats": [5.0],
+                    "horizon": [1_000_000],
+                },
+                {**_PAYS, "tests": [3.0], "repeats": [5.0], "horizon": [100_000]},
+                {**_PAYS, "tests": [1.0], "repeats": [1.0], "horizon": [100_000]},
+                {"crowd": ["table-1"], "tests": [1.0], "repeats": [1.0], "horizon": [100_000]},
+                {
+                    "crowd": ["from-0.6", "table-1"],
+                    "tests": [1.0, 3.0, 10.0, 30.0],
+                    "repeats": [0.0],
+                    "horizon": [100_000],
+                },
+            ),
+            100,
         ),
     },
     trial=learning_runs.run_once,
     analyse=DeclaredAnalysis(
         Part(f"Table 2 under its readings, T = {learning_runs.PAPER_T}", table_2, (readings,)),
         Part(
-            "When the average overtakes the full crowd", overtaking,
+            "When the average overtakes the full crowd",
+            overtaking,
             (Each(crossed, of=lambda rows: with_series(overtaking(rows))),),
         ),
         Part(
-            "Average reward over time", reward_of, (),
-            (Drawn("gain", "Average reward less the accuracy of the full crowd's vote; above 0 "
-                   "LS_OL has paid", "tasks", "mean",
-                   ("tasks", "average reward less the full crowd's"),
-                   {**STYLE, "series": "series", "references": ((0.0, "full crowd"),)},
-                   of=shown_gains, unit="runs"),
-             Drawn("weighted", "Average reward of LS_OL by simple and by weighted vote, five "
-                   "workers", "tasks", "mean", ("tasks", "average reward"),
-                   {**STYLE, "series": "vote"}, of=shown_votes, unit="runs")),
+            "Average reward over time",
+            reward_of,
+            (),
+            (
+                Drawn(
+                    "gain",
+                    "Average reward less the accuracy of the full crowd's vote; above 0 "
+                    "LS_OL has paid",
+                    "tasks",
+                    "mean",
+                    ("tasks", "average reward less the full crowd's"),
+                    {**STYLE, "series": "series", "references": ((0.0, "full crowd"),)},
+                    of=shown_gains,
+                    unit="runs",
+                ),
+                Drawn(
+                    "weighted",
+                    "Average reward of LS_OL by simple and by weighted vote, five workers",
+                    "tasks",
+                    "mean",
+                    ("tasks", "average reward"),
+                    {**STYLE, "series": "vote"},
+                    of=shown_votes,
+                    unit="runs",
+                ),
+            ),
         ),
     ),
-)  # fmt: skip
+)

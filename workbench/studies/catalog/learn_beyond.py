@@ -193,11 +193,16 @@ def at_end(rows: pd.DataFrame) -> pd.DataFrame:
     """
     none = {name: math.nan for name in ("regret", "random_accuracy") if name not in rows}
     rows = rows.assign(**none)
-    found = summarise(rows, KEYS, {
-        **learning_runs.mean_of("accuracy", "accuracy"),
-        **{f"regret{end}": ("regret", what) for end, what in (("", "mean"), ("_se", "se"))},
-        "labels_share": "mean", "random": ("random_accuracy", "mean"),
-    })  # fmt: skip
+    found = summarise(
+        rows,
+        KEYS,
+        {
+            **learning_runs.mean_of("accuracy", "accuracy"),
+            **{f"regret{end}": ("regret", what) for end, what in (("", "mean"), ("_se", "se"))},
+            "labels_share": "mean",
+            "random": ("random_accuracy", "mean"),
+        },
+    )
     base = found.loc[found["method"] == ALL[0], [*KEYS[:2], "accuracy"]]
     found = found.merge(base.rename(columns={"accuracy": "base"}), on=KEYS[:2], how="left")
     ends = {f"gain{end}": found[end or "accuracy"] - found["base"] for end in ("", "low", "high")}
@@ -234,8 +239,12 @@ _GAIN: dict[str, Any] = {**_STYLE, "kind": "points", "low": "gainlow", "high": "
 
 
 def _block(crowds: list[str], horizon: int, workers: list[int], *methods: str) -> Block:
-    return {"crowd": list(crowds), "horizon": [horizon], "workers": list(workers),
-            "method": list(methods or METHODS)}  # fmt: skip
+    return {
+        "crowd": list(crowds),
+        "horizon": [horizon],
+        "workers": list(workers),
+        "method": list(methods or METHODS),
+    }
 
 
 _NINE = ["nine", *COPIES]
@@ -246,38 +255,74 @@ STUDY = Study(
     title="A learner that uses every label bought, beside LS_OL",
     source="beyond Liu, Liu (2015), Sections 6.1 and 6.2",
     parameters={
-        "crowd": Parameter(str, "nine", "a simulated crowd, or a data set",
-                           choices=(*SIMULATED, *DATASETS)),
+        "crowd": Parameter(
+            str, "nine", "a simulated crowd, or a data set", choices=(*SIMULATED, *DATASETS)
+        ),
         "workers": Parameter(int, 9, "M of uniform skills", least=4, most=16),
         "horizon": Parameter(int, 4000, "T, tasks of a simulated crowd", least=2, most=100_000),
-        "method": Parameter(str, METHODS[0], "who chooses and labels", choices=METHODS,
-                            paired=True),
+        "method": Parameter(
+            str, METHODS[0], "who chooses and labels", choices=METHODS, paired=True
+        ),
     },
     sizes={
         "smoke": Size(
             (_block(["nine", "copied .55", "uniform"], 150, [5], "em", "LS_OL 3/1", *ALL),), 1
         ),
         "small": Size(
-            (_block(_NINE, 4000, [9]), _block(["uniform"], 10_000, [5, 9, 15]),
-             _block(_CROWDS, 4000, [9], "em", *RECORDED, *ALL)), 5,
+            (
+                _block(_NINE, 4000, [9]),
+                _block(["uniform"], 10_000, [5, 9, 15]),
+                _block(_CROWDS, 4000, [9], "em", *RECORDED, *ALL),
+            ),
+            5,
         ),
         "paper": Size(
-            (_block(_NINE, 4000, [9]), _block(["uniform"], 10_000, [5, 9, 15]),
-             _block(_CROWDS, 4000, [9], "em", *RECORDED, *ALL)), 20,
+            (
+                _block(_NINE, 4000, [9]),
+                _block(["uniform"], 10_000, [5, 9, 15]),
+                _block(_CROWDS, 4000, [9], "em", *RECORDED, *ALL),
+            ),
+            20,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
         Part("Simulated crowds", at_end, (Each(said),), (), where=_simulated),
-        Part("Regret over time, against the best set by majority", over_time, (),
-             (Drawn("regret", "Regret, against the best set by majority", "tasks", "mean",
-                    ("tasks", "regret R(t) (tasks)"), {**_STYLE, "panel": "panel"}, unit="runs",
-                    of=_panels),),
-             where=_simulated, needs="regret"),
-        Part("Recorded crowds", at_end, (Each(said),),
-             (Drawn("recorded", "Accuracy less that of the majority of all labels", "crowd", "gain",
-                    ("crowd", "accuracy less the majority's"), _GAIN),),
-             where=lambda rows: ~_simulated(rows)),
+        Part(
+            "Regret over time, against the best set by majority",
+            over_time,
+            (),
+            (
+                Drawn(
+                    "regret",
+                    "Regret, against the best set by majority",
+                    "tasks",
+                    "mean",
+                    ("tasks", "regret R(t) (tasks)"),
+                    {**_STYLE, "panel": "panel"},
+                    unit="runs",
+                    of=_panels,
+                ),
+            ),
+            where=_simulated,
+            needs="regret",
+        ),
+        Part(
+            "Recorded crowds",
+            at_end,
+            (Each(said),),
+            (
+                Drawn(
+                    "recorded",
+                    "Accuracy less that of the majority of all labels",
+                    "crowd",
+                    "gain",
+                    ("crowd", "accuracy less the majority's"),
+                    _GAIN,
+                ),
+            ),
+            where=lambda rows: ~_simulated(rows),
+        ),
         orders={"crowd": (*SIMULATED, *DATASETS), "workers": None, "method": METHODS},
     ),
-)  # fmt: skip
+)

@@ -142,17 +142,35 @@ def versus_one(table: pd.DataFrame) -> pd.DataFrame:
         for n, several in told.groupby("contexts") if len(one) else ():
             end, first = (
                 pd.concat([curves(some, name).iloc[:, -1] for some in (several, one)], axis=1)
-                .dropna().to_numpy().T
+                .dropna()
+                .to_numpy()
+                .T
                 for name in ("regret", "exploring")
-            )  # fmt: skip
+            )
             if len(end[0]) < 2:
                 continue
             other = own[(own["learner"] == "ignoring") & (own["contexts"] == n)]
             ignoring = curves(other).iloc[:, -1] if len(other) else ()
-            rows.append((tests, n, len(end[0]), *estimate(end[0])[1:3], *ratio(*end),
-                         *ratio(*first), *estimate(ignoring)[1:3]))  # fmt: skip
-    return pd.DataFrame(rows, columns=["tests", "contexts", "runs", *_doubted(
-        "regret", "ratio", "exploring", "ignoring")])  # fmt: skip
+            rows.append(
+                (
+                    tests,
+                    n,
+                    len(end[0]),
+                    *estimate(end[0])[1:3],
+                    *ratio(*end),
+                    *ratio(*first),
+                    *estimate(ignoring)[1:3],
+                )
+            )
+    return pd.DataFrame(
+        rows,
+        columns=[
+            "tests",
+            "contexts",
+            "runs",
+            *_doubted("regret", "ratio", "exploring", "ignoring"),
+        ],
+    )
 
 
 def _doubted(*names: str) -> list[str]:
@@ -191,11 +209,16 @@ def with_legend(rows: pd.DataFrame) -> pd.DataFrame:
 def of_kind(kind: str, what: str) -> Drawn:
     """The chart of one kind of contexts."""
     return Drawn(
-        f"regret-{kind}", f"Regret with {what}, contexts told apart or ignored", "tasks", "mean",
+        f"regret-{kind}",
+        f"Regret with {what}, contexts told apart or ignored",
+        "tasks",
+        "mean",
         ("tasks", "regret R(t) (tasks)"),
-        {"series": "series", "panel": "schedule", "log_x": True, "log_y": True}, unit="runs",
-        of=with_legend, where=lambda found: found["kind"] == kind,
-    )  # fmt: skip
+        {"series": "series", "panel": "schedule", "log_x": True, "log_y": True},
+        unit="runs",
+        of=with_legend,
+        where=lambda found: found["kind"] == kind,
+    )
 
 
 _LEARNERS = ["contexts", "ignoring"]
@@ -207,9 +230,12 @@ def _few_block(contexts: list[int], horizon: int, tests: list[float]) -> Block:
 
 def _many_block(horizon: int, tests: list[float]) -> Block:
     return {
-        "kind": ["continuum"], "learner": _LEARNERS, "horizon": [horizon], "tests": tests,
+        "kind": ["continuum"],
+        "learner": _LEARNERS,
+        "horizon": [horizon],
+        "tests": tests,
         "repeats": [0.15],
-    }  # fmt: skip
+    }
 
 
 STUDY = Study(
@@ -219,8 +245,13 @@ STUDY = Study(
     parameters={
         "kind": Parameter(str, "few", "few contexts, or a continuum", choices=("few", "continuum")),
         "contexts": Parameter(int, 1, "|W|, for few", least=1, most=MOST, paired=True),
-        "learner": Parameter(str, "contexts", "whether contexts are told apart",
-                             choices=tuple(_LEARNERS), paired=True),
+        "learner": Parameter(
+            str,
+            "contexts",
+            "whether contexts are told apart",
+            choices=tuple(_LEARNERS),
+            paired=True,
+        ),
         "workers": Parameter(int, 5, "M", least=1, most=26),
         "horizon": Parameter(int, 2000, "T, tasks", least=2, most=100_000, paired=True),
         "tests": Parameter(float, 1.0, "G1", least=0, most=1e9, paired=True),
@@ -237,27 +268,45 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Average reward",
-            Grouped(KEYS, {
-                **learning_runs.mean_of("reward", "reward"), "failed": ("reward", "failed"),
-                "best_accuracy": "mean", "explored": "mean",
-            }, orders={}),
+            Grouped(
+                KEYS,
+                {
+                    **learning_runs.mean_of("reward", "reward"),
+                    "failed": ("reward", "failed"),
+                    "best_accuracy": "mean",
+                    "explored": "mean",
+                },
+                orders={},
+            ),
         ),
         Part(
-            "Few contexts: regret, and times that of one", versus_one,
-            (Each("G1 = {tests:g}, {contexts} contexts told apart: R(T) = {regret:±1}, {ratio:±2} "
-                  "times that of one (exploring steps {exploring:±2} times); all taken for one: "
-                  "{ignoring:±1}."),),
+            "Few contexts: regret, and times that of one",
+            versus_one,
+            (
+                Each(
+                    "G1 = {tests:g}, {contexts} contexts told apart: R(T) = {regret:±1}, {ratio:±2} "
+                    "times that of one (exploring steps {exploring:±2} times); all taken for one: "
+                    "{ignoring:±1}."
+                ),
+            ),
         ),
         Part(
-            "A continuum: regret, and slope of ln R over ln n", slopes,
-            (Each("Continuum, G1 = {tests:g}, learner {learner}: R(T) = {regret:±0}, slope of ln R "
-                  "over ln T from T/10 on {slope:±3}, from 3T/10 on {late:±3}."),),
+            "A continuum: regret, and slope of ln R over ln n",
+            slopes,
+            (
+                Each(
+                    "Continuum, G1 = {tests:g}, learner {learner}: R(T) = {regret:±0}, slope of ln R "
+                    "over ln T from T/10 on {slope:±3}, from 3T/10 on {late:±3}."
+                ),
+            ),
         ),
         Part(
-            "Regret over time", partial(learning_runs.over_time, keys=KEYS), (),
+            "Regret over time",
+            partial(learning_runs.over_time, keys=KEYS),
+            (),
             (of_kind("few", "a few contexts"), of_kind("continuum", "a continuum of contexts")),
         ),
         fields=("reward", "best_accuracy", "explored"),
     ),
     version=2,
-)  # fmt: skip
+)

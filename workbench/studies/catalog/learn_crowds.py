@@ -129,9 +129,12 @@ def draw(name: str, size: int | None, order: str, *, seed: Seed) -> Recorded:
     if order == "random":
         tasks = stream(seed, "order").permutation(tasks)
     return replace(
-        data, labels=data.labels[np.ix_(tasks, chosen)], truth=data.truth[tasks],
-        tasks=data.tasks[tasks], workers=data.workers[chosen],
-    )  # fmt: skip
+        data,
+        labels=data.labels[np.ix_(tasks, chosen)],
+        truth=data.truth[tasks],
+        tasks=data.tasks[tasks],
+        workers=data.workers[chosen],
+    )
 
 
 def independent(data: Recorded, *, seed: Seed) -> Recorded:
@@ -306,19 +309,28 @@ def over_time(rows: pd.DataFrame) -> pd.DataFrame:
 def gaps(rows: pd.DataFrame) -> pd.DataFrame:
     """Errors less the full crowd's on the same orders."""
     return paired_differences(
-        over_time(rows), by=["crowd", "share"], method="curve", reference="full crowd",
+        over_time(rows),
+        by=["crowd", "share"],
+        method="curve",
+        reference="full crowd",
         value="error",
-    ).drop(columns="lost")  # fmt: skip
+    ).drop(columns="lost")
 
 
 def by_crowd(rows: pd.DataFrame) -> pd.DataFrame:
     """What is said of each crowd, at the defaults."""
     fields = ("tasks", "error_100", "crowd_error_100", "best_error_100", "labels", "told", "rank")
-    found = Grouped(("crowd",), {
-        "trials": ("removals", "size"), "dropping": ("removed_at", "count"),
-        "first": ("removed_at", "median"), "worst": ("removed_worst", "mean"),
-        **dict.fromkeys(fields, "mean"),
-    }, orders={})(at_defaults(rows))  # fmt: skip
+    found = Grouped(
+        ("crowd",),
+        {
+            "trials": ("removals", "size"),
+            "dropping": ("removed_at", "count"),
+            "first": ("removed_at", "median"),
+            "worst": ("removed_worst", "mean"),
+            **dict.fromkeys(fields, "mean"),
+        },
+        orders={},
+    )(at_defaults(rows))
     less = gaps(rows).query("share == 100 and curve == 'LS_OL'")[["crowd", "mean", "se"]]
     return found.merge(less, on="crowd")
 
@@ -389,28 +401,49 @@ STUDY = Study(
     title="Online worker selection on recorded crowds",
     source="Liu, Liu (2015), Section 6.2, Table 3, Figures 6, 7 and 8",
     parameters={
-        "data": Parameter(str, "bluebird", "whose labels; the stand-in is named as such",
-                          choices=DATA),
-        "block": Parameter(int, 5, "workers drawn for a trial; none for all", least=2,
-                           optional=True),
+        "data": Parameter(
+            str, "bluebird", "whose labels; the stand-in is named as such", choices=DATA
+        ),
+        "block": Parameter(
+            int, 5, "workers drawn for a trial; none for all", least=2, optional=True
+        ),
         "order": Parameter(str, "random", "order of the tasks", choices=("random", "file")),
-        "coins": Parameter(bool, False, "each worker's right answers shuffled over the tasks, so "
-                           "that errors are independent", paired=True),
+        "coins": Parameter(
+            bool,
+            False,
+            "each worker's right answers shuffled over the tasks, so that errors are independent",
+            paired=True,
+        ),
         "horizon": Parameter(int, None, "tasks; none for all", least=1, optional=True),
         "tests": Parameter(float, 10.0, "G1 of D1(t) = G1 ln t; D2 = 0", least=0, paired=True),
         "vetting": Parameter(
-            str, "printed", "rule that drops workers at 0.1: (13) as printed, with the "
-            "supported exponent, or none", choices=VETTING, paired=True,
+            str,
+            "printed",
+            "rule that drops workers at 0.1: (13) as printed, with the supported exponent, or none",
+            choices=VETTING,
+            paired=True,
         ),
-        "vote": Parameter(str, "majority", "how exploiting steps vote",
-                          choices=("majority", "weighted"), paired=True),
+        "vote": Parameter(
+            str,
+            "majority",
+            "how exploiting steps vote",
+            choices=("majority", "weighted"),
+            paired=True,
+        ),
     },
     sizes={
         "smoke": Size(
-            ({"data": ["simulated"], "block": [None, 5], "horizon": [120],
-              "vetting": list(VETTING)},
-             {"data": ["simulated"], "horizon": [120], "vote": ["weighted"]},
-             {"data": ["simulated"], "horizon": [120], "coins": [True]}), 3,
+            (
+                {
+                    "data": ["simulated"],
+                    "block": [None, 5],
+                    "horizon": [120],
+                    "vetting": list(VETTING),
+                },
+                {"data": ["simulated"], "horizon": [120], "vote": ["weighted"]},
+                {"data": ["simulated"], "horizon": [120], "coins": [True]},
+            ),
+            3,
         ),
         "small": Size(
             ({"data": ["bluebird"], "block": [None, 5]}, {"data": ["rte"], "block": [5]}), 25
@@ -421,43 +454,89 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Settings of LS_OL: means over blocks and orders",
-            by_setting(error="error_100", full_crowd="crowd_error_100", best_set="best_error_100",
-                       **{name: name for name in (
-                           "less", "exploit_less", "labels", "size", "found", "set_loss", "off",
-                           "mean_skill", "model_error")}),
+            by_setting(
+                error="error_100",
+                full_crowd="crowd_error_100",
+                best_set="best_error_100",
+                **{
+                    name: name
+                    for name in (
+                        "less",
+                        "exploit_less",
+                        "labels",
+                        "size",
+                        "found",
+                        "set_loss",
+                        "off",
+                        "mean_skill",
+                        "model_error",
+                    )
+                },
+            ),
             (Each(said_of, of=by_crowd),),
-            (Drawn("average-error", "Average error over time of LS_OL with vetting, of the full "
-                   "crowd and of the best set by gold, which knows what it is judged by (compare "
-                   "Figure 7); over blocks and orders, not over crowds", "share", "mean",
-                   ("tasks so far (% of all)", "average error"),
-                   {"series": "curve", "panel": "crowd"},
-                   of=lambda rows: means(over_time(rows), ["crowd", "curve", "share"], "error")),
-             Drawn("error-distribution", "Distribution over blocks and orders of the error after "
-                   "all tasks (compare Figure 8, which is over images)", "error", "reached",
-                   ("average error", "share of trials with no more"),
-                   {"series": "curve", "panel": "crowd", "kind": "step"}, of=distribution),
-             Drawn("disagreement", "Share of tasks on which a worker differs from the majority of "
-                   "all, against her share of wrong labels by gold (compare Table 3)", "wrong",
-                   "differed", ("wrong by gold (share of tasks)",
-                                "differs from the majority (share of tasks)"),
-                   {"panel": "crowd", "kind": "points"}, of=shown,
-                   note=f"A mark is a worker of one of the first {SHOWN} blocks.")),
+            (
+                Drawn(
+                    "average-error",
+                    "Average error over time of LS_OL with vetting, of the full "
+                    "crowd and of the best set by gold, which knows what it is judged by (compare "
+                    "Figure 7); over blocks and orders, not over crowds",
+                    "share",
+                    "mean",
+                    ("tasks so far (% of all)", "average error"),
+                    {"series": "curve", "panel": "crowd"},
+                    of=lambda rows: means(over_time(rows), ["crowd", "curve", "share"], "error"),
+                ),
+                Drawn(
+                    "error-distribution",
+                    "Distribution over blocks and orders of the error after "
+                    "all tasks (compare Figure 8, which is over images)",
+                    "error",
+                    "reached",
+                    ("average error", "share of trials with no more"),
+                    {"series": "curve", "panel": "crowd", "kind": "step"},
+                    of=distribution,
+                ),
+                Drawn(
+                    "disagreement",
+                    "Share of tasks on which a worker differs from the majority of "
+                    "all, against her share of wrong labels by gold (compare Table 3)",
+                    "wrong",
+                    "differed",
+                    (
+                        "wrong by gold (share of tasks)",
+                        "differs from the majority (share of tasks)",
+                    ),
+                    {"panel": "crowd", "kind": "points"},
+                    of=shown,
+                    note=f"A mark is a worker of one of the first {SHOWN} blocks.",
+                ),
+            ),
         ),
         Part("Average error over time, less the full crowd's", gaps),
-        Part("Disagreement and vetting", by_setting(
-            "told", "rank", "rank_seen", "lead_from", "dropped", first_at="removed_at",
-            first_worst="removed_worst",
-        )),
+        Part(
+            "Disagreement and vetting",
+            by_setting(
+                "told",
+                "rank",
+                "rank_seen",
+                "lead_from",
+                "dropped",
+                first_at="removed_at",
+                first_worst="removed_worst",
+            ),
+        ),
         needs="error_100",
         derived={
             "crowd": lambda rows: named(rows)["crowd"],
             "removed_at": lambda rows: rows["removed_at"].astype(float),
             "less": lambda rows: rows["error_100"] - rows["crowd_error_100"],
-            "exploit_less": lambda rows:
-                (rows["exploit_error"] - rows["exploit_crowd_error"]).astype(float),
-            "dropped": lambda rows:
-                (rows["removals"].where(rows["vetting"] != "none") > 0).astype(float),
+            "exploit_less": lambda rows: (
+                rows["exploit_error"] - rows["exploit_crowd_error"]
+            ).astype(float),
+            "dropped": lambda rows: (rows["removals"].where(rows["vetting"] != "none") > 0).astype(
+                float
+            ),
         },
     ),
     deadline=60.0,
-)  # fmt: skip
+)

@@ -19,8 +19,17 @@ from workbench.studies.study import Parameter, Size, Study
 from workbench.studies.summary import wilson
 
 KEYS = ["crowd", "workers", "vote", "tests", "repeats", "vetting", "delay", "eta"]
-KNOWN = ["explored", "new_testers", "off", "off_reversed", "found_best", "ordered",
-         "last_accuracy", "best_accuracy", "full_accuracy"]  # fmt: skip
+KNOWN = [
+    "explored",
+    "new_testers",
+    "off",
+    "off_reversed",
+    "found_best",
+    "ordered",
+    "last_accuracy",
+    "best_accuracy",
+    "full_accuracy",
+]
 """What runs know at the end."""
 
 
@@ -59,12 +68,22 @@ def vetted(rows: pd.DataFrame) -> pd.DataFrame:
     """
     own = rows[rows["vetting"] != "none"]
     own = own.assign(dropping=own["dropped"] > 0)
-    found = Grouped(("crowd", "tests", "repeats", "vetting"), {
-        "runs": ("dropped", "size"), "dropping": "sum", "first_wrong": "sum",
-        "share": ("first_wrong", "mean"), "low": ("first_wrong", "sum"),
-        "high": ("first_wrong", "sum"), "stated": ("first_error", "mean"),
-        "step": ("first_step", "median"), "drops": ("dropped", "sum"), "wrong": ("wrongly", "sum"),
-    }, orders={})(own)  # fmt: skip
+    found = Grouped(
+        ("crowd", "tests", "repeats", "vetting"),
+        {
+            "runs": ("dropped", "size"),
+            "dropping": "sum",
+            "first_wrong": "sum",
+            "share": ("first_wrong", "mean"),
+            "low": ("first_wrong", "sum"),
+            "high": ("first_wrong", "sum"),
+            "stated": ("first_error", "mean"),
+            "step": ("first_step", "median"),
+            "drops": ("dropped", "sum"),
+            "wrong": ("wrongly", "sum"),
+        },
+        orders={},
+    )(own)
     low, high = wilson(found["first_wrong"], found["dropping"])
     return found.assign(low=low, high=high)
 
@@ -93,71 +112,153 @@ STUDY = Study(
     title="How much to explore, vetting, and delay",
     source="Liu, Liu (2015), Sections 2.3, 3.5, 6.1 and 6.2",
     parameters=learning_runs.run_parameters(
-        vetting=Parameter(str, "none", "who drops the worker that differs most",
-                          choices=("none", "printed", "supported"), paired=True),
-        delay=Parameter(int, 0, "τ_max, steps before a tester may be assigned again", least=0,
-                        most=100_000, paired=True),
+        vetting=Parameter(
+            str,
+            "none",
+            "who drops the worker that differs most",
+            choices=("none", "printed", "supported"),
+            paired=True,
+        ),
+        delay=Parameter(
+            int,
+            0,
+            "τ_max, steps before a tester may be assigned again",
+            least=0,
+            most=100_000,
+            paired=True,
+        ),
         eta=Parameter(float, 0.0, "η of log^(1+2η) t", least=0, most=5, paired=True),
     ),
     sizes={
         "smoke": Size(
-            ({"crowd": ["from-0.6"], "tests": [1.0, 10.0], "repeats": [1.0, 5.0],
-              "horizon": [600]},
-             {"crowd": ["one-bad"], "vetting": ["printed", "supported"], "horizon": [600]},
-             {"delay": [20], "horizon": [600]},
-             {"eta": [0.25], "repeats": [1.0], "horizon": [600]},
-             {"crowd": ["distrusted"], "repeats": [5.0], "horizon": [600]}), 4,
+            (
+                {
+                    "crowd": ["from-0.6"],
+                    "tests": [1.0, 10.0],
+                    "repeats": [1.0, 5.0],
+                    "horizon": [600],
+                },
+                {"crowd": ["one-bad"], "vetting": ["printed", "supported"], "horizon": [600]},
+                {"delay": [20], "horizon": [600]},
+                {"eta": [0.25], "repeats": [1.0], "horizon": [600]},
+                {"crowd": ["distrusted"], "repeats": [5.0], "horizon": [600]},
+            ),
+            4,
         ),
         "small": Size(
-            ({"crowd": _CROWDS, "tests": [1.0, 3.0, 10.0], "repeats": [1.0, 5.0, 20.0],
-              "horizon": [20_000]},
-             {"crowd": ["one-bad", "table-1"], "vetting": ["printed", "supported"]},
-             {"delay": [0, 20], "horizon": [20_000]},
-             {"crowd": ["distrusted"], "repeats": [5.0]}), 25,
+            (
+                {
+                    "crowd": _CROWDS,
+                    "tests": [1.0, 3.0, 10.0],
+                    "repeats": [1.0, 5.0, 20.0],
+                    "horizon": [20_000],
+                },
+                {"crowd": ["one-bad", "table-1"], "vetting": ["printed", "supported"]},
+                {"delay": [0, 20], "horizon": [20_000]},
+                {"crowd": ["distrusted"], "repeats": [5.0]},
+            ),
+            25,
         ),
         "paper": Size(
-            ({"crowd": _CROWDS, "tests": [0.5, 1.0, 3.0, 10.0, 30.0],
-              "repeats": [None, 0.5, 1.0, 2.0, 5.0, 20.0], "horizon": [20_000]},
-             {"crowd": _VETTED, "repeats": [5.0], "vetting": ["none", "printed", "supported"],
-              "horizon": [20_000]},
-             {"crowd": _VETTED, "tests": [1.0], "repeats": [20.0],
-              "vetting": ["printed", "supported"], "horizon": [20_000]},
-             {"repeats": [5.0], "delay": [0, 5, 20, 100], "horizon": [20_000]},
-             {"crowd": ["table-1"], "repeats": [5.0], "delay": [0, 5, 20, 100],
-              "horizon": [20_000]},
-             {"crowd": ["clear"], "tests": [1.0], "repeats": [1.0], "eta": [0.0, 0.25, 0.5],
-              "horizon": [100_000]},
-             {"crowd": ["distrusted"], "repeats": [5.0], "vote": ["majority", "weighted"]}), 100,
+            (
+                {
+                    "crowd": _CROWDS,
+                    "tests": [0.5, 1.0, 3.0, 10.0, 30.0],
+                    "repeats": [None, 0.5, 1.0, 2.0, 5.0, 20.0],
+                    "horizon": [20_000],
+                },
+                {
+                    "crowd": _VETTED,
+                    "repeats": [5.0],
+                    "vetting": ["none", "printed", "supported"],
+                    "horizon": [20_000],
+                },
+                {
+                    "crowd": _VETTED,
+                    "tests": [1.0],
+                    "repeats": [20.0],
+                    "vetting": ["printed", "supported"],
+                    "horizon": [20_000],
+                },
+                {"repeats": [5.0], "delay": [0, 5, 20, 100], "horizon": [20_000]},
+                {
+                    "crowd": ["table-1"],
+                    "repeats": [5.0],
+                    "delay": [0, 5, 20, 100],
+                    "horizon": [20_000],
+                },
+                {
+                    "crowd": ["clear"],
+                    "tests": [1.0],
+                    "repeats": [1.0],
+                    "eta": [0.0, 0.25, 0.5],
+                    "horizon": [100_000],
+                },
+                {"crowd": ["distrusted"], "repeats": [5.0], "vote": ["majority", "weighted"]},
+            ),
+            100,
         ),
     },
     trial=learning_runs.run_once,
     analyse=DeclaredAnalysis(
         Part(
-            "Average reward by setting", gains,
-            (extremes, Each("delay {delay:g}, {crowd}, T = {tasks:,}: reward {reward:±4}.",
-                            where=lambda found: found["delay"] > 0),
-             Each("eta {eta:g}, {crowd}, T = {tasks:,}: reward {reward:±4}.",
-                  where=lambda found: found["eta"] > 0)),
-            (Drawn("sensitivity", "Average reward less the accuracy of the full crowd's vote, by "
-                   "G1 and G2", "tests", "gain", ("G1", "average reward less the full crowd's"),
-                   {"series": "series", "panel": "panel", "low": "low", "high": "high",
-                    "log_x": True, "references": ((0.0, "full crowd"),)}, of=grid, unit="runs"),),
+            "Average reward by setting",
+            gains,
+            (
+                extremes,
+                Each(
+                    "delay {delay:g}, {crowd}, T = {tasks:,}: reward {reward:±4}.",
+                    where=lambda found: found["delay"] > 0,
+                ),
+                Each(
+                    "eta {eta:g}, {crowd}, T = {tasks:,}: reward {reward:±4}.",
+                    where=lambda found: found["eta"] > 0,
+                ),
+            ),
+            (
+                Drawn(
+                    "sensitivity",
+                    "Average reward less the accuracy of the full crowd's vote, by G1 and G2",
+                    "tests",
+                    "gain",
+                    ("G1", "average reward less the full crowd's"),
+                    {
+                        "series": "series",
+                        "panel": "panel",
+                        "low": "low",
+                        "high": "high",
+                        "log_x": True,
+                        "references": ((0.0, "full crowd"),),
+                    },
+                    of=grid,
+                    unit="runs",
+                ),
+            ),
         ),
         Part(
             "What runs know at the end",
             Grouped((*KEYS, "horizon"), dict.fromkeys(KNOWN, "mean"), orders={}),
-            (Each("Mean skill below ½ ({crowd}, {vote}): the last set is right with "
-                  "{last_accuracy:.3f} where {best_accuracy:.3f} can be had; estimates are off by "
-                  "{off:.3f} from p, by {off_reversed:.3f} from 1 − p.",
-                  where=lambda found: found["crowd"] == "distrusted"),),
+            (
+                Each(
+                    "Mean skill below ½ ({crowd}, {vote}): the last set is right with "
+                    "{last_accuracy:.3f} where {best_accuracy:.3f} can be had; estimates are off by "
+                    "{off:.3f} from p, by {off_reversed:.3f} from 1 − p.",
+                    where=lambda found: found["crowd"] == "distrusted",
+                ),
+            ),
         ),
         Part(
-            "Vetting", vetted,
-            (Each("Vetting, {vetting}, {crowd}, {schedule}: drops in {dropping} of {runs} runs, "
-                  "the first at step {step:.0f} (median); not the least able in {first_wrong} "
-                  "({low:.3f} to {high:.3f}), where it states {stated:.3f}.",
-                  of=lambda rows: vetted(rows).assign(schedule=learning_runs.schedule_labels),
-                  where=lambda found: found["dropping"] > 0),),
+            "Vetting",
+            vetted,
+            (
+                Each(
+                    "Vetting, {vetting}, {crowd}, {schedule}: drops in {dropping} of {runs} runs, "
+                    "the first at step {step:.0f} (median); not the least able in {first_wrong} "
+                    "({low:.3f} to {high:.3f}), where it states {stated:.3f}.",
+                    of=lambda rows: vetted(rows).assign(schedule=learning_runs.schedule_labels),
+                    where=lambda found: found["dropping"] > 0,
+                ),
+            ),
         ),
     ),
-)  # fmt: skip
+)

@@ -62,13 +62,20 @@ def verdicts(table: pd.DataFrame, least: int = FROM) -> pd.DataFrame:
         likeliest, ahead = (
             learning_runs.best_shape(found) if np.isfinite(found["log2"]) else ("", np.nan)
         )
-        rows.append({
-            **dict(zip([*KEYS, "part"], names, strict=True)), "runs": len(curves),
-            "since": int(curves.columns[0]),
-            "at_end": last.mean(), "at_end_se": last.sem(),
-            **{name: found[name] - found["log2"] for name in learning_runs.SHAPES},
-            "likeliest": likeliest, "ahead": ahead, "power": power, "power_se": se,
-        })  # fmt: skip
+        rows.append(
+            {
+                **dict(zip([*KEYS, "part"], names, strict=True)),
+                "runs": len(curves),
+                "since": int(curves.columns[0]),
+                "at_end": last.mean(),
+                "at_end_se": last.sem(),
+                **{name: found[name] - found["log2"] for name in learning_runs.SHAPES},
+                "likeliest": likeliest,
+                "ahead": ahead,
+                "power": power,
+                "power_se": se,
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -111,8 +118,9 @@ STUDY = Study(
     title="Growth of the regret up to a million tasks",
     source="Liu, Liu (2015), Theorem 3 and Section 6.1",
     parameters=learning_runs.run_parameters(
-        crowd=Parameter(str, "table-1", "the skills", choices=("table-1", "clear", "wide",
-                                                               "one-bad")),
+        crowd=Parameter(
+            str, "table-1", "the skills", choices=("table-1", "clear", "wide", "one-bad")
+        ),
         repeats=Parameter(float, 5.0, "G2 of D2 = G2 log t", least=0, most=1e9, paired=True),
         horizon=Parameter(int, 1_000_000, "T, tasks", least=2, most=10_000_000, paired=True),
     ),
@@ -124,15 +132,37 @@ STUDY = Study(
     trial=learning_runs.run_once,
     analyse=DeclaredAnalysis(
         Part(
-            "Shapes of growth (log-likelihood less that of log²T)", verdicts,
-            (Each("{crowd}, G1 = {tests:g}, {part}: R = {at_end:±0} at the end, likeliest "
-                  "{likeliest} (ahead by {ahead:.1f}); T^{power:±2} over the last decade.",
-                  where=lambda found: found["part"] != "exploring"),),
-            (Drawn("regret", "Regret R(T)", "tasks", "mean", ("tasks T", "regret R(T) (tasks)"),
-                   STYLE, of=lambda rows: late(rows).drop(columns="R/log²T"), unit="runs"),
-             Drawn("regret-over-log2", "R(T)/log²T: level where the promise holds, means", "tasks",
-                   "R/log²T", ("tasks T", "R(T)/log²T"), STYLE, of=late)),
+            "Shapes of growth (log-likelihood less that of log²T)",
+            verdicts,
+            (
+                Each(
+                    "{crowd}, G1 = {tests:g}, {part}: R = {at_end:±0} at the end, likeliest "
+                    "{likeliest} (ahead by {ahead:.1f}); T^{power:±2} over the last decade.",
+                    where=lambda found: found["part"] != "exploring",
+                ),
+            ),
+            (
+                Drawn(
+                    "regret",
+                    "Regret R(T)",
+                    "tasks",
+                    "mean",
+                    ("tasks T", "regret R(T) (tasks)"),
+                    STYLE,
+                    of=lambda rows: late(rows).drop(columns="R/log²T"),
+                    unit="runs",
+                ),
+                Drawn(
+                    "regret-over-log2",
+                    "R(T)/log²T: level where the promise holds, means",
+                    "tasks",
+                    "R/log²T",
+                    ("tasks T", "R(T)/log²T"),
+                    STYLE,
+                    of=late,
+                ),
+            ),
         ),
         derived={"G1": lambda rows: [f"G1 = {tests:g}" for tests in rows["tests"]]},
     ),
-)  # fmt: skip
+)

@@ -34,9 +34,16 @@ LEARNERS = {
 }
 """LS_OL by (G1, G2): much larger ones, (5, 10) for one, explore all of 2000 tasks."""
 OTHERS = (
-    "oracle", "full crowd", "full crowd, true weights", "full crowd, learned weights",
-    "explore then commit", "ε-greedy", "UCB", "Thompson", "Dawid–Skene",
-)  # fmt: skip
+    "oracle",
+    "full crowd",
+    "full crowd, true weights",
+    "full crowd, learned weights",
+    "explore then commit",
+    "ε-greedy",
+    "UCB",
+    "Thompson",
+    "Dawid–Skene",
+)
 POLICIES = (*LEARNERS, *OTHERS)
 GROUPS = {
     "full-crowd": (*LEARNERS, *OTHERS[:4]),
@@ -78,11 +85,17 @@ def analyse(rows: pd.DataFrame) -> Analysis:
     curves = learning_runs.long(rows, [*KEYS, "horizon"])
     last = curves["horizon"].max()
     ends = curves[curves["tasks"] == last]
-    found = summarise(rows, KEYS, {
-        **learning_runs.mean_of("reward", "reward"), "labels_per_task": "mean",
-        **{f"labels_{end}": ("labels_per_task", end) for end in ("low", "high")},
-        "size": "mean", "best_accuracy": "mean",
-    })  # fmt: skip
+    found = summarise(
+        rows,
+        KEYS,
+        {
+            **learning_runs.mean_of("reward", "reward"),
+            "labels_per_task": "mean",
+            **{f"labels_{end}": ("labels_per_task", end) for end in ("low", "high")},
+            "size": "mean",
+            "best_accuracy": "mean",
+        },
+    )
     regret = summarise(ends, KEYS, learning_runs.mean_of("value", "regret"))
     regret = regret.merge(behind(ends), on=KEYS, how="left")
     tables = {
@@ -116,14 +129,31 @@ def _charts(group: str, last: int, *tables: pd.DataFrame) -> tuple[Chart, ...]:
     style: dict[str, Any] = {"series": "policy", "kind": "points", "low": "low", "high": "high"}
     count = bars(tables[0]["n"], "runs")
     return (
-        Chart(f"accuracy-{group}", "Expected average accuracy against labels bought a task, all "
-              f"steps counted. {count}", found, "labels_per_task", "reward",
-              "labels bought per task", "average accuracy", panel="panel", x_low="labels_low",
-              x_high="labels_high", **style),
-        Chart(f"regret-{group}", f"Regret after {last:,} tasks, against the best set by majority "
-              f"(a weighted vote may gain more: below 0). {count}", regret, "panel", "regret",
-              "crowd", "regret R(T) (tasks)", **style),
-    )  # fmt: skip
+        Chart(
+            f"accuracy-{group}",
+            f"Expected average accuracy against labels bought a task, all steps counted. {count}",
+            found,
+            "labels_per_task",
+            "reward",
+            "labels bought per task",
+            "average accuracy",
+            panel="panel",
+            x_low="labels_low",
+            x_high="labels_high",
+            **style,
+        ),
+        Chart(
+            f"regret-{group}",
+            f"Regret after {last:,} tasks, against the best set by majority "
+            f"(a weighted vote may gain more: below 0). {count}",
+            regret,
+            "panel",
+            "regret",
+            "crowd",
+            "regret R(T) (tasks)",
+            **style,
+        ),
+    )
 
 
 def behind(ends: pd.DataFrame) -> pd.DataFrame:
@@ -131,16 +161,17 @@ def behind(ends: pd.DataFrame) -> pd.DataFrame:
     if not (ends["policy"] == REFERENCE).any():
         return pd.DataFrame(columns=[*KEYS, "more", "more_se"])
     found = paired_differences(
-        ends, by=["crowd", "workers"], method="policy", reference=REFERENCE,
+        ends,
+        by=["crowd", "workers"],
+        method="policy",
+        reference=REFERENCE,
         value="value",
-    )  # fmt: skip
+    )
     return found.rename(columns={"mean": "more", "se": "more_se"})[[*KEYS, "more", "more_se"]]
 
 
 def _block(crowd: str, workers: int, horizon: int) -> Block:
-    return {
-        "policy": list(POLICIES), "crowd": [crowd], "workers": [workers], "horizon": [horizon]
-    }  # fmt: skip
+    return {"policy": list(POLICIES), "crowd": [crowd], "workers": [workers], "horizon": [horizon]}
 
 
 STUDY = Study(
@@ -148,22 +179,31 @@ STUDY = Study(
     title="LS_OL beside other policies without ground truth",
     source="beyond Liu, Liu (2015), Section 6.1",
     parameters={
-        "crowd": Parameter(str, "from-0.6", "the skills: given, or drawn from a range",
-                           choices=learning_runs.CROWDS),
+        "crowd": Parameter(
+            str,
+            "from-0.6",
+            "the skills: given, or drawn from a range",
+            choices=learning_runs.CROWDS,
+        ),
         "workers": Parameter(int, 5, "M", least=1, most=15),
-        "policy": Parameter(str, next(iter(LEARNERS)), "who chooses the workers", choices=POLICIES,
-                            paired=True),
+        "policy": Parameter(
+            str, next(iter(LEARNERS)), "who chooses the workers", choices=POLICIES, paired=True
+        ),
         "horizon": Parameter(int, 2000, "T, tasks", least=2, most=100_000, paired=True),
     },
     sizes={
         "smoke": Size((_block("from-0.6", 5, 200),), 2),
         "small": Size((_block("from-0.6", 5, 2000), _block("spread-trusted", 5, 2000)), 10),
         "paper": Size(
-            (_block("from-0.6", 5, 2000), _block("spread-trusted", 5, 2000),
-             _block("from-0.6", 15, 2000)), 20,
+            (
+                _block("from-0.6", 5, 2000),
+                _block("spread-trusted", 5, 2000),
+                _block("from-0.6", 15, 2000),
+            ),
+            20,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(analyse),
     version=2,
-)  # fmt: skip
+)

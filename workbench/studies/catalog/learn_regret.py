@@ -93,18 +93,41 @@ STUDY = Study(
     trial=trial,
     analyse=DeclaredAnalysis(
         Part(
-            "Regret at the end", at_end,
-            (Each("{crowd}, {reading}: R(T) = {regret:±1}, of which exploring {exploring:.1f} in "
-                  "{explored:.0f} steps; grows most like {shape}."),),
+            "Regret at the end",
+            at_end,
+            (
+                Each(
+                    "{crowd}, {reading}: R(T) = {regret:±1}, of which exploring {exploring:.1f} in "
+                    "{explored:.0f} steps; grows most like {shape}."
+                ),
+            ),
         ),
         Part(
-            "Regret over time", over_time, (),
-            (Drawn("regret", "Accumulated regret R(t)", "tasks", "mean",
-                   ("tasks", "regret R(t) (tasks labelled wrong)"), STYLE, unit="runs"),
-             Drawn("average-regret", "Average regret R(t)/t", "tasks", "mean",
-                   ("tasks", "average regret R(t)/t"), STYLE, unit="runs",
-                   of=functools.partial(over_time, per_task=True))),
+            "Regret over time",
+            over_time,
+            (),
+            (
+                Drawn(
+                    "regret",
+                    "Accumulated regret R(t)",
+                    "tasks",
+                    "mean",
+                    ("tasks", "regret R(t) (tasks labelled wrong)"),
+                    STYLE,
+                    unit="runs",
+                ),
+                Drawn(
+                    "average-regret",
+                    "Average regret R(t)/t",
+                    "tasks",
+                    "mean",
+                    ("tasks", "average regret R(t)/t"),
+                    STYLE,
+                    unit="runs",
+                    of=functools.partial(over_time, per_task=True),
+                ),
+            ),
         ),
         derived={"reading": lambda rows: with_reading(rows)["reading"]},
     ),
-)  # fmt: skip
+)

@@ -42,34 +42,81 @@ from workbench.studies.trials import Streams
 Question = Callable[[FloatArray, np.random.Generator], Record]
 
 QUESTIONS: dict[str, tuple[Question, tuple[str, ...]]] = {
-    "sets": (theory_sets.sets, (
-        "even_ahead", "even_optimal", "other_ahead", "other_optimal", "search_off",
-        "weighted_other_ahead", "weighted_other_optimal", "weighted_search_off")),
+    "sets": (
+        theory_sets.sets,
+        (
+            "even_ahead",
+            "even_optimal",
+            "other_ahead",
+            "other_optimal",
+            "search_off",
+            "weighted_other_ahead",
+            "weighted_other_optimal",
+            "weighted_search_off",
+        ),
+    ),
     "steps": (theory_bounds.steps, ("steps_share", "regret_share")),
     "slips": (theory_bounds.slips, ("exploit_regret", "slip_bound")),
-    "bounds": (theory_bounds.bounds, (
-        "share_2000", "share_million", "share_million_5", "cost_share_million", "enough",
-        "needed", "factor_1", "speaks_at", "lemma_3_speaks_at", "lemma_4_speaks_at",
-        "wrong_order", "wrong_set")),
-    "steps-of-proofs": (theory_bounds.proofs, (
-        "lemma_6", "lemma_6_without", "lemma_6_missed", "lemma_7", "lemma_8_printed",
-        "lemma_8_printed_edge", "lemma_8_needed", "lemma_5_missed")),
-    "disagreement": (theory_votes.disagreement, (
-        "rate_printed", "rate_exact", "rate_off", "order_broken", "excess_printed_20",
-        "excess_printed_100", "excess_printed_400", "excess_supported_20",
-        "excess_supported_100", "excess_supported_400")),
-    "agreement": (theory_votes.agreement, (
-        "warned", "covered", "blind_answers", "mirror_same")),
+    "bounds": (
+        theory_bounds.bounds,
+        (
+            "share_2000",
+            "share_million",
+            "share_million_5",
+            "cost_share_million",
+            "enough",
+            "needed",
+            "factor_1",
+            "speaks_at",
+            "lemma_3_speaks_at",
+            "lemma_4_speaks_at",
+            "wrong_order",
+            "wrong_set",
+        ),
+    ),
+    "steps-of-proofs": (
+        theory_bounds.proofs,
+        (
+            "lemma_6",
+            "lemma_6_without",
+            "lemma_6_missed",
+            "lemma_7",
+            "lemma_8_printed",
+            "lemma_8_printed_edge",
+            "lemma_8_needed",
+            "lemma_5_missed",
+        ),
+    ),
+    "disagreement": (
+        theory_votes.disagreement,
+        (
+            "rate_printed",
+            "rate_exact",
+            "rate_off",
+            "order_broken",
+            "excess_printed_20",
+            "excess_printed_100",
+            "excess_printed_400",
+            "excess_supported_20",
+            "excess_supported_100",
+            "excess_supported_400",
+        ),
+    ),
+    "agreement": (theory_votes.agreement, ("warned", "covered", "blind_answers", "mirror_same")),
     "weighted-vote": (theory_sets.weighted_vote, ("off", "gain", "even_ahead")),
     "classes": (theory_sets.classes, ("even_ahead_3", "even_ahead_5")),
-    "one-round": (theory_sets.one_round, (
-        "wrong_half", "loss_half", "wrong_able", "loss_able", "wrong_spread", "loss_spread")),
+    "one-round": (
+        theory_sets.one_round,
+        ("wrong_half", "loss_half", "wrong_able", "loss_able", "wrong_spread", "loss_spread"),
+    ),
     "intervals": (theory_sets.intervals, ("loss_2", "loss_8", "loss_32", "share")),
     "costs": (theory_bounds.costs, ("cost_share", "whole_share")),
     "inverse": (theory_bounds.inverse, ("a_min_gain", "regret_ratio", "factor_ratio")),
-    "vetting": (theory_votes.vetting, (
-        "strict_gain", "full_gain", "wrong_printed", "wrong_supported")),
-}  # fmt: skip
+    "vetting": (
+        theory_votes.vetting,
+        ("strict_gain", "full_gain", "wrong_printed", "wrong_supported"),
+    ),
+}
 """What answers each question, and the fields shown of its record."""
 
 
@@ -95,13 +142,20 @@ def part(question: str) -> Part:
         orders={},
     )
     chart = Drawn(
-        "bound", "Bound (6) of Theorem 3 at the printed constants as a share of T, a million "
-        "tasks: above 1 it says nothing. Mean over crowds", "workers", "share_million_mean",
+        "bound",
+        "Bound (6) of Theorem 3 at the printed constants as a share of T, a million "
+        "tasks: above 1 it says nothing. Mean over crowds",
+        "workers",
+        "share_million_mean",
         ("workers M", "bound (6) / T"),
-        {"series": "series", "kind": "points", "log_y": True,
-         "references": ((1.0, "no regret is larger"),)},
+        {
+            "series": "series",
+            "kind": "points",
+            "log_y": True,
+            "references": ((1.0, "no regret is larger"),),
+        },
         of=lambda rows: table(rows).assign(series=lambda found: found["crowd"]),
-    )  # fmt: skip
+    )
     said = f"{question}, {{trials:,}} crowds, largest values: {values}."
     charts = (chart,) if question == "bounds" else ()
     return Part(question, table, (said,), charts, where=lambda rows: rows["question"] == question)
@@ -122,27 +176,40 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"question": ["sets"], "crowd": ["able", "alike", "solved"]},
-             {"question": [*_FIRST, *_MORE]}), 3,
+            (
+                {"question": ["sets"], "crowd": ["able", "alike", "solved"]},
+                {"question": [*_FIRST, *_MORE]},
+            ),
+            3,
         ),
         "small": Size(
-            ({"question": ["sets"], "crowd": _RANDOM, "workers": [3, 5]},
-             {"question": [*_FIRST, *_MORE], "crowd": ["able", "table-1"]}), 20,
+            (
+                {"question": ["sets"], "crowd": _RANDOM, "workers": [3, 5]},
+                {"question": [*_FIRST, *_MORE], "crowd": ["able", "table-1"]},
+            ),
+            20,
         ),
         "paper": Size(
-            ({"question": ["sets"], "crowd": _RANDOM, "workers": [3, 4, 5, 6, 7]},
-             {"question": ["steps", "slips", "disagreement", "agreement"], "workers": [3, 5, 7, 9]},
-             {"question": ["bounds", "steps-of-proofs"], "workers": [3, 5, 7]},
-             {"question": _FIRST, "crowd": ["table-1"]},
-             {"question": ["weighted-vote", "classes", "vetting"], "workers": [4, 5, 6]},
-             {"question": ["one-round", "intervals", "costs", "inverse"], "workers": [3, 5, 7]},
-             {"question": _MORE, "crowd": ["table-1"]}), 100,
+            (
+                {"question": ["sets"], "crowd": _RANDOM, "workers": [3, 4, 5, 6, 7]},
+                {
+                    "question": ["steps", "slips", "disagreement", "agreement"],
+                    "workers": [3, 5, 7, 9],
+                },
+                {"question": ["bounds", "steps-of-proofs"], "workers": [3, 5, 7]},
+                {"question": _FIRST, "crowd": ["table-1"]},
+                {"question": ["weighted-vote", "classes", "vetting"], "workers": [4, 5, 6]},
+                {"question": ["one-round", "intervals", "costs", "inverse"], "workers": [3, 5, 7]},
+                {"question": _MORE, "crowd": ["table-1"]},
+            ),
+            100,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
         *map(part, QUESTIONS),
-        derived={name: partial(measure, name=name) for _, fields in QUESTIONS.values()
-                 for name in fields},
+        derived={
+            name: partial(measure, name=name) for _, fields in QUESTIONS.values() for name in fields
+        },
     ),
-)  # fmt: skip
+)

@@ -67,10 +67,38 @@ DRAWN: dict[str, tuple[float, float]] = {
 CROWDS = (*FIXED, *DRAWN)
 
 GRID = (
-    25, 50, 100, 150, 200, 300, 400, 500, 600, 800, 1000, 1200, 1400, 1600, 1800, 2000, 3000, 5000,
-    7000, 10_000, 14_000, 20_000, 30_000, 50_000, 70_000, 100_000, 200_000, 300_000, 500_000,
-    700_000, 1_000_000,
-)  # fmt: skip
+    25,
+    50,
+    100,
+    150,
+    200,
+    300,
+    400,
+    500,
+    600,
+    800,
+    1000,
+    1200,
+    1400,
+    1600,
+    1800,
+    2000,
+    3000,
+    5000,
+    7000,
+    10_000,
+    14_000,
+    20_000,
+    30_000,
+    50_000,
+    70_000,
+    100_000,
+    200_000,
+    300_000,
+    500_000,
+    700_000,
+    1_000_000,
+)
 """Numbers of tasks after which a run is looked at."""
 
 SHAPES = {"log": "log T", "log2": "log² T", "sqrt": "√T", "linear": "T"}
@@ -135,9 +163,10 @@ def run_once(
         checkpoints=tasks,
     )
     values = {
-        "regret": runs.regret[0], "exploring": runs.exploration_regret[0],
+        "regret": runs.regret[0],
+        "exploring": runs.exploration_regret[0],
         "cost_regret": runs.printed_cost_regret[0],
-    }  # fmt: skip
+    }
     return {
         "full_accuracy": majority_accuracy(skill),
         "a_min": crowd_constants(skill).a_min,
@@ -194,8 +223,11 @@ def _dropped(removed: Sequence[Removal], skill: FloatArray) -> Record:
 
 def curve_fields(tasks: Sequence[int], **curves: FloatArray) -> Record:
     """A field for each value of some curves, `NAME_TASKS`."""
-    return {f"{name}_{n}": float(values[at])
-            for name, values in curves.items() for at, n in enumerate(tasks)}  # fmt: skip
+    return {
+        f"{name}_{n}": float(values[at])
+        for name, values in curves.items()
+        for at, n in enumerate(tasks)
+    }
 
 
 def grid(horizon: int) -> list[int]:
@@ -206,17 +238,26 @@ def grid(horizon: int) -> list[int]:
 def run_parameters(**change: Parameter) -> dict[str, Parameter]:
     """Parameters of a run; a study may add to them or change them."""
     return {
-        "crowd": Parameter(str, "from-0.6", "the skills: given, or drawn from a range",
-                           choices=CROWDS),
+        "crowd": Parameter(
+            str, "from-0.6", "the skills: given, or drawn from a range", choices=CROWDS
+        ),
         "workers": Parameter(int, 5, "M", least=1, most=26),
         "horizon": Parameter(int, PAPER_T, "T, tasks", least=2, most=10_000_000, paired=True),
-        "vote": Parameter(str, "majority", "how the chosen vote", choices=("majority", "weighted"),
-                          paired=True),
+        "vote": Parameter(
+            str, "majority", "how the chosen vote", choices=("majority", "weighted"), paired=True
+        ),
         "tests": Parameter(float, 3.0, "G1 of D1 = G1 log t", least=0, most=1e9, paired=True),
-        "repeats": Parameter(float, None, "G2 of D2 = G2 log t; none: 1/(a_min − ½)² by the crowd",
-                             least=0, most=1e9, optional=True, paired=True),
+        "repeats": Parameter(
+            float,
+            None,
+            "G2 of D2 = G2 log t; none: 1/(a_min − ½)² by the crowd",
+            least=0,
+            most=1e9,
+            optional=True,
+            paired=True,
+        ),
         **change,
-    }  # fmt: skip
+    }
 
 
 # Reading curves.
@@ -268,8 +309,11 @@ def shape(name: str, tasks: FloatArray) -> FloatArray:
     """One of `SHAPES` at given numbers of tasks."""
     log = np.log(tasks)
     values: dict[str, FloatArray] = {
-        "log": log, "log2": log**2, "sqrt": np.sqrt(tasks), "linear": np.asarray(tasks, float)
-    }  # fmt: skip
+        "log": log,
+        "log2": log**2,
+        "sqrt": np.sqrt(tasks),
+        "linear": np.asarray(tasks, float),
+    }
     return values[name]
 
 

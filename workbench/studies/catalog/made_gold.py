@@ -35,8 +35,10 @@ def trial(params: Params, streams: Streams) -> Record:
     correct = rng.random((s, m)) < judged
     radius = float(hoeffding_radius(s, params["delta"]))
     record: dict[str, float | int] = {
-        "wrong": int((~made_right).sum()), "judged": m, "radius": radius,
-    }  # fmt: skip
+        "wrong": int((~made_right).sum()),
+        "judged": m,
+        "radius": radius,
+    }
     for name, gold in (("made", made_right), ("true", np.ones(s, dtype=bool))):
         off = np.abs((correct == gold[:, None]).mean(axis=0) - judged)
         record[f"missed_{name}"] = int((off > radius).sum())
@@ -74,16 +76,32 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Gold labels that are wrong, and estimates beyond Lemma 2's t",
-            Grouped(("crowd", "gold", "labels"), {
-                "trials": ("wrong", "size"), "wrong": ("wrong_share", "mean"), "off_made": "mean",
-                "off_true": "mean", "beyond_made": "mean", "beyond_true": "mean",
-            }),
-            ("Of the gold labels made {wrong_share.mean:1 %} are wrong on average, "
-             "{beyond_made.mean:1 %} of the estimates beyond t by them, {beyond_true.mean:1 %} by "
-             "true ones.",),
-            (Drawn("wrong", "Share of made gold labels that are wrong", "labels", "wrong",
-                   ("labels that make a gold task", "share wrong"),
-                   {"series": "crowd", "panel": "gold", "log_x": True}),),
+            Grouped(
+                ("crowd", "gold", "labels"),
+                {
+                    "trials": ("wrong", "size"),
+                    "wrong": ("wrong_share", "mean"),
+                    "off_made": "mean",
+                    "off_true": "mean",
+                    "beyond_made": "mean",
+                    "beyond_true": "mean",
+                },
+            ),
+            (
+                "Of the gold labels made {wrong_share.mean:1 %} are wrong on average, "
+                "{beyond_made.mean:1 %} of the estimates beyond t by them, {beyond_true.mean:1 %} by "
+                "true ones.",
+            ),
+            (
+                Drawn(
+                    "wrong",
+                    "Share of made gold labels that are wrong",
+                    "labels",
+                    "wrong",
+                    ("labels that make a gold task", "share wrong"),
+                    {"series": "crowd", "panel": "gold", "log_x": True},
+                ),
+            ),
         ),
         derived={
             "wrong_share": lambda ok: ok["wrong"] / ok["gold"],
@@ -91,4 +109,4 @@ STUDY = Study(
             "beyond_true": lambda ok: ok["missed_true"] / ok["judged"],
         },
     ),
-)  # fmt: skip
+)

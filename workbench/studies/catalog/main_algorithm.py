@@ -43,9 +43,12 @@ def trial(params: Params, streams: Streams) -> Record:
     radius = theorem_5_radius(params, sample / m)
     usable = radius < least / 4
     settings = AdaptiveSettings(
-        params["epsilon"], m, sample,
-        radius=radius if usable else None, mean_quality_least=least if usable else None,
-    )  # fmt: skip
+        params["epsilon"],
+        m,
+        sample,
+        radius=radius if usable else None,
+        mean_quality_least=least if usable else None,
+    )
     rng = np.random.default_rng(streams.method("adaptive"))
     correct = rng.binomial(params["gold"], skill)
     answered = np.full(skill.shape, params["gold"])
@@ -57,11 +60,18 @@ def trial(params: Params, streams: Streams) -> Record:
     means = mean_qualities(quality(skill)[kinds], chosen.astype(np.float64))
     promise = theorem_5(
         Sampling(
-            params["epsilon"], params["delta"], sample / m, n, m,
+            params["epsilon"],
+            params["delta"],
+            sample / m,
+            n,
+            m,
             result.sampled.least_quality_used,
         ),
-        gold=params["gold"], types=types, mean_quality_least=least, mean_quality=means,
-    )  # fmt: skip
+        gold=params["gold"],
+        types=types,
+        mean_quality_least=least,
+        mean_quality=means,
+    )
     weight = 2 * result.skill[kinds] - 1
     error, unsure = vote_errors(skill[kinds], weight, chosen)
     bounds = lemma_1_bounds(skill[kinds], weight, chosen)
@@ -87,15 +97,33 @@ def trial(params: Params, streams: Streams) -> Record:
 
 
 FIGURE_1: Block = {
-    "tasks": [1000], "workers": [300], "capacity": [200], "gamma": [0.3], "gold": [20],
-    "crowd": ["uniform", "spammer-hammer"], "epsilon": [0.3, 0.2], "delta": [0.05],
-}  # fmt: skip
-FIGURE_2: Block = {**FIGURE_1, "crowd": ["specialists"], "types": [1, 2, 3], "gold": [10],
-            "epsilon": [0.3]}  # fmt: skip
+    "tasks": [1000],
+    "workers": [300],
+    "capacity": [200],
+    "gamma": [0.3],
+    "gold": [20],
+    "crowd": ["uniform", "spammer-hammer"],
+    "epsilon": [0.3, 0.2],
+    "delta": [0.05],
+}
+FIGURE_2: Block = {
+    **FIGURE_1,
+    "crowd": ["specialists"],
+    "types": [1, 2, 3],
+    "gold": [10],
+    "epsilon": [0.3],
+}
 STRICT: Block = {
-    "tasks": [24], "workers": [1000], "capacity": [24], "gamma": [1.0], "types": [3],
-    "crowd": ["able"], "gold": [8000], "epsilon": [1e-100, 1e-120], "delta": [0.45],
-}  # fmt: skip
+    "tasks": [24],
+    "workers": [1000],
+    "capacity": [24],
+    "gamma": [1.0],
+    "types": [3],
+    "crowd": ["able"],
+    "gold": [8000],
+    "epsilon": [1e-100, 1e-120],
+    "delta": [0.45],
+}
 """Where the conditions hold: thousands of gold tasks and an ε beyond any use."""
 
 STUDY = Study(
@@ -122,18 +150,39 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Labels over the bound, and errors",
-            Grouped(("crowd", "types", "gold", "epsilon"), {
-                "trials": ("ratio", "size"), "ratio": "mean", "largest": ("ratio", "max"),
-                "promise": ("ratio_promise", "min"), "error": ("error_mean", "mean"),
-                "stands": "sum", "gold_needed": "max",
-            }),
-            ("Theorem 5's conditions hold in {stands.sum:,} of {trials:,} trials; gold tasks "
-             "needed range from {gold_needed.min:,} to {gold_needed.max:,} a type.",),
-            (Drawn("gold", "Gold tasks that Theorem 5 asks for, beside those used", "gold",
-                   "gold_needed", ("gold tasks a type", "needed"),
-                   {"series": "crowd", "kind": "points", "log_x": True, "log_y": True,
-                    "diagonal": "enough"}),),
+            Grouped(
+                ("crowd", "types", "gold", "epsilon"),
+                {
+                    "trials": ("ratio", "size"),
+                    "ratio": "mean",
+                    "largest": ("ratio", "max"),
+                    "promise": ("ratio_promise", "min"),
+                    "error": ("error_mean", "mean"),
+                    "stands": "sum",
+                    "gold_needed": "max",
+                },
+            ),
+            (
+                "Theorem 5's conditions hold in {stands.sum:,} of {trials:,} trials; gold tasks "
+                "needed range from {gold_needed.min:,} to {gold_needed.max:,} a type.",
+            ),
+            (
+                Drawn(
+                    "gold",
+                    "Gold tasks that Theorem 5 asks for, beside those used",
+                    "gold",
+                    "gold_needed",
+                    ("gold tasks a type", "needed"),
+                    {
+                        "series": "crowd",
+                        "kind": "points",
+                        "log_x": True,
+                        "log_y": True,
+                        "diagonal": "enough",
+                    },
+                ),
+            ),
         ),
         derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
     ),
-)  # fmt: skip
+)

@@ -33,9 +33,19 @@ MOST_SEQUENCES = 200
 """Policies are not run on larger families."""
 RANDOMISED = "minimax policy"
 TABLE = (
-    "family", "theta", "sequences", "rounds", "exact", "bound", "gap", RANDOMISED, *WITHOUT_SAMPLE,
-    "one price", "one price, at most", "greedy, at most",
-)  # fmt: skip
+    "family",
+    "theta",
+    "sequences",
+    "rounds",
+    "exact",
+    "bound",
+    "gap",
+    RANDOMISED,
+    *WITHOUT_SAMPLE,
+    "one price",
+    "one price, at most",
+    "greedy, at most",
+)
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -43,8 +53,9 @@ def trial(params: Params, streams: Streams) -> Record:
     problem = FAMILIES[params["family"]]()
     found = minimax(problem, tolerance=params["tolerance"])
     repair = problem.repair_price / problem.repair_quality
-    rungs = [p / max(q) for p, q in zip(problem.price, zip(*problem.quality, strict=True),
-                                        strict=True)]  # fmt: skip
+    rungs = [
+        p / max(q) for p, q in zip(problem.price, zip(*problem.quality, strict=True), strict=True)
+    ]
     least, fixed = min(rungs), math.sqrt(repair * min(rungs))
     record: dict[str, float | str | None] = {
         "theta": repair / least,
@@ -63,9 +74,9 @@ def trial(params: Params, streams: Streams) -> Record:
         record[name] = None
         if len(found.optima) <= MOST_SEQUENCES:
             seeds = streams.method(name).spawn(params["runs"])
-            record[name] = float(np.mean(
-                [path_ratios(problem, found, name, seed) for seed in seeds], axis=0
-            ).max())  # fmt: skip
+            record[name] = float(
+                np.mean([path_ratios(problem, found, name, seed) for seed in seeds], axis=0).max()
+            )
     return record
 
 
@@ -94,9 +105,11 @@ def _players(rows: pd.DataFrame) -> pd.DataFrame:
     for name in players:
         equal.setdefault(tuple(means[name].astype(float).round(9)), []).append(name)
     alike = {", ".join(names): means[names[0]] for names in equal.values()}
-    return pd.DataFrame(alike).melt(
-        var_name="player", value_name="ratio", ignore_index=False
-    ).reset_index()  # fmt: skip
+    return (
+        pd.DataFrame(alike)
+        .melt(var_name="player", value_name="ratio", ignore_index=False)
+        .reset_index()
+    )
 
 
 STUDY = Study(
@@ -113,27 +126,43 @@ STUDY = Study(
     sizes={
         "smoke": Size(({"family": ["fine-2", "fine-3"], "runs": [1]},), 2),
         "small": Size(({"family": [*FINE, "ladder-12", "ladder-6"]},), 1),
-        "paper": Size((
-            {"family": [name for name in FAMILIES if not name.startswith("all")]},
-            {"family": [name for name in FAMILIES if name.startswith("all")],
-             "tolerance": [1e-6]},
-        ), 1),
+        "paper": Size(
+            (
+                {"family": [name for name in FAMILIES if not name.startswith("all")]},
+                {
+                    "family": [name for name in FAMILIES if name.startswith("all")],
+                    "tolerance": [1e-6],
+                },
+            ),
+            1,
+        ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
         Part(
             "Competitive ratios by family: proven for every online algorithm, and of policies",
             lambda rows: rows[list(TABLE)].drop_duplicates("family", ignore_index=True),
-            (Each("{family}: no online algorithm is below {exact} = {bound:.4f}, a randomised one "
-                  "comes to {minimax policy:.4f}."),
-             "The randomised policy's worst ratio is at most {gap.max:.0e} above what is proven."),
-            (Drawn("ladders", "Worst ratio on ladders of rising quality, which may end after any "
-                   "worker", "theta", "ratio", ("U / L", "cost / offline optimum"),
-                   {"series": "player", "log_x": True, "log_y": True},
-                   of=_players),),
+            (
+                Each(
+                    "{family}: no online algorithm is below {exact} = {bound:.4f}, a randomised one "
+                    "comes to {minimax policy:.4f}."
+                ),
+                "The randomised policy's worst ratio is at most {gap.max:.0e} above what is proven.",
+            ),
+            (
+                Drawn(
+                    "ladders",
+                    "Worst ratio on ladders of rising quality, which may end after any worker",
+                    "theta",
+                    "ratio",
+                    ("U / L", "cost / offline optimum"),
+                    {"series": "player", "log_x": True, "log_y": True},
+                    of=_players,
+                ),
+            ),
         ),
         needs="bound",
     ),
     version=2,
     deadline=1800.0,
-)  # fmt: skip
+)

@@ -78,9 +78,15 @@ STUDY = Study(
             40,
         ),
         "paper": Size(
-            ({"tasks": [20], "workers": [15], "capacity": [1.0, 0.4, 0.3, 0.25],
-              "dearest": [1.0, 3.0]},
-             {"tasks": [12], "workers": [30], "capacity": [1.0, 0.3], "dearest": [1.0]}),
+            (
+                {
+                    "tasks": [20],
+                    "workers": [15],
+                    "capacity": [1.0, 0.4, 0.3, 0.25],
+                    "dearest": [1.0, 3.0],
+                },
+                {"tasks": [12], "workers": [30], "capacity": [1.0, 0.3], "dearest": [1.0]},
+            ),
             50,
         ),
     },
@@ -88,16 +94,32 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Feasibility and cost above the integer optimum",
-            Grouped(("tasks", "workers", "capacity", "dearest", "untied"), {
-                "trials": ("short", "size"), "feasible": "sum", "short": "mean",
-                "excess": "mean", "most_excess": ("excess", "max"), "promise": "max",
-            }),
-            ("The perturbation assumption holds in {untied.sum:,} of {trials:,} instances; there "
-             "{there.sum:,} results are feasible, in all {feasible.sum:,}.",),
-            (Drawn("ties", "Share of instances in which no capacity cuts through tasks of equal "
-                   "value", "capacity", "untied",
-                   ("capacity, share of the tasks", "share of instances"), {"series": "prices"},
-                   of=Grouped(("capacity", "dearest"), {"untied": "mean"}, {"prices": _prices})),),
+            Grouped(
+                ("tasks", "workers", "capacity", "dearest", "untied"),
+                {
+                    "trials": ("short", "size"),
+                    "feasible": "sum",
+                    "short": "mean",
+                    "excess": "mean",
+                    "most_excess": ("excess", "max"),
+                    "promise": "max",
+                },
+            ),
+            (
+                "The perturbation assumption holds in {untied.sum:,} of {trials:,} instances; there "
+                "{there.sum:,} results are feasible, in all {feasible.sum:,}.",
+            ),
+            (
+                Drawn(
+                    "ties",
+                    "Share of instances in which no capacity cuts through tasks of equal value",
+                    "capacity",
+                    "untied",
+                    ("capacity, share of the tasks", "share of instances"),
+                    {"series": "prices"},
+                    of=Grouped(("capacity", "dearest"), {"untied": "mean"}, {"prices": _prices}),
+                ),
+            ),
         ),
         derived={
             "untied": lambda ok: ok["tied"] == 0,
@@ -107,4 +129,4 @@ STUDY = Study(
         },
     ),
     deadline=180.0,
-)  # fmt: skip
+)

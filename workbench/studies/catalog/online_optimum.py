@@ -97,9 +97,10 @@ def solved(
     count = len(units)
     crowd = tuple(len(part) for part in np.array_split(range(workers), count))
     arrivals: Any = (
-        RandomOrder(crowd) if arrival == "random order"
+        RandomOrder(crowd)
+        if arrival == "random order"
         else IndependentArrivals(workers, (1 / count,) * count)
-    )  # fmt: skip
+    )
     problem = OnlineProblem(
         (requirement,), (tasks,), (units,), (capacity,) * count, (1.0,) * count, arrivals, repair
     )
@@ -110,8 +111,11 @@ def solved(
     named = Crowd(
         unit_skills(problem)[:, kinds], np.array(capacity), np.arange(workers), np.arange(1)
     )
-    paths = [tuple(kinds[adversarial(named, order)].tolist())
-             for order in ORDERS if arrival in (order, ANY)]  # fmt: skip
+    paths = [
+        tuple(kinds[adversarial(named, order)].tolist())
+        for order in ORDERS
+        if arrival in (order, ANY)
+    ]
     ended = sorted({path[:length] for path in paths for length in range(workers + 1)})
     problem = replace(problem, arrivals=SequenceMix(tuple(ended), (1,) * len(ended)))
     proof = minimax(problem)
@@ -153,10 +157,14 @@ def play(
 ) -> list[Met]:
     """Let a player assign to those who come, told what `run_units` takes."""
     return run_units(
-        problem, PLAYERS[player], [one.kind for one in draw.coming],
-        sample=() if player == POSTED else draw.sample, seed=np.random.default_rng(seed), top=TOP,
+        problem,
+        PLAYERS[player],
+        [one.kind for one in draw.coming],
+        sample=() if player == POSTED else draw.sample,
+        seed=np.random.default_rng(seed),
+        top=TOP,
         **told,
-    )  # fmt: skip
+    )
 
 
 def judged(best: OnlineOptimum, coming: Sequence[NextWorker], met: Sequence[Met]) -> list[float]:
@@ -171,9 +179,19 @@ def judged(best: OnlineOptimum, coming: Sequence[NextWorker], met: Sequence[Met]
 def trial(params: Params, streams: Streams) -> Record:
     """Let one player play an instance, with true skills and with estimated ones."""
     instance = solved(
-        *(params[name] for name in ("quality", "requirement", "tasks", "workers", "capacity",
-                                    "arrival", "repair"))
-    )  # fmt: skip
+        *(
+            params[name]
+            for name in (
+                "quality",
+                "requirement",
+                "tasks",
+                "workers",
+                "capacity",
+                "arrival",
+                "repair",
+            )
+        )
+    )
     problem, paths, known, unavoidable = instance
     player, asked = params["policy"], params["gold"]
     crowds = streams.instance.spawn(params["runs"])
@@ -247,10 +265,14 @@ def _correction(problem: OnlineProblem, params: Params) -> float:
 
 
 AXES = {
-    "gamma": "sample, γ", "requirement": "C, units a task (m ∝ C)", "quality": "qualities",
-    "capacity": "capacity M", "repair": "repair price U", "arrival": "order",
+    "gamma": "sample, γ",
+    "requirement": "C, units a task (m ∝ C)",
+    "quality": "qualities",
+    "capacity": "capacity M",
+    "repair": "repair price U",
+    "arrival": "order",
     "known": "gold answers (EB: prior)",
-}  # fmt: skip
+}
 KEYS = ("arrival", "quality", "requirement", "workers", "capacity", "repair", "gamma", "known")
 
 
@@ -282,7 +304,9 @@ PARAMETERS = {
     "workers": Parameter(int, 12, "m", least=1, most=30),
     "capacity": Parameter(int, 3, "M, tasks a worker", least=1, most=12),
     "arrival": Parameter(
-        str, "independent", "types of workers, or in which order they come until it ends",
+        str,
+        "independent",
+        "types of workers, or in which order they come until it ends",
         choices=(*LAWS, *ORDERS, ANY),
     ),
     "repair": Parameter(float, 2.0, "U, price of a unit that is lacking", least=0.01, most=100),
@@ -295,7 +319,7 @@ PARAMETERS = {
     ),
     "policy": Parameter(str, "re-solve", "who assigns", choices=tuple(PLAYERS), paired=True),
     "runs": Parameter(int, 40, "times a policy plays", least=2, most=100_000),
-}  # fmt: skip
+}
 _DEFAULTS = {name: one.default for name, one in PARAMETERS.items()}
 _ALL: Block = {"policy": [name for name in PLAYERS if name != CORRECTED]}
 _SAMPLED: Block = {"policy": ["paper", "coverage-aware", "re-solve", "robust"]}
@@ -307,24 +331,39 @@ STUDY = Study(
     parameters=PARAMETERS,
     sizes={
         "smoke": Size(
-            ({"requirement": [4], "quality": ["1 2"], "tasks": [3], "workers": [5], "runs": [6],
-              "arrival": ["independent", "best_first"], "gold": [0, 10],
-              "policy": ["paper", "dual descent", "greedy"]},), 1,
+            (
+                {
+                    "requirement": [4],
+                    "quality": ["1 2"],
+                    "tasks": [3],
+                    "workers": [5],
+                    "runs": [6],
+                    "arrival": ["independent", "best_first"],
+                    "gold": [0, 10],
+                    "policy": ["paper", "dual descent", "greedy"],
+                },
+            ),
+            1,
         ),
         "small": Size(
-            ({"capacity": [4, 3], "runs": [20], **_ALL},
-             {"arrival": ["worst_first"], "runs": [20], **_ALL}), 1,
+            (
+                {"capacity": [4, 3], "runs": [20], **_ALL},
+                {"arrival": ["worst_first"], "runs": [20], **_ALL},
+            ),
+            1,
         ),
         "paper": Size(
-            (_ALL,
-             {"gamma": [0.1, 1.0, 10.0], **_SAMPLED},
-             *({"requirement": [c], "workers": [m], **_ALL} for c, m in ((6, 4), (24, 16))),
-             {"quality": ["3", "1 6", "1 2 3 5 6"], **_ALL},
-             {"capacity": [4, 2, 1], **_ALL},
-             {"repair": [1.0, 4.0], **_ALL},
-             {"arrival": ["random order", *ORDERS, ANY], **_ALL},
-             {"gold": [5, 20], "skills": ["plug-in", "fitted"], **_ALL},
-             {"gold": [1000, 10_000], "policy": ["paper", CORRECTED]}),
+            (
+                _ALL,
+                {"gamma": [0.1, 1.0, 10.0], **_SAMPLED},
+                *({"requirement": [c], "workers": [m], **_ALL} for c, m in ((6, 4), (24, 16))),
+                {"quality": ["3", "1 6", "1 2 3 5 6"], **_ALL},
+                {"capacity": [4, 2, 1], **_ALL},
+                {"repair": [1.0, 4.0], **_ALL},
+                {"arrival": ["random order", *ORDERS, ANY], **_ALL},
+                {"gold": [5, 20], "skills": ["plug-in", "fitted"], **_ALL},
+                {"gold": [1000, 10_000], "policy": ["paper", CORRECTED]},
+            ),
             1,
         ),
     },
@@ -332,35 +371,61 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "A ratio's factors: the future (unavoidable), the algorithm (lost), skills",
-            Grouped(("policy", *KEYS), {
-                "trials": ("lost", "size"), "unavoidable": "mean", "lost": "mean",
-                "lost_error": "max", "skills_lost": "mean", "skills_error": "max",
-                "split_ratio": "mean", "avoidable": "mean", "avoidable_error": "max",
-            }),
-            ("Not knowing who comes costs {unavoidable.min:.3f} to {unavoidable.max:.3f} of the "
-             "offline optimum, whatever the policy.",
-             lambda rows, _: [
-                 f"{str(name).capitalize()} costs {own['lost'].min():.3f} to "
-                 f"{own['lost'].max():.3f} of the best possible with true skills, estimates "
-                 f"{own['skills_lost'].min():.3f} to {own['skills_lost'].max():.3f} of that."
-                 for name, own in rows.groupby("policy", sort=False)
-             ],
-             "The lowest mean cost of a policy is {lowest.min:+.1f} standard errors from that of "
-             "the best online policy."),
-            (Drawn("along", "Ratio to the offline optimum, repair included, along one parameter at "
-                   "a time; of the best online policy, or proven for all, in front", "value",
-                   "split_ratio", ("", "ratio to the offline optimum"),
-                   {"series": "policy", "panel": "along", "kind": "points", "log_y": True,
-                    "own_x": True},
-                   of=_axes),),
+            Grouped(
+                ("policy", *KEYS),
+                {
+                    "trials": ("lost", "size"),
+                    "unavoidable": "mean",
+                    "lost": "mean",
+                    "lost_error": "max",
+                    "skills_lost": "mean",
+                    "skills_error": "max",
+                    "split_ratio": "mean",
+                    "avoidable": "mean",
+                    "avoidable_error": "max",
+                },
+            ),
+            (
+                "Not knowing who comes costs {unavoidable.min:.3f} to {unavoidable.max:.3f} of the "
+                "offline optimum, whatever the policy.",
+                lambda rows, _: [
+                    f"{str(name).capitalize()} costs {own['lost'].min():.3f} to "
+                    f"{own['lost'].max():.3f} of the best possible with true skills, estimates "
+                    f"{own['skills_lost'].min():.3f} to {own['skills_lost'].max():.3f} of that."
+                    for name, own in rows.groupby("policy", sort=False)
+                ],
+                "The lowest mean cost of a policy is {lowest.min:+.1f} standard errors from that of "
+                "the best online policy.",
+            ),
+            (
+                Drawn(
+                    "along",
+                    "Ratio to the offline optimum, repair included, along one parameter at "
+                    "a time; of the best online policy, or proven for all, in front",
+                    "value",
+                    "split_ratio",
+                    ("", "ratio to the offline optimum"),
+                    {
+                        "series": "policy",
+                        "panel": "along",
+                        "kind": "points",
+                        "log_y": True,
+                        "own_x": True,
+                    },
+                    of=_axes,
+                ),
+            ),
         ),
         derived={
-            "lowest": lambda ok: (ok["avoidable"] - 1)
-            / ok["avoidable_error"].where(ok["avoidable_error"] > 0),
-            "known": lambda ok: ok["gold"].astype(str).mask(ok["gold"] == 0, "true")
-            + ok["skills"].map({"fitted": " EB"}).fillna("").mask(ok["gold"] == 0, ""),
+            "lowest": lambda ok: (
+                (ok["avoidable"] - 1) / ok["avoidable_error"].where(ok["avoidable_error"] > 0)
+            ),
+            "known": lambda ok: (
+                ok["gold"].astype(str).mask(ok["gold"] == 0, "true")
+                + ok["skills"].map({"fitted": " EB"}).fillna("").mask(ok["gold"] == 0, "")
+            ),
         },
     ),
     version=2,
     deadline=1800.0,
-)  # fmt: skip
+)

@@ -102,20 +102,26 @@ def run_units(
     if gold is not None:
         correct = gold.correct[:, gold.correct.shape[1] - len(everyone) :]
         told = skills_on_arrival(
-            correct, np.full_like(correct, gold.asked), first, gold.skills,
+            correct,
+            np.full_like(correct, gold.asked),
+            first,
+            gold.skills,
             every=REFIT if kind.refits else None,
-        )  # fmt: skip
+        )
     crowd = [
         ArrivingWorker(one, problem.capacity[k], np.full(len(one), problem.price[k]))
         for one, k in zip(told.T, everyone, strict=True)
     ]
     classes = np.repeat(np.arange(len(problem.tasks)), problem.tasks)
-    least = [min(p * unit / q for p, q in zip(problem.price, row, strict=True) if q)
-             for row in problem.quality]  # fmt: skip
+    least = [
+        min(p * unit / q for p, q in zip(problem.price, row, strict=True) if q)
+        for row in problem.quality
+    ]
     most = unit * problem.repair_price / problem.repair_quality
     rates = np.array(least), np.full(len(least), most)
-    player = kind(Setting(classes, epsilon, len(kinds), tuple(crowd[:first]), rates=rates),
-                  seed=seed)  # fmt: skip
+    player = kind(
+        Setting(classes, epsilon, len(kinds), tuple(crowd[:first]), rates=rates), seed=seed
+    )
     tasks, met = list(problem.start), []
     for k, worker in zip(kinds, crowd[first:], strict=True):
         chosen = player.assign(worker).tolist()

@@ -85,19 +85,23 @@ def _profile(rows: pd.DataFrame) -> pd.DataFrame:
         factors = own["beside"].sort_values()
         share = [(at + 1) / len(factors) for at in range(len(factors))]
         parts.append(
-            pd.DataFrame({"series": series, "panel": f"{known} skills", "factor": factors,
-                          "share": share})
-        )  # fmt: skip
+            pd.DataFrame(
+                {"series": series, "panel": f"{known} skills", "factor": factors, "share": share}
+            )
+        )
     return pd.concat(parts, ignore_index=True)
 
 
 PARAMETERS = {
     **policies.PARAMETERS,
     "rates": Parameter(
-        str, "told", "whether a policy that goes by L and U is told them, or estimates them",
-        choices=RATES, paired=True,
+        str,
+        "told",
+        "whether a policy that goes by L and U is told them, or estimates them",
+        choices=RATES,
+        paired=True,
     ),
-}  # fmt: skip
+}
 
 
 def _beside(blocks: Sequence[Block]) -> tuple[Block, ...]:
@@ -109,9 +113,14 @@ def _beside(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 _FEW: Block = {
-    "information": ["true", "estimated"], "arrival": ["random", "worst_first"],
-    "tasks": [60], "workers": [40], "capacity": [60], "gamma": [0.5], "policy": [],
-}  # fmt: skip
+    "information": ["true", "estimated"],
+    "arrival": ["random", "worst_first"],
+    "tasks": [60],
+    "workers": [40],
+    "capacity": [60],
+    "gamma": [0.5],
+    "policy": [],
+}
 
 STUDY = Study(
     name="robust-policy",

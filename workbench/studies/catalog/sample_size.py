@@ -30,8 +30,11 @@ def trial(params: Params, streams: Streams) -> Record:
     radius = lost * quality(BEST[params["crowd"]]) / 4
     union = math.log(4 * (1 + sample / m) * m / params["delta"])
     given = {
-        **params, "gamma": sample / m, "types": 1, "gold": math.ceil(union / (2 * radius**2)),
-    }  # fmt: skip
+        **params,
+        "gamma": sample / m,
+        "types": 1,
+        "gold": math.ceil(union / (2 * radius**2)),
+    }
     return {
         **main_algorithm.trial(given, streams),
         "sampled": sample,
@@ -60,28 +63,52 @@ STUDY = Study(
         "smoke": Size(({"place": [0.0, 0.5, 1.0]},), 2),
         "small": Size(({"crowd": list(BEST), "lost": [0.3, 0.6], "place": [0.0, 0.5, 1.0]},), 5),
         "paper": Size(
-            ({"crowd": list(BEST), "epsilon": [0.3, 0.2, 0.1], "lost": [0.2, 0.4, 0.6],
-              "place": [0.0, 0.3, 0.6, 0.9, 1.0]},), 20,
+            (
+                {
+                    "crowd": list(BEST),
+                    "epsilon": [0.3, 0.2, 0.1],
+                    "lost": [0.2, 0.4, 0.6],
+                    "place": [0.0, 0.3, 0.6, 0.9, 1.0],
+                },
+            ),
+            20,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
         Part(
             "Labels over the bound and errors, by γ",
-            Grouped(("crowd", "epsilon", "lost", "place"), {
-                "trials": ("ratio", "size"), "sampled": "mean", "needed": "sum", "ratio": "mean",
-                "largest": ("ratio", "max"), "promise": ("ratio_promise", "min"), "error": "max",
-                "error_promise": "min",
-            }),
-            ("In {between.count:,} of {trials:,} trials γ is as printed but not as the proof "
-             "needs; labels there are at most {between.max:.2f} times the bound.",),
-            (Drawn("error", "Largest error of a task, by where γ is between 1/C_ε (0) and 1/C_ε′ "
-                   "(1)", "place", "error", ("place of γ", "error"),
-                   {"series": "lost", "panel": "epsilon", "kind": "points"}),),
+            Grouped(
+                ("crowd", "epsilon", "lost", "place"),
+                {
+                    "trials": ("ratio", "size"),
+                    "sampled": "mean",
+                    "needed": "sum",
+                    "ratio": "mean",
+                    "largest": ("ratio", "max"),
+                    "promise": ("ratio_promise", "min"),
+                    "error": "max",
+                    "error_promise": "min",
+                },
+            ),
+            (
+                "In {between.count:,} of {trials:,} trials γ is as printed but not as the proof "
+                "needs; labels there are at most {between.max:.2f} times the bound.",
+            ),
+            (
+                Drawn(
+                    "error",
+                    "Largest error of a task, by where γ is between 1/C_ε (0) and 1/C_ε′ (1)",
+                    "place",
+                    "error",
+                    ("place of γ", "error"),
+                    {"series": "lost", "panel": "epsilon", "kind": "points"},
+                ),
+            ),
         ),
         derived={
             "ratio": lambda ok: ok["labels"] / ok["bound"],
             "between": lambda ok: ok["ratio"].where(~ok["needed"].astype(bool)),
         },
     ),
-)  # fmt: skip
+)

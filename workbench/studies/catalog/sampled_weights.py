@@ -98,19 +98,36 @@ def _crowd(
 
 
 PAPER: Block = {
-    "tasks": [1000], "workers": [300], "capacity": [200], "gamma": [0.3],
-    "crowd": ["uniform", "spammer-hammer"], "epsilon": [0.3, 0.2, 0.15], "delta": [0.05],
-}  # fmt: skip
+    "tasks": [1000],
+    "workers": [300],
+    "capacity": [200],
+    "gamma": [0.3],
+    "crowd": ["uniform", "spammer-hammer"],
+    "epsilon": [0.3, 0.2, 0.15],
+    "delta": [0.05],
+}
 """The paper's own settings (Section 6), at the ε that its crowds can reach."""
 STRICT: Block = {
-    "tasks": [24], "workers": [1000], "capacity": [24], "gamma": [1.0], "types": [3],
-    "crowd": ["able"], "epsilon": [1e-60, 1e-120], "delta": [0.45],
-}  # fmt: skip
+    "tasks": [24],
+    "workers": [1000],
+    "capacity": [24],
+    "gamma": [1.0],
+    "types": [3],
+    "crowd": ["able"],
+    "epsilon": [1e-60, 1e-120],
+    "delta": [0.45],
+}
 """ε so small that the error exponent is above 0."""
 LOOSE: Block = {
-    "tasks": [60], "workers": [40], "capacity": [30], "gamma": [0.5], "crowd": ["able"],
-    "types": [3], "epsilon": [0.1, 0.01], "delta": [0.05],
-}  # fmt: skip
+    "tasks": [60],
+    "workers": [40],
+    "capacity": [30],
+    "gamma": [0.5],
+    "crowd": ["able"],
+    "types": [3],
+    "epsilon": [0.1, 0.01],
+    "delta": [0.05],
+}
 PRICED: Block = {**LOOSE, "dearest": [3.0]}
 UNTYPED: Block = {**LOOSE, "crowd": ["difficulty"], "types": [1]}
 
@@ -138,18 +155,35 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Cost over the relaxation's bound",
-            Grouped(("crowd", "dearest", "epsilon", "gamma"), {
-                "trials": ("ratio", "size"), "ratio": "mean", "largest": ("ratio", "max"),
-                "promise": ("ratio_promise", "min"), "ratio_stands": "sum", "error_stands": "sum",
-                "exponent": "min",
-            }),
-            ("Cost over the bound is {ratio.mean:.3f} on average; the promise of the ratio stands "
-             "in {ratio_stands.sum:,} and that of the error in {error_stands.sum:,} of {trials:,} "
-             "trials.",),
-            (Drawn("ratio", "Mean cost over the relaxation's bound", "epsilon", "ratio",
-                   ("ε", "cost / bound"), {"series": "crowd", "kind": "points", "log_x": True},
-                   where=lambda found: found["dearest"] == 1),),
+            Grouped(
+                ("crowd", "dearest", "epsilon", "gamma"),
+                {
+                    "trials": ("ratio", "size"),
+                    "ratio": "mean",
+                    "largest": ("ratio", "max"),
+                    "promise": ("ratio_promise", "min"),
+                    "ratio_stands": "sum",
+                    "error_stands": "sum",
+                    "exponent": "min",
+                },
+            ),
+            (
+                "Cost over the bound is {ratio.mean:.3f} on average; the promise of the ratio stands "
+                "in {ratio_stands.sum:,} and that of the error in {error_stands.sum:,} of {trials:,} "
+                "trials.",
+            ),
+            (
+                Drawn(
+                    "ratio",
+                    "Mean cost over the relaxation's bound",
+                    "epsilon",
+                    "ratio",
+                    ("ε", "cost / bound"),
+                    {"series": "crowd", "kind": "points", "log_x": True},
+                    where=lambda found: found["dearest"] == 1,
+                ),
+            ),
         ),
         derived={"ratio": lambda ok: ok["cost"] / ok["bound"]},
     ),
-)  # fmt: skip
+)

@@ -129,10 +129,12 @@ def _climb(
 
     starts = [*rng.random((STARTS, numbers)), np.full(numbers, SURE)]
     best = minimize(
-        lambda place: -height(np.clip(place, 0.0, 1.0)), max(starts, key=height),
-        method="Nelder-Mead", bounds=[(0.0, 1.0)] * numbers,
+        lambda place: -height(np.clip(place, 0.0, 1.0)),
+        max(starts, key=height),
+        method="Nelder-Mead",
+        bounds=[(0.0, 1.0)] * numbers,
         options={"maxfev": STEPS, "xatol": 1e-5, "fatol": 1e-6},
-    )  # fmt: skip
+    )
     found: FloatArray = np.clip(best.x, 0.0, 1.0)
     return found
 
@@ -263,8 +265,15 @@ def _written(skill: FloatArray) -> str:
 
 KEYS = ["search", "classes", "controls", "workers"]
 OTHERS = ["log_ratio_supported", "log_ratio_pair", "log_ratio_pair_supported"]
-LIMIT = ["classes", "controls", "skills", "share", "exponent_bound", "exponent_true",
-         "exponent_ratio"]  # fmt: skip
+LIMIT = [
+    "classes",
+    "controls",
+    "skills",
+    "share",
+    "exponent_bound",
+    "exponent_true",
+    "exponent_ratio",
+]
 PLACE = "L = {classes}, {workers} workers of skill {skills}, {controls} control questions"
 
 
@@ -288,13 +297,18 @@ def largest(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
         numbers = {
             "kind": "Two classes" if two else "More than two classes",
             "supported": math.exp(rows["log_ratio_supported"].max()),
-            "over": int((rows["log_ratio"] > 0).sum()), "settings": len(rows), **most,
-        }  # fmt: skip
-        said.append(fill(
-            "{kind}: the largest error found is {times:.3g} times the bound as printed "
-            f"({PLACE}), and {{supported:.3g}} times the bound that the proof supports; "
-            "{over} of {settings} settings are above the printed one.", numbers,
-        ))  # fmt: skip
+            "over": int((rows["log_ratio"] > 0).sum()),
+            "settings": len(rows),
+            **most,
+        }
+        said.append(
+            fill(
+                "{kind}: the largest error found is {times:.3g} times the bound as printed "
+                f"({PLACE}), and {{supported:.3g}} times the bound that the proof supports; "
+                "{over} of {settings} settings are above the printed one.",
+                numbers,
+            )
+        )
         least = times[times["log_ratio"] > 0].nsmallest(1, "workers")
         said += sentences(
             f"The smallest crowd is {PLACE}: {{times:.3g}} times a bound of {{bound:.1e}}.",
@@ -353,47 +367,84 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"search": ["few"], "classes": [2, 3], "controls": [0, 1], "workers": [2]},
-             {"search": ["many"], "classes": [2, 5], "controls": [0, 1], "workers": [20, 100]},
-             {"search": ["exponents"], "classes": [2, 5], "controls": [0, 1]}),
+            (
+                {"search": ["few"], "classes": [2, 3], "controls": [0, 1], "workers": [2]},
+                {"search": ["many"], "classes": [2, 5], "controls": [0, 1], "workers": [20, 100]},
+                {"search": ["exponents"], "classes": [2, 5], "controls": [0, 1]},
+            ),
             2,
         ),
         "small": Size(
-            ({"search": ["few"], "classes": [2, 3, 4], "controls": [0, 1, 2], "workers": [2, 3]},
-             {"search": ["many"], "classes": [2, 3, 5], "controls": [0, 1, 2],
-              "workers": [20, 100]},
-             {"search": ["exponents"], "classes": [2, 3, 5], "controls": [0, 1, 2]}),
+            (
+                {"search": ["few"], "classes": [2, 3, 4], "controls": [0, 1, 2], "workers": [2, 3]},
+                {
+                    "search": ["many"],
+                    "classes": [2, 3, 5],
+                    "controls": [0, 1, 2],
+                    "workers": [20, 100],
+                },
+                {"search": ["exponents"], "classes": [2, 3, 5], "controls": [0, 1, 2]},
+            ),
             5,
         ),
         "paper": Size(
-            ({"search": ["few"], "classes": [2, 3, 4, 5], "controls": [0, 1, 2],
-              "workers": [2, 3]},
-             {"search": ["few"], "classes": [2, 3, 4], "controls": [0, 1], "workers": [4]},
-             {"search": ["many"], "classes": [2, 3, 4, 5, 8], "controls": [0, 1],
-              "workers": [20, 50, 100, 200, 400]},
-             {"search": ["many"], "classes": [2, 3, 4, 5, 8], "controls": [2],
-              "workers": [20, 50, 100]},
-             {"search": ["exponents"], "classes": [2, 3, 4, 5, 8], "controls": [0, 1, 2, 3, 10]}),
+            (
+                {
+                    "search": ["few"],
+                    "classes": [2, 3, 4, 5],
+                    "controls": [0, 1, 2],
+                    "workers": [2, 3],
+                },
+                {"search": ["few"], "classes": [2, 3, 4], "controls": [0, 1], "workers": [4]},
+                {
+                    "search": ["many"],
+                    "classes": [2, 3, 4, 5, 8],
+                    "controls": [0, 1],
+                    "workers": [20, 50, 100, 200, 400],
+                },
+                {
+                    "search": ["many"],
+                    "classes": [2, 3, 4, 5, 8],
+                    "controls": [2],
+                    "workers": [20, 50, 100],
+                },
+                {"search": ["exponents"], "classes": [2, 3, 4, 5, 8], "controls": [0, 1, 2, 3, 10]},
+            ),
             10,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
         Part(
-            "Largest ratio of error to Theorem 1's bound that was found (logarithms)", worst,
+            "Largest ratio of error to Theorem 1's bound that was found (logarithms)",
+            worst,
             (largest,),
-            (Drawn("ratio", "Largest ratio found of the error of equal workers (a lower bound of "
-                   "it) to Theorem 1's bound as printed, skills estimated from one control "
-                   "question each", "workers", "ratio",
-                   ("workers", "error / bound as printed"),
-                   {"series": "series", "log_x": True, "log_y": True,
-                    "references": ((1.0, "bound"),)}, of=equal_workers,
-                   note="Above 1 the theorem is broken."),),
+            (
+                Drawn(
+                    "ratio",
+                    "Largest ratio found of the error of equal workers (a lower bound of "
+                    "it) to Theorem 1's bound as printed, skills estimated from one control "
+                    "question each",
+                    "workers",
+                    "ratio",
+                    ("workers", "error / bound as printed"),
+                    {
+                        "series": "series",
+                        "log_x": True,
+                        "log_y": True,
+                        "references": ((1.0, "bound"),),
+                    },
+                    of=equal_workers,
+                    note="Above 1 the theorem is broken.",
+                ),
+            ),
             needs="log_bound",
         ),
         Part(
-            "Largest ratio of the bound's exponent to the true one, many workers", limits,
-            (faster,), needs="exponent_ratio",
+            "Largest ratio of the bound's exponent to the true one, many workers",
+            limits,
+            (faster,),
+            needs="exponent_ratio",
         ),
     ),
-)  # fmt: skip
+)

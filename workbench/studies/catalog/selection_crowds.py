@@ -176,9 +176,7 @@ def varied(rows: pd.DataFrame, methods: Sequence[str], *names: str) -> pd.DataFr
 
 def table(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
     """Means of `COLUMNS`; data sets and methods in the order of legends."""
-    orders: dict[str, Sequence[str]] = {
-        "data": (*SIMULATED, *DATASETS), "method": tuple(METHODS)
-    }  # fmt: skip
+    orders: dict[str, Sequence[str]] = {"data": (*SIMULATED, *DATASETS), "method": tuple(METHODS)}
     return Grouped(by, COLUMNS, orders={name: orders.get(name) for name in by})(rows)
 
 
@@ -235,22 +233,43 @@ def charts(rows: pd.DataFrame, points: pd.DataFrame) -> list[Chart]:
             pd.concat([others, some]).assign(panel=panel)
             for panel, some in fitted[fitted["data"] == data].groupby("panel", sort=False)
         ]
-        way = "one exam for all workers" if data in SHARED else (
-            "an exam for each worker, a choice for each item"
-        )  # fmt: skip
-        drawn.append(mean_chart(
-            str(data).replace(" ", "-"), f"Accuracy on {data} ({way}) against the budget, fair "
-            "ties in expectation, over draws of the control questions, not over crowds.",
-            pd.concat(panels) if panels else ours.assign(panel=TITLES["full"]), "budget",
-            ("budget K", "accuracy"), y="accuracy", series="method", panel="panel", unit="draws",
-        ))  # fmt: skip
+        way = (
+            "one exam for all workers"
+            if data in SHARED
+            else ("an exam for each worker, a choice for each item")
+        )
+        drawn.append(
+            mean_chart(
+                str(data).replace(" ", "-"),
+                f"Accuracy on {data} ({way}) against the budget, fair "
+                "ties in expectation, over draws of the control questions, not over crowds.",
+                pd.concat(panels) if panels else ours.assign(panel=TITLES["full"]),
+                "budget",
+                ("budget K", "accuracy"),
+                y="accuracy",
+                series="method",
+                panel="panel",
+                unit="draws",
+            )
+        )
     sized = shown[shown["method"].isin(SIZED)]
     if len(sized):
-        drawn.append(mean_chart(
-            "workers", f"Workers used ({', '.join(SPARSE[1:])}: for an item) by the rules that "
-            "choose how many.", sized, "budget", ("budget K", "workers used"), y="size",
-            low="size_low", high="size_high", series="method", panel="data", unit="draws",
-        ))  # fmt: skip
+        drawn.append(
+            mean_chart(
+                "workers",
+                f"Workers used ({', '.join(SPARSE[1:])}: for an item) by the rules that "
+                "choose how many.",
+                sized,
+                "budget",
+                ("budget K", "workers used"),
+                y="size",
+                low="size_low",
+                high="size_high",
+                series="method",
+                panel="data",
+                unit="draws",
+            )
+        )
     return drawn
 
 
@@ -283,7 +302,9 @@ STUDY = Study(
     source="Li, Liu (2015), Section 4.2, Figures 3 and 4",
     parameters={
         "data": Parameter(
-            str, "bluebird", "whose labels; stand-ins are named as such",
+            str,
+            "bluebird",
+            "whose labels; stand-ins are named as such",
             choices=(*SIMULATED, *(name for name in DATASETS if name in (*SHARED, *SPARSE))),
         ),
         "pool": Parameter(
@@ -293,31 +314,53 @@ STUDY = Study(
             int, 10, "n, control answers of a worker (at most)", least=1, most=1000, paired=True
         ),
         "method": Parameter(
-            str, "WMV-lin selected", "who is chosen, and how labels are aggregated",
-            choices=tuple(METHODS), paired=True,
+            str,
+            "WMV-lin selected",
+            "who is chosen, and how labels are aggregated",
+            choices=tuple(METHODS),
+            paired=True,
         ),
         "budget": Parameter(int, 20, "K, the most workers an item may have", least=1, paired=True),
         "truncate": Parameter(
-            float, 0.001, "least distance of ŵ from 0 and 1, for log-odds", least=1e-9, most=0.499,
+            float,
+            0.001,
+            "least distance of ŵ from 0 and 1, for log-odds",
+            least=1e-9,
+            most=0.499,
             paired=True,
         ),
         "em": Parameter(
-            str, "full", "variant of Dawid–Skene, at most 100 iterations", choices=tuple(EM),
+            str,
+            "full",
+            "variant of Dawid–Skene, at most 100 iterations",
+            choices=tuple(EM),
             paired=True,
         ),
     },
     sizes={
         "smoke": Size(
-            ({"data": list(SIMULATED), "method": list(METHODS), "budget": [3, 10, 31]},
-             {"data": ["simulated"], "method": ["WMV-log selected"], "budget": [10],
-              "truncate": [0.001, 0.1], "controls": [10, 20]},
-             {"data": ["simulated"], "method": ["EM top K"], "budget": [10, 31], "em": list(EM)}),
+            (
+                {"data": list(SIMULATED), "method": list(METHODS), "budget": [3, 10, 31]},
+                {
+                    "data": ["simulated"],
+                    "method": ["WMV-log selected"],
+                    "budget": [10],
+                    "truncate": [0.001, 0.1],
+                    "controls": [10, 20],
+                },
+                {"data": ["simulated"], "method": ["EM top K"], "budget": [10, 31], "em": list(EM)},
+            ),
             2,
         ),
         "small": Size(
-            ({"data": ["bluebird"], "method": [*PAPER, "MV top K"],
-              "budget": [3, 5, 10, 20, 39]},
-             {"data": ["rte"], "method": [*PAPER, "MV top K"], "budget": [1, 3, 5, 10]}),
+            (
+                {
+                    "data": ["bluebird"],
+                    "method": [*PAPER, "MV top K"],
+                    "budget": [3, 5, 10, 20, 39],
+                },
+                {"data": ["rte"], "method": [*PAPER, "MV top K"], "budget": [1, 3, 5, 10]},
+            ),
             20,
         ),
         "paper": Size(_paper(), 100),
@@ -334,4 +377,4 @@ STUDY = Study(
         fields=("accuracy", "size", "workers", "certain"),
     ),
     deadline=60.0,
-)  # fmt: skip
+)

@@ -40,9 +40,15 @@ from workbench.studies.trials import Streams
 
 DEFAULT = "accuracy"
 RULES = (
-    DEFAULT, "selected", "plug-in", "top-skill", "top-informative", "threshold", "random",
+    DEFAULT,
+    "selected",
+    "plug-in",
+    "top-skill",
+    "top-informative",
+    "threshold",
+    "random",
     "flat accuracy",
-)  # fmt: skip
+)
 GUESSERS = "guessers"
 STAND_INS = (*SIMULATED, GUESSERS)
 DENSE = ("simulated", GUESSERS, "bluebird", "sat12")
@@ -52,9 +58,19 @@ SCORED = 200
 DRAWS = 1000
 """Votes simulated to tell how many of a task's workers to take."""
 SETS = (
-    "bluebird", "face", "music_genre", "product", "rte", "sat12", "sentence_polarity", "sentiment",
-    "sp_amt", "weather_amt", "web", "zencrowd_us",
-)  # fmt: skip
+    "bluebird",
+    "face",
+    "music_genre",
+    "product",
+    "rte",
+    "sat12",
+    "sentence_polarity",
+    "sentiment",
+    "sp_amt",
+    "weather_amt",
+    "web",
+    "zencrowd_us",
+)
 
 
 def trial(params: Params, streams: Streams) -> Record:
@@ -104,9 +120,11 @@ def _split(
     control, rest = drawn[:controls], drawn[controls:]
     asked = np.isin(votes.task, control)
     answers = ControlAnswers(
-        votes.task[asked], votes.worker[asked], votes.label[asked] == truth[votes.task[asked]],
+        votes.task[asked],
+        votes.worker[asked],
+        votes.label[asked] == truth[votes.task[asked]],
         len(votes.workers),
-    )  # fmt: skip
+    )
     options = HireOptions(rule=rule if rule in RULES[:-1] else "selected")
     known = eligible_to_hire(score_by(answers, len(votes.classes), options), options)
     scored = rest if dense else rest[:SCORED]
@@ -123,16 +141,22 @@ def _for_each_task(known: Scores, votes: Votes, rule: str, budget: int, seed: Se
     """Mark the votes of those whom the rule chooses for each task, of who labelled it."""
     if rule in (DEFAULT, "flat accuracy"):
         first = select_per_task(
-            votes, np.where(known.eligible, known.posterior_value, -np.inf), budget,
-            stop=False, seed=seed,
-        )  # fmt: skip
+            votes,
+            np.where(known.eligible, known.posterior_value, -np.inf),
+            budget,
+            stop=False,
+            seed=seed,
+        )
         return _stopped(known, votes, first, seed)
     above = known.skill > 1.0 / known.classes
     value = {
-        "selected": known.gain, "plug-in": known.plug_in, "top-informative": known.plug_in,
-        "top-skill": known.skill, "threshold": np.where(above, known.skill, -np.inf),
+        "selected": known.gain,
+        "plug-in": known.plug_in,
+        "top-informative": known.plug_in,
+        "top-skill": known.skill,
+        "threshold": np.where(above, known.skill, -np.inf),
         "random": stream(seed, "random workers").random(len(known)),
-    }[rule]  # fmt: skip
+    }[rule]
     value = np.where(known.eligible, value, -np.inf)
     stop = rule in ("selected", "plug-in")
     return select_per_task(votes, value, budget, stop=stop, seed=seed)
@@ -224,9 +248,12 @@ def _differences(rows: pd.DataFrame) -> pd.DataFrame:
     if not len(found):
         return found
     found = found[found["rival"] != "random"]
-    return found.assign(panel=[f"{data}, {c} control tasks" for data, c in zip(
-        found["data"], found["controls"], strict=True
-    )])  # fmt: skip
+    return found.assign(
+        panel=[
+            f"{data}, {c} control tasks"
+            for data, c in zip(found["data"], found["controls"], strict=True)
+        ]
+    )
 
 
 STUDY = Study(
@@ -235,7 +262,9 @@ STUDY = Study(
     source="beyond the papers",
     parameters={
         "data": Parameter(
-            str, "simulated", "whose labels; stand-ins are named as such",
+            str,
+            "simulated",
+            "whose labels; stand-ins are named as such",
             choices=(*STAND_INS, *DATASETS),
         ),
         "controls": Parameter(int, 20, "control tasks drawn from the gold", least=1),
@@ -247,18 +276,43 @@ STUDY = Study(
             ({"data": list(STAND_INS), "rule": list(RULES), "budget": [10], "controls": [20]},), 2
         ),
         "small": Size(
-            ({"data": ["bluebird", "rte", "sentiment"], "rule": list(RULES), "budget": [3, 10],
-              "controls": [20]},),
+            (
+                {
+                    "data": ["bluebird", "rte", "sentiment"],
+                    "rule": list(RULES),
+                    "budget": [3, 10],
+                    "controls": [20],
+                },
+            ),
             20,
         ),
         "paper": Size(
-            ({"data": [GUESSERS, *SETS], "rule": list(RULES), "budget": [3, 10], "controls": [20]},
-             {"data": [GUESSERS, *(name for name in SETS if name != "sat12")], "rule": list(RULES),
-              "budget": [10], "controls": [40]},
-             {"data": [GUESSERS, "bluebird", "sat12"], "rule": list(RULES), "budget": [20],
-              "controls": [20]},
-             {"data": [GUESSERS, "bluebird"], "rule": list(RULES), "budget": [20],
-              "controls": [40]}),
+            (
+                {
+                    "data": [GUESSERS, *SETS],
+                    "rule": list(RULES),
+                    "budget": [3, 10],
+                    "controls": [20],
+                },
+                {
+                    "data": [GUESSERS, *(name for name in SETS if name != "sat12")],
+                    "rule": list(RULES),
+                    "budget": [10],
+                    "controls": [40],
+                },
+                {
+                    "data": [GUESSERS, "bluebird", "sat12"],
+                    "rule": list(RULES),
+                    "budget": [20],
+                    "controls": [20],
+                },
+                {
+                    "data": [GUESSERS, "bluebird"],
+                    "rule": list(RULES),
+                    "budget": [20],
+                    "controls": [40],
+                },
+            ),
             20,
         ),
     },
@@ -273,9 +327,12 @@ STUDY = Study(
                     "differences",
                     "Accuracy of each rule less the default's on the same splits of the gold: "
                     "below 0 the default is ahead",
-                    "budget", "mean", ("budget K", "accuracy less the default's"),
+                    "budget",
+                    "mean",
+                    ("budget K", "accuracy less the default's"),
                     {"series": "rival", "panel": "panel", "references": ((0.0, "the default"),)},
-                    of=_differences, unit="splits",
+                    of=_differences,
+                    unit="splits",
                 ),
             ),
         ),
@@ -283,4 +340,4 @@ STUDY = Study(
         fields=("accuracy", "size", "worker_accuracy", "difficulty", "guessers"),
     ),
     deadline=120.0,
-)  # fmt: skip
+)

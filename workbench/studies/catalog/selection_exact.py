@@ -148,44 +148,70 @@ def _accuracy(
 
 
 SETTING = ("workers", "controls", "classes", "budget")
-LOST = Grouped(SETTING, {
-    "crowds": ("lost", "size"), "lost": "mean", "se": ("lost", "sem"), "most": ("lost", "max"),
-    "size": ("rule_size", "mean"), "size_best": "mean", "rule": "first", "kind": "first",
-})  # fmt: skip
+LOST = Grouped(
+    SETTING,
+    {
+        "crowds": ("lost", "size"),
+        "lost": "mean",
+        "se": ("lost", "sem"),
+        "most": ("lost", "max"),
+        "size": ("rule_size", "mean"),
+        "size_best": "mean",
+        "rule": "first",
+        "kind": "first",
+    },
+)
 SCORE = Part(
     "Algorithm 1 beside the integer programs",
-    Grouped(SETTING, {
-        "crowds": ("off", "size"), "size": "mean", "furthest": ("off", "max"),
-        **{f"{name}_seconds": "median" for name in ("algorithm", "slices", "sizes")},
-    }),
-    ("Algorithm 1 and both integer programs differ by at most {off.max:.1e} in {trials:,} crowds, "
-     "and from the best of all sets by at most {off_listed.max:.1e} in {off_listed.count:,}; "
-     "{fewer.sum:.0f} sets have no lower a score with fewer workers.",
-     "Of {inequalities.sum:,.0f} inequalities {not_submodular.sum:,.0f} break submodularity and "
-     "{not_supermodular.sum:,.0f} supermodularity."),
+    Grouped(
+        SETTING,
+        {
+            "crowds": ("off", "size"),
+            "size": "mean",
+            "furthest": ("off", "max"),
+            **{f"{name}_seconds": "median" for name in ("algorithm", "slices", "sizes")},
+        },
+    ),
+    (
+        "Algorithm 1 and both integer programs differ by at most {off.max:.1e} in {trials:,} crowds, "
+        "and from the best of all sets by at most {off_listed.max:.1e} in {off_listed.count:,}; "
+        "{fewer.sum:.0f} sets have no lower a score with fewer workers.",
+        "Of {inequalities.sum:,.0f} inequalities {not_submodular.sum:,.0f} break submodularity and "
+        "{not_supermodular.sum:,.0f} supermodularity.",
+    ),
     needs="score_slices",
     derived={
-        "off": lambda rows: rows[["score_slices", "score_sizes"]].sub(rows["score"], axis=0).abs()
-        .max(axis=1),
+        "off": lambda rows: (
+            rows[["score_slices", "score_sizes"]].sub(rows["score"], axis=0).abs().max(axis=1)
+        ),
         "off_listed": lambda rows: (rows["score"] - rows.get("score_listed", np.nan)).abs(),
         "fewer": lambda rows: rows.get("dominating", 0),
     },
-)  # fmt: skip
+)
 MONEY = Part(
     "Within an amount of money: heuristic beside integer program",
-    Grouped((*SETTING, "money"), {
-        "crowds": ("lost", "size"), "lost": "mean", "most_lost": ("lost", "max"),
-        "optimal": ("best", "mean"), "open_gap": ("gap", "max"), "size": "mean",
-    }),
-    ("With prices the heuristic loses {lost.mean:3 %} of the best score on average and "
-     "{lost.max:2 %} at most; it finds the best in {best.sum:,} of {trials:,} crowds.",),
+    Grouped(
+        (*SETTING, "money"),
+        {
+            "crowds": ("lost", "size"),
+            "lost": "mean",
+            "most_lost": ("lost", "max"),
+            "optimal": ("best", "mean"),
+            "open_gap": ("gap", "max"),
+            "size": "mean",
+        },
+    ),
+    (
+        "With prices the heuristic loses {lost.mean:3 %} of the best score on average and "
+        "{lost.max:2 %} at most; it finds the best in {best.sum:,} of {trials:,} crowds.",
+    ),
     needs="score_heuristic",
     derived={
         "lost": lambda rows: 1 - rows["score_heuristic"] / rows["score"],
         "gap": lambda rows: (rows["bound"] - rows["score"]) / rows["score"].abs(),
         "best": lambda rows: rows["lost"] <= ROUNDING,
     },
-)  # fmt: skip
+)
 
 
 def losses(rows: pd.DataFrame) -> pd.DataFrame:
@@ -207,18 +233,39 @@ def with_ends(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 ACCURACY = Part(
-    "Accuracy lost against the set of highest predicted accuracy", losses,
-    (Each("Predicted accuracy lost against the best of all sets, m = {workers}: {rule} {lost:±4}.",
-          where=lambda found: (found["kind"] == "predicted")
-          & (found["workers"] == found["workers"].max())),),
-    (Drawn("lost", "Accuracy lost against the set of highest predicted accuracy (flat prior), of "
-           "all sets of at most {budget.min} workers: predicted, and in truth. Means over "
-           "{crowds.min} crowds a mark", "rule", "lost", ("rule", "accuracy lost"),
-           {"series": "series", "panel": "kind", "low": "low", "high": "high", "kind": "points",
-            "references": ((0.0, "best of all sets"),)}, of=with_ends,
-           note="Bars are ± 2 standard errors."),),
+    "Accuracy lost against the set of highest predicted accuracy",
+    losses,
+    (
+        Each(
+            "Predicted accuracy lost against the best of all sets, m = {workers}: {rule} {lost:±4}.",
+            where=lambda found: (
+                (found["kind"] == "predicted") & (found["workers"] == found["workers"].max())
+            ),
+        ),
+    ),
+    (
+        Drawn(
+            "lost",
+            "Accuracy lost against the set of highest predicted accuracy (flat prior), of "
+            "all sets of at most {budget.min} workers: predicted, and in truth. Means over "
+            "{crowds.min} crowds a mark",
+            "rule",
+            "lost",
+            ("rule", "accuracy lost"),
+            {
+                "series": "series",
+                "panel": "kind",
+                "low": "low",
+                "high": "high",
+                "kind": "points",
+                "references": ((0.0, "best of all sets"),),
+            },
+            of=with_ends,
+            note="Bars are ± 2 standard errors.",
+        ),
+    ),
     needs="predicted_best",
-)  # fmt: skip
+)
 
 STUDY = Study(
     name="selection-exact",
@@ -236,27 +283,43 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"question": ["score"], "workers": [8], "classes": [2, 3]},
-             {"question": ["money"], "workers": [10]},
-             {"question": ["accuracy"], "workers": [6], "budget": [4]}),
+            (
+                {"question": ["score"], "workers": [8], "classes": [2, 3]},
+                {"question": ["money"], "workers": [10]},
+                {"question": ["accuracy"], "workers": [6], "budget": [4]},
+            ),
             2,
         ),
         "small": Size(
-            ({"question": ["score"], "workers": [12], "classes": [2, 4]},
-             {"question": ["money"], "workers": [20]},
-             {"question": ["accuracy"], "workers": [8], "budget": [5]}),
+            (
+                {"question": ["score"], "workers": [12], "classes": [2, 4]},
+                {"question": ["money"], "workers": [20]},
+                {"question": ["accuracy"], "workers": [8], "budget": [5]},
+            ),
             10,
         ),
         "paper": Size(
-            ({"question": ["score"], "workers": [12], "classes": [2, 4], "controls": [3, 10],
-              "budget": [4, 12]},
-             {"question": ["score"], "workers": [31], "budget": [20]},
-             {"question": ["money"], "workers": [12, 31, 100], "budget": [20], "money": [0.2, 0.4]},
-             {"question": ["accuracy"], "workers": [6, 10], "budget": [5]}),
+            (
+                {
+                    "question": ["score"],
+                    "workers": [12],
+                    "classes": [2, 4],
+                    "controls": [3, 10],
+                    "budget": [4, 12],
+                },
+                {"question": ["score"], "workers": [31], "budget": [20]},
+                {
+                    "question": ["money"],
+                    "workers": [12, 31, 100],
+                    "budget": [20],
+                    "money": [0.2, 0.4],
+                },
+                {"question": ["accuracy"], "workers": [6, 10], "budget": [5]},
+            ),
             100,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(SCORE, MONEY, ACCURACY),
     volatile=("algorithm_seconds", "slices_seconds", "sizes_seconds"),
-)  # fmt: skip
+)

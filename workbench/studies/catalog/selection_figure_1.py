@@ -62,4 +62,4 @@ STUDY = Study(
         *parts_along("budget", "budget K", "against the budget", at=(20, 10_000)),
         fields=MEASURED,
     ),
-)  # fmt: skip
+)

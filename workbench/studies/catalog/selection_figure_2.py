@@ -37,8 +37,10 @@ STUDY = dataclasses.replace(
     },
     sizes={
         "smoke": Size(
-            ({**_CONTROLS, "controls": [3, 10, 30], "items": [200]},
-             {**_PRIOR, "a": [1.0, 4.0], "items": [200]}),
+            (
+                {**_CONTROLS, "controls": [3, 10, 30], "items": [200]},
+                {**_PRIOR, "a": [1.0, 4.0], "items": [200]},
+            ),
             3,
         ),
         "small": Size(
@@ -46,15 +48,21 @@ STUDY = dataclasses.replace(
             30,
         ),
         "paper": Size(
-            ({**_CONTROLS, "controls": [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30, 35, 40, 45]},
-             {**_PRIOR, "a": [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]}),
+            (
+                {**_CONTROLS, "controls": [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30, 35, 40, 45]},
+                {**_PRIOR, "a": [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]},
+            ),
             100,
         ),
     },
     analyse=DeclaredAnalysis(
-        *(part for sweep, (column, label, where) in SWEEPS.items()
-          for part in parts_along(column, label, where, at=(0, 10_000), name=f"by {column}",
-                                  panel=sweep)),
+        *(
+            part
+            for sweep, (column, label, where) in SWEEPS.items()
+            for part in parts_along(
+                column, label, where, at=(0, 10_000), name=f"by {column}", panel=sweep
+            )
+        ),
         fields=MEASURED,
     ),
-)  # fmt: skip
+)

@@ -177,17 +177,24 @@ def part(question: str) -> Part:
     names = MEASURES[question]
     columns = {"trials": (names[0], "size"), **means_of(*names)}
     accuracy = Drawn(
-        "votes", "Accuracy of votes, means over crowds", "spammers", "accuracy",
-        ("spammers", "accuracy"), {"series": "vote"},
+        "votes",
+        "Accuracy of votes, means over crowds",
+        "spammers",
+        "accuracy",
+        ("spammers", "accuracy"),
+        {"series": "vote"},
         of=lambda rows: Grouped(KEYS, columns)(rows).melt(
             KEYS, list(names), var_name="vote", value_name="accuracy"
         ),
-    )  # fmt: skip
+    )
     return Part(
-        question, Grouped(KEYS, columns), (f"{question}: {{found.n}} settings measured.",),
-        (accuracy,) if question == "votes" else (), needs=names[0],
+        question,
+        Grouped(KEYS, columns),
+        (f"{question}: {{found.n}} settings measured.",),
+        (accuracy,) if question == "votes" else (),
+        needs=names[0],
         where=lambda rows: rows["question"] == question,
-    )  # fmt: skip
+    )
 
 
 def _sweep(small: int) -> tuple[Block, ...]:

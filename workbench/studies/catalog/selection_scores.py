@@ -121,13 +121,30 @@ def _right(weight: FloatArray, label: IntArray, classes: int) -> FloatArray:
 
 BY = ("crowd", "classes", "controls", "workers", "budget")
 """What makes a setting."""
-TABLE = Grouped(BY, {
-    "crowds": ("bias", "size"), "score": "mean", **means_of("bias", "plug_in_bias"),
-    "promised": ("plug_in_bias_promised", "mean"), **means_of("optimism"),
-    **dict.fromkeys(
-        ("plug_in_optimism", "half_width_95", "error", "bound_printed", "bound_supported",
-         "missed_95", "missed_chosen_95", "missed_50", "missed_chosen_50"), "mean"),
-})  # fmt: skip
+TABLE = Grouped(
+    BY,
+    {
+        "crowds": ("bias", "size"),
+        "score": "mean",
+        **means_of("bias", "plug_in_bias"),
+        "promised": ("plug_in_bias_promised", "mean"),
+        **means_of("optimism"),
+        **dict.fromkeys(
+            (
+                "plug_in_optimism",
+                "half_width_95",
+                "error",
+                "bound_printed",
+                "bound_supported",
+                "missed_95",
+                "missed_chosen_95",
+                "missed_50",
+                "missed_chosen_50",
+            ),
+            "mean",
+        ),
+    },
+)
 """Means by setting; of misses, shares of the sheets."""
 BIASES = {
     "F̂, set fixed beforehand": "bias",
@@ -136,11 +153,12 @@ BIASES = {
 }
 """Measures in the chart."""
 SHARES = {
-    f"{missed}_{name}": lambda rows, missed=f"{missed}_{name}", base=base:
-        (rows[missed] / rows[base]).astype(float)
+    f"{missed}_{name}": lambda rows, missed=f"{missed}_{name}", base=base: (
+        rows[missed] / rows[base]
+    ).astype(float)
     for name in CONFIDENCES
     for missed, base in (("missed", "sheets_drawn"), ("missed_chosen", "choices"))
-}  # fmt: skip
+}
 """Misses as shares of the sheets."""
 
 
@@ -183,16 +201,20 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({**_MIXED, "classes": [2, 4], "sheets": [100]},
-             {"crowd": ["guessers"], "workers": [300], "sheets": [100]}),
+            (
+                {**_MIXED, "classes": [2, 4], "sheets": [100]},
+                {"crowd": ["guessers"], "workers": [300], "sheets": [100]},
+            ),
             2,
         ),
         "small": Size((_MIXED, {"crowd": ["guessers"], "workers": [31, 300]}), 10),
         "paper": Size(
-            (_MIXED,
-             {**_MIXED, "controls": [3]},
-             {"crowd": ["guessers"], "classes": [2, 4], "workers": [31, 300], "budget": [20]},
-             {"crowd": ["guessers"], "classes": [2], "workers": [300], "budget": [100]}),
+            (
+                _MIXED,
+                {**_MIXED, "controls": [3]},
+                {"crowd": ["guessers"], "classes": [2, 4], "workers": [31, 300], "budget": [20]},
+                {"crowd": ["guessers"], "classes": [2], "workers": [300], "budget": [100]},
+            ),
             100,
         ),
     },
@@ -201,28 +223,45 @@ STUDY = Study(
         Part(
             "Scores: bias, misses of the interval, optimism; error beside Theorem 1's bound",
             TABLE,
-            ("Fixed sets: F̂ − F is {bias.mean:+.4f} on average (standard error {bias.sem:.4f}), "
-             "F̂_plug − F is {plug_in_bias.mean:.4f} ({plug_in_bias.sem:.4f}; "
-             "{plug_in_bias_promised.mean:.4f} expected); Theorem 3's 95 % interval misses F in "
-             "at most {found.missed_95.max:2 %} of the sheets of any setting, the 50 % interval "
-             "in {found.missed_50.max:2 %}.",
-             "Sets chosen by the same answers: F̂ is too high by {found.optimism.min:.3f} to "
-             "{found.optimism.max:.3f}, by setting (F̂_plug by {found.plug_in_optimism.min:.3f} to "
-             "{found.plug_in_optimism.max:.3f}).",
-             Each("The 95 % interval misses F of a chosen set in up to {missed_chosen_95:1 %} "
-                  "({crowd}, L = {classes}, m = {workers}, n = {controls}, K = {budget}).",
-                  of=lambda rows: TABLE(rows).nlargest(1, "missed_chosen_95")),
-             "The error is at most {share.max:.3g} of Theorem 1's bound as printed."),
-            (Drawn("bias", "How far a score is above the true F on average, as a share of the "
-                   "half-width of Theorem 3's 95 % interval: of {budget.min} workers fixed "
-                   "beforehand, and of at most as many chosen by the same control answers; "
-                   "{crowds.min} crowds", "classes", "share",
-                   ("classes, L", "(score less F) / half-width"),
-                   {"series": "series", "panel": "panel", "low": "low", "high": "high",
-                    "references": ((0.0, "unbiased"), (1.0, "half-width of the interval"))},
-                   of=drawn, note="Bars are ± 2 standard errors."),),
+            (
+                "Fixed sets: F̂ − F is {bias.mean:+.4f} on average (standard error {bias.sem:.4f}), "
+                "F̂_plug − F is {plug_in_bias.mean:.4f} ({plug_in_bias.sem:.4f}; "
+                "{plug_in_bias_promised.mean:.4f} expected); Theorem 3's 95 % interval misses F in "
+                "at most {found.missed_95.max:2 %} of the sheets of any setting, the 50 % interval "
+                "in {found.missed_50.max:2 %}.",
+                "Sets chosen by the same answers: F̂ is too high by {found.optimism.min:.3f} to "
+                "{found.optimism.max:.3f}, by setting (F̂_plug by {found.plug_in_optimism.min:.3f} to "
+                "{found.plug_in_optimism.max:.3f}).",
+                Each(
+                    "The 95 % interval misses F of a chosen set in up to {missed_chosen_95:1 %} "
+                    "({crowd}, L = {classes}, m = {workers}, n = {controls}, K = {budget}).",
+                    of=lambda rows: TABLE(rows).nlargest(1, "missed_chosen_95"),
+                ),
+                "The error is at most {share.max:.3g} of Theorem 1's bound as printed.",
+            ),
+            (
+                Drawn(
+                    "bias",
+                    "How far a score is above the true F on average, as a share of the "
+                    "half-width of Theorem 3's 95 % interval: of {budget.min} workers fixed "
+                    "beforehand, and of at most as many chosen by the same control answers; "
+                    "{crowds.min} crowds",
+                    "classes",
+                    "share",
+                    ("classes, L", "(score less F) / half-width"),
+                    {
+                        "series": "series",
+                        "panel": "panel",
+                        "low": "low",
+                        "high": "high",
+                        "references": ((0.0, "unbiased"), (1.0, "half-width of the interval")),
+                    },
+                    of=drawn,
+                    note="Bars are ± 2 standard errors.",
+                ),
+            ),
         ),
         needs="bias",
         derived={**SHARES, "share": lambda rows: rows["error"] / rows["bound_printed"]},
     ),
-)  # fmt: skip
+)

@@ -172,57 +172,96 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({**_RULES, "crowd": ["paper", "spammers"], "controls": [3, 10], "items": [100]},
-             {**_RULES, "few": [0.5], "items": [100]},
-             {"method": ["selected", "plug-in"], "classes": [3], "items": [100]},
-             {**_ALONG, "crowd": ["paper"], "items": [100]},
-             {**_STOPS, "crowd": ["paper"], "items": [100]}),
+            (
+                {**_RULES, "crowd": ["paper", "spammers"], "controls": [3, 10], "items": [100]},
+                {**_RULES, "few": [0.5], "items": [100]},
+                {"method": ["selected", "plug-in"], "classes": [3], "items": [100]},
+                {**_ALONG, "crowd": ["paper"], "items": [100]},
+                {**_STOPS, "crowd": ["paper"], "items": [100]},
+            ),
             2,
         ),
         "small": Size(
-            ({**_RULES, "crowd": list(CROWDS), "controls": [3, 10, 50]},
-             {**_RULES, "few": [0.5], "controls": [30]},
-             {"method": ["selected", "plug-in", "top-skill", "all"], "classes": [3, 5]},
-             {**_ALONG, **_SHOWN}, {**_STOPS, **_SHOWN}),
+            (
+                {**_RULES, "crowd": list(CROWDS), "controls": [3, 10, 50]},
+                {**_RULES, "few": [0.5], "controls": [30]},
+                {"method": ["selected", "plug-in", "top-skill", "all"], "classes": [3, 5]},
+                {**_ALONG, **_SHOWN},
+                {**_STOPS, **_SHOWN},
+            ),
             20,
         ),
         "paper": Size(
-            ({**_RULES, "crowd": list(CROWDS), "controls": [3, 5, 10, 20, 50]},
-             {**_RULES, **_THREE, "workers": [11], "budget": [7]},
-             {**_RULES, **_THREE, "workers": [100], "budget": [65]},
-             {**_RULES, **_THREE, "few": [0.5], "controls": [30]},
-             {**_RULES, **_THREE, "ties": ["first"]},
-             {"method": ["selected", "plug-in", "top-skill", "top-informative", "all"],
-              **_THREE, "classes": [3, 4, 5], "items": [1000]},
-             {**_ALONG, **_SHOWN}, {**_STOPS, **_SHOWN}),
+            (
+                {**_RULES, "crowd": list(CROWDS), "controls": [3, 5, 10, 20, 50]},
+                {**_RULES, **_THREE, "workers": [11], "budget": [7]},
+                {**_RULES, **_THREE, "workers": [100], "budget": [65]},
+                {**_RULES, **_THREE, "few": [0.5], "controls": [30]},
+                {**_RULES, **_THREE, "ties": ["first"]},
+                {
+                    "method": ["selected", "plug-in", "top-skill", "top-informative", "all"],
+                    **_THREE,
+                    "classes": [3, 4, 5],
+                    "items": [1000],
+                },
+                {**_ALONG, **_SHOWN},
+                {**_STOPS, **_SHOWN},
+            ),
             100,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
         Part(
-            "Accuracy of Algorithm 1's choice less a rival's, on the same crowds", less_rivals,
+            "Accuracy of Algorithm 1's choice less a rival's, on the same crowds",
+            less_rivals,
             (compared,),
-            (Drawn("plug-in", "Accuracy of Algorithm 1's choice less the plug-in rule's, on the "
-                   "same crowds, against control questions", "controls", "mean",
-                   ("control questions a worker, n", "accuracy, selected less plug-in"),
-                   {"series": "crowd", "log_x": True, "references": ((0.0, "no difference"),)},
-                   of=lambda rows: less_rivals(rows).sort_values("controls", kind="stable"),
-                   where=lambda apart: _plain(apart) & (apart["rival"] == "plug-in"),
-                   unit="crowds"),),
+            (
+                Drawn(
+                    "plug-in",
+                    "Accuracy of Algorithm 1's choice less the plug-in rule's, on the "
+                    "same crowds, against control questions",
+                    "controls",
+                    "mean",
+                    ("control questions a worker, n", "accuracy, selected less plug-in"),
+                    {"series": "crowd", "log_x": True, "references": ((0.0, "no difference"),)},
+                    of=lambda rows: less_rivals(rows).sort_values("controls", kind="stable"),
+                    where=lambda apart: _plain(apart) & (apart["rival"] == "plug-in"),
+                    unit="crowds",
+                ),
+            ),
         ),
         Part("All rules", all_rules, (sizes,)),
         Part(
-            "The first k workers by G, and where rules stop", stopping, (),
-            (Drawn("stopping", "Accuracy of the first k workers by G, and where rules stop: mean "
-                   "number of workers and mean accuracy of their choices, no limit on K", "size",
-                   "accuracy_exact", ("workers used", "accuracy"),
-                   {"series": "series", "panel": "panel", "low": "low", "high": "high",
-                    "x_low": "size_low", "x_high": "size_high"},
-                   of=lambda rows: stopping(rows).assign(
-                       panel=lambda curve: curve["crowd"] + ", n = " + curve["controls"].astype(str)
-                   ), unit="crowds"),),
+            "The first k workers by G, and where rules stop",
+            stopping,
+            (),
+            (
+                Drawn(
+                    "stopping",
+                    "Accuracy of the first k workers by G, and where rules stop: mean "
+                    "number of workers and mean accuracy of their choices, no limit on K",
+                    "size",
+                    "accuracy_exact",
+                    ("workers used", "accuracy"),
+                    {
+                        "series": "series",
+                        "panel": "panel",
+                        "low": "low",
+                        "high": "high",
+                        "x_low": "size_low",
+                        "x_high": "size_high",
+                    },
+                    of=lambda rows: stopping(rows).assign(
+                        panel=lambda curve: (
+                            curve["crowd"] + ", n = " + curve["controls"].astype(str)
+                        )
+                    ),
+                    unit="crowds",
+                ),
+            ),
         ),
-        fields=MEASURED, derived={"accuracy_exact": with_accuracy},
+        fields=MEASURED,
+        derived={"accuracy_exact": with_accuracy},
     ),
-)  # fmt: skip
+)

@@ -198,9 +198,12 @@ BUDGET = Parameter(
 CONTROLS = Parameter(int, 10, "n, control questions a worker", least=2, most=1000, paired=True)
 """n as a study's parameter."""
 TIES = Parameter(
-    str, "fair", "workers of equal worth at the cut: drawn among, or the first",
-    choices=("fair", "first"), paired=True,
-)  # fmt: skip
+    str,
+    "fair",
+    "workers of equal worth at the cut: drawn among, or the first",
+    choices=("fair", "first"),
+    paired=True,
+)
 """How equals are treated, as a study's parameter."""
 
 
@@ -214,11 +217,13 @@ def summaries(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         size_se, size_low, size_high, trials, failed`; `se, low, high` are of `accuracy_exact`.
     """
     columns: dict[str, Any] = {
-        "accuracy": "mean", "accuracy_exact": "mean",
+        "accuracy": "mean",
+        "accuracy_exact": "mean",
         **{name: ("accuracy_exact", name) for name in ("se", "low", "high")},
         **means_of("size", ends=True),
-        "trials": ("accuracy_exact", "count"), "failed": ("accuracy_exact", "failed"),
-    }  # fmt: skip
+        "trials": ("accuracy_exact", "count"),
+        "failed": ("accuracy_exact", "failed"),
+    }
     points = summarise(table, [*by, "method"], columns)
     ordered = in_order(points, {"method": tuple(TITLES), **dict.fromkeys(by)})
     return ordered.reset_index(drop=True)
@@ -238,7 +243,7 @@ def against(
     DataFrame
         Columns `rival, by, n, mean, se, low, high, ahead, behind`; the last two say whether the
         difference is above or below 0 by more than `BEYOND` standard errors and `NEGLIGIBLE`.
-    """  # fmt: skip
+    """
     columns = ["rival", *by, "n", "mean", "se", "low", "high", "ahead", "behind"]
     parts = [pd.DataFrame(columns=columns)]
     for rival in rivals:
@@ -246,9 +251,11 @@ def against(
         if {first, rival} <= set(rows["method"]):
             apart = paired_differences(rows, by=by, method="method", reference=rival, value=value)
             least = np.maximum(BEYOND * apart["se"], NEGLIGIBLE)
-            parts.append(apart.assign(
-                rival=rival, ahead=apart["mean"] > least, behind=apart["mean"] < -least
-            ))  # fmt: skip
+            parts.append(
+                apart.assign(
+                    rival=rival, ahead=apart["mean"] > least, behind=apart["mean"] < -least
+                )
+            )
     found = parts[1:] or parts
     return pd.concat(found, ignore_index=True)[columns]
 
@@ -301,21 +308,29 @@ def parts_along(
     suffix = f"-{panel}" if panel else ""
     charts = (
         Drawn(
-            f"accuracy{suffix}", "Accuracy of the chosen workers' vote with weights 2ŵ − 1 "
+            f"accuracy{suffix}",
+            "Accuracy of the chosen workers' vote with weights 2ŵ − 1 "
             f"{where}: probability that an item is labelled right, ties drawn fairly, from the "
             "true skills. Selected is Algorithm 1; predicted accuracy is by a flat prior; the best "
-            "prefix of the ranking by G is no rule, as it looks at the true skills", column,
-            "accuracy_exact", (label, "accuracy"),
-            {"series": "series", "low": "low", "high": "high"}, of=partial(drawn, DRAWN),
+            "prefix of the ranking by G is no rule, as it looks at the true skills",
+            column,
+            "accuracy_exact",
+            (label, "accuracy"),
+            {"series": "series", "low": "low", "high": "high"},
+            of=partial(drawn, DRAWN),
             unit="crowds",
         ),
         Drawn(
-            f"size{suffix}", f"Workers used {where} by the rules that choose how many", column,
-            "size", (label, "workers used"),
+            f"size{suffix}",
+            f"Workers used {where} by the rules that choose how many",
+            column,
+            "size",
+            (label, "workers used"),
             {"series": "series", "low": "size_low", "high": "size_high"},
-            of=partial(drawn, SIZED), unit="crowds",
+            of=partial(drawn, SIZED),
+            unit="crowds",
         ),
-    )  # fmt: skip
+    )
     own = (lambda rows: rows["sweep"] == panel) if panel else None
     rivals = partial(against, by=[column], rivals=METHODS[1:])
     apart = f"Accuracy of Algorithm 1's choice less a rival's, {name or 'on the same crowds'}"

@@ -93,15 +93,28 @@ STUDY = Study(
     analyse=DeclaredAnalysis(
         Part(
             "Labels, errors and gold tasks by exploration",
-            Grouped(("exploration", "budget", "epsilon"), {
-                "trials": ("ratio", "size"), "gold": "mean", "ratio": "mean", "error": "mean",
-                "off": "mean",
-            }),
+            Grouped(
+                ("exploration", "budget", "epsilon"),
+                {
+                    "trials": ("ratio", "size"),
+                    "gold": "mean",
+                    "ratio": "mean",
+                    "error": "mean",
+                    "off": "mean",
+                },
+            ),
             ("Skills are off by {found.off.max:.3f} at most on average; {trials:,} trials.",),
-            (Drawn("error", "Mean error by exploration", "gold", "error",
-                   ("gold tasks a worker", "mean error of a task"),
-                   {"series": "exploration", "kind": "points"}),),
+            (
+                Drawn(
+                    "error",
+                    "Mean error by exploration",
+                    "gold",
+                    "error",
+                    ("gold tasks a worker", "mean error of a task"),
+                    {"series": "exploration", "kind": "points"},
+                ),
+            ),
         ),
         derived={"ratio": lambda ok: ok["labels"] / ok["bound"]},
     ),
-)  # fmt: skip
+)

@@ -46,9 +46,13 @@ def steps(skill: FloatArray, rng: np.random.Generator) -> Record:
     regret = best * explored - first * majority_accuracy(skill) - (explored - first) / 2
     d1, d2 = schedule.d1(horizon), schedule.d2(horizon)
     return {
-        "explored": explored, "d1": d1, "d2": d2, "explore_regret": regret,
-        "steps_share": explored / (d1 * d2), "regret_share": regret / (best * d1 * d2),
-    }  # fmt: skip
+        "explored": explored,
+        "d1": d1,
+        "d2": d2,
+        "explore_regret": regret,
+        "steps_share": explored / (d1 * d2),
+        "regret_share": regret / (best * d1 * d2),
+    }
 
 
 def costs(skill: FloatArray, rng: np.random.Generator) -> Record:

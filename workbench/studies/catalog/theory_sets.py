@@ -172,8 +172,11 @@ def intervals(skill: FloatArray, rng: np.random.Generator) -> Record:
     for v in INTERVALS:
         parts = p.reshape(v, -1, m)
         chosen = [best_set(part.mean(axis=0)).workers for part in parts]
-        kept = [majority_accuracy(at[own]) for own, part in zip(chosen, parts, strict=True)
-                for at in part]  # fmt: skip
+        kept = [
+            majority_accuracy(at[own])
+            for own, part in zip(chosen, parts, strict=True)
+            for at in part
+        ]
         record[f"loss_{v}"] = float(np.mean(best - kept))
         share = max(share, float(np.max(best - kept)) * v / (2 * m * SLOPE))
     return {**record, "share": share}

@@ -64,29 +64,53 @@ STUDY = Study(
     },
     sizes={
         "smoke": Size(
-            ({"workers": [1000], "poor": [1e-4, 1e-3], "judged": [1.0, 0.99],
-              "corrected": [False, True]},), 3,
+            (
+                {
+                    "workers": [1000],
+                    "poor": [1e-4, 1e-3],
+                    "judged": [1.0, 0.99],
+                    "corrected": [False, True],
+                },
+            ),
+            3,
         ),
         "small": Size(
             ({"poor": [1e-4, 1e-3], "judged": [1.0, 0.99, 0.95], "corrected": [False, True]},), 5
         ),
         "paper": Size(
-            ({"poor": [1e-4, 1e-3, 1e-2], "judged": [1.0, 0.995, 0.99, 0.95, 0.9],
-              "corrected": [False, True]},), 10,
+            (
+                {
+                    "poor": [1e-4, 1e-3, 1e-2],
+                    "judged": [1.0, 0.995, 0.99, 0.95, 0.9],
+                    "corrected": [False, True],
+                },
+            ),
+            10,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
         Part(
             "Labels a task",
-            Grouped(("corrected", "poor", "judged"),
-                    {"trials": ("labels", "size"), "labels": "mean", "optimum": "max"}),
-            ("The optimum takes {optimum.max:.0f} labels a task; with the three judged too low "
-             "the algorithm takes up to {found.labels.max:,.0f}.",),
-            (Drawn("labels", "Labels a task, the three perfect workers judged too low", "judged",
-                   "labels", ("judged quality of the three", "labels a task"),
-                   {"series": "poor", "log_y": True, "references": ((3.0, "optimum"),)},
-                   where=lambda found: ~found["corrected"].astype(bool)),),
+            Grouped(
+                ("corrected", "poor", "judged"),
+                {"trials": ("labels", "size"), "labels": "mean", "optimum": "max"},
+            ),
+            (
+                "The optimum takes {optimum.max:.0f} labels a task; with the three judged too low "
+                "the algorithm takes up to {found.labels.max:,.0f}.",
+            ),
+            (
+                Drawn(
+                    "labels",
+                    "Labels a task, the three perfect workers judged too low",
+                    "judged",
+                    "labels",
+                    ("judged quality of the three", "labels a task"),
+                    {"series": "poor", "log_y": True, "references": ((3.0, "optimum"),)},
+                    where=lambda found: ~found["corrected"].astype(bool),
+                ),
+            ),
         ),
     ),
-)  # fmt: skip
+)

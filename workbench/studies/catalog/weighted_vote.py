@@ -85,29 +85,47 @@ STUDY = Study(
             ({"voters": [1, 3, 9, 120], "skills": list(SKILLS), "epsilon": [0.2, 0.05, 0.001]},), 10
         ),
         "paper": Size(
-            ({
-                "voters": [1, 2, 3, 5, 9, 15, 25, 120], "skills": list(SKILLS),
-                "epsilon": [0.4, 0.2, 0.05, 0.01, 0.001],
-            },), 10,
+            (
+                {
+                    "voters": [1, 2, 3, 5, 9, 15, 25, 120],
+                    "skills": list(SKILLS),
+                    "epsilon": [0.4, 0.2, 0.05, 0.01, 0.001],
+                },
+            ),
+            10,
         ),
     },
     trial=trial,
     analyse=DeclaredAnalysis(
         Part(
             "Error of the vote as a share of its bound",
-            Grouped(("skills", "voters"), {
-                "trials": ("share", "size"), "mean": ("share", "mean"),
-                "largest": ("share", "max"), "largest_of_epsilon": ("promised", "max"),
-            }),
-            ("The error of the linear vote is at most {share.max:.3g} times Lemma 1's bound, and "
-             "with Σq ≥ C at most {promised.max:.3g} ε, in {trials:,} trials.",),
-            (Drawn("share", "Largest share of Lemma 1's bound that the exact error takes",
-                   "voters", "largest", ("voters", "error / bound"),
-                   {"series": "skills", "references": ((1.0, "bound"),)}),),
+            Grouped(
+                ("skills", "voters"),
+                {
+                    "trials": ("share", "size"),
+                    "mean": ("share", "mean"),
+                    "largest": ("share", "max"),
+                    "largest_of_epsilon": ("promised", "max"),
+                },
+            ),
+            (
+                "The error of the linear vote is at most {share.max:.3g} times Lemma 1's bound, and "
+                "with Σq ≥ C at most {promised.max:.3g} ε, in {trials:,} trials.",
+            ),
+            (
+                Drawn(
+                    "share",
+                    "Largest share of Lemma 1's bound that the exact error takes",
+                    "voters",
+                    "largest",
+                    ("voters", "error / bound"),
+                    {"series": "skills", "references": ((1.0, "bound"),)},
+                ),
+            ),
         ),
         derived={
             "share": lambda ok: ok["error_best"] / ok["bound_best"],
             "promised": lambda ok: ok["error_hired"] / ok["epsilon"],
         },
     ),
-)  # fmt: skip
+)
