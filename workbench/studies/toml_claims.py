@@ -14,7 +14,7 @@ import pandas as pd
 
 from workbench.base.errors import InputError
 from workbench.studies.chance import VOCABULARY
-from workbench.studies.claim import Claim, Ruling, Word
+from workbench.studies.claim import Claim, Ruling, Word, only
 from workbench.studies.measures import fill
 
 RuleWord: TypeAlias = Literal[
@@ -82,13 +82,19 @@ def read(file: Path) -> tuple[Claim, ...]:
                 claim.statement,
                 partial(decide, claim, paper.texts, module),
                 claim.studies,
-                claim.where,
+                {} if whole(claim) else claim.where,
                 claim.least,
             )
             for claim in paper.claims
         )
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise InputError(f"{file.name}: not a list of claims ({error})") from None
+
+
+def whole(claim: TomlClaim) -> bool:
+    """Whether it looks at all trials of its first study, by name, beside those of `where`."""
+    name = claim.studies[0].replace("-", "_") if claim.studies else " "
+    return any(name in text for text in (*claim.measured.values(), *claim.rule.values()))
 
 
 def decide(claim: TomlClaim, texts: dict[str, str], module: str, *studies: pd.DataFrame) -> Ruling:
@@ -106,6 +112,8 @@ def numbers(claim: TomlClaim, module: str, *frames: pd.DataFrame) -> dict[str, A
     """Measure what a claim names, in the order of the file; the words of the rule come last."""
     names = [study.replace("-", "_") for study in claim.studies]
     values: dict[str, Any] = dict(zip(names, frames, strict=True))
+    if whole(claim):
+        frames = (only(frames[0], claim.least, **claim.where).infer_objects(), *frames[1:])
     if frames:
         values |= {"rows": frames[0], "n": len(frames[0])}
     if claim.measure:
