@@ -57,6 +57,11 @@ def without_failures(table: pd.DataFrame, fields: Sequence[str]) -> pd.DataFrame
     return table.assign(**{name: known[name] for name in fields})
 
 
+def having(rows: pd.DataFrame, *fields: str) -> pd.DataFrame:
+    """Rows with a column for each of some fields, missing where no trial recorded it."""
+    return rows.reindex(columns=list(dict.fromkeys([*rows.columns, *fields])))
+
+
 def varies(rows: pd.DataFrame, name: str) -> bool:
     """Whether a column has more than one value."""
     return len(rows[name].unique()) > 1
@@ -123,7 +128,12 @@ def bars(counts: pd.Series[Any], unit: str = "trials") -> str:
 
 def signed(mean: float, se: float | None, digits: int = 3) -> str:
     """Write a difference and its standard error, "+0.105 ± 0.002"."""
-    return f"{'+' * (mean >= 0)}{plus_minus(mean, se, digits)}"
+    return f"{'+' if mean >= 0 else ''}{plus_minus(mean, se, digits)}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """Write a share in percent, "10.5 %"."""
+    return f"{100 * share:.{digits}f} %"
 
 
 def count_of(count: float, total: int) -> str:

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from workbench.base.errors import InputError
 from workbench.base.registry import Entry, Registry, imported, plugins
@@ -69,9 +69,11 @@ def claims_of(module: ModuleType) -> list[Claim]:
     """List the claims that a file of a study has, the paper and the file's study filled in."""
     paper = getattr(sys.modules.get(module.__name__.rpartition(".")[0]), "PAPER", None)
     own = [
-        thing
+        thing.claim
         for thing in vars(module).values()
-        if isinstance(thing, Claim) and thing.decide.__module__ == module.__name__
+        if isinstance(thing, FunctionType)
+        and thing.__module__ == module.__name__
+        and hasattr(thing, "claim")
     ]
     return [
         replace(

@@ -64,11 +64,6 @@ def broken_somewhere(rows: pd.DataFrame, broken: pd.Series[bool], by: Sequence[s
     )
 
 
-def percent(share: float) -> str:
-    """A share in percent, one decimal."""
-    return f"{100 * share:.1f} %"
-
-
 def mean_se(values: pd.Series[float]) -> tuple[float, float]:
     """Mean and its standard error."""
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -114,11 +114,12 @@ def only(rows: pd.DataFrame, least: int = 1, what: str = "", /, **values: Any) -
 
 Decision: TypeAlias = Callable[..., Ruling]
 """From the trials that ended well, a frame each study, to the ruling."""
+Decided = TypeVar("Decided", bound=Decision)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing a paper asserts, and the function that decides it; called as that function is.
+    """One thing a paper asserts, and the function that decides it.
 
     Attributes
     ----------
@@ -129,7 +130,7 @@ class Claim:
     statement
         What is asserted, in our words.
     decide
-        Decides it.
+        From trials, a frame each study, to the ruling.
     studies
         Studies whose trials it takes; () where the data cannot be had, None for the file's own.
     where
@@ -169,9 +170,17 @@ def claim(
     studies: tuple[str, ...] | None = None,
     where: Mapping[str, Any] | None = None,
     least: int = 20,
-) -> Callable[[Decision], Claim]:
-    """Mark a function as the decision of a claim: see `Claim` for what is said of it."""
-    return lambda decide: Claim(id, source, statement, decide, studies, where or {}, least)
+) -> Callable[[Decided], Decided]:
+    """Mark a function as the decision of a claim: see `Claim` for what is said of it.
+
+    The function stays as it is, and has the claim as its attribute `claim`.
+    """
+
+    def mark(decide: Decided) -> Decided:
+        vars(decide)["claim"] = Claim(id, source, statement, decide, studies, where or {}, least)
+        return decide
+
+    return mark
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from workbench.papers.worker_selection.selection_bound import questions
 from workbench.papers.worker_selection.selection_sweep import SETTING, at_own_budget
 from workbench.papers.worker_selection.selection_trials import difference
 from workbench.studies.analysis import listed
-from workbench.studies.chance import BEYOND, beyond_chance, chance_reaches, mean_se
+from workbench.studies.chance import BEYOND, mean_se
 from workbench.studies.claim import NotMeasured, enough
 from workbench.studies.measures import fill
 from workbench.studies.summary import instance_columns
@@ -32,8 +32,6 @@ LITTLE = 0.005
 """An accuracy lost that is no more than this counts as little."""
 MOST = 0.5
 """Share of the settings beyond which a difference counts as the rule."""
-SETTINGS = ["crowd", "classes", "controls", "workers", "budget"]
-"""What makes a setting of `selection-scores`."""
 
 
 def _hunted(climbs: pd.DataFrame, crowds: pd.DataFrame, *, two: bool) -> dict[str, Any]:
@@ -107,73 +105,6 @@ def theorem_1_many(climbs: pd.DataFrame, crowds: pd.DataFrame) -> dict[str, Any]
         "above": int((rows["log_ratio_supported"] > ROUNDING).sum()),
         "supported": math.exp(rows["log_ratio_supported"].max()),
         "refuted": len(broken) or found["over"] or faster,
-    }
-
-
-def _unlikely(rows: pd.DataFrame, off: pd.Series[float]) -> dict[str, Any]:
-    """Settings whose mean of `off` is not 0 but for chance, of how many, and the largest |z|."""
-    points = rows.assign(_off=off).groupby(SETTINGS)["_off"].agg(["mean", "sem", "size"])
-    points = points[points["size"] >= CROWDS]
-    if points.empty:
-        raise NotMeasured(f"no setting has {CROWDS} crowds")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = (points["mean"].abs() / points["sem"]).fillna(0.0)
-    limit = chance_reaches(len(points))
-    return {"over": int((z > limit).sum()), "points": len(points), "z": float(z.max())}
-
-
-def lemma_2(rows: pd.DataFrame) -> dict[str, Any]:
-    """Mean of F̂ − F of fixed sets, setting by setting."""
-    found = _unlikely(rows, rows["bias"])
-    return {
-        **found,
-        "sheets": rows["sheets_drawn"].sum(),
-        "crowds": len(rows),
-        "bias": mean_se(rows["bias"]),
-        "refuted": found["over"],
-    }
-
-
-def plug_in_bias(rows: pd.DataFrame) -> dict[str, Any]:
-    """Mean of F̂_plug − F of fixed sets, beside Σ L² var(ŵ) / √|S|."""
-    found = _unlikely(rows, rows["plug_in_bias"] - rows["plug_in_bias_promised"])
-    mean, se = mean_se(rows["plug_in_bias"])
-    return {
-        **found,
-        "bias": (mean, se),
-        "promised": rows["plug_in_bias_promised"].mean(),
-        "refuted": found["over"] or mean < -BEYOND * se,
-        "inconclusive": mean <= BEYOND * se,
-    }
-
-
-def theorem_3(rows: pd.DataFrame) -> dict[str, Any]:
-    """Misses of the interval: sets fixed beforehand, and sets chosen by the same answers."""
-    sums = rows.groupby(SETTINGS)[
-        ["missed_95", "missed_50", "sheets_drawn", "missed_chosen_95", "choices"]
-    ].sum()
-
-    def broken(field: str, base: str, delta: float, looks: int) -> int:
-        pairs = zip(sums[field].astype(int), sums[base].astype(int), strict=True)
-        return sum(beyond_chance(missed, drawn, delta, looks=looks) for missed, drawn in pairs)
-
-    failing = broken("missed_chosen_95", "choices", 0.05, len(sums))
-    sums = sums.assign(share=sums["missed_chosen_95"] / sums["choices"])
-    worst = sums.reset_index().sort_values("share").iloc[-1]
-    own = rows[(rows[SETTINGS] == worst[SETTINGS]).all(axis=1)]
-    paper = {"crowd": "mixed", "workers": 31, "controls": 10, "classes": 2}
-    simulated = rows[(rows[list(paper)] == pd.Series(paper)).all(axis=1)]["optimism"]
-    return {
-        **worst,
-        "points": len(sums),
-        "failing": failing,
-        "missed_95": (sums["missed_95"] / sums["sheets_drawn"]).max(),
-        "missed_50": (sums["missed_50"] / sums["sheets_drawn"]).max(),
-        "optimism": own["optimism"].mean(),
-        "simulated": f"{simulated.mean():.2f}" if len(simulated) else "an amount not measured",
-        "refuted": broken("missed_95", "sheets_drawn", 0.05, 2 * len(sums))
-        + broken("missed_50", "sheets_drawn", 0.5, 2 * len(sums)),
-        "caveat": failing,
     }
 
 

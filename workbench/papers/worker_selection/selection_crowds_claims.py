@@ -19,8 +19,8 @@ from workbench.papers.worker_selection.selection_crowds import (
     POOL,
     TITLES,
 )
-from workbench.studies.analysis import listed
-from workbench.studies.chance import BEYOND, mean_se, percent
+from workbench.studies.analysis import listed, percent
+from workbench.studies.chance import BEYOND, mean_se
 from workbench.studies.claim import NotMeasured
 from workbench.studies.measures import sentences
 from workbench.studies.summary import instance_columns

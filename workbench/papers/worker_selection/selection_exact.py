@@ -34,8 +34,18 @@ from workbench.selection.money import within_money
 from workbench.selection.rules import algorithm_1, select
 from workbench.selection.scores import Scores, scores
 from workbench.solving.hiring import solve_selection
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Grouped, Part
-from workbench.studies.study import Parameter, Params, Record, Size, Study, TrialEnded
+from workbench.studies.analysis import ended, having, joined, measured, percent, plus_minus
+from workbench.studies.claim import Ruling, claim, enough
+from workbench.studies.study import (
+    Analysis,
+    Chart,
+    Parameter,
+    Params,
+    Record,
+    Size,
+    Study,
+    TrialEnded,
+)
 from workbench.studies.trials import Streams
 
 QUESTIONS = ("score", "money", "accuracy")
@@ -147,125 +157,124 @@ def _accuracy(
     return record
 
 
-SETTING = ("workers", "controls", "classes", "budget")
-LOST = Grouped(
-    SETTING,
-    {
-        "crowds": ("lost", "size"),
-        "lost": "mean",
-        "se": ("lost", "sem"),
-        "most": ("lost", "max"),
-        "size": ("rule_size", "mean"),
-        "size_best": "mean",
-        "rule": "first",
-        "kind": "first",
-    },
-)
-SCORE = Part(
-    "Algorithm 1 beside the integer programs",
-    Grouped(
-        SETTING,
-        {
-            "crowds": ("off", "size"),
-            "size": "mean",
-            "furthest": ("off", "max"),
-            **{f"{name}_seconds": "median" for name in ("algorithm", "slices", "sizes")},
-        },
-    ),
-    (
-        "Algorithm 1 and both integer programs differ by at most {off.max:.1e} in {trials:,} crowds, "
-        "and from the best of all sets by at most {off_listed.max:.1e} in {off_listed.count:,}; "
-        "{fewer.sum:.0f} sets have no lower a score with fewer workers.",
-        "Of {inequalities.sum:,.0f} inequalities {not_submodular.sum:,.0f} break submodularity and "
-        "{not_supermodular.sum:,.0f} supermodularity.",
-    ),
-    needs="score_slices",
-    derived={
-        "off": lambda rows: (
-            rows[["score_slices", "score_sizes"]].sub(rows["score"], axis=0).abs().max(axis=1)
+# What the trials say.
+
+SETTING = ["workers", "controls", "classes", "budget"]
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Each question by itself."""
+    parts = [Analysis((ended(trials),))]
+    for question, field in (
+        (about_scores, "score_slices"),
+        (about_money, "score_heuristic"),
+        (about_accuracy, "predicted_best"),
+    ):
+        rows = measured(trials, field)
+        if len(rows):
+            parts.append(question(rows))
+    return joined(parts)
+
+
+def about_scores(rows: pd.DataFrame) -> Analysis:
+    """Algorithm 1 beside both integer programs and all sets, and the modular inequalities."""
+    solved = rows[["score_slices", "score_sizes"]]
+    rows = having(rows, "score_listed", "dominating")
+    rows = rows.assign(off=solved.sub(rows["score"], axis=0).abs().max(axis=1))
+    off_listed = (rows["score"] - rows["score_listed"]).abs()
+    table = rows.groupby(SETTING).agg(
+        crowds=("off", "size"),
+        size=("size", "mean"),
+        furthest=("off", "max"),
+        algorithm_seconds=("algorithm_seconds", "median"),
+        slices_seconds=("slices_seconds", "median"),
+        sizes_seconds=("sizes_seconds", "median"),
+    )
+    findings = (
+        f"Algorithm 1 and both integer programs differ by at most {rows['off'].max():.1e} in "
+        f"{len(rows):,} crowds, and from the best of all sets by at most {off_listed.max():.1e} in "
+        f"{off_listed.count():,}; {rows['dominating'].sum():.0f} sets have no lower a score with "
+        "fewer workers.",
+        f"Of {rows['inequalities'].sum():,.0f} inequalities {rows['not_submodular'].sum():,.0f} "
+        f"break submodularity and {rows['not_supermodular'].sum():,.0f} supermodularity.",
+    )
+    return Analysis(findings, {"Algorithm 1 beside the integer programs": table.reset_index()})
+
+
+def about_money(rows: pd.DataFrame) -> Analysis:
+    """The heuristic for an amount of money beside the integer program."""
+    lost = 1 - rows["score_heuristic"] / rows["score"]
+    gap = (rows["bound"] - rows["score"]) / rows["score"].abs()
+    rows = rows.assign(lost=lost, gap=gap, best=lost <= ROUNDING)
+    table = rows.groupby([*SETTING, "money"]).agg(
+        crowds=("lost", "size"),
+        lost=("lost", "mean"),
+        most_lost=("lost", "max"),
+        optimal=("best", "mean"),
+        open_gap=("gap", "max"),
+        size=("size", "mean"),
+    )
+    finding = (
+        f"With prices the heuristic loses {percent(lost.mean(), 3)} of the best score on average "
+        f"and {percent(lost.max(), 2)} at most; it finds the best in {rows['best'].sum():,} of "
+        f"{len(rows):,} crowds."
+    )
+    caption = "Within an amount of money: heuristic beside integer program"
+    return Analysis((finding,), {caption: table.reset_index()})
+
+
+def about_accuracy(rows: pd.DataFrame) -> Analysis:
+    """What each rule loses against the set of highest predicted accuracy."""
+    table = losses(rows)
+    largest = table[table["workers"] == table["workers"].max()]
+    findings = [
+        f"Predicted accuracy lost against the best of all sets, m = {row.workers}: {row.rule} "
+        f"{plus_minus(row.lost, row.se, 4)}."
+        for row in largest[largest["kind"] == "predicted"].itertuples()
+    ]
+    chart = Chart(
+        "lost",
+        "Accuracy lost against the set of highest predicted accuracy (flat prior), of all sets of "
+        f"at most {rows['budget'].min()} workers: predicted, and in truth. Means over "
+        f"{table['crowds'].min()} crowds a mark. Bars are ± 2 standard errors.",
+        table.assign(
+            series=table["workers"].astype(str) + " workers",
+            low=table["lost"] - 2 * table["se"],
+            high=table["lost"] + 2 * table["se"],
         ),
-        "off_listed": lambda rows: (rows["score"] - rows.get("score_listed", np.nan)).abs(),
-        "fewer": lambda rows: rows.get("dominating", 0),
-    },
-)
-MONEY = Part(
-    "Within an amount of money: heuristic beside integer program",
-    Grouped(
-        (*SETTING, "money"),
-        {
-            "crowds": ("lost", "size"),
-            "lost": "mean",
-            "most_lost": ("lost", "max"),
-            "optimal": ("best", "mean"),
-            "open_gap": ("gap", "max"),
-            "size": "mean",
-        },
-    ),
-    (
-        "With prices the heuristic loses {lost.mean:3 %} of the best score on average and "
-        "{lost.max:2 %} at most; it finds the best in {best.sum:,} of {trials:,} crowds.",
-    ),
-    needs="score_heuristic",
-    derived={
-        "lost": lambda rows: 1 - rows["score_heuristic"] / rows["score"],
-        "gap": lambda rows: (rows["bound"] - rows["score"]) / rows["score"].abs(),
-        "best": lambda rows: rows["lost"] <= ROUNDING,
-    },
-)
+        x="rule",
+        y="lost",
+        x_label="rule",
+        y_label="accuracy lost",
+        series="series",
+        panel="kind",
+        low="low",
+        high="high",
+        kind="points",
+        references=((0.0, "best of all sets"),),
+    )
+    caption = "Accuracy lost against the set of highest predicted accuracy"
+    return Analysis(tuple(findings), {caption: table}, (chart,))
 
 
 def losses(rows: pd.DataFrame) -> pd.DataFrame:
     """Accuracy lost by each rule, predicted and in truth, a row a setting."""
-    found = []
+    tables = []
     for rule, kind in itertools.product(("prefix", *RULES), ("predicted", "true")):
         field = rule.replace("-", "_")
         lost = rows[f"{kind}_best"] - rows[f"{kind}_{field}"]
-        own = rows.assign(lost=lost, rule_size=rows[f"size_{field}"], rule=rule, kind=kind)
-        found.append(LOST(own))
-    return pd.concat(found, ignore_index=True)
+        groups = rows.assign(lost=lost, rule_size=rows[f"size_{field}"]).groupby(SETTING)
+        table = groups.agg(
+            crowds=("lost", "size"),
+            lost=("lost", "mean"),
+            se=("lost", "sem"),
+            most=("lost", "max"),
+            size=("rule_size", "mean"),
+            size_best=("size_best", "mean"),
+        )
+        tables.append(table.reset_index().assign(rule=rule, kind=kind))
+    return pd.concat(tables, ignore_index=True)
 
-
-def with_ends(rows: pd.DataFrame) -> pd.DataFrame:
-    """Losses with the ends of bars and a legend."""
-    found, doubt = losses(rows), 2 * losses(rows)["se"]
-    series = found["workers"].astype(str) + " workers"
-    return found.assign(series=series, low=found["lost"] - doubt, high=found["lost"] + doubt)
-
-
-ACCURACY = Part(
-    "Accuracy lost against the set of highest predicted accuracy",
-    losses,
-    (
-        Each(
-            "Predicted accuracy lost against the best of all sets, m = {workers}: {rule} {lost:±4}.",
-            where=lambda found: (
-                (found["kind"] == "predicted") & (found["workers"] == found["workers"].max())
-            ),
-        ),
-    ),
-    (
-        Drawn(
-            "lost",
-            "Accuracy lost against the set of highest predicted accuracy (flat prior), of "
-            "all sets of at most {budget.min} workers: predicted, and in truth. Means over "
-            "{crowds.min} crowds a mark",
-            "rule",
-            "lost",
-            ("rule", "accuracy lost"),
-            {
-                "series": "series",
-                "panel": "kind",
-                "low": "low",
-                "high": "high",
-                "kind": "points",
-                "references": ((0.0, "best of all sets"),),
-            },
-            of=with_ends,
-            note="Bars are ± 2 standard errors.",
-        ),
-    ),
-    needs="predicted_best",
-)
 
 STUDY = Study(
     name="selection-exact",
@@ -320,6 +329,69 @@ STUDY = Study(
         ),
     },
     trial=trial,
-    analyse=DeclaredAnalysis(SCORE, MONEY, ACCURACY),
+    analyse=analyse,
     volatile=("algorithm_seconds", "slices_seconds", "sizes_seconds"),
 )
+
+# What the paper claims.
+
+TOLERANCE = 1e-6
+"""Relative tolerance of an optimum."""
+
+
+@claim(
+    id="selection-theorem-4",
+    source="Theorem 4",
+    statement="Algorithm 1 finds a set of the highest F̂ among all sets of at most K workers.",
+    where={"question": "score"},
+)
+def theorem_4(trials: pd.DataFrame) -> Ruling:
+    """The score of Algorithm 1's set beside the best by other ways."""
+    ways = trials[["score_slices", "score_sizes", "score_listed"]].astype(float)
+    scale = trials["score"].abs().clip(1.0)
+    off = ways.sub(trials["score"], axis=0).div(scale, axis=0).abs()
+    differ = int((off > TOLERANCE).sum().sum())
+    figures = (
+        f"{len(trials):,} crowds of {trials['workers'].min()} to {trials['workers'].max()} "
+        f"workers, against two integer programs, and in {trials['score_listed'].count():,} "
+        f"against every set of workers: the scores differ in {differ} comparisons, by "
+        f"{off.max().max():.1e} at most."
+    )
+    return Ruling.refuted(figures) if differ else Ruling.holds(figures)
+
+
+@claim(
+    id="selection-pareto",
+    source="Section 3, remark to Theorem 4",
+    statement="Its set is Pareto optimal: none has a higher F̂ and fewer workers. (Read as: none "
+    "with fewer workers has an F̂ as high.)",
+    where={"question": "score"},
+)
+def pareto(trials: pd.DataFrame) -> Ruling:
+    """Sets with fewer workers and no lower a score, where all sets are listed."""
+    listed = trials[trials["dominating"].notna()]
+    enough(listed, 20, "crowds with all sets listed")
+    dominating = listed["dominating"].sum()
+    figures = (
+        f"In {len(listed):,} crowds, all sets listed, {dominating:.0f} sets have fewer workers "
+        "and a score no lower than the chosen set's."
+    )
+    return Ruling.refuted(figures) if dominating > 0 else Ruling.holds(figures)
+
+
+@claim(
+    id="selection-modularity",
+    source="Section 3",
+    statement="F̂ is neither submodular nor supermodular.",
+    where={"question": "score"},
+)
+def modularity(trials: pd.DataFrame) -> Ruling:
+    """Inequalities of sub- and of supermodular functions that F̂ breaks."""
+    submodular, supermodular = trials["not_submodular"].sum(), trials["not_supermodular"].sum()
+    figures = (
+        f"Of {trials['inequalities'].sum():,.0f} inequalities F̂(A + x) − F̂(A) against F̂(B + x) − "
+        f"F̂(B), A within B and not empty, {submodular:,.0f} contradict submodularity and "
+        f"{supermodular:,.0f} supermodularity."
+    )
+    broken = submodular > 0 and supermodular > 0
+    return Ruling.holds(figures) if broken else Ruling.refuted(figures)
