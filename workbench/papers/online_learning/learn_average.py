@@ -53,7 +53,7 @@ def crossings(gains: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for names, own in gains.sort_values("tasks").groupby(KEYS, sort=False, dropna=False):
-        ahead = (own["mean"] > learning_runs.BEYOND * own["se"]).to_numpy()
+        ahead = (own["mean"] > 2.0 * own["se"]).to_numpy()
         lasting = own["tasks"][ahead[::-1].cumprod()[::-1].astype(bool)]
         at, end = own[own["tasks"] <= learning_runs.PAPER_T].iloc[-1], own.iloc[-1]
         rows.append((*names, lasting.min(), *at[["mean", "se"]], *end[["tasks", "mean", "se"]]))
@@ -63,7 +63,7 @@ def crossings(gains: pd.DataFrame) -> pd.DataFrame:
 
 def gains_of(runs: pd.DataFrame, value: str = "gain") -> pd.DataFrame:
     """Mean gain (or reward) of `rewards` by setting and number of tasks."""
-    return summarise(runs, [*KEYS, "tasks"], learning_runs.mean_of(value))
+    return summarise(runs, [*KEYS, "tasks"], learning_runs.columns_of(value))
 
 
 def reward_of(rows: pd.DataFrame, value: str = "reward") -> pd.DataFrame:

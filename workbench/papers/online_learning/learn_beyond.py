@@ -191,7 +191,7 @@ def at_end(rows: pd.DataFrame) -> pd.DataFrame:
         rows,
         KEYS,
         {
-            **learning_runs.mean_of("accuracy", "accuracy"),
+            **learning_runs.columns_of("accuracy", "accuracy"),
             **{f"regret{end}": ("regret", what) for end, what in (("", "mean"), ("_se", "se"))},
             "labels_share": "mean",
             "random": ("random_accuracy", "mean"),

@@ -272,7 +272,7 @@ STUDY = Study(
             Grouped(
                 KEYS,
                 {
-                    **learning_runs.mean_of("reward", "reward"),
+                    **learning_runs.columns_of("reward", "reward"),
                     "failed": ("reward", "failed"),
                     "best_accuracy": "mean",
                     "explored": "mean",

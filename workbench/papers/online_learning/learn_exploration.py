@@ -37,7 +37,7 @@ def gains(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean reward, and its gain over the full crowd's, at the paper's T and at the horizons."""
     runs = learning_runs.rewards(rows, KEYS)
     at = runs[runs["tasks"].isin({*rows["horizon"].unique(), learning_runs.PAPER_T})]
-    columns = {**learning_runs.mean_of("gain", "gain"), "reward": "mean"}
+    columns = {**learning_runs.columns_of("gain", "gain"), "reward": "mean"}
     return Grouped((*KEYS, "tasks"), columns, orders={})(at)
 
 

@@ -90,14 +90,14 @@ def analyse(rows: pd.DataFrame) -> Analysis:
         rows,
         KEYS,
         {
-            **learning_runs.mean_of("reward", "reward"),
+            **learning_runs.columns_of("reward", "reward"),
             "labels_per_task": "mean",
             **{f"labels_{end}": ("labels_per_task", end) for end in ("low", "high")},
             "size": "mean",
             "best_accuracy": "mean",
         },
     )
-    regret = summarise(ends, KEYS, learning_runs.mean_of("value", "regret"))
+    regret = summarise(ends, KEYS, learning_runs.columns_of("value", "regret"))
     regret = regret.merge(behind(ends), on=KEYS, how="left")
     tables = {
         "Average accuracy, labels a task, mean size of a set": found,

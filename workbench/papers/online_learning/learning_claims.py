@@ -15,19 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.papers.online_learning import learn_average, learn_growth, learn_regret
+from workbench.papers.online_learning import learn_average, learn_growth
 from workbench.papers.online_learning.learning_runs import (
     PAPER_T,
     SHAPES,
-    Curve,
-    best_shape,
     checkpoints,
-    growth,
-    long,
     repeats_label,
     rewards,
     schedule_label,
-    wide,
 )
 from workbench.studies.analysis import plus_minus
 from workbench.studies.chance import BEYOND, beyond_chance, flags, mean_se
@@ -304,66 +299,6 @@ def vetting_speed(rows: Rows) -> dict[str, Any]:
 # Section 6.
 
 
-def _shapes(rows: Rows, curve: Curve = "regret") -> dict[str, tuple[str, float]]:
-    """Likeliest shape of growth up to the paper's T, by reading of G2."""
-    found = {}
-    for reading, own in learn_regret.with_reading(rows).groupby("reading"):
-        curves = wide(long(own, ["reading"], curve), learn_regret.EXPLORED_FROM)
-        if len(curves) >= RUNS:
-            found[str(reading)] = best_shape(growth(curves))
-    if not found:
-        raise NotMeasured(f"no reading of G2 has {RUNS} runs")
-    return found
-
-
-def _shape_texts(found: dict[str, tuple[str, float]]) -> str:
-    return "; ".join(
-        f"{reading}: {SHAPES[name]} (ahead by {ahead:.1f})"
-        if np.isfinite(ahead)
-        else f"{reading}: no growth"
-        for reading, (name, ahead) in found.items()
-    )
-
-
-def _logarithmic(found: tuple[str, float]) -> bool:
-    return found[0] in LOGARITHMIC and bool(np.isfinite(found[1]))
-
-
-def figure_2(rows: Rows) -> dict[str, Any]:
-    """Shape of R(t) up to 2000 tasks, by reading of G2."""
-    rows = _simulated(rows)
-    found, middle = _shapes(rows), _near(rows, PAPER_T / 2)
-    fall = rows[f"regret_{middle}"] / middle - rows[f"regret_{PAPER_T}"] / PAPER_T
-    mean, se = mean_se(fall.astype(float))
-    fine = by_result([_logarithmic(shape) for shape in found.values()])
-    return {
-        "since": learn_regret.EXPLORED_FROM,
-        "shapes": _shape_texts(found),
-        "middle": middle,
-        "fall": (mean, se),
-        **fine,
-        "refuted": fine["refuted"] or mean <= BEYOND * se,
-    }
-
-
-def figure_2_cost(rows: Rows) -> dict[str, Any]:
-    """Shape of R_C(t) beside that of R(t): alike, another, or none that could be told."""
-    rows = _simulated(rows)
-    found, regret = _shapes(rows, "cost_regret"), _shapes(rows)
-    told = [reading for reading, (_, ahead) in found.items() if np.isfinite(ahead)]
-    alike = [_logarithmic(found[reading]) == _logarithmic(regret[reading]) for reading in told]
-    last = rows[f"cost_regret_{PAPER_T}"].astype(float)
-    return {
-        "shapes": _shape_texts(found),
-        "last": mean_se(last),
-        "below": (last < 0).mean(),
-        "regret": _shape_texts(regret),
-        "refuted": told and not any(alike),
-        "inconclusive": len(told) < len(found),
-        "caveat": not all(alike),
-    }
-
-
 def _paying(rows: Rows) -> Rows:
     return rewards(rows[rows["horizon"] >= PAPER_T], [*learn_average.KEYS, "last_accuracy"])
 
@@ -378,11 +313,15 @@ def figure_3(rows: Rows, theory: Rows) -> dict[str, Any]:
     gains = learn_average.gains_of(runs[runs["vote"] == "majority"])
     crossed = learn_average.crossings(gains[gains["n"] >= RUNS])
     crossed = crossed[crossed["crowd"].isin(["spread", "from-0.6"])]
-    crossed = crossed.assign(schedule=[schedule_label(row) for row in crossed.to_dict("records")])
+    crossed = crossed.assign(
+        schedule=[
+            schedule_label(row["tests"], row["repeats"]) for row in crossed.to_dict("records")
+        ]
+    )
     by = first.groupby(["tests", "repeats"], dropna=False)["gain"].agg(["mean", "sem"])
     by = by.reset_index().assign(ahead=by["mean"].to_numpy() > BEYOND * by["sem"].to_numpy())
     texts = [
-        f"{schedule_label(row)} {row['mean']:+.3f} ± {row['sem']:.3f}"
+        f"{schedule_label(row['tests'], row['repeats'])} {row['mean']:+.3f} ± {row['sem']:.3f}"
         for row in by.to_dict("records")
     ]
     room = first["best_accuracy"] - first["full_accuracy"]
@@ -403,27 +342,6 @@ def figure_3(rows: Rows, theory: Rows) -> dict[str, Any]:
         "loss": single["loss_able"].astype(float).mean(),
         "table_1": "; so it is with Table 1's crowd" if len(table_1) and same else "",
         **by_result(by["ahead"].tolist()),
-    }
-
-
-def figure_4(rows: Rows) -> dict[str, Any]:
-    """Regret at 2000 tasks for a_min = 0.6, 0.7, 0.8, by reading of G2."""
-    rows = pd.concat([_simulated(rows, crowd) for crowd in learn_regret.PRESET])
-    texts, every, ends = [], [], []
-    for reading, own in learn_regret.with_reading(rows).groupby("reading"):
-        parts = {str(crowd): some for crowd, some in own.groupby("crowd")}
-        if len(parts) < len(learn_regret.PRESET):
-            continue
-        values = [mean_of(parts[crowd], f"regret_{PAPER_T}") for crowd in learn_regret.PRESET]
-        every.append(all(_less(b, a) for a, b in itertools.pairwise(values)))
-        ends.append(_less(values[-1], values[0]))
-        texts.append(f"{reading}: {', '.join(plus_minus(*value, 1) for value in values)}")
-    if not texts:
-        raise NotMeasured("no reading of G2 has all three values of a_min")
-    return {
-        "texts": "; ".join(texts),
-        "caveat": not all(every),
-        "refuted": not all(every) and not any(ends),
     }
 
 

@@ -6,12 +6,16 @@ run had learnt: the labels of exploiting steps are not drawn, so that only the l
 
 Where the paper is silent (it calls G1 and G2 "sufficiently large"): G1 = 3, and G2 is the printed
 1/(a_min − ½)² by the crowd's own a_min, the accuracy of its full vote, unless a number is given.
+
+Claims are read likewise where the paper leaves room: five workers, skills uniform on [0.6, 1], 2000
+tasks and that schedule (`simulated`). A difference counts when it exceeds two standard errors. A
+bound above T promises nothing, since no regret exceeds T.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -30,18 +34,16 @@ from workbench.learning.regret_bounds import repeats_factor
 from workbench.learning.schedule import Schedule
 from workbench.learning.vetting import Removal, Vetting
 from workbench.studies.analysis import ended_well
-from workbench.studies.measures import summarise
+from workbench.studies.chance import BEYOND, flags, mean_se
+from workbench.studies.claim import Ruling, only
 from workbench.studies.study import Parameter, Params, Record
-from workbench.studies.summary import instance_columns
+from workbench.studies.summary import instance_columns, means
 from workbench.studies.trials import Streams
 
 COST = 0.02
 """Price of a label (Section 6.1)."""
 PAPER_T = 2000
 """Tasks of a run of the paper."""
-BEYOND = 2.0
-"""Standard errors that count."""
-
 FIXED: dict[str, tuple[float, ...]] = {
     "table-1": (0.763, 0.781, 0.625, 0.783, 0.727),
     "clear": (0.9, 0.8, 0.7, 0.6, 0.55),
@@ -185,28 +187,28 @@ def run_once(
 
 def _knowledge(runs: Runs, skill: FloatArray, weighted: bool) -> Record:
     """What the run knows at the end, beside the truth."""
-    known, chosen = runs.estimates[0], runs.chosen[0]
+    estimates, chosen = runs.estimates[0], runs.chosen[0]
     best = best_set(skill, weighted=weighted)
     last = majority_accuracy(skill[chosen])
     if weighted:
-        last, _ = log_odds_accuracy(skill[chosen], known[chosen], truncate=1e-3)
+        last, _ = log_odds_accuracy(skill[chosen], estimates[chosen], truncate=1e-3)
     return {
         "last_accuracy": float(last),
         "last_size": int(chosen.sum()),
         "best_size": len(best.workers),
         "found_best": set(np.flatnonzero(chosen).tolist()) == set(best.workers.tolist()),
-        "ordered": bool((np.diff(known[np.argsort(-skill, kind="stable")]) <= 0).all()),
-        "off": float(np.abs(known - skill).mean()),
-        "off_reversed": float(np.abs(known - (1.0 - skill)).mean()),
+        "ordered": bool((np.diff(estimates[np.argsort(-skill, kind="stable")]) <= 0).all()),
+        "off": float(np.abs(estimates - skill).mean()),
+        "off_reversed": float(np.abs(estimates - (1.0 - skill)).mean()),
     }
 
 
 def dropped_wrongly(removed: Sequence[Removal], skill: FloatArray) -> list[bool]:
     """Of each worker dropped, in turn, whether somebody less able was left."""
-    left, wrong = list(range(len(skill))), []
-    for gone in removed:
-        wrong.append(bool(skill[gone.worker] > skill[left].min()))
-        left.remove(gone.worker)
+    remaining, wrong = list(range(len(skill))), []
+    for removal in removed:
+        wrong.append(bool(skill[removal.worker] > skill[remaining].min()))
+        remaining.remove(removal.worker)
     return wrong
 
 
@@ -264,7 +266,7 @@ def run_parameters(**change: Parameter) -> dict[str, Parameter]:
 # Reading curves.
 
 
-def mean_of(field: str, name: str = "mean") -> dict[str, Any]:
+def columns_of(field: str, name: str = "mean") -> dict[str, Any]:
     """Columns `n, NAME, se, low, high` of a measure."""
     ends = {statistic: (field, statistic) for statistic in ("se", "low", "high")}
     return {"n": (field, "n"), name: (field, "mean"), **ends}
@@ -293,7 +295,14 @@ def over_time(table: pd.DataFrame, keys: Sequence[str], *, per_task: bool = Fals
     rows = long(table, keys)
     if per_task:
         rows = rows.assign(value=rows["value"] / rows["tasks"])
-    return summarise(rows, [*keys, "tasks"], mean_of("value"), sort=True)
+    by = [*keys, "tasks"]
+    return means(rows, by, "value").drop(columns="failed").sort_values(by, ignore_index=True)
+
+
+def with_means(rows: pd.DataFrame, by: Sequence[str], value: str, *others: str) -> pd.DataFrame:
+    """Columns `by, n, VALUE, se, low, high` of a measure, and the means of others, as first met."""
+    table = means(rows, by, value).drop(columns="failed").rename(columns={"mean": value})
+    return table.assign(**{name: means(rows, by, name)["mean"] for name in others})
 
 
 def rewards(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
@@ -338,14 +347,14 @@ def growth(runs: pd.DataFrame) -> dict[str, float]:
         return dict.fromkeys(SHAPES, math.nan)
     se = gains.std(ddof=1).to_numpy(float) / math.sqrt(len(gains))
     variance = se**2 + (np.geomspace(1e-3, 3.0, 200)[:, None] * mean) ** 2
-    found = {}
+    likelihood = {}
     for name in SHAPES:
         steps = np.diff(shape(name, tasks))
         slope = (mean * steps / variance).sum(axis=1) / (steps**2 / variance).sum(axis=1)
         square = (mean - slope[:, None] * steps) ** 2 / variance
         likely = -0.5 * (square + np.log(2 * np.pi * variance)).sum(axis=1)
-        found[name] = float(likely.max())
-    return found
+        likelihood[name] = float(likely.max())
+    return likelihood
 
 
 def wide(rows: pd.DataFrame, least: int = 0) -> pd.DataFrame:
@@ -354,10 +363,10 @@ def wide(rows: pd.DataFrame, least: int = 0) -> pd.DataFrame:
     return late.pivot_table(index=instance_columns(rows), columns="tasks", values="value").dropna()
 
 
-def best_shape(found: dict[str, float]) -> tuple[str, float]:
+def best_shape(likelihood: dict[str, float]) -> tuple[str, float]:
     """The likeliest shape, and by how much its log-likelihood is ahead of the next."""
-    ranked = sorted(found, key=lambda name: -found[name])
-    return ranked[0], found[ranked[0]] - found[ranked[1]]
+    ranked = sorted(likelihood, key=lambda name: -likelihood[name])
+    return ranked[0], likelihood[ranked[0]] - likelihood[ranked[1]]
 
 
 def repeats_label(value: Any) -> str:
@@ -365,11 +374,66 @@ def repeats_label(value: Any) -> str:
     return "printed G2" if value is None or pd.isna(value) else f"G2 = {value:.3g}"
 
 
-def schedule_label(row: Any) -> str:
-    """G1 and G2 of a row, for a sentence."""
-    return f"G1 = {row['tests']:g}, {repeats_label(row['repeats'])}"
+def schedule_label(tests: float, repeats: float | None) -> str:
+    """G1 and G2, for a sentence."""
+    return f"G1 = {tests:g}, {repeats_label(repeats)}"
 
 
 def schedule_labels(rows: pd.DataFrame) -> list[str]:
     """`schedule_label` of each row."""
-    return [schedule_label(row) for row in rows.to_dict("records")]
+    pairs = zip(rows["tests"], rows["repeats"], strict=True)
+    return [schedule_label(tests, repeats) for tests, repeats in pairs]
+
+
+# Reading claims.
+
+RUNS = 20
+"""Least number of runs or crowds for a mean to be looked at."""
+EQUAL = 1e-12
+"""Accuracies this close are equal."""
+STATED = 0.1
+"""Error at which vetting drops a worker (Section 6.2)."""
+LOGARITHMIC = ("log", "log2")
+"""Shapes of growth that count as logarithmic."""
+DEFAULT: dict[str, Any] = {"workers": 5, "vote": "majority", "tests": 3.0}
+"""The paper's settings, and G1."""
+
+
+def simulated(rows: pd.DataFrame, crowd: str = "from-0.6") -> pd.DataFrame:
+    """Runs of a figure at the paper's own size and the default G1.
+
+    Raises
+    ------
+    NotMeasured
+        There are fewer than `RUNS`.
+    """
+    what = f"runs of {crowd} at the paper's settings"
+    return only(rows, RUNS, what, crowd=crowd, horizon=PAPER_T, **DEFAULT)
+
+
+def mean_of(rows: pd.DataFrame, name: str) -> tuple[float, float]:
+    """Mean of a column, and its standard error."""
+    return mean_se(rows[name].astype(float))
+
+
+def share_of(rows: pd.DataFrame, name: str) -> float:
+    """Share of the rows in which a truth value is true."""
+    return float(flags(rows[name]).mean())
+
+
+def is_less(mean: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether a mean is below another by more than chance, each with its standard error."""
+    return other[0] - mean[0] > BEYOND * math.hypot(mean[1], other[1])
+
+
+def checkpoint_near(rows: pd.DataFrame, tasks: float) -> int:
+    """The checkpoint nearest to a number of tasks, by their ratio."""
+    return min(checkpoints(rows), key=lambda n: abs(math.log(n / tasks)))
+
+
+def ruling_of_all(figures: str, fine: Iterable[bool]) -> Ruling:
+    """Holds where all settings are fine, as corrected where some are, refuted where none is."""
+    results = list(fine)
+    if not any(results):
+        return Ruling.refuted(figures)
+    return Ruling.holds(figures) if all(results) else Ruling.holds_as_corrected(figures)
