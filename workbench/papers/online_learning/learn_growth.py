@@ -12,20 +12,53 @@ Source: Liu, Liu (2015), Theorem 3 and Section 6.1 ("a logarithmic increase").
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from workbench.learning.schedule import practical
-from workbench.papers.online_learning import learning_runs
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part
-from workbench.studies.study import Parameter, Size, Study
+from workbench.papers.online_learning.learning_runs import (
+    LOGARITHMIC,
+    RUNS,
+    SHAPES,
+    best_shape,
+    grid,
+    growth,
+    long,
+    over_time,
+    ruling_of_all,
+    run_once,
+    run_parameters,
+    wide,
+)
+from workbench.studies.analysis import ended, ended_well, mean_chart, plus_minus
+from workbench.studies.chance import BEYOND
+from workbench.studies.claim import NotMeasured, Ruling, claim
+from workbench.studies.study import Analysis, Chart, Parameter, Size, Study
 
 FROM = 1000
 """Tasks from which on the growth is looked at."""
+
+# What the trials say.
+
 KEYS = ["crowd", "tests", "repeats"]
-STYLE: dict[str, Any] = {"series": "G1", "panel": "crowd", "log_x": True, "log_y": True}
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Shapes of growth by crowd and G1, of the regret and its exploiting part; and the curves."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    table = verdicts(rows)
+    findings = [
+        f"{row.crowd}, G1 = {row.tests:g}, {row.part}: R = "
+        f"{plus_minus(row.at_end, row.at_end_se, 0)} at the end, likeliest {row.likeliest} (ahead "
+        f"by {row.ahead:.1f}); T^{plus_minus(row.power, row.power_se, 2)} over the last decade."
+        for row in table.itertuples()
+        if row.part != "exploring"
+    ]
+    caption = "Shapes of growth (log-likelihood less that of log²T)"
+    tables = {caption: table} if len(table) else {}
+    return Analysis((ended(trials), *findings), tables, charts(rows))
 
 
 def parts(table: pd.DataFrame) -> pd.DataFrame:
@@ -33,7 +66,7 @@ def parts(table: pd.DataFrame) -> pd.DataFrame:
 
     Columns `crowd, tests, repeats, repetition, tasks, value, part`.
     """
-    whole, exploring = learning_runs.long(table, KEYS), learning_runs.long(table, KEYS, "exploring")
+    whole, exploring = long(table, KEYS), long(table, KEYS, "exploring")
     exploiting = whole.assign(value=whole["value"] - exploring["value"])
     named = {"all": whole, "exploring": exploring, "exploiting": exploiting}
     return pd.concat([rows.assign(part=part) for part, rows in named.items()], ignore_index=True)
@@ -52,31 +85,31 @@ def verdicts(table: pd.DataFrame, least: int = FROM) -> pd.DataFrame:
     rows = []
     for names, own in parts(table).groupby([*KEYS, "part"], sort=False):
         tests, repeats = (float(own[name].iloc[0]) for name in ("tests", "repeats"))
-        curves = learning_runs.wide(
-            own, max(least, settled(tests, repeats, int(own["tasks"].max())))
-        )
-        if len(curves) < 2 or curves.shape[1] < 4:
-            continue
-        found, (power, se) = learning_runs.growth(curves), steepness(curves)
-        last = curves.iloc[:, -1]
-        likeliest, ahead = (
-            learning_runs.best_shape(found) if np.isfinite(found["log2"]) else ("", np.nan)
-        )
-        rows.append(
-            {
-                **dict(zip([*KEYS, "part"], names, strict=True)),
-                "runs": len(curves),
-                "since": int(curves.columns[0]),
-                "at_end": last.mean(),
-                "at_end_se": last.sem(),
-                **{name: found[name] - found["log2"] for name in learning_runs.SHAPES},
-                "likeliest": likeliest,
-                "ahead": ahead,
-                "power": power,
-                "power_se": se,
-            }
-        )
+        since = max(least, settled(tests, repeats, int(own["tasks"].max())))
+        curves = wide(own, since)
+        if len(curves) >= 2 and curves.shape[1] >= 4:
+            setting = dict(zip([*KEYS, "part"], names, strict=True))
+            rows.append({**setting, **verdict(curves)})
     return pd.DataFrame(rows)
+
+
+def verdict(curves: pd.DataFrame) -> dict[str, float | str]:
+    """What `verdicts` says of some curves, a row a run and a column a checkpoint."""
+    likelihood, (power, power_se) = growth(curves), steepness(curves)
+    grows = np.isfinite(likelihood["log2"])
+    likeliest, ahead = best_shape(likelihood) if grows else ("", np.nan)
+    last = curves.iloc[:, -1]
+    return {
+        "runs": len(curves),
+        "since": int(curves.columns[0]),
+        "at_end": last.mean(),
+        "at_end_se": last.sem(),
+        **{name: likelihood[name] - likelihood["log2"] for name in SHAPES},
+        "likeliest": likeliest,
+        "ahead": ahead,
+        "power": power,
+        "power_se": power_se,
+    }
 
 
 def settled(tests: float, repeats: float, horizon: int) -> int:
@@ -85,7 +118,7 @@ def settled(tests: float, repeats: float, horizon: int) -> int:
     Before, regret is near U(S*) − ½ a task, whatever it is later.
     """
     steps = practical(tests, repeats).exploration_steps
-    return next((n for n in learning_runs.grid(horizon) if 2 * steps(n) <= n), horizon)
+    return next((n for n in grid(horizon) if 2 * steps(n) <= n), horizon)
 
 
 def steepness(curves: pd.DataFrame) -> tuple[float, float]:
@@ -104,11 +137,39 @@ def steepness(curves: pd.DataFrame) -> tuple[float, float]:
     return float(slope), float(influence.std(ddof=1) / np.sqrt(len(curves)) / span)
 
 
-def late(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean curves from `FROM` on, in the order of G1, and as shares of log²T."""
-    found = learning_runs.over_time(rows, ["crowd", "tests", "G1"])
-    found = found[found["tasks"] >= FROM]
-    return found.assign(**{"R/log²T": found["mean"] / np.log(found["tasks"]) ** 2})
+def charts(rows: pd.DataFrame) -> tuple[Chart, ...]:
+    """Draw mean curves from `FROM` on, and the same as shares of log²T."""
+    rows = rows.assign(G1=[f"G1 = {tests:g}" for tests in rows["tests"]])
+    curves = over_time(rows, ["crowd", "tests", "G1"])
+    curves = curves[curves["tasks"] >= FROM]
+    if curves.empty:
+        return ()
+    regret = mean_chart(
+        "regret",
+        "Regret R(T).",
+        curves,
+        "tasks",
+        ("tasks T", "regret R(T) (tasks)"),
+        unit="runs",
+        series="G1",
+        panel="crowd",
+        log_x=True,
+        log_y=True,
+    )
+    share = Chart(
+        "regret-over-log2",
+        f"R(T)/log²T: level where the promise holds, means; {len(rows):,} trials.",
+        curves.assign(**{"R/log²T": curves["mean"] / np.log(curves["tasks"]) ** 2}),
+        x="tasks",
+        y="R/log²T",
+        x_label="tasks T",
+        y_label="R(T)/log²T",
+        series="G1",
+        panel="crowd",
+        log_x=True,
+        log_y=True,
+    )
+    return regret, share
 
 
 _FIVE = ["table-1", "clear", "wide"]
@@ -117,7 +178,7 @@ STUDY = Study(
     name="learn-growth",
     title="Growth of the regret up to a million tasks",
     source="Liu, Liu (2015), Theorem 3 and Section 6.1",
-    parameters=learning_runs.run_parameters(
+    parameters=run_parameters(
         crowd=Parameter(
             str, "table-1", "the skills", choices=("table-1", "clear", "wide", "one-bad")
         ),
@@ -129,40 +190,49 @@ STUDY = Study(
         "small": Size(({"crowd": _FIVE, "tests": [3.0, 30.0], "horizon": [200_000]},), 30),
         "paper": Size(({"crowd": _FIVE, "tests": [3.0, 10.0, 30.0, 100.0]},), 100),
     },
-    trial=learning_runs.run_once,
-    analyse=DeclaredAnalysis(
-        Part(
-            "Shapes of growth (log-likelihood less that of log²T)",
-            verdicts,
-            (
-                Each(
-                    "{crowd}, G1 = {tests:g}, {part}: R = {at_end:±0} at the end, likeliest "
-                    "{likeliest} (ahead by {ahead:.1f}); T^{power:±2} over the last decade.",
-                    where=lambda found: found["part"] != "exploring",
-                ),
-            ),
-            (
-                Drawn(
-                    "regret",
-                    "Regret R(T)",
-                    "tasks",
-                    "mean",
-                    ("tasks T", "regret R(T) (tasks)"),
-                    STYLE,
-                    of=lambda rows: late(rows).drop(columns="R/log²T"),
-                    unit="runs",
-                ),
-                Drawn(
-                    "regret-over-log2",
-                    "R(T)/log²T: level where the promise holds, means",
-                    "tasks",
-                    "R/log²T",
-                    ("tasks T", "R(T)/log²T"),
-                    STYLE,
-                    of=late,
-                ),
-            ),
-        ),
-        derived={"G1": lambda rows: [f"G1 = {tests:g}" for tests in rows["tests"]]},
-    ),
+    trial=run_once,
+    analyse=analyse,
 )
+
+# What the paper claims.
+
+LONG = 100_000
+"""Least number of tasks of a run that the growth is judged by."""
+OFTEN_EXPLORED = 100.0
+"""G1 from which on exploring leaves too few steps to see how exploiting grows."""
+
+
+@claim(
+    id="learn-log-squared",
+    source="abstract and Theorem 3",
+    statement="The regret of LS_OL is O(log²T) uniformly in time. (Read with practical constants "
+    "G1 and G2 up to a million tasks, as the printed ones explore throughout.)",
+)
+def log_squared(trials: pd.DataFrame) -> Ruling:
+    """The likeliest shape of growth from a thousand tasks on, crowd by crowd and G1 by G1."""
+    rows = trials[trials["horizon"] >= LONG]
+    counts = rows.groupby(["crowd", "tests"])["status"].transform("size")
+    table = verdicts(rows[counts >= RUNS])
+    if table.empty:
+        raise NotMeasured(f"no crowd has {RUNS} runs of {LONG:,} tasks or more")
+    table = table.assign(shape=table["likeliest"].map(SHAPES).fillna("none"))
+    whole = table[table["part"] == "all"]
+    shapes = [
+        f"{row.crowd}, G1 = {row.tests:g}: {row.shape} (ahead by {row.ahead:.1f}, "
+        f"T^{row.power:.2f})"
+        for row in whole.itertuples()
+    ]
+    late = table[(table["part"] == "exploiting") & (table["tests"] < OFTEN_EXPLORED)]
+    late = late[late["at_end"] > BEYOND * late["at_end_se"]]
+    powers = [
+        f"{plus_minus(row.power, row.power_se, 2)} ({row.crowd}, G1 = {row.tests:g})"
+        for row in late.itertuples()
+    ]
+    figures = (
+        "Likeliest of log T, log²T, √T and T, from where half of the steps exploit (at least "
+        f"{FROM:,} tasks) to {int(rows['horizon'].max()):,}, with the exponent over the last "
+        f"decade: {'; '.join(shapes)}. Exploring grows as log²T by construction; what exploiting "
+        f"adds grows as T^γ in the last decade, γ {', '.join(powers)}: where G1 is small a wrong "
+        "choice stays about as likely, and this part wins in the end."
+    )
+    return ruling_of_all(figures, whole["likeliest"].isin(LOGARITHMIC))

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.papers.online_learning import learn_average, learn_growth
+from workbench.papers.online_learning import learn_average
 from workbench.papers.online_learning.learning_runs import (
     PAPER_T,
-    SHAPES,
     checkpoints,
     repeats_label,
     rewards,
@@ -138,29 +137,6 @@ def lemma_3_4(
         "practical": 1 - share_of(runs, practical),
         "refuted": broken or testers,
         "void": speaks > PAPER_T or explored >= PAPER_T - 1,
-    }
-
-
-def log_squared(rows: Rows) -> dict[str, Any]:
-    """The likeliest shape of growth from a thousand tasks on, crowd by crowd and G1 by G1."""
-    rows = rows[rows["horizon"] >= 100_000]
-    counts = rows.groupby(["crowd", "tests"])["status"].transform("size")
-    found = learn_growth.verdicts(rows[counts >= RUNS])
-    if found.empty:
-        raise NotMeasured(f"no crowd has {RUNS} runs of 100,000 tasks or more")
-    found = found.assign(shape=found["likeliest"].map(SHAPES).fillna("none"))
-    whole = found[found["part"] == "all"]
-    late = found[(found["part"] == "exploiting") & (found["tests"] < 100)]
-    late = late[late["at_end"] > BEYOND * late["at_end_se"]]
-    text = sentences("{power:±2} ({crowd}, G1 = {tests:g})", late)
-    return {
-        "since": learn_growth.FROM,
-        "until": int(rows["horizon"].max()),
-        "late": ", ".join(text),
-        "shapes": joined(
-            "{crowd}, G1 = {tests:g}: {shape} (ahead by {ahead:.1f}, T^{power:.2f})", whole
-        ),
-        **by_result(whole["likeliest"].isin(LOGARITHMIC).tolist()),
     }
 
 
