@@ -11,9 +11,9 @@ import pytest
 from tests.papers.made_up import Tables, claims_of, framed, run_serially, spoil
 from workbench.learning import agreement, regret_bounds, vetting
 from workbench.papers.online_learning import (
-    learn_average,
     learn_regret,
     learning_runs,
+    table_2,
     theory_bounds,
     theory_sets,
     theory_votes,
@@ -176,14 +176,14 @@ def average_table(lost=lambda where: 0.0):
     """Rewards that follow Table 2 as printed, in each reading, and get ahead at once."""
     settings = [
         {"crowd": crowd, "workers": m, "vote": vote, "repeats": repeats}
-        for crowd, m in itertools.product(learn_average.READINGS, learn_average.PRINTED)
+        for crowd, m in itertools.product(table_2.READINGS, table_2.PRINTED)
         for vote in ("majority", "weighted")
         for repeats in ((5.0, None) if (crowd, m) == ("from-0.6", 5) else (5.0,))
     ]
     rng = np.random.default_rng(5)
     rows = []
     for where in settings:
-        full, simple, weighted = learn_average.PRINTED[where["workers"]]
+        full, simple, weighted = table_2.PRINTED[where["workers"]]
         reward = (simple if where["vote"] == "majority" else weighted) - lost(where)
         for run in range(N):
             luck = 0.001 * rng.normal()
@@ -383,7 +383,7 @@ REWARDS = [
     (lambda at: 0.5 * (at["workers"] == 10), {"table-2-gap": CAVEAT}),
     # Rewards that are those of a worker.
     (
-        lambda at: (1 - at["workers"]) * learn_average.PRINTED[at["workers"]][1],
+        lambda at: (1 - at["workers"]) * table_2.PRINTED[at["workers"]][1],
         {"table-2-caption": HOLDS},
     ),
     (
@@ -599,6 +599,7 @@ def test_exploring_like_the_root_is_not_logarithmic(monkeypatch):
     for power, expected in ((0.0, HOLDS), (0.25, NOT)):
         monkeypatch.setattr(
             learning_runs,
+            table_2,
             "Schedule",
             lambda *given, power=power, **how: right(*given, **how, time_power=power),
         )

@@ -3,38 +3,82 @@
 The reward of a task is the probability that its label is right. Averages are over all tasks so
 far, those that explore included; the full crowd's is the accuracy of its simple majority.
 
-Table 2's skills are "uniformly generated": read as uniform on [0, 1], the same given p̄ > ½, on
-[0.5, 1] and on [0.6, 1]. Runs go on to 20,000 tasks, ten times the paper's, and fewer
-explorations (G1 = G2 = 1; one round a tester, G2 = 0) and longer runs are tried beside the
-default, to find out when learning pays.
+Runs go on to 20,000 tasks, ten times the paper's, and fewer explorations (G1 = G2 = 1; one round a
+tester, G2 = 0) and longer runs are tried beside the default, to find out when learning pays.
+`table_2` says how Table 2's crowd is read.
 
 Source: Liu, Liu (2015), Section 6.1, Figures 3 and 5, Table 2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pandas as pd
 
-from workbench.papers.online_learning import learning_runs
-from workbench.studies.measures import DeclaredAnalysis, Drawn, Each, Part, sentences, summarise
-from workbench.studies.study import Block, Size, Study
+from workbench.papers.online_learning.learning_runs import (
+    DEFAULT,
+    EQUAL,
+    PAPER_T,
+    RUNS,
+    SETTING,
+    repeats_label,
+    rewards,
+    ruling_of_all,
+    run_once,
+    run_parameters,
+    schedule_label,
+    schedule_labels,
+    share_of,
+)
+from workbench.papers.online_learning.table_2 import (
+    READ_AT,
+    READINGS,
+    leads,
+    paying,
+    readings,
+    table_2,
+    weighted_leads,
+)
+from workbench.studies.analysis import (
+    ended,
+    ended_well,
+    mean_chart,
+    percent,
+    plus_minus,
+    signed,
+)
+from workbench.studies.chance import BEYOND
+from workbench.studies.claim import Ruling, claim, enough, only
+from workbench.studies.study import Analysis, Block, Chart, Size, Study
+from workbench.studies.summary import means
 
-PRINTED = {
-    5: (0.5154, 0.8320, 0.8726),
-    10: (0.5686, 0.9186, 0.9393),
-    15: (0.7000, 0.9434, 0.9641),
-    20: (0.7997, 0.9820, 0.9890),
-}
-"""Table 2 by M: full crowd, LS_OL, LS_OL with weights."""
-READINGS = ("any", "any-trusted", "from-0.5", "from-0.6")
-"""Crowds that "uniformly generated" may mean."""
-READ_AT = 5.0
-"""G2 of the runs for Table 2."""
-KEYS = ["crowd", "workers", "tests", "repeats", "vote"]
-STYLE: dict[str, Any] = {"panel": "crowd", "log_x": True}
+# What the trials say.
+
+
+def analyse(trials: pd.DataFrame) -> Analysis:
+    """Table 2 under its readings, when the full crowd is overtaken, and rewards over time."""
+    rows = ended_well(trials)
+    if rows.empty:
+        return Analysis((ended(trials),))
+    runs = rewards(rows, SETTING)
+    table, gains, reward = table_2(rows), gains_of(runs), gains_of(runs, "reward")
+    crossed = crossings(gains)
+    findings = (
+        ended(trials),
+        *readings(table),
+        *crossing_texts(crossed),
+    )
+    tables = {
+        f"Table 2 under its readings, T = {PAPER_T}": table,
+        "When the average overtakes the full crowd": crossed,
+        "Average reward over time": reward,
+    }
+    charts = (gain_chart(gains), vote_chart(reward))
+    return Analysis(findings, tables, tuple(chart for chart in charts if len(chart.data)))
+
+
+def gains_of(runs: pd.DataFrame, value: str = "gain") -> pd.DataFrame:
+    """Mean gain (or reward) of `rewards` by setting and number of tasks."""
+    return means(runs, [*SETTING, "tasks"], value).drop(columns="failed")
 
 
 def crossings(gains: pd.DataFrame) -> pd.DataFrame:
@@ -43,113 +87,87 @@ def crossings(gains: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     gains
-        `means` of `rewards`' gain by `KEYS` and tasks.
+        `means` of `rewards`' gain by `SETTING` and tasks.
 
     Returns
     -------
     DataFrame
-        `KEYS`, `overtakes` (tasks; missing where it does not by the end), and the gain at the
+        `SETTING`, `overtakes` (tasks; missing where it does not by the end), and the gain at the
         paper's T and at the end, each with `_se`.
     """
     rows = []
-    for names, own in gains.sort_values("tasks").groupby(KEYS, sort=False, dropna=False):
-        ahead = (own["mean"] > 2.0 * own["se"]).to_numpy()
+    for names, own in gains.sort_values("tasks").groupby(SETTING, sort=False, dropna=False):
+        ahead = (own["mean"] > BEYOND * own["se"]).to_numpy()
         lasting = own["tasks"][ahead[::-1].cumprod()[::-1].astype(bool)]
-        at, end = own[own["tasks"] <= learning_runs.PAPER_T].iloc[-1], own.iloc[-1]
-        rows.append((*names, lasting.min(), *at[["mean", "se"]], *end[["tasks", "mean", "se"]]))
-    columns = ["overtakes", "gain", "gain_se", "end", "gain_end", "gain_end_se"]
-    return pd.DataFrame(rows, columns=[*KEYS, *columns])
+        at, end = own[own["tasks"] <= PAPER_T].iloc[-1], own.iloc[-1]
+        rows.append(
+            {
+                **dict(zip(SETTING, names, strict=True)),
+                "overtakes": lasting.min(),
+                "gain": at["mean"],
+                "gain_se": at["se"],
+                "end": end["tasks"],
+                "gain_end": end["mean"],
+                "gain_end_se": end["se"],
+            }
+        )
+    return pd.DataFrame(rows)
 
 
-def gains_of(runs: pd.DataFrame, value: str = "gain") -> pd.DataFrame:
-    """Mean gain (or reward) of `rewards` by setting and number of tasks."""
-    return summarise(runs, [*KEYS, "tasks"], learning_runs.columns_of(value))
+def crossing_texts(crossed: pd.DataFrame) -> list[str]:
+    """Say of each setting when it overtakes the full crowd."""
+    texts = []
+    for row in with_series(crossed).itertuples():
+        never = pd.isna(row.overtakes)
+        when = f"not by {row.end:,} tasks" if never else f"from {row.overtakes:.0f} tasks on"
+        texts.append(
+            f"{row.crowd}, {row.series}, {row.vote}: above the full crowd {when}; by "
+            f"{plus_minus(row.gain, row.gain_se, 4)} after {PAPER_T:,}."
+        )
+    return texts
 
 
-def reward_of(rows: pd.DataFrame, value: str = "reward") -> pd.DataFrame:
-    """`gains_of` some trials."""
-    return gains_of(learning_runs.rewards(rows, KEYS), value)
-
-
-def overtaking(rows: pd.DataFrame) -> pd.DataFrame:
-    """`crossings` of some trials."""
-    return crossings(reward_of(rows, "gain"))
-
-
-def crossed(row: Mapping[Any, Any]) -> str:
-    """What is said of a row of `crossings`."""
-    when = "not by {end:,} tasks" if pd.isna(row["overtakes"]) else "from {overtakes:.0f} tasks on"
-    return (
-        "{crowd}, {series}, {vote}: above the full crowd " + when + "; by {gain:±4} after "
-        f"{learning_runs.PAPER_T:,}."
-    )
-
-
-def table_2(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means by crowd, M and schedule after the paper's T (or the horizon, if shorter).
-
-    Columns `crowd, workers, tests, repeats`, for each vote `VOTE_n, VOTE` (reward), `VOTE_se,
-    VOTE_last` (the accuracy of the last set in force) and the optimum `VOTE_best` with known
-    skills; and `full, full_se` of the full crowd.
-    """
-    runs = learning_runs.rewards(rows, [*KEYS, "last_accuracy"])
-    at = runs[runs["tasks"] == runs.loc[runs["tasks"] <= learning_runs.PAPER_T, "tasks"].max()]
-    keys = KEYS[:-1]
-    found: pd.DataFrame = at[keys].drop_duplicates()
-    for vote, own in at.groupby("vote"):
-        columns = {
-            f"{vote}_n": ("reward", "n"),
-            str(vote): ("reward", "mean"),
-            f"{vote}_se": ("reward", "se"),
-            f"{vote}_last": ("last_accuracy", "mean"),
-            f"{vote}_best": ("best_accuracy", "mean"),
-        }
-        if vote == "majority":
-            columns |= {"full": ("full_accuracy", "mean"), "full_se": ("full_accuracy", "se")}
-        found = found.merge(summarise(own, keys, columns), on=keys, how="left")
-    return found.sort_values(keys, ignore_index=True)
-
-
-def with_series(found: pd.DataFrame) -> pd.DataFrame:
+def with_series(table: pd.DataFrame) -> pd.DataFrame:
     """A table with the column `series`: M and the schedule."""
-    given = zip(found["workers"], learning_runs.schedule_labels(found), strict=True)
-    return found.assign(series=[f"M = {workers}, {label}" for workers, label in given])
+    pairs = zip(table["workers"], schedule_labels(table), strict=True)
+    return table.assign(series=[f"M = {workers}, {label}" for workers, label in pairs])
 
 
-def shown_gains(rows: pd.DataFrame) -> pd.DataFrame:
-    """Gains by simple vote of some crowds, those of short runs where all are short."""
-    found = with_series(reward_of(rows, "gain"))
-    found = found[
-        found["crowd"].isin(["from-0.6", "spread", "table-1"]) & (found["vote"] == "majority")
-    ]
-    longest = found.groupby(["crowd", "series"])["tasks"].transform("max")
-    shown: pd.DataFrame = found[(longest > learning_runs.PAPER_T) | (longest == longest.max())]
-    return shown
-
-
-def shown_votes(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rewards of five workers by each vote, at the first schedule."""
-    found = with_series(reward_of(rows))
-    found = found[found["tests"] == found["tests"].iloc[0]]
-    known = found["crowd"].isin(["from-0.6", "from-0.5"])
-    shown: pd.DataFrame = found[known & (found["workers"] == 5)]
-    return shown
-
-
-def readings(_: pd.DataFrame, found: pd.DataFrame) -> list[str]:
-    """Table 2's columns under each reading of its crowd."""
-    if not {"full", "majority", "weighted"} <= set(found):
-        return []
-    rows = found[found["weighted"].notna() & (found["repeats"] == READ_AT)]
-    said = (
-        "M = {workers}: full crowd {full:.4f}, LS_OL {majority:.4f}, last set {majority_last:.4f}, "
-        "weighted {weighted:.4f}, last set {weighted_last:.4f}"
+def gain_chart(gains: pd.DataFrame) -> Chart:
+    """Draw gains by simple vote of some crowds, those of short runs where all are short."""
+    table = with_series(gains)
+    crowds = table["crowd"].isin(["from-0.6", "spread", "table-1"])
+    table = table[crowds & (table["vote"] == "majority")]
+    longest = table.groupby(["crowd", "series"])["tasks"].transform("max")
+    return mean_chart(
+        "gain",
+        "Average reward less the accuracy of the full crowd's vote; above 0 LS_OL has paid.",
+        table[(longest > PAPER_T) | (longest == longest.max())],
+        "tasks",
+        ("tasks", "average reward less the full crowd's"),
+        unit="runs",
+        series="series",
+        panel="crowd",
+        log_x=True,
+        references=((0.0, "full crowd"),),
     )
-    return [
-        f"Table 2, {crowd}: {'; '.join(sentences(said, own))}."
-        for crowd in READINGS
-        if len(own := rows[rows["crowd"] == crowd])
-    ]
+
+
+def vote_chart(reward: pd.DataFrame) -> Chart:
+    """Draw rewards of five workers by each vote, at the first schedule."""
+    first = reward[reward["tests"] == reward["tests"].iloc[0]]
+    crowds = first["crowd"].isin(["from-0.6", "from-0.5"])
+    return mean_chart(
+        "weighted",
+        "Average reward of LS_OL by simple and by weighted vote, five workers.",
+        first[crowds & (first["workers"] == 5)],
+        "tasks",
+        ("tasks", "average reward"),
+        unit="runs",
+        series="vote",
+        panel="crowd",
+        log_x=True,
+    )
 
 
 _READ: Block = {
@@ -164,7 +182,7 @@ STUDY = Study(
     name="learn-average",
     title="Average reward of online worker selection",
     source="Liu, Liu (2015), Section 6.1, Figures 3 and 5, Table 2",
-    parameters=learning_runs.run_parameters(),
+    parameters=run_parameters(),
     sizes={
         "smoke": Size(
             (
@@ -203,41 +221,98 @@ STUDY = Study(
             100,
         ),
     },
-    trial=learning_runs.run_once,
-    analyse=DeclaredAnalysis(
-        Part(f"Table 2 under its readings, T = {learning_runs.PAPER_T}", table_2, (readings,)),
-        Part(
-            "When the average overtakes the full crowd",
-            overtaking,
-            (Each(crossed, of=lambda rows: with_series(overtaking(rows))),),
-        ),
-        Part(
-            "Average reward over time",
-            reward_of,
-            (),
-            (
-                Drawn(
-                    "gain",
-                    "Average reward less the accuracy of the full crowd's vote; above 0 "
-                    "LS_OL has paid",
-                    "tasks",
-                    "mean",
-                    ("tasks", "average reward less the full crowd's"),
-                    {**STYLE, "series": "series", "references": ((0.0, "full crowd"),)},
-                    of=shown_gains,
-                    unit="runs",
-                ),
-                Drawn(
-                    "weighted",
-                    "Average reward of LS_OL by simple and by weighted vote, five workers",
-                    "tasks",
-                    "mean",
-                    ("tasks", "average reward"),
-                    {**STYLE, "series": "vote"},
-                    of=shown_votes,
-                    unit="runs",
-                ),
-            ),
-        ),
-    ),
+    trial=run_once,
+    analyse=analyse,
 )
+
+# What the paper claims.
+
+ONE_ROUND = ("able", "half", "spread")
+"""Crowds of which `learn-theory` computes what one round a tester tends to."""
+
+
+@claim(
+    id="learn-figure-3",
+    source="Figure 3",
+    statement="After a time of exploring the average reward is clearly above that of the full "
+    "crowd's majority vote. (Read: by the end of the 2000 tasks, for some G1 and G2.)",
+    studies=("learn-average", "learn-theory"),
+)
+def figure_3(trials: pd.DataFrame, theory: pd.DataFrame) -> Ruling:
+    """Average reward less the full crowd's at the paper's size, by schedule; and later on."""
+    runs = paying(trials)
+    first = first_set_up(runs)
+    by_schedule = leads(first.groupby(["tests", "repeats"], dropna=False)["gain"])
+    texts = [
+        f"{schedule_label(row.tests, row.repeats)} {signed(row.mean, row.sem)}"
+        for row in by_schedule.itertuples()
+    ]
+    room = first["best_accuracy"] - first["full_accuracy"]
+    single = only(theory, RUNS, question="one-round", crowd="able", workers=5)
+    wrong = {name: percent(share_of(single, f"wrong_{name}"), 0) for name in ONE_ROUND}
+    figures = (
+        f"Average reward after {PAPER_T} tasks less the full crowd's accuracy, five workers of "
+        f"skills in [0.6, 1], {room.mean():.3f} to be had: {', '.join(texts)}. It is ahead for "
+        f"good with: {lasting_leads(runs)}. In {percent((room < EQUAL).mean())} of the first "
+        f"set-up's runs the full crowd is S* itself, and there is nothing to gain"
+        f"{of_table_1(runs)}. With one round a tester (G2 = 0) p̂ tends to the rate of agreement "
+        f"with the majority, and the set to a wrong one for ever in {wrong['able']} of crowds of "
+        f"skills in [0.6, 1], {wrong['half']} in [0.5, 1] and {wrong['spread']} in [0.3, 1]; what "
+        f"that loses is small, {single['loss_able'].astype(float).mean():.3f} in the first."
+    )
+    return ruling_of_all(figures, by_schedule["ahead"])
+
+
+def first_set_up(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs (`paying`) of Figure 3's first set-up at the paper's T, of schedules with enough.
+
+    Raises
+    ------
+    NotMeasured
+        No schedule has `RUNS` runs.
+    """
+    rows = runs[(runs["crowd"] == "from-0.6") & (runs["workers"] == DEFAULT["workers"])]
+    rows = rows[(rows["vote"] == "majority") & (rows["tasks"] == PAPER_T)]
+    count = rows.groupby(["tests", "repeats"], dropna=False)["gain"].transform("size")
+    return enough(rows[count >= RUNS], RUNS, "runs of the first set-up at one schedule")
+
+
+def lasting_leads(runs: pd.DataFrame) -> str:
+    """Say which crowds and schedules are ahead of the full crowd for good, and from when on."""
+    gains = gains_of(runs[runs["vote"] == "majority"])
+    crossed = crossings(gains[gains["n"] >= RUNS])
+    crossed = crossed[crossed["crowd"].isin(["spread", "from-0.6"]) & crossed["overtakes"].notna()]
+    texts = [
+        f"{row.crowd}, M = {row.workers}, {schedule_label(row.tests, row.repeats)}: from "
+        f"{row.overtakes:,.0f} tasks on"
+        for row in crossed.itertuples()
+    ]
+    return "; ".join(texts) or "none of the settings"
+
+
+def of_table_1(runs: pd.DataFrame) -> str:
+    """Say of Table 1's crowd that it has nothing to gain, where it was run and that is so."""
+    rows = runs[runs["crowd"] == "table-1"]
+    same = (rows["best_accuracy"] - rows["full_accuracy"] < EQUAL).all()
+    return "; so it is with Table 1's crowd" if len(rows) and same else ""
+
+
+@claim(
+    id="learn-figure-5",
+    source="Figure 5",
+    statement="The weighted vote gains more than the simple one.",
+)
+def figure_5(trials: pd.DataFrame) -> Ruling:
+    """Average reward by weighted vote less by simple vote, five workers."""
+    runs = paying(trials)
+    rows = runs[(runs["crowd"] == "from-0.6") & (runs["workers"] == DEFAULT["workers"])]
+    rows = rows[rows["tests"] == DEFAULT["tests"]]
+    rows = rows[rows["tasks"].isin([PAPER_T, rows["tasks"].max()])]
+    rows = rows.assign(schedule=[repeats_label(repeats) for repeats in rows["repeats"]])
+    table = weighted_leads(rows, ["schedule", "tasks"])
+    texts = [
+        f"{row.schedule}, {row.tasks:,} tasks: {signed(row.mean, row.sem, 4)}"
+        for row in table.itertuples()
+    ]
+    figures = f"Average reward by weighted less by simple vote, same crowds: {'; '.join(texts)}."
+    return ruling_of_all(figures, table["ahead"])

@@ -15,19 +15,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.papers.online_learning import learn_average
 from workbench.papers.online_learning.learning_runs import (
     PAPER_T,
     checkpoints,
     repeats_label,
-    rewards,
-    schedule_label,
 )
 from workbench.studies.analysis import plus_minus
 from workbench.studies.chance import BEYOND, beyond_chance, flags, mean_se
 from workbench.studies.claim import NotMeasured, enough, only
 from workbench.studies.measures import sentences
-from workbench.studies.summary import instance_columns
 
 EQUAL = 1e-12
 """Accuracies this close are equal."""
@@ -273,176 +269,3 @@ def vetting_speed(rows: Rows) -> dict[str, Any]:
 
 
 # Section 6.
-
-
-def _paying(rows: Rows) -> Rows:
-    return rewards(rows[rows["horizon"] >= PAPER_T], [*learn_average.KEYS, "last_accuracy"])
-
-
-def figure_3(rows: Rows, theory: Rows) -> dict[str, Any]:
-    """Average reward less the full crowd's at the paper's size, by schedule; and later on."""
-    runs = _paying(rows)
-    first = runs[(runs["crowd"] == "from-0.6") & (runs["workers"] == DEFAULT["workers"])]
-    first = first[(first["vote"] == "majority") & (first["tasks"] == PAPER_T)]
-    count = first.groupby(["tests", "repeats"], dropna=False)["gain"].transform("size")
-    first = enough(first[count >= RUNS], RUNS, "runs of the first set-up at one schedule")
-    gains = learn_average.gains_of(runs[runs["vote"] == "majority"])
-    crossed = learn_average.crossings(gains[gains["n"] >= RUNS])
-    crossed = crossed[crossed["crowd"].isin(["spread", "from-0.6"])]
-    crossed = crossed.assign(
-        schedule=[
-            schedule_label(row["tests"], row["repeats"]) for row in crossed.to_dict("records")
-        ]
-    )
-    by = first.groupby(["tests", "repeats"], dropna=False)["gain"].agg(["mean", "sem"])
-    by = by.reset_index().assign(ahead=by["mean"].to_numpy() > BEYOND * by["sem"].to_numpy())
-    texts = [
-        f"{schedule_label(row['tests'], row['repeats'])} {row['mean']:+.3f} ± {row['sem']:.3f}"
-        for row in by.to_dict("records")
-    ]
-    room = first["best_accuracy"] - first["full_accuracy"]
-    table_1 = runs[runs["crowd"] == "table-1"]
-    same = (table_1["best_accuracy"] - table_1["full_accuracy"] < EQUAL).all()
-    single = only(theory, RUNS, question="one-round", crowd="able", workers=5)
-    wrong = {name: share_of(single, f"wrong_{name}") for name in ("able", "half", "spread")}
-    return {
-        "texts": ", ".join(texts),
-        "room": room.mean(),
-        **wrong,
-        "at": joined(
-            "{crowd}, M = {workers}, {schedule}: from {overtakes:,.0f} tasks on",
-            crossed[crossed["overtakes"].notna()],
-        )
-        or "none of the settings",
-        "nothing": (room < EQUAL).mean(),
-        "loss": single["loss_able"].astype(float).mean(),
-        "table_1": "; so it is with Table 1's crowd" if len(table_1) and same else "",
-        **by_result(by["ahead"].tolist()),
-    }
-
-
-def _paired_votes(runs: Rows, keys: Sequence[str]) -> Rows:
-    """Reward by weighted less by simple vote on the same crowds, mean and se by setting."""
-    both = runs.pivot_table(
-        index=[*keys, *instance_columns(runs)], columns="vote", values="reward", dropna=False
-    )
-    if not {"majority", "weighted"} <= set(both):
-        raise NotMeasured("no setting has both votes")
-    apart = (both["weighted"] - both["majority"]).dropna()
-    found = apart.groupby(level=list(keys), dropna=False).agg(["mean", "sem", "size"])
-    found = found[found["size"] >= RUNS].reset_index()
-    return _ahead(enough(found, 1, f"settings with {RUNS} crowds and both votes"))
-
-
-def _ahead(found: Rows) -> Rows:
-    """Means and standard errors, and whether each is above 0 by more than chance."""
-    found = found.assign(ahead=found["mean"] > BEYOND * found["sem"])
-    return found.rename(columns={"mean": "gap", "sem": "gap_se"})
-
-
-def figure_5(rows: Rows) -> dict[str, Any]:
-    """Average reward by weighted vote less by simple vote, five workers."""
-    runs = _paying(rows)
-    own = runs[(runs["crowd"] == "from-0.6") & (runs["workers"] == 5)]
-    own = own[own["tests"] == DEFAULT["tests"]]
-    own = own[own["tasks"].isin([PAPER_T, own["tasks"].max()])]
-    found = _paired_votes(own.assign(repeats=own["repeats"].fillna(-1.0)), ["repeats", "tasks"])
-    labels = [repeats_label(g if g >= 0 else None) for g in found["repeats"]]
-    text = joined("{label}, {tasks:,.0f} tasks: {gap:+±4}", found.assign(label=labels))
-    return {"text": text, **by_result(found["ahead"].tolist())}
-
-
-def _table_2(rows: Rows) -> Rows:
-    """Runs of Table 2 at the paper's T: all four M under each reading, one schedule."""
-    rows = only(
-        _paying(rows),
-        0,
-        "runs",
-        tasks=PAPER_T,
-        crowd=learn_average.READINGS,
-        tests=DEFAULT["tests"],
-        repeats=learn_average.READ_AT,
-        workers=[*learn_average.PRINTED],
-    )
-    count = rows.groupby(["crowd", "workers", "vote"])["gain"].transform("size")
-    return enough(rows[count >= RUNS], RUNS, "runs of Table 2")
-
-
-def _by_reading(found: Rows) -> dict[str, Any]:
-    """Holds when under some reading every M is ahead; in part when some are."""
-    fine = found.groupby("crowd")["ahead"].all().any()
-    return {"refuted": not found["ahead"].any(), "caveat": not fine}
-
-
-def _reading_texts(found: Rows) -> str:
-    return "; ".join(
-        f"{crowd}: " + ", ".join(sentences("M = {workers} {gap:+±3}", own))
-        for crowd, own in found.groupby("crowd", sort=False)
-    )
-
-
-def table_2_gap(rows: Rows) -> dict[str, Any]:
-    """Average reward less the full crowd's, by reading and M."""
-    rows = _table_2(rows)
-    rows = rows[rows["vote"] == "majority"]
-    rows = rows.assign(late=rows["last_accuracy"] - rows["full_accuracy"])
-    by = rows.groupby(["crowd", "workers"])
-    gained, late = (
-        _ahead(by[name].agg(["mean", "sem"]).reset_index()) for name in ("gain", "late")
-    )
-    return {
-        "gained": _reading_texts(gained),
-        "late": _reading_texts(late),
-        **_by_reading(gained),
-    }
-
-
-def table_2_weighted(rows: Rows) -> dict[str, Any]:
-    """Average reward by weighted less by simple vote, by reading and M."""
-    found = _paired_votes(_table_2(rows), ["crowd", "workers"])
-    return {"text": _reading_texts(found), **_by_reading(found)}
-
-
-def table_2_values(rows: Rows) -> dict[str, Any]:
-    """Printed values beside ours, row by row and reading by reading."""
-    rows = _table_2(rows)
-    texts, fits = [], []
-    for name, at, vote, field in (
-        ("full crowd", 0, "majority", "full_accuracy"),
-        ("LS_OL", 1, "majority", "reward"),
-        ("weighted", 2, "weighted", "reward"),
-        ("optimum of LS_OL", 1, "majority", "best_accuracy"),
-        ("optimum with weights", 2, "weighted", "best_accuracy"),
-    ):
-        own = rows[rows["vote"] == vote]
-        values = own.pivot_table(index="crowd", columns="workers", values=field).dropna()
-        if values.shape[1] < len(learn_average.PRINTED) or values.empty:
-            raise NotMeasured("no reading has all four M")
-        printed = [learn_average.PRINTED[m][at] for m in sorted(learn_average.PRINTED)]
-        off = (values - printed).abs().max(axis=1)
-        near = values[off == off.min()].iloc[0]
-        texts.append(
-            f"{name} {', '.join(f'{value:.3f}' for value in near)} "
-            f"({near.name}, off by up to {off.min():.3f})"
-        )
-        fits.append(set(off.index[off <= VALUES]))
-    return {
-        "texts": "; ".join(texts),
-        "refuted": not any(fits[:3]),
-        "caveat": not set.intersection(*fits[:3]),
-    }
-
-
-def table_2_caption(rows: Rows) -> dict[str, Any]:
-    """Average reward a worker, that is the reward of a task over M, beside the printed values."""
-    rows = _table_2(rows)
-    each = (rows["reward"] / rows["workers"]).groupby(rows["workers"]).mean()
-    printed = pd.DataFrame(learn_average.PRINTED, index=["full", "simple", "weighted"]).T
-    beyond = printed[printed["full"] > 1.0 / printed.index]
-    return {
-        "each": ", ".join(f"{value:.3f}" for value in each),
-        "m": list(each.index),
-        "beyond": len(beyond),
-        "least": printed["full"].min(),
-        "refuted": (np.abs(each - printed["simple"].reindex(each.index)) > VALUES).all(),
-    }

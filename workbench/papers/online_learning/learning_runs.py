@@ -107,6 +107,9 @@ GRID = (
 SHAPES = {"log": "log T", "log2": "log² T", "sqrt": "√T", "linear": "T"}
 """Ways in which regret may grow."""
 
+SETTING = ["crowd", "workers", "tests", "repeats", "vote"]
+"""Parameters of a run but for the tasks."""
+
 Curve: TypeAlias = Literal["regret", "exploring", "cost_regret"]
 
 
